@@ -1,0 +1,20 @@
+// For the world outside: v = d/h. Keeps the clock.
+// One thread a particle. Reads displacements. Writes the velocity of its own particle; thread 0 writes the status.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> displacements: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> velocities: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> status: Status;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn finish(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= params.particle_count {
+        return;
+    }
+    velocities[i] = vec4f(displacements[i].xyz / params.h, 0.0);
+    if i == 0u {
+        status.steps += 1u;
+        status.last_h = params.h;
+    }
+}

@@ -1,0 +1,48 @@
+// The figures of a step; `Params` in src/controls.rs says what each one is.
+struct Params {
+    gravity_step: vec3f,
+    h: f32,
+    wind_velocity: vec3f,
+    dt: f32,
+    gust_wave: vec3f,
+    gust: f32,
+    gust_frequency: f32,
+    drag: f32,
+    lift: f32,
+    velocity_factor: f32,
+    particle_count: u32,
+    tethered_count: u32,
+    target_count: u32,
+    aerodynamics: u32,
+}
+
+// The records of one pass; `SpanRow` in src/gpu/buffers.rs.
+struct Span {
+    first: u32,
+    count: u32,
+    // 1 where λ starts at 0 here.
+    first_iteration: u32,
+    padding: u32,
+}
+
+// Written by the GPU alone; `Status` in src/gpu/buffers.rs.
+struct Status {
+    steps: u32,
+    last_h: f32,
+    non_finite_count: atomic<u32>,
+    // The lowest index of a particle that was held, u32::MAX if none.
+    first_non_finite: atomic<u32>,
+}
+
+// What the roundings of x + d and of d + h² g lost.
+struct Residual {
+    position: vec3f,
+    displacement: vec3f,
+}
+
+override WORKGROUP_SIZE: u32 = 128;
+
+// Dispatches of more than 65 535 workgroups are laid out in rows of that many.
+fn thread_index(id: vec3u) -> u32 {
+    return id.x + id.y * 65535u * WORKGROUP_SIZE;
+}

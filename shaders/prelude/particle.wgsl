@@ -1,0 +1,40 @@
+// What predict, velocity and advance share: the two halves of a substep for one particle, on values.
+
+struct Motion {
+    // x and w
+    position: vec4f,
+    displacement: vec3f,
+    residual: Residual,
+    finite: bool,
+}
+
+// d += h² g (+ h² a); pinned particles go on as they move.
+fn predicted(motion: Motion, increment: vec3f) -> Motion {
+    var next = motion;
+    if motion.position.w != 0.0 {
+        let sum = two_sum(motion.displacement, increment + motion.residual.displacement);
+        next.displacement = sum.sum;
+        next.residual.displacement = sum.residual;
+    }
+    return next;
+}
+
+// x += d. The displacement stays: d/h is the velocity, damped where the particle is free. A position that would not be
+// finite is not taken: the particle stays at its last good place, at rest, and `finite` says so.
+fn moved(motion: Motion, velocity_factor: f32) -> Motion {
+    var next = motion;
+    let sum = two_sum(motion.position.xyz, motion.displacement + motion.residual.position);
+    next.finite = is_finite(sum.sum);
+    if !next.finite {
+        next.displacement = vec3f();
+        next.residual = Residual();
+        return next;
+    }
+    next.position = vec4f(sum.sum, motion.position.w);
+    next.residual.position = sum.residual;
+    if motion.position.w != 0.0 {
+        next.displacement *= velocity_factor;
+        next.residual.displacement *= velocity_factor;
+    }
+    return next;
+}

@@ -1,0 +1,23 @@
+// Kinematic particles: the velocity that reaches the target within the step, v = (target − x)/dt.
+// One thread a target. Reads goals, positions. Writes the velocity of its own particle; no particle has two targets.
+
+struct Target {
+    position: vec3f,
+    particle: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> goals: array<Target>;
+@group(0) @binding(2) var<storage, read> positions: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> velocities: array<vec4f>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn targets(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= params.target_count {
+        return;
+    }
+    let goal = goals[i];
+    // w = 1: fresh, to be taken up by start.
+    velocities[goal.particle] = vec4f((goal.position - positions[goal.particle].xyz) / params.dt, 1.0);
+}

@@ -1,0 +1,45 @@
+// Long-range attachments: no particle farther from its pins than the material between them is long (Kim, Chentanez,
+// Müller-Fischer 2012). A unilateral distance constraint of compliance 0 whose other end does not move:
+// Δx = −(l − L) n where l > L.
+// One thread a tethered particle. Reads positions, tethers, and the displacements of pins, which this pass does not write.
+// Writes the displacement of its own particle.
+
+struct Tether {
+    anchor: u32,
+    length: f32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> positions: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
+// particle, first tether, tether count, 0
+@group(0) @binding(3) var<storage, read> tethered: array<vec4u>;
+@group(0) @binding(4) var<storage, read> tethers: array<Tether>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn tether(@builtin(global_invocation_id) id: vec3u) {
+    let row = thread_index(id);
+    if row >= params.tethered_count {
+        return;
+    }
+    let run = tethered[row];
+    let x = positions[run.x];
+    if x.w == 0.0 {
+        return;
+    }
+    var d = displacements[run.x].xyz;
+    for (var k = 0u; k < run.z; k++) {
+        let t = tethers[run.y + k];
+        let anchor = positions[t.anchor];
+        // A pin that was released holds nobody.
+        if anchor.w != 0.0 {
+            continue;
+        }
+        let difference = (x.xyz - anchor.xyz) + (d - displacements[t.anchor].xyz);
+        let l = length(difference);
+        if l > t.length {
+            d -= difference * ((l - t.length) / l);
+        }
+    }
+    displacements[run.x] = vec4f(d, 0.0);
+}

@@ -1,0 +1,146 @@
+//! Graph colouring: constraints of one colour share no particle, so a GPU may project them at the same time.
+//!
+//! Greedy first fit in the order of insertion, with one bit mask of used colours a particle: deterministic, linear, and
+//! exact on grids (12 colours for structural, shear and bend springs, which is the least possible). A particle with
+//! more than [`HUB_DEGREE`] constraints would need as many colours, each a dispatch; its constraints go to the *overflow*
+//! instead, which is solved at once by mass splitting (see [`crate::cooked::Split`]).
+
+use crate::scene::ConstraintSet;
+
+/// Colours that a particle's mask has room for.
+const MAX_COLORS: usize = 64;
+
+/// The most constraints that a particle may have before it counts as a hub.
+pub const HUB_DEGREE: usize = 48;
+
+/// A run of records: `first .. first + count`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// The first record.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl Span {
+    /// The records as a range of `usize`.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// An order of constraints in which every colour is one contiguous span.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Coloring {
+    /// `order[i]` is the constraint (by insertion) that stands at place `i`.
+    pub order: Vec<u32>,
+    /// The colours, one after another from place 0.
+    pub colors: Vec<Span>,
+    /// What no colour took, after the last colour.
+    pub overflow: Span,
+}
+
+impl Coloring {
+    /// Colours the constraints whose particles are `particles`, `arity` apiece.
+    pub fn greedy(particles: &[u32], arity: usize, particle_count: usize) -> Self {
+        let constraint_count = particles.len() / arity;
+        let degree = degrees(particles.iter(), particle_count);
+        let mut used = vec![0u64; particle_count];
+        let overflow_color = MAX_COLORS;
+        let mut counts = [0u32; MAX_COLORS + 1];
+        let colors: Vec<u8> = particles
+            .chunks_exact(arity)
+            .map(|constraint| {
+                let hub = constraint.iter().any(|&particle| degree[particle as usize] > HUB_DEGREE as u32);
+                let taken = constraint.iter().fold(0u64, |mask, &particle| mask | used[particle as usize]);
+                let color = if hub { overflow_color } else { (!taken).trailing_zeros() as usize };
+                if color < MAX_COLORS {
+                    for &particle in constraint {
+                        used[particle as usize] |= 1 << color;
+                    }
+                }
+                counts[color] += 1;
+                color as u8
+            })
+            .collect();
+
+        let mut next = [0u32; MAX_COLORS + 1];
+        for color in 0..MAX_COLORS {
+            next[color + 1] = next[color] + counts[color];
+        }
+        let span = |color: usize| Span { first: next[color], count: counts[color] };
+        let spans = (0..MAX_COLORS).map(span).take_while(|span| span.count > 0).collect();
+        let overflow = span(overflow_color);
+        let mut order = vec![0u32; constraint_count];
+        for (constraint, &color) in colors.iter().enumerate() {
+            order[next[color as usize] as usize] = constraint as u32;
+            next[color as usize] += 1;
+        }
+        Self { order, colors: spans, overflow }
+    }
+
+    /// The colour of every constraint in insertion order; `None` in the overflow.
+    pub fn color_of_constraints(&self) -> Vec<Option<u32>> {
+        let mut colors = vec![None; self.order.len()];
+        for (color, span) in self.colors.iter().enumerate() {
+            for &constraint in &self.order[span.range()] {
+                colors[constraint as usize] = Some(color as u32);
+            }
+        }
+        colors
+    }
+
+    /// How many constraints each colour holds.
+    pub fn histogram(&self) -> Vec<u32> {
+        self.colors.iter().map(|span| span.count).collect()
+    }
+
+    /// The first pair of constraints that share a colour and a particle, or that stand twice or not at all.
+    pub fn find_conflict(&self, particles: &[u32], arity: usize, particle_count: usize) -> Option<Conflict> {
+        let mut seen = vec![false; self.order.len()];
+        for &constraint in &self.order {
+            if std::mem::replace(&mut seen[constraint as usize], true) {
+                return Some(Conflict { color: None, constraints: [constraint; 2] });
+            }
+        }
+        let mut owner = vec![(u32::MAX, 0u32); particle_count];
+        for (color, span) in self.colors.iter().enumerate() {
+            for &constraint in &self.order[span.range()] {
+                for &particle in &particles[constraint as usize * arity..][..arity] {
+                    let (last_color, other) = owner[particle as usize];
+                    if last_color == color as u32 {
+                        return Some(Conflict { color: Some(color as u32), constraints: [other, constraint] });
+                    }
+                    owner[particle as usize] = (color as u32, constraint);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// How many constraints each particle has.
+fn degrees<'a>(particles: impl Iterator<Item = &'a u32>, particle_count: usize) -> Vec<u32> {
+    let mut degree = vec![0u32; particle_count];
+    for &particle in particles {
+        degree[particle as usize] += 1;
+    }
+    degree
+}
+
+/// How many constraints a hub sends to the overflow.
+pub(crate) fn hub_constraint_count(set: &ConstraintSet, particle_count: usize) -> usize {
+    let constraints = || (0..set.len()).map(|constraint| set.particles(constraint));
+    let degree = degrees(constraints().flatten(), particle_count);
+    let is_hub = |particle: &u32| degree[*particle as usize] > HUB_DEGREE as u32;
+    constraints().filter(|particles| particles.iter().any(is_hub)).count()
+}
+
+/// Why a [`Coloring`] is not one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conflict {
+    /// The colour in which two constraints share a particle; `None` where a constraint stands twice.
+    pub color: Option<u32>,
+    /// The two constraints.
+    pub constraints: [u32; 2],
+}

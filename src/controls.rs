@@ -1,0 +1,230 @@
+//! What may change while a simulation runs, on the host: settings, materials, pins, targets.
+//!
+//! Both players own one of these. It checks every change before anything is touched, and holds what they upload:
+//! [`Params`], scaled materials, targets, tethers.
+
+use crate::cooked::Cooked;
+use crate::error::{Error, Result, check_finite};
+use crate::plan::Plan;
+use crate::scene::{Material, MaterialId, Scene, TetherRow};
+use crate::settings::Settings;
+use crate::xpbd::ScaledMaterial;
+use std::collections::BTreeMap;
+
+/// The figures of a step, as the shaders read them (`shaders/prelude/params.wgsl`).
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Params {
+    /// h² g: what gravity adds to the displacement of a substep [m].
+    pub gravity_step: [f32; 3],
+    /// The substep h [s].
+    pub h: f32,
+    /// Mean velocity of the air [m/s].
+    pub wind_velocity: [f32; 3],
+    /// The step dt [s].
+    pub dt: f32,
+    /// k of the gusts: one wave per gust length, along the wind [1/m].
+    pub gust_wave: [f32; 3],
+    /// Strength of the gusts over the mean.
+    pub gust: f32,
+    /// Gusts a second [Hz].
+    pub gust_frequency: f32,
+    /// ½ ρ C_D [kg/m³].
+    pub drag: f32,
+    /// ½ ρ C_L [kg/m³].
+    pub lift: f32,
+    /// The factor of a free displacement in each substep, exp(−damping · h).
+    pub velocity_factor: f32,
+    /// How many particles there are.
+    pub particle_count: u32,
+    /// How many particles are tethered.
+    pub tethered_count: u32,
+    /// How many kinematic particles follow a target.
+    pub target_count: u32,
+    /// 1 where a substep begins with the acceleration by wind, else 0.
+    pub aerodynamics: u32,
+}
+
+/// A pinned particle and the place that it is to reach by the end of the step.
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Target {
+    /// Where to [m].
+    pub position: [f32; 3],
+    /// Who.
+    pub particle: u32,
+}
+
+/// See the [module documentation](self).
+#[derive(Debug, Clone)]
+pub(crate) struct Controls {
+    pub scene: Scene,
+    pub cooked: Cooked,
+    pub settings: Settings,
+    pub plan: Plan,
+    pub materials: Vec<Material>,
+    /// The inverse mass of each particle now: 0 while pinned.
+    pub inverse_masses: Vec<f32>,
+    pub targets: Vec<Target>,
+    /// Where in `targets` a particle stands.
+    target_of: BTreeMap<u32, usize>,
+    pub tether_rows: Vec<TetherRow>,
+}
+
+impl Controls {
+    pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
+        settings.check()?;
+        let cooked = Cooked::new(scene)?;
+        let plan = Plan::new(&cooked, &settings);
+        let mut controls = Self {
+            scene: scene.clone(),
+            cooked,
+            settings,
+            plan,
+            materials: scene.materials.clone(),
+            inverse_masses: Vec::new(),
+            targets: Vec::new(),
+            target_of: BTreeMap::new(),
+            tether_rows: Vec::new(),
+        };
+        controls.reset();
+        Ok(controls)
+    }
+
+    /// Back to the pins and materials of the scene; the settings stay.
+    pub fn reset(&mut self) {
+        let scene = &self.scene;
+        let inverse_mass =
+            |particle| if scene.is_pinned(particle) { 0.0 } else { scene.inverse_masses[particle as usize] };
+        self.inverse_masses = (0..scene.particle_count() as u32).map(inverse_mass).collect();
+        self.materials.clone_from(&scene.materials);
+        self.targets.clear();
+        self.target_of.clear();
+        self.tie();
+    }
+
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        settings.check()?;
+        self.settings = settings;
+        self.plan = Plan::new(&self.cooked, &self.settings);
+        Ok(())
+    }
+
+    pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
+        self.scene.material(id)?;
+        material.check(&format!("material {}", id.index()))?;
+        self.materials[id.index()] = material;
+        Ok(())
+    }
+
+    pub fn is_pinned(&self, particle: u32) -> bool {
+        self.inverse_masses[particle as usize] == 0.0
+    }
+
+    /// Pins particles, or releases them; returns those that changed. Ties the tethers anew if any did.
+    pub fn set_pinned(&mut self, particles: &[u32], pinned: bool) -> Result<Vec<u32>> {
+        for &particle in particles {
+            self.scene.check_particle(if pinned { "pin" } else { "release" }, particle)?;
+            if !pinned && self.scene.inverse_masses[particle as usize] == 0.0 {
+                let what = format!("inverse mass of particle {particle}, which is to be released,");
+                return Err(Error::invalid(what, 0.0, "greater than 0: the scene must say its mass"));
+            }
+        }
+        let mut changed = Vec::new();
+        for &particle in particles {
+            if self.is_pinned(particle) != pinned {
+                let free = self.scene.inverse_masses[particle as usize];
+                self.inverse_masses[particle as usize] = if pinned { 0.0 } else { free };
+                self.remove_target(particle);
+                changed.push(particle);
+            }
+        }
+        if !changed.is_empty() {
+            self.tie();
+        }
+        Ok(changed)
+    }
+
+    /// Sets where a pinned particle is to be after the next step, and keeps it there; returns its place in `targets`.
+    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<usize> {
+        self.scene.check_particle("set_target", particle)?;
+        check_finite(|| format!("target of particle {particle}"), position)?;
+        if !self.is_pinned(particle) {
+            return Err(Error::NotPinned { particle });
+        }
+        let place = *self.target_of.entry(particle).or_insert(self.targets.len());
+        if place == self.targets.len() {
+            self.targets.push(Target::default());
+        }
+        self.targets[place] = Target { position, particle };
+        Ok(place)
+    }
+
+    /// Forgets the target of a particle, which then stays where it is.
+    pub fn remove_target(&mut self, particle: u32) {
+        let Some(place) = self.target_of.remove(&particle) else { return };
+        self.targets.swap_remove(place);
+        if let Some(moved) = self.targets.get(place) {
+            self.target_of.insert(moved.particle, place);
+        }
+    }
+
+    /// Whether `values`, one a particle from `first` on, exist and are finite.
+    pub fn check_values(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
+        let end = u64::from(first) + values.len() as u64;
+        if end > self.scene.particle_count() as u64 {
+            return Err(Error::IndexOutOfRange {
+                what: format!("the end of {what}"),
+                target: "particle",
+                index: end,
+                count: self.scene.particle_count() as u64,
+            });
+        }
+        for (particle, &value) in (first..).zip(values) {
+            check_finite(|| format!("{what} of particle {particle}"), value)?;
+        }
+        Ok(())
+    }
+
+    pub fn params(&self) -> Params {
+        let h = self.settings.substep();
+        let wind = self.settings.wind.unwrap_or_default();
+        let speed = crate::xpbd::length(wind.velocity.into());
+        let wave = if speed > 0.0 { 1.0 / (speed * wind.gust_length) } else { 0.0 };
+        // In f64: h² g rounded once, not three times.
+        let square = f64::from(h) * f64::from(h);
+        Params {
+            gravity_step: self.settings.gravity.map(|g| (square * f64::from(g)) as f32),
+            h,
+            wind_velocity: wind.velocity,
+            dt: self.settings.dt,
+            gust_wave: wind.velocity.map(|component| component * wave),
+            gust: wind.gust,
+            gust_frequency: wind.gust_frequency,
+            drag: 0.5 * wind.density * wind.drag,
+            lift: 0.5 * wind.density * wind.lift,
+            velocity_factor: (-f64::from(self.settings.damping) * f64::from(h)).exp() as f32,
+            particle_count: self.scene.particle_count() as u32,
+            tethered_count: self.cooked.tethered.len() as u32,
+            target_count: self.targets.len() as u32,
+            aerodynamics: u32::from(self.plan.begin.contains(&crate::plan::Pass::Aerodynamics)),
+        }
+    }
+
+    /// α̃ and γ of every material at the substep of the settings.
+    pub fn scaled_materials(&self) -> Vec<ScaledMaterial> {
+        let h = f64::from(self.settings.substep());
+        let scale = |material: &Material| {
+            let (alpha, beta) = (f64::from(material.compliance), f64::from(material.damping));
+            // 1e30 is as good as infinite and cannot overflow in the update.
+            let [alpha_tilde, gamma] = [alpha / (h * h), alpha * beta / h].map(|value| value.min(1e30) as f32);
+            ScaledMaterial { alpha_tilde, gamma }
+        };
+        self.materials.iter().map(scale).collect()
+    }
+
+    fn tie(&mut self) {
+        let inverse_masses = &self.inverse_masses;
+        self.tether_rows = self.cooked.tether_graph.tie(|particle| inverse_masses[particle as usize] == 0.0);
+    }
+}

@@ -1,0 +1,168 @@
+//! The one error type of the crate: every variant names the thing that is wrong and carries the numbers that explain it.
+
+/// The result of every fallible call of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong while a scene is built, cooked, uploaded or read back.
+///
+/// A call that returns an error has changed nothing.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number that must be finite is NaN or infinite, or lies outside its range.
+    #[error("{what} is {value}, but must be {expected}")]
+    InvalidValue {
+        /// The thing, with its index where it has one: `position of particle 12`.
+        what: String,
+        /// The number that was given.
+        value: f64,
+        /// The range that is accepted, in words.
+        expected: &'static str,
+    },
+    /// An index points past the end of what it indexes.
+    #[error("{what} names {target} {index}, but there are only {count}")]
+    IndexOutOfRange {
+        /// The thing that holds the index: `distance constraint 3`.
+        what: String,
+        /// What is indexed: `particle`, `material`, `constraint`.
+        target: &'static str,
+        /// The index that was given.
+        index: u64,
+        /// How many there are.
+        count: u64,
+    },
+    /// One constraint or triangle names the same particle more than once.
+    #[error("{what} names particle {particle} more than once")]
+    RepeatedIndex {
+        /// The thing that repeats it.
+        what: String,
+        /// The particle.
+        particle: u32,
+    },
+    /// A rest edge has no length, so it has no direction to be projected along.
+    #[error("{what} between particles {particles:?} has a rest length of {length} m; it must be positive")]
+    ZeroLength {
+        /// The thing: `rope segment 4`, `edge of cloth mesh`.
+        what: String,
+        /// Its two particles.
+        particles: [u32; 2],
+        /// The length [m].
+        length: f32,
+    },
+    /// A triangle has no area, so it has neither mass nor a normal.
+    #[error(
+        "triangle {triangle} with particles {particles:?} has an area of {area:e} m²; {count} such triangle(s) in all"
+    )]
+    DegenerateTriangle {
+        /// The first such triangle.
+        triangle: u32,
+        /// Its particles.
+        particles: [u32; 3],
+        /// Its area [m²].
+        area: f32,
+        /// How many triangles are degenerate.
+        count: u32,
+    },
+    /// Two lists that belong together differ in length.
+    #[error("{what}: {left} against {right} entries")]
+    LengthMismatch {
+        /// The two lists.
+        what: &'static str,
+        /// Length of the first.
+        left: usize,
+        /// Length of the second.
+        right: usize,
+    },
+    /// Something that must have parts has none.
+    #[error("{what} is empty")]
+    Empty {
+        /// The thing.
+        what: &'static str,
+    },
+    /// The scene does not fit into 32-bit indices.
+    #[error("{what}: {count} is more than the {limit} that 32-bit indices can address")]
+    TooLarge {
+        /// The thing counted.
+        what: &'static str,
+        /// How many there would be.
+        count: u64,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// The call needs a pinned particle, and this one is free.
+    #[error("particle {particle} is not pinned; only pinned particles follow a target")]
+    NotPinned {
+        /// The particle.
+        particle: u32,
+    },
+    /// No graphics adapter fits; the text says which were found and what to install.
+    #[error("no graphics adapter {wanted}; found: {found}. {hint}")]
+    NoAdapter {
+        /// What was asked for.
+        wanted: String,
+        /// The adapters that exist.
+        found: String,
+        /// What the user can do about it.
+        hint: &'static str,
+    },
+    /// The device's limits are too small for the scene; ask for [`crate::required_limits`] when the device is made.
+    #[error(
+        "{what} needs {limit} of {needed}, but the device allows {available}; request the device with supple::required_limits(&scene)"
+    )]
+    LimitExceeded {
+        /// The buffer or dispatch that needs it.
+        what: String,
+        /// The name of the limit in [`wgpu::Limits`].
+        limit: &'static str,
+        /// What the scene needs.
+        needed: u64,
+        /// What the device allows.
+        available: u64,
+    },
+    /// The device is lost: nothing on it can be used any more. Make a new one and build the solver again.
+    #[error("the graphics device is lost: {reason}")]
+    DeviceLost {
+        /// What the driver said.
+        reason: String,
+    },
+    /// wgpu refused a call. This is a fault of this crate or of the driver.
+    #[error("wgpu: {message}")]
+    Gpu {
+        /// wgpu's own words.
+        message: String,
+    },
+    /// The device did not answer in time.
+    #[error("the graphics device did not answer within {seconds} s")]
+    Timeout {
+        /// How long was waited [s].
+        seconds: f32,
+    },
+}
+
+impl Error {
+    pub(crate) fn invalid(what: impl Into<String>, value: impl Into<f64>, expected: &'static str) -> Self {
+        Self::InvalidValue { what: what.into(), value: value.into(), expected }
+    }
+}
+
+/// `Ok` where `value` is finite and at least 0.
+pub(crate) fn check_non_negative(what: &str, value: f32) -> Result<()> {
+    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::invalid(what, value, "finite and at least 0")) }
+}
+
+/// `Ok` where `value` is finite and greater than 0.
+pub(crate) fn check_positive(what: &str, value: f32) -> Result<()> {
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        Err(Error::invalid(what, value, "finite and greater than 0"))
+    }
+}
+
+/// `Ok` where all three components are finite. `what` is only called for the error.
+pub(crate) fn check_finite(what: impl FnOnce() -> String, value: [f32; 3]) -> Result<()> {
+    match value.into_iter().find(|component| !component.is_finite()) {
+        None => Ok(()),
+        Some(component) => Err(Error::invalid(what(), component, "finite")),
+    }
+}

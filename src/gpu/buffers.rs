@@ -1,0 +1,251 @@
+//! The buffers on the GPU.
+//!
+//! | buffer | element | written by | read by |
+//! |---|---|---|---|
+//! | positions | `vec4`: x [m], inverse mass [1/kg] | velocity, advance | every pass, the caller's renderer |
+//! | displacements | `vec4`: d [m], 0 | start, predict, projections, tether, velocity, advance | every pass |
+//! | residuals | 2 `vec4`: what the roundings of x and d lost | start, predict, velocity, advance | the same |
+//! | velocities | `vec4`: v [m/s], 1 if fresh from outside | targets, finish | start |
+//! | accelerations | `vec4`: by wind [m/s²] | aerodynamics | predict |
+//! | normals | `vec4`: unit normal, 0 | normals | the caller's renderer |
+//! | indices | `u32`, three a triangle | – | the caller's renderer |
+//! | ring offsets, corners | `u32`, `vec2<u32>` | – | aerodynamics, normals |
+//! | tethered, tethers, targets | rows, see the shaders | host | tether, targets |
+//! | materials | α̃, γ | host | projections |
+//! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs | see the shaders | projections, gather | the same |
+//! | params, spans | uniforms | host | every pass |
+//! | status | clock, substep, faults | finish, velocity, advance | start, aerodynamics |
+
+use super::pipelines::SPAN_STRIDE;
+use crate::controls::{Controls, Params, Target};
+use crate::cooked::CookedKind;
+use crate::error::{Error, Result};
+use crate::scene::Scene;
+use crate::xpbd::ScaledMaterial;
+use wgpu::BufferUsages;
+
+/// What the GPU keeps for itself and reports: `Status` in `shaders/prelude/params.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Status {
+    pub steps: u32,
+    pub last_h: f32,
+    pub non_finite_count: u32,
+    pub first_non_finite: u32,
+}
+
+impl Status {
+    pub const NEW: Self = Self { steps: 0, last_h: 0.0, non_finite_count: 0, first_non_finite: u32::MAX };
+}
+
+/// What one dispatch works on: `Span` in `shaders/prelude/params.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct SpanRow {
+    pub first: u32,
+    pub count: u32,
+    pub first_iteration: u32,
+    pub padding: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Buffers {
+    pub positions: wgpu::Buffer,
+    pub displacements: wgpu::Buffer,
+    pub residuals: wgpu::Buffer,
+    pub velocities: wgpu::Buffer,
+    pub accelerations: wgpu::Buffer,
+    pub normals: wgpu::Buffer,
+    pub indices: wgpu::Buffer,
+    pub ring_offsets: wgpu::Buffer,
+    pub ring_corners: wgpu::Buffer,
+    pub tethered: wgpu::Buffer,
+    pub tethers: wgpu::Buffer,
+    pub targets: wgpu::Buffer,
+    pub materials: wgpu::Buffer,
+    pub params: wgpu::Buffer,
+    pub spans: wgpu::Buffer,
+    pub status: wgpu::Buffer,
+    pub kinds: Vec<KindBuffers>,
+}
+
+#[derive(Debug)]
+pub(super) struct KindBuffers {
+    pub records: wgpu::Buffer,
+    pub lambdas: wgpu::Buffer,
+    pub shares: wgpu::Buffer,
+    pub impulses: wgpu::Buffer,
+    pub slots: wgpu::Buffer,
+    pub chunks: wgpu::Buffer,
+    pub sums: wgpu::Buffer,
+    pub hubs: wgpu::Buffer,
+    /// The row of `spans` where this kind begins; see [`KindBuffers::row`].
+    first_row: u32,
+    color_count: u32,
+}
+
+impl KindBuffers {
+    /// The dynamic offset of a colour; the overflow counts as the one after the last.
+    pub fn span_offset(&self, color: u32, first_iteration: bool) -> u32 {
+        (self.first_row + 2 * color + u32::from(!first_iteration)) * SPAN_STRIDE
+    }
+
+    pub fn overflow_offset(&self, first_iteration: bool) -> u32 {
+        self.span_offset(self.color_count, first_iteration)
+    }
+
+    pub fn chunks_offset(&self) -> u32 {
+        (self.first_row + 2 * (self.color_count + 1)) * SPAN_STRIDE
+    }
+
+    pub fn hubs_offset(&self) -> u32 {
+        self.chunks_offset() + SPAN_STRIDE
+    }
+
+    fn rows(kind: &CookedKind) -> Vec<SpanRow> {
+        let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, padding: 0 };
+        let coloring = &kind.coloring;
+        let spans = coloring.colors.iter().chain([&coloring.overflow]);
+        let mut rows: Vec<_> = spans.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))).collect();
+        rows.push(row(0, kind.split.chunks.len() as u32, 0));
+        rows.push(row(0, kind.split.hubs.len() as u32, 0));
+        rows
+    }
+}
+
+/// Makes buffers, and checks each against the device's limits before it is made.
+struct Maker<'a> {
+    device: &'a wgpu::Device,
+    limits: wgpu::Limits,
+}
+
+impl Maker<'_> {
+    /// A buffer of at least 16 bytes, as wgpu takes no empty bindings.
+    fn empty(&self, label: &str, size: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
+        let size = size.max(16).next_multiple_of(16);
+        let bounds = [
+            ("max_buffer_size", self.limits.max_buffer_size),
+            ("max_storage_buffer_binding_size", self.limits.max_storage_buffer_binding_size),
+        ];
+        for (limit, available) in bounds {
+            if size > available {
+                return Err(Error::LimitExceeded {
+                    what: format!("the buffer {label}"),
+                    limit,
+                    needed: size,
+                    available,
+                });
+            }
+        }
+        let usage = usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
+        let label = format!("supple.{label}");
+        let descriptor = wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation: false };
+        Ok(self.device.create_buffer(&descriptor))
+    }
+
+    fn filled<T: bytemuck::Pod>(
+        &self,
+        queue: &wgpu::Queue,
+        label: &str,
+        contents: &[T],
+        usage: BufferUsages,
+    ) -> Result<wgpu::Buffer> {
+        let bytes: &[u8] = bytemuck::cast_slice(contents);
+        let buffer = self.empty(label, bytes.len() as u64, usage)?;
+        queue.write_buffer(&buffer, 0, bytes);
+        Ok(buffer)
+    }
+}
+
+impl Buffers {
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, controls: &Controls, keep_lambdas: bool) -> Result<Self> {
+        let maker = Maker { device, limits: device.limits() };
+        let (storage, uniform) = (BufferUsages::STORAGE, BufferUsages::UNIFORM);
+        let drawn = storage | BufferUsages::VERTEX;
+        let count = controls.scene.particle_count() as u64;
+        let cooked = &controls.cooked;
+        let empty = |label, size, usage| maker.empty(label, size, usage);
+
+        let rows: Vec<Vec<SpanRow>> = cooked.kinds.iter().map(KindBuffers::rows).collect();
+        let row_count: usize = rows.iter().map(Vec::len).sum();
+        let mut span_bytes = vec![0u8; row_count * SPAN_STRIDE as usize];
+        for (place, row) in span_bytes.chunks_exact_mut(SPAN_STRIDE as usize).zip(rows.iter().flatten()) {
+            place[..size_of::<SpanRow>()].copy_from_slice(bytemuck::bytes_of(row));
+        }
+        let mut first_row = 0;
+        let mut kinds = Vec::new();
+        for (kind, rows) in cooked.kinds.iter().zip(&rows) {
+            let name = kind.info.name;
+            let label = |part| format!("{part}.{name}");
+            let split = &kind.split;
+            let lambda_count = if keep_lambdas { kind.len() as u64 } else { 0 };
+            kinds.push(KindBuffers {
+                records: maker.filled(queue, &label("records"), &kind.records, storage)?,
+                lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
+                shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,
+                impulses: maker.empty(&label("impulses"), split.shares.len() as u64 * 16, storage)?,
+                slots: maker.filled(queue, &label("slots"), &split.slots, storage)?,
+                chunks: maker.filled(queue, &label("chunks"), &split.chunks, storage)?,
+                sums: maker.empty(&label("sums"), split.chunks.len() as u64 * 16, storage)?,
+                hubs: maker.filled(queue, &label("hubs"), &split.hubs, storage)?,
+                first_row,
+                color_count: kind.coloring.colors.len() as u32,
+            });
+            first_row += rows.len() as u32;
+        }
+        let surface_count = if cooked.rings.is_empty() { 0 } else { count };
+        Ok(Self {
+            positions: empty("positions", count * 16, drawn)?,
+            displacements: empty("displacements", count * 16, storage)?,
+            residuals: empty("residuals", count * 32, storage)?,
+            velocities: empty("velocities", count * 16, drawn)?,
+            accelerations: empty("accelerations", surface_count * 16, storage)?,
+            normals: empty("normals", surface_count * 16, drawn)?,
+            indices: maker.filled(queue, "indices", &controls.scene.triangles, storage | BufferUsages::INDEX)?,
+            ring_offsets: maker.filled(queue, "ring_offsets", &cooked.rings.offsets, storage)?,
+            ring_corners: maker.filled(queue, "ring_corners", &cooked.rings.corners, storage)?,
+            tethered: maker.filled(queue, "tethered", &cooked.tethered, storage)?,
+            tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
+            targets: Self::make_targets(device, 16)?,
+            materials: empty("materials", (controls.materials.len() * size_of::<ScaledMaterial>()) as u64, storage)?,
+            params: empty("params", size_of::<Params>() as u64, uniform)?,
+            spans: maker.filled(queue, "spans", &span_bytes, uniform)?,
+            status: empty("status", size_of::<Status>() as u64, storage)?,
+            kinds,
+        })
+    }
+
+    /// Room for so many λ of each kind.
+    pub fn make_lambdas(device: &wgpu::Device, counts: impl Iterator<Item = u64>) -> Result<Vec<wgpu::Buffer>> {
+        let maker = Maker { device, limits: device.limits() };
+        counts.map(|count| maker.empty("lambdas", count * 4, BufferUsages::STORAGE)).collect()
+    }
+
+    /// Room for so many targets.
+    pub fn make_targets(device: &wgpu::Device, count: usize) -> Result<wgpu::Buffer> {
+        let maker = Maker { device, limits: device.limits() };
+        maker.empty("targets", (count * size_of::<Target>()) as u64, BufferUsages::STORAGE)
+    }
+}
+
+/// The limits that a device needs for a scene: the defaults, raised where a buffer of the scene is larger.
+///
+/// Request the device with them, or with more: `supple::gpu::Context::new(supple::required_limits(&scene))`.
+pub fn required_limits(scene: &Scene) -> wgpu::Limits {
+    let particles = scene.particle_count() as u64;
+    let tethers: u64 =
+        scene.bodies.iter().map(|body| body.particles.len() as u64 * u64::from(body.tethers.per_particle)).sum();
+    let sizes = [particles * 32, scene.triangles.len() as u64 * 24, tethers * 8, particles * 16];
+    // A record's split needs at most a vec4 for each of its particles; only hubs are split, so this is rarely the bound.
+    let records = scene.constraints.iter().map(|set| {
+        let overflow = crate::coloring::hub_constraint_count(set, scene.particle_count()) as u64;
+        (set.words.len() as u64 * 4).max(overflow * set.info.arity as u64 * 16)
+    });
+    let largest = sizes.into_iter().chain(records).max().unwrap_or(0).next_multiple_of(256);
+    let defaults = wgpu::Limits::default();
+    wgpu::Limits {
+        max_storage_buffer_binding_size: defaults.max_storage_buffer_binding_size.max(largest),
+        max_buffer_size: defaults.max_buffer_size.max(largest),
+        ..defaults
+    }
+}

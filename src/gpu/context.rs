@@ -1,0 +1,93 @@
+//! A device of one's own, for programs that simulate without a renderer.
+
+use crate::error::{Error, Result};
+
+/// The environment variable that picks the adapter: a part of its name, or `software` for one that runs on the CPU.
+pub const ADAPTER_VARIABLE: &str = "SUPPLE_ADAPTER";
+
+/// What to do where no adapter exists.
+pub const NO_ADAPTER_HINT: &str = "On Linux, Mesa's software driver will do: install `mesa-vulkan-drivers` (Debian, Ubuntu, \
+     Fedora), `vulkan-swrast` (Arch) or `mesa-vulkan-swrast` (Alpine), or let `cargo xtask test` do it";
+
+/// An adapter, and a device and queue on it.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// The adapter.
+    pub adapter: wgpu::Adapter,
+    /// The device.
+    pub device: wgpu::Device,
+    /// Its queue.
+    pub queue: wgpu::Queue,
+}
+
+impl Context {
+    /// Opens the adapter that [`choose_adapter`] picks, with the given limits and with timestamp queries where it has them.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`]; [`Error::LimitExceeded`] where the adapter cannot meet the limits.
+    pub fn new(limits: wgpu::Limits) -> Result<Self> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+        Self::on(choose_adapter(&instance, None)?, limits)
+    }
+
+    /// Opens a given adapter.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    pub fn on(adapter: wgpu::Adapter, limits: wgpu::Limits) -> Result<Self> {
+        let (needed, available) =
+            (limits.max_storage_buffer_binding_size, adapter.limits().max_storage_buffer_binding_size);
+        if needed > available {
+            let (what, limit) = ("the largest buffer".into(), "max_storage_buffer_binding_size");
+            return Err(Error::LimitExceeded { what, limit, needed, available });
+        }
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("supple"),
+            required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
+            required_limits: limits,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
+            .map_err(|fault| Error::Gpu { message: fault.to_string() })?;
+        Ok(Self { adapter, device, queue })
+    }
+
+    /// The adapter's name and driver, for reports.
+    pub fn adapter_name(&self) -> String {
+        let info = self.adapter.get_info();
+        if info.driver.is_empty() { info.name } else { format!("{}, {} {}", info.name, info.driver, info.driver_info) }
+    }
+}
+
+/// Picks an adapter: the one that `SUPPLE_ADAPTER` names, else the fastest kind there is; one that can draw to `surface`
+/// where a surface is given.
+///
+/// # Errors
+/// [`Error::NoAdapter`] where none fits, with those that exist and what to install.
+pub fn choose_adapter(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<wgpu::Adapter> {
+    let wanted = std::env::var(ADAPTER_VARIABLE).ok().filter(|name| !name.trim().is_empty());
+    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
+    let found: Vec<String> = adapters.iter().map(|adapter| format!("{:?}", adapter.get_info().name)).collect();
+    let software = |adapter: &wgpu::Adapter| adapter.get_info().device_type == wgpu::DeviceType::Cpu;
+    let fits = |adapter: &wgpu::Adapter| {
+        let named = match wanted.as_deref().map(str::trim) {
+            None => true,
+            Some("software") => software(adapter),
+            Some(name) => adapter.get_info().name.to_lowercase().contains(&name.to_lowercase()),
+        };
+        named && surface.is_none_or(|surface| adapter.is_surface_supported(surface))
+    };
+    adapters.retain(fits);
+    adapters.sort_by_key(|adapter| match adapter.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    });
+    adapters.into_iter().next().ok_or_else(|| Error::NoAdapter {
+        wanted: wanted.map_or_else(|| "exists".into(), |name| format!("fits {ADAPTER_VARIABLE}={name}")),
+        found: if found.is_empty() { "none".into() } else { found.join(", ") },
+        hint: NO_ADAPTER_HINT,
+    })
+}

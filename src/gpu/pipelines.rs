@@ -1,0 +1,178 @@
+//! The compute pipelines: one a pass, made of the pass's own text and the prelude.
+
+use crate::kinds::{KINDS, KindInfo};
+
+/// Threads in a workgroup; the default of `WORKGROUP_SIZE` in the prelude follows it.
+pub(super) const WORKGROUP_SIZE: u32 = 128;
+
+/// Bytes from one row of the span buffer to the next: the alignment that dynamic offsets need everywhere.
+pub(super) const SPAN_STRIDE: u32 = 256;
+
+const PRELUDE: &str = concat!(
+    include_str!("../../shaders/prelude/params.wgsl"),
+    include_str!("../../shaders/prelude/xpbd.wgsl"),
+    include_str!("../../shaders/prelude/particle.wgsl"),
+);
+
+/// How a pass sees a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    Uniform,
+    /// A row of the span buffer, by dynamic offset.
+    Span,
+    Read,
+    Write,
+}
+
+use Slot::{Read, Span, Uniform, Write};
+
+/// A pipeline and the layout of its one bind group.
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub name: String,
+    pub pipeline: wgpu::ComputePipeline,
+    pub layout: wgpu::BindGroupLayout,
+}
+
+#[derive(Debug)]
+pub(super) struct Pipelines {
+    pub targets: Stage,
+    pub start: Stage,
+    pub aerodynamics: Stage,
+    pub predict: Stage,
+    pub velocity: Stage,
+    pub advance: Stage,
+    pub finish: Stage,
+    pub tether: Stage,
+    pub normals: Stage,
+    pub gather_chunks: Stage,
+    pub gather_hubs: Stage,
+    /// In the order of [`KINDS`].
+    pub kinds: Vec<KindStages>,
+}
+
+/// The two ways to project a kind, each without λ and with it.
+#[derive(Debug)]
+pub(super) struct KindStages {
+    pub project: [Stage; 2],
+    pub split: [Stage; 2],
+}
+
+/// The bindings of a projection, and what a split has on top: span, positions, displacements, records, materials, λ;
+/// shares, impulses.
+const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
+const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
+
+impl Pipelines {
+    pub fn new(device: &wgpu::Device) -> Self {
+        let stage = |entry, text, slots| Stage::new(device, entry, text, slots, &[]);
+        let gather = include_str!("../../shaders/gather.wgsl");
+        Self {
+            targets: stage("targets", include_str!("../../shaders/targets.wgsl"), &[Uniform, Read, Read, Write]),
+            start: stage("start", include_str!("../../shaders/start.wgsl"), &[Uniform, Write, Write, Write, Write]),
+            aerodynamics: stage(
+                "aerodynamics",
+                include_str!("../../shaders/aerodynamics.wgsl"),
+                &[Uniform, Read, Read, Read, Read, Write, Write],
+            ),
+            predict: stage("predict", include_str!("../../shaders/predict.wgsl"), &[Uniform, Read, Read, Write, Write]),
+            velocity: stage(
+                "velocity",
+                include_str!("../../shaders/velocity.wgsl"),
+                &[Uniform, Write, Write, Write, Write],
+            ),
+            advance: stage(
+                "advance",
+                include_str!("../../shaders/advance.wgsl"),
+                &[Uniform, Write, Write, Write, Write],
+            ),
+            finish: stage("finish", include_str!("../../shaders/finish.wgsl"), &[Uniform, Read, Write, Write]),
+            tether: stage("tether", include_str!("../../shaders/tether.wgsl"), &[Uniform, Read, Write, Read, Read]),
+            normals: stage("normals", include_str!("../../shaders/normals.wgsl"), &[Uniform, Read, Read, Read, Write]),
+            gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
+            gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
+            kinds: KINDS.iter().map(|info| KindStages::new(device, info)).collect(),
+        }
+    }
+}
+
+impl KindStages {
+    fn new(device: &wgpu::Device, info: &KindInfo) -> Self {
+        let stage = |action: &str, slots: &[Slot], keep_lambda: f64| {
+            Stage::new(device, &format!("{action}_{}", info.name), info.shader, slots, &[("KEEP_LAMBDA", keep_lambda)])
+        };
+        Self {
+            project: [0.0, 1.0].map(|keep| stage("project", &PROJECT, keep)),
+            split: [0.0, 1.0].map(|keep| stage("split", &SPLIT, keep)),
+        }
+    }
+}
+
+impl Stage {
+    fn new(device: &wgpu::Device, entry: &str, text: &str, slots: &[Slot], constants: &[(&str, f64)]) -> Self {
+        let name = format!("supple.{entry}");
+        let entries: Vec<_> = (0..).zip(slots).map(|(binding, &slot)| layout_entry(binding, slot)).collect();
+        let layout =
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(&name), entries: &entries });
+        // The pass stands first, so that the line numbers in errors are those of its file.
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(&name),
+            source: wgpu::ShaderSource::Wgsl(format!("{text}\n{PRELUDE}").into()),
+        });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(&name),
+            bind_group_layouts: &[Some(&layout)],
+            ..Default::default()
+        });
+        let constants: Vec<_> =
+            constants.iter().copied().chain([("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE))]).collect();
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(&name),
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some(entry),
+            compilation_options: wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() },
+            cache: None,
+        });
+        Self { name, pipeline, layout }
+    }
+
+    /// Binds buffers to the slots, in order.
+    pub fn bind(&self, device: &wgpu::Device, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+        let entries: Vec<_> = (0..)
+            .zip(buffers)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .collect();
+        self.bind_entries(device, &entries)
+    }
+
+    /// The same, where slot 0 is a row of the span buffer.
+    pub fn bind_span(&self, device: &wgpu::Device, spans: &wgpu::Buffer, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+        let row = wgpu::BufferBinding { buffer: spans, offset: 0, size: wgpu::BufferSize::new(16) };
+        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(row) }];
+        entries.extend(
+            (1..)
+                .zip(buffers)
+                .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }),
+        );
+        self.bind_entries(device, &entries)
+    }
+
+    fn bind_entries(&self, device: &wgpu::Device, entries: &[wgpu::BindGroupEntry]) -> wgpu::BindGroup {
+        let (label, layout) = (Some(self.name.as_str()), &self.layout);
+        device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries })
+    }
+}
+
+fn layout_entry(binding: u32, slot: Slot) -> wgpu::BindGroupLayoutEntry {
+    let ty = match slot {
+        Uniform | Span => wgpu::BufferBindingType::Uniform,
+        Read | Write => wgpu::BufferBindingType::Storage { read_only: slot == Read },
+    };
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: slot == Span, min_binding_size: None },
+        count: None,
+    }
+}

@@ -1,0 +1,106 @@
+//! Bringing buffers back to the host, without a stall or with one.
+
+use crate::error::{Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a blocking read waits for the device.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+type Decode<T> = fn(&[u8]) -> T;
+
+/// Data on its way from the GPU; asked for by the `request_…` calls of [`crate::Solver`].
+///
+/// It sets out when the encoder is submitted, and arrives during a later [`wgpu::Device::poll`] or submission.
+#[derive(Debug)]
+pub struct Readback<T> {
+    staging: wgpu::Buffer,
+    size: u64,
+    arrival: Arc<Mutex<Option<Result<(), wgpu::BufferAsyncError>>>>,
+    decode: Decode<T>,
+    taken: bool,
+}
+
+impl<T> Readback<T> {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        source: &wgpu::Buffer,
+        size: u64,
+        decode: Decode<T>,
+    ) -> Self {
+        let staging = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("supple.readback"),
+            size: size.max(16),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        encoder.copy_buffer_to_buffer(source, 0, &staging, 0, size);
+        let arrival = Arc::new(Mutex::new(None));
+        let setter = arrival.clone();
+        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
+            *setter.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        });
+        Self { staging, size, arrival, decode, taken: false }
+    }
+
+    /// The data, once; `None` while it is on its way, and after it was taken.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`] where the device will not deliver it any more.
+    pub fn try_take(&mut self) -> Result<Option<T>> {
+        let arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match arrival {
+            _ if self.taken => Ok(None),
+            None => Ok(None),
+            Some(Err(fault)) => Err(Error::DeviceLost { reason: fault.to_string() }),
+            Some(Ok(())) => {
+                let lost = |fault: wgpu::MapRangeError| Error::DeviceLost { reason: fault.to_string() };
+                let view = self.staging.get_mapped_range(..).map_err(lost)?;
+                let data = (self.decode)(&view[..self.size as usize]);
+                drop(view);
+                self.staging.unmap();
+                self.taken = true;
+                Ok(Some(data))
+            }
+        }
+    }
+
+    /// Waits for the data of an encoder that was submitted.
+    pub(super) fn wait(mut self, device: &wgpu::Device) -> Result<T> {
+        let start = Instant::now();
+        loop {
+            if let Some(data) = self.try_take()? {
+                return Ok(data);
+            }
+            if start.elapsed() > TIMEOUT {
+                return Err(Error::Timeout { seconds: TIMEOUT.as_secs_f32() });
+            }
+            let poll = wgpu::PollType::Wait { submission_index: None, timeout: Some(Duration::from_secs(5)) };
+            // wgpu panics where the device was lost while it waits.
+            let idle = match catch_unwind(AssertUnwindSafe(|| device.poll(poll))) {
+                Ok(status) => status.is_ok_and(|status| status.is_queue_empty()),
+                Err(_) => return Err(Error::DeviceLost { reason: "it was lost while waiting for it".into() }),
+            };
+            // Nothing is under way any more, and the data did not come.
+            if idle && self.arrival.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+                return Err(Error::DeviceLost { reason: "it took the work and never did it".into() });
+            }
+        }
+    }
+}
+
+/// The first three components of every `vec4`.
+pub(super) fn decode_vectors(bytes: &[u8]) -> Vec<[f32; 3]> {
+    bytes
+        .chunks_exact(16)
+        .map(|row| bytemuck::pod_read_unaligned::<[f32; 4]>(row))
+        .map(|[x, y, z, _]| [x, y, z])
+        .collect()
+}
+
+/// Every `f32`.
+pub(super) fn decode_scalars(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
+}

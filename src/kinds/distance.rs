@@ -1,0 +1,70 @@
+//! Distance: two particles keep their distance.
+//!
+//! C(x₀, x₁) = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). Compliance in m/N: the
+//! inverse of a spring's stiffness. Where both particles coincide there is no direction, and the constraint rests.
+
+use super::{Kind, KindInfo, Sample};
+use crate::error::{Error, Result};
+use glam::Vec3;
+
+/// Two particles keep the distance `rest_length`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Distance {
+    /// The two particles.
+    pub particles: [u32; 2],
+    /// The distance that they keep, L₀ [m]; positive.
+    pub rest_length: f32,
+}
+
+static INFO: KindInfo = KindInfo {
+    name: "distance",
+    arity: 2,
+    record_words: 4,
+    compliance_unit: "m/N",
+    shader: include_str!("../../shaders/project_distance.wgsl"),
+    evaluate,
+    samples,
+};
+
+impl Kind for Distance {
+    const INFO: &'static KindInfo = &INFO;
+
+    fn particles(&self) -> &[u32] {
+        &self.particles
+    }
+
+    fn write_parameters(&self, words: &mut Vec<u32>) {
+        words.push(self.rest_length.to_bits());
+    }
+
+    fn check(&self, index: usize) -> Result<()> {
+        if self.rest_length == 0.0 {
+            let what = format!("distance constraint {index}");
+            return Err(Error::ZeroLength { what, particles: self.particles, length: self.rest_length });
+        }
+        crate::error::check_positive(&format!("rest length of distance constraint {index}"), self.rest_length)
+    }
+}
+
+fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
+    let rest_length = f32::from_bits(parameters[0]);
+    let difference = p[0] - p[1];
+    let length = crate::xpbd::length(difference);
+    let n = if length > 0.0 { difference / length } else { Vec3::ZERO };
+    grad[0] = n;
+    grad[1] = -n;
+    length - rest_length
+}
+
+fn samples() -> Vec<Sample> {
+    let sample = |rest_length: f32, a: Vec3, b: Vec3| Sample {
+        parameters: vec![rest_length.to_bits()],
+        positions: vec![a, b],
+        rest: vec![Vec3::ZERO, Vec3::new(0.0, rest_length, 0.0)],
+    };
+    vec![
+        sample(1.0, Vec3::new(0.1, 0.2, -0.3), Vec3::new(1.3, -0.7, 0.4)),
+        sample(2.5, Vec3::new(-1.0, 0.0, 0.5), Vec3::new(0.5, 1.0, 0.25)),
+        sample(0.5, Vec3::new(3.0, 4.0, 5.0), Vec3::new(3.2, 4.1, 4.7)),
+    ]
+}

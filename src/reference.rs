@@ -1,0 +1,471 @@
+//! The CPU player: the method itself, readable beside the papers, and the oracle of the tests.
+//!
+//! It plays the same [`Plan`](crate::Plan) as the GPU with the same arithmetic in the same order, in `f32`, one thread, no
+//! SIMD; each pass is a method named like its shader. It is not made for speed.
+//!
+//! # State
+//! A particle is at x + d: x is its position at the start of the substep, d its displacement since then. Constraints
+//! move d. At the end of the substep x takes d up, and d/h *is* the velocity. So velocity is never recovered as a
+//! difference of rounded positions, which at small substeps drowns in rounding: a particle 10 m up would not even begin to
+//! fall at 100 substeps a frame. What the roundings of x + d and of d + h² g lose is kept in two residuals (Kahan's sum).
+
+use crate::controls::{Controls, Params};
+use crate::cooked::Rings;
+use crate::error::Result;
+use crate::kinds::MAX_ARITY;
+use crate::plan::{Pass, Plan};
+use crate::scene::{Material, MaterialId, Scene};
+use crate::settings::Settings;
+use crate::xpbd::{ScaledMaterial, delta_lambda, dot, length, two_sum};
+use glam::Vec3;
+
+/// Plays a scene on the CPU. See the [module documentation](self).
+#[derive(Debug, Clone)]
+pub struct Reference {
+    controls: Controls,
+    params: Params,
+    materials: Vec<ScaledMaterial>,
+    positions: Vec<Vec3>,
+    displacements: Vec<Vec3>,
+    position_residuals: Vec<Vec3>,
+    displacement_residuals: Vec<Vec3>,
+    velocities: Vec<Vec3>,
+    /// Whether a velocity was set from outside and has yet to become a displacement.
+    fresh: Vec<bool>,
+    accelerations: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    /// λ of every record, per kind.
+    lambdas: Vec<Vec<f32>>,
+    /// w ∇C Δλ without the w, of every particle of every overflow record; and their sums by chunk.
+    impulses: Vec<Vec3>,
+    chunk_sums: Vec<Vec3>,
+    /// The substep of the last step that was played [s].
+    last_h: f32,
+    steps: u32,
+    non_finite_count: u32,
+}
+
+impl Reference {
+    /// Cooks a scene.
+    ///
+    /// # Errors
+    /// As [`crate::Solver::new`], but for the device.
+    pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
+        let controls = Controls::new(scene, settings)?;
+        let count = scene.particle_count();
+        let zeros = vec![Vec3::ZERO; count];
+        let mut reference = Self {
+            params: controls.params(),
+            materials: controls.scaled_materials(),
+            positions: zeros.clone(),
+            displacements: zeros.clone(),
+            position_residuals: zeros.clone(),
+            displacement_residuals: zeros.clone(),
+            velocities: zeros.clone(),
+            fresh: vec![true; count],
+            accelerations: zeros.clone(),
+            normals: zeros,
+            lambdas: controls.cooked.kinds.iter().map(|kind| vec![0.0; kind.len()]).collect(),
+            impulses: Vec::new(),
+            chunk_sums: Vec::new(),
+            last_h: 0.0,
+            steps: 0,
+            non_finite_count: 0,
+            controls,
+        };
+        reference.reset();
+        Ok(reference)
+    }
+
+    /// Plays so many steps of `dt`.
+    pub fn step(&mut self, steps: u32) {
+        for _ in 0..steps {
+            let plan = std::mem::take(&mut self.controls.plan);
+            for pass in plan.step(self.controls.settings.substeps) {
+                self.play(pass);
+            }
+            self.controls.plan = plan;
+        }
+    }
+
+    /// Plays one pass. [`Reference::step`] plays a whole plan; this is for those who compare stage by stage.
+    pub fn play(&mut self, pass: Pass) {
+        let particles = 0..self.positions.len();
+        match pass {
+            Pass::Targets => self.targets(),
+            Pass::Start => particles.for_each(|i| self.start(i)),
+            Pass::Aerodynamics => particles.for_each(|i| self.aerodynamics(i)),
+            Pass::Predict => particles.for_each(|i| self.predict(i)),
+            Pass::Project { kind, span, first_iteration, .. } => {
+                span.range().for_each(|place| self.project(kind, place, first_iteration));
+            }
+            Pass::Split { kind, span, first_iteration } => {
+                self.impulses.resize(span.count as usize * MAX_ARITY, Vec3::ZERO);
+                span.range().for_each(|place| self.split(kind, place, first_iteration));
+            }
+            Pass::GatherChunks { kind } => self.gather_chunks(kind),
+            Pass::GatherHubs { kind } => self.gather_hubs(kind),
+            Pass::Tether => (0..self.controls.cooked.tethered.len()).for_each(|row| self.tether(row)),
+            Pass::Velocity => particles.for_each(|i| self.velocity(i)),
+            Pass::Advance => particles.for_each(|i| {
+                self.velocity(i);
+                self.predict(i);
+            }),
+            Pass::Finish => {
+                particles.for_each(|i| self.velocities[i] = self.displacements[i] / self.params.h);
+                self.last_h = self.params.h;
+                self.steps += 1;
+            }
+            Pass::Normals => particles.for_each(|i| self.normal(i)),
+        }
+    }
+
+    fn targets(&mut self) {
+        for target in &self.controls.targets {
+            let i = target.particle as usize;
+            self.velocities[i] = (Vec3::from(target.position) - self.positions[i]) / self.params.dt;
+            self.fresh[i] = true;
+        }
+    }
+
+    fn start(&mut self, i: usize) {
+        if std::mem::take(&mut self.fresh[i]) || self.last_h != self.params.h {
+            self.displacements[i] = self.velocities[i] * self.params.h;
+            self.displacement_residuals[i] = Vec3::ZERO;
+        }
+    }
+
+    fn predict(&mut self, i: usize) {
+        if self.controls.inverse_masses[i] == 0.0 {
+            return;
+        }
+        let mut increment = Vec3::from(self.params.gravity_step);
+        if self.params.aerodynamics == 1 {
+            increment += self.accelerations[i] * (self.params.h * self.params.h);
+        }
+        let increment = increment + self.displacement_residuals[i];
+        (self.displacements[i], self.displacement_residuals[i]) = two_sum(self.displacements[i], increment);
+    }
+
+    /// The particles of a record in the frame of the first one's position, so that differences keep their precision.
+    fn gather(&self, record: &[u32], arity: usize) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY]) {
+        let mut particles = [0; MAX_ARITY];
+        let mut p = [Vec3::ZERO; MAX_ARITY];
+        for k in 0..arity {
+            particles[k] = record[k] as usize;
+            p[k] = (self.positions[particles[k]] - self.positions[particles[0]]) + self.displacements[particles[k]];
+        }
+        (particles, p)
+    }
+
+    /// Δλ of a record, with its gradients; `shares` divide the masses of its particles.
+    fn solve(
+        &mut self,
+        kind: usize,
+        place: usize,
+        first_iteration: bool,
+        shares: [f32; MAX_ARITY],
+    ) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY], f32) {
+        let cooked = &self.controls.cooked.kinds[kind];
+        let (info, record) = (cooked.info, cooked.record(place));
+        let (particles, p) = self.gather(record, info.arity);
+        let mut grad = [Vec3::ZERO; MAX_ARITY];
+        let c = (info.evaluate)(&record[info.arity + 1..], &p, &mut grad);
+        let (mut weighted, mut travel) = (0.0, 0.0);
+        for k in 0..info.arity {
+            let w = self.controls.inverse_masses[particles[k]] * shares[k];
+            weighted += w * dot(grad[k], grad[k]);
+            travel += dot(grad[k], self.displacements[particles[k]]);
+        }
+        let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][place] };
+        let material = self.materials[record[info.arity] as usize];
+        let delta = delta_lambda(c, weighted, travel, lambda, material);
+        self.lambdas[kind][place] = lambda + delta;
+        (particles, grad, delta)
+    }
+
+    fn project(&mut self, kind: usize, place: usize, first_iteration: bool) {
+        let (particles, grad, delta) = self.solve(kind, place, first_iteration, [1.0; MAX_ARITY]);
+        for k in 0..self.controls.cooked.kinds[kind].info.arity {
+            let w = self.controls.inverse_masses[particles[k]];
+            self.displacements[particles[k]] += grad[k] * (w * delta);
+        }
+    }
+
+    fn split(&mut self, kind: usize, place: usize, first_iteration: bool) {
+        let cooked = &self.controls.cooked.kinds[kind];
+        let arity = cooked.info.arity;
+        let first = (place - cooked.coloring.overflow.first as usize) * arity;
+        let mut shares = [1.0; MAX_ARITY];
+        shares[..arity].copy_from_slice(&cooked.split.shares[first..first + arity]);
+        let (_, grad, delta) = self.solve(kind, place, first_iteration, shares);
+        for k in 0..arity {
+            self.impulses[first + k] = grad[k] * delta;
+        }
+    }
+
+    fn gather_chunks(&mut self, kind: usize) {
+        let split = &self.controls.cooked.kinds[kind].split;
+        let sum = |&[first, count]: &[u32; 2]| {
+            let slots = &split.slots[first as usize..(first + count) as usize];
+            slots.iter().fold(Vec3::ZERO, |sum, &slot| sum + self.impulses[slot as usize])
+        };
+        self.chunk_sums = split.chunks.iter().map(sum).collect();
+    }
+
+    fn gather_hubs(&mut self, kind: usize) {
+        for &[particle, first, count, _] in &self.controls.cooked.kinds[kind].split.hubs {
+            let chunks = &self.chunk_sums[first as usize..(first + count) as usize];
+            let impulse = chunks.iter().fold(Vec3::ZERO, |sum, &chunk| sum + chunk);
+            let w = self.controls.inverse_masses[particle as usize];
+            self.displacements[particle as usize] += impulse * w;
+        }
+    }
+
+    fn tether(&mut self, row: usize) {
+        let [particle, first, count, _] = self.controls.cooked.tethered[row];
+        let i = particle as usize;
+        if self.controls.inverse_masses[i] == 0.0 {
+            return;
+        }
+        let mut d = self.displacements[i];
+        for tether in &self.controls.tether_rows[first as usize..(first + count) as usize] {
+            let anchor = tether.anchor as usize;
+            if self.controls.inverse_masses[anchor] != 0.0 {
+                continue;
+            }
+            let difference = (self.positions[i] - self.positions[anchor]) + (d - self.displacements[anchor]);
+            let l = length(difference);
+            if l > tether.length {
+                d -= difference * ((l - tether.length) / l);
+            }
+        }
+        self.displacements[i] = d;
+    }
+
+    fn velocity(&mut self, i: usize) {
+        let (x, residual) = two_sum(self.positions[i], self.displacements[i] + self.position_residuals[i]);
+        if !x.is_finite() {
+            // Quarantine: the particle stays at its last good place and the fault is counted.
+            self.displacements[i] = Vec3::ZERO;
+            self.displacement_residuals[i] = Vec3::ZERO;
+            self.position_residuals[i] = Vec3::ZERO;
+            self.non_finite_count += 1;
+            return;
+        }
+        self.positions[i] = x;
+        self.position_residuals[i] = residual;
+        if self.controls.inverse_masses[i] != 0.0 {
+            self.displacements[i] *= self.params.velocity_factor;
+            self.displacement_residuals[i] *= self.params.velocity_factor;
+        }
+    }
+
+    /// The corners of the triangles around a particle.
+    fn ring(&self, i: usize) -> std::ops::Range<usize> {
+        self.controls.cooked.rings.around(i)
+    }
+
+    /// The drag and lift of [`crate::Wind`] on the triangles around a particle.
+    fn aerodynamics(&mut self, i: usize) {
+        let params = &self.params;
+        let w = self.controls.inverse_masses[i];
+        let mut force = Vec3::ZERO;
+        for corner in self.ring(i) {
+            let others = self.controls.cooked.rings.corners[corner].map(|other| other as usize);
+            let [x0, x1, x2] = [i, others[0], others[1]].map(|k| self.positions[k]);
+            let [d0, d1, d2] = [i, others[0], others[1]].map(|k| self.displacements[k]);
+            let center = (x0 + x1 + x2) / 3.0;
+            let air = self.air_velocity(center);
+            let v = (d0 + d1 + d2) / (3.0 * params.h) - air;
+            let cross = (x1 - x0).cross(x2 - x0);
+            let (speed, double_area) = (length(v), length(cross));
+            if speed == 0.0 || double_area == 0.0 {
+                continue;
+            }
+            let along = v / speed;
+            let mut n = cross / double_area;
+            if dot(n, along) < 0.0 {
+                n = -n;
+            }
+            let facing = dot(n, along);
+            let pressure = 0.5 * double_area * speed * speed * facing;
+            let push = along * params.drag + (n - along * facing) * params.lift;
+            // Two thirds of the area of a ring count for its centre on average; at that rate 1 + h k is the implicit
+            // step of the drag, which cannot turn the motion round however light the cloth.
+            let rate = double_area * speed * (params.drag + params.lift) * w * params.h;
+            force -= push * (pressure / (3.0 * (1.0 + rate)));
+        }
+        self.accelerations[i] = force * w;
+    }
+
+    fn air_velocity(&self, x: Vec3) -> Vec3 {
+        let params = &self.params;
+        let time = self.steps as f32 * params.dt;
+        let phase = std::f32::consts::TAU * (params.gust_frequency * time - dot(params.gust_wave.into(), x));
+        let swing = 0.5 * (phase.sin() + (2.3 * phase + 1.0).sin());
+        Vec3::from(params.wind_velocity) * (1.0 + params.gust * swing)
+    }
+
+    fn normal(&mut self, i: usize) {
+        self.normals[i] = normal(&self.controls.cooked.rings, i, |particle| self.positions[particle]);
+    }
+
+    /// Back to the scene's start; the settings stay.
+    pub fn reset(&mut self) {
+        self.controls.reset();
+        self.upload();
+        for i in 0..self.positions.len() {
+            self.positions[i] = self.controls.scene.positions[i].into();
+            self.velocities[i] = self.controls.scene.velocities[i].into();
+            self.displacements[i] = Vec3::ZERO;
+            self.position_residuals[i] = Vec3::ZERO;
+            self.displacement_residuals[i] = Vec3::ZERO;
+            self.fresh[i] = true;
+        }
+        self.steps = 0;
+        self.non_finite_count = 0;
+        if !self.controls.cooked.rings.is_empty() {
+            self.play(Pass::Normals);
+        }
+    }
+
+    fn upload(&mut self) {
+        self.params = self.controls.params();
+        self.materials = self.controls.scaled_materials();
+    }
+
+    /// The schedule that it plays.
+    pub fn plan(&self) -> &Plan {
+        &self.controls.plan
+    }
+
+    /// How it simulates.
+    pub fn settings(&self) -> &Settings {
+        &self.controls.settings
+    }
+
+    /// See [`crate::Solver::set_settings`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        self.controls.set_settings(settings)?;
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_material`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
+        self.controls.set_material(id, material)?;
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::pin`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn pin(&mut self, particles: &[u32]) -> Result<()> {
+        for particle in self.controls.set_pinned(particles, true)? {
+            self.velocities[particle as usize] = Vec3::ZERO;
+            self.fresh[particle as usize] = true;
+        }
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::release`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn release(&mut self, particles: &[u32]) -> Result<()> {
+        self.controls.set_pinned(particles, false)?;
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_target`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
+        self.controls.set_target(particle, position)?;
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_positions`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_values("position", first, positions)?;
+        for (i, &position) in (first as usize..).zip(positions) {
+            self.positions[i] = position.into();
+            self.position_residuals[i] = Vec3::ZERO;
+        }
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_velocities`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_values("velocity", first, velocities)?;
+        for (i, &velocity) in (first as usize..).zip(velocities) {
+            self.velocities[i] = velocity.into();
+            self.fresh[i] = true;
+        }
+        Ok(())
+    }
+
+    /// Positions x [m].
+    pub fn positions(&self) -> Vec<[f32; 3]> {
+        self.positions.iter().map(|&x| x.into()).collect()
+    }
+
+    /// Displacements d over the substep [m], for comparing stage by stage.
+    pub fn displacements(&self) -> Vec<[f32; 3]> {
+        self.displacements.iter().map(|&d| d.into()).collect()
+    }
+
+    /// Velocities [m/s] after the last step.
+    pub fn velocities(&self) -> Vec<[f32; 3]> {
+        self.velocities.iter().map(|&v| v.into()).collect()
+    }
+
+    /// Unit normals of the surfaces.
+    pub fn normals(&self) -> Vec<[f32; 3]> {
+        self.normals.iter().map(|&n| n.into()).collect()
+    }
+
+    /// See [`crate::Solver::read_lambdas`]; the kind's place in [`crate::kinds::KINDS`].
+    pub fn lambdas(&self, kind: usize) -> Vec<f32> {
+        let mut lambdas = vec![0.0; self.lambdas[kind].len()];
+        for (&constraint, &lambda) in self.controls.cooked.kinds[kind].coloring.order.iter().zip(&self.lambdas[kind]) {
+            lambdas[constraint as usize] = lambda;
+        }
+        lambdas
+    }
+
+    /// How often a position would have become NaN or infinite, and was held instead.
+    pub fn non_finite_count(&self) -> u32 {
+        self.non_finite_count
+    }
+}
+
+/// The sum of the triangles around a particle, each weighted by its area, at length 1.
+pub(crate) fn normal(rings: &Rings, i: usize, position: impl Fn(usize) -> Vec3) -> Vec3 {
+    let x = position(i);
+    let sum = rings.around(i).fold(Vec3::ZERO, |sum, corner| {
+        let [a, b] = rings.corners[corner].map(|other| position(other as usize));
+        sum + (a - x).cross(b - x)
+    });
+    let l = length(sum);
+    if l > 0.0 { sum / l } else { Vec3::Y }
+}

@@ -1,0 +1,239 @@
+//! Cloth: a surface of triangles held by distance constraints, from a grid or from any mesh.
+
+use super::{Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, mesh};
+use crate::error::{Error, Result, check_finite};
+use crate::kinds::Distance;
+use glam::Vec3;
+use std::ops::Range;
+
+/// A rectangular cloth of `columns` × `rows` particles.
+///
+/// Particle (row r, column c) has the index r · `columns` + c after the first and lies at
+/// `origin` + c/(`columns` − 1) · `column_axis` + r/(`rows` − 1) · `row_axis`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClothGrid {
+    /// Particles in a row; at least 2.
+    pub columns: u32,
+    /// Rows; at least 2.
+    pub rows: u32,
+    /// Where particle (0, 0) lies [m].
+    pub origin: [f32; 3],
+    /// From the first particle of a row to its last [m].
+    pub column_axis: [f32; 3],
+    /// From the first row to the last [m].
+    pub row_axis: [f32; 3],
+    /// What it is made of.
+    pub fabric: Fabric,
+    /// Tethers to its pins; `None` for none.
+    pub tethers: Option<Tethers>,
+}
+
+impl Default for ClothGrid {
+    /// 2 m × 2 m, flat and horizontal around the y axis, of 64 × 64 particles.
+    fn default() -> Self {
+        Self {
+            columns: 64,
+            rows: 64,
+            origin: [-1.0, 0.0, -1.0],
+            column_axis: [2.0, 0.0, 0.0],
+            row_axis: [0.0, 0.0, 2.0],
+            fabric: Fabric::default(),
+            tethers: Some(Tethers::default()),
+        }
+    }
+}
+
+/// A cloth in the shape of an indexed triangle mesh.
+#[derive(Debug, Clone)]
+pub struct ClothMesh<'a> {
+    /// The vertices [m]; one particle each.
+    pub positions: &'a [[f32; 3]],
+    /// The triangles, as indices of vertices.
+    pub triangles: &'a [[u32; 3]],
+    /// What it is made of. The edges are structural, the pairs across them bend; `shear` is not used.
+    pub fabric: Fabric,
+    /// Tethers to its pins; `None` for none.
+    pub tethers: Option<Tethers>,
+}
+
+/// What a cloth added to the scene.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cloth {
+    /// One particle a vertex.
+    pub particles: Range<u32>,
+    /// Its triangles in [`Scene::triangles`].
+    pub triangles: Range<u32>,
+    /// The distance constraints along the weave (grid) or along the edges (mesh).
+    pub structural: Range<u32>,
+    /// The distance constraints along the diagonals of the grid's cells; empty for a mesh.
+    pub shear: Range<u32>,
+    /// The distance constraints that resist bending: next neighbours (grid), opposite vertices of an edge (mesh).
+    pub bend: Range<u32>,
+    /// The entries of the material table that belong to this cloth alone.
+    pub materials: ClothMaterials,
+    /// What is odd about the mesh.
+    pub report: MeshReport,
+}
+
+/// The entries of the material table that belong to one cloth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClothMaterials {
+    /// Of its structural constraints.
+    pub structural: MaterialId,
+    /// Of its shear constraints.
+    pub shear: MaterialId,
+    /// Of its bend constraints.
+    pub bend: MaterialId,
+}
+
+/// The links of a cloth, before they become constraints.
+struct Links {
+    structural: Vec<[u32; 2]>,
+    shear: Vec<[u32; 2]>,
+    bend: Vec<[u32; 2]>,
+    report: MeshReport,
+}
+
+impl Scene {
+    /// Adds a rectangular cloth: structural constraints along rows and columns, shear along both diagonals of each cell,
+    /// bend from each particle to the next but one. Its mass is its area times its density, lumped to the vertices of
+    /// each triangle by thirds.
+    ///
+    /// # Errors
+    /// Two rows and two columns at least, finite places, axes that span an area, the fabric's figures in range.
+    pub fn add_cloth_grid(&mut self, grid: &ClothGrid) -> Result<Cloth> {
+        let (columns, rows) = (grid.columns, grid.rows);
+        for (what, count) in [("columns of a cloth grid", columns), ("rows of a cloth grid", rows)] {
+            if count < 2 {
+                return Err(Error::invalid(what, f64::from(count), "at least 2"));
+            }
+        }
+        let vectors = [("origin", grid.origin), ("column axis", grid.column_axis), ("row axis", grid.row_axis)];
+        for (what, value) in vectors {
+            check_finite(|| format!("{what} of a cloth grid"), value)?;
+        }
+        let count = u64::from(columns) * u64::from(rows);
+        if count * 6 > u64::from(u32::MAX) {
+            return Err(super::too_large("constraints of a cloth grid", count * 6));
+        }
+
+        let [origin, column_axis, row_axis] = vectors.map(|(_, value)| Vec3::from(value));
+        let step = |index: u32, count: u32| index as f32 / (count - 1) as f32;
+        let positions: Vec<[f32; 3]> = (0..rows)
+            .flat_map(|r| (0..columns).map(move |c| (r, c)))
+            .map(|(r, c)| (origin + step(c, columns) * column_axis + step(r, rows) * row_axis).into())
+            .collect();
+        let at = |r: u32, c: u32| r * columns + c;
+        let mut triangles = Vec::with_capacity(2 * count as usize);
+        for r in 0..rows - 1 {
+            for c in 0..columns - 1 {
+                let [a, b, d, e] = [at(r, c), at(r, c + 1), at(r + 1, c), at(r + 1, c + 1)];
+                triangles.extend([[a, d, b], [b, d, e]]);
+            }
+        }
+        // All links that go `down` rows and `across` columns. Rows with rows, columns with columns, one diagonal after
+        // the other: in this order greedy colouring needs two colours for each of the six directions.
+        let links = |down: u32, across: i64| {
+            let row_range = 0..rows.saturating_sub(down);
+            row_range.flat_map(move |r| {
+                (0..columns).filter_map(move |c| {
+                    let to = u32::try_from(i64::from(c) + across).ok().filter(|&to| to < columns)?;
+                    Some([at(r, c), at(r + down, to)])
+                })
+            })
+        };
+        let links = Links {
+            structural: links(0, 1).chain(links(1, 0)).collect(),
+            shear: links(1, 1).chain(links(1, -1)).collect(),
+            bend: links(0, 2).chain(links(2, 0)).collect(),
+            report: Topology::new(&positions, &triangles)?.report,
+        };
+        self.push_cloth(&positions, &triangles, links, &grid.fabric, grid.tethers)
+    }
+
+    /// Adds a cloth in the shape of a triangle mesh: structural constraints along its edges, bend between the vertices
+    /// that face each other across a shared edge. Masses as in [`Scene::add_cloth_grid`].
+    ///
+    /// Non-manifold edges and inconsistent winding are taken as they are and reported in [`Cloth::report`].
+    ///
+    /// # Errors
+    /// See [`Topology::new`]; the fabric's figures must be in range.
+    pub fn add_cloth_mesh(&mut self, mesh: &ClothMesh) -> Result<Cloth> {
+        let Topology { edges, opposites, report } = Topology::new(mesh.positions, mesh.triangles)?;
+        let links = Links { structural: edges, shear: Vec::new(), bend: opposites, report };
+        self.push_cloth(mesh.positions, mesh.triangles, links, &mesh.fabric, mesh.tethers)
+    }
+
+    fn push_cloth(
+        &mut self,
+        positions: &[[f32; 3]],
+        triangles: &[[u32; 3]],
+        links: Links,
+        fabric: &Fabric,
+        tethers: Option<Tethers>,
+    ) -> Result<Cloth> {
+        fabric.check()?;
+        if let Some(tethers) = &tethers {
+            tethers.check()?;
+        }
+        let base = self.check_room("particles", positions.len())?;
+        let length = |[a, b]: [u32; 2]| Vec3::from(positions[a as usize]).distance(positions[b as usize].into());
+        for &edge in links.structural.iter().chain(&links.shear) {
+            let length = length(edge);
+            if !(length > 0.0 && length.is_finite()) {
+                let what = "edge of a cloth".into();
+                return Err(Error::ZeroLength { what, particles: edge.map(|particle| base + particle), length });
+            }
+        }
+
+        let mut areas = mesh::vertex_areas(positions, triangles);
+        let used = areas.iter().filter(|&&area| area > 0.0);
+        let mean = used.clone().sum::<f32>() / used.count() as f32;
+        for area in &mut areas {
+            if *area == 0.0 {
+                *area = mean;
+            }
+        }
+        for (&position, area) in positions.iter().zip(areas) {
+            let inverse_mass = 1.0 / (area * fabric.area_density);
+            self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass });
+        }
+        let first_triangle = self.triangles.len() as u32;
+        self.triangles.extend(triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)));
+
+        let mut group = |links: &[[u32; 2]], material: Material| -> Result<(Range<u32>, MaterialId)> {
+            let id = self.add_material(material)?;
+            let first = self.distance_count();
+            for &link in links {
+                let rest_length = length(link);
+                // Opposite vertices of a mesh that is folded flat may coincide; there is no direction to resist along.
+                if rest_length > 0.0 {
+                    let particles = link.map(|particle| base + particle);
+                    self.push_constraint(&Distance { particles, rest_length }, id);
+                }
+            }
+            Ok((first..self.distance_count(), id))
+        };
+        let (structural, structural_id) = group(&links.structural, fabric.structural)?;
+        let (shear, shear_id) = group(&links.shear, fabric.shear)?;
+        let (bend, bend_id) = group(&links.bend, fabric.bend)?;
+        let cloth = Cloth {
+            particles: base..base + positions.len() as u32,
+            triangles: first_triangle..first_triangle + triangles.len() as u32,
+            structural,
+            shear,
+            bend,
+            materials: ClothMaterials { structural: structural_id, shear: shear_id, bend: bend_id },
+            report: links.report,
+        };
+        if let Some(tethers) = tethers {
+            self.bodies.push(TetheredBody {
+                particles: cloth.particles.clone(),
+                triangles: cloth.triangles.clone(),
+                edges: cloth.structural.start..cloth.shear.end,
+                tethers,
+            });
+        }
+        Ok(cloth)
+    }
+}

@@ -1,0 +1,112 @@
+//! Materials: compliance and damping of constraints, and presets of fabrics and cords.
+
+use crate::error::{Error, Result, check_non_negative, check_positive};
+
+/// How a constraint gives way.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Material {
+    /// Compliance α, the inverse of a stiffness, in \[C\]²/J: m/N for a distance. 0 = rigid.
+    pub compliance: f32,
+    /// Damping β in J·s/\[C\]²: N·s/m for a distance, a dashpot beside the spring (Macklin et al. 2016, eq. 26).
+    /// It acts through α β, so it has no effect on a rigid constraint.
+    pub damping: f32,
+}
+
+impl Material {
+    /// A constraint that does not give way at all, but for what the solver leaves.
+    pub const RIGID: Self = Self { compliance: 0.0, damping: 0.0 };
+
+    /// The most that compliance and damping may be: beyond it α/h² overflows.
+    pub const LIMIT: f32 = 1e18;
+
+    /// A spring of compliance α [\[C\]²/J] without damping.
+    pub const fn compliant(compliance: f32) -> Self {
+        Self { compliance, damping: 0.0 }
+    }
+
+    /// Whether the figures are in range; `what` names the material in the error.
+    pub(crate) fn check(&self, what: &str) -> Result<()> {
+        for (field, value) in [("compliance", self.compliance), ("damping", self.damping)] {
+            let name = format!("{field} of {what}");
+            check_non_negative(&name, value)?;
+            if value > Self::LIMIT {
+                return Err(Error::invalid(name, value, "at most 1e18"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An entry of a scene's material table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MaterialId(pub(crate) u32);
+
+impl MaterialId {
+    /// Its place in the table.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a cloth is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fabric {
+    /// Mass per area [kg/m²].
+    pub area_density: f32,
+    /// Along the weave, or along the edges of a mesh [m/N].
+    pub structural: Material,
+    /// Along the diagonals of a grid's cells [m/N].
+    pub shear: Material,
+    /// Between next neighbours, or between the opposite vertices of a shared edge [m/N].
+    pub bend: Material,
+}
+
+impl Default for Fabric {
+    /// An inextensible cloth of 0.2 kg/m²: structural 0, shear 1e-6, bend 1e-4 m/N.
+    fn default() -> Self {
+        Self {
+            area_density: 0.2,
+            structural: Material::RIGID,
+            shear: Material::compliant(1e-6),
+            bend: Material::compliant(1e-4),
+        }
+    }
+}
+
+impl Fabric {
+    pub(crate) fn check(&self) -> Result<()> {
+        check_positive("area density of a fabric", self.area_density)?;
+        self.structural.check("the structural material of a fabric")?;
+        self.shear.check("the shear material of a fabric")?;
+        self.bend.check("the bend material of a fabric")
+    }
+}
+
+/// What a rope is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cord {
+    /// Mass per length [kg/m].
+    pub linear_density: f32,
+    /// Axial stiffness EA [N]: the force that would double its length. Infinite = rigid.
+    pub axial_stiffness: f32,
+    /// Damping β of each segment [N·s/m].
+    pub damping: f32,
+    /// Between next neighbours [m/N]; `None` for a rope without any resistance to bending.
+    pub bend: Option<Material>,
+}
+
+impl Cord {
+    pub(crate) fn check(&self) -> Result<()> {
+        check_positive("linear density of a cord", self.linear_density)?;
+        if self.axial_stiffness.is_nan() || self.axial_stiffness <= 0.0 {
+            return Err(Error::invalid("axial stiffness of a cord", self.axial_stiffness, "greater than 0"));
+        }
+        check_non_negative("damping of a cord", self.damping)?;
+        self.bend.map_or(Ok(()), |bend| bend.check("the bend material of a cord"))
+    }
+
+    /// The material of a segment of the given length [m]: α = L/(EA).
+    pub(crate) fn material(&self, length: f32) -> Material {
+        Material { compliance: length / self.axial_stiffness, damping: self.damping }
+    }
+}

@@ -1,0 +1,127 @@
+//! What a triangle soup is made of: edges, the pairs of triangles that share them, areas, and what is odd about it.
+
+use crate::error::{Error, Result, check_finite};
+use glam::Vec3;
+use std::collections::HashMap;
+
+/// The edges of a triangle mesh and their neighbourhood.
+#[derive(Debug, Clone, Default)]
+pub struct Topology {
+    /// Every edge once, in the order in which the triangles first name them, with its lower index first.
+    pub edges: Vec<[u32; 2]>,
+    /// The vertices that face each other across a shared edge: one pair for every two consecutive triangles of an edge.
+    pub opposites: Vec<[u32; 2]>,
+    /// What is odd about the mesh.
+    pub report: MeshReport,
+}
+
+/// What is odd about a mesh, none of which keeps it from being simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MeshReport {
+    /// Edges of one triangle only.
+    pub boundary_edges: u32,
+    /// Edges of more than two triangles; each further triangle is paired with the one before.
+    pub non_manifold_edges: u32,
+    /// Edges that two triangles run through in the same direction, so that their normals point apart.
+    pub inconsistent_edges: u32,
+    /// Vertices that no triangle names; they fall on their own, with the mean mass of the others.
+    pub isolated_vertices: u32,
+}
+
+impl Topology {
+    /// Reads the triangles of a mesh.
+    ///
+    /// # Errors
+    /// The mesh must have vertices and triangles, positions must be finite, indices in range and different within a
+    /// triangle, and every triangle must have an area (more than 1e-12 of its longest edge squared).
+    pub fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Self> {
+        check_mesh(positions, triangles)?;
+        let mut topology = Self::default();
+        let mut seen: HashMap<[u32; 2], EdgeUse> = HashMap::with_capacity(triangles.len() * 3 / 2);
+        let mut used = vec![false; positions.len()];
+        for &[a, b, c] in triangles {
+            for [from, to, opposite] in [[a, b, c], [b, c, a], [c, a, b]] {
+                used[from as usize] = true;
+                let edge = [from.min(to), from.max(to)];
+                let ascending = from < to;
+                let entry = seen.entry(edge).or_insert_with(|| {
+                    topology.edges.push(edge);
+                    EdgeUse { count: 0, ascending, opposite }
+                });
+                entry.count += 1;
+                if entry.count > 1 {
+                    if entry.opposite != opposite {
+                        topology.opposites.push([entry.opposite, opposite]);
+                    }
+                    topology.report.inconsistent_edges += u32::from(entry.ascending == ascending);
+                }
+                (entry.ascending, entry.opposite) = (ascending, opposite);
+            }
+        }
+        for entry in seen.values() {
+            topology.report.boundary_edges += u32::from(entry.count == 1);
+            topology.report.non_manifold_edges += u32::from(entry.count > 2);
+        }
+        topology.report.isolated_vertices = used.iter().filter(|used| !**used).count() as u32;
+        Ok(topology)
+    }
+}
+
+struct EdgeUse {
+    count: u32,
+    ascending: bool,
+    opposite: u32,
+}
+
+/// The area of a triangle [m²].
+pub(super) fn area(positions: &[[f32; 3]], triangle: [u32; 3]) -> f32 {
+    let [a, b, c] = triangle.map(|vertex| Vec3::from(positions[vertex as usize]));
+    0.5 * (b - a).cross(c - a).length()
+}
+
+/// A third of the area of every triangle [m²], summed at its vertices.
+pub(super) fn vertex_areas(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<f32> {
+    let mut areas = vec![0.0f64; positions.len()];
+    for &triangle in triangles {
+        let share = f64::from(area(positions, triangle)) / 3.0;
+        for vertex in triangle {
+            areas[vertex as usize] += share;
+        }
+    }
+    areas.into_iter().map(|area| area as f32).collect()
+}
+
+fn check_mesh(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<()> {
+    for (what, empty) in
+        [("vertex list of a cloth mesh", positions.is_empty()), ("triangle list of a cloth mesh", triangles.is_empty())]
+    {
+        if empty {
+            return Err(Error::Empty { what });
+        }
+    }
+    for (vertex, &position) in positions.iter().enumerate() {
+        check_finite(|| format!("position of mesh vertex {vertex}"), position)?;
+    }
+    let mut degenerate: Option<(u32, f32)> = None;
+    let mut degenerate_count = 0;
+    for (index, &triangle) in triangles.iter().enumerate() {
+        crate::kinds::check_particles("mesh triangle", index, &triangle, positions.len())?;
+        let [a, b, c] = triangle.map(|vertex| Vec3::from(positions[vertex as usize]));
+        let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
+        let area = area(positions, triangle);
+        // Written so that a NaN (an overflow of the squares) counts as degenerate.
+        if !(area.is_finite() && area > 1e-12 * longest) {
+            degenerate.get_or_insert((index as u32, area));
+            degenerate_count += 1;
+        }
+    }
+    match degenerate {
+        None => Ok(()),
+        Some((triangle, area)) => Err(Error::DegenerateTriangle {
+            triangle,
+            particles: triangles[triangle as usize],
+            area,
+            count: degenerate_count,
+        }),
+    }
+}

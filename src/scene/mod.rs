@@ -1,0 +1,335 @@
+//! What to simulate: particles, constraints of every kind, surfaces, tethers.
+//!
+//! A [`Scene`] is plain host data. Builders ([`ClothGrid`], [`ClothMesh`], [`Rope`]) add to it and return handles with the
+//! index ranges of what they added. Nothing here knows of a GPU; [`crate::Solver`] and [`crate::Reference`] read it.
+
+mod cloth;
+mod material;
+mod mesh;
+mod rope;
+mod tether;
+
+pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
+pub use material::{Cord, Fabric, Material, MaterialId};
+pub use mesh::{MeshReport, Topology};
+pub use rope::{Rope, RopeParts};
+pub(crate) use tether::TetherGraph;
+pub use tether::{TetherRow, Tethers};
+
+use crate::error::{Error, Result, check_finite, check_non_negative};
+use crate::kinds::{self, KINDS, Kind, KindInfo};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A point mass.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Particle {
+    /// Where it is [m].
+    pub position: [f32; 3],
+    /// How fast it moves [m/s].
+    pub velocity: [f32; 3],
+    /// One over its mass [1/kg]; 0 = pinned for good.
+    pub inverse_mass: f32,
+}
+
+impl Default for Particle {
+    fn default() -> Self {
+        Self { position: [0.0; 3], velocity: [0.0; 3], inverse_mass: 1.0 }
+    }
+}
+
+/// The constraints of one kind, as records; see [`crate::kinds`].
+#[derive(Debug, Clone)]
+pub(crate) struct ConstraintSet {
+    pub info: &'static KindInfo,
+    pub words: Vec<u32>,
+}
+
+impl ConstraintSet {
+    pub fn len(&self) -> usize {
+        self.words.len() / self.info.record_words
+    }
+
+    pub fn particles(&self, constraint: usize) -> &[u32] {
+        &self.words[constraint * self.info.record_words..][..self.info.arity]
+    }
+}
+
+/// Which constraints and triangles hang together, so that tethers can measure distances along them.
+#[derive(Debug, Clone)]
+pub(crate) struct TetheredBody {
+    pub particles: Range<u32>,
+    pub triangles: Range<u32>,
+    /// Distance constraints that are as long as the material between their particles.
+    pub edges: Range<u32>,
+    pub tethers: Tethers,
+}
+
+/// Particles and everything that acts between them. See the [module documentation](self).
+#[derive(Debug, Clone)]
+pub struct Scene {
+    pub(crate) positions: Vec<[f32; 3]>,
+    pub(crate) velocities: Vec<[f32; 3]>,
+    /// The inverse mass that each particle has when it is free.
+    pub(crate) inverse_masses: Vec<f32>,
+    pub(crate) pinned: Vec<bool>,
+    pub(crate) triangles: Vec<[u32; 3]>,
+    pub(crate) constraints: Vec<ConstraintSet>,
+    pub(crate) materials: Vec<Material>,
+    interned: HashMap<[u32; 2], MaterialId>,
+    pub(crate) bodies: Vec<TetheredBody>,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scene {
+    /// An empty scene.
+    pub fn new() -> Self {
+        let constraints = KINDS.iter().map(|info| ConstraintSet { info, words: Vec::new() }).collect();
+        Self {
+            positions: Vec::new(),
+            velocities: Vec::new(),
+            inverse_masses: Vec::new(),
+            pinned: Vec::new(),
+            triangles: Vec::new(),
+            constraints,
+            materials: Vec::new(),
+            interned: HashMap::new(),
+            bodies: Vec::new(),
+        }
+    }
+
+    /// Adds a particle and returns its index.
+    ///
+    /// # Errors
+    /// Positions and velocities must be finite, the inverse mass finite and at least 0.
+    pub fn add_particle(&mut self, particle: Particle) -> Result<u32> {
+        let index = self.positions.len();
+        let index32 = self.check_room("particles", 1)?;
+        check_finite(|| format!("position of particle {index}"), particle.position)?;
+        check_finite(|| format!("velocity of particle {index}"), particle.velocity)?;
+        check_non_negative(&format!("inverse mass of particle {index}"), particle.inverse_mass)?;
+        self.push_particle(particle);
+        Ok(index32)
+    }
+
+    /// Adds a constraint of any kind and returns its index among the constraints of that kind.
+    ///
+    /// Constraints with equal materials share one entry of the material table.
+    ///
+    /// # Errors
+    /// Its particles must exist and differ, its parameters and its material must be in range.
+    pub fn add<K: Kind>(&mut self, constraint: K, material: Material) -> Result<u32> {
+        material.check("material of a constraint")?;
+        self.check_constraint(&constraint)?;
+        let id = self.intern(material);
+        self.add_with(constraint, id)
+    }
+
+    /// Adds a constraint whose material is already in the table, so that [`crate::Solver::set_material`] reaches it.
+    ///
+    /// # Errors
+    /// As [`Scene::add`]; the material must exist.
+    pub fn add_with<K: Kind>(&mut self, constraint: K, material: MaterialId) -> Result<u32> {
+        let index = self.check_constraint(&constraint)?;
+        self.material(material)?;
+        self.push_constraint(&constraint, material);
+        Ok(index)
+    }
+
+    /// Adds an entry to the material table.
+    ///
+    /// # Errors
+    /// Compliance and damping must be finite and at least 0.
+    pub fn add_material(&mut self, material: Material) -> Result<MaterialId> {
+        material.check(&format!("material {}", self.materials.len()))?;
+        self.materials.push(material);
+        Ok(MaterialId(self.materials.len() as u32 - 1))
+    }
+
+    /// The entry of the material table.
+    ///
+    /// # Errors
+    /// The material must exist.
+    pub fn material(&self, id: MaterialId) -> Result<Material> {
+        self.materials.get(id.0 as usize).copied().ok_or_else(|| Error::IndexOutOfRange {
+            what: "material id".into(),
+            target: "material",
+            index: id.0.into(),
+            count: self.materials.len() as u64,
+        })
+    }
+
+    /// Pins a particle: it stays where it is, or follows a target ([`crate::Solver::set_target`]), until it is released.
+    ///
+    /// # Errors
+    /// The particle must exist.
+    pub fn pin(&mut self, particle: u32) -> Result<()> {
+        self.check_particle("pin", particle)?;
+        self.pinned[particle as usize] = true;
+        Ok(())
+    }
+
+    /// Sets the velocity [m/s] of a particle at the start.
+    ///
+    /// # Errors
+    /// The particle must exist, the velocity must be finite.
+    pub fn set_velocity(&mut self, particle: u32, velocity: [f32; 3]) -> Result<()> {
+        self.check_particle("set_velocity", particle)?;
+        check_finite(|| format!("velocity of particle {particle}"), velocity)?;
+        self.velocities[particle as usize] = velocity;
+        Ok(())
+    }
+
+    /// How many particles there are.
+    pub fn particle_count(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// How many constraints of all kinds there are; tethers are not counted.
+    pub fn constraint_count(&self) -> usize {
+        self.constraints.iter().map(ConstraintSet::len).sum()
+    }
+
+    /// How many triangles the surfaces have.
+    pub fn triangle_count(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// The positions at the start [m].
+    pub fn positions(&self) -> &[[f32; 3]] {
+        &self.positions
+    }
+
+    /// The inverse mass [1/kg] of every particle when it is free, pinned or not.
+    pub fn inverse_masses(&self) -> &[f32] {
+        &self.inverse_masses
+    }
+
+    /// The particles that are pinned at the start.
+    pub fn pinned_particles(&self) -> impl Iterator<Item = u32> {
+        (0..self.pinned.len() as u32).filter(|&particle| self.is_pinned(particle))
+    }
+
+    pub(crate) fn is_pinned(&self, particle: u32) -> bool {
+        self.pinned[particle as usize] || self.inverse_masses[particle as usize] == 0.0
+    }
+
+    /// The triangles of all surfaces.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// Particles and rest length [m] of distance constraints, by their index.
+    pub fn distances(&self, constraints: Range<u32>) -> impl Iterator<Item = kinds::Distance> {
+        let set = &self.constraints[kinds::kind_index(kinds::Distance::INFO)];
+        let words = set.info.record_words;
+        set.words[constraints.start as usize * words..constraints.end as usize * words]
+            .chunks_exact(words)
+            .map(|record| kinds::Distance { particles: [record[0], record[1]], rest_length: f32::from_bits(record[3]) })
+    }
+
+    /// |l/L₀ − 1| of distance constraints at the given positions [m]: the mean and the largest.
+    ///
+    /// # Errors
+    /// The positions must be as many as the particles, the constraints must exist.
+    pub fn strain(&self, constraints: Range<u32>, positions: &[[f32; 3]]) -> Result<Strain> {
+        if positions.len() != self.particle_count() {
+            let (left, right) = (positions.len(), self.particle_count());
+            return Err(Error::LengthMismatch { what: "positions and particles", left, right });
+        }
+        let count = self.constraints[kinds::kind_index(kinds::Distance::INFO)].len();
+        if constraints.end as usize > count || constraints.start > constraints.end {
+            return Err(Error::IndexOutOfRange {
+                what: "strain".into(),
+                target: "distance constraint",
+                index: constraints.end.into(),
+                count: count as u64,
+            });
+        }
+        let (mut sum, mut max) = (0.0f64, 0.0f64);
+        for distance in self.distances(constraints.clone()) {
+            let [a, b] = distance.particles.map(|particle| positions[particle as usize]);
+            let square: f64 = (0..3).map(|axis| f64::from(a[axis] - b[axis]).powi(2)).sum();
+            let strain = (square.sqrt() / f64::from(distance.rest_length) - 1.0).abs();
+            sum += strain;
+            // A NaN must show, and f64::max would drop it.
+            max = if strain > max || strain.is_nan() { strain } else { max };
+        }
+        let mean = if constraints.is_empty() { 0.0 } else { sum / f64::from(constraints.end - constraints.start) };
+        Ok(Strain { mean, max })
+    }
+
+    fn intern(&mut self, material: Material) -> MaterialId {
+        let next = MaterialId(self.materials.len() as u32);
+        let key = [material.compliance.to_bits(), material.damping.to_bits()];
+        *self.interned.entry(key).or_insert_with(|| {
+            self.materials.push(material);
+            next
+        })
+    }
+
+    fn check_constraint<K: Kind>(&self, constraint: &K) -> Result<u32> {
+        let set = &self.constraints[kinds::kind_index(K::INFO)];
+        let index = set.len();
+        kinds::check_particles(K::INFO.name, index, constraint.particles(), self.particle_count())?;
+        constraint.check(index)?;
+        u32::try_from(index + 1).map(|next| next - 1).map_err(|_| too_large("constraints", index as u64 + 1))
+    }
+
+    fn push_particle(&mut self, particle: Particle) {
+        self.positions.push(particle.position);
+        self.velocities.push(particle.velocity);
+        self.inverse_masses.push(particle.inverse_mass);
+        self.pinned.push(false);
+    }
+
+    fn push_constraint<K: Kind>(&mut self, constraint: &K, material: MaterialId) {
+        let words = &mut self.constraints[kinds::kind_index(K::INFO)].words;
+        words.extend_from_slice(constraint.particles());
+        words.push(material.0);
+        constraint.write_parameters(words);
+    }
+
+    fn distance_count(&self) -> u32 {
+        self.constraints[kinds::kind_index(kinds::Distance::INFO)].len() as u32
+    }
+
+    pub(crate) fn check_particle(&self, what: &str, particle: u32) -> Result<()> {
+        if (particle as usize) < self.positions.len() {
+            return Ok(());
+        }
+        Err(Error::IndexOutOfRange {
+            what: what.into(),
+            target: "particle",
+            index: particle.into(),
+            count: self.positions.len() as u64,
+        })
+    }
+
+    /// Whether `count` more particles fit; returns the index of the first.
+    fn check_room(&self, what: &'static str, count: usize) -> Result<u32> {
+        let total = self.positions.len() as u64 + count as u64;
+        if total > u64::from(u32::MAX) {
+            return Err(too_large(what, total));
+        }
+        Ok(self.positions.len() as u32)
+    }
+}
+
+fn too_large(what: &'static str, count: u64) -> Error {
+    Error::TooLarge { what, count, limit: u32::MAX.into() }
+}
+
+/// How far edges are from their rest length, |l/L₀ − 1|: 0.01 is one per cent.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Strain {
+    /// Over all edges.
+    pub mean: f64,
+    /// Of the worst edge.
+    pub max: f64,
+}

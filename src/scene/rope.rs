@@ -1,0 +1,91 @@
+//! Ropes: a polyline of particles, held by distance constraints.
+
+use super::{Cord, Particle, Scene, TetheredBody, Tethers};
+use crate::error::{Error, Result, check_finite};
+use crate::kinds::Distance;
+use glam::Vec3;
+use std::ops::Range;
+
+/// A rope along a polyline.
+#[derive(Debug, Clone)]
+pub struct Rope<'a> {
+    /// The points [m], at least two, no two consecutive ones equal.
+    pub points: &'a [[f32; 3]],
+    /// What it is made of.
+    pub cord: Cord,
+    /// Tethers to its pins; `None` for none.
+    pub tethers: Option<Tethers>,
+}
+
+/// What a rope added to the scene.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RopeParts {
+    /// One particle a point.
+    pub particles: Range<u32>,
+    /// The distance constraints of the segments.
+    pub segments: Range<u32>,
+    /// The distance constraints that resist bending, from each point to the next but one.
+    pub bend: Range<u32>,
+}
+
+impl Scene {
+    /// Adds a rope. Each segment has the compliance α = L/(EA) [m/N] of an elastic bar of its length, and gives half its
+    /// mass to either end.
+    ///
+    /// # Errors
+    /// Two points at least, finite, consecutive ones apart; the cord's figures in range.
+    pub fn add_rope(&mut self, rope: &Rope) -> Result<RopeParts> {
+        let points = rope.points;
+        if points.len() < 2 {
+            return Err(Error::Empty { what: "segment list of a rope (it has fewer than two points)" });
+        }
+        rope.cord.check()?;
+        if let Some(tethers) = &rope.tethers {
+            tethers.check()?;
+        }
+        for (point, &position) in points.iter().enumerate() {
+            check_finite(|| format!("point {point} of a rope"), position)?;
+        }
+        let base = self.check_room("particles", points.len())?;
+        let lengths: Vec<f32> = points.windows(2).map(|pair| Vec3::from(pair[0]).distance(pair[1].into())).collect();
+        if let Some(segment) = lengths.iter().position(|&length| !(length > 0.0 && length.is_finite())) {
+            return Err(Error::ZeroLength {
+                what: format!("segment {segment} of a rope"),
+                particles: [base + segment as u32, base + segment as u32 + 1],
+                length: lengths[segment],
+            });
+        }
+
+        for (point, &position) in points.iter().enumerate() {
+            let before = if point > 0 { lengths[point - 1] } else { 0.0 };
+            let after = lengths.get(point).copied().unwrap_or(0.0);
+            let mass = 0.5 * (before + after) * rope.cord.linear_density;
+            self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass: 1.0 / mass });
+        }
+        let first_segment = self.distance_count();
+        for (segment, &rest_length) in lengths.iter().enumerate() {
+            let particle = base + segment as u32;
+            let material = self.intern(rope.cord.material(rest_length));
+            self.push_constraint(&Distance { particles: [particle, particle + 1], rest_length }, material);
+        }
+        let first_bend = self.distance_count();
+        if let Some(bend) = rope.cord.bend {
+            let material = self.intern(bend);
+            for (point, pair) in lengths.windows(2).enumerate() {
+                let particle = base + point as u32;
+                let rest_length = Vec3::from(points[point]).distance(points[point + 2].into());
+                // A rope that turns back on itself has no direction there to resist along.
+                if rest_length > 1e-6 * (pair[0] + pair[1]) {
+                    self.push_constraint(&Distance { particles: [particle, particle + 2], rest_length }, material);
+                }
+            }
+        }
+        let particles = base..base + points.len() as u32;
+        let segments = first_segment..first_bend;
+        if let Some(tethers) = rope.tethers {
+            let edges = segments.clone();
+            self.bodies.push(TetheredBody { particles: particles.clone(), triangles: 0..0, edges, tethers });
+        }
+        Ok(RopeParts { particles, segments, bend: first_bend..self.distance_count() })
+    }
+}
