@@ -13,12 +13,12 @@ fn advance(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    let here = moved(Motion(positions[i], displacements[i].xyz, residuals[i], true), params.velocity_factor);
+    let here = moved(Motion(positions[i], displacements[i].xyz, residuals[i], true), params.velocity_factor, params.zero);
     if !here.finite {
         atomicAdd(&status.non_finite_count, 1u);
         atomicMin(&status.first_non_finite, i);
     }
-    let next = predicted(here, params.gravity_step);
+    let next = predicted(here, params.gravity_step, params.zero);
     positions[i] = next.position;
     displacements[i] = vec4f(next.displacement, 0.0);
     residuals[i] = next.residual;

@@ -35,7 +35,7 @@ fn aerodynamics(@builtin(global_invocation_id) id: vec3u) {
         let center = (x0.xyz + x1 + x2) / 3.0;
         let travel = d0 + displacements[others.x].xyz + displacements[others.y].xyz;
         let v = travel / (3.0 * params.h) - air_velocity(center);
-        let area_normal = cross(x1 - x0.xyz, x2 - x0.xyz);
+        let area_normal = cross_product(x1 - x0.xyz, x2 - x0.xyz, params.zero);
         let speed = length(v);
         let double_area = length(area_normal);
         if speed == 0.0 || double_area == 0.0 {

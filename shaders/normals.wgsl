@@ -18,7 +18,7 @@ fn normals(@builtin(global_invocation_id) id: vec3u) {
     let end = ring_offsets[i + 1u];
     for (var corner = ring_offsets[i]; corner < end; corner++) {
         let others = ring_corners[corner];
-        sum += cross(positions[others.x].xyz - x, positions[others.y].xyz - x);
+        sum += cross_product(positions[others.x].xyz - x, positions[others.y].xyz - x, params.zero);
     }
     let l = length(sum);
     surface_normals[i] = vec4f(0.0, 1.0, 0.0, 0.0);

@@ -17,7 +17,7 @@ fn predict(@builtin(global_invocation_id) id: vec3u) {
     if params.aerodynamics == 1u {
         increment += accelerations[i].xyz * (params.h * params.h);
     }
-    let next = predicted(Motion(positions[i], displacements[i].xyz, residuals[i], true), increment);
+    let next = predicted(Motion(positions[i], displacements[i].xyz, residuals[i], true), increment, params.zero);
     displacements[i] = vec4f(next.displacement, 0.0);
     residuals[i].displacement = next.residual.displacement;
 }

@@ -34,13 +34,13 @@ fn solve(place: u32, record: vec4u, share: vec2f) -> Projection {
     let difference = d0 - ((x1.xyz - x0.xyz) + d1);
     let l = length(difference);
     var n = vec3f();
+    var weighted = 0.0;
     if l > 0.0 {
         n = difference / l;
+        weighted = x0.w * share.x + x1.w * share.y;
     }
     let c = l - bitcast<f32>(record.w);
-    let square = dot(n, n);
-    let weighted = x0.w * share.x * square + x1.w * share.y * square;
-    let travel = dot(n, d0) + dot(-n, d1);
+    let travel = dot(-n, d1 - d0);
     var lambda = 0.0;
     if KEEP_LAMBDA && span.first_iteration == 0u {
         lambda = lambdas[place];

@@ -13,7 +13,7 @@ fn velocity(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    let next = moved(Motion(positions[i], displacements[i].xyz, residuals[i], true), params.velocity_factor);
+    let next = moved(Motion(positions[i], displacements[i].xyz, residuals[i], true), params.velocity_factor, params.zero);
     if !next.finite {
         atomicAdd(&status.non_finite_count, 1u);
         atomicMin(&status.first_non_finite, i);

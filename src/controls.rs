@@ -43,6 +43,10 @@ pub struct Params {
     pub target_count: u32,
     /// 1 where a substep begins with the acceleration by wind, else 0.
     pub aerodynamics: u32,
+    /// 0, which no compiler knows: see `opaque` in `shaders/prelude/xpbd.wgsl`.
+    pub zero: u32,
+    /// The uniform ends on a row of 16 bytes.
+    pub padding: [u32; 3],
 }
 
 /// A pinned particle and the place that it is to reach by the end of the step.
@@ -208,6 +212,8 @@ impl Controls {
             tethered_count: self.cooked.tethered.len() as u32,
             target_count: self.targets.len() as u32,
             aerodynamics: u32::from(self.plan.begin.contains(&crate::plan::Pass::Aerodynamics)),
+            zero: 0,
+            padding: [0; 3],
         }
     }
 

@@ -172,10 +172,13 @@ impl Reference {
         let mut grad = [Vec3::ZERO; MAX_ARITY];
         let c = (info.evaluate)(&record[info.arity + 1..], &p, &mut grad);
         let (mut weighted, mut travel) = (0.0, 0.0);
+        let d0 = self.displacements[particles[0]];
         for k in 0..info.arity {
             let w = self.controls.inverse_masses[particles[k]] * shares[k];
-            weighted += w * dot(grad[k], grad[k]);
-            travel += dot(grad[k], self.displacements[particles[k]]);
+            let unit = info.unit_gradients && grad[k] != Vec3::ZERO;
+            weighted += if unit { w } else { w * dot(grad[k], grad[k]) };
+            // The gradients sum to zero, so what all particles travel together counts for nothing.
+            travel += dot(grad[k], self.displacements[particles[k]] - d0);
         }
         let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][place] };
         let material = self.materials[record[info.arity] as usize];

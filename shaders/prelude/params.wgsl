@@ -14,6 +14,7 @@ struct Params {
     tethered_count: u32,
     target_count: u32,
     aerodynamics: u32,
+    zero: u32,
 }
 
 // The records of one pass; `SpanRow` in src/gpu/buffers.rs.

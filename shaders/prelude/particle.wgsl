@@ -9,10 +9,10 @@ struct Motion {
 }
 
 // d += h² g (+ h² a); pinned particles go on as they move.
-fn predicted(motion: Motion, increment: vec3f) -> Motion {
+fn predicted(motion: Motion, increment: vec3f, zero: u32) -> Motion {
     var next = motion;
     if motion.position.w != 0.0 {
-        let sum = two_sum(motion.displacement, increment + motion.residual.displacement);
+        let sum = two_sum(motion.displacement, increment + motion.residual.displacement, zero);
         next.displacement = sum.sum;
         next.residual.displacement = sum.residual;
     }
@@ -21,9 +21,9 @@ fn predicted(motion: Motion, increment: vec3f) -> Motion {
 
 // x += d. The displacement stays: d/h is the velocity, damped where the particle is free. A position that would not be
 // finite is not taken: the particle stays at its last good place, at rest, and `finite` says so.
-fn moved(motion: Motion, velocity_factor: f32) -> Motion {
+fn moved(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
     var next = motion;
-    let sum = two_sum(motion.position.xyz, motion.displacement + motion.residual.position);
+    let sum = two_sum(motion.position.xyz, motion.displacement + motion.residual.position, zero);
     next.finite = is_finite(sum.sum);
     if !next.finite {
         next.displacement = vec3f();

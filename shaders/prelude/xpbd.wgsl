@@ -22,11 +22,21 @@ struct TwoSum {
     residual: vec3f,
 }
 
-// a + b rounded, and the part that the rounding lost (Knuth). A compiler that reorders sums makes the residual 0, which
-// costs precision and nothing else.
-fn two_sum(a: vec3f, b: vec3f) -> TwoSum {
-    let sum = a + b;
-    let b_part = sum - a;
+// The same value, which the compiler cannot see through: `zero` is 0 at run time. Drivers simplify (a + b) − a to b.
+fn opaque(v: vec3f, zero: u32) -> vec3f {
+    return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(zero));
+}
+
+// a × b, rounded as the reference rounds it: WGSL's own `cross` may become fused multiply-adds, and its sum be merged into
+// the next one.
+fn cross_product(a: vec3f, b: vec3f, zero: u32) -> vec3f {
+    return opaque(a.yzx * b.zxy - a.zxy * b.yzx, zero);
+}
+
+// a + b rounded, and the part that the rounding lost (Knuth's two-sum).
+fn two_sum(a: vec3f, b: vec3f, zero: u32) -> TwoSum {
+    let sum = opaque(a + b, zero);
+    let b_part = opaque(sum - a, zero);
     let a_part = sum - b_part;
     return TwoSum(sum, (a - a_part) + (b - b_part));
 }

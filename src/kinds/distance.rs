@@ -20,6 +20,7 @@ static INFO: KindInfo = KindInfo {
     name: "distance",
     arity: 2,
     record_words: 4,
+    unit_gradients: true,
     compliance_unit: "m/N",
     shader: include_str!("../../shaders/project_distance.wgsl"),
     evaluate,

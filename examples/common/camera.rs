@@ -1,0 +1,71 @@
+//! An orbit camera.
+
+use glam::camera::rh::{proj::directx::perspective, view::look_at_mat4};
+use glam::{Mat4, Vec2, Vec3};
+
+/// Looks at a point from a distance; drag to orbit, scroll to zoom.
+#[derive(Debug, Clone, Copy)]
+pub struct Camera {
+    pub target: Vec3,
+    pub distance: f32,
+    /// Angle around the vertical [rad].
+    pub yaw: f32,
+    /// Angle above the horizon [rad].
+    pub pitch: f32,
+}
+
+/// A half-line.
+#[derive(Debug, Clone, Copy)]
+pub struct Ray {
+    pub origin: Vec3,
+    pub direction: Vec3,
+}
+
+impl Camera {
+    pub fn eye(&self) -> Vec3 {
+        let (sin_pitch, cos_pitch) = self.pitch.sin_cos();
+        let (sin_yaw, cos_yaw) = self.yaw.sin_cos();
+        self.target + self.distance * Vec3::new(sin_yaw * cos_pitch, sin_pitch, cos_yaw * cos_pitch)
+    }
+
+    pub fn view_projection(&self, aspect: f32) -> Mat4 {
+        let view = look_at_mat4(self.eye(), self.target, Vec3::Y);
+        perspective(45f32.to_radians(), aspect, 0.02, 100.0) * view
+    }
+
+    pub fn orbit(&mut self, pixels: Vec2) {
+        self.yaw -= pixels.x * 0.006;
+        self.pitch = (self.pitch + pixels.y * 0.006).clamp(-0.1, 1.5);
+    }
+
+    pub fn zoom(&mut self, lines: f32) {
+        self.distance = (self.distance * (-0.1 * lines).exp()).clamp(0.2, 30.0);
+    }
+
+    /// The ray through a place in the picture, both axes from −1 to 1, y up.
+    pub fn ray(&self, place: Vec2, aspect: f32) -> Ray {
+        let inverse = self.view_projection(aspect).inverse();
+        let [near, far] = [0.0, 1.0].map(|depth| inverse.project_point3(place.extend(depth)));
+        Ray { origin: near, direction: (far - near).normalize() }
+    }
+}
+
+impl Ray {
+    /// Where the ray meets the plane through a point that faces against `normal`.
+    pub fn meet(&self, point: Vec3, normal: Vec3) -> Option<Vec3> {
+        let along = self.direction.dot(normal);
+        let distance = (point - self.origin).dot(normal) / along;
+        (along.abs() > 1e-6 && distance > 0.0).then(|| self.origin + self.direction * distance)
+    }
+
+    /// The point that the ray passes most closely, seen from its origin; none that it misses by more than 2°.
+    pub fn nearest(&self, points: &[[f32; 3]]) -> Option<usize> {
+        let miss = |point: &[f32; 3]| {
+            let to = Vec3::from(*point) - self.origin;
+            let along = to.dot(self.direction);
+            (along > 0.0).then(|| (to - along * self.direction).length() / along)
+        };
+        let misses = points.iter().enumerate().filter_map(|(index, point)| Some((index, miss(point)?)));
+        misses.filter(|(_, miss)| *miss < 0.035).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
+    }
+}

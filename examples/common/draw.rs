@@ -1,0 +1,368 @@
+//! Draws a solver's buffers where they lie: no readback, no copy.
+
+use super::camera::Camera;
+use glam::camera::rh::{proj::directx::orthographic, view::look_at_mat4};
+use glam::{Mat4, Vec3};
+use supple::wgpu::{self, util::DeviceExt};
+use supple::{Distance, Scene, Solver};
+
+const SAMPLES: u32 = 4;
+const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+const SHADOW_SIZE: u32 = 2048;
+
+/// What the surfaces show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ColorView {
+    #[default]
+    Cloth,
+    Strain,
+    Constraints,
+}
+
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct FrameUniform {
+    view_projection: Mat4,
+    light_projection: Mat4,
+    eye: Vec3,
+    color_view: u32,
+    light: Vec3,
+    ground: f32,
+}
+
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct LineEnd {
+    particle: u32,
+    color: [u8; 4],
+}
+
+/// Pipelines and targets for one solver and one picture size.
+pub struct Renderer {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    format: wgpu::TextureFormat,
+    uniform: wgpu::Buffer,
+    strains: wgpu::Buffer,
+    shadow: wgpu::TextureView,
+    layout: wgpu::BindGroupLayout,
+    bindings: wgpu::BindGroup,
+    shadow_bindings: wgpu::BindGroup,
+    surface: wgpu::RenderPipeline,
+    surface_shadow: wgpu::RenderPipeline,
+    ground: wgpu::RenderPipeline,
+    sky: wgpu::RenderPipeline,
+    lines: wgpu::RenderPipeline,
+    line_ends: wgpu::Buffer,
+    line_end_count: u32,
+    /// Lines are all there is to see: a rope.
+    only_lines: bool,
+    ground_height: f32,
+    targets: Option<Targets>,
+}
+
+struct Targets {
+    size: (u32, u32),
+    color: wgpu::TextureView,
+    depth: wgpu::TextureView,
+}
+
+impl Renderer {
+    pub fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        format: wgpu::TextureFormat,
+        scene: &Scene,
+        solver: &Solver,
+        ground_height: f32,
+    ) -> Self {
+        let module = device.create_shader_module(wgpu::include_wgsl!("draw.wgsl"));
+        let stages = wgpu::ShaderStages::VERTEX_FRAGMENT;
+        let entry = |binding, ty| wgpu::BindGroupLayoutEntry { binding, visibility: stages, ty, count: None };
+        let buffer = |ty| wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
+        let storage = buffer(wgpu::BufferBindingType::Storage { read_only: true });
+        let depth_texture = wgpu::BindingType::Texture {
+            sample_type: wgpu::TextureSampleType::Depth,
+            view_dimension: wgpu::TextureViewDimension::D2,
+            multisampled: false,
+        };
+        let full = [
+            entry(0, buffer(wgpu::BufferBindingType::Uniform)),
+            entry(1, depth_texture),
+            entry(2, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison)),
+            entry(3, storage),
+            entry(4, storage),
+        ];
+        // The shadow map cannot be read in the pass that writes it.
+        let [layout, shadow_layout] = [full.as_slice(), &full[..1]]
+            .map(|entries| device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries }));
+
+        let pipeline = |topology,
+                        vertex: &str,
+                        fragment: Option<&str>,
+                        buffers: &[Option<wgpu::VertexBufferLayout>],
+                        shadow| {
+            let bind_group_layouts = &[Some(if shadow { &shadow_layout } else { &layout })];
+            let layout = device
+                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor { bind_group_layouts, ..Default::default() });
+            let encode = f64::from(u8::from(!format.is_srgb()));
+            let constants: &[(&str, f64)] = &[("ENCODE_SRGB", encode)];
+            let targets = [Some(format.into())];
+            let compilation_options = wgpu::PipelineCompilationOptions { constants, ..Default::default() };
+            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(vertex),
+                layout: Some(&layout),
+                vertex: wgpu::VertexState {
+                    module: &module,
+                    entry_point: Some(vertex),
+                    compilation_options: Default::default(),
+                    buffers,
+                },
+                primitive: wgpu::PrimitiveState { topology, ..Default::default() },
+                depth_stencil: Some(wgpu::DepthStencilState {
+                    format: DEPTH,
+                    depth_write_enabled: Some(true),
+                    depth_compare: Some(wgpu::CompareFunction::LessEqual),
+                    stencil: Default::default(),
+                    bias: Default::default(),
+                }),
+                multisample: wgpu::MultisampleState { count: if shadow { 1 } else { SAMPLES }, ..Default::default() },
+                fragment: fragment.map(|entry| wgpu::FragmentState {
+                    module: &module,
+                    entry_point: Some(entry),
+                    compilation_options,
+                    targets: &targets,
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
+        };
+        let vector = |attributes| {
+            Some(wgpu::VertexBufferLayout { array_stride: 16, step_mode: wgpu::VertexStepMode::Vertex, attributes })
+        };
+        let position = vector(&wgpu::vertex_attr_array![0 => Float32x4]);
+        let normal = vector(&wgpu::vertex_attr_array![1 => Float32x4]);
+        let line_end = Some(wgpu::VertexBufferLayout {
+            array_stride: size_of::<LineEnd>() as u64,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &wgpu::vertex_attr_array![0 => Uint32, 1 => Unorm8x4],
+        });
+        let (triangles, strip) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::TriangleStrip);
+        let surface_buffers = [position.clone(), normal];
+        let surface = pipeline(triangles, "surface_vertex", Some("surface_fragment"), &surface_buffers, false);
+        let surface_shadow = pipeline(triangles, "shadow_vertex", None, &[position], true);
+        let ground = pipeline(strip, "ground_vertex", Some("ground_fragment"), &[], false);
+        let sky = pipeline(strip, "sky_vertex", Some("sky_fragment"), &[], false);
+        let lines =
+            pipeline(wgpu::PrimitiveTopology::LineList, "line_vertex", Some("line_fragment"), &[line_end], false);
+
+        let uniform = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("frame"),
+            size: size_of::<FrameUniform>() as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let only_lines = solver.index_count() == 0;
+        let ends = line_ends(scene, solver);
+        let line_ends = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("line ends"),
+            contents: if ends.is_empty() { &[0; 16] } else { bytemuck::cast_slice(&ends) },
+            usage: wgpu::BufferUsages::VERTEX,
+        });
+        let strains = strain_buffer(device, &[0.0]);
+        let shadow = texture(device, (SHADOW_SIZE, SHADOW_SIZE), DEPTH, 1, wgpu::TextureUsages::TEXTURE_BINDING);
+        let bindings = bind(device, &layout, &uniform, &shadow, &strains, solver);
+        let shadow_bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &shadow_layout,
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() }],
+        });
+        Self {
+            device: device.clone(),
+            queue: queue.clone(),
+            format,
+            uniform,
+            strains,
+            shadow,
+            layout,
+            bindings,
+            shadow_bindings,
+            surface,
+            surface_shadow,
+            ground,
+            sky,
+            lines,
+            line_ends,
+            line_end_count: ends.len() as u32,
+            only_lines,
+            ground_height,
+            targets: None,
+        }
+    }
+
+    /// Shows a strain at every particle in [`ColorView::Strain`].
+    pub fn set_strains(&mut self, solver: &Solver, strains: &[f32]) {
+        if self.strains.size() == strains.len() as u64 * 4 {
+            self.queue.write_buffer(&self.strains, 0, bytemuck::cast_slice(strains));
+        } else {
+            self.strains = strain_buffer(&self.device, strains);
+            self.bindings = bind(&self.device, &self.layout, &self.uniform, &self.shadow, &self.strains, solver);
+        }
+    }
+
+    /// Records the picture.
+    pub fn draw(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        view: &wgpu::TextureView,
+        size: (u32, u32),
+        solver: &Solver,
+        camera: &Camera,
+        color_view: ColorView,
+    ) {
+        let light = Vec3::new(0.45, 0.85, 0.35).normalize();
+        let light_view = look_at_mat4(camera.target + light * 8.0, camera.target, Vec3::Y);
+        let uniform = FrameUniform {
+            view_projection: camera.view_projection(size.0 as f32 / size.1 as f32),
+            light_projection: orthographic(-3.2, 3.2, -3.2, 3.2, 0.1, 16.0) * light_view,
+            eye: camera.eye(),
+            color_view: u32::from(color_view == ColorView::Strain),
+            light,
+            ground: self.ground_height,
+        };
+        self.queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
+        if self.targets.as_ref().is_none_or(|targets| targets.size != size) {
+            let none = wgpu::TextureUsages::empty();
+            let [color, depth] = [self.format, DEPTH].map(|format| texture(&self.device, size, format, SAMPLES, none));
+            self.targets = Some(Targets { size, color, depth });
+        }
+        let Some(targets) = &self.targets else { return };
+
+        let surface = |pass: &mut wgpu::RenderPass| {
+            pass.set_vertex_buffer(0, solver.positions().slice(..));
+            pass.set_index_buffer(solver.indices().slice(..), wgpu::IndexFormat::Uint32);
+        };
+        {
+            let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+                label: Some("shadow"),
+                depth_stencil_attachment: Some(depth_attachment(&self.shadow)),
+                ..Default::default()
+            });
+            pass.set_bind_group(0, &self.shadow_bindings, &[]);
+            pass.set_pipeline(&self.surface_shadow);
+            surface(&mut pass);
+            pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+        }
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("picture"),
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: &targets.color,
+                depth_slice: None,
+                resolve_target: Some(view),
+                ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::WHITE), store: wgpu::StoreOp::Discard },
+            })],
+            depth_stencil_attachment: Some(depth_attachment(&targets.depth)),
+            ..Default::default()
+        });
+        pass.set_bind_group(0, &self.bindings, &[]);
+        pass.set_pipeline(&self.sky);
+        pass.draw(0..3, 0..1);
+        pass.set_pipeline(&self.ground);
+        pass.draw(0..4, 0..1);
+        if !self.only_lines && color_view != ColorView::Constraints {
+            pass.set_pipeline(&self.surface);
+            surface(&mut pass);
+            pass.set_vertex_buffer(1, solver.normals().slice(..));
+            pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+        }
+        if self.only_lines || color_view == ColorView::Constraints {
+            pass.set_pipeline(&self.lines);
+            pass.set_vertex_buffer(0, self.line_ends.slice(..));
+            pass.draw(0..self.line_end_count, 0..1);
+        }
+    }
+}
+
+/// Both ends of every distance constraint, in the colour of its colour.
+fn line_ends(scene: &Scene, solver: &Solver) -> Vec<LineEnd> {
+    let colors = solver.coloring::<Distance>().color_of_constraints();
+    let distances = scene.distances(0..colors.len() as u32);
+    distances
+        .zip(colors)
+        .flat_map(|(distance, color)| {
+            let color = color.map_or([20, 20, 20, 255], |color| hue(color as f32 * 0.618_034));
+            distance.particles.map(|particle| LineEnd { particle, color })
+        })
+        .collect()
+}
+
+/// A full colour; `turns` go round the wheel.
+fn hue(turns: f32) -> [u8; 4] {
+    let channel = |offset: f32| {
+        let distance = ((turns + offset).fract() * 6.0 - 3.0).abs() - 1.0;
+        (distance.clamp(0.0, 1.0) * 150.0) as u8 + 12
+    };
+    [channel(0.0), channel(2.0 / 3.0), channel(1.0 / 3.0), 255]
+}
+
+fn strain_buffer(device: &wgpu::Device, strains: &[f32]) -> wgpu::Buffer {
+    device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: Some("strains"),
+        contents: bytemuck::cast_slice(strains),
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+    })
+}
+
+fn bind(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    uniform: &wgpu::Buffer,
+    shadow: &wgpu::TextureView,
+    strains: &wgpu::Buffer,
+    solver: &Solver,
+) -> wgpu::BindGroup {
+    let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
+        compare: Some(wgpu::CompareFunction::LessEqual),
+        mag_filter: wgpu::FilterMode::Linear,
+        min_filter: wgpu::FilterMode::Linear,
+        ..Default::default()
+    });
+    let resources = [
+        uniform.as_entire_binding(),
+        wgpu::BindingResource::TextureView(shadow),
+        wgpu::BindingResource::Sampler(&sampler),
+        strains.as_entire_binding(),
+        solver.positions().as_entire_binding(),
+    ];
+    let entries: Vec<_> =
+        (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+}
+
+fn texture(
+    device: &wgpu::Device,
+    (width, height): (u32, u32),
+    format: wgpu::TextureFormat,
+    sample_count: u32,
+    usage: wgpu::TextureUsages,
+) -> wgpu::TextureView {
+    let descriptor = wgpu::TextureDescriptor {
+        label: None,
+        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: usage | wgpu::TextureUsages::RENDER_ATTACHMENT,
+        view_formats: &[],
+    };
+    device.create_texture(&descriptor).create_view(&Default::default())
+}
+
+fn depth_attachment(view: &wgpu::TextureView) -> wgpu::RenderPassDepthStencilAttachment<'_> {
+    wgpu::RenderPassDepthStencilAttachment {
+        view,
+        depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Store }),
+        stencil_ops: None,
+    }
+}

@@ -1,0 +1,144 @@
+// The demos' drawing: a ground, lit two-sided surfaces with a shadow, and lines.
+
+struct Frame {
+    view_projection: mat4x4f,
+    light_projection: mat4x4f,
+    eye: vec3f,
+    // 0: cloth, 1: strain
+    color_view: u32,
+    light: vec3f,
+    ground: f32,
+}
+
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(1) var shadow_map: texture_depth_2d;
+@group(0) @binding(2) var shadow_sampler: sampler_comparison;
+@group(0) @binding(3) var<storage, read> strains: array<f32>;
+@group(0) @binding(4) var<storage, read> points: array<vec4f>;
+
+const SKY = vec3f(0.78, 0.85, 0.93);
+
+fn lit(world: vec3f, normal: vec3f) -> f32 {
+    let clip = frame.light_projection * vec4f(world + normal * 0.004, 1.0);
+    let uv = clip.xy * vec2f(0.5, -0.5) + 0.5;
+    let texel = 1.0 / vec2f(textureDimensions(shadow_map));
+    var sum = 0.0;
+    for (var y = -1; y <= 1; y++) {
+        for (var x = -1; x <= 1; x++) {
+            sum += textureSampleCompareLevel(shadow_map, shadow_sampler, uv + vec2f(f32(x), f32(y)) * texel * 1.5, clip.z - 0.0015);
+        }
+    }
+    // What lies outside the map is in the light.
+    let inside = all(uv > vec2f(0.0)) && all(uv < vec2f(1.0)) && clip.z < 1.0;
+    return select(1.0, sum / 9.0, inside);
+}
+
+// From the linear light of the shading to the bytes of a picture, for targets that do not do it themselves.
+override ENCODE_SRGB: bool = false;
+
+fn shown(color: vec3f) -> vec4f {
+    let mapped = color / (0.25 + color) * 1.25;
+    return vec4f(select(mapped, pow(mapped, vec3f(1.0 / 2.2)), ENCODE_SRGB), 1.0);
+}
+
+struct Surface {
+    @builtin(position) clip: vec4f,
+    @location(0) world: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) strain: f32,
+}
+
+@vertex
+fn surface_vertex(@builtin(vertex_index) index: u32, @location(0) position: vec4f, @location(1) normal: vec4f) -> Surface {
+    // The storage of strains is one float long while nobody has asked for them.
+    let strain = strains[min(index, arrayLength(&strains) - 1u)];
+    return Surface(frame.view_projection * vec4f(position.xyz, 1.0), position.xyz, normal.xyz, strain);
+}
+
+@vertex
+fn shadow_vertex(@location(0) position: vec4f) -> @builtin(position) vec4f {
+    return frame.light_projection * vec4f(position.xyz, 1.0);
+}
+
+// Blue under no strain, through green and yellow to red at 10 %.
+fn strain_color(strain: f32) -> vec3f {
+    let t = clamp(strain * 10.0, 0.0, 1.0) * 3.0;
+    let low = mix(vec3f(0.05, 0.12, 0.55), vec3f(0.05, 0.5, 0.25), clamp(t, 0.0, 1.0));
+    let middle = mix(low, vec3f(0.8, 0.6, 0.05), clamp(t - 1.0, 0.0, 1.0));
+    return mix(middle, vec3f(0.75, 0.03, 0.03), clamp(t - 2.0, 0.0, 1.0));
+}
+
+@fragment
+fn surface_fragment(in: Surface) -> @location(0) vec4f {
+    let view = normalize(frame.eye - in.world);
+    let geometric = normalize(in.normal);
+    let front = dot(geometric, view) >= 0.0;
+    let n = select(-geometric, geometric, front);
+    var base = select(vec3f(0.50, 0.32, 0.09), vec3f(0.42, 0.035, 0.045), front);
+    if frame.color_view == 1u {
+        base = strain_color(in.strain);
+    }
+    let facing = dot(n, frame.light);
+    // Light that falls on the far side of thin cloth shines through.
+    let through = max(-facing, 0.0) * 0.18;
+    let direct = (max(facing, 0.0) + through) * lit(in.world, n);
+    let sky = 0.5 + 0.5 * n.y;
+    let half_way = normalize(frame.light + view);
+    let sheen = pow(1.0 - max(dot(n, view), 0.0), 3.0) * 0.10 + pow(max(dot(n, half_way), 0.0), 24.0) * 0.08 * max(facing, 0.0);
+    let ambient = mix(vec3f(0.16, 0.14, 0.13), SKY * 0.42, sky);
+    return shown(base * (ambient + direct * vec3f(1.65, 1.55, 1.4)) + sheen * (0.3 + direct));
+}
+
+struct Ground {
+    @builtin(position) clip: vec4f,
+    @location(0) world: vec3f,
+}
+
+@vertex
+fn ground_vertex(@builtin(vertex_index) index: u32) -> Ground {
+    let corner = vec2f(f32(index & 1u), f32(index >> 1u)) * 2.0 - 1.0;
+    let world = vec3f(corner.x * 40.0, frame.ground, corner.y * 40.0);
+    return Ground(frame.view_projection * vec4f(world, 1.0), world);
+}
+
+@fragment
+fn ground_fragment(in: Ground) -> @location(0) vec4f {
+    let cell = abs(fract(in.world.xz) - 0.5);
+    let width = fwidth(in.world.xz);
+    let edge = smoothstep(vec2f(0.5) - width * 1.5, vec2f(0.5), cell);
+    let line = max(edge.x, edge.y) * 0.25;
+    let light = 0.55 + 0.45 * lit(in.world, vec3f(0.0, 1.0, 0.0));
+    let base = vec3f(0.46, 0.47, 0.48) * (1.0 - line) * light;
+    let far = smoothstep(3.0, 16.0, distance(in.world.xz, vec2f(0.0)));
+    return shown(mix(base, SKY * 0.8, far));
+}
+
+@vertex
+fn sky_vertex(@builtin(vertex_index) index: u32) -> Ground {
+    let corner = vec2f(f32(index & 1u), f32(index >> 1u)) * 4.0 - 1.0;
+    return Ground(vec4f(corner, 1.0, 1.0), vec3f(corner, 0.0));
+}
+
+@fragment
+fn sky_fragment(in: Ground) -> @location(0) vec4f {
+    return shown(mix(SKY * 0.8, vec3f(0.30, 0.48, 0.75), clamp(in.world.y, 0.0, 1.0)));
+}
+
+struct Line {
+    @builtin(position) clip: vec4f,
+    @location(0) color: vec4f,
+}
+
+// One end of a line: the particle and its colour, as the constraint colours of the demo hand them over.
+@vertex
+fn line_vertex(@location(0) particle: u32, @location(1) color: vec4f) -> Line {
+    var clip = frame.view_projection * vec4f(points[particle].xyz, 1.0);
+    // In front of the surface that it lies on.
+    clip.z -= 0.0002 * clip.w;
+    return Line(clip, color);
+}
+
+@fragment
+fn line_fragment(in: Line) -> @location(0) vec4f {
+    return shown(in.color.rgb);
+}

@@ -1,0 +1,147 @@
+//! What the demos share: the command line, a window, a picture, a report. None of it is needed to use the library;
+//! `examples/embed.rs` and `examples/headless.rs` do without.
+
+#![allow(dead_code, reason = "each example uses its own part of it")]
+
+pub mod camera;
+pub mod draw;
+pub mod headless;
+pub mod panel;
+pub mod picture;
+pub mod window;
+
+use camera::Camera;
+use clap::Args;
+use std::ops::Range;
+use std::path::PathBuf;
+use supple::{MaterialId, Scene, Settings, Wind};
+
+/// The options that every demo takes.
+#[derive(Args, Debug, Clone)]
+pub struct Options {
+    /// Simulate without a window
+    #[arg(long)]
+    pub headless: bool,
+    /// Steps of 1/60 s to simulate without a window
+    #[arg(long, default_value_t = 120)]
+    pub frames: u32,
+    /// Substeps in a step
+    #[arg(long, default_value_t = 20)]
+    pub substeps: u32,
+    /// Sweeps over all constraints in a substep
+    #[arg(long, default_value_t = 1)]
+    pub iterations: u32,
+    /// Leave the tethers slack
+    #[arg(long)]
+    pub no_tethers: bool,
+    /// Speed of the wind [m/s]
+    #[arg(long, default_value_t = 0.0)]
+    pub wind: f32,
+    /// Velocity damping [1/s]
+    #[arg(long, default_value_t = 0.0)]
+    pub damping: f32,
+    /// Seed of the unevenness at the start; 0 = none
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write the positions at the end, float32, particles × 3
+    #[arg(long, value_name = "FILE.npy")]
+    pub positions: Option<PathBuf>,
+    /// Write a picture of the end
+    #[arg(long, value_name = "FILE.png")]
+    pub png: Option<PathBuf>,
+    /// Write a film, a picture every second step
+    #[arg(long, value_name = "FILE.gif")]
+    pub gif: Option<PathBuf>,
+    /// Width and height of pictures and of the window
+    #[arg(long, value_names = ["WIDTH", "HEIGHT"], num_args = 2, default_values_t = [1280, 800])]
+    pub size: Vec<u32>,
+}
+
+impl Options {
+    pub fn settings(&self) -> Settings {
+        Settings {
+            substeps: self.substeps,
+            iterations: self.iterations,
+            tethers: !self.no_tethers,
+            damping: self.damping,
+            wind: (self.wind != 0.0).then(|| breeze(self.wind)),
+            ..Settings::default()
+        }
+    }
+
+    pub fn picture_size(&self) -> anyhow::Result<(u32, u32)> {
+        match self.size[..] {
+            [width, height] if (16..=8192).contains(&width) && (16..=8192).contains(&height) => Ok((width, height)),
+            _ => anyhow::bail!("--size {:?}: both must be 16 to 8192", self.size),
+        }
+    }
+}
+
+/// A gusty wind of the given mean speed [m/s], a little upwards, towards the back.
+pub fn breeze(speed: f32) -> Wind {
+    Wind { velocity: [0.25 * speed, 0.15 * speed, -0.95 * speed], gust: 0.6, ..Wind::default() }
+}
+
+/// Moves free particles up or down by at most `amplitude` [m], by a seed; 0 moves none.
+pub fn jitter(scene: &mut Scene, particles: Range<u32>, amplitude: f32, seed: u64) -> supple::Result<()> {
+    let mut state = seed;
+    let mut random = || {
+        // SplitMix64 (Steele, Lea, Flood 2014).
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    };
+    let pinned: Vec<u32> = scene.pinned_particles().collect();
+    for particle in particles.filter(|particle| seed != 0 && !pinned.contains(particle)) {
+        let [x, y, z] = scene.positions()[particle as usize];
+        scene.set_position(particle, [x, y + amplitude * random(), z])?;
+    }
+    Ok(())
+}
+
+/// A scene with what a demo needs to know of it.
+pub struct Demo {
+    pub title: &'static str,
+    pub scene: Scene,
+    pub settings: Settings,
+    /// The distance constraints whose strain is shown and reported.
+    pub edges: Range<u32>,
+    /// Materials with a slider.
+    pub materials: Vec<(&'static str, MaterialId)>,
+    pub camera: Camera,
+    /// Height of the drawn ground [m].
+    pub ground: f32,
+}
+
+/// Runs a demo in a window, or without one where there is no display; prints and checks what came of it.
+pub fn run(
+    demo: Demo,
+    options: &Options,
+    check: impl FnOnce(&headless::Report) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let demo = if options.headless {
+        demo
+    } else {
+        match window::run(demo, options)? {
+            window::Outcome::Closed => return Ok(()),
+            window::Outcome::NoDisplay { demo, reason } => {
+                eprintln!("No window can be opened ({reason}); running headless instead.");
+                *demo
+            }
+        }
+    };
+    let mut options = options.clone();
+    // Somebody who wanted a window gets at least a picture.
+    if !options.headless && options.png.is_none() {
+        std::fs::create_dir_all("out")?;
+        options.png = Some(format!("out/{}.png", demo.title).into());
+        options.gif = options.gif.or(Some(format!("out/{}.gif", demo.title).into()));
+    }
+    let report = headless::run(&demo, &options)?;
+    report.print(options.json)?;
+    check(&report)
+}

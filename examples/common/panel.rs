@@ -1,0 +1,176 @@
+//! The panel over the picture: figures and sliders.
+
+use super::{Demo, breeze};
+use supple::gpu::Context;
+use supple::{Distance, Material, MaterialId, Settings, Solver, Strain, wgpu};
+use winit::event::WindowEvent;
+use winit::window::Window;
+
+/// egui, its window events and its drawing.
+pub struct Panel {
+    context: egui::Context,
+    state: egui_winit::State,
+    renderer: egui_wgpu::Renderer,
+    output: Option<egui::FullOutput>,
+    frame_milliseconds: f32,
+}
+
+/// What changes from frame to frame.
+pub struct Shown {
+    pub seconds: f32,
+    pub gpu_milliseconds: Option<f32>,
+    pub adapter: String,
+    pub paused: bool,
+    pub strain: Strain,
+}
+
+/// What the user has asked for.
+#[derive(Default)]
+pub struct Asked {
+    pub settings: Option<Settings>,
+    pub materials: Vec<(MaterialId, Material)>,
+    pub reset: bool,
+}
+
+const KEYS: &str = "drag: pull the cloth, or orbit\nright drag: orbit    wheel: zoom\nspace: pause    N: single step\n\
+                    R: reset    P: pins off and on\nW: wind    C: colours    Q: quit";
+
+impl Panel {
+    pub fn new(window: &Window, gpu: &Context, format: wgpu::TextureFormat) -> Self {
+        let context = egui::Context::default();
+        let viewport = egui::ViewportId::ROOT;
+        let texture_limit = gpu.device.limits().max_texture_dimension_2d as usize;
+        let scale = Some(window.scale_factor() as f32);
+        let state =
+            egui_winit::State::new(context.clone(), viewport, window, scale, window.theme(), Some(texture_limit));
+        let renderer = egui_wgpu::Renderer::new(&gpu.device, format, egui_wgpu::RendererOptions::default());
+        Self { context, state, renderer, output: None, frame_milliseconds: 0.0 }
+    }
+
+    /// Whether the panel has taken the event for itself.
+    pub fn on_event(&mut self, window: &Window, event: &WindowEvent) -> bool {
+        let consumed = self.state.on_window_event(window, event).consumed;
+        // A click on the picture belongs to the picture even while a slider has the keyboard.
+        consumed && (self.context.is_pointer_over_egui() || self.context.egui_wants_keyboard_input())
+    }
+
+    /// Lays the panel out.
+    pub fn run(&mut self, window: &Window, shown: &Shown, demo: &Demo, solver: &Solver) -> Asked {
+        self.frame_milliseconds += (shown.seconds * 1e3 - self.frame_milliseconds) * 0.1;
+        let milliseconds = self.frame_milliseconds;
+        let mut asked = Asked::default();
+        let input = self.state.take_egui_input(window);
+        let mut output = self.context.run_ui(input, |ui| {
+            egui::Window::new(demo.title).default_pos([10.0, 10.0]).resizable(false).show(ui.ctx(), |ui| {
+                figures(ui, shown, demo, solver, milliseconds);
+                ui.separator();
+                sliders(ui, demo, &mut asked);
+                if ui.button("reset").clicked() {
+                    asked.reset = true;
+                }
+                ui.collapsing("keys", |ui| ui.label(KEYS));
+            });
+        });
+        self.state.handle_platform_output(window, std::mem::take(&mut output.platform_output));
+        self.discard();
+        self.output = Some(output);
+        asked
+    }
+
+    /// Records the panel onto the picture; its textures are kept up to date even where there is no picture.
+    pub fn draw(
+        &mut self,
+        gpu: &Context,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: Option<&wgpu::SurfaceTexture>,
+        config: &wgpu::SurfaceConfiguration,
+    ) -> Vec<wgpu::CommandBuffer> {
+        let Some(output) = &mut self.output else { return Vec::new() };
+        for (id, deltas) in output.textures_delta.set.drain() {
+            for delta in deltas {
+                self.renderer.update_texture(&gpu.device, &gpu.queue, id, &delta);
+            }
+        }
+        let Some(frame) = frame else { return Vec::new() };
+        let jobs = self.context.tessellate(std::mem::take(&mut output.shapes), output.pixels_per_point);
+        let screen = egui_wgpu::ScreenDescriptor {
+            size_in_pixels: [config.width, config.height],
+            pixels_per_point: output.pixels_per_point,
+        };
+        let commands = self.renderer.update_buffers(&gpu.device, &gpu.queue, encoder, &jobs, &screen);
+        let view = frame.texture.create_view(&Default::default());
+        let pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("panel"),
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: &view,
+                depth_slice: None,
+                resolve_target: None,
+                ops: wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store },
+            })],
+            ..Default::default()
+        });
+        self.renderer.render(&mut pass.forget_lifetime(), &jobs, &screen);
+        commands
+    }
+
+    /// Frees the textures that no picture uses any more.
+    pub fn after_submit(&mut self) {
+        if let Some(output) = &mut self.output {
+            for id in output.textures_delta.free.drain() {
+                self.renderer.free_texture(&id);
+            }
+        }
+        self.discard();
+    }
+
+    fn discard(&mut self) {
+        if let Some(output) = self.output.take() {
+            output.drop_without_applying_deltas();
+        }
+    }
+}
+
+fn figures(ui: &mut egui::Ui, shown: &Shown, demo: &Demo, solver: &Solver, milliseconds: f32) {
+    let coloring = solver.coloring::<Distance>();
+    let gpu = shown.gpu_milliseconds.map_or("no timestamps".into(), |gpu| format!("{gpu:.2} ms a step"));
+    let rows = [
+        ("adapter", shown.adapter.clone()),
+        ("frame", format!("{milliseconds:.1} ms{}", if shown.paused { ", paused" } else { "" })),
+        ("solver", gpu),
+        ("particles", demo.scene.particle_count().to_string()),
+        ("constraints", demo.scene.constraint_count().to_string()),
+        ("colours", coloring.colors.len().to_string()),
+        ("dispatches", format!("{} a substep", solver.plan().dispatches_per_substep())),
+        ("strain", format!("mean {:.2} %, max {:.1} %", shown.strain.mean * 100.0, shown.strain.max * 100.0)),
+    ];
+    egui::Grid::new("figures").num_columns(2).show(ui, |ui| {
+        for (name, value) in rows {
+            ui.label(name);
+            ui.label(value);
+            ui.end_row();
+        }
+    });
+}
+
+fn sliders(ui: &mut egui::Ui, demo: &Demo, asked: &mut Asked) {
+    let mut settings = demo.settings;
+    let mut speed = settings.wind.map_or(0.0, |wind| glam::Vec3::from(wind.velocity).length());
+    ui.add(egui::Slider::new(&mut settings.substeps, 1..=100).text("substeps"));
+    ui.add(egui::Slider::new(&mut settings.damping, 0.0..=5.0).text("damping [1/s]"));
+    if ui.add(egui::Slider::new(&mut speed, 0.0..=20.0).text("wind [m/s]")).changed() {
+        settings.wind = (speed > 0.0).then(|| breeze(speed));
+    }
+    ui.checkbox(&mut settings.tethers, "tethers");
+    asked.settings = (settings != demo.settings).then_some(settings);
+    for &(name, id) in &demo.materials {
+        let Ok(mut material) = demo.scene.material(id) else { continue };
+        let key = ui.scope_id().with(name);
+        // The slider's own memory: the scene keeps the compliance of the start.
+        material.compliance = ui.data(|data| data.get_temp(key)).unwrap_or(material.compliance);
+        let slider = egui::Slider::new(&mut material.compliance, 0.0..=1.0).logarithmic(true).smallest_positive(1e-8);
+        if ui.add(slider.text(format!("{name} [m/N]"))).changed() {
+            ui.data_mut(|data| data.insert_temp(key, material.compliance));
+            asked.materials.push((id, material));
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! The demos' window: winit for the window and its events, egui for the panel, the renderer of `draw.rs`.
+
+use super::draw::{ColorView, Renderer};
+use super::panel::{self, Panel};
+use super::{Demo, Options, breeze};
+use glam::{Vec2, Vec3};
+use std::sync::Arc;
+use std::time::Instant;
+use supple::gpu::{Context, Readback, choose_adapter};
+use supple::{Settings, Solver, wgpu};
+use winit::application::ApplicationHandler;
+use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
+use winit::keyboard::{KeyCode, PhysicalKey};
+use winit::window::{Window, WindowId};
+
+/// How a window ended.
+pub enum Outcome {
+    /// The user has closed it.
+    Closed,
+    /// It never opened; the demo comes back.
+    NoDisplay { demo: Box<Demo>, reason: String },
+}
+
+/// Runs the demo in a window until the user closes it.
+pub fn run(demo: Demo, options: &Options) -> anyhow::Result<Outcome> {
+    let event_loop = match EventLoop::new() {
+        Ok(event_loop) => event_loop,
+        Err(reason) => return Ok(Outcome::NoDisplay { demo: Box::new(demo), reason: reason.to_string() }),
+    };
+    event_loop.set_control_flow(ControlFlow::Poll);
+    let mut app = App { demo, size: options.picture_size()?, state: None, failure: None };
+    event_loop.run_app(&mut app)?;
+    match app.failure {
+        None => Ok(Outcome::Closed),
+        Some(failure) => Err(failure),
+    }
+}
+
+struct App {
+    demo: Demo,
+    size: (u32, u32),
+    state: Option<State>,
+    failure: Option<anyhow::Error>,
+}
+
+/// Everything that exists while the window is open.
+struct State {
+    window: Arc<Window>,
+    instance: wgpu::Instance,
+    surface: wgpu::Surface<'static>,
+    surface_config: wgpu::SurfaceConfiguration,
+    gpu: Context,
+    solver: Solver,
+    renderer: Renderer,
+    panel: Panel,
+    timer: Option<Timer>,
+    last_frame: Instant,
+    cursor: Vec2,
+    orbiting: bool,
+    /// The particle in the user's hand.
+    grabbed: Option<Grab>,
+    paused: bool,
+    single_step: bool,
+    released: bool,
+    color_view: ColorView,
+    /// What is on its way from the GPU.
+    pending: Option<Readback<Vec<[f32; 3]>>>,
+    /// The last that came: for picking and for strains.
+    positions: Vec<[f32; 3]>,
+}
+
+struct Grab {
+    particle: u32,
+    was_pinned: bool,
+    place: Vec3,
+}
+
+impl App {
+    fn open(&self, event_loop: &ActiveEventLoop) -> anyhow::Result<State> {
+        let size = winit::dpi::PhysicalSize::new(self.size.0, self.size.1);
+        let attributes =
+            Window::default_attributes().with_title(format!("supple: {}", self.demo.title)).with_inner_size(size);
+        let window = Arc::new(event_loop.create_window(attributes)?);
+        let display = Box::new(event_loop.owned_display_handle());
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_with_display_handle_from_env(display));
+        let surface = instance.create_surface(window.clone())?;
+        let adapter = choose_adapter(&instance, Some(&surface))?;
+        let gpu = Context::on(adapter, supple::required_limits(&self.demo.scene))?;
+        let size = window.inner_size();
+        let mut surface_config = surface
+            .get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1))
+            .ok_or_else(|| anyhow::anyhow!("{} cannot draw to this window", gpu.adapter_name()))?;
+        // egui blends in the bytes of the picture.
+        let formats = surface.get_capabilities(&gpu.adapter).formats;
+        surface_config.format = egui_wgpu::preferred_framebuffer_format(&formats)?;
+        surface.configure(&gpu.device, &surface_config);
+        let solver = Solver::new(&gpu.device, &gpu.queue, &self.demo.scene, self.demo.settings)?;
+        let renderer =
+            Renderer::new(&gpu.device, &gpu.queue, surface_config.format, &self.demo.scene, &solver, self.demo.ground);
+        let panel = Panel::new(&window, &gpu, surface_config.format);
+        let timer = gpu.device.features().contains(wgpu::Features::TIMESTAMP_QUERY).then(|| Timer::new(&gpu));
+        Ok(State {
+            positions: self.demo.scene.positions().to_vec(),
+            window,
+            instance,
+            surface,
+            surface_config,
+            gpu,
+            solver,
+            renderer,
+            panel,
+            timer,
+            last_frame: Instant::now(),
+            cursor: Vec2::ZERO,
+            orbiting: false,
+            grabbed: None,
+            paused: false,
+            single_step: false,
+            released: false,
+            color_view: ColorView::default(),
+            pending: None,
+        })
+    }
+
+    fn handle(&mut self, event_loop: &ActiveEventLoop, event: WindowEvent) -> anyhow::Result<()> {
+        let Some(state) = &mut self.state else { return Ok(()) };
+        let consumed = state.panel.on_event(&state.window, &event);
+        match event {
+            WindowEvent::CloseRequested => event_loop.exit(),
+            WindowEvent::Resized(size) => state.resize(size.width, size.height),
+            WindowEvent::RedrawRequested => state.frame(&mut self.demo)?,
+            _ if consumed => {}
+            WindowEvent::CursorMoved { position, .. } => {
+                let cursor = Vec2::new(position.x as f32, position.y as f32);
+                if state.orbiting {
+                    self.demo.camera.orbit(cursor - state.cursor);
+                }
+                state.cursor = cursor;
+            }
+            WindowEvent::MouseWheel { delta, .. } => self.demo.camera.zoom(match delta {
+                MouseScrollDelta::LineDelta(_, lines) => lines,
+                MouseScrollDelta::PixelDelta(pixels) => pixels.y as f32 / 40.0,
+            }),
+            WindowEvent::MouseInput { state: ElementState::Pressed, button: MouseButton::Left, .. } => {
+                if !state.grab(&self.demo)? {
+                    state.orbiting = true;
+                }
+            }
+            WindowEvent::MouseInput { state: ElementState::Pressed, .. } => state.orbiting = true,
+            WindowEvent::MouseInput { state: ElementState::Released, .. } => {
+                state.orbiting = false;
+                state.let_go()?;
+            }
+            WindowEvent::KeyboardInput { event, .. } if event.state.is_pressed() && !event.repeat => {
+                if let PhysicalKey::Code(key) = event.physical_key {
+                    state.key(event_loop, key, &mut self.demo)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl ApplicationHandler for App {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        if self.state.is_none() {
+            match self.open(event_loop) {
+                Ok(state) => self.state = Some(state),
+                Err(failure) => {
+                    self.failure = Some(failure);
+                    event_loop.exit();
+                }
+            }
+        }
+    }
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        if let Err(failure) = self.handle(event_loop, event) {
+            self.failure = Some(failure);
+            event_loop.exit();
+        }
+    }
+
+    fn about_to_wait(&mut self, _: &ActiveEventLoop) {
+        if let Some(state) = &self.state {
+            state.window.request_redraw();
+        }
+    }
+}
+
+impl State {
+    fn aspect(&self) -> f32 {
+        self.surface_config.width as f32 / self.surface_config.height as f32
+    }
+
+    /// The cursor in the picture, both axes from −1 to 1, y up.
+    fn place(&self) -> Vec2 {
+        let size = Vec2::new(self.surface_config.width as f32, self.surface_config.height as f32);
+        (self.cursor / size * 2.0 - 1.0) * Vec2::new(1.0, -1.0)
+    }
+
+    fn resize(&mut self, width: u32, height: u32) {
+        // A minimised window has no size; it keeps its old surface and draws nothing.
+        if width > 0 && height > 0 {
+            (self.surface_config.width, self.surface_config.height) = (width, height);
+            self.surface.configure(&self.gpu.device, &self.surface_config);
+        }
+    }
+
+    /// Takes the particle under the cursor in hand, if there is one.
+    fn grab(&mut self, demo: &Demo) -> anyhow::Result<bool> {
+        let ray = demo.camera.ray(self.place(), self.aspect());
+        let Some(nearest) = ray.nearest(&self.positions) else { return Ok(false) };
+        let particle = nearest as u32;
+        let was_pinned = self.solver.is_pinned(particle)?;
+        self.solver.pin(&[particle])?;
+        self.grabbed = Some(Grab { particle, was_pinned, place: self.positions[nearest].into() });
+        Ok(true)
+    }
+
+    /// The grabbed particle follows the cursor, in the plane that faces the camera.
+    fn drag(&mut self, demo: &Demo) -> anyhow::Result<()> {
+        let (ray, camera) = (demo.camera.ray(self.place(), self.aspect()), demo.camera);
+        if let Some(grab) = &mut self.grabbed {
+            if let Some(place) = ray.meet(grab.place, camera.eye() - camera.target) {
+                grab.place = place;
+            }
+            self.solver.set_target(grab.particle, grab.place.into())?;
+        }
+        Ok(())
+    }
+
+    /// What was in hand flies on, unless it was pinned before.
+    fn let_go(&mut self) -> anyhow::Result<()> {
+        if let Some(grab) = self.grabbed.take()
+            && !grab.was_pinned
+        {
+            self.solver.release(&[grab.particle])?;
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, event_loop: &ActiveEventLoop, key: KeyCode, demo: &mut Demo) -> anyhow::Result<()> {
+        match key {
+            KeyCode::Escape | KeyCode::KeyQ => event_loop.exit(),
+            KeyCode::Space => self.paused = !self.paused,
+            KeyCode::KeyN => (self.paused, self.single_step) = (true, true),
+            KeyCode::KeyR => self.reset(),
+            KeyCode::KeyP => {
+                let pins: Vec<u32> = demo.scene.pinned_particles().collect();
+                if self.released {
+                    self.solver.pin(&pins)?
+                } else {
+                    self.solver.release(&pins)?
+                }
+                self.released = !self.released;
+            }
+            KeyCode::KeyC => {
+                self.color_view = match self.color_view {
+                    ColorView::Cloth => ColorView::Strain,
+                    ColorView::Strain => ColorView::Constraints,
+                    ColorView::Constraints => ColorView::Cloth,
+                }
+            }
+            KeyCode::KeyW => {
+                let wind = if demo.settings.wind.is_some() { None } else { Some(breeze(4.0)) };
+                demo.settings.wind = wind;
+                self.solver.set_settings(demo.settings)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.grabbed = None;
+        self.released = false;
+        self.solver.reset();
+    }
+
+    fn frame(&mut self, demo: &mut Demo) -> anyhow::Result<()> {
+        let elapsed = self.last_frame.elapsed().as_secs_f32();
+        self.last_frame = Instant::now();
+        self.drag(demo)?;
+        self.collect(demo)?;
+
+        // A machine that is slower than real time shows every step rather than every fourth.
+        let due = self.solver.advance(if self.paused { 0.0 } else { elapsed.min(demo.settings.dt) });
+        let steps = if std::mem::take(&mut self.single_step) { 1 } else { due };
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        let writes = self.timer.as_ref().filter(|_| steps > 0).map(Timer::writes);
+        let timed = writes.is_some();
+        self.solver.encode_timed(&mut encoder, steps, writes);
+        if let Some(timer) = self.timer.as_mut().filter(|_| timed) {
+            timer.resolve(&mut encoder, steps);
+        }
+        if self.pending.is_none() {
+            self.pending = Some(self.solver.request_positions(&mut encoder));
+        }
+        let frame = self.next_picture()?;
+        if let Some(frame) = &frame {
+            let view = frame.texture.create_view(&Default::default());
+            let size = (self.surface_config.width, self.surface_config.height);
+            self.renderer.draw(&mut encoder, &view, size, &self.solver, &demo.camera, self.color_view);
+        }
+        let shown = panel::Shown {
+            seconds: elapsed,
+            gpu_milliseconds: self.timer.as_mut().and_then(Timer::milliseconds),
+            adapter: self.gpu.adapter_name(),
+            paused: self.paused,
+            strain: demo.scene.strain(demo.edges.clone(), &self.positions)?,
+        };
+        let asked = self.panel.run(&self.window, &shown, demo, &self.solver);
+        let commands = self.panel.draw(&self.gpu, &mut encoder, frame.as_ref(), &self.surface_config);
+        self.gpu.queue.submit(commands.into_iter().chain([encoder.finish()]));
+        self.panel.after_submit();
+        if let Some(frame) = frame {
+            self.window.pre_present_notify();
+            self.gpu.queue.present(frame);
+        } else {
+            // Nothing to see: no reason to spin.
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        self.gpu.device.poll(wgpu::PollType::Poll)?;
+        self.obey(asked, demo)
+    }
+
+    /// Does what was asked for in the panel.
+    fn obey(&mut self, asked: panel::Asked, demo: &mut Demo) -> anyhow::Result<()> {
+        if let Some(settings) = asked.settings {
+            self.apply(settings, demo)?;
+        }
+        for (id, material) in asked.materials {
+            self.solver.set_material(id, material)?;
+        }
+        if asked.reset {
+            self.reset();
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, settings: Settings, demo: &mut Demo) -> anyhow::Result<()> {
+        self.solver.set_settings(settings)?;
+        demo.settings = settings;
+        Ok(())
+    }
+
+    /// Takes what has come from the GPU since the last frame.
+    fn collect(&mut self, demo: &Demo) -> anyhow::Result<()> {
+        let Some(pending) = &mut self.pending else { return Ok(()) };
+        if let Some(positions) = pending.try_take()? {
+            self.pending = None;
+            self.positions = positions;
+            if self.color_view == ColorView::Strain {
+                self.renderer.set_strains(&self.solver, &particle_strains(demo, &self.positions));
+            }
+        }
+        Ok(())
+    }
+
+    /// The surface's next texture; `None` where there is nothing to draw to now.
+    fn next_picture(&mut self) -> anyhow::Result<Option<wgpu::SurfaceTexture>> {
+        if self.window.is_minimized() == Some(true) {
+            return Ok(None);
+        }
+        match self.surface.get_current_texture() {
+            wgpu::CurrentSurfaceTexture::Success(frame) | wgpu::CurrentSurfaceTexture::Suboptimal(frame) => {
+                Ok(Some(frame))
+            }
+            wgpu::CurrentSurfaceTexture::Timeout | wgpu::CurrentSurfaceTexture::Occluded => Ok(None),
+            wgpu::CurrentSurfaceTexture::Outdated => {
+                self.surface.configure(&self.gpu.device, &self.surface_config);
+                Ok(None)
+            }
+            wgpu::CurrentSurfaceTexture::Lost => {
+                self.surface = self.instance.create_surface(self.window.clone())?;
+                self.surface.configure(&self.gpu.device, &self.surface_config);
+                Ok(None)
+            }
+            wgpu::CurrentSurfaceTexture::Validation => {
+                anyhow::bail!("the window's surface is invalid: is the device lost?")
+            }
+        }
+    }
+}
+
+/// The worst strain of the edges at each particle.
+fn particle_strains(demo: &Demo, positions: &[[f32; 3]]) -> Vec<f32> {
+    let mut strains = vec![0f32; positions.len()];
+    for distance in demo.scene.distances(demo.edges.clone()) {
+        let [a, b] = distance.particles.map(|particle| Vec3::from(positions[particle as usize]));
+        let strain = (a.distance(b) / distance.rest_length - 1.0).abs();
+        for particle in distance.particles {
+            strains[particle as usize] = strains[particle as usize].max(strain);
+        }
+    }
+    strains
+}
+
+/// GPU time of the solver's passes, by timestamps.
+struct Timer {
+    queries: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
+    device: wgpu::Device,
+    period: f32,
+    pending: Option<(wgpu::Buffer, u32, std::sync::mpsc::Receiver<()>)>,
+    last: Option<f32>,
+}
+
+impl Timer {
+    fn new(gpu: &Context) -> Self {
+        let descriptor = wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count: 2 };
+        let resolved = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("timestamps"),
+            size: 16,
+            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        let queries = gpu.device.create_query_set(&descriptor);
+        let (device, period) = (gpu.device.clone(), gpu.queue.get_timestamp_period());
+        Self { queries, resolved, device, period, pending: None, last: None }
+    }
+
+    fn writes(&self) -> wgpu::ComputePassTimestampWrites<'_> {
+        wgpu::ComputePassTimestampWrites {
+            query_set: &self.queries,
+            beginning_of_pass_write_index: Some(0),
+            end_of_pass_write_index: Some(1),
+        }
+    }
+
+    fn resolve(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
+        if self.pending.is_some() {
+            return;
+        }
+        encoder.resolve_query_set(&self.queries, 0..2, &self.resolved, 0);
+        let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("timestamps"),
+            size: 16,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        encoder.copy_buffer_to_buffer(&self.resolved, 0, &staging, 0, 16);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
+            if result.is_ok() {
+                let _ = sender.send(());
+            }
+        });
+        self.pending = Some((staging, steps, receiver));
+    }
+
+    /// Of one step, as last measured.
+    fn milliseconds(&mut self) -> Option<f32> {
+        if let Some((staging, steps, receiver)) = &self.pending
+            && receiver.try_recv().is_ok()
+        {
+            let ticks: Option<[u64; 2]> =
+                staging.get_mapped_range(..).ok().map(|view| bytemuck::pod_read_unaligned(&view));
+            if let Some([begin, end]) = ticks {
+                self.last = Some(end.saturating_sub(begin) as f32 * self.period * 1e-6 / *steps as f32);
+            }
+            self.pending = None;
+        }
+        self.last
+    }
+}

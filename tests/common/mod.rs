@@ -1,0 +1,147 @@
+//! What the tests share: a device, scenes, and the comparison of both players.
+
+#![allow(dead_code, reason = "each test file uses its own part of it")]
+
+use std::ops::Range;
+use supple::gpu::Context;
+use supple::{Cloth, ClothGrid, Distance, Material, Particle, Pass, Reference, Scene, Settings, Solver, wgpu};
+
+/// The device of the tests. A machine without one fails, and says what to install.
+pub fn gpu() -> Context {
+    match Context::new(wgpu::Limits::default()) {
+        Ok(context) => context,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub fn solver(gpu: &Context, scene: &Scene, settings: Settings) -> Solver {
+    Solver::new(&gpu.device, &gpu.queue, scene, settings).unwrap()
+}
+
+/// Records and submits so many steps.
+pub fn step(gpu: &Context, solver: &mut Solver, steps: u32) {
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    solver.encode(&mut encoder, steps);
+    gpu.queue.submit([encoder.finish()]);
+}
+
+/// A cloth hung by two corners, a little crumpled, so that no coordinate is special.
+pub fn hanging_cloth(columns: u32, rows: u32) -> (Scene, Cloth) {
+    let mut scene = Scene::new();
+    let grid = ClothGrid { columns, rows, column_axis: [2.0, 0.1, 0.2], row_axis: [-0.1, 0.3, 1.9], ..ClothGrid::default() };
+    let cloth = scene.add_cloth_grid(&grid).unwrap();
+    for particle in cloth.particles.clone() {
+        let [x, y, z] = scene.positions()[particle as usize];
+        let wave = 0.01 * (7.0 * x + 3.0 * z).sin();
+        scene.set_position(particle, [x, y + wave, z]).unwrap();
+    }
+    scene.pin(cloth.particles.start).unwrap();
+    scene.pin(cloth.particles.start + columns - 1).unwrap();
+    (scene, cloth)
+}
+
+/// A particle with more constraints than there are colours: spokes around a hub.
+pub fn wheel(spokes: u32, material: Material) -> Scene {
+    let mut scene = Scene::new();
+    let hub = scene.add_particle(Particle::default()).unwrap();
+    for spoke in 0..spokes {
+        let (sin, cos) = (spoke as f32 * 2.4).sin_cos();
+        let position = [cos, 0.1 * (spoke % 7) as f32, sin];
+        let rim = scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+        let rest_length = 0.9;
+        scene.add(Distance { particles: [hub, rim], rest_length }, material).unwrap();
+    }
+    scene
+}
+
+/// Plays the passes of a plan on both players, one after another.
+pub struct Pair<'a> {
+    pub gpu: &'a Context,
+    pub solver: Solver,
+    pub reference: Reference,
+}
+
+/// Where two players part.
+#[derive(Debug)]
+pub struct Difference {
+    pub pass: String,
+    pub what: &'static str,
+    pub particle: usize,
+    pub on_gpu: [f32; 3],
+    pub on_reference: [f32; 3],
+}
+
+impl<'a> Pair<'a> {
+    pub fn new(gpu: &'a Context, scene: &Scene, settings: Settings) -> Self {
+        Self { gpu, solver: solver(gpu, scene, settings), reference: Reference::new(scene, settings).unwrap() }
+    }
+
+    /// The first pass after which positions or displacements differ by more than `tolerance` relative to their size.
+    pub fn first_difference(&mut self, tolerance: f32, passes: impl IntoIterator<Item = Pass>) -> Option<Difference> {
+        for (index, pass) in passes.into_iter().enumerate() {
+            let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+            self.solver.encode_passes(&mut encoder, [pass], None);
+            self.gpu.queue.submit([encoder.finish()]);
+            self.reference.play(pass);
+            let pairs = [
+                ("position", self.solver.read_positions().unwrap(), self.reference.positions()),
+                ("displacement", self.solver.read_displacements().unwrap(), self.reference.displacements()),
+            ];
+            for (what, on_gpu, on_reference) in pairs {
+                if let Some(particle) = first_unequal(&on_gpu, &on_reference, tolerance) {
+                    let (on_gpu, on_reference) = (on_gpu[particle], on_reference[particle]);
+                    return Some(Difference { pass: format!("{index}: {pass:?}"), what, particle, on_gpu, on_reference });
+                }
+            }
+        }
+        None
+    }
+
+    /// All passes of so many steps.
+    pub fn passes(&self, steps: u32) -> Vec<Pass> {
+        let plan = self.reference.plan();
+        let substeps = self.reference.settings().substeps;
+        (0..steps).flat_map(|_| plan.step(substeps)).collect()
+    }
+}
+
+/// The first particle at which two lists differ by more than `tolerance` of the largest component.
+pub fn first_unequal(left: &[[f32; 3]], right: &[[f32; 3]], tolerance: f32) -> Option<usize> {
+    assert_eq!(left.len(), right.len());
+    left.iter().zip(right).position(|(left, right)| {
+        let size = left.iter().chain(right).fold(0f32, |size, component| size.max(component.abs()));
+        (0..3).any(|axis| {
+            let difference = (left[axis] - right[axis]).abs();
+            difference.is_nan() || difference > tolerance * size
+        })
+    })
+}
+
+/// Whether the adapter computes `f32` exactly as the CPU does (Mesa's software driver does), so that parity is bitwise.
+pub fn is_exact(gpu: &Context) -> bool {
+    gpu.adapter.get_info().name.contains("llvmpipe")
+}
+
+/// m v, summed [kg m/s].
+pub fn momentum(scene: &Scene, velocities: &[[f32; 3]]) -> [f64; 3] {
+    let mut sum = [0f64; 3];
+    for (velocity, &w) in velocities.iter().zip(scene.inverse_masses()) {
+        (0..3).for_each(|axis| sum[axis] += f64::from(velocity[axis]) / f64::from(w));
+    }
+    sum
+}
+
+/// Particles in a row along x, `spacing` apart, the first pinned, linked by springs of the given material.
+pub fn chain(count: u32, spacing: f32, direction: [f32; 3], mass: f32, material: Material) -> (Scene, Range<u32>) {
+    let mut scene = Scene::new();
+    for link in 0..count {
+        let position = direction.map(|component| component * spacing * link as f32);
+        let particle = Particle { position, inverse_mass: 1.0 / mass, ..Particle::default() };
+        scene.add_particle(particle).unwrap();
+    }
+    for link in 1..count {
+        scene.add(Distance { particles: [link - 1, link], rest_length: spacing }, material).unwrap();
+    }
+    scene.pin(0).unwrap();
+    (scene, 0..count - 1)
+}

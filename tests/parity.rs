@@ -1,0 +1,148 @@
+//! The GPU does what the reference does: stage by stage, and over whole frames. And the comparison can fail.
+
+mod common;
+
+use common::{Pair, hanging_cloth, is_exact, step, wheel};
+use supple::{Distance, Material, Particle, Pass, Scene, Settings, Wind};
+
+/// Bit for bit where the adapter computes exactly, to float rounding elsewhere.
+fn tolerance(gpu: &supple::gpu::Context) -> f32 {
+    if is_exact(gpu) { 0.0 } else { 2e-5 }
+}
+
+#[test]
+fn every_stage_of_a_step_agrees() {
+    let gpu = common::gpu();
+    let (scene, _) = hanging_cloth(17, 13);
+    let settings = Settings { substeps: 3, iterations: 2, damping: 0.5, ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    let passes = pair.passes(2);
+    let difference = pair.first_difference(tolerance(&gpu), passes);
+    assert!(difference.is_none(), "{difference:#?}");
+}
+
+#[test]
+fn whole_frames_agree() {
+    let gpu = common::gpu();
+    let (scene, cloth) = hanging_cloth(33, 29);
+    let mut pair = Pair::new(&gpu, &scene, Settings::default());
+    step(&gpu, &mut pair.solver, 30);
+    pair.reference.step(30);
+    let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.positions());
+    if is_exact(&gpu) {
+        let pairs = [
+            ("position", on_gpu, on_reference),
+            ("velocity", pair.solver.read_velocities().unwrap(), pair.reference.velocities()),
+            ("normal", pair.solver.read_normals().unwrap(), pair.reference.normals()),
+        ];
+        for (what, on_gpu, on_reference) in pairs {
+            assert_eq!(common::first_unequal(&on_gpu, &on_reference, 0.0), None, "the first particle whose {what} differs");
+        }
+    } else {
+        // Trajectories part lawfully; what they mean does not.
+        let [a, b] = [on_gpu, on_reference].map(|positions| scene.strain(cloth.structural.clone(), &positions).unwrap());
+        assert!((a.mean - b.mean).abs() < 0.2 * b.mean, "{a:?} against {b:?}");
+    }
+}
+
+#[test]
+fn a_hub_agrees() {
+    let gpu = common::gpu();
+    let scene = wheel(1000, Material::compliant(1e-4));
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, iterations: 2, ..Settings::default() });
+    assert_eq!(pair.solver.coloring::<Distance>().overflow.count, 1000);
+    let passes = pair.passes(2);
+    let difference = pair.first_difference(tolerance(&gpu), passes);
+    assert!(difference.is_none(), "{difference:#?}");
+}
+
+#[test]
+fn lambdas_agree() {
+    let gpu = common::gpu();
+    let (scene, _) = hanging_cloth(9, 9);
+    let settings = Settings { keep_lambdas: true, ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    step(&gpu, &mut pair.solver, 5);
+    pair.reference.step(5);
+    let (on_gpu, on_reference) = (pair.solver.read_lambdas::<Distance>().unwrap(), pair.reference.lambdas(0));
+    let size = on_reference.iter().fold(0f32, |size, lambda| size.max(lambda.abs()));
+    assert!(size > 0.0);
+    for (constraint, (a, b)) in on_gpu.iter().zip(&on_reference).enumerate() {
+        assert!((a - b).abs() <= tolerance(&gpu) * size, "constraint {constraint}: {a} against {b}");
+    }
+}
+
+#[test]
+fn wind_agrees_to_rounding() {
+    // Its gusts are sines, which no two machines compute alike.
+    let gpu = common::gpu();
+    let (scene, _) = hanging_cloth(12, 12);
+    let wind = Wind { velocity: [3.0, 1.0, -5.0], gust: 0.8, ..Wind::default() };
+    let settings = Settings { substeps: 5, wind: Some(wind), ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    let passes = pair.passes(1);
+    let difference = pair.first_difference(1e-3, passes);
+    assert!(difference.is_none(), "{difference:#?}");
+}
+
+#[test]
+fn pins_targets_and_releases_agree() {
+    let gpu = common::gpu();
+    let (scene, _) = hanging_cloth(8, 8);
+    let mut pair = Pair::new(&gpu, &scene, Settings::default());
+    for frame in 0..12u16 {
+        let place = [-1.0 + 0.02 * f32::from(frame), 0.01 * f32::from(frame), -1.0];
+        if frame < 8 {
+            pair.solver.set_target(0, place).unwrap();
+            pair.reference.set_target(0, place).unwrap();
+        }
+        if frame == 5 {
+            pair.solver.pin(&[60]).unwrap();
+            pair.reference.pin(&[60]).unwrap();
+        }
+        if frame == 8 {
+            pair.solver.release(&[0, 7]).unwrap();
+            pair.reference.release(&[0, 7]).unwrap();
+        }
+        step(&gpu, &mut pair.solver, 1);
+        pair.reference.step(1);
+        let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.positions());
+        let unequal = common::first_unequal(&on_gpu, &on_reference, if is_exact(&gpu) { 0.0 } else { 1e-3 });
+        assert_eq!(unequal, None, "frame {frame}");
+    }
+}
+
+/// A scene of one spring, and the same with a rest length that is wrong by 1 %.
+fn spring(rest_length: f32) -> Scene {
+    let mut scene = Scene::new();
+    for x in [0.0, 1.1] {
+        scene.add_particle(Particle { position: [x, 0.0, 0.0], ..Particle::default() }).unwrap();
+    }
+    scene.add(Distance { particles: [0, 1], rest_length }, Material::compliant(1e-6)).unwrap();
+    scene
+}
+
+#[test]
+fn the_comparison_notices_a_rest_length_that_is_one_percent_off() {
+    let gpu = common::gpu();
+    let mut pair = Pair::new(&gpu, &spring(1.0), Settings::default());
+    pair.reference = supple::Reference::new(&spring(1.01), Settings::default()).unwrap();
+    let passes = pair.passes(1);
+    let difference = pair.first_difference(2e-5, passes).expect("a difference");
+    assert!(difference.pass.contains("Project"), "{difference:#?}");
+}
+
+#[test]
+fn the_comparison_notices_a_missing_color() {
+    let gpu = common::gpu();
+    let (scene, _) = hanging_cloth(9, 9);
+    let mut pair = Pair::new(&gpu, &scene, Settings::default());
+    let passes: Vec<Pass> = pair.passes(1);
+    let without = passes.iter().copied().filter(|pass| !matches!(pass, Pass::Project { color: 3, .. }));
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    pair.solver.encode_passes(&mut encoder, without, None);
+    gpu.queue.submit([encoder.finish()]);
+    pair.reference.step(1);
+    let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.positions());
+    assert!(common::first_unequal(&on_gpu, &on_reference, 2e-5).is_some());
+}
