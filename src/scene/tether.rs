@@ -5,7 +5,7 @@
 //! geodesic distance over the rest shape. One sweep of local constraints moves news by one particle; a tether carries
 //! it from the pin at once.
 //!
-//! Geodesic distances are found by a label-setting sweep (Dijkstra) over the edges, sharpened by unfolding: a front that
+//! Geodesic distances are found by a sweep from the pins (Dijkstra) over the edges, sharpened by unfolding: a front that
 //! reaches two corners of a triangle goes on to the third along the straight line from the unfolded source, where that
 //! line passes between the two corners (the update of Novotni & Klein 2002 and Xin & Wang 2009). On a flat mesh this is
 //! exact, where edges alone are up to 8 % (grid with diagonals) too long.
@@ -26,6 +26,9 @@ pub struct Tethers {
 
 /// The most tethers that a particle may have.
 pub(super) const MAX_PER_PARTICLE: u32 = 8;
+
+/// Labels kept at each particle beyond those that become tethers.
+const SPARE_LABELS: usize = 1;
 
 impl Default for Tethers {
     fn default() -> Self {
@@ -182,10 +185,13 @@ impl BodyGraph {
 
     fn tie(&self, is_pinned: &impl Fn(u32) -> bool) -> Vec<TetherRow> {
         let per_particle = self.tethers.per_particle as usize;
-        let labels = self.geodesics(is_pinned);
-        let mut rows = Vec::with_capacity(labels.len());
-        for (particle, labels) in (0..self.particle_count()).zip(labels.chunks_exact(per_particle)) {
-            for label in labels {
+        // Unfolding needs the same pin's label at two neighbours. Where a pin is only just among the nearest of one
+        // particle it may not be of the next, so one label more than is asked for is kept on the way.
+        let label_count = per_particle + SPARE_LABELS;
+        let labels = self.geodesics(label_count, is_pinned);
+        let mut rows = Vec::with_capacity(self.particle_count() as usize * per_particle);
+        for (particle, labels) in (0..self.particle_count()).zip(labels.chunks_exact(label_count)) {
+            for label in &labels[..per_particle] {
                 let tied = label.settled && label.source != particle;
                 rows.push(if tied {
                     TetherRow {
@@ -201,8 +207,7 @@ impl BodyGraph {
     }
 
     /// The nearest pins of every particle, `per_particle` labels each, nearest first.
-    fn geodesics(&self, is_pinned: &impl Fn(u32) -> bool) -> Vec<Label> {
-        let per_particle = self.tethers.per_particle as usize;
+    fn geodesics(&self, per_particle: usize, is_pinned: &impl Fn(u32) -> bool) -> Vec<Label> {
         let count = self.particle_count();
         let mut labels = vec![NO_LABEL; count as usize * per_particle];
         let mut queue = BinaryHeap::new();
@@ -217,19 +222,18 @@ impl BodyGraph {
                 continue;
             }
             label.settled = true;
-            let mut reach = |to: u32, distance: f32| {
-                let slots = &mut labels[to as usize * per_particle..][..per_particle];
-                if offer(slots, source, distance) {
+            let mut reach = |labels: &mut [Label], to: u32, distance: f32| {
+                if offer(&mut labels[to as usize * per_particle..][..per_particle], source, distance) {
                     queue.push(Arrival { distance, particle: to, source });
                 }
             };
             for &(to, length) in self.neighbours(particle) {
-                reach(to, distance + length);
+                reach(&mut labels, to, distance + length);
             }
             for &[b, c] in self.fan(particle) {
                 for (known, to) in [(b, c), (c, b)] {
                     let slots = &labels[known as usize * per_particle..][..per_particle];
-                    let Some(label) = slots.iter().find(|label| label.source == source && label.settled) else {
+                    let Some(label) = slots.iter().find(|label| label.source == source) else {
                         continue;
                     };
                     let known_distance = label.distance;
@@ -240,10 +244,7 @@ impl BodyGraph {
                     );
                     let (Some(base), Some(side), Some(other_side)) = sides else { continue };
                     if let Some(distance) = unfold(distance, known_distance, base, side, other_side) {
-                        let slots = &mut labels[to as usize * per_particle..][..per_particle];
-                        if offer(slots, source, distance) {
-                            queue.push(Arrival { distance, particle: to, source });
-                        }
+                        reach(&mut labels, to, distance);
                     }
                 }
             }
@@ -252,10 +253,12 @@ impl BodyGraph {
     }
 }
 
-/// Keeps the labels of the nearest pins, nearest first; whether this one is news.
+/// Keeps the labels of the nearest pins, nearest first; whether this one is news. A settled label may improve again: where
+/// a triangle is obtuse, the front can reach a corner before the edge that it should have come through.
 fn offer(labels: &mut [Label], source: u32, distance: f32) -> bool {
     let place = labels.iter().position(|label| label.source == source).unwrap_or(labels.len() - 1);
-    if labels[place].settled || distance >= labels[place].distance {
+    // A gain below rounding is none: it would go round in circles.
+    if distance >= labels[place].distance * (1.0 - 1e-6) {
         return false;
     }
     labels[place] = Label { source, distance, settled: false };
@@ -305,7 +308,7 @@ mod tests {
         let mut scene = Scene::new();
         let cloth = scene.add_cloth_grid(&ClothGrid { columns: 37, rows: 23, ..Default::default() }).unwrap();
         let error = straight_line_error(&scene, &[0, 36, 400]);
-        assert!(error < 1e-4, "{error}");
+        assert!(error < 1e-5, "{error}");
         assert_eq!(cloth.particles.len(), 37 * 23);
     }
 
@@ -331,7 +334,7 @@ mod tests {
         scene.add_cloth_mesh(&mesh).unwrap();
         // The pins lie inside, so that every straight line stays on the mesh.
         let error = straight_line_error(&scene, &[at(8, 9), at(5, 14)]);
-        assert!(error < 2e-2, "{error}");
+        assert!(error < 1e-5, "{error}");
     }
 
     #[test]
