@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! begin     Targets  Start  Predict
-//! substep   Project … Project  (Split GatherChunks GatherHubs)  Tether      once an iteration, kind, colour
+//! substep   Tether  Project … Project  (Split GatherChunks GatherHubs)      Project: once an iteration, kind, colour
 //! between   Advance                                                         Velocity and Predict in one sweep
 //! end       Velocity  Finish  Normals
 //! ```
@@ -95,11 +95,13 @@ impl Plan {
         } else {
             plan.between.push(Pass::Advance);
         }
-        for iteration in 0..settings.iterations {
-            plan.push_iteration(cooked, iteration == 0);
-        }
+        // First, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
+        // of strain instead of 16 %.
         if settings.tethers && !cooked.tethered.is_empty() {
             plan.substep.push(Pass::Tether);
+        }
+        for iteration in 0..settings.iterations {
+            plan.push_iteration(cooked, iteration == 0);
         }
         plan.end.extend([Pass::Velocity, Pass::Finish]);
         if surfaces {

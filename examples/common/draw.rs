@@ -28,12 +28,14 @@ struct FrameUniform {
     color_view: u32,
     light: Vec3,
     ground: f32,
+    line_width: f32,
+    padding: [u32; 3],
 }
 
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-struct LineEnd {
-    particle: u32,
+struct Line {
+    particles: [u32; 2],
     color: [u8; 4],
 }
 
@@ -53,8 +55,8 @@ pub struct Renderer {
     ground: wgpu::RenderPipeline,
     sky: wgpu::RenderPipeline,
     lines: wgpu::RenderPipeline,
-    line_ends: wgpu::Buffer,
-    line_end_count: u32,
+    line_instances: wgpu::Buffer,
+    line_count: u32,
     /// Lines are all there is to see: a rope.
     only_lines: bool,
     ground_height: f32,
@@ -142,10 +144,10 @@ impl Renderer {
         };
         let position = vector(&wgpu::vertex_attr_array![0 => Float32x4]);
         let normal = vector(&wgpu::vertex_attr_array![1 => Float32x4]);
-        let line_end = Some(wgpu::VertexBufferLayout {
-            array_stride: size_of::<LineEnd>() as u64,
-            step_mode: wgpu::VertexStepMode::Vertex,
-            attributes: &wgpu::vertex_attr_array![0 => Uint32, 1 => Unorm8x4],
+        let line = Some(wgpu::VertexBufferLayout {
+            array_stride: size_of::<Line>() as u64,
+            step_mode: wgpu::VertexStepMode::Instance,
+            attributes: &wgpu::vertex_attr_array![0 => Uint32x2, 1 => Unorm8x4],
         });
         let (triangles, strip) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::TriangleStrip);
         let surface_buffers = [position.clone(), normal];
@@ -153,8 +155,7 @@ impl Renderer {
         let surface_shadow = pipeline(triangles, "shadow_vertex", None, &[position], true);
         let ground = pipeline(strip, "ground_vertex", Some("ground_fragment"), &[], false);
         let sky = pipeline(strip, "sky_vertex", Some("sky_fragment"), &[], false);
-        let lines =
-            pipeline(wgpu::PrimitiveTopology::LineList, "line_vertex", Some("line_fragment"), &[line_end], false);
+        let lines = pipeline(triangles, "line_vertex", Some("line_fragment"), &[line], false);
 
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("frame"),
@@ -163,10 +164,14 @@ impl Renderer {
             mapped_at_creation: false,
         });
         let only_lines = solver.index_count() == 0;
-        let ends = line_ends(scene, solver);
-        let line_ends = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("line ends"),
-            contents: if ends.is_empty() { &[0; 16] } else { bytemuck::cast_slice(&ends) },
+        let lines_of_constraints = constraint_lines(scene, solver);
+        let line_instances = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("lines"),
+            contents: if lines_of_constraints.is_empty() {
+                &[0; 16]
+            } else {
+                bytemuck::cast_slice(&lines_of_constraints)
+            },
             usage: wgpu::BufferUsages::VERTEX,
         });
         let strains = strain_buffer(device, &[0.0]);
@@ -192,8 +197,8 @@ impl Renderer {
             ground,
             sky,
             lines,
-            line_ends,
-            line_end_count: ends.len() as u32,
+            line_instances,
+            line_count: lines_of_constraints.len() as u32,
             only_lines,
             ground_height,
             targets: None,
@@ -229,6 +234,8 @@ impl Renderer {
             color_view: u32::from(color_view == ColorView::Strain),
             light,
             ground: self.ground_height,
+            line_width: if self.only_lines { 0.02 } else { 0.002 },
+            padding: [0; 3],
         };
         self.queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
         if self.targets.as_ref().is_none_or(|targets| targets.size != size) {
@@ -277,23 +284,21 @@ impl Renderer {
         }
         if self.only_lines || color_view == ColorView::Constraints {
             pass.set_pipeline(&self.lines);
-            pass.set_vertex_buffer(0, self.line_ends.slice(..));
-            pass.draw(0..self.line_end_count, 0..1);
+            pass.set_vertex_buffer(0, self.line_instances.slice(..));
+            pass.draw(0..6, 0..self.line_count);
         }
     }
 }
 
-/// Both ends of every distance constraint, in the colour of its colour.
-fn line_ends(scene: &Scene, solver: &Solver) -> Vec<LineEnd> {
+/// Every distance constraint, in the colour of its colour.
+fn constraint_lines(scene: &Scene, solver: &Solver) -> Vec<Line> {
     let colors = solver.coloring::<Distance>().color_of_constraints();
     let distances = scene.distances(0..colors.len() as u32);
-    distances
-        .zip(colors)
-        .flat_map(|(distance, color)| {
-            let color = color.map_or([20, 20, 20, 255], |color| hue(color as f32 * 0.618_034));
-            distance.particles.map(|particle| LineEnd { particle, color })
-        })
-        .collect()
+    let line = |(distance, color): (Distance, Option<u32>)| Line {
+        particles: distance.particles,
+        color: color.map_or([20, 20, 20, 255], |color| hue(color as f32 * 0.618_034)),
+    };
+    distances.zip(colors).map(line).collect()
 }
 
 /// A full colour; `turns` go round the wheel.

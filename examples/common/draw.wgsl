@@ -8,6 +8,7 @@ struct Frame {
     color_view: u32,
     light: vec3f,
     ground: f32,
+    line_width: f32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;
@@ -16,7 +17,7 @@ struct Frame {
 @group(0) @binding(3) var<storage, read> strains: array<f32>;
 @group(0) @binding(4) var<storage, read> points: array<vec4f>;
 
-const SKY = vec3f(0.78, 0.85, 0.93);
+const SKY = vec3f(0.55, 0.62, 0.70);
 
 fn lit(world: vec3f, normal: vec3f) -> f32 {
     let clip = frame.light_projection * vec4f(world + normal * 0.004, 1.0);
@@ -37,7 +38,8 @@ fn lit(world: vec3f, normal: vec3f) -> f32 {
 override ENCODE_SRGB: bool = false;
 
 fn shown(color: vec3f) -> vec4f {
-    let mapped = color / (0.25 + color) * 1.25;
+    // The curve of Narkowicz (2015), an approximation of the film curve ACES.
+    let mapped = clamp(color * (2.51 * color + 0.03) / (color * (2.43 * color + 0.59) + 0.14), vec3f(0.0), vec3f(1.0));
     return vec4f(select(mapped, pow(mapped, vec3f(1.0 / 2.2)), ENCODE_SRGB), 1.0);
 }
 
@@ -74,7 +76,7 @@ fn surface_fragment(in: Surface) -> @location(0) vec4f {
     let geometric = normalize(in.normal);
     let front = dot(geometric, view) >= 0.0;
     let n = select(-geometric, geometric, front);
-    var base = select(vec3f(0.50, 0.32, 0.09), vec3f(0.42, 0.035, 0.045), front);
+    var base = select(vec3f(0.45, 0.27, 0.08), vec3f(0.36, 0.025, 0.035), front);
     if frame.color_view == 1u {
         base = strain_color(in.strain);
     }
@@ -85,8 +87,8 @@ fn surface_fragment(in: Surface) -> @location(0) vec4f {
     let sky = 0.5 + 0.5 * n.y;
     let half_way = normalize(frame.light + view);
     let sheen = pow(1.0 - max(dot(n, view), 0.0), 3.0) * 0.10 + pow(max(dot(n, half_way), 0.0), 24.0) * 0.08 * max(facing, 0.0);
-    let ambient = mix(vec3f(0.16, 0.14, 0.13), SKY * 0.42, sky);
-    return shown(base * (ambient + direct * vec3f(1.65, 1.55, 1.4)) + sheen * (0.3 + direct));
+    let ambient = mix(vec3f(0.10, 0.09, 0.085), SKY * 0.40, sky);
+    return shown(base * (ambient + direct * vec3f(1.35, 1.27, 1.15)) + sheen * (0.3 + direct));
 }
 
 struct Ground {
@@ -108,7 +110,7 @@ fn ground_fragment(in: Ground) -> @location(0) vec4f {
     let edge = smoothstep(vec2f(0.5) - width * 1.5, vec2f(0.5), cell);
     let line = max(edge.x, edge.y) * 0.25;
     let light = 0.55 + 0.45 * lit(in.world, vec3f(0.0, 1.0, 0.0));
-    let base = vec3f(0.46, 0.47, 0.48) * (1.0 - line) * light;
+    let base = vec3f(0.34, 0.345, 0.35) * (1.0 - line) * light;
     let far = smoothstep(3.0, 16.0, distance(in.world.xz, vec2f(0.0)));
     return shown(mix(base, SKY * 0.8, far));
 }
@@ -121,24 +123,35 @@ fn sky_vertex(@builtin(vertex_index) index: u32) -> Ground {
 
 @fragment
 fn sky_fragment(in: Ground) -> @location(0) vec4f {
-    return shown(mix(SKY * 0.8, vec3f(0.30, 0.48, 0.75), clamp(in.world.y, 0.0, 1.0)));
+    return shown(mix(SKY * 0.8, vec3f(0.16, 0.27, 0.46), clamp(in.world.y, 0.0, 1.0)));
 }
 
 struct Line {
     @builtin(position) clip: vec4f,
     @location(0) color: vec4f,
+    @location(1) across: f32,
 }
 
-// One end of a line: the particle and its colour, as the constraint colours of the demo hand them over.
+// A band between two particles that faces the camera: one instance a constraint, six corners.
 @vertex
-fn line_vertex(@location(0) particle: u32, @location(1) color: vec4f) -> Line {
-    var clip = frame.view_projection * vec4f(points[particle].xyz, 1.0);
-    // In front of the surface that it lies on.
-    clip.z -= 0.0002 * clip.w;
-    return Line(clip, color);
+fn line_vertex(
+    @builtin(vertex_index) index: u32,
+    @location(0) particles: vec2u,
+    @location(1) color: vec4f,
+) -> Line {
+    let from_end = points[particles.x].xyz;
+    let to_end = points[particles.y].xyz;
+    let corner = select(index, index - 2u, index > 2u);
+    let side = f32(corner & 1u) * 2.0 - 1.0;
+    let world = select(from_end, to_end, corner >= 2u);
+    let along = to_end - from_end;
+    let across = cross(along, frame.eye - world);
+    let half_width = side * 0.5 * frame.line_width / max(length(across), 1e-12);
+    return Line(frame.view_projection * vec4f(world + across * half_width, 1.0), color, side);
 }
 
 @fragment
 fn line_fragment(in: Line) -> @location(0) vec4f {
-    return shown(in.color.rgb);
+    // Darker towards its edges, as something round is.
+    return shown(in.color.rgb * (1.0 - 0.6 * in.across * in.across));
 }

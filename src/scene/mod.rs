@@ -6,6 +6,7 @@
 mod cloth;
 mod material;
 mod mesh;
+mod presets;
 mod rope;
 mod tether;
 

@@ -191,7 +191,8 @@ impl BodyGraph {
         let labels = self.geodesics(label_count, is_pinned);
         let mut rows = Vec::with_capacity(self.particle_count() as usize * per_particle);
         for (particle, labels) in (0..self.particle_count()).zip(labels.chunks_exact(label_count)) {
-            for label in &labels[..per_particle] {
+            // The nearest last: it is the one that a particle at the border hangs from, and the last is kept exactly.
+            for label in labels[..per_particle].iter().rev() {
                 let tied = label.settled && label.source != particle;
                 rows.push(if tied {
                     TetherRow {
