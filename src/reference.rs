@@ -202,8 +202,8 @@ impl Reference {
         let mut shares = [1.0; MAX_ARITY];
         shares[..arity].copy_from_slice(&cooked.split.shares[first..first + arity]);
         let (_, grad, delta) = self.solve(kind, place, first_iteration, shares);
-        for k in 0..arity {
-            self.impulses[first + k] = grad[k] * delta;
+        for (impulse, grad) in self.impulses[first..first + arity].iter_mut().zip(grad) {
+            *impulse = grad * delta;
         }
     }
 

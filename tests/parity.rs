@@ -36,11 +36,16 @@ fn whole_frames_agree() {
             ("normal", pair.solver.read_normals().unwrap(), pair.reference.normals()),
         ];
         for (what, on_gpu, on_reference) in pairs {
-            assert_eq!(common::first_unequal(&on_gpu, &on_reference, 0.0), None, "the first particle whose {what} differs");
+            assert_eq!(
+                common::first_unequal(&on_gpu, &on_reference, 0.0),
+                None,
+                "the first particle whose {what} differs"
+            );
         }
     } else {
         // Trajectories part lawfully; what they mean does not.
-        let [a, b] = [on_gpu, on_reference].map(|positions| scene.strain(cloth.structural.clone(), &positions).unwrap());
+        let [a, b] =
+            [on_gpu, on_reference].map(|positions| scene.strain(cloth.structural.clone(), &positions).unwrap());
         assert!((a.mean - b.mean).abs() < 0.2 * b.mean, "{a:?} against {b:?}");
     }
 }

@@ -143,9 +143,7 @@ impl App {
                 MouseScrollDelta::PixelDelta(pixels) => pixels.y as f32 / 40.0,
             }),
             WindowEvent::MouseInput { state: ElementState::Pressed, button: MouseButton::Left, .. } => {
-                if !state.grab(&self.demo)? {
-                    state.orbiting = true;
-                }
+                state.orbiting = !state.grab(&self.demo)?;
             }
             WindowEvent::MouseInput { state: ElementState::Pressed, .. } => state.orbiting = true,
             WindowEvent::MouseInput { state: ElementState::Released, .. } => {

@@ -93,11 +93,7 @@ impl<T> Readback<T> {
 
 /// The first three components of every `vec4`.
 pub(super) fn decode_vectors(bytes: &[u8]) -> Vec<[f32; 3]> {
-    bytes
-        .chunks_exact(16)
-        .map(|row| bytemuck::pod_read_unaligned::<[f32; 4]>(row))
-        .map(|[x, y, z, _]| [x, y, z])
-        .collect()
+    bytes.chunks_exact(16).map(bytemuck::pod_read_unaligned::<[f32; 4]>).map(|[x, y, z, _]| [x, y, z]).collect()
 }
 
 /// Every `f32`.

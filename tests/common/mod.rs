@@ -4,7 +4,9 @@
 
 use std::ops::Range;
 use supple::gpu::Context;
-use supple::{Cloth, ClothGrid, Distance, Material, Particle, Pass, Reference, Scene, Settings, Solver, wgpu};
+use supple::{
+    Cloth, ClothGrid, Distance, Material, MaterialId, Particle, Pass, Reference, Scene, Settings, Solver, wgpu,
+};
 
 /// The device of the tests. A machine without one fails, and says what to install.
 pub fn gpu() -> Context {
@@ -28,7 +30,8 @@ pub fn step(gpu: &Context, solver: &mut Solver, steps: u32) {
 /// A cloth hung by two corners, a little crumpled, so that no coordinate is special.
 pub fn hanging_cloth(columns: u32, rows: u32) -> (Scene, Cloth) {
     let mut scene = Scene::new();
-    let grid = ClothGrid { columns, rows, column_axis: [2.0, 0.1, 0.2], row_axis: [-0.1, 0.3, 1.9], ..ClothGrid::default() };
+    let grid =
+        ClothGrid { columns, rows, column_axis: [2.0, 0.1, 0.2], row_axis: [-0.1, 0.3, 1.9], ..ClothGrid::default() };
     let cloth = scene.add_cloth_grid(&grid).unwrap();
     for particle in cloth.particles.clone() {
         let [x, y, z] = scene.positions()[particle as usize];
@@ -90,7 +93,13 @@ impl<'a> Pair<'a> {
             for (what, on_gpu, on_reference) in pairs {
                 if let Some(particle) = first_unequal(&on_gpu, &on_reference, tolerance) {
                     let (on_gpu, on_reference) = (on_gpu[particle], on_reference[particle]);
-                    return Some(Difference { pass: format!("{index}: {pass:?}"), what, particle, on_gpu, on_reference });
+                    return Some(Difference {
+                        pass: format!("{index}: {pass:?}"),
+                        what,
+                        particle,
+                        on_gpu,
+                        on_reference,
+                    });
                 }
             }
         }
@@ -144,4 +153,133 @@ pub fn chain(count: u32, spacing: f32, direction: [f32; 3], mass: f32, material:
     }
     scene.pin(0).unwrap();
     (scene, 0..count - 1)
+}
+
+/// Either player, driven alike: what a claim of physics needs.
+pub trait Player {
+    /// Which one, for the message of a failure.
+    fn name(&self) -> &'static str;
+    fn step(&mut self, steps: u32);
+    fn positions(&self) -> Vec<[f32; 3]>;
+    fn velocities(&self) -> Vec<[f32; 3]>;
+    /// λ of the distance constraints, in the order in which they were added.
+    fn lambdas(&self) -> Vec<f32>;
+    fn set_settings(&mut self, settings: Settings);
+    fn set_material(&mut self, id: MaterialId, material: Material);
+    fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]);
+    fn set_target(&mut self, particle: u32, position: [f32; 3]);
+    fn pin(&mut self, particles: &[u32]);
+    fn release(&mut self, particles: &[u32]);
+    fn reset(&mut self);
+}
+
+impl Player for Reference {
+    fn name(&self) -> &'static str {
+        "reference"
+    }
+    fn step(&mut self, steps: u32) {
+        self.step(steps);
+    }
+    fn positions(&self) -> Vec<[f32; 3]> {
+        self.positions()
+    }
+    fn velocities(&self) -> Vec<[f32; 3]> {
+        self.velocities()
+    }
+    fn lambdas(&self) -> Vec<f32> {
+        self.lambdas(0)
+    }
+    fn set_settings(&mut self, settings: Settings) {
+        self.set_settings(settings).unwrap();
+    }
+    fn set_material(&mut self, id: MaterialId, material: Material) {
+        self.set_material(id, material).unwrap();
+    }
+    fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) {
+        self.set_velocities(first, velocities).unwrap();
+    }
+    fn set_target(&mut self, particle: u32, position: [f32; 3]) {
+        self.set_target(particle, position).unwrap();
+    }
+    fn pin(&mut self, particles: &[u32]) {
+        self.pin(particles).unwrap();
+    }
+    fn release(&mut self, particles: &[u32]) {
+        self.release(particles).unwrap();
+    }
+    fn reset(&mut self) {
+        self.reset();
+    }
+}
+
+/// The solver together with the device that it plays on.
+pub struct OnGpu<'a> {
+    pub gpu: &'a Context,
+    pub solver: Solver,
+}
+
+/// Dispatches in one submission: enough to hide its cost, few enough for a driver that gives up on long ones.
+const DISPATCHES_PER_SUBMISSION: usize = 20_000;
+
+impl Player for OnGpu<'_> {
+    fn name(&self) -> &'static str {
+        "solver"
+    }
+    fn step(&mut self, steps: u32) {
+        let dispatches = self.solver.plan().dispatches_per_substep() * self.solver.settings().substeps as usize;
+        let chunk = (DISPATCHES_PER_SUBMISSION / dispatches).max(1) as u32;
+        let mut left = steps;
+        while left > 0 {
+            step(self.gpu, &mut self.solver, left.min(chunk));
+            left -= left.min(chunk);
+        }
+    }
+    fn positions(&self) -> Vec<[f32; 3]> {
+        self.solver.read_positions().unwrap()
+    }
+    fn velocities(&self) -> Vec<[f32; 3]> {
+        self.solver.read_velocities().unwrap()
+    }
+    fn lambdas(&self) -> Vec<f32> {
+        self.solver.read_lambdas::<Distance>().unwrap()
+    }
+    fn set_settings(&mut self, settings: Settings) {
+        self.solver.set_settings(settings).unwrap();
+    }
+    fn set_material(&mut self, id: MaterialId, material: Material) {
+        self.solver.set_material(id, material).unwrap();
+    }
+    fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) {
+        self.solver.set_velocities(first, velocities).unwrap();
+    }
+    fn set_target(&mut self, particle: u32, position: [f32; 3]) {
+        self.solver.set_target(particle, position).unwrap();
+    }
+    fn pin(&mut self, particles: &[u32]) {
+        self.solver.pin(particles).unwrap();
+    }
+    fn release(&mut self, particles: &[u32]) {
+        self.solver.release(particles).unwrap();
+    }
+    fn reset(&mut self) {
+        self.solver.reset();
+    }
+}
+
+/// The scene on both players.
+pub fn players<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Player + 'a>; 2] {
+    let reference = Reference::new(scene, settings).unwrap();
+    [Box::new(reference), Box::new(OnGpu { gpu, solver: solver(gpu, scene, settings) })]
+}
+
+/// |a − b| [m], in f64.
+pub fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
+    (0..3).map(|axis| (f64::from(a[axis]) - f64::from(b[axis])).powi(2)).sum::<f64>().sqrt()
+}
+
+/// A figure in −1 to 1 that looks random and never changes.
+pub fn noise(seed: u32) -> f32 {
+    let mixed = seed.wrapping_mul(2_654_435_761) ^ 0x9e37_79b9;
+    let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(2_246_822_519);
+    ((mixed >> 8) & 0xffff) as f32 / 32_767.5 - 1.0
 }
