@@ -76,7 +76,7 @@ fn surface_fragment(in: Surface) -> @location(0) vec4f {
     let geometric = normalize(in.normal);
     let front = dot(geometric, view) >= 0.0;
     let n = select(-geometric, geometric, front);
-    var base = select(vec3f(0.45, 0.27, 0.08), vec3f(0.36, 0.025, 0.035), front);
+    var base = select(vec3f(0.55, 0.36, 0.13), vec3f(0.52, 0.05, 0.06), front);
     if frame.color_view == 1u {
         base = strain_color(in.strain);
     }
@@ -88,7 +88,7 @@ fn surface_fragment(in: Surface) -> @location(0) vec4f {
     let half_way = normalize(frame.light + view);
     let sheen = pow(1.0 - max(dot(n, view), 0.0), 3.0) * 0.10 + pow(max(dot(n, half_way), 0.0), 24.0) * 0.08 * max(facing, 0.0);
     let ambient = mix(vec3f(0.10, 0.09, 0.085), SKY * 0.40, sky);
-    return shown(base * (ambient + direct * vec3f(1.35, 1.27, 1.15)) + sheen * (0.3 + direct));
+    return shown(base * (ambient + direct * vec3f(1.75, 1.65, 1.5)) + sheen * (0.3 + direct));
 }
 
 struct Ground {
@@ -110,7 +110,7 @@ fn ground_fragment(in: Ground) -> @location(0) vec4f {
     let edge = smoothstep(vec2f(0.5) - width * 1.5, vec2f(0.5), cell);
     let line = max(edge.x, edge.y) * 0.25;
     let light = 0.55 + 0.45 * lit(in.world, vec3f(0.0, 1.0, 0.0));
-    let base = vec3f(0.34, 0.345, 0.35) * (1.0 - line) * light;
+    let base = vec3f(0.42, 0.425, 0.43) * (1.0 - line) * light;
     let far = smoothstep(3.0, 16.0, distance(in.world.xz, vec2f(0.0)));
     return shown(mix(base, SKY * 0.8, far));
 }
