@@ -4,6 +4,10 @@
 //! `cargo bench -- 100 316`. GPU times are by timestamp queries, wall-clock times run from recording to the end of the work.
 //! Each figure is a median; each stage is recorded many times over in one pass.
 
+#[path = "../examples/common/measure.rs"]
+mod measure;
+
+use measure::{median, peak_memory_mb};
 use std::fmt::Write as _;
 use std::time::Instant;
 use supple::gpu::Context;
@@ -166,16 +170,4 @@ impl Bench {
         });
         ticks.unwrap_or(wall) / repeats as f64
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-/// The most memory that this process has held, where the system says it.
-fn peak_memory_mb() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok().map(|kilobytes| kilobytes / 1024.0)
 }

@@ -48,7 +48,7 @@ fn main() -> anyhow::Result<()> {
         settings: options.settings(),
         edges: cloth.structural.clone(),
         materials: vec![("stretch", materials.structural), ("shear", materials.shear), ("bend", materials.bend)],
-        camera: Camera { target: glam::Vec3::new(0.0, -0.75, -0.35), distance: 3.9, yaw: 0.65, pitch: 0.22 },
+        camera: Camera { target: glam::Vec3::new(0.0, -0.75, -0.35), distance: 3.6, yaw: 0.6, pitch: 0.18 },
         ground: -2.1,
         scene,
     };

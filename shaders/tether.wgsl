@@ -28,10 +28,6 @@ fn tether(@builtin(global_invocation_id) id: vec3u) {
     for (var k = 0u; k < run.z; k++) {
         let t = tethers[run.y + k];
         let anchor = positions[t.x];
-        // A pin that was released holds nobody.
-        if anchor.w != 0.0 {
-            continue;
-        }
         let difference = (x.xyz - anchor.xyz) + (d - displacements[t.x].xyz);
         let l = length(difference);
         let limit = bitcast<f32>(t.y);

@@ -3,7 +3,7 @@
 //! Greedy first fit in the order of insertion, with one bit mask of used colours a particle: deterministic, linear, and
 //! exact on grids (12 colours for structural, shear and bend springs, which is the least possible). A particle with
 //! more than [`HUB_DEGREE`] constraints would need as many colours, each a dispatch; its constraints go to the *overflow*
-//! instead, which is solved at once by mass splitting (see [`crate::cooked::Split`]).
+//! instead, which is solved at once by mass splitting (`src/cooked.rs`).
 
 use crate::scene::ConstraintSet;
 

@@ -15,19 +15,19 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Params {
-    /// h² g: what gravity adds to the displacement of a substep [m].
+    /// h² g: what gravity adds to the displacement of a substep \[m\].
     pub gravity_step: [f32; 3],
-    /// The substep h [s].
+    /// The substep h \[s\].
     pub h: f32,
     /// Mean velocity of the air [m/s].
     pub wind_velocity: [f32; 3],
-    /// The step dt [s].
+    /// The step dt \[s\].
     pub dt: f32,
     /// k of the gusts: one wave per gust length, along the wind [1/m].
     pub gust_wave: [f32; 3],
     /// Strength of the gusts over the mean.
     pub gust: f32,
-    /// Gusts a second [Hz].
+    /// Gusts a second \[Hz\].
     pub gust_frequency: f32,
     /// ½ ρ C_D [kg/m³].
     pub drag: f32,
@@ -53,7 +53,7 @@ pub struct Params {
 #[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Target {
-    /// Where to [m].
+    /// Where to \[m\].
     pub position: [f32; 3],
     /// Who.
     pub particle: u32,

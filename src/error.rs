@@ -46,7 +46,7 @@ pub enum Error {
         what: String,
         /// Its two particles.
         particles: [u32; 2],
-        /// The length [m].
+        /// The length \[m\].
         length: f32,
     },
     /// A triangle has no area, so it has neither mass nor a normal.
@@ -58,7 +58,7 @@ pub enum Error {
         triangle: u32,
         /// Its particles.
         particles: [u32; 3],
-        /// Its area [m²].
+        /// Its area \[m²\].
         area: f32,
         /// How many triangles are degenerate.
         count: u32,
@@ -134,7 +134,7 @@ pub enum Error {
     /// The device did not answer in time.
     #[error("the graphics device did not answer within {seconds} s")]
     Timeout {
-        /// How long was waited [s].
+        /// How long was waited \[s\].
         seconds: f32,
     },
 }

@@ -18,7 +18,7 @@ pub use kinds::Distance;
 pub use plan::{Pass, Plan};
 pub use reference::Reference;
 pub use scene::{
-    Cloth, ClothGrid, ClothMesh, Cord, Fabric, Material, MaterialId, Particle, Rope, Scene, Strain, Tethers,
+    Cloth, ClothGrid, ClothMesh, Cord, Fabric, Material, MaterialId, Particle, Rope, RopeParts, Scene, Strain, Tethers,
 };
 pub use settings::{Settings, Wind};
 pub use wgpu;

@@ -1,6 +1,6 @@
 //! The CPU player: the method itself, readable beside the papers, and the oracle of the tests.
 //!
-//! It plays the same [`Plan`](crate::Plan) as the GPU with the same arithmetic in the same order, in `f32`, one thread, no
+//! It plays the same [`Plan`] as the GPU with the same arithmetic in the same order, in `f32`, one thread, no
 //! SIMD; each pass is a method named like its shader. It is not made for speed.
 //!
 //! # State
@@ -39,7 +39,7 @@ pub struct Reference {
     /// w ∇C Δλ without the w, of every particle of every overflow record; and their sums by chunk.
     impulses: Vec<Vec3>,
     chunk_sums: Vec<Vec3>,
-    /// The substep of the last step that was played [s].
+    /// The substep of the last step that was played \[s\].
     last_h: f32,
     steps: u32,
     non_finite_count: u32,
@@ -234,9 +234,6 @@ impl Reference {
         let mut d = self.displacements[i];
         for tether in &self.controls.tether_rows[first as usize..(first + count) as usize] {
             let anchor = tether.anchor as usize;
-            if self.controls.inverse_masses[anchor] != 0.0 {
-                continue;
-            }
             let difference = (self.positions[i] - self.positions[anchor]) + (d - self.displacements[anchor]);
             let l = length(difference);
             if l > tether.length {
@@ -427,12 +424,12 @@ impl Reference {
         Ok(())
     }
 
-    /// Positions x [m].
+    /// Positions x \[m\].
     pub fn positions(&self) -> Vec<[f32; 3]> {
         self.positions.iter().map(|&x| x.into()).collect()
     }
 
-    /// Displacements d over the substep [m], for comparing stage by stage.
+    /// Displacements d over the substep \[m\], for comparing stage by stage.
     pub fn displacements(&self) -> Vec<[f32; 3]> {
         self.displacements.iter().map(|&d| d.into()).collect()
     }

@@ -225,7 +225,7 @@ impl Renderer {
         camera: &Camera,
         color_view: ColorView,
     ) {
-        let light = Vec3::new(0.45, 0.85, 0.35).normalize();
+        let light = Vec3::new(0.5, 0.7, 0.65).normalize();
         let light_view = look_at_mat4(camera.target + light * 8.0, camera.target, Vec3::Y);
         let uniform = FrameUniform {
             view_projection: camera.view_projection(size.0 as f32 / size.1 as f32),

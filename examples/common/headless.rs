@@ -1,5 +1,6 @@
 //! A demo without a window: steps, times, files, and a report.
 
+use super::measure::{median, peak_memory_mb};
 use super::picture::{Film, Painter};
 use super::{Demo, Options};
 use anyhow::Context as _;
@@ -120,11 +121,12 @@ fn report(
     gpu: &Context,
     solver: &Solver,
     positions: Vec<[f32; 3]>,
-    mut times: Vec<f64>,
+    times: Vec<f64>,
     cook_ms: f64,
 ) -> anyhow::Result<Report> {
-    times.sort_by(f64::total_cmp);
-    let median = times.get(times.len() / 2).copied().unwrap_or(f64::NAN);
+    let fastest = times.iter().copied().fold(f64::NAN, f64::min);
+    let slowest = times.iter().copied().fold(f64::NAN, f64::max);
+    let median = median(times);
     let settings = &demo.settings;
     let strain = demo.scene.strain(demo.edges.clone(), &positions)?;
     let coloring = solver.coloring::<Distance>();
@@ -144,8 +146,8 @@ fn report(
         tethers: settings.tethers,
         frames: options.frames,
         ms_per_frame_median: median,
-        ms_per_frame_min: times.first().copied().unwrap_or(f64::NAN),
-        ms_per_frame_max: times.last().copied().unwrap_or(f64::NAN),
+        ms_per_frame_min: fastest,
+        ms_per_frame_max: slowest,
         ns_per_particle_substep: median * 1e6 / (particles as f64 * f64::from(settings.substeps)),
         projections_per_second: projections / median * 1e3,
         cook_ms,
@@ -167,13 +169,6 @@ fn kinetic_energy(velocities: &[[f32; 3]], inverse_masses: &[f32]) -> f64 {
         if w > 0.0 { 0.5 * square / f64::from(w) } else { 0.0 }
     };
     velocities.iter().zip(inverse_masses).map(energy).sum()
-}
-
-/// The most memory that this process has held, where the system says it.
-fn peak_memory_mb() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok().map(|kilobytes| kilobytes / 1024.0)
 }
 
 fn write_positions(path: &Path, positions: &[[f32; 3]]) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@
 pub mod camera;
 pub mod draw;
 pub mod headless;
+pub mod measure;
 pub mod panel;
 pub mod picture;
 pub mod window;

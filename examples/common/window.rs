@@ -306,7 +306,7 @@ impl State {
         let shown = panel::Shown {
             seconds: elapsed,
             gpu_milliseconds: self.timer.as_mut().and_then(Timer::milliseconds),
-            adapter: self.gpu.adapter_name(),
+            adapter: self.gpu.adapter.get_info().name,
             paused: self.paused,
             strain: demo.scene.strain(demo.edges.clone(), &self.positions)?,
         };

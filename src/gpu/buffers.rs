@@ -2,8 +2,8 @@
 //!
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
-//! | positions | `vec4`: x [m], inverse mass [1/kg] | velocity, advance | every pass, the caller's renderer |
-//! | displacements | `vec4`: d [m], 0 | start, predict, projections, tether, velocity, advance | every pass |
+//! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, advance | every pass, the caller's renderer |
+//! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tether, velocity, advance | every pass |
 //! | residuals | 2 `vec4`: what the roundings of x and d lost | start, predict, velocity, advance | the same |
 //! | velocities | `vec4`: v [m/s], 1 if fresh from outside | targets, finish | start |
 //! | accelerations | `vec4`: by wind [m/s²] | aerodynamics | predict |

@@ -46,7 +46,7 @@ pub struct Solver {
     bindings: Bindings,
     target_room: usize,
     keep_lambdas: bool,
-    /// Real time that no step has used yet [s].
+    /// Real time that no step has used yet \[s\].
     accumulator: f32,
 }
 
@@ -273,7 +273,7 @@ impl Solver {
         }
     }
 
-    /// Positions, one `vec4<f32>` a particle: x, y, z [m] and the inverse mass [1/kg]. STORAGE, VERTEX, COPY_SRC.
+    /// Positions, one `vec4<f32>` a particle: x, y, z \[m\] and the inverse mass [1/kg]. STORAGE, VERTEX, COPY_SRC.
     pub fn positions(&self) -> &wgpu::Buffer {
         &self.buffers.positions
     }
@@ -385,7 +385,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets where [m] a pinned particle is to be after the next step. It moves there at constant velocity through the
+    /// Sets where \[m\] a pinned particle is to be after the next step. It moves there at constant velocity through the
     /// substeps, and stays until it gets another target or is released.
     ///
     /// # Errors
@@ -410,7 +410,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets the positions [m] of the particles from `first` on.
+    /// Sets the positions \[m\] of the particles from `first` on.
     ///
     /// # Errors
     /// The particles must exist, the positions must be finite.
@@ -437,7 +437,7 @@ impl Solver {
         self.upload_state();
     }
 
-    /// Asks for the positions [m] as they are at this place in the encoder.
+    /// Asks for the positions \[m\] as they are at this place in the encoder.
     pub fn request_positions(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
         self.request_vectors(encoder, &self.buffers.positions)
     }
@@ -457,7 +457,7 @@ impl Solver {
         Readback::new(&self.device, encoder, &self.buffers.status, size_of::<Status>() as u64, decode)
     }
 
-    /// Waits for all submitted work and reads the positions [m].
+    /// Waits for all submitted work and reads the positions \[m\].
     ///
     /// # Errors
     /// [`Error::DeviceLost`], [`Error::Timeout`].
@@ -473,7 +473,7 @@ impl Solver {
         self.read(|encoder| self.request_velocities(encoder))
     }
 
-    /// Waits for all submitted work and reads the displacements d of the last substep [m].
+    /// Waits for all submitted work and reads the displacements d of the last substep \[m\].
     ///
     /// # Errors
     /// As [`Solver::read_positions`].
@@ -511,6 +511,9 @@ impl Solver {
         }
         let kind = kind_index(K::INFO);
         let order = &self.controls.cooked.kinds[kind].coloring.order;
+        if order.is_empty() {
+            return Ok(Vec::new());
+        }
         let buffer = &self.buffers.kinds[kind].lambdas;
         let size = order.len() as u64 * 4;
         let sorted = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode_scalars))?;

@@ -12,7 +12,7 @@ use glam::Vec3;
 pub struct Distance {
     /// The two particles.
     pub particles: [u32; 2],
-    /// The distance that they keep, L₀ [m]; positive.
+    /// The distance that they keep, L₀ \[m\]; positive.
     pub rest_length: f32,
 }
 

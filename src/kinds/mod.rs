@@ -20,7 +20,10 @@ use glam::Vec3;
 pub const MAX_ARITY: usize = 4;
 
 /// Everything the solver needs to know of a kind; see the [module documentation](self).
-#[derive(Debug)]
+///
+/// Only this crate makes them, and each stands in [`KINDS`].
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct KindInfo {
     /// The name in labels, errors and shader files.
     pub name: &'static str,
@@ -34,7 +37,7 @@ pub struct KindInfo {
     pub compliance_unit: &'static str,
     /// The WGSL of the projection: entry points `project_<name>` and `split_<name>`.
     pub shader: &'static str,
-    /// `evaluate(parameters, p, grad)` returns C and writes ∇C. `p` are the positions [m] in any frame that differs from
+    /// `evaluate(parameters, p, grad)` returns C and writes ∇C. `p` are the positions \[m\] in any frame that differs from
     /// the world's by a translation (every kind is invariant under it), so that differences keep their precision.
     /// Where the gradient does not exist, it writes zeros.
     pub evaluate: fn(&[u32], &[Vec3], &mut [Vec3]) -> f32,
@@ -47,9 +50,9 @@ pub struct KindInfo {
 pub struct Sample {
     /// The parameters as they stand in the record, after the material.
     pub parameters: Vec<u32>,
-    /// Positions [m] in general position: ∇C exists.
+    /// Positions \[m\] in general position: ∇C exists.
     pub positions: Vec<Vec3>,
-    /// Positions [m] at which C = 0.
+    /// Positions \[m\] at which C = 0.
     pub rest: Vec<Vec3>,
 }
 

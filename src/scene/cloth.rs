@@ -16,11 +16,11 @@ pub struct ClothGrid {
     pub columns: u32,
     /// Rows; at least 2.
     pub rows: u32,
-    /// Where particle (0, 0) lies [m].
+    /// Where particle (0, 0) lies \[m\].
     pub origin: [f32; 3],
-    /// From the first particle of a row to its last [m].
+    /// From the first particle of a row to its last \[m\].
     pub column_axis: [f32; 3],
-    /// From the first row to the last [m].
+    /// From the first row to the last \[m\].
     pub row_axis: [f32; 3],
     /// What it is made of.
     pub fabric: Fabric,
@@ -46,7 +46,7 @@ impl Default for ClothGrid {
 /// A cloth in the shape of an indexed triangle mesh.
 #[derive(Debug, Clone)]
 pub struct ClothMesh<'a> {
-    /// The vertices [m]; one particle each.
+    /// The vertices \[m\]; one particle each.
     pub positions: &'a [[f32; 3]],
     /// The triangles, as indices of vertices.
     pub triangles: &'a [[u32; 3]],
@@ -194,8 +194,11 @@ impl Scene {
                 *area = mean;
             }
         }
-        for (&position, area) in positions.iter().zip(areas) {
-            let inverse_mass = 1.0 / (area * fabric.area_density);
+        let inverse_masses: Vec<f32> = areas.into_iter().map(|area| 1.0 / (area * fabric.area_density)).collect();
+        for (vertex, &inverse_mass) in inverse_masses.iter().enumerate() {
+            super::check_inverse_mass(|| format!("inverse mass of cloth vertex {vertex}"), inverse_mass)?;
+        }
+        for (&position, inverse_mass) in positions.iter().zip(inverse_masses) {
             self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass });
         }
         let first_triangle = self.triangles.len() as u32;

@@ -87,7 +87,7 @@ impl Fabric {
 pub struct Cord {
     /// Mass per length [kg/m].
     pub linear_density: f32,
-    /// Axial stiffness EA [N]: the force that would double its length. Infinite = rigid.
+    /// Axial stiffness EA \[N\]: the force that would double its length. Infinite = rigid.
     pub axial_stiffness: f32,
     /// Damping β of each segment [N·s/m].
     pub damping: f32,
@@ -105,7 +105,7 @@ impl Cord {
         self.bend.map_or(Ok(()), |bend| bend.check("the bend material of a cord"))
     }
 
-    /// The material of a segment of the given length [m]: α = L/(EA).
+    /// The material of a segment of the given length \[m\]: α = L/(EA).
     pub(crate) fn material(&self, length: f32) -> Material {
         Material { compliance: length / self.axial_stiffness, damping: self.damping }
     }

@@ -73,13 +73,13 @@ struct EdgeUse {
     opposite: u32,
 }
 
-/// The area of a triangle [m²].
+/// The area of a triangle \[m²\].
 pub(super) fn area(positions: &[[f32; 3]], triangle: [u32; 3]) -> f32 {
     let [a, b, c] = triangle.map(|vertex| Vec3::from(positions[vertex as usize]));
     0.5 * (b - a).cross(c - a).length()
 }
 
-/// A third of the area of every triangle [m²], summed at its vertices.
+/// A third of the area of every triangle \[m²\], summed at its vertices.
 pub(super) fn vertex_areas(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<f32> {
     let mut areas = vec![0.0f64; positions.len()];
     for &triangle in triangles {

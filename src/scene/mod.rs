@@ -17,7 +17,7 @@ pub use rope::{Rope, RopeParts};
 pub(crate) use tether::TetherGraph;
 pub use tether::{TetherRow, Tethers};
 
-use crate::error::{Error, Result, check_finite, check_non_negative};
+use crate::error::{Error, Result, check_finite};
 use crate::kinds::{self, KINDS, Kind, KindInfo};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -25,7 +25,7 @@ use std::ops::Range;
 /// A point mass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Particle {
-    /// Where it is [m].
+    /// Where it is \[m\].
     pub position: [f32; 3],
     /// How fast it moves [m/s].
     pub velocity: [f32; 3],
@@ -107,13 +107,13 @@ impl Scene {
     /// Adds a particle and returns its index.
     ///
     /// # Errors
-    /// Positions and velocities must be finite, the inverse mass finite and at least 0.
+    /// Positions and velocities must be finite, the inverse mass 0 to 1e12.
     pub fn add_particle(&mut self, particle: Particle) -> Result<u32> {
         let index = self.positions.len();
         let index32 = self.check_room("particles", 1)?;
         check_finite(|| format!("position of particle {index}"), particle.position)?;
         check_finite(|| format!("velocity of particle {index}"), particle.velocity)?;
-        check_non_negative(&format!("inverse mass of particle {index}"), particle.inverse_mass)?;
+        check_inverse_mass(|| format!("inverse mass of particle {index}"), particle.inverse_mass)?;
         self.push_particle(particle);
         Ok(index32)
     }
@@ -175,7 +175,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Moves a particle [m] at the start. Rest lengths and tethers stay those of the shape in which it was added.
+    /// Moves a particle \[m\] at the start. Rest lengths and tethers stay those of the shape in which it was added.
     ///
     /// # Errors
     /// The particle must exist, the position must be finite.
@@ -212,7 +212,7 @@ impl Scene {
         self.triangles.len()
     }
 
-    /// The positions at the start [m].
+    /// The positions at the start \[m\].
     pub fn positions(&self) -> &[[f32; 3]] {
         &self.positions
     }
@@ -236,16 +236,19 @@ impl Scene {
         &self.triangles
     }
 
-    /// Particles and rest length [m] of distance constraints, by their index.
+    /// Particles and rest length \[m\] of the distance constraints in a range of indices; none where it runs past the end.
     pub fn distances(&self, constraints: Range<u32>) -> impl Iterator<Item = kinds::Distance> {
         let set = &self.constraints[kinds::kind_index(kinds::Distance::INFO)];
         let words = set.info.record_words;
-        set.words[constraints.start as usize * words..constraints.end as usize * words]
+        let range = constraints.start as usize * words..constraints.end as usize * words;
+        set.words
+            .get(range)
+            .unwrap_or_default()
             .chunks_exact(words)
             .map(|record| kinds::Distance { particles: [record[0], record[1]], rest_length: f32::from_bits(record[3]) })
     }
 
-    /// |l/L₀ − 1| of distance constraints at the given positions [m]: the mean and the largest.
+    /// |l/L₀ − 1| of distance constraints at the given positions \[m\]: the mean and the largest.
     ///
     /// # Errors
     /// The positions must be as many as the particles, the constraints must exist.
@@ -332,6 +335,14 @@ impl Scene {
         Ok(self.positions.len() as u32)
     }
 }
+
+/// Whether an inverse mass [1/kg] is 0 or one that `f32` can reckon with.
+fn check_inverse_mass(what: impl FnOnce() -> String, value: f32) -> Result<()> {
+    if (0.0..=MAX_INVERSE_MASS).contains(&value) { Ok(()) } else { Err(Error::invalid(what(), value, "0 to 1e12")) }
+}
+
+/// What weighs less weighs nothing.
+const MAX_INVERSE_MASS: f32 = 1e12;
 
 fn too_large(what: &'static str, count: u64) -> Error {
     Error::TooLarge { what, count, limit: u32::MAX.into() }

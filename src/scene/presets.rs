@@ -21,7 +21,7 @@
 //! Springs between next neighbours have no linear bending stiffness, so no compliance of theirs equals a B. They get
 //! α = ℓ³/B with ℓ = 1 mm, which keeps the order of the fabrics and no more.
 //!
-//! Cords: mass per length [kg/m] and axial stiffness EA [N].
+//! Cords: mass per length [kg/m] and axial stiffness EA \[N\].
 //!
 //! | cord | mass | EA | sources |
 //! |---|---|---|---|
@@ -77,7 +77,7 @@ impl Cord {
     /// One strand of a rubber band, 6 mm × 1 mm.
     pub const RUBBER_BAND: Self = Self::limp(5.7e-3, 9.0);
 
-    /// A cord without resistance to bending: mass per length [kg/m], axial stiffness EA [N].
+    /// A cord without resistance to bending: mass per length [kg/m], axial stiffness EA \[N\].
     pub const fn limp(linear_density: f32, axial_stiffness: f32) -> Self {
         Self { linear_density, axial_stiffness, damping: 0.0, bend: None }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// A rope along a polyline.
 #[derive(Debug, Clone)]
 pub struct Rope<'a> {
-    /// The points [m], at least two, no two consecutive ones equal.
+    /// The points \[m\], at least two, no two consecutive ones equal.
     pub points: &'a [[f32; 3]],
     /// What it is made of.
     pub cord: Cord,
@@ -56,11 +56,19 @@ impl Scene {
             });
         }
 
-        for (point, &position) in points.iter().enumerate() {
+        for (segment, &length) in lengths.iter().enumerate() {
+            rope.cord.material(length).check(&format!("segment {segment} of a rope"))?;
+        }
+        let inverse_mass = |point: usize| {
             let before = if point > 0 { lengths[point - 1] } else { 0.0 };
             let after = lengths.get(point).copied().unwrap_or(0.0);
-            let mass = 0.5 * (before + after) * rope.cord.linear_density;
-            self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass: 1.0 / mass });
+            1.0 / (0.5 * (before + after) * rope.cord.linear_density)
+        };
+        for point in 0..points.len() {
+            super::check_inverse_mass(|| format!("inverse mass of point {point} of a rope"), inverse_mass(point))?;
+        }
+        for (point, &position) in points.iter().enumerate() {
+            self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass: inverse_mass(point) });
         }
         let first_segment = self.distance_count();
         for (segment, &rest_length) in lengths.iter().enumerate() {

@@ -50,9 +50,9 @@ impl Tethers {
 #[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct TetherRow {
-    /// The particle at its far end. The tether is slack for good while that particle is free.
+    /// The pin at its far end; tethers are tied anew whenever pins change.
     pub anchor: u32,
-    /// Its length [m].
+    /// Its length \[m\].
     pub length: f32,
 }
 

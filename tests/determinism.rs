@@ -1,0 +1,204 @@
+//! One adapter, one scene, one answer: identical bits however the work is cut into submissions, and nothing of the past
+//! survives a reset or a change of settings. The reference is held to the same.
+
+mod common;
+
+use common::{OnGpu, Player, hanging_cloth, is_exact, players, solver, step, wheel};
+use supple::{Material, Scene, Settings, Wind};
+
+/// FNV-1a over the bits of positions and velocities.
+fn hash(player: &dyn Player) -> u64 {
+    let (positions, velocities) = (player.positions(), player.velocities());
+    assert!(positions.iter().flatten().all(|component| component.is_finite()), "{}", player.name());
+    positions.iter().chain(&velocities).flatten().fold(0xcbf2_9ce4_8422_2325, |hash, component| {
+        component
+            .to_bits()
+            .to_le_bytes()
+            .iter()
+            .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    })
+}
+
+fn gusts() -> Wind {
+    Wind { velocity: [3.0, 1.0, -5.0], gust: 0.8, ..Wind::default() }
+}
+
+/// What is played: every pass of the plan occurs in one of them.
+fn cases() -> [(&'static str, Scene, Settings); 4] {
+    let cloth = || hanging_cloth(21, 17).0;
+    let base = Settings { substeps: 5, damping: 0.3, ..Settings::default() };
+    [
+        ("cloth", cloth(), base),
+        ("iterations", cloth(), Settings { substeps: 3, iterations: 3, ..base }),
+        ("wind", cloth(), Settings { wind: Some(gusts()), ..base }),
+        ("hub", wheel(300, Material::compliant(1e-4)), base),
+    ]
+}
+
+/// The same scene played anew by both players in `play`, twice each: the second time differently.
+fn assert_same(claim: &str, first: impl Fn(&mut dyn Player), second: impl Fn(&mut dyn Player)) {
+    let gpu = common::gpu();
+    for (case, scene, settings) in cases() {
+        let [ones, others] = [(); 2].map(|()| players(&gpu, &scene, settings));
+        for (mut one, mut other) in ones.into_iter().zip(others) {
+            let start = hash(&*one);
+            first(&mut *one);
+            second(&mut *other);
+            assert_ne!(start, hash(&*one), "{}, {case}: nothing happened", one.name());
+            assert_eq!(hash(&*one), hash(&*other), "{}, {case}: {claim}", one.name());
+        }
+    }
+}
+
+#[test]
+fn two_runs_agree() {
+    assert_same("two runs differ", |player| player.step(30), |player| player.step(30));
+}
+
+/// The hash can tell: one ulp of one component of one velocity is enough.
+#[test]
+fn a_difference_of_one_bit_shows() {
+    let gpu = common::gpu();
+    let (scene, _) = hanging_cloth(5, 5);
+    for mut player in players(&gpu, &scene, Settings::default()) {
+        player.step(1);
+        let before = hash(&*player);
+        let [x, y, z] = player.velocities()[7];
+        player.set_velocities(7, &[[x, f32::from_bits(y.to_bits() ^ 1), z]]);
+        assert_ne!(before, hash(&*player), "{}", player.name());
+    }
+}
+
+/// A step begins where the last one ended: what d holds beyond v is kept between steps, whoever submits them.
+#[test]
+fn thirty_steps_in_one_submission_equal_thirty_submissions_of_one() {
+    let apart = |player: &mut dyn Player| (0..30).for_each(|_| player.step(1));
+    assert_same("the number of submissions shows", |player| player.step(30), apart);
+}
+
+#[test]
+fn several_encodes_in_one_submission_equal_one() {
+    let gpu = common::gpu();
+    for (case, scene, settings) in cases() {
+        let mut one = OnGpu { gpu: &gpu, solver: solver(&gpu, &scene, settings) };
+        let mut other = OnGpu { gpu: &gpu, solver: solver(&gpu, &scene, settings) };
+        one.step(30);
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        for steps in [1, 0, 14, 5, 10] {
+            other.solver.encode(&mut encoder, steps);
+        }
+        gpu.queue.submit([encoder.finish()]);
+        assert_eq!(hash(&one), hash(&other), "{case}");
+    }
+}
+
+/// Reading, waiting and encoding no steps are pauses, and leave no trace.
+#[test]
+fn a_pause_leaves_no_trace() {
+    let paused = |player: &mut dyn Player| {
+        for steps in [7, 0, 11, 0, 12] {
+            player.step(steps);
+            player.positions();
+            player.velocities();
+        }
+    };
+    assert_same("a pause shows", |player| player.step(30), paused);
+    let gpu = common::gpu();
+    let (scene, _) = hanging_cloth(9, 9);
+    let mut one = OnGpu { gpu: &gpu, solver: solver(&gpu, &scene, Settings::default()) };
+    step(&gpu, &mut one.solver, 0);
+    assert_eq!(one.solver.read_diagnostics().unwrap().steps, 0);
+}
+
+/// Pins, targets, materials, settings, velocities, residuals and the clock of the wind: a reset forgets them all, but for
+/// the settings.
+#[test]
+fn a_reset_forgets_everything_but_the_settings() {
+    let gpu = common::gpu();
+    for (case, mut scene, settings) in cases() {
+        let material = scene.add_material(Material::RIGID).unwrap();
+        let particle = scene.particle_count() as u32 - 1;
+        scene.add_with(supple::Distance { particles: [1, particle], rest_length: 0.5 }, material).unwrap();
+        for mut player in players(&gpu, &scene, settings) {
+            player.step(20);
+            let first = hash(&*player);
+            player.pin(&[particle]);
+            player.set_target(particle, [0.5, 0.5, 0.5]);
+            player.release(&[0]);
+            player.set_material(material, Material { compliance: 1e-3, damping: 2.0 });
+            player.set_velocities(3, &[[1.0, 2.0, 3.0]]);
+            player.set_settings(Settings { substeps: 7, iterations: 2, wind: Some(Wind::default()), ..settings });
+            player.step(13);
+            player.set_settings(settings);
+            player.step(1);
+            player.reset();
+            player.step(20);
+            assert_eq!(first, hash(&*player), "{}, {case}", player.name());
+        }
+    }
+}
+
+/// Settings act where a step is played, not where they are set.
+#[test]
+fn settings_that_were_changed_and_changed_back_leave_no_trace() {
+    let back_and_forth = |player: &mut dyn Player, settings: Settings| {
+        let others = [
+            Settings { substeps: 9, ..settings },
+            Settings { iterations: 4, keep_lambdas: true, ..settings },
+            Settings { dt: 0.1, gravity: [1.0; 3], damping: 9.0, wind: None, tethers: false, ..settings },
+        ];
+        player.step(10);
+        for other in others {
+            player.set_settings(other);
+            player.step(0);
+        }
+        player.set_settings(settings);
+        player.step(20);
+    };
+    let gpu = common::gpu();
+    for (case, scene, settings) in cases() {
+        let [ones, others] = [(); 2].map(|()| players(&gpu, &scene, settings));
+        for (mut one, mut other) in ones.into_iter().zip(others) {
+            one.step(30);
+            back_and_forth(&mut *other, settings);
+            assert_eq!(hash(&*one), hash(&*other), "{}, {case}", one.name());
+        }
+    }
+}
+
+/// Two runs that change settings alike agree, with steps played in between.
+#[test]
+fn runs_that_change_alike_agree() {
+    let change = |player: &mut dyn Player| {
+        let base = Settings { substeps: 5, damping: 0.3, ..Settings::default() };
+        for settings in
+            [base, Settings { substeps: 8, wind: Some(gusts()), ..base }, Settings { iterations: 2, ..base }, base]
+        {
+            player.set_settings(settings);
+            player.step(6);
+            player.pin(&[4]);
+            player.set_target(4, [0.1, 0.2, 0.3]);
+            player.step(1);
+            player.release(&[4]);
+        }
+    };
+    assert_same("the same changes differ", change, change);
+}
+
+/// λ that is kept is λ that was there. A shader that stores it may be compiled with other roundings, so this is held only
+/// where the adapter has none of its own.
+#[test]
+fn keeping_lambdas_changes_nothing_else() {
+    let gpu = common::gpu();
+    for (case, scene, settings) in cases() {
+        let [ones, others] =
+            [false, true].map(|keep_lambdas| players(&gpu, &scene, Settings { keep_lambdas, ..settings }));
+        for (mut one, mut other) in ones.into_iter().zip(others) {
+            one.step(20);
+            other.step(20);
+            if one.name() == "reference" || is_exact(&gpu) {
+                assert_eq!(hash(&*one), hash(&*other), "{}, {case}", one.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Tethers hold a cloth together where one sweep of constraints cannot, and follow its pins. On both players.
+
+mod common;
+
+use common::{distance, momentum, players};
+use supple::scene::RopeParts;
+use supple::{Cloth, ClothGrid, Cord, Material, Rope, Scene, Settings, Tethers};
+
+const G: f64 = 9.81;
+
+/// How far beyond its tether a particle may be. The constraints that a substep projects after the tethers move it out
+/// again, by what they leave in one sweep: the more, relatively, the nearer it is to the pin.
+const SLIP: f64 = 5e-3;
+
+/// A default cloth of 2 m, hung by the two corners of its first row.
+fn corner_pinned(side: u32, tethers: Tethers) -> (Scene, Cloth) {
+    let mut scene = Scene::new();
+    let grid = ClothGrid { columns: side, rows: side, tethers: Some(tethers), ..ClothGrid::default() };
+    let cloth = scene.add_cloth_grid(&grid).unwrap();
+    scene.pin(cloth.particles.start).unwrap();
+    scene.pin(cloth.particles.start + side - 1).unwrap();
+    (scene, cloth)
+}
+
+/// A rope of rigid segments that hangs from its first point, 1 m long.
+fn hanging_rope(segments: u32, tethers: Option<Tethers>) -> (Scene, RopeParts) {
+    let points: Vec<[f32; 3]> = (0..=segments).map(|point| [0.0, -(point as f32 / segments as f32), 0.0]).collect();
+    let cord = Cord { linear_density: 0.1, axial_stiffness: f32::INFINITY, damping: 0.0, bend: None };
+    let mut scene = Scene::new();
+    let rope = scene.add_rope(&Rope { points: &points, cord, tethers }).unwrap();
+    scene.pin(rope.particles.start).unwrap();
+    (scene, rope)
+}
+
+/// How far the farthest particle is beyond the sphere around `anchor` that its flat rest shape allows it, relative to its
+/// radius; the distances of a flat convex cloth are straight lines.
+fn overstretch(scene: &Scene, positions: &[[f32; 3]], anchor: usize, place: [f32; 3]) -> f64 {
+    let rest = scene.positions();
+    let beyond = (0..rest.len())
+        .filter(|&particle| particle != anchor)
+        .map(|particle| distance(positions[particle], place) / distance(rest[particle], rest[anchor]) - 1.0);
+    beyond.fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The gravity of a hanging cloth reaches its pins one particle a sweep; tethers carry it at once.
+#[test]
+fn a_cloth_with_tethers_stretches_less_than_five_percent_and_five_times_less_than_without() {
+    let gpu = common::gpu();
+    let (scene, cloth) = corner_pinned(48, Tethers::default());
+    let with = players(&gpu, &scene, Settings::default());
+    let without = players(&gpu, &scene, Settings { tethers: false, ..Settings::default() });
+    for (mut with, mut without) in with.into_iter().zip(without) {
+        let [held, loose] = [&mut with, &mut without].map(|player| {
+            player.step(60);
+            scene.strain(cloth.structural.clone(), &player.positions()).unwrap()
+        });
+        println!("{}: {held:?} with, {loose:?} without", with.name());
+        assert!(held.max < 0.05, "{}: {held:?}", with.name());
+        assert!(loose.max > 5.0 * held.max, "{}: {held:?} with, {loose:?} without", with.name());
+        assert!(loose.mean > held.mean, "{}: {held:?} with, {loose:?} without", with.name());
+    }
+}
+
+/// A tether to a pin that was released would hold the cloth to a place where nothing is. Those of the pin that remains
+/// still hold.
+#[test]
+fn a_released_pin_lets_go_and_the_other_holds() {
+    let gpu = common::gpu();
+    let (scene, _) = corner_pinned(20, Tethers::default());
+    let (left, right) = (0usize, 19usize);
+    let places = [left, right].map(|pin| scene.positions()[pin]);
+    for mut player in players(&gpu, &scene, Settings::default()) {
+        player.step(30);
+        let both = player.positions();
+        let held = places.iter().zip([left, right]).map(|(&place, pin)| overstretch(&scene, &both, pin, place));
+        let held = held.fold(f64::NEG_INFINITY, f64::max);
+        player.release(&[left as u32]);
+        player.step(60);
+        let one = player.positions();
+        let [to_left, to_right] =
+            [(left, places[0]), (right, places[1])].map(|(pin, place)| overstretch(&scene, &one, pin, place));
+        let corner = distance(one[left], places[0]);
+        println!("{}: {held:.1e} on both, then {to_left:.2} / {to_right:.1e}, corner {corner:.3} m", player.name());
+        assert!(held < SLIP, "{}: {held} beyond the tethers of two pins", player.name());
+        assert!(corner > 1.0, "{}: the released corner moved {corner} m only", player.name());
+        assert!(to_left > 1.0, "{}: still in the spheres of the released pin, {to_left}", player.name());
+        assert!(to_right < SLIP, "{}: {to_right} beyond the tethers of the remaining pin", player.name());
+    }
+}
+
+/// A pin set where a particle is: its tethers are tied to that place. A released pin that is pinned again elsewhere
+/// holds there, not where it was.
+#[test]
+fn a_pin_that_is_set_again_holds_where_it_is() {
+    let gpu = common::gpu();
+    let (scene, _) = corner_pinned(20, Tethers::default());
+    for mut player in players(&gpu, &scene, Settings::default()) {
+        player.step(20);
+        player.release(&[0]);
+        player.step(20);
+        player.pin(&[0]);
+        let place = player.positions()[0];
+        assert!(distance(place, scene.positions()[0]) > 0.1, "{}: it did not move", player.name());
+        player.step(40);
+        assert_eq!(player.positions()[0], place, "{}: a pin moved", player.name());
+        player.release(&[19]);
+        player.step(40);
+        let beyond = overstretch(&scene, &player.positions(), 0, place);
+        println!("{}: {beyond:.1e}", player.name());
+        assert!(beyond < SLIP, "{}: {beyond} beyond the tethers of the new pin", player.name());
+    }
+}
+
+/// A pin that the scene did not have: the tethers are tied anew, over the material around it.
+#[test]
+fn a_pin_in_the_middle_of_the_cloth_holds_it_alone() {
+    let gpu = common::gpu();
+    let (scene, _) = corner_pinned(20, Tethers::default());
+    let middle = 20 * 9 + 7;
+    for mut player in players(&gpu, &scene, Settings::default()) {
+        player.step(5);
+        player.pin(&[middle]);
+        player.release(&[0, 19]);
+        let place = player.positions()[middle as usize];
+        player.step(60);
+        let (held, pins) = (player.positions(), [0, 19].map(|pin| scene.positions()[pin]));
+        let beyond = overstretch(&scene, &held, middle as usize, place);
+        player.set_settings(Settings { tethers: false, ..Settings::default() });
+        player.step(60);
+        let loose = overstretch(&scene, &player.positions(), middle as usize, place);
+        println!("{}: {beyond:.1e}, {loose:.1e} without", player.name());
+        assert_eq!(held[middle as usize], place, "{}: a pin moved", player.name());
+        assert!(beyond < SLIP, "{}: {beyond} beyond the tethers of the new pin", player.name());
+        assert!(loose > 2.0 * SLIP, "{}: {loose} without tethers: they were not needed", player.name());
+        for (corner, pin) in [0, 19].into_iter().zip(pins) {
+            assert!(distance(held[corner], pin) > 0.5, "{}: corner {corner} did not fall", player.name());
+        }
+    }
+}
+
+/// Without pins nothing outside acts but gravity: the centre of mass falls as a point does, and no tether holds it.
+#[test]
+fn a_cloth_with_all_pins_released_falls_freely() {
+    let gpu = common::gpu();
+    let (scene, _) = corner_pinned(20, Tethers::default());
+    let total: f64 = scene.inverse_masses().iter().map(|&w| 1.0 / f64::from(w)).sum();
+    for mut player in players(&gpu, &scene, Settings::default()) {
+        let settings = Settings::default();
+        let (h, n) = (f64::from(settings.dt) / f64::from(settings.substeps), f64::from(36 * settings.substeps));
+        player.step(20);
+        player.release(&[0, 19]);
+        let [x, v] =
+            [player.positions(), player.velocities()].map(|rows| momentum(&scene, &rows).map(|sum| sum / total));
+        player.step(36);
+        let found = momentum(&scene, &player.positions()).map(|sum| sum / total);
+        for axis in 0..3 {
+            let fall = if axis == 1 { G * h * h * n * (n + 1.0) / 2.0 } else { 0.0 };
+            let law = x[axis] + v[axis] * n * h - fall;
+            println!("{} axis {axis}: {:.1e} m off", player.name(), found[axis] - law);
+            assert!((found[axis] - law).abs() < 1e-5, "{} axis {axis}: {} against {law}", player.name(), found[axis]);
+        }
+    }
+}
+
+/// One sweep leaves a rope of 200 segments g h² n²/2 too long, 14 % of this one at 20 substeps; tethered it is as long as
+/// it is. At rest it hangs straight, so the distance from the pin to its end is its length.
+#[test]
+fn tethers_hold_a_rope_of_two_hundred_segments_to_one_percent() {
+    let gpu = common::gpu();
+    let (scene, rope) = hanging_rope(200, Some(Tethers::default()));
+    let base = Settings { damping: 5.0, ..Settings::default() };
+    let h = f64::from(base.dt) / f64::from(base.substeps);
+    let false_stretch = G * h * h * (200.0f64.powi(2) / 2.0 - 1.0);
+    for mut player in players(&gpu, &scene, base) {
+        player.step(120);
+        let x = player.positions();
+        let along: f64 = x.windows(2).map(|pair| distance(pair[0], pair[1])).sum();
+        let (tip, strain) = (distance(x[0], x[200]), scene.strain(rope.segments.clone(), &x).unwrap());
+        println!("{}: tip at {tip:.5} m, {along:.5} m along, {strain:?}", player.name());
+        assert!((tip - 1.0).abs() < 0.01 && (along - 1.0).abs() < 0.01, "{}: {tip} m, {along} m", player.name());
+        player.reset();
+        player.set_settings(Settings { tethers: false, ..base });
+        player.step(240);
+        let loose = distance(player.positions()[200], x[0]) - 1.0;
+        println!("{}: {loose:.4} m without, law {false_stretch:.4} m", player.name());
+        assert!((loose / false_stretch - 1.0).abs() < 0.02, "{}: {loose} against {false_stretch}", player.name());
+    }
+}
+
+/// One sweep lets the link at the fraction s of a rope stretch by e (1 − s) of its length, with e = g h² n²/L: 109 % at
+/// the top here, 54 % on the whole. Tethers of scale 1 + ε cut that to ε wherever it is more, and leave the lower end,
+/// which stretches less, as it is: ε − ε²/(2e) on the whole, 4.9 % for ε = 5 %.
+#[test]
+fn tethers_of_scale_1_05_allow_five_percent() {
+    let gpu = common::gpu();
+    for scale in [1.0f32, 1.05, 1.2] {
+        let (scene, _) = hanging_rope(200, Some(Tethers { per_particle: 1, scale }));
+        let settings = Settings { substeps: 10, damping: 5.0, ..Settings::default() };
+        let h = f64::from(settings.dt) / f64::from(settings.substeps);
+        let (e, slack) = (G * h * h * 200f64.powi(2), f64::from(scale) - 1.0);
+        let law = slack - slack * slack / (2.0 * e);
+        for mut player in players(&gpu, &scene, settings) {
+            player.step(120);
+            let stretch = distance(player.positions()[0], player.positions()[200]) - 1.0;
+            println!("{} scale {scale}: {stretch:.5} against {law:.5}", player.name());
+            assert!((stretch - law).abs() < 1e-3, "{} scale {scale}: {stretch} against {law}", player.name());
+        }
+    }
+}
+
+/// A compliant rope that stretches less than its tethers allow does not feel them.
+#[test]
+fn tethers_that_are_slack_change_nothing() {
+    let gpu = common::gpu();
+    let points: Vec<[f32; 3]> = (0..10u8).map(|point| [0.0, -0.1 * f32::from(point), 0.0]).collect();
+    let cord = Cord { linear_density: 1.0, axial_stiffness: 1e4, damping: 0.0, bend: Some(Material::compliant(1e-3)) };
+    let hung = |tethers| {
+        let mut scene = Scene::new();
+        scene.add_rope(&Rope { points: &points, cord, tethers }).unwrap();
+        scene.pin(0).unwrap();
+        scene
+    };
+    let with = players(&gpu, &hung(Some(Tethers { per_particle: 2, scale: 1.05 })), Settings::default());
+    for (mut with, mut without) in with.into_iter().zip(players(&gpu, &hung(None), Settings::default())) {
+        with.step(60);
+        without.step(60);
+        assert_eq!(with.positions(), without.positions(), "{}", with.name());
+    }
+}
