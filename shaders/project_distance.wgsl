@@ -37,6 +37,9 @@ fn solve(place: u32, record: vec4u, share: vec2f) -> Projection {
     var weighted = 0.0;
     if l > 0.0 {
         n = difference / l;
+    }
+    // An l that overflows leaves no direction either.
+    if any(n != vec3f()) {
         weighted = x0.w * share.x + x1.w * share.y;
     }
     let c = l - bitcast<f32>(record.w);

@@ -1,7 +1,7 @@
 //! Graph colouring: constraints of one colour share no particle, so a GPU may project them at the same time.
 //!
-//! Greedy first fit in the order of insertion, with one bit mask of used colours a particle: deterministic, linear, and
-//! exact on grids (12 colours for structural, shear and bend springs, which is the least possible). A particle with
+//! Greedy first fit, the busiest particles first and otherwise in the order of insertion, with one bit mask of used colours
+//! a particle: deterministic, one more than the largest degree on irregular meshes, and exact on grids (12 colours for structural, shear and bend springs, which is the least possible). A particle with
 //! more than [`HUB_DEGREE`] constraints would need as many colours, each a dispatch; its constraints go to the *overflow*
 //! instead, which is solved at once by mass splitting (`src/cooked.rs`).
 
@@ -48,21 +48,24 @@ impl Coloring {
         let mut used = vec![0u64; particle_count];
         let overflow_color = MAX_COLORS;
         let mut counts = [0u32; MAX_COLORS + 1];
-        let colors: Vec<u8> = particles
-            .chunks_exact(arity)
-            .map(|constraint| {
-                let hub = constraint.iter().any(|&particle| degree[particle as usize] > HUB_DEGREE as u32);
-                let taken = constraint.iter().fold(0u64, |mask, &particle| mask | used[particle as usize]);
-                let color = if hub { overflow_color } else { (!taken).trailing_zeros() as usize };
-                if color < MAX_COLORS {
-                    for &particle in constraint {
-                        used[particle as usize] |= 1 << color;
-                    }
+        let mut colors = vec![0u8; constraint_count];
+        let constraint = |index: u32| &particles[index as usize * arity..][..arity];
+        let busiest = |index: u32| constraint(index).iter().map(|&particle| degree[particle as usize]).max();
+        let mut sequence: Vec<u32> = (0..constraint_count as u32).collect();
+        sequence.sort_by_key(|&index| std::cmp::Reverse(busiest(index)));
+        for index in sequence {
+            let constraint = constraint(index);
+            let taken = constraint.iter().fold(0u64, |mask, &particle| mask | used[particle as usize]);
+            let hub = busiest(index) > Some(HUB_DEGREE as u32);
+            let color = if hub { overflow_color } else { (!taken).trailing_zeros() as usize };
+            if color < MAX_COLORS {
+                for &particle in constraint {
+                    used[particle as usize] |= 1 << color;
                 }
-                counts[color] += 1;
-                color as u8
-            })
-            .collect();
+            }
+            counts[color] += 1;
+            colors[index as usize] = color as u8;
+        }
 
         let mut next = [0u32; MAX_COLORS + 1];
         for color in 0..MAX_COLORS {
@@ -97,11 +100,16 @@ impl Coloring {
 
     /// The first pair of constraints that share a colour and a particle, or that stand twice or not at all.
     pub fn find_conflict(&self, particles: &[u32], arity: usize, particle_count: usize) -> Option<Conflict> {
-        let mut seen = vec![false; self.order.len()];
-        for &constraint in &self.order {
-            if std::mem::replace(&mut seen[constraint as usize], true) {
-                return Some(Conflict { color: None, constraints: [constraint; 2] });
+        let mut seen = vec![false; particles.len() / arity];
+        for place in self.colors.iter().chain([&self.overflow]).flat_map(|span| span.range()) {
+            let constraint = self.order.get(place).copied().unwrap_or(u32::MAX);
+            match seen.get_mut(constraint as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Some(Conflict { color: None, constraints: [constraint; 2] }),
             }
+        }
+        if let Some(missing) = seen.iter().position(|seen| !seen) {
+            return Some(Conflict { color: None, constraints: [missing as u32; 2] });
         }
         let mut owner = vec![(u32::MAX, 0u32); particle_count];
         for (color, span) in self.colors.iter().enumerate() {
@@ -139,7 +147,7 @@ pub(crate) fn hub_constraint_count(set: &ConstraintSet, particle_count: usize) -
 /// Why a [`Coloring`] is not one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conflict {
-    /// The colour in which two constraints share a particle; `None` where a constraint stands twice.
+    /// The colour in which two constraints share a particle; `None` where a constraint stands twice or not at all.
     pub color: Option<u32>,
     /// The two constraints.
     pub constraints: [u32; 2],

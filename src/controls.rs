@@ -77,6 +77,9 @@ pub(crate) struct Controls {
 
 impl Controls {
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
+        if scene.particle_count() == 0 {
+            return Err(Error::Empty { what: "the scene (it has no particles)" });
+        }
         settings.check()?;
         let cooked = Cooked::new(scene)?;
         let plan = Plan::new(&cooked, &settings);

@@ -6,6 +6,8 @@
 
 mod buffers;
 mod context;
+#[cfg(test)]
+mod layout;
 mod pipelines;
 mod readback;
 mod solver;

@@ -8,7 +8,7 @@ pub(super) const WORKGROUP_SIZE: u32 = 128;
 /// Bytes from one row of the span buffer to the next: the alignment that dynamic offsets need everywhere.
 pub(super) const SPAN_STRIDE: u32 = 256;
 
-const PRELUDE: &str = concat!(
+pub(super) const PRELUDE: &str = concat!(
     include_str!("../../shaders/prelude/params.wgsl"),
     include_str!("../../shaders/prelude/xpbd.wgsl"),
     include_str!("../../shaders/prelude/particle.wgsl"),

@@ -137,9 +137,6 @@ impl Solver {
     /// it (see [`crate::required_limits`]), [`Error::InvalidValue`] for settings out of range, [`Error::TooLarge`],
     /// [`Error::Gpu`].
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
-        if scene.particle_count() == 0 {
-            return Err(Error::Empty { what: "the scene (it has no particles)" });
-        }
         let limits = device.limits();
         let demands = [
             ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),

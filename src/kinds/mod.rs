@@ -79,19 +79,15 @@ pub(crate) fn kind_index(info: &KindInfo) -> usize {
     KINDS.iter().position(|kind| kind.name == info.name).expect("every Kind::INFO stands in KINDS")
 }
 
-/// Whether all particles of a constraint exist and differ.
-pub(crate) fn check_particles(name: &str, index: usize, particles: &[u32], particle_count: usize) -> Result<()> {
+/// Whether all particles that something names exist and differ. `what` names it in the error.
+pub(crate) fn check_particles(what: impl Fn() -> String, particles: &[u32], particle_count: usize) -> Result<()> {
     for (position, &particle) in particles.iter().enumerate() {
         if particle as usize >= particle_count {
-            return Err(Error::IndexOutOfRange {
-                what: format!("{name} constraint {index}"),
-                target: "particle",
-                index: particle.into(),
-                count: particle_count as u64,
-            });
+            let (index, count) = (particle.into(), particle_count as u64);
+            return Err(Error::IndexOutOfRange { what: what(), target: "particle", index, count });
         }
         if particles[..position].contains(&particle) {
-            return Err(Error::RepeatedIndex { what: format!("{name} constraint {index}"), particle });
+            return Err(Error::RepeatedIndex { what: what(), particle });
         }
     }
     Ok(())

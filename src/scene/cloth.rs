@@ -194,10 +194,10 @@ impl Scene {
                 *area = mean;
             }
         }
-        let inverse_masses: Vec<f32> = areas.into_iter().map(|area| 1.0 / (area * fabric.area_density)).collect();
-        for (vertex, &inverse_mass) in inverse_masses.iter().enumerate() {
-            super::check_inverse_mass(|| format!("inverse mass of cloth vertex {vertex}"), inverse_mass)?;
-        }
+        let inverse_masses = areas.into_iter().enumerate().map(|(vertex, area)| {
+            super::invert_mass(|| format!("mass of cloth vertex {vertex}"), area * fabric.area_density)
+        });
+        let inverse_masses: Vec<f32> = inverse_masses.collect::<Result<_>>()?;
         for (&position, inverse_mass) in positions.iter().zip(inverse_masses) {
             self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass });
         }

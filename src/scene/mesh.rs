@@ -105,7 +105,7 @@ fn check_mesh(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<()> {
     let mut degenerate: Option<(u32, f32)> = None;
     let mut degenerate_count = 0;
     for (index, &triangle) in triangles.iter().enumerate() {
-        crate::kinds::check_particles("mesh triangle", index, &triangle, positions.len())?;
+        crate::kinds::check_particles(|| format!("mesh triangle {index}"), &triangle, positions.len())?;
         let [a, b, c] = triangle.map(|vertex| Vec3::from(positions[vertex as usize]));
         let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
         let area = area(positions, triangle);

@@ -291,7 +291,8 @@ impl Scene {
     fn check_constraint<K: Kind>(&self, constraint: &K) -> Result<u32> {
         let set = &self.constraints[kinds::kind_index(K::INFO)];
         let index = set.len();
-        kinds::check_particles(K::INFO.name, index, constraint.particles(), self.particle_count())?;
+        let what = || format!("{} constraint {index}", K::INFO.name);
+        kinds::check_particles(what, constraint.particles(), self.particle_count())?;
         constraint.check(index)?;
         u32::try_from(index + 1).map(|next| next - 1).map_err(|_| too_large("constraints", index as u64 + 1))
     }
@@ -339,6 +340,15 @@ impl Scene {
 /// Whether an inverse mass [1/kg] is 0 or one that `f32` can reckon with.
 fn check_inverse_mass(what: impl FnOnce() -> String, value: f32) -> Result<()> {
     if (0.0..=MAX_INVERSE_MASS).contains(&value) { Ok(()) } else { Err(Error::invalid(what(), value, "0 to 1e12")) }
+}
+
+/// The inverse [1/kg] of a mass that a builder has reckoned out [kg].
+fn invert_mass(what: impl Fn() -> String, mass: f32) -> Result<f32> {
+    if mass > 0.0 && mass.is_finite() {
+        check_inverse_mass(|| format!("inverse {}", what()), 1.0 / mass)?;
+        return Ok(1.0 / mass);
+    }
+    Err(Error::invalid(what(), mass, "finite and greater than 0"))
 }
 
 /// What weighs less weighs nothing.

@@ -59,16 +59,15 @@ impl Scene {
         for (segment, &length) in lengths.iter().enumerate() {
             rope.cord.material(length).check(&format!("segment {segment} of a rope"))?;
         }
-        let inverse_mass = |point: usize| {
+        let inverse_masses = (0..points.len()).map(|point| {
             let before = if point > 0 { lengths[point - 1] } else { 0.0 };
             let after = lengths.get(point).copied().unwrap_or(0.0);
-            1.0 / (0.5 * (before + after) * rope.cord.linear_density)
-        };
-        for point in 0..points.len() {
-            super::check_inverse_mass(|| format!("inverse mass of point {point} of a rope"), inverse_mass(point))?;
-        }
-        for (point, &position) in points.iter().enumerate() {
-            self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass: inverse_mass(point) });
+            let mass = 0.5 * (before + after) * rope.cord.linear_density;
+            super::invert_mass(|| format!("mass of point {point} of a rope"), mass)
+        });
+        let inverse_masses: Vec<f32> = inverse_masses.collect::<Result<_>>()?;
+        for (&position, inverse_mass) in points.iter().zip(inverse_masses) {
+            self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass });
         }
         let first_segment = self.distance_count();
         for (segment, &rest_length) in lengths.iter().enumerate() {

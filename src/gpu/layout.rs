@@ -1,0 +1,89 @@
+//! Structs that both sides share lie in memory on the host as naga lays them out on the GPU: every member at the same
+//! offset, none missing on either side.
+
+use super::buffers::{SpanRow, Status};
+use crate::controls::{Params, Target};
+use crate::xpbd::ScaledMaterial;
+use std::mem::{offset_of, size_of};
+
+/// Name and offset of each member, and the size of the whole.
+type Layout = (Vec<(String, usize)>, usize);
+
+/// The layout of a WGSL struct, which stands in the prelude or in the given pass.
+fn on_gpu(pass: &str, name: &str) -> Layout {
+    let source = format!("{pass}\n{}", super::pipelines::PRELUDE);
+    let module = match naga::front::wgsl::parse_str(&source) {
+        Ok(module) => module,
+        Err(fault) => panic!("{}", fault.emit_to_string(&source)),
+    };
+    let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name));
+    match found.map(|(_, ty)| &ty.inner) {
+        Some(naga::TypeInner::Struct { members, span }) => {
+            let member =
+                |member: &naga::StructMember| (member.name.clone().unwrap_or_default(), member.offset as usize);
+            (members.iter().map(member).collect(), *span as usize)
+        }
+        other => panic!("struct {name}: {other:?}"),
+    }
+}
+
+/// The layout of a Rust struct. It names every field: one that is added and not named here does not compile.
+macro_rules! on_host {
+    ($ty:ident { $($field:ident),+ }) => {{
+        let _ = |$ty { $($field: _),+ }: $ty| ();
+        (vec![$((stringify!($field).to_owned(), offset_of!($ty, $field))),+], size_of::<$ty>())
+    }};
+}
+
+#[test]
+fn params_lie_as_in_the_prelude() {
+    let (mut members, size) = on_host!(Params {
+        gravity_step,
+        h,
+        wind_velocity,
+        dt,
+        gust_wave,
+        gust,
+        gust_frequency,
+        drag,
+        lift,
+        velocity_factor,
+        particle_count,
+        tethered_count,
+        target_count,
+        aerodynamics,
+        zero,
+        padding
+    });
+    // A uniform ends on a row of 16 bytes, which WGSL leaves unsaid.
+    assert_eq!(members.pop(), Some(("padding".to_owned(), 84)));
+    assert_eq!(on_gpu("", "Params"), (members, size));
+}
+
+#[test]
+fn rows_of_spans_lie_as_in_the_prelude() {
+    assert_eq!(on_gpu("", "Span"), on_host!(SpanRow { first, count, first_iteration, padding }));
+}
+
+#[test]
+fn the_status_lies_as_in_the_prelude() {
+    assert_eq!(on_gpu("", "Status"), on_host!(Status { steps, last_h, non_finite_count, first_non_finite }));
+}
+
+#[test]
+fn scaled_materials_lie_as_in_the_prelude() {
+    assert_eq!(on_gpu("", "ScaledMaterial"), on_host!(ScaledMaterial { alpha_tilde, gamma }));
+}
+
+#[test]
+fn targets_lie_as_in_their_pass() {
+    let pass = include_str!("../../shaders/targets.wgsl");
+    assert_eq!(on_gpu(pass, "Target"), on_host!(Target { position, particle }));
+}
+
+#[test]
+fn residuals_are_two_rows() {
+    // Made on the host as 32 zeroed bytes a particle.
+    let members = vec![("position".to_owned(), 0), ("displacement".to_owned(), 16)];
+    assert_eq!(on_gpu("", "Residual"), (members, 32));
+}

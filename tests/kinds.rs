@@ -1,0 +1,346 @@
+//! The conformance suite: what every constraint kind must be, over the list of kinds. A new kind is covered as soon as it
+//! stands in [`KINDS`].
+
+use glam::Vec3;
+use supple::kinds::{KINDS, Kind, KindInfo, MAX_ARITY, Sample};
+use supple::{Material, Particle, Reference, Result, Scene, Settings};
+
+/// The most parameters that any kind's record has room for in these tests.
+const MAX_PARAMETERS: usize = 16;
+
+/// A constraint of the kind that stands at `PLACE` in [`KINDS`], made of a sample's words.
+#[derive(Debug, Clone, Copy)]
+struct Raw<const PLACE: usize> {
+    particles: [u32; MAX_ARITY],
+    parameters: [u32; MAX_PARAMETERS],
+}
+
+impl<const PLACE: usize> Kind for Raw<PLACE> {
+    const INFO: &'static KindInfo = KINDS[if PLACE < KINDS.len() { PLACE } else { 0 }];
+
+    fn particles(&self) -> &[u32] {
+        &self.particles[..Self::INFO.arity]
+    }
+
+    fn write_parameters(&self, words: &mut Vec<u32>) {
+        words.extend_from_slice(&self.parameters[..Self::INFO.record_words - Self::INFO.arity - 1]);
+    }
+
+    fn check(&self, _index: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn add_raw<const PLACE: usize>(scene: &mut Scene, sample: &Sample, material: Material) {
+    let mut parameters = [0; MAX_PARAMETERS];
+    parameters[..sample.parameters.len()].copy_from_slice(&sample.parameters);
+    scene.add(Raw::<PLACE> { particles: [0, 1, 2, 3], parameters }, material).unwrap();
+}
+
+/// A scene of one constraint, of the kind at `place`, between the particles 0, 1, …
+fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Material) -> Scene {
+    let mut scene = Scene::new();
+    for (k, &position) in positions.iter().enumerate() {
+        let inverse_mass = 1.0 + 0.5 * k as f32;
+        scene.add_particle(Particle { position: position.into(), inverse_mass, ..Particle::default() }).unwrap();
+    }
+    let adders = [
+        add_raw::<0>,
+        add_raw::<1>,
+        add_raw::<2>,
+        add_raw::<3>,
+        add_raw::<4>,
+        add_raw::<5>,
+        add_raw::<6>,
+        add_raw::<7>,
+        add_raw::<8>,
+        add_raw::<9>,
+        add_raw::<10>,
+        add_raw::<11>,
+    ];
+    adders.get(place).expect("a row of `adders` for every kind")(&mut scene, sample, material);
+    scene
+}
+
+/// Every kind with its place, and every sample of it.
+fn cases() -> impl Iterator<Item = (usize, &'static KindInfo, Sample)> {
+    KINDS
+        .iter()
+        .enumerate()
+        .flat_map(|(place, &info)| (info.samples)().into_iter().map(move |sample| (place, info, sample)))
+}
+
+/// Without forces: what moves is moved by the constraint.
+fn weightless(iterations: u32) -> Settings {
+    Settings { substeps: 1, iterations, gravity: [0.0; 3], ..Settings::default() }
+}
+
+/// C and ∇C of a kind, [`KindInfo::evaluate`].
+type Function = fn(&[u32], &[Vec3], &mut [Vec3]) -> f32;
+
+fn evaluate(function: Function, sample: &Sample, positions: &[Vec3]) -> (f32, Vec<Vec3>) {
+    let mut grad = vec![Vec3::NAN; positions.len()];
+    let c = function(&sample.parameters, positions, &mut grad);
+    (c, grad)
+}
+
+/// The size of a constellation [m]: the largest distance from its first particle.
+fn extent(positions: &[Vec3]) -> f32 {
+    positions.iter().fold(0.0, |size, x| size.max(x.distance(positions[0])))
+}
+
+fn largest(vectors: &[Vec3]) -> f32 {
+    vectors.iter().fold(0.0, |size, vector| size.max(vector.length()))
+}
+
+/// The largest difference of ∇C from the central difference of C, relative to the largest gradient. The positions are
+/// taken in the frame of the first particle, as the solver does, and the differences are formed in f64.
+fn gradient_error(function: Function, sample: &Sample) -> f64 {
+    let p: Vec<Vec3> = sample.positions.iter().map(|&x| x - sample.positions[0]).collect();
+    let (_, grad) = evaluate(function, sample, &p);
+    let step = 1e-3 * extent(&p);
+    let mut worst = 0f64;
+    for particle in 0..p.len() {
+        for axis in 0..3 {
+            let mut moved = [p.clone(), p.clone()];
+            moved[0][particle][axis] += step;
+            moved[1][particle][axis] -= step;
+            // As far as they really are apart in f32.
+            let run = f64::from(moved[0][particle][axis]) - f64::from(moved[1][particle][axis]);
+            let [above, below] = moved.map(|p| f64::from(evaluate(function, sample, &p).0));
+            let difference = (f64::from(grad[particle][axis]) - (above - below) / run).abs();
+            worst = if difference > worst || difference.is_nan() { difference } else { worst };
+        }
+    }
+    worst / f64::from(largest(&grad))
+}
+
+/// |Σ ∇C| and |Σ x × ∇C|, relative to their summands.
+fn force_and_torque(function: Function, sample: &Sample) -> [f32; 2] {
+    let p: Vec<Vec3> = sample.positions.iter().map(|&x| x - sample.positions[0]).collect();
+    let (_, grad) = evaluate(function, sample, &p);
+    let force: Vec3 = grad.iter().sum();
+    let torque: Vec3 = p.iter().zip(&grad).map(|(x, grad)| x.cross(*grad)).sum();
+    [force.length() / largest(&grad), torque.length() / (largest(&grad) * extent(&p))]
+}
+
+fn norms_are_one(function: Function, sample: &Sample) -> bool {
+    evaluate(function, sample, &sample.positions).1.iter().all(|grad| (grad.length() - 1.0).abs() < 1e-5)
+}
+
+#[test]
+fn descriptions_are_sound() {
+    let mut names = std::collections::BTreeSet::new();
+    for info in KINDS {
+        let name = info.name;
+        assert!(names.insert(name), "{name} stands twice");
+        assert!((1..=MAX_ARITY).contains(&info.arity), "{name}: arity {}", info.arity);
+        assert_eq!(info.record_words % 4, 0, "{name}: a record is a row of vec4s");
+        // The particles and the material.
+        let room = info.record_words.checked_sub(info.arity + 1).unwrap_or_else(|| panic!("{name}: no room"));
+        assert!(room <= MAX_PARAMETERS, "{name}: {room} parameters");
+        let samples = (info.samples)();
+        assert!(samples.len() >= 3, "{name}: {} samples", samples.len());
+        for sample in &samples {
+            assert!(sample.parameters.len() <= room, "{name}: {} parameters for {room}", sample.parameters.len());
+            assert_eq!(sample.positions.len(), info.arity, "{name}: positions");
+            assert_eq!(sample.rest.len(), info.arity, "{name}: rest");
+        }
+    }
+}
+
+#[test]
+fn gradients_equal_central_differences() {
+    for (_, info, sample) in cases() {
+        let error = gradient_error(info.evaluate, &sample);
+        assert!(error < 1e-2, "{}: {error} at {:?}", info.name, sample.positions);
+    }
+}
+
+#[test]
+fn gradients_sum_to_zero_and_turn_nothing() {
+    // Otherwise the constraint would push or turn a body from inside.
+    for (_, info, sample) in cases() {
+        let [force, torque] = force_and_torque(info.evaluate, &sample);
+        assert!(force < 1e-5, "{}: Σ∇C is {force} at {:?}", info.name, sample.positions);
+        assert!(torque < 1e-5, "{}: Σx×∇C is {torque} at {:?}", info.name, sample.positions);
+    }
+}
+
+#[test]
+fn samples_stand_in_general_position() {
+    // A sample at rest, or without a gradient, would let everything pass.
+    for (_, info, sample) in cases() {
+        let (c, grad) = evaluate(info.evaluate, &sample, &sample.positions);
+        assert!(grad.iter().all(|one| one.length() > 1e-3 * largest(&grad)), "{}: {grad:?}", info.name);
+        assert!(c.abs() > 1e-3 * largest(&grad) * extent(&sample.positions), "{}: C = {c}", info.name);
+    }
+}
+
+#[test]
+fn c_is_zero_at_rest() {
+    for (_, info, sample) in cases() {
+        let (c, grad) = evaluate(info.evaluate, &sample, &sample.rest);
+        // A kind may have no gradient at rest; C itself is then of the order of a length, an angle or less.
+        let slope = if largest(&grad) > 0.0 { largest(&grad) } else { 1.0 };
+        let size = slope * extent(&sample.rest);
+        assert!(c.abs() <= 1e-5 * size, "{}: C = {c} at {:?}", info.name, sample.rest);
+    }
+}
+
+#[test]
+fn c_does_not_depend_on_the_frame() {
+    // The solver evaluates in the frame of the first particle.
+    for (_, info, sample) in cases() {
+        let shifted: Vec<Vec3> = sample.positions.iter().map(|&x| x + Vec3::new(0.5, -1.25, 2.0)).collect();
+        let [(here, grad), (there, grad_there)] =
+            [&sample.positions, &shifted].map(|p| evaluate(info.evaluate, &sample, p));
+        let size = largest(&grad) * extent(&sample.positions);
+        assert!((here - there).abs() < 1e-4 * size, "{}: C = {here} and {there}", info.name);
+        let difference: Vec<Vec3> = grad.iter().zip(&grad_there).map(|(a, b)| *a - *b).collect();
+        assert!(largest(&difference) < 1e-4 * largest(&grad), "{}: {grad:?} and {grad_there:?}", info.name);
+    }
+}
+
+#[test]
+fn unit_gradients_are_claimed_only_where_they_are() {
+    for (_, info, sample) in cases().filter(|(_, info, _)| info.unit_gradients) {
+        assert!(norms_are_one(info.evaluate, &sample), "{}: at {:?}", info.name, sample.positions);
+    }
+}
+
+#[test]
+fn degenerate_positions_give_finite_numbers() {
+    let corner = Vec3::new(0.3, -0.2, 0.7);
+    for (place, info, sample) in cases() {
+        let all_at_one = vec![corner; info.arity];
+        // In a line, and all but the last at one point.
+        let in_line: Vec<Vec3> = (0..info.arity).map(|k| corner + Vec3::X * k as f32).collect();
+        let mut nearly = all_at_one.clone();
+        nearly[info.arity - 1] += Vec3::Y;
+        for positions in [all_at_one, in_line, nearly] {
+            let (c, grad) = evaluate(info.evaluate, &sample, &positions);
+            let finite = c.is_finite() && grad.iter().all(|grad| grad.is_finite());
+            assert!(finite, "{}: C = {c}, {grad:?} at {positions:?}", info.name);
+            let scene = scene_of(place, &sample, &positions, Material::RIGID);
+            let mut reference = Reference::new(&scene, weightless(3)).unwrap();
+            reference.step(2);
+            assert_eq!(reference.non_finite_count(), 0, "{}: at {positions:?}", info.name);
+            assert!(reference.lambdas(place).iter().all(|lambda| lambda.is_finite()), "{}: λ", info.name);
+        }
+    }
+}
+
+#[test]
+fn pinned_particles_never_move() {
+    let settings = Settings { substeps: 5, iterations: 2, ..Settings::default() };
+    for (place, info, sample) in cases() {
+        for material in [Material::RIGID, Material { compliance: 1e-4, damping: 10.0 }] {
+            let everyone =
+                (0..1u32 << info.arity).map(|mask| (0..info.arity as u32).filter(move |k| mask >> k & 1 == 1));
+            for pins in everyone {
+                let mut scene = scene_of(place, &sample, &sample.positions, material);
+                let pins: Vec<u32> = pins.collect();
+                pins.iter().for_each(|&pin| scene.pin(pin).unwrap());
+                let mut reference = Reference::new(&scene, settings).unwrap();
+                reference.step(3);
+                let positions = reference.positions();
+                for &pin in &pins {
+                    let (now, before) = (positions[pin as usize], scene.positions()[pin as usize]);
+                    assert_eq!(now.map(f32::to_bits), before.map(f32::to_bits), "{}: {pin} of {pins:?}", info.name);
+                }
+                assert_eq!(reference.non_finite_count(), 0, "{}: pins {pins:?}", info.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_moves_at_rest() {
+    for (place, info, sample) in cases() {
+        let scene = scene_of(place, &sample, &sample.rest, Material::RIGID);
+        let mut reference = Reference::new(&scene, Settings { gravity: [0.0; 3], ..Settings::default() }).unwrap();
+        reference.step(10);
+        for (now, before) in reference.positions().iter().zip(&sample.rest) {
+            let distance = before.distance(Vec3::from(*now));
+            assert!(distance <= 1e-5 * extent(&sample.rest), "{}: {before} went {distance} m", info.name);
+        }
+    }
+}
+
+/// C after so many sweeps from the sample, over C before.
+fn remaining(place: usize, info: &KindInfo, sample: &Sample, iterations: u32) -> f32 {
+    let scene = scene_of(place, sample, &sample.positions, Material::RIGID);
+    let mut reference = Reference::new(&scene, weightless(iterations)).unwrap();
+    reference.step(1);
+    let after: Vec<Vec3> = reference.positions().into_iter().map(Vec3::from).collect();
+    let [before, after] = [&sample.positions, &after].map(|p| evaluate(info.evaluate, sample, p).0);
+    (after / before).abs()
+}
+
+#[test]
+fn one_projection_satisfies_a_rigid_constraint_between_two_particles() {
+    // Two opposite unit gradients that turn nothing lie along the line between the two: C is linear along them.
+    let cases: Vec<_> = cases().filter(|(_, info, _)| info.unit_gradients && info.arity == 2).collect();
+    assert!(cases.iter().any(|(_, info, _)| info.name == "distance"));
+    for (place, info, sample) in cases {
+        let left = remaining(place, info, &sample, 1);
+        assert!(left < 1e-5, "{}: {left} of C is left at {:?}", info.name, sample.positions);
+    }
+}
+
+#[test]
+fn projections_satisfy_a_rigid_constraint_in_the_end() {
+    for (place, info, sample) in cases() {
+        let left = remaining(place, info, &sample, 50);
+        assert!(left < 1e-3, "{}: {left} of C is left at {:?}", info.name, sample.positions);
+    }
+}
+
+#[test]
+fn projections_keep_the_momentum() {
+    for (place, info, sample) in cases() {
+        for material in [Material::RIGID, Material { compliance: 1e-4, damping: 10.0 }] {
+            let scene = scene_of(place, &sample, &sample.positions, material);
+            let mut reference = Reference::new(&scene, weightless(2)).unwrap();
+            reference.step(1);
+            let momenta: Vec<Vec3> = reference
+                .velocities()
+                .iter()
+                .zip(scene.inverse_masses())
+                .map(|(&velocity, &w)| Vec3::from(velocity) / w)
+                .collect();
+            let sum: Vec3 = momenta.iter().sum();
+            assert!(largest(&momenta) > 0.0, "{}: nothing moves", info.name);
+            assert!(sum.length() < 1e-4 * largest(&momenta), "{}: {sum} of {momenta:?}", info.name);
+        }
+    }
+}
+
+/// The first kind, with something wrong with its gradient.
+macro_rules! broken {
+    (|$grad:ident| $change:block) => {
+        |parameters: &[u32], p: &[Vec3], $grad: &mut [Vec3]| {
+            let c = (KINDS[0].evaluate)(parameters, p, $grad);
+            $change;
+            c
+        }
+    };
+}
+
+#[test]
+fn the_suite_notices_a_wrong_kind() {
+    let sample = &(KINDS[0].samples)()[0];
+    let wrong_sign = broken!(|grad| { grad.iter_mut().for_each(|grad| *grad = -*grad) });
+    assert!(gradient_error(wrong_sign, sample) > 1.0);
+    let two_percent_off = broken!(|grad| { grad[1] *= 1.02 });
+    assert!(gradient_error(two_percent_off, sample) > 1e-2);
+    assert!(force_and_torque(two_percent_off, sample)[0] > 1e-5);
+    assert!(!norms_are_one(two_percent_off, sample));
+    let turning = broken!(|grad| {
+        let aside = grad[0].any_orthonormal_vector() * 0.01;
+        grad[0] += aside;
+        grad[1] -= aside
+    });
+    assert!(force_and_torque(turning, sample)[1] > 1e-5);
+}

@@ -1,0 +1,217 @@
+//! The schedule: what is played, how often, in which order, and what it costs.
+
+use supple::coloring::Span;
+use supple::{
+    ClothGrid, Distance, Material, Particle, Pass, Plan, Reference, Scene, Settings, Tethers, Wind, kinds::KINDS,
+};
+
+fn plan(scene: &Scene, settings: Settings) -> Plan {
+    Reference::new(scene, settings).unwrap().plan().clone()
+}
+
+fn grid(columns: u32, rows: u32, tethers: Option<Tethers>) -> Scene {
+    let mut scene = Scene::new();
+    scene.add_cloth_grid(&ClothGrid { columns, rows, tethers, ..ClothGrid::default() }).unwrap();
+    scene.pin(0).unwrap();
+    scene
+}
+
+/// A particle with so many springs to others, and a chain of four beside it.
+fn wheel_and_chain(spokes: u32) -> Scene {
+    let mut scene = Scene::new();
+    for particle in 0..spokes + 5 {
+        let position = [particle as f32, 0.0, 0.0];
+        scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+    }
+    let links = (1..=spokes).map(|spoke| [0, spoke]).chain((spokes + 1..spokes + 4).map(|link| [link, link + 1]));
+    for particles in links {
+        scene.add(Distance { particles, rest_length: 1.0 }, Material::RIGID).unwrap();
+    }
+    scene
+}
+
+/// The records of each kind that a list of passes projects, in order of the first.
+fn projected(passes: &[Pass], kind: usize) -> Vec<Span> {
+    let span = |pass: &Pass| match *pass {
+        Pass::Project { kind: of, span, .. } | Pass::Split { kind: of, span, .. } if of == kind => Some(span),
+        _ => None,
+    };
+    let mut spans: Vec<Span> = passes.iter().filter_map(span).collect();
+    spans.sort_by_key(|span| span.first);
+    spans
+}
+
+/// The passes of each iteration of a substep, without the tethers.
+fn iterations(plan: &Plan, count: usize) -> Vec<Vec<Pass>> {
+    let constraints: Vec<Pass> = plan.substep.iter().copied().filter(|pass| *pass != Pass::Tether).collect();
+    assert_eq!(constraints.len() % count, 0, "{} passes in {count} iterations", constraints.len());
+    constraints.chunks(constraints.len() / count).map(<[Pass]>::to_vec).collect()
+}
+
+fn is_first_iteration(pass: &Pass) -> Option<bool> {
+    match *pass {
+        Pass::Project { first_iteration, .. } | Pass::Split { first_iteration, .. } => Some(first_iteration),
+        _ => None,
+    }
+}
+
+#[test]
+fn every_constraint_is_projected_exactly_once_an_iteration() {
+    let scenes = [grid(17, 13, Some(Tethers::default())), grid(2, 2, None), wheel_and_chain(5), wheel_and_chain(200)];
+    for scene in scenes {
+        for count in [1, 3] {
+            let plan = plan(&scene, Settings { iterations: count, ..Settings::default() });
+            for iteration in iterations(&plan, count as usize) {
+                let mut total = 0;
+                for kind in 0..KINDS.len() {
+                    // The spans tile the records: no gap, no overlap.
+                    let mut end = 0;
+                    for span in projected(&iteration, kind) {
+                        assert_eq!(span.first, end, "{span:?}");
+                        assert!(span.count > 0, "an empty dispatch: {span:?}");
+                        end = span.first + span.count;
+                    }
+                    total += end as usize;
+                }
+                assert_eq!(total, scene.constraint_count());
+            }
+        }
+    }
+}
+
+#[test]
+fn lambda_starts_at_zero_in_the_first_iteration_alone() {
+    let plan = plan(&wheel_and_chain(200), Settings { iterations: 3, ..Settings::default() });
+    for (index, iteration) in iterations(&plan, 3).iter().enumerate() {
+        let flags: Vec<bool> = iteration.iter().filter_map(is_first_iteration).collect();
+        assert_eq!(flags, vec![index == 0; flags.len()], "iteration {index}");
+        assert!(!flags.is_empty());
+    }
+}
+
+/// One pass a line.
+fn text(plan: &Plan) -> String {
+    let parts = [("begin", &plan.begin), ("substep", &plan.substep), ("between", &plan.between), ("end", &plan.end)];
+    let lines = parts.iter().flat_map(|(name, passes)| passes.iter().map(move |pass| format!("{name:7} {pass:?}\n")));
+    lines.collect()
+}
+
+#[test]
+fn the_plan_of_a_small_tethered_cloth() {
+    // 2 × 2 particles: the bend springs need a third. Both diagonals share no particle.
+    let plan = plan(&grid(2, 2, Some(Tethers::default())), Settings::default());
+    let golden = "\
+begin   Targets
+begin   Start
+begin   Predict
+substep Tether
+substep Project { kind: 0, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
+substep Project { kind: 0, color: 1, span: Span { first: 2, count: 2 }, first_iteration: true }
+substep Project { kind: 0, color: 2, span: Span { first: 4, count: 2 }, first_iteration: true }
+between Advance
+end     Velocity
+end     Finish
+end     Normals
+";
+    assert_eq!(text(&plan), golden);
+}
+
+#[test]
+fn the_plan_of_a_hub_and_a_chain() {
+    let plan = plan(&wheel_and_chain(60), Settings { iterations: 2, ..Settings::default() });
+    let golden = "\
+begin   Targets
+begin   Start
+begin   Predict
+substep Project { kind: 0, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
+substep Project { kind: 0, color: 1, span: Span { first: 2, count: 1 }, first_iteration: true }
+substep Split { kind: 0, span: Span { first: 3, count: 60 }, first_iteration: true }
+substep GatherChunks { kind: 0 }
+substep GatherHubs { kind: 0 }
+substep Project { kind: 0, color: 0, span: Span { first: 0, count: 2 }, first_iteration: false }
+substep Project { kind: 0, color: 1, span: Span { first: 2, count: 1 }, first_iteration: false }
+substep Split { kind: 0, span: Span { first: 3, count: 60 }, first_iteration: false }
+substep GatherChunks { kind: 0 }
+substep GatherHubs { kind: 0 }
+between Advance
+end     Velocity
+end     Finish
+";
+    assert_eq!(text(&plan), golden);
+}
+
+#[test]
+fn a_substep_of_a_cloth_costs_14_dispatches_with_tethers_and_13_without() {
+    // Twelve colours, the tethers, and one sweep over the particles. A guard of speed that no noise can blur.
+    let settings = Settings::default();
+    assert_eq!(plan(&grid(64, 64, Some(Tethers::default())), settings).dispatches_per_substep(), 14);
+    assert_eq!(plan(&grid(64, 64, None), settings).dispatches_per_substep(), 13);
+    let untied = Settings { tethers: false, ..settings };
+    assert_eq!(plan(&grid(64, 64, Some(Tethers::default())), untied).dispatches_per_substep(), 13);
+}
+
+#[test]
+fn tethers_hold_once_a_substep_whatever_the_iterations() {
+    let settings = Settings { iterations: 5, ..Settings::default() };
+    let plan = plan(&grid(8, 8, Some(Tethers::default())), settings);
+    assert_eq!(plan.substep.iter().filter(|pass| **pass == Pass::Tether).count(), 1);
+    assert_eq!(plan.substep.len(), 5 * 12 + 1);
+}
+
+#[test]
+fn wind_takes_the_sweep_apart() {
+    let settings = Settings { wind: Some(Wind::default()), ..Settings::default() };
+    let plan = plan(&grid(8, 8, None), settings);
+    assert_eq!(plan.begin, [Pass::Targets, Pass::Start, Pass::Aerodynamics, Pass::Predict]);
+    assert_eq!(plan.between, [Pass::Velocity, Pass::Aerodynamics, Pass::Predict]);
+    assert_eq!(plan.end, [Pass::Velocity, Pass::Finish, Pass::Normals]);
+}
+
+#[test]
+fn wind_costs_nothing_where_there_is_no_surface() {
+    let scene = wheel_and_chain(3);
+    let windy = plan(&scene, Settings { wind: Some(Wind::default()), ..Settings::default() });
+    assert_eq!(windy, plan(&scene, Settings::default()));
+}
+
+#[test]
+fn a_step_is_begin_then_substeps_with_between_between_them_then_end() {
+    let plan = plan(&grid(5, 4, Some(Tethers::default())), Settings::default());
+    for substeps in [1u32, 2, 7] {
+        let passes: Vec<Pass> = plan.step(substeps).collect();
+        let count = |wanted: Pass| passes.iter().filter(|pass| **pass == wanted).count() as u32;
+        assert_eq!(count(Pass::Start), 1);
+        assert_eq!(count(Pass::Predict), 1);
+        assert_eq!(count(Pass::Tether), substeps);
+        assert_eq!(count(Pass::Advance), substeps - 1);
+        assert_eq!(count(Pass::Velocity), 1);
+        assert_eq!(count(Pass::Finish), 1);
+        let further = (substeps as usize - 1) * plan.dispatches_per_substep();
+        assert_eq!(passes.len(), plan.begin.len() + plan.substep.len() + further + plan.end.len());
+        assert_eq!(passes[..plan.begin.len()], plan.begin);
+        assert_eq!(passes[passes.len() - plan.end.len()..], plan.end);
+        assert_eq!(passes[passes.len() - plan.end.len() - 1], *plan.substep.last().unwrap());
+    }
+}
+
+#[test]
+fn the_plan_follows_the_settings() {
+    let mut reference = Reference::new(&grid(5, 5, Some(Tethers::default())), Settings::default()).unwrap();
+    let before = reference.plan().clone();
+    reference.set_settings(Settings { iterations: 2, ..Settings::default() }).unwrap();
+    assert_eq!(reference.plan().substep.len(), 2 * before.substep.len() - 1);
+    // Refused, and nothing changed.
+    assert!(reference.set_settings(Settings { iterations: 0, ..Settings::default() }).is_err());
+    assert_eq!(reference.plan().substep.len(), 2 * before.substep.len() - 1);
+    reference.set_settings(Settings::default()).unwrap();
+    assert_eq!(*reference.plan(), before);
+}
+
+#[test]
+fn an_empty_set_of_constraints_is_no_dispatch() {
+    let mut scene = Scene::new();
+    scene.add_particle(Particle::default()).unwrap();
+    let plan = plan(&scene, Settings::default());
+    assert_eq!(plan.substep, []);
+    assert_eq!(plan.dispatches_per_substep(), 1);
+}

@@ -1,0 +1,211 @@
+//! The shaders, by naga alone: each file is valid where it stands, and its structs lie in memory as Rust's do.
+//!
+//! The folder is walked, so a new shader is covered as soon as it exists.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::mem::{offset_of, size_of};
+use std::path::{Path, PathBuf};
+use supple::kinds::KINDS;
+use supple::scene::TetherRow;
+use supple::xpbd::ScaledMaterial;
+
+/// Storage buffers in one stage that every device offers by [`wgpu::Limits::default`].
+const MAX_STORAGE_BUFFERS: usize = 8;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files of a folder with the given extension, sorted by name.
+fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|fault| panic!("{folder}: {fault}"));
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.unwrap_or_else(|fault| panic!("{folder}: {fault}")).path())
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no .{extension} files in {folder}");
+    files
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()))
+}
+
+fn stem(path: &Path) -> &str {
+    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_else(|| panic!("{}: not a name", path.display()))
+}
+
+/// The text that src/gpu/pipelines.rs gives to wgpu: the pass, then the prelude.
+fn joined(text: &str) -> String {
+    let prelude: String = files("shaders/prelude", "wgsl").iter().map(|path| read(path)).collect();
+    format!("{text}\n{prelude}")
+}
+
+/// Parses and validates with no more than core WGSL; the error is naga's own, with the line of the file.
+fn validated(text: &str) -> Result<naga::Module, String> {
+    let source = joined(text);
+    let module = naga::front::wgsl::parse_str(&source).map_err(|fault| fault.emit_to_string(&source))?;
+    let (flags, capabilities) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+    let mut validator = naga::valid::Validator::new(flags, capabilities);
+    validator.validate(&module).map_err(|fault| fault.emit_to_string(&source))?;
+    Ok(module)
+}
+
+fn shaders() -> Vec<(String, naga::Module)> {
+    let module = |path: &PathBuf| match validated(&read(path)) {
+        Ok(module) => (stem(path).to_owned(), module),
+        Err(fault) => panic!("{}: {fault}", path.display()),
+    };
+    files("shaders", "wgsl").iter().map(module).collect()
+}
+
+#[test]
+fn every_shader_is_valid_with_the_prelude() {
+    assert!(shaders().len() > 10);
+}
+
+#[test]
+fn the_validation_can_fail() {
+    let text = "@compute @workgroup_size(1) fn broken() { var x: u32 = 1.5; }";
+    assert!(validated(text).is_err());
+    // Parses, but a storage buffer that is only read is written.
+    let text = "@group(0) @binding(0) var<storage, read> a: array<u32>;
+        @compute @workgroup_size(1) fn broken() { a[0] = 1u; }";
+    assert!(validated(text).is_err());
+}
+
+#[test]
+fn every_file_holds_the_entry_points_that_its_name_promises() {
+    for (file, module) in shaders() {
+        let split = file.replacen("project_", "split_", 1);
+        let parts = format!("{file}_");
+        let names: Vec<_> = module.entry_points.iter().map(|entry| entry.name.as_str()).collect();
+        assert!(!names.is_empty(), "{file}.wgsl has no entry point");
+        for name in names {
+            let expected = name == file || name == split || name.starts_with(&parts);
+            assert!(expected, "{file}.wgsl has an entry point {name}");
+        }
+    }
+}
+
+#[test]
+fn every_entry_point_is_a_compute_shader_of_the_common_workgroup_size() {
+    for (file, module) in shaders() {
+        for entry in &module.entry_points {
+            assert_eq!(entry.stage, naga::ShaderStage::Compute, "{file}: {}", entry.name);
+            // The override; a literal size would part from src/gpu/pipelines.rs in silence.
+            let overrides = entry.workgroup_size_overrides;
+            assert!(
+                overrides.is_some_and(|[x, y, z]| x.is_some() && y.is_none() && z.is_none()),
+                "{file}: {}",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_kind_has_its_two_entry_points() {
+    for info in KINDS {
+        let module = validated(info.shader).unwrap_or_else(|fault| panic!("{}: {fault}", info.name));
+        let names: BTreeSet<_> = module.entry_points.iter().map(|entry| entry.name.clone()).collect();
+        let expected = ["project", "split"].map(|action| format!("{action}_{}", info.name));
+        assert_eq!(names, BTreeSet::from(expected), "of the kind {}", info.name);
+        let file = root().join(format!("shaders/project_{}.wgsl", info.name));
+        assert_eq!(info.shader, read(&file), "the kind {} carries the text of another file", info.name);
+    }
+}
+
+#[test]
+fn bindings_are_numbered_without_gaps_in_one_group() {
+    // `Stage::bind` numbers the buffers by their place in a list.
+    for (file, module) in shaders() {
+        let mut bindings: Vec<(u32, u32)> = Vec::new();
+        for (_, variable) in module.global_variables.iter() {
+            if let Some(binding) = &variable.binding {
+                bindings.push((binding.group, binding.binding));
+            }
+        }
+        bindings.sort_unstable();
+        let expected: Vec<_> = (0..bindings.len() as u32).map(|binding| (0, binding)).collect();
+        assert_eq!(bindings, expected, "of {file}.wgsl");
+        let is_storage = |space| matches!(space, naga::AddressSpace::Storage { .. });
+        let storage = module.global_variables.iter().filter(|(_, variable)| is_storage(variable.space)).count();
+        assert!(storage <= MAX_STORAGE_BUFFERS, "{file}.wgsl binds {storage} storage buffers");
+    }
+}
+
+#[test]
+fn the_prelude_holds_nothing_but_what_passes_share() {
+    let module = validated("").unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(module.entry_points.len(), 0);
+    assert_eq!(module.global_variables.len(), 0);
+}
+
+/// The text of every Rust file under src.
+fn sources(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).unwrap_or_else(|fault| panic!("{}: {fault}", folder.display()));
+    let text = |path: PathBuf| if path.is_dir() { sources(&path) } else { read(&path) };
+    entries.map(|entry| text(entry.unwrap_or_else(|fault| panic!("{}: {fault}", folder.display())).path())).collect()
+}
+
+#[test]
+fn every_shader_is_compiled_into_the_crate() {
+    // A file that only lies there would pass all of the above.
+    let sources = sources(&root().join("src"));
+    for path in files("shaders", "wgsl").iter().chain(&files("shaders/prelude", "wgsl")) {
+        let name = path.strip_prefix(root()).unwrap_or(path).display().to_string().replace('\\', "/");
+        assert!(sources.contains(&format!("{name}\")")), "no include_str! of {name}");
+    }
+}
+
+/// The offsets of a WGSL struct's members, by name, and its size.
+fn layout(module: &naga::Module, name: &str) -> (Vec<(String, usize)>, usize) {
+    let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name));
+    match found.map(|(_, ty)| &ty.inner) {
+        Some(naga::TypeInner::Struct { members, span }) => {
+            let member =
+                |member: &naga::StructMember| (member.name.clone().unwrap_or_default(), member.offset as usize);
+            (members.iter().map(member).collect(), *span as usize)
+        }
+        other => panic!("struct {name}: {other:?}"),
+    }
+}
+
+/// Name and offset of each field of a Rust struct.
+macro_rules! fields {
+    ($ty:ty { $($field:ident),+ }) => {
+        (vec![$((stringify!($field).to_owned(), offset_of!($ty, $field))),+], size_of::<$ty>())
+    };
+}
+
+#[test]
+fn structs_lie_in_memory_as_on_the_host() {
+    // Those of the crate's own (Params, Span, Status, Target) are compared inside it: src/gpu/layout.rs.
+    let module = |file: &str| match validated(&read(&root().join(format!("shaders/{file}.wgsl")))) {
+        Ok(module) => module,
+        Err(fault) => panic!("{file}: {fault}"),
+    };
+    assert_eq!(layout(&module("tether"), "ScaledMaterial"), fields!(ScaledMaterial { alpha_tilde, gamma }));
+    // Zeroed on the host as eight floats.
+    let (members, size) = layout(&module("tether"), "Residual");
+    assert_eq!(members, [("position".to_owned(), 0), ("displacement".to_owned(), 16)]);
+    assert_eq!(size, size_of::<[f32; 8]>());
+}
+
+#[test]
+fn tethers_are_read_as_they_are_written() {
+    // A row is one vec2: the anchor, then the length.
+    let module = validated(&read(&root().join("shaders/tether.wgsl"))).unwrap_or_else(|fault| panic!("{fault}"));
+    let found = module.global_variables.iter().find(|(_, variable)| variable.name.as_deref() == Some("tethers"));
+    let tethers = found.map(|(_, variable)| &module.types[variable.ty].inner);
+    let Some(&naga::TypeInner::Array { base, stride, .. }) = tethers else { panic!("tethers: {tethers:?}") };
+    let naga::TypeInner::Vector { size: naga::VectorSize::Bi, scalar } = module.types[base].inner else {
+        panic!("a tether is no vec2: {:?}", module.types[base]);
+    };
+    assert_eq!(scalar, naga::Scalar::U32);
+    let host = (vec![("anchor".to_owned(), 0), ("length".to_owned(), 4)], stride as usize);
+    assert_eq!(fields!(TetherRow { anchor, length }), host);
+}
