@@ -4,13 +4,16 @@
 //! else; changes of state ([`Solver::set_positions`] and its kin) are queued writes, which take effect with the next
 //! submission. [`Context`] opens a device for those who have none.
 
+mod bindings;
 mod buffers;
 mod context;
 #[cfg(test)]
 mod layout;
 mod pipelines;
 mod readback;
+mod reading;
 mod solver;
+mod state;
 
 pub use buffers::required_limits;
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};

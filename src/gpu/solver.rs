@@ -1,16 +1,15 @@
 //! The solver: records a plan into the caller's encoder.
 
-use super::buffers::{Buffers, Status};
+use super::bindings::Bindings;
+use super::buffers::Buffers;
 use super::guarded;
 use super::pipelines::{Pipelines, Stage, WORKGROUP_SIZE};
-use super::readback::{Readback, decode_scalars, decode_vectors};
 use crate::coloring::Coloring;
 use crate::controls::Controls;
 use crate::error::{Error, Result};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Pass, Plan};
-use crate::reference::normal;
-use crate::scene::{Material, MaterialId, Scene};
+use crate::scene::Scene;
 use crate::settings::Settings;
 
 /// The most steps that one call of [`Solver::advance`] asks for: a program that cannot keep up falls behind real time
@@ -38,16 +37,16 @@ const STORAGE_BUFFERS: u32 = 7;
 /// ```
 #[derive(Debug)]
 pub struct Solver {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    controls: Controls,
-    pipelines: Pipelines,
-    buffers: Buffers,
-    bindings: Bindings,
-    target_room: usize,
-    keep_lambdas: bool,
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) controls: Controls,
+    pub(super) pipelines: Pipelines,
+    pub(super) buffers: Buffers,
+    pub(super) bindings: Bindings,
+    pub(super) target_room: usize,
+    pub(super) keep_lambdas: bool,
     /// Real time that no step has used yet \[s\].
-    accumulator: f32,
+    pub(super) accumulator: f32,
 }
 
 /// What the GPU has counted since the start or the last reset.
@@ -59,74 +58,6 @@ pub struct Diagnostics {
     pub non_finite_count: u32,
     /// The lowest index of a particle that was held.
     pub first_non_finite: Option<u32>,
-}
-
-#[derive(Debug)]
-struct Bindings {
-    targets: wgpu::BindGroup,
-    start: wgpu::BindGroup,
-    aerodynamics: wgpu::BindGroup,
-    predict: wgpu::BindGroup,
-    velocity: wgpu::BindGroup,
-    advance: wgpu::BindGroup,
-    finish: wgpu::BindGroup,
-    tether: wgpu::BindGroup,
-    normals: wgpu::BindGroup,
-    kinds: Vec<KindBindings>,
-}
-
-#[derive(Debug)]
-struct KindBindings {
-    project: wgpu::BindGroup,
-    split: wgpu::BindGroup,
-    gather_chunks: wgpu::BindGroup,
-    gather_hubs: wgpu::BindGroup,
-}
-
-impl Bindings {
-    fn new(device: &wgpu::Device, pipelines: &Pipelines, buffers: &Buffers, keep_lambdas: bool) -> Self {
-        let b = buffers;
-        let bind = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind(device, buffers);
-        let motion = [&b.params, &b.positions, &b.displacements, &b.residuals, &b.status];
-        let kinds = pipelines.kinds.iter().zip(&b.kinds).map(|(stages, k)| {
-            let variant = usize::from(keep_lambdas);
-            let project = [&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
-            let split = [project.as_slice(), &[&k.shares, &k.impulses]].concat();
-            let gather = [&b.positions, &b.displacements, &k.impulses, &k.slots, &k.chunks, &k.sums, &k.hubs];
-            KindBindings {
-                project: stages.project[variant].bind_span(device, &b.spans, &project),
-                split: stages.split[variant].bind_span(device, &b.spans, &split),
-                gather_chunks: pipelines.gather_chunks.bind_span(device, &b.spans, &gather),
-                gather_hubs: pipelines.gather_hubs.bind_span(device, &b.spans, &gather),
-            }
-        });
-        Self {
-            targets: bind(&pipelines.targets, &[&b.params, &b.targets, &b.positions, &b.velocities]),
-            start: bind(&pipelines.start, &[&b.params, &b.velocities, &b.displacements, &b.residuals, &b.status]),
-            aerodynamics: bind(
-                &pipelines.aerodynamics,
-                &[
-                    &b.params,
-                    &b.positions,
-                    &b.displacements,
-                    &b.ring_offsets,
-                    &b.ring_corners,
-                    &b.accelerations,
-                    &b.status,
-                ],
-            ),
-            predict: bind(
-                &pipelines.predict,
-                &[&b.params, &b.positions, &b.accelerations, &b.displacements, &b.residuals],
-            ),
-            velocity: bind(&pipelines.velocity, &motion),
-            advance: bind(&pipelines.advance, &motion),
-            finish: bind(&pipelines.finish, &[&b.params, &b.displacements, &b.velocities, &b.status]),
-            tether: bind(&pipelines.tether, &[&b.params, &b.positions, &b.displacements, &b.tethered, &b.tethers]),
-            normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
-            kinds: kinds.collect(),
-        }
-    }
 }
 
 impl Solver {
@@ -315,295 +246,6 @@ impl Solver {
     pub fn settings(&self) -> &Settings {
         &self.controls.settings
     }
-
-    /// Simulates otherwise from the next submission on.
-    ///
-    /// # Errors
-    /// See [`Settings::check`]; [`Error::LimitExceeded`] where λ is to be kept and does not fit.
-    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
-        settings.check()?;
-        let keep_lambdas = needs_lambdas(&settings);
-        if keep_lambdas && !self.keep_lambdas {
-            let sizes = self.controls.cooked.kinds.iter().map(|kind| kind.len() as u64);
-            let made = guarded(&self.device, || Buffers::make_lambdas(&self.device, sizes))?;
-            for (kind, lambdas) in self.buffers.kinds.iter_mut().zip(made) {
-                kind.lambdas = lambdas;
-            }
-        }
-        if keep_lambdas != self.keep_lambdas {
-            self.keep_lambdas = keep_lambdas;
-            self.rebind();
-        }
-        self.controls.set_settings(settings)?;
-        self.accumulator = self.accumulator.min(settings.dt);
-        self.upload_settings();
-        Ok(())
-    }
-
-    /// Changes an entry of the material table.
-    ///
-    /// # Errors
-    /// The entry must exist, its figures must be in range.
-    pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
-        self.controls.set_material(id, material)?;
-        self.upload_settings();
-        Ok(())
-    }
-
-    /// Whether a particle is pinned now.
-    ///
-    /// # Errors
-    /// The particle must exist.
-    pub fn is_pinned(&self, particle: u32) -> Result<bool> {
-        self.controls.scene.check_particle("is_pinned", particle)?;
-        Ok(self.controls.is_pinned(particle))
-    }
-
-    /// Pins particles where they are. Tethers are tied anew, which takes about as long as one frame of 100 000 particles.
-    ///
-    /// # Errors
-    /// The particles must exist.
-    pub fn pin(&mut self, particles: &[u32]) -> Result<()> {
-        let changed = self.controls.set_pinned(particles, true)?;
-        for &particle in &changed {
-            self.write_velocity(particle, &[[0.0; 3]]);
-        }
-        self.upload_pins(&changed);
-        Ok(())
-    }
-
-    /// Releases pinned particles; each flies on with the velocity of its last step. Tethers are tied anew.
-    ///
-    /// # Errors
-    /// The particles must exist, and have had a mass in the scene.
-    pub fn release(&mut self, particles: &[u32]) -> Result<()> {
-        let changed = self.controls.set_pinned(particles, false)?;
-        self.upload_pins(&changed);
-        Ok(())
-    }
-
-    /// Sets where \[m\] a pinned particle is to be after the next step. It moves there at constant velocity through the
-    /// substeps, and stays until it gets another target or is released.
-    ///
-    /// # Errors
-    /// The particle must exist and be pinned, the position must be finite.
-    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
-        let place = self.controls.set_target(particle, position)?;
-        if self.controls.targets.len() > self.target_room {
-            let room = self.controls.targets.len() * 2;
-            match guarded(&self.device, || Buffers::make_targets(&self.device, room)) {
-                Ok(targets) => self.buffers.targets = targets,
-                Err(error) => {
-                    self.controls.remove_target(particle);
-                    return Err(error);
-                }
-            }
-            self.target_room = room;
-            self.rebind();
-            self.upload_targets(0);
-        } else {
-            self.upload_targets(place);
-        }
-        Ok(())
-    }
-
-    /// Sets the positions \[m\] of the particles from `first` on.
-    ///
-    /// # Errors
-    /// The particles must exist, the positions must be finite.
-    pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("position", first, positions)?;
-        self.write_positions(first, positions);
-        Ok(())
-    }
-
-    /// Sets the velocities [m/s] of the particles from `first` on. A pinned particle without a target moves at its velocity.
-    ///
-    /// # Errors
-    /// The particles must exist, the velocities must be finite.
-    pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("velocity", first, velocities)?;
-        self.write_velocity(first, velocities);
-        Ok(())
-    }
-
-    /// Back to the scene's start: positions, velocities, pins, materials, clock. The settings stay.
-    pub fn reset(&mut self) {
-        self.controls.reset();
-        self.accumulator = 0.0;
-        self.upload_state();
-    }
-
-    /// Asks for the positions \[m\] as they are at this place in the encoder.
-    pub fn request_positions(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
-        self.request_vectors(encoder, &self.buffers.positions)
-    }
-
-    /// Asks for the velocities [m/s].
-    pub fn request_velocities(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
-        self.request_vectors(encoder, &self.buffers.velocities)
-    }
-
-    /// Asks for what the GPU has counted.
-    pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
-        let decode = |bytes: &[u8]| {
-            let status: Status = bytemuck::pod_read_unaligned(&bytes[..size_of::<Status>()]);
-            let first_non_finite = (status.first_non_finite != u32::MAX).then_some(status.first_non_finite);
-            Diagnostics { steps: status.steps, non_finite_count: status.non_finite_count, first_non_finite }
-        };
-        Readback::new(&self.device, encoder, &self.buffers.status, size_of::<Status>() as u64, decode)
-    }
-
-    /// Waits for all submitted work and reads the positions \[m\].
-    ///
-    /// # Errors
-    /// [`Error::DeviceLost`], [`Error::Timeout`].
-    pub fn read_positions(&self) -> Result<Vec<[f32; 3]>> {
-        self.read(|encoder| self.request_positions(encoder))
-    }
-
-    /// Waits for all submitted work and reads the velocities [m/s].
-    ///
-    /// # Errors
-    /// As [`Solver::read_positions`].
-    pub fn read_velocities(&self) -> Result<Vec<[f32; 3]>> {
-        self.read(|encoder| self.request_velocities(encoder))
-    }
-
-    /// Waits for all submitted work and reads the displacements d of the last substep \[m\].
-    ///
-    /// # Errors
-    /// As [`Solver::read_positions`].
-    pub fn read_displacements(&self) -> Result<Vec<[f32; 3]>> {
-        self.read(|encoder| self.request_vectors(encoder, &self.buffers.displacements))
-    }
-
-    /// Waits for all submitted work and reads the normals; empty in a scene without surfaces.
-    ///
-    /// # Errors
-    /// As [`Solver::read_positions`].
-    pub fn read_normals(&self) -> Result<Vec<[f32; 3]>> {
-        if self.index_count() == 0 {
-            return Ok(Vec::new());
-        }
-        self.read(|encoder| self.request_vectors(encoder, &self.buffers.normals))
-    }
-
-    /// Waits for all submitted work and reads what the GPU has counted.
-    ///
-    /// # Errors
-    /// As [`Solver::read_positions`].
-    pub fn read_diagnostics(&self) -> Result<Diagnostics> {
-        self.read(|encoder| self.request_diagnostics(encoder))
-    }
-
-    /// Waits for all submitted work and reads λ of every constraint of a kind after the last substep, in the order in which
-    /// they were added; λ/h² is the force along ∇C, in N for a distance.
-    ///
-    /// # Errors
-    /// As [`Solver::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`Settings::keep_lambdas`]).
-    pub fn read_lambdas<K: Kind>(&self) -> Result<Vec<f32>> {
-        if !self.keep_lambdas {
-            return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));
-        }
-        let kind = kind_index(K::INFO);
-        let order = &self.controls.cooked.kinds[kind].coloring.order;
-        if order.is_empty() {
-            return Ok(Vec::new());
-        }
-        let buffer = &self.buffers.kinds[kind].lambdas;
-        let size = order.len() as u64 * 4;
-        let sorted = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode_scalars))?;
-        let mut lambdas = vec![0.0; order.len()];
-        for (&constraint, lambda) in order.iter().zip(sorted) {
-            lambdas[constraint as usize] = lambda;
-        }
-        Ok(lambdas)
-    }
-
-    fn request_vectors(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer) -> Readback<Vec<[f32; 3]>> {
-        Readback::new(&self.device, encoder, source, u64::from(self.particle_count()) * 16, decode_vectors)
-    }
-
-    fn read<T>(&self, request: impl FnOnce(&mut wgpu::CommandEncoder) -> Readback<T>) -> Result<T> {
-        let readback = guarded(&self.device, || {
-            let mut encoder = self.device.create_command_encoder(&Default::default());
-            let readback = request(&mut encoder);
-            self.queue.submit([encoder.finish()]);
-            Ok(readback)
-        })?;
-        readback.wait(&self.device)
-    }
-
-    fn rebind(&mut self) {
-        self.bindings = Bindings::new(&self.device, &self.pipelines, &self.buffers, self.keep_lambdas);
-    }
-
-    fn upload_state(&self) {
-        let scene = &self.controls.scene;
-        self.write_positions(0, &scene.positions);
-        self.write_velocity(0, &scene.velocities);
-        self.upload_settings();
-        self.upload_tethers();
-        self.write(&self.buffers.status, 0, &[Status::NEW]);
-        let rings = &self.controls.cooked.rings;
-        if !rings.is_empty() {
-            // Something to draw before the first step.
-            let position = |particle: usize| glam::Vec3::from(scene.positions[particle]);
-            let normals = (0..scene.particle_count()).map(|i| normal(rings, i, position).extend(0.0).to_array());
-            self.write(&self.buffers.normals, 0, &normals.collect::<Vec<_>>());
-        }
-    }
-
-    fn upload_settings(&self) {
-        self.write(&self.buffers.params, 0, &[self.controls.params()]);
-        self.write(&self.buffers.materials, 0, &self.controls.scaled_materials());
-    }
-
-    fn upload_tethers(&self) {
-        self.write(&self.buffers.tethers, 0, &self.controls.tether_rows);
-    }
-
-    /// The targets from `place` on, and how many there are.
-    fn upload_targets(&self, place: usize) {
-        self.write(&self.buffers.targets, place, &self.controls.targets[place..]);
-        self.write(&self.buffers.params, 0, &[self.controls.params()]);
-    }
-
-    fn upload_pins(&self, changed: &[u32]) {
-        if changed.is_empty() {
-            return;
-        }
-        for &particle in changed {
-            self.write(
-                &self.buffers.positions,
-                particle as usize * 4 + 3,
-                &[self.controls.inverse_masses[particle as usize]],
-            );
-        }
-        self.upload_targets(0);
-        self.upload_tethers();
-    }
-
-    fn write_positions(&self, first: u32, positions: &[[f32; 3]]) {
-        let start = first as usize;
-        let masses = &self.controls.inverse_masses[start..start + positions.len()];
-        let rows: Vec<[f32; 4]> = positions.iter().zip(masses).map(|(&[x, y, z], &w)| [x, y, z, w]).collect();
-        self.write(&self.buffers.positions, start, &rows);
-        self.write(&self.buffers.residuals, start, &vec![[0.0f32; 8]; positions.len()]);
-    }
-
-    fn write_velocity(&self, first: u32, velocities: &[[f32; 3]]) {
-        let rows: Vec<[f32; 4]> = velocities.iter().map(|&[x, y, z]| [x, y, z, 1.0]).collect();
-        self.write(&self.buffers.velocities, first as usize, &rows);
-    }
-
-    /// Queues a write of rows from row `place` on.
-    fn write<T: bytemuck::Pod>(&self, buffer: &wgpu::Buffer, place: usize, rows: &[T]) {
-        if !rows.is_empty() {
-            self.queue.write_buffer(buffer, (place * size_of::<T>()) as u64, bytemuck::cast_slice(rows));
-        }
-    }
 }
 
 /// A compute pass, and the stage that is set in it.
@@ -628,6 +270,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-fn needs_lambdas(settings: &Settings) -> bool {
+/// Whether anything reads λ after its constraint was projected.
+pub(super) fn needs_lambdas(settings: &Settings) -> bool {
     settings.keep_lambdas || settings.iterations > 1
 }

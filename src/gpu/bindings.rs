@@ -1,0 +1,72 @@
+//! Which buffers each pass is bound to.
+
+use super::buffers::Buffers;
+use super::pipelines::{Pipelines, Stage};
+
+#[derive(Debug)]
+pub(super) struct Bindings {
+    pub targets: wgpu::BindGroup,
+    pub start: wgpu::BindGroup,
+    pub aerodynamics: wgpu::BindGroup,
+    pub predict: wgpu::BindGroup,
+    pub velocity: wgpu::BindGroup,
+    pub advance: wgpu::BindGroup,
+    pub finish: wgpu::BindGroup,
+    pub tether: wgpu::BindGroup,
+    pub normals: wgpu::BindGroup,
+    pub kinds: Vec<KindBindings>,
+}
+
+#[derive(Debug)]
+pub(super) struct KindBindings {
+    pub project: wgpu::BindGroup,
+    pub split: wgpu::BindGroup,
+    pub gather_chunks: wgpu::BindGroup,
+    pub gather_hubs: wgpu::BindGroup,
+}
+
+impl Bindings {
+    pub fn new(device: &wgpu::Device, pipelines: &Pipelines, buffers: &Buffers, keep_lambdas: bool) -> Self {
+        let b = buffers;
+        let bind = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind(device, buffers);
+        let motion = [&b.params, &b.positions, &b.displacements, &b.residuals, &b.status];
+        let kinds = pipelines.kinds.iter().zip(&b.kinds).map(|(stages, k)| {
+            let variant = usize::from(keep_lambdas);
+            let project = [&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
+            let split = [project.as_slice(), &[&k.shares, &k.impulses]].concat();
+            let gather = [&b.positions, &b.displacements, &k.impulses, &k.slots, &k.chunks, &k.sums, &k.hubs];
+            KindBindings {
+                project: stages.project[variant].bind_span(device, &b.spans, &project),
+                split: stages.split[variant].bind_span(device, &b.spans, &split),
+                gather_chunks: pipelines.gather_chunks.bind_span(device, &b.spans, &gather),
+                gather_hubs: pipelines.gather_hubs.bind_span(device, &b.spans, &gather),
+            }
+        });
+        Self {
+            targets: bind(&pipelines.targets, &[&b.params, &b.targets, &b.positions, &b.velocities]),
+            start: bind(&pipelines.start, &[&b.params, &b.velocities, &b.displacements, &b.residuals, &b.status]),
+            aerodynamics: bind(
+                &pipelines.aerodynamics,
+                &[
+                    &b.params,
+                    &b.positions,
+                    &b.displacements,
+                    &b.ring_offsets,
+                    &b.ring_corners,
+                    &b.accelerations,
+                    &b.status,
+                ],
+            ),
+            predict: bind(
+                &pipelines.predict,
+                &[&b.params, &b.positions, &b.accelerations, &b.displacements, &b.residuals],
+            ),
+            velocity: bind(&pipelines.velocity, &motion),
+            advance: bind(&pipelines.advance, &motion),
+            finish: bind(&pipelines.finish, &[&b.params, &b.displacements, &b.velocities, &b.status]),
+            tether: bind(&pipelines.tether, &[&b.params, &b.positions, &b.displacements, &b.tethered, &b.tethers]),
+            normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
+            kinds: kinds.collect(),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Reading a solver's state: asked for without waiting, or waited for.
+
+use super::buffers::Status;
+use super::guarded;
+use super::readback::{Readback, decode_scalars, decode_vectors};
+use super::solver::{Diagnostics, Solver};
+use crate::error::{Error, Result};
+use crate::kinds::{Kind, kind_index};
+
+impl Solver {
+    /// Asks for the positions \[m\] as they are at this place in the encoder.
+    pub fn request_positions(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
+        self.request_vectors(encoder, &self.buffers.positions)
+    }
+
+    /// Asks for the velocities [m/s].
+    pub fn request_velocities(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
+        self.request_vectors(encoder, &self.buffers.velocities)
+    }
+
+    /// Asks for what the GPU has counted.
+    pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
+        let decode = |bytes: &[u8]| {
+            let status: Status = bytemuck::pod_read_unaligned(&bytes[..size_of::<Status>()]);
+            let first_non_finite = (status.first_non_finite != u32::MAX).then_some(status.first_non_finite);
+            Diagnostics { steps: status.steps, non_finite_count: status.non_finite_count, first_non_finite }
+        };
+        Readback::new(&self.device, encoder, &self.buffers.status, size_of::<Status>() as u64, decode)
+    }
+
+    /// Waits for all submitted work and reads the positions \[m\].
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], [`Error::Timeout`].
+    pub fn read_positions(&self) -> Result<Vec<[f32; 3]>> {
+        self.read(|encoder| self.request_positions(encoder))
+    }
+
+    /// Waits for all submitted work and reads the velocities [m/s].
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_velocities(&self) -> Result<Vec<[f32; 3]>> {
+        self.read(|encoder| self.request_velocities(encoder))
+    }
+
+    /// Waits for all submitted work and reads the displacements d of the last substep \[m\].
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_displacements(&self) -> Result<Vec<[f32; 3]>> {
+        self.read(|encoder| self.request_vectors(encoder, &self.buffers.displacements))
+    }
+
+    /// Waits for all submitted work and reads the normals; empty in a scene without surfaces.
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_normals(&self) -> Result<Vec<[f32; 3]>> {
+        if self.index_count() == 0 {
+            return Ok(Vec::new());
+        }
+        self.read(|encoder| self.request_vectors(encoder, &self.buffers.normals))
+    }
+
+    /// Waits for all submitted work and reads what the GPU has counted.
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_diagnostics(&self) -> Result<Diagnostics> {
+        self.read(|encoder| self.request_diagnostics(encoder))
+    }
+
+    /// Waits for all submitted work and reads λ of every constraint of a kind after the last substep, in the order in which
+    /// they were added; λ/h² is the force along ∇C, in N for a distance.
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`Settings::keep_lambdas`]).
+    pub fn read_lambdas<K: Kind>(&self) -> Result<Vec<f32>> {
+        if !self.keep_lambdas {
+            return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));
+        }
+        let kind = kind_index(K::INFO);
+        let order = &self.controls.cooked.kinds[kind].coloring.order;
+        if order.is_empty() {
+            return Ok(Vec::new());
+        }
+        let buffer = &self.buffers.kinds[kind].lambdas;
+        let size = order.len() as u64 * 4;
+        let sorted = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode_scalars))?;
+        let mut lambdas = vec![0.0; order.len()];
+        for (&constraint, lambda) in order.iter().zip(sorted) {
+            lambdas[constraint as usize] = lambda;
+        }
+        Ok(lambdas)
+    }
+
+    fn request_vectors(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer) -> Readback<Vec<[f32; 3]>> {
+        Readback::new(&self.device, encoder, source, u64::from(self.particle_count()) * 16, decode_vectors)
+    }
+
+    fn read<T>(&self, request: impl FnOnce(&mut wgpu::CommandEncoder) -> Readback<T>) -> Result<T> {
+        let readback = guarded(&self.device, || {
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            let readback = request(&mut encoder);
+            self.queue.submit([encoder.finish()]);
+            Ok(readback)
+        })?;
+        readback.wait(&self.device)
+    }
+}

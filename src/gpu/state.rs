@@ -1,0 +1,200 @@
+//! Changing a solver's state while it runs: every change is checked, then queued for the next submission.
+
+use super::bindings::Bindings;
+use super::buffers::{Buffers, Status};
+use super::guarded;
+use super::solver::{Solver, needs_lambdas};
+use crate::error::Result;
+use crate::reference::normal;
+use crate::scene::{Material, MaterialId};
+use crate::settings::Settings;
+
+impl Solver {
+    /// Simulates otherwise from the next submission on.
+    ///
+    /// # Errors
+    /// See [`Settings::check`]; [`Error::LimitExceeded`] where λ is to be kept and does not fit.
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        settings.check()?;
+        let keep_lambdas = needs_lambdas(&settings);
+        if keep_lambdas && !self.keep_lambdas {
+            let sizes = self.controls.cooked.kinds.iter().map(|kind| kind.len() as u64);
+            let made = guarded(&self.device, || Buffers::make_lambdas(&self.device, sizes))?;
+            for (kind, lambdas) in self.buffers.kinds.iter_mut().zip(made) {
+                kind.lambdas = lambdas;
+            }
+        }
+        if keep_lambdas != self.keep_lambdas {
+            self.keep_lambdas = keep_lambdas;
+            self.rebind();
+        }
+        self.controls.set_settings(settings)?;
+        self.accumulator = self.accumulator.min(settings.dt);
+        self.upload_settings();
+        Ok(())
+    }
+
+    /// Changes an entry of the material table.
+    ///
+    /// # Errors
+    /// The entry must exist, its figures must be in range.
+    pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
+        self.controls.set_material(id, material)?;
+        self.upload_settings();
+        Ok(())
+    }
+
+    /// Whether a particle is pinned now.
+    ///
+    /// # Errors
+    /// The particle must exist.
+    pub fn is_pinned(&self, particle: u32) -> Result<bool> {
+        self.controls.scene.check_particle("is_pinned", particle)?;
+        Ok(self.controls.is_pinned(particle))
+    }
+
+    /// Pins particles where they are. Tethers are tied anew, which takes about as long as one frame of 100 000 particles.
+    ///
+    /// # Errors
+    /// The particles must exist.
+    pub fn pin(&mut self, particles: &[u32]) -> Result<()> {
+        let changed = self.controls.set_pinned(particles, true)?;
+        for &particle in &changed {
+            self.write_velocity(particle, &[[0.0; 3]]);
+        }
+        self.upload_pins(&changed);
+        Ok(())
+    }
+
+    /// Releases pinned particles; each flies on with the velocity of its last step. Tethers are tied anew.
+    ///
+    /// # Errors
+    /// The particles must exist, and have had a mass in the scene.
+    pub fn release(&mut self, particles: &[u32]) -> Result<()> {
+        let changed = self.controls.set_pinned(particles, false)?;
+        self.upload_pins(&changed);
+        Ok(())
+    }
+
+    /// Sets where \[m\] a pinned particle is to be after the next step. It moves there at constant velocity through the
+    /// substeps, and stays until it gets another target or is released.
+    ///
+    /// # Errors
+    /// The particle must exist and be pinned, the position must be finite.
+    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
+        let place = self.controls.set_target(particle, position)?;
+        if self.controls.targets.len() > self.target_room {
+            let room = self.controls.targets.len() * 2;
+            match guarded(&self.device, || Buffers::make_targets(&self.device, room)) {
+                Ok(targets) => self.buffers.targets = targets,
+                Err(error) => {
+                    self.controls.remove_target(particle);
+                    return Err(error);
+                }
+            }
+            self.target_room = room;
+            self.rebind();
+            self.upload_targets(0);
+        } else {
+            self.upload_targets(place);
+        }
+        Ok(())
+    }
+
+    /// Sets the positions \[m\] of the particles from `first` on.
+    ///
+    /// # Errors
+    /// The particles must exist, the positions must be finite.
+    pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_values("position", first, positions)?;
+        self.write_positions(first, positions);
+        Ok(())
+    }
+
+    /// Sets the velocities [m/s] of the particles from `first` on. A pinned particle without a target moves at its velocity.
+    ///
+    /// # Errors
+    /// The particles must exist, the velocities must be finite.
+    pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_values("velocity", first, velocities)?;
+        self.write_velocity(first, velocities);
+        Ok(())
+    }
+
+    /// Back to the scene's start: positions, velocities, pins, materials, clock. The settings stay.
+    pub fn reset(&mut self) {
+        self.controls.reset();
+        self.accumulator = 0.0;
+        self.upload_state();
+    }
+
+    fn rebind(&mut self) {
+        self.bindings = Bindings::new(&self.device, &self.pipelines, &self.buffers, self.keep_lambdas);
+    }
+
+    pub(super) fn upload_state(&self) {
+        let scene = &self.controls.scene;
+        self.write_positions(0, &scene.positions);
+        self.write_velocity(0, &scene.velocities);
+        self.upload_settings();
+        self.upload_tethers();
+        self.write(&self.buffers.status, 0, &[Status::NEW]);
+        let rings = &self.controls.cooked.rings;
+        if !rings.is_empty() {
+            // Something to draw before the first step.
+            let position = |particle: usize| glam::Vec3::from(scene.positions[particle]);
+            let normals = (0..scene.particle_count()).map(|i| normal(rings, i, position).extend(0.0).to_array());
+            self.write(&self.buffers.normals, 0, &normals.collect::<Vec<_>>());
+        }
+    }
+
+    fn upload_settings(&self) {
+        self.write(&self.buffers.params, 0, &[self.controls.params()]);
+        self.write(&self.buffers.materials, 0, &self.controls.scaled_materials());
+    }
+
+    fn upload_tethers(&self) {
+        self.write(&self.buffers.tethers, 0, &self.controls.tether_rows);
+    }
+
+    /// The targets from `place` on, and how many there are.
+    fn upload_targets(&self, place: usize) {
+        self.write(&self.buffers.targets, place, &self.controls.targets[place..]);
+        self.write(&self.buffers.params, 0, &[self.controls.params()]);
+    }
+
+    fn upload_pins(&self, changed: &[u32]) {
+        if changed.is_empty() {
+            return;
+        }
+        for &particle in changed {
+            self.write(
+                &self.buffers.positions,
+                particle as usize * 4 + 3,
+                &[self.controls.inverse_masses[particle as usize]],
+            );
+        }
+        self.upload_targets(0);
+        self.upload_tethers();
+    }
+
+    fn write_positions(&self, first: u32, positions: &[[f32; 3]]) {
+        let start = first as usize;
+        let masses = &self.controls.inverse_masses[start..start + positions.len()];
+        let rows: Vec<[f32; 4]> = positions.iter().zip(masses).map(|(&[x, y, z], &w)| [x, y, z, w]).collect();
+        self.write(&self.buffers.positions, start, &rows);
+        self.write(&self.buffers.residuals, start, &vec![[0.0f32; 8]; positions.len()]);
+    }
+
+    fn write_velocity(&self, first: u32, velocities: &[[f32; 3]]) {
+        let rows: Vec<[f32; 4]> = velocities.iter().map(|&[x, y, z]| [x, y, z, 1.0]).collect();
+        self.write(&self.buffers.velocities, first as usize, &rows);
+    }
+
+    /// Queues a write of rows from row `place` on.
+    fn write<T: bytemuck::Pod>(&self, buffer: &wgpu::Buffer, place: usize, rows: &[T]) {
+        if !rows.is_empty() {
+            self.queue.write_buffer(buffer, (place * size_of::<T>()) as u64, bytemuck::cast_slice(rows));
+        }
+    }
+}
