@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of it")]
 
+pub mod cases;
+
 use std::ops::Range;
 use supple::gpu::Context;
 use supple::{

@@ -1,0 +1,281 @@
+//! Bad input while a simulation runs, and devices that fail: an error that says so, and the simulation goes on as if nothing had
+//! been asked.
+
+mod common;
+
+use common::cases::*;
+use common::{gpu, solver, step};
+use std::sync::mpsc;
+use std::time::Duration;
+use supple::gpu::Context;
+use supple::{ClothGrid, Distance, Error, Material, MaterialId, Reference, Scene, Settings, Solver, wgpu};
+
+const NAN: f32 = f32::NAN;
+const INF: f32 = f32::INFINITY;
+
+/// The same call on both players.
+struct Attempt {
+    on_gpu: Box<On<Solver>>,
+    on_reference: Box<On<Reference>>,
+}
+
+/// A case whose call is spelled alike for both players.
+macro_rules! running_case {
+    ($what:expr, $variant:expr, $words:expr, |$player:ident| $call:expr) => {
+        Case {
+            what: $what,
+            variant: $variant,
+            words: $words,
+            attempt: Box::new(Attempt { on_gpu: Box::new(|$player| $call), on_reference: Box::new(|$player| $call) }),
+        }
+    };
+}
+
+/// Mistakes with `base`: 15 particles, 2 is massless, 3 is pinned.
+fn running_cases(foreign: MaterialId) -> Vec<Case<Attempt>> {
+    vec![
+        running_case!("a target of a free particle", "NotPinned", &["particle 1 "], |p| p.set_target(1, [0.0; 3])),
+        running_case!("a target past the end", "IndexOutOfRange", &["set_target", "15"], |p| p
+            .set_target(15, [0.0; 3])),
+        running_case!("a target of −1", "IndexOutOfRange", &["4294967295"], |p| p.set_target(u32::MAX, [0.0; 3])),
+        running_case!("a NaN target", "InvalidValue", &["target of particle 3", "NaN"], |p| p.set_target(3, [NAN; 3])),
+        running_case!("an infinite target", "InvalidValue", &["target of particle 3", "inf"], |p| {
+            p.set_target(3, [0.0, INF, 0.0])
+        }),
+        running_case!("a release of a massless particle", "InvalidValue", &["inverse mass of particle 2", "0"], |p| {
+            p.release(&[2])
+        }),
+        // The first of the list would be lawful.
+        running_case!("a release past the end", "IndexOutOfRange", &["release", "15"], |p| p.release(&[3, 15])),
+        running_case!("a pin past the end", "IndexOutOfRange", &["pin", "77", "15"], |p| p.pin(&[0, 1, 77])),
+        running_case!("a pin at u32::MAX", "IndexOutOfRange", &["pin", "4294967295"], |p| p.pin(&[u32::MAX])),
+        running_case!("positions past the end", "IndexOutOfRange", &["position", "16", "15"], |p| {
+            p.set_positions(14, &[[0.0; 3]; 2])
+        }),
+        running_case!("positions from u32::MAX", "IndexOutOfRange", &["4294967296", "15"], |p| {
+            p.set_positions(u32::MAX, &[[0.0; 3]])
+        }),
+        running_case!("a NaN position", "InvalidValue", &["position of particle 5", "NaN"], |p| {
+            p.set_positions(4, &[[0.0; 3], [0.0, NAN, 0.0]])
+        }),
+        running_case!("velocities past the end", "IndexOutOfRange", &["velocity", "17", "15"], |p| {
+            p.set_velocities(0, &[[0.0; 3]; 17])
+        }),
+        running_case!("an infinite velocity", "InvalidValue", &["velocity of particle 0", "inf"], |p| {
+            p.set_velocities(0, &[[INF; 3]])
+        }),
+        running_case!("settings without substeps", "InvalidValue", &["substeps", "0"], |p| {
+            p.set_settings(Settings { substeps: 0, ..Settings::default() })
+        }),
+        running_case!("settings of NaN dt that also want λ", "InvalidValue", &["dt", "NaN"], |p| {
+            p.set_settings(Settings { dt: NAN, keep_lambdas: true, ..Settings::default() })
+        }),
+        Case {
+            what: "a material of another scene",
+            variant: "IndexOutOfRange",
+            words: &["material", "8", "4"],
+            attempt: Box::new(Attempt {
+                on_gpu: Box::new(move |p| p.set_material(foreign, Material::RIGID)),
+                on_reference: Box::new(move |p| p.set_material(foreign, Material::RIGID)),
+            }),
+        },
+    ]
+}
+
+#[test]
+fn a_running_solver_refuses_mistakes_and_goes_on_as_if_they_had_not_been() {
+    let gpu = gpu();
+    let scene = running_scene();
+    let foreign = (0..9).map(|_| Scene::add_material).fold((Scene::new(), None), |(mut other, _), add| {
+        let id = add(&mut other, Material::RIGID).unwrap();
+        (other, Some(id))
+    });
+    let foreign = foreign.1.expect("nine materials");
+    let mut tried = solver(&gpu, &scene, Settings::default());
+    let mut untouched = solver(&gpu, &scene, Settings::default());
+    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    step(&gpu, &mut tried, 3);
+    step(&gpu, &mut untouched, 3);
+    reference.step(3);
+
+    let before = tried.read_positions().unwrap();
+    let mut faults = Vec::new();
+    for case in running_cases(foreign) {
+        let (on_gpu, on_reference) = ((case.attempt.on_gpu)(&mut tried), (case.attempt.on_reference)(&mut reference));
+        if format!("{on_gpu:?}") != format!("{on_reference:?}") {
+            faults.push(format!("{}: {on_gpu:?} against {on_reference:?} of the reference", case.what));
+        }
+        faults.extend(fault(&case, on_gpu));
+        if first_changed(&before, &tried.read_positions().unwrap()).is_some() {
+            faults.push(format!("{}: positions have changed", case.what));
+        }
+    }
+    // What λ would be is not kept.
+    let what = "λ that is not kept";
+    let case: Case<()> = Case { what, variant: "InvalidValue", words: &["keep_lambdas"], attempt: Box::new(()) };
+    faults.extend(fault(&case, tried.read_lambdas::<Distance>()));
+    let case: Case<()> = Case { what: "is_pinned past the end", variant: "IndexOutOfRange", words: &["15"], ..case };
+    faults.extend(fault(&case, tried.is_pinned(15)));
+    assert_no_faults(faults);
+
+    step(&gpu, &mut tried, 5);
+    step(&gpu, &mut untouched, 5);
+    let pairs = [
+        ("position", tried.read_positions().unwrap(), untouched.read_positions().unwrap()),
+        ("velocity", tried.read_velocities().unwrap(), untouched.read_velocities().unwrap()),
+    ];
+    for (what, tried, untouched) in pairs {
+        assert_eq!(first_changed(&tried, &untouched), None, "the first particle whose {what} has changed");
+    }
+    assert_eq!(*tried.settings(), Settings::default());
+    assert_eq!(tried.read_diagnostics().unwrap(), untouched.read_diagnostics().unwrap());
+}
+
+#[test]
+fn real_time_that_is_no_number_counts_as_none() {
+    let gpu = gpu();
+    let mut solver = solver(&gpu, &base(), Settings::default());
+    for nonsense in [NAN, INF, -INF, -1.0] {
+        assert_eq!(solver.advance(nonsense), 0, "{nonsense}");
+        assert_eq!(solver.interpolation(), 0.0, "{nonsense}");
+    }
+    for long in [1.0, 1e10, f32::MAX] {
+        assert_eq!(solver.advance(long), 4, "{long} s");
+        assert!((0.0..=1.0).contains(&solver.interpolation()), "{long} s: {}", solver.interpolation());
+    }
+}
+
+#[test]
+fn an_empty_scene_is_refused() {
+    let gpu = gpu();
+    let outcome = Solver::new(&gpu.device, &gpu.queue, &Scene::new(), Settings::default());
+    assert!(matches!(outcome, Err(Error::Empty { .. })), "{outcome:?}");
+}
+
+#[test]
+fn both_players_refuse_an_empty_scene() {
+    // "As `Solver::new`, but for the device."
+    let outcome = Reference::new(&Scene::new(), Settings::default());
+    assert!(matches!(outcome, Err(Error::Empty { .. })), "{:?}", outcome.map(drop));
+}
+
+#[test]
+fn a_scene_over_the_limits_of_the_device_is_refused_with_both_numbers() {
+    const ROOM: u64 = 65_536;
+    let small = |limits: wgpu::Limits| Context::new(limits).unwrap_or_else(|error| panic!("{error}"));
+    let mut scene = Scene::new();
+    scene.add_cloth_grid(&ClothGrid { columns: 100, rows: 100, ..ClothGrid::default() }).unwrap();
+
+    let gpu = small(wgpu::Limits { max_storage_buffer_binding_size: ROOM, ..wgpu::Limits::default() });
+    let outcome = Solver::new(&gpu.device, &gpu.queue, &scene, Settings::default()).map(drop);
+    let Err(Error::LimitExceeded { what, limit, needed, available }) = outcome else { panic!("{outcome:?}") };
+    assert_eq!((limit, available), ("max_storage_buffer_binding_size", ROOM), "{what}");
+    assert!(needed > ROOM, "{needed}");
+    // What it asks for is enough.
+    let enough = supple::required_limits(&scene);
+    assert!(enough.max_storage_buffer_binding_size >= needed);
+    // The device is as good as before.
+    let mut alive = solver(&gpu, &base(), Settings::default());
+    step(&gpu, &mut alive, 1);
+    assert_eq!(alive.read_diagnostics().map(|found| found.steps), Ok(1));
+
+    let gpu = small(wgpu::Limits { max_buffer_size: ROOM, ..wgpu::Limits::default() });
+    let outcome = Solver::new(&gpu.device, &gpu.queue, &scene, Settings::default()).map(drop);
+    assert!(matches!(outcome, Err(Error::LimitExceeded { limit: "max_buffer_size", .. })), "{outcome:?}");
+
+    let gpu = small(wgpu::Limits { max_storage_buffers_per_shader_stage: 4, ..wgpu::Limits::default() });
+    let outcome = Solver::new(&gpu.device, &gpu.queue, &base(), Settings::default()).map(drop);
+    let Err(Error::LimitExceeded { limit, available, .. }) = outcome else { panic!("{outcome:?}") };
+    assert_eq!((limit, available), ("max_storage_buffers_per_shader_stage", 4));
+}
+
+#[test]
+fn limits_that_no_adapter_has_are_refused() {
+    let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 60, ..wgpu::Limits::default() };
+    let outcome = Context::new(limits).map(drop);
+    let Err(Error::LimitExceeded { limit, needed, .. }) = outcome else { panic!("{outcome:?}") };
+    assert_eq!((limit, needed), ("max_storage_buffer_binding_size", 1 << 60));
+}
+
+/// Runs in a thread of its own, and fails if it takes longer than a minute.
+fn within_a_minute<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || sender.send(run()));
+    match receiver.recv_timeout(Duration::from_secs(60)) {
+        Ok(outcome) => outcome,
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("{what}: hangs"),
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            panic!("{what}: panicked: {:?}", thread.join().err().and_then(|fault| fault.downcast::<String>().ok()))
+        }
+    }
+}
+
+#[test]
+fn a_device_that_is_destroyed_is_an_error_and_neither_a_panic_nor_a_hang() {
+    let outcomes = within_a_minute("a destroyed device", || {
+        let gpu = gpu();
+        let mut solver = solver(&gpu, &base(), Settings::default());
+        step(&gpu, &mut solver, 2);
+        assert!(solver.read_positions().is_ok());
+        // With work under way.
+        step(&gpu, &mut solver, 50);
+        gpu.device.destroy();
+        [
+            ("read_positions", solver.read_positions().map(drop)),
+            ("read_velocities", solver.read_velocities().map(drop)),
+            ("read_diagnostics", solver.read_diagnostics().map(drop)),
+            ("Solver::new", Solver::new(&gpu.device, &gpu.queue, &base(), Settings::default()).map(drop)),
+        ]
+    });
+    for (what, outcome) in outcomes {
+        let lost = matches!(outcome, Err(Error::DeviceLost { .. } | Error::Gpu { .. }));
+        assert!(lost, "{what}: {outcome:?}");
+    }
+}
+
+#[test]
+fn calls_on_a_destroyed_device_neither_panic_nor_hang() {
+    within_a_minute("calls on a destroyed device", || {
+        let gpu = gpu();
+        let mut solver = solver(&gpu, &running_scene(), Settings::default());
+        gpu.device.destroy();
+        // A program may notice only later. What the calls return is their own affair.
+        let outcomes = [
+            solver.set_positions(0, &[[0.0; 3]]),
+            solver.set_velocities(0, &[[0.0; 3]]),
+            solver.set_target(3, [0.0; 3]),
+            solver.pin(&[4]),
+            solver.release(&[4]),
+            solver.set_settings(Settings { iterations: 2, ..Settings::default() }),
+        ];
+        drop(outcomes);
+        solver.reset();
+        step(&gpu, &mut solver, 2);
+        assert!(solver.read_positions().is_err());
+    });
+}
+
+#[test]
+fn a_request_made_before_the_device_was_destroyed_is_an_error() {
+    within_a_minute("a request under way", || {
+        let gpu = gpu();
+        let solver = solver(&gpu, &base(), Settings::default());
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let mut request = solver.request_positions(&mut encoder);
+        gpu.device.destroy();
+        gpu.queue.submit([encoder.finish()]);
+        // A program polls once a frame.
+        for _ in 0..100 {
+            if let Err(error) = gpu.device.poll(wgpu::PollType::Poll) {
+                println!("poll: {error}");
+            }
+            match request.try_take() {
+                Err(Error::DeviceLost { .. }) => return,
+                Err(error) => panic!("{error}"),
+                Ok(Some(_)) => panic!("it delivered"),
+                Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+        panic!("for ever on its way");
+    });
+}
