@@ -17,7 +17,7 @@ struct Arguments {
     #[command(flatten)]
     options: Options,
     /// Links in the chain
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     links: u32,
 }
 

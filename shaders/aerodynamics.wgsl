@@ -27,6 +27,7 @@ fn aerodynamics(@builtin(global_invocation_id) id: vec3u) {
     let x0 = positions[i];
     let d0 = displacements[i].xyz;
     var force = vec3f();
+    var rate = 0.0;
     let end = ring_offsets[i + 1u];
     for (var corner = ring_offsets[i]; corner < end; corner++) {
         let others = ring_corners[corner];
@@ -49,9 +50,9 @@ fn aerodynamics(@builtin(global_invocation_id) id: vec3u) {
         let facing = dot(n, along);
         let pressure = 0.5 * double_area * speed * speed * facing;
         let push = along * params.drag + (n - along * facing) * params.lift;
-        // The implicit step of the drag, which cannot turn the motion round however light the cloth.
-        let rate = double_area * speed * (params.drag + params.lift) * x0.w * params.h;
-        force -= push * (pressure / (3.0 * (1.0 + rate)));
+        force -= push * (pressure / 3.0);
+        rate += double_area * speed * (params.drag + params.lift) / 6.0;
     }
-    accelerations[i] = vec4f(force * x0.w, 0.0);
+    // The implicit step of the drag, which cannot turn the motion round however light the cloth.
+    accelerations[i] = vec4f(force * (x0.w / (1.0 + rate * x0.w * params.h)), 0.0);
 }

@@ -14,7 +14,8 @@ struct Target {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn targets(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if i >= params.target_count {
+    // An encoder that was recorded before the targets outgrew their buffer still binds the old one.
+    if i >= min(params.target_count, arrayLength(&goals)) {
         return;
     }
     let goal = goals[i];

@@ -5,8 +5,6 @@
 //! more than [`HUB_DEGREE`] constraints would need as many colours, each a dispatch; its constraints go to the *overflow*
 //! instead, which is solved at once by mass splitting (`src/cooked.rs`).
 
-use crate::scene::ConstraintSet;
-
 /// Colours that a particle's mask has room for.
 const MAX_COLORS: usize = 64;
 
@@ -44,7 +42,10 @@ impl Coloring {
     /// Colours the constraints whose particles are `particles`, `arity` apiece.
     pub fn greedy(particles: &[u32], arity: usize, particle_count: usize) -> Self {
         let constraint_count = particles.len() / arity;
-        let degree = degrees(particles.iter(), particle_count);
+        let mut degree = vec![0u32; particle_count];
+        for &particle in particles {
+            degree[particle as usize] += 1;
+        }
         let mut used = vec![0u64; particle_count];
         let overflow_color = MAX_COLORS;
         let mut counts = [0u32; MAX_COLORS + 1];
@@ -125,23 +126,6 @@ impl Coloring {
         }
         None
     }
-}
-
-/// How many constraints each particle has.
-fn degrees<'a>(particles: impl Iterator<Item = &'a u32>, particle_count: usize) -> Vec<u32> {
-    let mut degree = vec![0u32; particle_count];
-    for &particle in particles {
-        degree[particle as usize] += 1;
-    }
-    degree
-}
-
-/// How many constraints a hub sends to the overflow.
-pub(crate) fn hub_constraint_count(set: &ConstraintSet, particle_count: usize) -> usize {
-    let constraints = || (0..set.len()).map(|constraint| set.particles(constraint));
-    let degree = degrees(constraints().flatten(), particle_count);
-    let is_hub = |particle: &u32| degree[*particle as usize] > HUB_DEGREE as u32;
-    constraints().filter(|particles| particles.iter().any(is_hub)).count()
 }
 
 /// Why a [`Coloring`] is not one.

@@ -181,9 +181,9 @@ impl Controls {
         let end = u64::from(first) + values.len() as u64;
         if end > self.scene.particle_count() as u64 {
             return Err(Error::IndexOutOfRange {
-                what: format!("the end of {what}"),
+                what: what.into(),
                 target: "particle",
-                index: end,
+                index: end - 1,
                 count: self.scene.particle_count() as u64,
             });
         }
@@ -196,8 +196,9 @@ impl Controls {
     pub fn params(&self) -> Params {
         let h = self.settings.substep();
         let wind = self.settings.wind.unwrap_or_default();
-        let speed = crate::xpbd::length(wind.velocity.into());
-        let wave = if speed > 0.0 { 1.0 / (speed * wind.gust_length) } else { 0.0 };
+        // In f64, which cannot overflow here: a breath of wind divides by its square.
+        let speed = wind.velocity.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
+        let wave = if speed > 0.0 { 1.0 / (speed * f64::from(wind.gust_length)) } else { 0.0 };
         // In f64: h² g rounded once, not three times.
         let square = f64::from(h) * f64::from(h);
         Params {
@@ -205,7 +206,7 @@ impl Controls {
             h,
             wind_velocity: wind.velocity,
             dt: self.settings.dt,
-            gust_wave: wind.velocity.map(|component| component * wave),
+            gust_wave: wind.velocity.map(|component| (f64::from(component) * wave) as f32),
             gust: wind.gust,
             gust_frequency: wind.gust_frequency,
             drag: 0.5 * wind.density * wind.drag,

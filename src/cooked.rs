@@ -83,8 +83,7 @@ impl Cooked {
 impl CookedKind {
     fn new(set: &ConstraintSet, particle_count: usize) -> Result<Self> {
         let info = set.info;
-        let particles: Vec<u32> = (0..set.len()).flat_map(|constraint| set.particles(constraint)).copied().collect();
-        let coloring = Coloring::greedy(&particles, info.arity, particle_count);
+        let coloring = set.coloring(particle_count);
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
             let first = constraint as usize * info.record_words;

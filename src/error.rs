@@ -79,8 +79,8 @@ pub enum Error {
         /// The thing.
         what: &'static str,
     },
-    /// The scene does not fit into 32-bit indices.
-    #[error("{what}: {count} is more than the {limit} that 32-bit indices can address")]
+    /// There is more of something than indices or loops on the GPU can count.
+    #[error("{what}: {count} is more than the limit of {limit}")]
     TooLarge {
         /// The thing counted.
         what: &'static str,

@@ -132,6 +132,11 @@ impl Plan {
         self.begin.iter().chain(body).chain(&self.end).copied()
     }
 
+    /// Whether the pass stands anywhere in the plan.
+    pub fn contains(&self, pass: &Pass) -> bool {
+        [&self.begin, &self.substep, &self.between, &self.end].iter().any(|passes| passes.contains(pass))
+    }
+
     /// How many dispatches one further substep costs.
     pub fn dispatches_per_substep(&self) -> usize {
         self.substep.len() + self.between.len()

@@ -82,14 +82,21 @@ impl Reference {
         for _ in 0..steps {
             let plan = std::mem::take(&mut self.controls.plan);
             for pass in plan.step(self.controls.settings.substeps) {
-                self.play(pass);
+                self.play_planned(pass);
             }
             self.controls.plan = plan;
         }
     }
 
-    /// Plays one pass. [`Reference::step`] plays a whole plan; this is for those who compare stage by stage.
+    /// Plays one pass of the plan, and none that is not in it. [`Reference::step`] plays a whole plan; this is for those who
+    /// compare stage by stage.
     pub fn play(&mut self, pass: Pass) {
+        if self.controls.plan.contains(&pass) {
+            self.play_planned(pass);
+        }
+    }
+
+    fn play_planned(&mut self, pass: Pass) {
         let particles = 0..self.positions.len();
         match pass {
             Pass::Targets => self.targets(),
@@ -270,7 +277,7 @@ impl Reference {
     fn aerodynamics(&mut self, i: usize) {
         let params = &self.params;
         let w = self.controls.inverse_masses[i];
-        let mut force = Vec3::ZERO;
+        let (mut force, mut rate) = (Vec3::ZERO, 0.0);
         for corner in self.ring(i) {
             let others = self.controls.cooked.rings.corners[corner].map(|other| other as usize);
             let [x0, x1, x2] = [i, others[0], others[1]].map(|k| self.positions[k]);
@@ -291,12 +298,11 @@ impl Reference {
             let facing = dot(n, along);
             let pressure = 0.5 * double_area * speed * speed * facing;
             let push = along * params.drag + (n - along * facing) * params.lift;
-            // Two thirds of the area of a ring count for its centre on average; at that rate 1 + h k is the implicit
-            // step of the drag, which cannot turn the motion round however light the cloth.
-            let rate = double_area * speed * (params.drag + params.lift) * w * params.h;
-            force -= push * (pressure / (3.0 * (1.0 + rate)));
+            force -= push * (pressure / 3.0);
+            rate += double_area * speed * (params.drag + params.lift) / 6.0;
         }
-        self.accelerations[i] = force * w;
+        // The implicit step of the drag, which cannot turn the motion round however light the cloth.
+        self.accelerations[i] = force * (w / (1.0 + rate * w * params.h));
     }
 
     fn air_velocity(&self, x: Vec3) -> Vec3 {

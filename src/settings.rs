@@ -11,7 +11,7 @@ pub struct Settings {
     ///
     /// At equal work more substeps beat more iterations by far (Macklin et al. 2019, *Small Steps in Physics Simulation*).
     pub substeps: u32,
-    /// Sweeps over all constraints in a substep, 1 to 1 000.
+    /// Sweeps over all constraints in a substep, 1 to 1 000; at most 100 000 in a step.
     pub iterations: u32,
     /// Acceleration of every free particle [m/s²].
     pub gravity: [f32; 3],
@@ -46,8 +46,8 @@ impl Default for Settings {
 /// F = −½ ρ A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)): drag along −v̂ on the area that it shows to the air, lift across it,
 /// strongest at 45°, as for a flat plate. Each corner takes a third.
 ///
-/// The force is divided by 1 + h k, where k is the rate at which it slows the corner: an implicit step, which cannot turn the
-/// motion round however light the cloth. A terminal velocity comes out too high by about h k/2 (0.5 % at 20 substeps).
+/// The sum at a corner is divided by 1 + h k, where k is the rate at which it slows the corner: an implicit step, which cannot
+/// turn the motion round however light the cloth. A terminal velocity comes out too high by about h k/2 (0.5 % at 20 substeps).
 ///
 /// The air moves at u(x, t) = `velocity` · (1 + `gust` · s), with s = (sin φ + sin(2.3 φ + 1))/2 and
 /// φ = 2π (`gust_frequency` t − k·x), where k points along the wind with one wave per `gust_length`.
@@ -109,12 +109,22 @@ impl Settings {
                 return Err(Error::invalid(what, f64::from(count), range));
             }
         }
+        let sweeps = self.substeps * self.iterations;
+        if sweeps > 100_000 {
+            return Err(Error::invalid("substeps × iterations", f64::from(sweeps), "at most 100 000"));
+        }
         check_moderate("gravity", self.gravity)?;
         check_non_negative("velocity damping", self.damping)?;
         let Some(wind) = &self.wind else { return Ok(()) };
         check_moderate("wind velocity", wind.velocity)?;
-        check_non_negative("gust frequency", wind.gust_frequency)?;
-        check_positive("gust length", wind.gust_length)?;
+        for (what, value, range, words) in [
+            ("gust frequency", wind.gust_frequency, 0.0..=1e3, "0 to 1000 Hz"),
+            ("gust length", wind.gust_length, 1e-3..=1e6, "1e-3 to 1e6 m"),
+        ] {
+            if !range.contains(&value) {
+                return Err(Error::invalid(what, value, words));
+            }
+        }
         for (what, value) in
             [("air density", wind.density), ("drag coefficient", wind.drag), ("lift coefficient", wind.lift)]
         {

@@ -500,3 +500,13 @@ fn cords_whose_segments_are_beyond_the_limits_of_a_material_are_refused() {
     }
     assert_no_faults(faults);
 }
+
+/// A breath of wind with gusts as short and as quick as the settings allow.
+#[test]
+fn wind_at_the_ends_of_its_range_stays_finite() {
+    let wind =
+        Wind { velocity: [1e-20, 0.0, 0.0], gust: 10.0, gust_length: 1e-3, gust_frequency: 1e3, ..Wind::default() };
+    let mut reference = Reference::new(&base(), Settings { wind: Some(wind), ..Settings::default() }).unwrap();
+    reference.step(20);
+    assert_eq!(reference.non_finite_count(), 0);
+}

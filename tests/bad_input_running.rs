@@ -7,8 +7,11 @@ use common::cases::*;
 use common::{gpu, solver, step};
 use std::sync::mpsc;
 use std::time::Duration;
+use supple::coloring::Span;
 use supple::gpu::Context;
-use supple::{ClothGrid, Distance, Error, Material, MaterialId, Reference, Scene, Settings, Solver, wgpu};
+use supple::{
+    ClothGrid, Distance, Error, Material, MaterialId, Particle, Pass, Reference, Scene, Settings, Solver, wgpu,
+};
 
 const NAN: f32 = f32::NAN;
 const INF: f32 = f32::INFINITY;
@@ -49,16 +52,16 @@ fn running_cases(foreign: MaterialId) -> Vec<Case<Attempt>> {
         running_case!("a release past the end", "IndexOutOfRange", &["release", "15"], |p| p.release(&[3, 15])),
         running_case!("a pin past the end", "IndexOutOfRange", &["pin", "77", "15"], |p| p.pin(&[0, 1, 77])),
         running_case!("a pin at u32::MAX", "IndexOutOfRange", &["pin", "4294967295"], |p| p.pin(&[u32::MAX])),
-        running_case!("positions past the end", "IndexOutOfRange", &["position", "16", "15"], |p| {
+        running_case!("positions past the end", "IndexOutOfRange", &["position", "particle 15", "only 15"], |p| {
             p.set_positions(14, &[[0.0; 3]; 2])
         }),
-        running_case!("positions from u32::MAX", "IndexOutOfRange", &["4294967296", "15"], |p| {
+        running_case!("positions from u32::MAX", "IndexOutOfRange", &["4294967295", "15"], |p| {
             p.set_positions(u32::MAX, &[[0.0; 3]])
         }),
         running_case!("a NaN position", "InvalidValue", &["position of particle 5", "NaN"], |p| {
             p.set_positions(4, &[[0.0; 3], [0.0, NAN, 0.0]])
         }),
-        running_case!("velocities past the end", "IndexOutOfRange", &["velocity", "17", "15"], |p| {
+        running_case!("velocities past the end", "IndexOutOfRange", &["velocity", "particle 16", "15"], |p| {
             p.set_velocities(0, &[[0.0; 3]; 17])
         }),
         running_case!("an infinite velocity", "InvalidValue", &["velocity of particle 0", "inf"], |p| {
@@ -278,4 +281,27 @@ fn a_request_made_before_the_device_was_destroyed_is_an_error() {
         }
         panic!("for ever on its way");
     });
+}
+
+#[test]
+fn passes_that_are_not_planned_are_left_out() {
+    let gpu = gpu();
+    let mut scene = Scene::new();
+    scene.add_particle(Particle::default()).unwrap();
+    let mut solver = solver(&gpu, &scene, Settings::default());
+    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    let span = Span { first: 0, count: 1000 };
+    let foreign = [
+        Pass::Normals,
+        Pass::Aerodynamics,
+        Pass::Project { kind: 0, color: 9, span, first_iteration: true },
+        Pass::Split { kind: 7, span, first_iteration: false },
+        Pass::GatherChunks { kind: 3 },
+        Pass::GatherHubs { kind: usize::MAX },
+    ];
+    foreign.into_iter().for_each(|pass| reference.play(pass));
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    solver.encode_passes(&mut encoder, foreign, None);
+    gpu.queue.submit([encoder.finish()]);
+    assert_eq!(solver.read_positions().unwrap(), reference.positions());
 }

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{Player, chain, distance, momentum, noise, players};
-use supple::{ClothGrid, Distance, Material, Particle, Scene, Settings, Wind};
+use supple::{ClothGrid, ClothMesh, Distance, Fabric, Material, Particle, Scene, Settings, Wind};
 
 const G: f64 = 9.81;
 
@@ -585,6 +585,32 @@ fn an_undamped_hanging_cloth_gains_no_energy() {
             let end = energy(&masses, &player.positions(), &player.velocities()) / start;
             println!("{} tethers {tethers}: at most {most:.6}, in the end {end:.4}", player.name());
             assert!(most < 1.001, "{} tethers {tethers}: {most} of its energy", player.name());
+        }
+    }
+}
+
+#[test]
+fn wind_carries_a_light_fan_no_faster_than_it_blows() {
+    let gpu = common::gpu();
+    // A particle of many triangles: each is slowed by its own drag, and all of them together.
+    for valence in [6u16, 12, 50] {
+        let mut positions = vec![[0.0; 3]];
+        positions.extend((0..valence).map(|spoke| {
+            let (sin, cos) = (f32::from(spoke) / f32::from(valence) * std::f32::consts::TAU).sin_cos();
+            [cos, 0.0, sin]
+        }));
+        let valence = u32::from(valence);
+        let triangles: Vec<[u32; 3]> = (0..valence).map(|spoke| [0, 1 + (spoke + 1) % valence, 1 + spoke]).collect();
+        let soft = Material::compliant(1e17);
+        let fabric = Fabric { area_density: 1e-6, structural: soft, shear: soft, bend: soft };
+        let mut scene = Scene::new();
+        let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None };
+        scene.add_cloth_mesh(&mesh).unwrap();
+        let wind = Wind { velocity: [0.0, 10.0, 0.0], ..Wind::default() };
+        for mut player in players(&gpu, &scene, Settings { substeps: 1, wind: Some(wind), ..no_gravity() }) {
+            player.step(1);
+            let speed = player.velocities()[0][1];
+            assert!((0.0..=10.0).contains(&speed), "{} valence {valence}: {speed} m/s", player.name());
         }
     }
 }

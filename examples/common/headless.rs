@@ -79,6 +79,15 @@ pub fn run(demo: &Demo, options: &Options) -> anyhow::Result<Report> {
     let cook_ms = start.elapsed().as_secs_f64() * 1e3;
 
     let picture_size = options.picture_size()?;
+    // Before the work rather than after it.
+    for path in options.png.iter().chain(&options.gif).chain(&options.positions) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", cannot_write(path), folder.display());
+    }
+    if let Some(path) = &options.png {
+        let format = image::ImageFormat::from_path(path).with_context(|| cannot_write(path))?;
+        anyhow::ensure!(format == image::ImageFormat::Png, "{}: pictures are PNG", cannot_write(path));
+    }
     let wants_pictures = options.png.is_some() || options.gif.is_some();
     let mut painter = wants_pictures.then(|| Painter::new(&gpu, demo, &solver, picture_size));
     let mut film =

@@ -24,7 +24,7 @@ pub struct Options {
     #[arg(long)]
     pub headless: bool,
     /// Steps of 1/60 s to simulate without a window
-    #[arg(long, default_value_t = 120)]
+    #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: u32,
     /// Substeps in a step
     #[arg(long, default_value_t = 20)]
@@ -36,10 +36,10 @@ pub struct Options {
     #[arg(long)]
     pub no_tethers: bool,
     /// Speed of the wind [m/s]
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     pub wind: f32,
     /// Velocity damping [1/s]
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     pub damping: f32,
     /// Seed of the unevenness at the start; 0 = none
     #[arg(long, default_value_t = 0)]

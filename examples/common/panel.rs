@@ -1,6 +1,7 @@
 //! The panel over the picture: figures and sliders.
 
 use super::{Demo, breeze};
+use std::collections::HashMap;
 use supple::gpu::Context;
 use supple::{Distance, Material, MaterialId, Settings, Solver, Strain, wgpu};
 use winit::event::WindowEvent;
@@ -13,6 +14,8 @@ pub struct Panel {
     renderer: egui_wgpu::Renderer,
     output: Option<egui::FullOutput>,
     frame_milliseconds: f32,
+    /// Compliances that were moved away from the scene's.
+    compliances: HashMap<MaterialId, f32>,
 }
 
 /// What changes from frame to frame.
@@ -44,7 +47,7 @@ impl Panel {
         let state =
             egui_winit::State::new(context.clone(), viewport, window, scale, window.theme(), Some(texture_limit));
         let renderer = egui_wgpu::Renderer::new(&gpu.device, format, egui_wgpu::RendererOptions::default());
-        Self { context, state, renderer, output: None, frame_milliseconds: 0.0 }
+        Self { context, state, renderer, output: None, frame_milliseconds: 0.0, compliances: HashMap::new() }
     }
 
     /// Whether the panel has taken the event for itself.
@@ -52,6 +55,11 @@ impl Panel {
         let consumed = self.state.on_window_event(window, event).consumed;
         // A click on the picture belongs to the picture even while a slider has the keyboard.
         consumed && (self.context.is_pointer_over_egui() || self.context.egui_wants_keyboard_input())
+    }
+
+    /// The materials are those of the scene again.
+    pub fn forget_materials(&mut self) {
+        self.compliances.clear();
     }
 
     /// Lays the panel out.
@@ -64,7 +72,7 @@ impl Panel {
             egui::Window::new(demo.title).default_pos([10.0, 10.0]).resizable(false).show(ui.ctx(), |ui| {
                 figures(ui, shown, demo, solver, milliseconds);
                 ui.separator();
-                sliders(ui, demo, &mut asked);
+                sliders(ui, demo, &mut self.compliances, &mut asked);
                 if ui.button("reset").clicked() {
                     asked.reset = true;
                 }
@@ -152,7 +160,7 @@ fn figures(ui: &mut egui::Ui, shown: &Shown, demo: &Demo, solver: &Solver, milli
     });
 }
 
-fn sliders(ui: &mut egui::Ui, demo: &Demo, asked: &mut Asked) {
+fn sliders(ui: &mut egui::Ui, demo: &Demo, compliances: &mut HashMap<MaterialId, f32>, asked: &mut Asked) {
     let mut settings = demo.settings;
     let mut speed = settings.wind.map_or(0.0, |wind| glam::Vec3::from(wind.velocity).length());
     ui.add(egui::Slider::new(&mut settings.substeps, 1..=100).text("substeps"));
@@ -164,12 +172,10 @@ fn sliders(ui: &mut egui::Ui, demo: &Demo, asked: &mut Asked) {
     asked.settings = (settings != demo.settings).then_some(settings);
     for &(name, id) in &demo.materials {
         let Ok(mut material) = demo.scene.material(id) else { continue };
-        let key = ui.scope_id().with(name);
-        // The slider's own memory: the scene keeps the compliance of the start.
-        material.compliance = ui.data(|data| data.get_temp(key)).unwrap_or(material.compliance);
+        material.compliance = compliances.get(&id).copied().unwrap_or(material.compliance);
         let slider = egui::Slider::new(&mut material.compliance, 0.0..=1.0).logarithmic(true).smallest_positive(1e-8);
         if ui.add(slider.text(format!("{name} [m/N]"))).changed() {
-            ui.data_mut(|data| data.insert_temp(key, material.compliance));
+            compliances.insert(id, material.compliance);
             asked.materials.push((id, material));
         }
     }

@@ -247,6 +247,7 @@ impl State {
             KeyCode::KeyN => (self.paused, self.single_step) = (true, true),
             KeyCode::KeyR => self.reset(),
             KeyCode::KeyP => {
+                self.let_go()?;
                 let pins: Vec<u32> = demo.scene.pinned_particles().collect();
                 if self.released {
                     self.solver.pin(&pins)?
@@ -274,6 +275,7 @@ impl State {
 
     fn reset(&mut self) {
         self.grabbed = None;
+        self.panel.forget_materials();
         self.released = false;
         self.solver.reset();
     }

@@ -236,9 +236,9 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     let tethers: u64 =
         scene.bodies.iter().map(|body| body.particles.len() as u64 * u64::from(body.tethers.per_particle)).sum();
     let sizes = [particles * 32, scene.triangles.len() as u64 * 24, tethers * 8, particles * 16];
-    // A record's split needs at most a vec4 for each of its particles; only hubs are split, so this is rarely the bound.
+    // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
-        let overflow = crate::coloring::hub_constraint_count(set, scene.particle_count()) as u64;
+        let overflow = u64::from(set.coloring(scene.particle_count()).overflow.count);
         (set.words.len() as u64 * 4).max(overflow * set.info.arity as u64 * 16)
     });
     let largest = sizes.into_iter().chain(records).max().unwrap_or(0).next_multiple_of(256);

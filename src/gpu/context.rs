@@ -35,11 +35,15 @@ impl Context {
     /// # Errors
     /// As [`Context::new`].
     pub fn on(adapter: wgpu::Adapter, limits: wgpu::Limits) -> Result<Self> {
-        let (needed, available) =
-            (limits.max_storage_buffer_binding_size, adapter.limits().max_storage_buffer_binding_size);
-        if needed > available {
-            let (what, limit) = ("the largest buffer".into(), "max_storage_buffer_binding_size");
-            return Err(Error::LimitExceeded { what, limit, needed, available });
+        let most = adapter.limits();
+        let (binding, buffer) = (most.max_storage_buffer_binding_size, most.max_buffer_size);
+        for (limit, needed, available) in [
+            ("max_storage_buffer_binding_size", limits.max_storage_buffer_binding_size, binding),
+            ("max_buffer_size", limits.max_buffer_size, buffer),
+        ] {
+            if needed > available {
+                return Err(Error::LimitExceeded { what: "the largest buffer".into(), limit, needed, available });
+            }
         }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("supple"),

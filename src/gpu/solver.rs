@@ -73,6 +73,11 @@ impl Solver {
             ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),
             ("max_compute_invocations_per_workgroup", WORKGROUP_SIZE, limits.max_compute_invocations_per_workgroup),
             ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension),
+            (
+                "max_dynamic_uniform_buffers_per_pipeline_layout",
+                1,
+                limits.max_dynamic_uniform_buffers_per_pipeline_layout,
+            ),
         ];
         for (limit, needed, available) in demands {
             if needed > available {
@@ -122,6 +127,10 @@ impl Solver {
     }
 
     /// Records so many steps of `dt` into the encoder, as one compute pass. It neither submits nor waits.
+    ///
+    /// The number of passes is fixed here, while `set_…`, `pin`, `release` and `reset` are queued writes, which come before
+    /// everything that is submitted after them. So submit what is recorded before you change anything: steps recorded
+    /// under other settings would run with a mixture of both.
     pub fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
         self.encode_timed(encoder, steps, None);
     }
@@ -141,15 +150,16 @@ impl Solver {
         self.record(encoder, (0..steps).flat_map(|_| plan.step(substeps)), timestamps);
     }
 
-    /// Records any passes, as one compute pass: for those who compare stage by stage, or time a stage.
-    /// In any order but that of [`Solver::plan`] they mean nothing.
+    /// Records passes of the plan, as one compute pass, and none that is not in it: for those who compare stage by stage, or
+    /// time a stage. In any order but that of [`Solver::plan`] they mean nothing.
     pub fn encode_passes(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         passes: impl IntoIterator<Item = Pass>,
         timestamps: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) {
-        self.record(encoder, passes.into_iter(), timestamps);
+        let plan = &self.controls.plan;
+        self.record(encoder, passes.into_iter().filter(|pass| plan.contains(pass)), timestamps);
     }
 
     fn record(

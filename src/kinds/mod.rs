@@ -64,7 +64,7 @@ pub trait Kind: Copy + std::fmt::Debug {
     /// The particles that it names, [`KindInfo::arity`] of them.
     fn particles(&self) -> &[u32];
 
-    /// Appends the parameters as record words, padding included.
+    /// Appends the parameters as record words, at most [`KindInfo::record_words`] less particles and material.
     fn write_parameters(&self, words: &mut Vec<u32>);
 
     /// Whether the parameters are in range; `index` is the constraint's, for the error.

@@ -17,6 +17,7 @@ pub use rope::{Rope, RopeParts};
 pub(crate) use tether::TetherGraph;
 pub use tether::{TetherRow, Tethers};
 
+use crate::coloring::Coloring;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{self, KINDS, Kind, KindInfo};
 use std::collections::HashMap;
@@ -53,6 +54,11 @@ impl ConstraintSet {
 
     pub fn particles(&self, constraint: usize) -> &[u32] {
         &self.words[constraint * self.info.record_words..][..self.info.arity]
+    }
+
+    pub fn coloring(&self, particle_count: usize) -> Coloring {
+        let particles: Vec<u32> = (0..self.len()).flat_map(|constraint| self.particles(constraint)).copied().collect();
+        Coloring::greedy(&particles, self.info.arity, particle_count)
     }
 }
 
@@ -165,7 +171,7 @@ impl Scene {
         })
     }
 
-    /// Pins a particle: it stays where it is, or follows a target ([`crate::Solver::set_target`]), until it is released.
+    /// Pins a particle: it moves on at its velocity (by default it stays where it is), or follows a target ([`crate::Solver::set_target`]), until it is released.
     ///
     /// # Errors
     /// The particle must exist.
@@ -291,6 +297,10 @@ impl Scene {
     fn check_constraint<K: Kind>(&self, constraint: &K) -> Result<u32> {
         let set = &self.constraints[kinds::kind_index(K::INFO)];
         let index = set.len();
+        if constraint.particles().len() != K::INFO.arity {
+            let (left, right) = (constraint.particles().len(), K::INFO.arity);
+            return Err(Error::LengthMismatch { what: "particles of a constraint and arity of its kind", left, right });
+        }
         let what = || format!("{} constraint {index}", K::INFO.name);
         kinds::check_particles(what, constraint.particles(), self.particle_count())?;
         constraint.check(index)?;
@@ -309,6 +319,8 @@ impl Scene {
         words.extend_from_slice(constraint.particles());
         words.push(material.0);
         constraint.write_parameters(words);
+        // Padding is the scene's business: a kind that forgot it would shift all records after it.
+        words.resize(words.len().next_multiple_of(K::INFO.record_words), 0);
     }
 
     fn distance_count(&self) -> u32 {

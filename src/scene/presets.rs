@@ -60,7 +60,7 @@ impl Fabric {
     pub const WOOL: Self = woven(0.20, 7e3, 33.0, 1e-5);
     /// Garment leather of 0.8 mm: 650 g/m².
     pub const LEATHER: Self = isotropic(0.65, 2e4, 1e-4);
-    /// Natural rubber sheet of 0.5 mm: 475 g/m².
+    /// Natural rubber sheet of 0.5 mm: 475 g/m². It stretches: use it without tethers, or see [`super::Tethers::scale`].
     pub const RUBBER: Self = isotropic(0.475, 750.0, 2.1e-5);
 }
 
@@ -74,7 +74,7 @@ impl Cord {
     pub const HEMP: Self = Self::limp(0.112, 9e4);
     /// Cotton rope of three strands, 12.7 mm thick.
     pub const COTTON: Self = Self::limp(0.10, 4.5e4);
-    /// One strand of a rubber band, 6 mm × 1 mm.
+    /// One strand of a rubber band, 6 mm × 1 mm. It stretches: use it without tethers, or see [`super::Tethers::scale`].
     pub const RUBBER_BAND: Self = Self::limp(5.7e-3, 9.0);
 
     /// A cord without resistance to bending: mass per length [kg/m], axial stiffness EA \[N\].
