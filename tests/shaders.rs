@@ -8,7 +8,6 @@ use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
 use supple::kinds::KINDS;
 use supple::scene::TetherRow;
-use supple::xpbd::ScaledMaterial;
 
 /// Storage buffers in one stage that every device offers by [`wgpu::Limits::default`].
 const MAX_STORAGE_BUFFERS: usize = 8;
@@ -161,40 +160,6 @@ fn every_shader_is_compiled_into_the_crate() {
     }
 }
 
-/// The offsets of a WGSL struct's members, by name, and its size.
-fn layout(module: &naga::Module, name: &str) -> (Vec<(String, usize)>, usize) {
-    let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name));
-    match found.map(|(_, ty)| &ty.inner) {
-        Some(naga::TypeInner::Struct { members, span }) => {
-            let member =
-                |member: &naga::StructMember| (member.name.clone().unwrap_or_default(), member.offset as usize);
-            (members.iter().map(member).collect(), *span as usize)
-        }
-        other => panic!("struct {name}: {other:?}"),
-    }
-}
-
-/// Name and offset of each field of a Rust struct.
-macro_rules! fields {
-    ($ty:ty { $($field:ident),+ }) => {
-        (vec![$((stringify!($field).to_owned(), offset_of!($ty, $field))),+], size_of::<$ty>())
-    };
-}
-
-#[test]
-fn structs_lie_in_memory_as_on_the_host() {
-    // Those of the crate's own (Params, Span, Status, Target) are compared inside it: src/gpu/layout.rs.
-    let module = |file: &str| match validated(&read(&root().join(format!("shaders/{file}.wgsl")))) {
-        Ok(module) => module,
-        Err(fault) => panic!("{file}: {fault}"),
-    };
-    assert_eq!(layout(&module("tether"), "ScaledMaterial"), fields!(ScaledMaterial { alpha_tilde, gamma }));
-    // Zeroed on the host as eight floats.
-    let (members, size) = layout(&module("tether"), "Residual");
-    assert_eq!(members, [("position".to_owned(), 0), ("displacement".to_owned(), 16)]);
-    assert_eq!(size, size_of::<[f32; 8]>());
-}
-
 #[test]
 fn tethers_are_read_as_they_are_written() {
     // A row is one vec2: the anchor, then the length.
@@ -206,6 +171,6 @@ fn tethers_are_read_as_they_are_written() {
         panic!("a tether is no vec2: {:?}", module.types[base]);
     };
     assert_eq!(scalar, naga::Scalar::U32);
-    let host = (vec![("anchor".to_owned(), 0), ("length".to_owned(), 4)], stride as usize);
-    assert_eq!(fields!(TetherRow { anchor, length }), host);
+    assert_eq!((offset_of!(TetherRow, anchor), offset_of!(TetherRow, length)), (0, 4));
+    assert_eq!(size_of::<TetherRow>(), stride as usize);
 }
