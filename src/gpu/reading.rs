@@ -75,7 +75,7 @@ impl Solver {
     /// they were added; λ/h² is the force along ∇C, in N for a distance.
     ///
     /// # Errors
-    /// As [`Solver::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`Settings::keep_lambdas`]).
+    /// As [`Solver::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`crate::Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self) -> Result<Vec<f32>> {
         if !self.keep_lambdas {
             return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));

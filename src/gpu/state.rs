@@ -13,7 +13,7 @@ impl Solver {
     /// Simulates otherwise in what is encoded from now on. Submit what was encoded before; see [`Solver::encode`].
     ///
     /// # Errors
-    /// See [`Settings::check`]; [`Error::LimitExceeded`] where λ is to be kept and does not fit.
+    /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept and does not fit.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         settings.check()?;
         let keep_lambdas = needs_lambdas(&settings);
