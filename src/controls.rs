@@ -107,7 +107,8 @@ impl Controls {
         self.materials.clone_from(&scene.materials);
         self.targets.clear();
         self.target_of.clear();
-        self.tie();
+        let inverse_masses = &self.inverse_masses;
+        self.tether_rows = self.cooked.tether_graph.tie(|particle| inverse_masses[particle as usize] == 0.0);
     }
 
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
@@ -128,7 +129,7 @@ impl Controls {
         self.inverse_masses[particle as usize] == 0.0
     }
 
-    /// Pins particles, or releases them; returns those that changed. Ties the tethers anew if any did.
+    /// Pins particles, or releases them; returns those that changed. Ties the tethers of their bodies anew.
     pub fn set_pinned(&mut self, particles: &[u32], pinned: bool) -> Result<Vec<u32>> {
         for &particle in particles {
             self.scene.check_particle(if pinned { "pin" } else { "release" }, particle)?;
@@ -146,9 +147,8 @@ impl Controls {
                 changed.push(particle);
             }
         }
-        if !changed.is_empty() {
-            self.tie();
-        }
+        let Self { cooked, tether_rows, inverse_masses, .. } = self;
+        cooked.tether_graph.retie(tether_rows, &changed, |particle| inverse_masses[particle as usize] == 0.0);
         Ok(changed)
     }
 
@@ -231,10 +231,5 @@ impl Controls {
             ScaledMaterial { alpha_tilde, gamma }
         };
         self.materials.iter().map(scale).collect()
-    }
-
-    fn tie(&mut self) {
-        let inverse_masses = &self.inverse_masses;
-        self.tether_rows = self.cooked.tether_graph.tie(|particle| inverse_masses[particle as usize] == 0.0);
     }
 }

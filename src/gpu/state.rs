@@ -53,8 +53,8 @@ impl Solver {
         Ok(self.controls.is_pinned(particle))
     }
 
-    /// Pins particles where they are. Tethers are tied anew, which takes the host a few tenths of
-    /// a second at 100 000 particles.
+    /// Pins particles where they are. The tethers of their bodies are tied anew, which takes the host a few tenths of a second
+    /// for a body of 100 000 particles.
     ///
     /// # Errors
     /// The particles must exist.
@@ -67,7 +67,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Releases pinned particles; each flies on with the velocity of its last step. Tethers are tied anew.
+    /// Releases pinned particles; each flies on with the velocity of its last step. The tethers of their
+    /// bodies are tied anew.
     ///
     /// # Errors
     /// The particles must exist, and have had a mass in the scene.

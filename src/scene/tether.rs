@@ -135,6 +135,20 @@ impl TetherGraph {
     pub fn tie(&self, is_pinned: impl Fn(u32) -> bool) -> Vec<TetherRow> {
         self.bodies.iter().flat_map(|body| body.tie(&is_pinned)).collect()
     }
+
+    /// Ties anew the bodies of which a particle has been pinned or released.
+    pub fn retie(&self, rows: &mut [TetherRow], changed: &[u32], is_pinned: impl Fn(u32) -> bool) {
+        let mut rest = rows;
+        for body in &self.bodies {
+            let row_count = (body.particle_count() * body.tethers.per_particle) as usize;
+            let (own, others) = rest.split_at_mut(row_count);
+            let particles = body.first_particle..body.first_particle + body.particle_count();
+            if changed.iter().any(|particle| particles.contains(particle)) {
+                own.copy_from_slice(&body.tie(&is_pinned));
+            }
+            rest = others;
+        }
+    }
 }
 
 /// Compressed rows: for each of `count` keys its values in the order given.
