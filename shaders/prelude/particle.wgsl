@@ -1,4 +1,4 @@
-// What predict, velocity and advance share: the two halves of a substep for one particle, on values.
+// What predict.wgsl and velocity.wgsl share: the two halves of a substep for one particle, on values.
 
 struct Motion {
     // x and w

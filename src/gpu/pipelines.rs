@@ -67,6 +67,7 @@ impl Pipelines {
     pub fn new(device: &wgpu::Device) -> Self {
         let stage = |entry, text, slots| Stage::new(device, entry, text, slots, &[]);
         let gather = include_str!("../../shaders/gather.wgsl");
+        let velocity = include_str!("../../shaders/velocity.wgsl");
         Self {
             targets: stage("targets", include_str!("../../shaders/targets.wgsl"), &[Uniform, Read, Read, Write]),
             start: stage("start", include_str!("../../shaders/start.wgsl"), &[Uniform, Write, Write, Write, Write]),
@@ -76,16 +77,8 @@ impl Pipelines {
                 &[Uniform, Read, Read, Read, Read, Write, Write],
             ),
             predict: stage("predict", include_str!("../../shaders/predict.wgsl"), &[Uniform, Read, Read, Write, Write]),
-            velocity: stage(
-                "velocity",
-                include_str!("../../shaders/velocity.wgsl"),
-                &[Uniform, Write, Write, Write, Write],
-            ),
-            advance: stage(
-                "advance",
-                include_str!("../../shaders/advance.wgsl"),
-                &[Uniform, Write, Write, Write, Write],
-            ),
+            velocity: stage("velocity", velocity, &[Uniform, Write, Write, Write, Write]),
+            advance: stage("velocity_predict", velocity, &[Uniform, Write, Write, Write, Write]),
             finish: stage("finish", include_str!("../../shaders/finish.wgsl"), &[Uniform, Read, Write, Write]),
             tether: stage("tether", include_str!("../../shaders/tether.wgsl"), &[Uniform, Read, Write, Read, Read]),
             normals: stage("normals", include_str!("../../shaders/normals.wgsl"), &[Uniform, Read, Read, Read, Write]),
