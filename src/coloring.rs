@@ -41,7 +41,22 @@ pub struct Coloring {
 impl Coloring {
     /// Colours the constraints whose particles are `particles`, `arity` apiece.
     pub fn greedy(particles: &[u32], arity: usize, particle_count: usize) -> Self {
-        let constraint_count = particles.len() / arity;
+        let count = particles.len() / arity;
+        Self::first_fit(particles, count, |index| index as usize * arity..(index as usize + 1) * arity, particle_count)
+    }
+
+    /// Colours groups: those of constraint i are `particles[offsets[i]..offsets[i + 1]]`.
+    pub fn greedy_groups(particles: &[u32], offsets: &[usize], particle_count: usize) -> Self {
+        let count = offsets.len().saturating_sub(1);
+        Self::first_fit(particles, count, |index| offsets[index as usize]..offsets[index as usize + 1], particle_count)
+    }
+
+    fn first_fit(
+        particles: &[u32],
+        constraint_count: usize,
+        range: impl Fn(u32) -> std::ops::Range<usize>,
+        particle_count: usize,
+    ) -> Self {
         let mut degree = vec![0u32; particle_count];
         for &particle in particles {
             degree[particle as usize] += 1;
@@ -50,7 +65,7 @@ impl Coloring {
         let overflow_color = MAX_COLORS;
         let mut counts = [0u32; MAX_COLORS + 1];
         let mut colors = vec![0u8; constraint_count];
-        let constraint = |index: u32| &particles[index as usize * arity..][..arity];
+        let constraint = |index: u32| &particles[range(index)];
         let busiest = |index: u32| constraint(index).iter().map(|&particle| degree[particle as usize]).max();
         let mut sequence: Vec<u32> = (0..constraint_count as u32).collect();
         sequence.sort_by_key(|&index| std::cmp::Reverse(busiest(index)));
@@ -81,6 +96,15 @@ impl Coloring {
             next[color as usize] += 1;
         }
         Self { order, colors: spans, overflow }
+    }
+
+    /// Values by place, put back in the order of insertion.
+    pub(crate) fn unsort<T: Copy + Default>(&self, by_place: &[T]) -> Vec<T> {
+        let mut values = vec![T::default(); self.order.len()];
+        for (&constraint, &value) in self.order.iter().zip(by_place) {
+            values[constraint as usize] = value;
+        }
+        values
     }
 
     /// The colour of every constraint in insertion order; `None` in the overflow.

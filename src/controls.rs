@@ -7,7 +7,7 @@ use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
 use crate::plan::Plan;
 use crate::scene::{Material, MaterialId, Scene, TetherRow};
-use crate::settings::Settings;
+use crate::settings::{Method, Settings};
 use crate::xpbd::ScaledMaterial;
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ impl Controls {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
         }
         settings.check()?;
-        let cooked = Cooked::new(scene)?;
+        let cooked = Cooked::new(scene, settings.sweep)?;
         let plan = Plan::new(&cooked, &settings);
         let mut controls = Self {
             scene: scene.clone(),
@@ -113,6 +113,15 @@ impl Controls {
 
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         settings.check()?;
+        if settings.sweep != self.settings.sweep {
+            let particle_count = self.scene.particle_count();
+            // On a copy, as an error must leave nothing changed.
+            let mut kinds = self.cooked.kinds.clone();
+            for kind in &mut kinds {
+                kind.split(particle_count, settings.sweep)?;
+            }
+            self.cooked.kinds = kinds;
+        }
         self.settings = settings;
         self.plan = Plan::new(&self.cooked, &self.settings);
         Ok(())
@@ -211,7 +220,7 @@ impl Controls {
             gust_frequency: wind.gust_frequency,
             drag: 0.5 * wind.density * wind.drag,
             lift: 0.5 * wind.density * wind.lift,
-            velocity_factor: (-f64::from(self.settings.damping) * f64::from(h)).exp() as f32,
+            velocity_factor: self.velocity_factor(),
             particle_count: self.scene.particle_count() as u32,
             tethered_count: self.cooked.tethered.len() as u32,
             target_count: self.targets.len() as u32,
@@ -221,14 +230,29 @@ impl Controls {
         }
     }
 
-    /// α̃ and γ of every material at the substep of the settings.
+    /// exp(−damping · h) and the substep's part of the step factor.
+    fn velocity_factor(&self) -> f32 {
+        let Settings { damping, step_factor, substeps, .. } = self.settings;
+        let decay = -f64::from(damping) * f64::from(self.settings.substep());
+        (decay.exp() * f64::from(step_factor).powf(1.0 / f64::from(substeps))) as f32
+    }
+
+    /// α̃, γ and the factor of every material, at the substep and by the method of the settings.
     pub fn scaled_materials(&self) -> Vec<ScaledMaterial> {
         let h = f64::from(self.settings.substep());
+        let omega = f64::from(self.settings.relaxation);
+        let sweeps = f64::from(self.settings.iterations);
         let scale = |material: &Material| {
-            let (alpha, beta) = (f64::from(material.compliance), f64::from(material.damping));
+            let [alpha, beta, tau] = [material.compliance, material.damping, material.damping_time].map(f64::from);
+            let k = f64::from(material.stiffness);
+            let [alpha_tilde, gamma, factor] = match self.settings.method {
+                Method::Xpbd => [alpha / (h * h), (alpha * beta + tau) / h, omega],
+                Method::Pbd => [0.0, 0.0, omega * (1.0 - (1.0 - k).powf(1.0 / sweeps))],
+                Method::NaivePbd => [0.0, 0.0, omega * k],
+            }
             // 1e30 is as good as infinite and cannot overflow in the update.
-            let [alpha_tilde, gamma] = [alpha / (h * h), alpha * beta / h].map(|value| value.min(1e30) as f32);
-            ScaledMaterial { alpha_tilde, gamma }
+            .map(|value| value.min(1e30) as f32);
+            ScaledMaterial { alpha_tilde, gamma, factor, padding: 0.0 }
         };
         self.materials.iter().map(scale).collect()
     }

@@ -1,13 +1,13 @@
-//! A scene made ready to run: records sorted by colour, overflow split, triangles gathered per particle, tethers tied.
+//! A scene made ready to run: records sorted by colour, what is solved at once split, triangles gathered per particle, tethers tied.
 //!
 //! Cooking happens once; both players read the result. What changes while running (pins, targets, materials, settings)
 //! lives in [`crate::controls`].
 
 use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
-use crate::kinds::KindInfo;
+use crate::kinds::{KindInfo, group};
 use crate::scene::{ConstraintSet, Scene, TetherGraph};
-use std::collections::BTreeMap;
+use crate::settings::Sweep;
 
 /// The longest loop that one GPU thread may run: Mesa's software driver ends every loop of an invocation after 65 535
 /// turns in all, without a word.
@@ -32,21 +32,29 @@ pub(crate) struct Cooked {
 pub(crate) struct CookedKind {
     pub info: &'static KindInfo,
     pub records: Vec<u32>,
+    /// Of groups: the rows of their members, and how many members there are.
+    pub rows: Vec<[u32; 4]>,
+    pub slot_count: u32,
+    /// How many threads solve one group: 1, or [`group::LANES`].
+    pub lanes: usize,
     pub coloring: Coloring,
     pub split: Split,
 }
 
-/// How the overflow of a colouring is solved: *mass splitting* (Tonge, Benevolenski, Voroshilov 2012).
+/// How constraints are solved at once: *mass splitting* (Tonge, Benevolenski, Voroshilov 2012). For the overflow of a
+/// colouring, or for all constraints of a kind in a Jacobi sweep.
 ///
-/// A particle with n overflow constraints counts as n particles of an n-th of its mass, one in each constraint. All
+/// A particle with n of these constraints counts as n particles of an n-th of its mass, one in each constraint. All
 /// constraints are then independent and projected at once; the particle moves to the mean of its parts. The whole keeps
 /// momentum, cannot overshoot, and takes three dispatches for any number of constraints: project the parts, sum the
 /// impulses in chunks, sum the chunks. A fixed order of summation keeps it deterministic.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Split {
-    /// n for each particle of each overflow record.
+    /// The records that are split: all from the first of them on.
+    pub span: Span,
+    /// n for each particle of each of these records; groups have it in the rows of their members.
     pub shares: Vec<f32>,
-    /// Places in `shares`, grouped by particle.
+    /// Places in the impulses, grouped by particle.
     pub slots: Vec<u32>,
     /// Runs of `slots`: first, count.
     pub chunks: Vec<[u32; 2]>,
@@ -63,10 +71,10 @@ pub(crate) struct Rings {
 }
 
 impl Cooked {
-    pub fn new(scene: &Scene) -> Result<Self> {
+    pub fn new(scene: &Scene, sweep: Sweep) -> Result<Self> {
         let particle_count = scene.particle_count();
         let kinds: Vec<_> =
-            scene.constraints.iter().map(|set| CookedKind::new(set, particle_count)).collect::<Result<_>>()?;
+            scene.constraints.iter().map(|set| CookedKind::new(set, particle_count, sweep)).collect::<Result<_>>()?;
         let tether_graph = TetherGraph::new(scene);
         let mut tethered = Vec::new();
         let mut next = 0;
@@ -81,7 +89,7 @@ impl Cooked {
 }
 
 impl CookedKind {
-    fn new(set: &ConstraintSet, particle_count: usize) -> Result<Self> {
+    fn new(set: &ConstraintSet, particle_count: usize, sweep: Sweep) -> Result<Self> {
         let info = set.info;
         let coloring = set.coloring(particle_count);
         let mut records = Vec::with_capacity(set.words.len());
@@ -89,8 +97,15 @@ impl CookedKind {
             let first = constraint as usize * info.record_words;
             records.extend_from_slice(&set.words[first..first + info.record_words]);
         }
-        let split = Split::new(info, &records, coloring.overflow)?;
-        Ok(Self { info, records, coloring, split })
+        let largest = set.records().map(|record| if info.is_group() { record[1] } else { 0 }).max().unwrap_or(0);
+        let lanes = if largest as usize > group::SMALL { group::LANES } else { 1 };
+        let (rows, slot_count) = (set.rows.clone(), set.slot_count);
+        let mut kind = Self { info, records, rows, slot_count, lanes, coloring, split: Split::default() };
+        if info.is_group() {
+            kind.check_loops()?;
+        }
+        kind.split(particle_count, sweep)?;
+        Ok(kind)
     }
 
     pub fn len(&self) -> usize {
@@ -100,34 +115,101 @@ impl CookedKind {
     pub fn record(&self, place: usize) -> &[u32] {
         &self.records[place * self.info.record_words..][..self.info.record_words]
     }
-}
 
-impl Split {
-    fn new(info: &KindInfo, records: &[u32], overflow: Span) -> Result<Self> {
-        let mut slots_of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (index, place) in overflow.range().enumerate() {
-            let particles = &records[place * info.record_words..][..info.arity];
-            for (corner, &particle) in particles.iter().enumerate() {
-                slots_of.entry(particle).or_default().push((index * info.arity + corner) as u32);
-            }
-        }
-        let mut split = Self { shares: vec![0.0; overflow.count as usize * info.arity], ..Self::default() };
-        for (particle, slots) in slots_of {
+    /// The places in the impulses that belong to a record, in the order of its particles.
+    pub fn slots(&self, place: usize) -> std::ops::Range<usize> {
+        let (first, count) = if self.info.is_group() {
+            (self.record(place)[2] as usize, self.record(place)[1] as usize)
+        } else {
+            ((place - self.split.span.first as usize) * self.info.arity, self.info.arity)
+        };
+        first..first + count
+    }
+
+    /// How many impulses there are room for.
+    pub fn impulse_count(&self) -> usize {
+        if self.info.is_group() { self.slot_count as usize } else { self.split.shares.len() }
+    }
+
+    /// How groups are turned at the start, one a record; none for other kinds.
+    pub fn initial_rotations(&self, positions: &[[f32; 3]]) -> Vec<group::Rotation> {
+        let groups = if self.info.is_group() { 0..self.len() } else { 0..0 };
+        groups.map(|place| group::initial_rotation(self.record(place), &self.rows, positions)).collect()
+    }
+
+    /// Splits what the sweep solves at once.
+    pub fn split(&mut self, particle_count: usize, sweep: Sweep) -> Result<()> {
+        self.split = Split::default();
+        self.split.span = match sweep {
+            Sweep::GaussSeidel => self.coloring.overflow,
+            Sweep::Jacobi => Span { first: 0, count: self.len() as u32 },
+        };
+        // Counting sort of the slots by particle.
+        let mut counts = vec![0u32; particle_count];
+        self.each_slot(|particle, _| counts[particle as usize] += 1);
+        let mut next: Vec<u32> =
+            counts.iter().scan(0, |sum, &count| Some(std::mem::replace(sum, *sum + count))).collect();
+        let firsts = next.clone();
+        let mut slots = vec![0; counts.iter().sum::<u32>() as usize];
+        self.each_slot(|particle, slot| {
+            slots[next[particle as usize] as usize] = slot;
+            next[particle as usize] += 1;
+        });
+        let mut split = std::mem::take(&mut self.split);
+        split.slots = slots;
+        for (particle, (&first, &count)) in (0..).zip(firsts.iter().zip(&counts)).filter(|(_, (_, count))| **count > 0)
+        {
             let first_chunk = split.chunks.len() as u32;
-            for chunk in slots.chunks(CHUNK as usize) {
-                split.chunks.push([split.slots.len() as u32, chunk.len() as u32]);
-                split.slots.extend_from_slice(chunk);
-            }
+            split.chunks.extend((0..count).step_by(CHUNK as usize).map(|at| [first + at, CHUNK.min(count - at)]));
             let chunk_count = split.chunks.len() as u32 - first_chunk;
             check_loop("constraints at one particle", chunk_count.into(), CHUNK.into())?;
             split.hubs.push([particle, first_chunk, chunk_count, 0]);
-            for slot in &slots {
-                split.shares[*slot as usize] = slots.len() as f32;
-            }
         }
-        Ok(split)
+        self.split = split;
+        self.write_shares(&counts);
+        Ok(())
     }
 
+    /// Calls for every particle of every record that is split, with the particle and its slot.
+    fn each_slot(&self, mut each: impl FnMut(u32, u32)) {
+        for place in self.split.span.range() {
+            let particles = self.info.particles(self.record(place), &self.rows);
+            particles.zip(self.slots(place)).for_each(|(particle, slot)| each(particle, slot as u32));
+        }
+    }
+
+    fn write_shares(&mut self, counts: &[u32]) {
+        if !self.info.is_group() {
+            let mut shares = vec![0.0; self.split.span.count as usize * self.info.arity];
+            self.each_slot(|particle, slot| shares[slot as usize] = counts[particle as usize] as f32);
+            self.split.shares = shares;
+            return;
+        }
+        let split = self.split.span.range();
+        for place in 0..self.len() {
+            let members = group::member_rows(self.record(place));
+            for row in self.rows[members].iter_mut().step_by(group::MEMBER_ROWS) {
+                let share = if split.contains(&place) { counts[row[0] as usize] as f32 } else { 1.0 };
+                row[1] = share.to_bits();
+            }
+        }
+    }
+
+    /// Whether no thread turns more often than it may: three rounds over its members and their details, and two over the lanes.
+    fn check_loops(&self) -> Result<()> {
+        for place in 0..self.len() {
+            let members = &self.rows[group::member_rows(self.record(place))];
+            let mut turns = vec![2 * self.lanes as u64 + group::ROTATION_STEPS as u64; self.lanes];
+            for (index, member) in members.chunks_exact(group::MEMBER_ROWS).enumerate() {
+                turns[index % self.lanes] += 3 + u64::from(member[1][3]);
+            }
+            check_loop("members and details of a group", turns.into_iter().max().unwrap_or(0), self.lanes as u64)?;
+        }
+        Ok(())
+    }
+}
+
+impl Split {
     pub fn is_empty(&self) -> bool {
         self.hubs.is_empty()
     }

@@ -63,6 +63,16 @@ pub enum Error {
         /// How many triangles are degenerate.
         count: u32,
     },
+    /// A surface that must enclose a volume does not.
+    #[error(
+        "the surface is not closed: {count} edge(s) do not belong to two triangles turned the same way, first {edge:?}"
+    )]
+    NotClosed {
+        /// The first such edge.
+        edge: [u32; 2],
+        /// How many there are.
+        count: usize,
+    },
     /// Two lists that belong together differ in length.
     #[error("{what}: {left} against {right} entries")]
     LengthMismatch {

@@ -14,11 +14,14 @@ pub mod xpbd;
 
 pub use error::{Error, Result};
 pub use gpu::{Solver, required_limits};
-pub use kinds::Distance;
+pub use kinds::{
+    Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, Pressure, ShapeMatching,
+    Volume,
+};
 pub use plan::{Pass, Plan};
 pub use reference::Reference;
 pub use scene::{
     Cloth, ClothGrid, ClothMesh, Cord, Fabric, Material, MaterialId, Particle, Rope, RopeParts, Scene, Strain, Tethers,
 };
-pub use settings::{Settings, Wind};
+pub use settings::{ColorOrder, Method, Settings, Sweep, Wind};
 pub use wgpu;

@@ -13,7 +13,7 @@
 
 use crate::coloring::Span;
 use crate::cooked::Cooked;
-use crate::settings::Settings;
+use crate::settings::{ColorOrder, Settings, Sweep};
 
 /// One pass over particles or constraints; every pass is one GPU dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,13 +80,31 @@ pub struct Plan {
     pub between: Vec<Pass>,
     /// Once, last.
     pub end: Vec<Pass>,
+    /// In which order the colours of a kind are played; `substep` has them in the fixed one.
+    pub color_order: ColorOrder,
+    iterations: u32,
+    /// For each pass of `substep` the run of colours of one kind and iteration that it belongs to.
+    runs: Vec<Run>,
+}
+
+/// Consecutive passes that may be played in any order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    first: usize,
+    count: usize,
+    iteration: u32,
 }
 
 impl Plan {
     pub(crate) fn new(cooked: &Cooked, settings: &Settings) -> Self {
         let surfaces = !cooked.rings.is_empty();
         let wind = surfaces && settings.wind.is_some();
-        let mut plan = Self { begin: vec![Pass::Targets, Pass::Start], ..Self::default() };
+        let mut plan = Self {
+            begin: vec![Pass::Targets, Pass::Start],
+            color_order: settings.color_order,
+            iterations: settings.iterations,
+            ..Self::default()
+        };
         let predict: &[Pass] = if wind { &[Pass::Aerodynamics, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
         if wind {
@@ -100,8 +118,9 @@ impl Plan {
         if settings.tethers && !cooked.tethered.is_empty() {
             plan.substep.push(Pass::Tether);
         }
+        plan.push_rest();
         for iteration in 0..settings.iterations {
-            plan.push_iteration(cooked, iteration == 0);
+            plan.push_iteration(cooked, settings.sweep, iteration);
         }
         plan.end.extend([Pass::Velocity, Pass::Finish]);
         if surfaces {
@@ -110,26 +129,53 @@ impl Plan {
         plan
     }
 
-    fn push_iteration(&mut self, cooked: &Cooked, first_iteration: bool) {
+    fn push_iteration(&mut self, cooked: &Cooked, sweep: Sweep, iteration: u32) {
+        let first_iteration = iteration == 0;
         for (kind, constraints) in cooked.kinds.iter().enumerate() {
-            for (color, &span) in (0..).zip(&constraints.coloring.colors) {
-                self.substep.push(Pass::Project { kind, color, span, first_iteration });
+            if sweep == Sweep::GaussSeidel {
+                let (first, count) = (self.substep.len(), constraints.coloring.colors.len());
+                for (color, &span) in (0..).zip(&constraints.coloring.colors) {
+                    self.substep.push(Pass::Project { kind, color, span, first_iteration });
+                    self.runs.push(Run { first, count, iteration });
+                }
             }
             if !constraints.split.is_empty() {
-                let span = constraints.coloring.overflow;
+                let span = constraints.split.span;
                 self.substep.push(Pass::Split { kind, span, first_iteration });
                 self.substep.extend([Pass::GatherChunks { kind }, Pass::GatherHubs { kind }]);
             }
+            self.push_rest();
         }
     }
 
-    /// All passes of a step of so many substeps, in order.
-    pub fn step(&self, substeps: u32) -> impl Iterator<Item = Pass> {
+    /// What was pushed since the last run stays where it is.
+    fn push_rest(&mut self) {
+        let alone = (self.runs.len()..self.substep.len()).map(|first| Run { first, count: 1, iteration: 0 });
+        self.runs.extend(alone);
+    }
+
+    /// All passes of a step of so many substeps, in order. `step` counts the steps since the start; only alternating and
+    /// shuffled colours look at it.
+    pub fn step(&self, substeps: u32, step: u32) -> impl Iterator<Item = Pass> {
         let body = (0..substeps).flat_map(move |substep| {
             let between: &[Pass] = if substep + 1 < substeps { &self.between } else { &[] };
-            self.substep.iter().chain(between)
+            let sweep = step.wrapping_mul(substeps).wrapping_add(substep).wrapping_mul(self.iterations);
+            let passes = (0..self.substep.len()).map(move |place| self.ordered(place, sweep));
+            passes.chain(between.iter().copied())
         });
-        self.begin.iter().chain(body).chain(&self.end).copied()
+        self.begin.iter().copied().chain(body).chain(self.end.iter().copied())
+    }
+
+    /// The pass that is played at a place of `substep`, whose first sweep has the given number.
+    fn ordered(&self, place: usize, sweep: u32) -> Pass {
+        let Run { first, count, iteration } = self.runs[place];
+        let (turn, sweep) = (place - first, sweep.wrapping_add(iteration));
+        let turn = match self.color_order {
+            ColorOrder::Alternating if sweep % 2 == 1 => count - 1 - turn,
+            ColorOrder::Shuffled { seed } if count > 1 => shuffled(turn, count, mix(mix(seed) ^ sweep) ^ first as u32),
+            _ => turn,
+        };
+        self.substep[first + turn]
     }
 
     /// Whether the pass stands anywhere in the plan.
@@ -141,4 +187,23 @@ impl Plan {
     pub fn dispatches_per_substep(&self) -> usize {
         self.substep.len() + self.between.len()
     }
+}
+
+/// Element `turn` of a random permutation of 0 .. `count` (Fisher, Yates); a colouring has at most 64 colours.
+fn shuffled(turn: usize, count: usize, seed: u32) -> usize {
+    let mut order: [u8; 64] = std::array::from_fn(|place| place as u8);
+    let mut random = seed;
+    for left in (1..count.min(order.len())).rev() {
+        random = mix(random);
+        order.swap(left, (random % (left as u32 + 1)) as usize);
+    }
+    order.get(turn).map_or(turn, |&place| usize::from(place))
+}
+
+/// A number that looks random, one for each number (Wellons 2018, `lowbias32`).
+fn mix(number: u32) -> u32 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9);
+    mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x7feb_352d);
+    mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x846c_a68b);
+    mixed ^ (mixed >> 16)
 }

@@ -10,13 +10,14 @@
 //! fall at 100 substeps a frame. What the roundings of x + d and of d + h² g lose is kept in two residuals (Kahan's sum).
 
 use crate::controls::{Controls, Params};
-use crate::cooked::Rings;
+use crate::cooked::{CookedKind, Rings};
 use crate::error::Result;
-use crate::kinds::MAX_ARITY;
+use crate::kinds::group::{self, Frame, Member, Moments, Rotation, Sums, turned};
+use crate::kinds::{Function, Kind, MAX_ARITY, ShapeMatching, kind_index};
 use crate::plan::{Pass, Plan};
 use crate::scene::{Material, MaterialId, Scene};
 use crate::settings::Settings;
-use crate::xpbd::{ScaledMaterial, delta_lambda, dot, length, two_sum};
+use crate::xpbd::{ScaledMaterial, delta_lambda, dot, length, solve_symmetric, two_sum, unilateral};
 use glam::Vec3;
 
 /// Plays a scene on the CPU. See the [module documentation](self).
@@ -36,8 +37,10 @@ pub struct Reference {
     normals: Vec<Vec3>,
     /// λ of every record, per kind.
     lambdas: Vec<Vec<f32>>,
-    /// w ∇C Δλ without the w, of every particle of every overflow record; and their sums by chunk.
-    impulses: Vec<Vec3>,
+    /// How every group is turned, per kind.
+    rotations: Vec<Vec<Rotation>>,
+    /// w ∇C Δλ without the w, of every particle of every record that is split, per kind; and their sums by chunk.
+    impulses: Vec<Vec<Vec3>>,
     chunk_sums: Vec<Vec3>,
     /// The substep of the last step that was played \[s\].
     last_h: f32,
@@ -66,6 +69,7 @@ impl Reference {
             accelerations: zeros.clone(),
             normals: zeros,
             lambdas: controls.cooked.kinds.iter().map(|kind| vec![0.0; kind.len()]).collect(),
+            rotations: Vec::new(),
             impulses: Vec::new(),
             chunk_sums: Vec::new(),
             last_h: 0.0,
@@ -73,6 +77,7 @@ impl Reference {
             non_finite_count: 0,
             controls,
         };
+        reference.make_impulses();
         reference.reset();
         Ok(reference)
     }
@@ -81,7 +86,7 @@ impl Reference {
     pub fn step(&mut self, steps: u32) {
         for _ in 0..steps {
             let plan = std::mem::take(&mut self.controls.plan);
-            for pass in plan.step(self.controls.settings.substeps) {
+            for pass in plan.step(self.controls.settings.substeps, self.steps) {
                 self.play_planned(pass);
             }
             self.controls.plan = plan;
@@ -107,7 +112,6 @@ impl Reference {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
             }
             Pass::Split { kind, span, first_iteration } => {
-                self.impulses.resize(span.count as usize * MAX_ARITY, Vec3::ZERO);
                 span.range().for_each(|place| self.split(kind, place, first_iteration));
             }
             Pass::GatherChunks { kind } => self.gather_chunks(kind),
@@ -177,7 +181,7 @@ impl Reference {
         let (info, record) = (cooked.info, cooked.record(place));
         let (particles, p) = self.gather(record, info.arity);
         let mut grad = [Vec3::ZERO; MAX_ARITY];
-        let c = (info.evaluate)(&record[info.arity + 1..], &p, &mut grad);
+        let c = info.evaluate(&record[info.arity + 1..], &[], &p, &mut grad);
         let (mut weighted, mut travel) = (0.0, 0.0);
         let d0 = self.displacements[particles[0]];
         for k in 0..info.arity {
@@ -188,13 +192,21 @@ impl Reference {
             travel += dot(grad[k], self.displacements[particles[k]] - d0);
         }
         let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][place] };
-        let material = self.materials[record[info.arity] as usize];
+        let material = self.materials[record[info.material_word()] as usize];
         let delta = delta_lambda(c, weighted, travel, lambda, material);
+        let delta = if info.unilateral { unilateral(delta, lambda) } else { delta };
         self.lambdas[kind][place] = lambda + delta;
         (particles, grad, delta)
     }
 
     fn project(&mut self, kind: usize, place: usize, first_iteration: bool) {
+        if self.controls.cooked.kinds[kind].info.is_group() {
+            let impulses = self.solve_group(kind, place, first_iteration);
+            for (particle, _, push) in impulses {
+                self.displacements[particle] += push;
+            }
+            return;
+        }
         let (particles, grad, delta) = self.solve(kind, place, first_iteration, [1.0; MAX_ARITY]);
         for k in 0..self.controls.cooked.kinds[kind].info.arity {
             let w = self.controls.inverse_masses[particles[k]];
@@ -204,21 +216,90 @@ impl Reference {
 
     fn split(&mut self, kind: usize, place: usize, first_iteration: bool) {
         let cooked = &self.controls.cooked.kinds[kind];
-        let arity = cooked.info.arity;
-        let first = (place - cooked.coloring.overflow.first as usize) * arity;
+        let slots = cooked.slots(place);
+        if cooked.info.is_group() {
+            let impulses = self.solve_group(kind, place, first_iteration);
+            for (slot, (_, impulse, _)) in self.impulses[kind][slots].iter_mut().zip(impulses) {
+                *slot = impulse;
+            }
+            return;
+        }
         let mut shares = [1.0; MAX_ARITY];
-        shares[..arity].copy_from_slice(&cooked.split.shares[first..first + arity]);
+        shares[..slots.len()].copy_from_slice(&cooked.split.shares[slots.clone()]);
         let (_, grad, delta) = self.solve(kind, place, first_iteration, shares);
-        for (impulse, grad) in self.impulses[first..first + arity].iter_mut().zip(grad) {
+        for (impulse, grad) in self.impulses[kind][slots].iter_mut().zip(grad) {
             *impulse = grad * delta;
         }
+    }
+
+    /// The projection of a group, see [`crate::kinds::group`]: each member's particle, its impulse s Δλ r, and how far that
+    /// moves it. The sums are made by lanes, as on the GPU.
+    fn solve_group(&mut self, kind: usize, place: usize, first_iteration: bool) -> Vec<(usize, Vec3, Vec3)> {
+        let cooked = &self.controls.cooked.kinds[kind];
+        let Function::Group(function) = cooked.info.function else { return Vec::new() };
+        let (record, lanes) = (cooked.record(place), cooked.lanes);
+        let parameters = &record[group::MATERIAL_WORD + 1..];
+        let total = f32::from_bits(parameters[0]);
+        let members: Vec<_> =
+            (0..record[1] as usize).map(|index| Member::read(&cooked.rows, record[0] as usize, index)).collect();
+        let first = members[0].particle as usize;
+        let (origin, d0) = (self.positions[first], self.displacements[first]);
+        let relative =
+            |particle: u32| (self.positions[particle as usize] - origin) + self.displacements[particle as usize];
+
+        let mut moments = Moments::default();
+        for lane in 0..lanes {
+            let mut partial = Moments::default();
+            for member in members.iter().skip(lane).step_by(lanes) {
+                partial.add_member(member, relative(member.particle));
+            }
+            moments.add(&partial);
+        }
+        let start = self.rotations[kind][place];
+        let frame = Frame::new(&moments, total, function.rotates, start, group::ROTATION_STEPS);
+
+        let mut directions = vec![Vec3::ZERO; members.len()];
+        let mut sums = Sums::default();
+        for lane in 0..lanes {
+            let mut partial = Sums::default();
+            for index in (lane..members.len()).step_by(lanes) {
+                let member = &members[index];
+                let i = member.particle as usize;
+                let (r, value) = (function.direction)(member, relative(member.particle), &frame, &relative);
+                directions[index] = r;
+                let w = self.controls.inverse_masses[i] * member.share;
+                let travel = dot(r, self.displacements[i] - d0);
+                let torque =
+                    if function.rotates { (relative(member.particle) - frame.center).cross(r) } else { Vec3::ZERO };
+                partial.add(&Sums { direction: r, value, weighted: w * dot(r, r), travel, torque });
+            }
+            sums.add(&partial);
+        }
+        let (c, s) = (function.measure)(parameters, sums.value);
+        let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][place] };
+        let material = self.materials[record[cooked.info.material_word()] as usize];
+        let delta = delta_lambda(c, sums.weighted * s * s, sums.travel * s, lambda, material);
+        let strength = s * delta;
+        let omega = solve_symmetric(frame.inertia, sums.torque);
+        let push = |(member, r): (&Member<'_>, Vec3)| {
+            let mut r = r - sums.direction * (member.weight / total);
+            if function.rotates {
+                r -= omega.cross(turned(frame.rotation, member.rest)) * member.weight;
+            }
+            let i = member.particle as usize;
+            (i, r * strength, r * (strength * self.controls.inverse_masses[i]))
+        };
+        let pushes = members.iter().zip(directions).map(push).collect();
+        self.rotations[kind][place] = frame.rotation;
+        self.lambdas[kind][place] = lambda + delta;
+        pushes
     }
 
     fn gather_chunks(&mut self, kind: usize) {
         let split = &self.controls.cooked.kinds[kind].split;
         let sum = |&[first, count]: &[u32; 2]| {
             let slots = &split.slots[first as usize..(first + count) as usize];
-            slots.iter().fold(Vec3::ZERO, |sum, &slot| sum + self.impulses[slot as usize])
+            slots.iter().fold(Vec3::ZERO, |sum, &slot| sum + self.impulses[kind][slot as usize])
         };
         self.chunk_sums = split.chunks.iter().map(sum).collect();
     }
@@ -329,6 +410,8 @@ impl Reference {
             self.displacement_residuals[i] = Vec3::ZERO;
             self.fresh[i] = true;
         }
+        let positions = &self.controls.scene.positions;
+        self.rotations = self.controls.cooked.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
         self.steps = 0;
         self.non_finite_count = 0;
         if !self.controls.cooked.rings.is_empty() {
@@ -339,6 +422,11 @@ impl Reference {
     fn upload(&mut self) {
         self.params = self.controls.params();
         self.materials = self.controls.scaled_materials();
+    }
+
+    fn make_impulses(&mut self) {
+        let room = |kind: &CookedKind| vec![Vec3::ZERO; kind.impulse_count()];
+        self.impulses = self.controls.cooked.kinds.iter().map(room).collect();
     }
 
     /// The schedule that it plays.
@@ -357,6 +445,7 @@ impl Reference {
     /// See there.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         self.controls.set_settings(settings)?;
+        self.make_impulses();
         self.upload();
         Ok(())
     }
@@ -452,11 +541,14 @@ impl Reference {
 
     /// See [`crate::Solver::read_lambdas`]; the kind's place in [`crate::kinds::KINDS`].
     pub fn lambdas(&self, kind: usize) -> Vec<f32> {
-        let mut lambdas = vec![0.0; self.lambdas[kind].len()];
-        for (&constraint, &lambda) in self.controls.cooked.kinds[kind].coloring.order.iter().zip(&self.lambdas[kind]) {
-            lambdas[constraint as usize] = lambda;
-        }
-        lambdas
+        self.controls.cooked.kinds[kind].coloring.unsort(&self.lambdas[kind])
+    }
+
+    /// See [`crate::Solver::read_rotations`].
+    pub fn rotations(&self) -> Vec<[f32; 4]> {
+        let kind = kind_index(ShapeMatching::INFO);
+        let rows: Vec<[f32; 4]> = self.rotations[kind].iter().map(|&(axis, w)| axis.extend(w).into()).collect();
+        self.controls.cooked.kinds[kind].coloring.unsort(&rows)
     }
 
     /// How often a position would have become NaN or infinite, and was held instead.

@@ -17,6 +17,22 @@ pub struct Settings {
     pub gravity: [f32; 3],
     /// Velocity damping [1/s]: a free velocity decays as exp(−damping · t), whatever the substep.
     pub damping: f32,
+    /// The factor of a free velocity in each step, greater than 0, at most 1; spread evenly over its substeps. The damping of
+    /// many programs (0.99, 0.995): unlike `damping`, it depends on `dt`.
+    pub step_factor: f32,
+    /// The share of its motion against itself that each body loses in a step, 0 to 1: what is left of its velocities once the
+    /// rigid part v_cm + ω × r is taken off (Müller et al. 2007, §3.5). Linear and angular momentum stay; 1 leaves a rigid motion.
+    /// Bodies are what the builders added, and what [`crate::Scene::add_body`] named; pinned particles take no part.
+    pub body_damping: f32,
+    /// How a constraint is made stiff or soft.
+    pub method: Method,
+    /// In which order constraints of a kind see each other's corrections.
+    pub sweep: Sweep,
+    /// Relaxation ω of every correction, greater than 0 and less than 2: 1 takes it as it is, more overshoots (successive
+    /// over-relaxation), less is steadier.
+    pub relaxation: f32,
+    /// The order of the colours in a Gauss-Seidel sweep.
+    pub color_order: ColorOrder,
     /// Air around the surfaces; `None` for a vacuum.
     pub wind: Option<Wind>,
     /// Whether tethers hold.
@@ -33,11 +49,62 @@ impl Default for Settings {
             iterations: 1,
             gravity: [0.0, -9.81, 0.0],
             damping: 0.0,
+            step_factor: 1.0,
+            body_damping: 0.0,
+            method: Method::Xpbd,
+            sweep: Sweep::GaussSeidel,
+            relaxation: 1.0,
+            color_order: ColorOrder::Fixed,
             wind: None,
             tethers: true,
             keep_lambdas: false,
         }
     }
+}
+
+/// How a constraint is made stiff or soft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// Extended position based dynamics (Macklin et al. 2016): by compliance and damping, whatever the iterations and the
+    /// substep.
+    #[default]
+    Xpbd,
+    /// Position based dynamics (Müller et al. 2007): each correction is scaled by k' = 1 − (1 − k)^(1/n), n being the iterations
+    /// and k [`crate::Material::stiffness`], so that a lone constraint keeps 1 − k of its error whatever n. It still depends on the
+    /// substep. Compliance and damping are not used.
+    Pbd,
+    /// The same with k in place of k': stiffer with every iteration. For comparison.
+    NaivePbd,
+}
+
+/// In which order constraints of a kind see each other's corrections. Kinds come one after another either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sweep {
+    /// By colours: each sees what those of the colours before have done.
+    #[default]
+    GaussSeidel,
+    /// All at once from the same positions, and each particle takes the mean. A particle with n constraints counts as n particles
+    /// of an n-th of its mass, one in each (mass splitting, Tonge et al. 2012): so momentum is kept and λ stays the true
+    /// multiplier, which averaging of finished corrections loses. Free of any order, and slower to converge.
+    Jacobi,
+}
+
+/// The order of the colours in a Gauss-Seidel sweep.
+///
+/// A fixed order favours the directions that come last. Alternating and shuffled orders are free of that bias; but alternation
+/// pumps energy into undamped inextensible cloth until it boils.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ColorOrder {
+    /// The same in every sweep.
+    #[default]
+    Fixed,
+    /// Forwards, then backwards.
+    Alternating,
+    /// Another in every sweep of every step, by a seed.
+    Shuffled {
+        /// The same seed gives the same orders.
+        seed: u32,
+    },
 }
 
 /// Moving air, and what it does to surfaces.
@@ -115,6 +182,15 @@ impl Settings {
         }
         check_moderate("gravity", self.gravity)?;
         check_non_negative("velocity damping", self.damping)?;
+        if !(self.step_factor > 0.0 && self.step_factor <= 1.0) {
+            return Err(Error::invalid("step factor", self.step_factor, "greater than 0, at most 1"));
+        }
+        if !(0.0..=1.0).contains(&self.body_damping) {
+            return Err(Error::invalid("body damping", self.body_damping, "0 to 1"));
+        }
+        if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
+            return Err(Error::invalid("relaxation", self.relaxation, "greater than 0, less than 2"));
+        }
         let Some(wind) = &self.wind else { return Ok(()) };
         check_moderate("wind velocity", wind.velocity)?;
         for (what, value, range, words) in [

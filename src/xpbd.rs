@@ -4,18 +4,24 @@
 
 use glam::Vec3;
 
-/// Compliance and damping as the update takes them: scaled by the substep.
+/// Compliance, damping and stiffness as the update takes them: scaled by the substep.
+///
+/// Every mode of the solver is a row of these (`src/controls.rs` fills it): PBD is α̃ = γ = 0 with its stiffness as the factor.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct ScaledMaterial {
     /// α̃ = α/h² (eq. 4).
     pub alpha_tilde: f32,
-    /// γ = α̃ β̃/h with β̃ = h² β (eq. 26), so γ = α β/h.
+    /// γ = α̃ β̃/h with β̃ = h² β (eq. 26), so γ = α β/h; and τ/h on top, see [`crate::Material::damping_time`].
     pub gamma: f32,
+    /// The share of Δλ that is taken: relaxation ω, times the stiffness k or k' of PBD.
+    pub factor: f32,
+    /// A row is 16 bytes: one load.
+    pub padding: f32,
 }
 
 /// Δλ of eq. 18, with the damping of eq. 26:
-/// Δλ = (−C − α̃ λ − γ ∇C·(x − x_prev)) / ((1 + γ) Σ wᵢ|∇ᵢC|² + α̃).
+/// Δλ = ω (−C − α̃ λ − γ ∇C·(x − x_prev)) / ((1 + γ) Σ wᵢ|∇ᵢC|² + α̃).
 ///
 /// `weighted` is Σ wᵢ|∇ᵢC|², `travel` is ∇C·(x − x_prev). Where `weighted` is 0 (all particles pinned, or no gradient)
 /// nothing can move, and Δλ is 0 instead of 0/0.
@@ -24,8 +30,14 @@ pub fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: S
     if weighted == 0.0 {
         return 0.0;
     }
-    let ScaledMaterial { alpha_tilde, gamma } = material;
-    (-c - alpha_tilde * lambda - gamma * travel) / ((1.0 + gamma) * weighted + alpha_tilde)
+    let ScaledMaterial { alpha_tilde, gamma, factor, .. } = material;
+    factor * ((-c - alpha_tilde * lambda - gamma * travel) / ((1.0 + gamma) * weighted + alpha_tilde))
+}
+
+/// What is left of Δλ where the constraint is C ≤ 0 and can only push down: λ + Δλ stays at or below 0.
+#[inline]
+pub fn unilateral(delta: f32, lambda: f32) -> f32 {
+    (lambda + delta).min(0.0) - lambda
 }
 
 /// a·b, summed left to right as the GPU does it.
@@ -40,6 +52,61 @@ pub fn length(a: Vec3) -> f32 {
     dot(a, a).sqrt()
 }
 
+/// A symmetric matrix as the vectors of its diagonal (xx, yy, zz) and of what stands beside it (yz, zx, xy).
+pub type Symmetric = (Vec3, Vec3);
+
+/// ω of K ω = v for a positive matrix, such as an inertia tensor. Where K is singular (all mass in a line or a point) the part of
+/// v that it cannot turn is damped away: K is taken with a millionth of its trace on the diagonal. 0 where K is not positive.
+pub fn solve_symmetric((diagonal, beside): Symmetric, v: Vec3) -> Vec3 {
+    let trace = diagonal.x + diagonal.y + diagonal.z;
+    if trace.is_nan() || trace <= 0.0 {
+        return Vec3::ZERO;
+    }
+    let (d, o) = (diagonal / trace + 1e-6, beside / trace);
+    let [dr, or] = [d, o].map(|v| [Vec3::new(v.y, v.z, v.x), Vec3::new(v.z, v.x, v.y)]);
+    // Cofactors.
+    let cd = dr[0] * dr[1] - o * o;
+    let co = or[0] * or[1] - o * d;
+    let det = d.x * cd.x + o.z * co.z + o.y * co.y;
+    if det.is_nan() || det < 1e-12 {
+        return Vec3::ZERO;
+    }
+    let x = cd.x * v.x + co.z * v.y + co.y * v.z;
+    let y = co.z * v.x + cd.y * v.y + co.x * v.z;
+    let z = co.y * v.x + co.x * v.y + cd.z * v.z;
+    Vec3::new(x, y, z) / (det * trace)
+}
+
+/// The angle of the point (x, y) from the x axis \[rad\], −π to π; 0 at the origin.
+///
+/// Ours on both sides, as no two GPUs compute `atan2` alike: a polynomial for |t| ≤ tan π/8 (Moshier, Cephes `atanf`,
+/// 2e-7 relative), reached by two exact reductions.
+pub fn atan2(y: f32, x: f32) -> f32 {
+    use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+    const TAN_PI_8: f32 = 0.414_213_56;
+    let (abs_x, abs_y) = (x.abs(), y.abs());
+    let (small, large) = (abs_x.min(abs_y), abs_x.max(abs_y));
+    if large == 0.0 {
+        return 0.0;
+    }
+    let ratio = small / large;
+    let steep = ratio > TAN_PI_8;
+    let t = if steep { (ratio - 1.0) / (ratio + 1.0) } else { ratio };
+    let z = t * t;
+    let p = ((8.053_744_5e-2 * z - 1.387_768_6e-1) * z + 1.997_771_1e-1) * z - 3.333_295e-1;
+    let mut angle = p * z * t + t;
+    if steep {
+        angle += FRAC_PI_4;
+    }
+    if abs_y > abs_x {
+        angle = FRAC_PI_2 - angle;
+    }
+    if x < 0.0 {
+        angle = PI - angle;
+    }
+    if y < 0.0 { -angle } else { angle }
+}
+
 /// `sum` = a + b rounded, and the part that the rounding lost (Knuth's two-sum).
 #[inline]
 pub fn two_sum(a: Vec3, b: Vec3) -> (Vec3, Vec3) {
@@ -47,4 +114,45 @@ pub fn two_sum(a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     let b_part = sum - a;
     let a_part = sum - b_part;
     (sum, (a - a_part) + (b - b_part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::solve_symmetric;
+    use glam::{Mat3, Vec3};
+
+    #[test]
+    fn symmetric_matrices_are_inverted() {
+        let turn = Mat3::from_rotation_y(0.7) * Mat3::from_rotation_x(-1.2);
+        let k = turn * Mat3::from_diagonal(Vec3::new(3.0, 0.5, 1.7)) * turn.transpose();
+        let symmetric = |k: Mat3, scale: f32| {
+            let (x, y, z) = (k.x_axis * scale, k.y_axis * scale, k.z_axis * scale);
+            (Vec3::new(x.x, y.y, z.z), Vec3::new(y.z, z.x, x.y))
+        };
+        let expected = Vec3::new(0.3, -1.1, 2.0);
+        for scale in [1e-20, 1e-3, 1.0, 1e10] {
+            let omega = solve_symmetric(symmetric(k, scale), k * expected * scale);
+            assert!(omega.distance(expected) < 1e-4, "{omega}");
+        }
+        // A rod along x turns about y and z only.
+        let rod = (Vec3::new(0.0, 2.0, 2.0), Vec3::ZERO);
+        assert!(solve_symmetric(rod, Vec3::new(0.0, 2.0, 4.0)).distance(Vec3::new(0.0, 1.0, 2.0)) < 1e-4);
+        assert_eq!(solve_symmetric((Vec3::ZERO, Vec3::ZERO), Vec3::ONE), Vec3::ZERO);
+        assert_eq!(solve_symmetric((Vec3::NAN, Vec3::ZERO), Vec3::ONE), Vec3::ZERO);
+    }
+
+    #[test]
+    fn atan2_is_the_angle() {
+        let mut worst = 0f64;
+        for k in -1800..1800 {
+            let angle = f64::from(k) * std::f64::consts::PI / 1800.0;
+            for radius in [1e-15, 1e-3, 1.0, 1e15] {
+                let (y, x) = ((radius * angle.sin()) as f32, (radius * angle.cos()) as f32);
+                worst = worst.max((f64::from(super::atan2(y, x)) - f64::from(y).atan2(f64::from(x))).abs());
+            }
+        }
+        assert!(worst < 3e-7, "{worst}");
+        assert_eq!(super::atan2(0.0, 0.0), 0.0);
+        assert_eq!(super::atan2(0.0, -1.0), std::f32::consts::PI);
+    }
 }

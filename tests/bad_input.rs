@@ -43,7 +43,7 @@ fn spring(particles: [u32; 2], rest_length: f32) -> impl Fn(&mut Scene) -> Resul
 
 fn spring_of(compliance: f32, damping: f32) -> impl Fn(&mut Scene) -> Result<()> {
     let constraint = Distance { particles: [0, 1], rest_length: 1.0 };
-    move |scene| scene.add(constraint, Material { compliance, damping }).map(drop)
+    move |scene| scene.add(constraint, Material { compliance, damping, ..Material::RIGID }).map(drop)
 }
 
 fn grid(change: impl Fn(&mut ClothGrid)) -> impl Fn(&mut Scene) -> Result<()> {

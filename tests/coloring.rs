@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use supple::coloring::{Coloring, HUB_DEGREE, Span};
+use supple::kinds::{Kind, kind_index};
 use supple::{ClothGrid, ClothMesh, Distance, Fabric, Material, Particle, Reference, Scene, Settings};
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, and the same everywhere.
@@ -402,7 +403,8 @@ fn springs(cloth: &Scene, order: &[u32]) -> Scene {
     scene.pin(12).unwrap();
     let all: Vec<Distance> = cloth.distances(0..cloth.constraint_count() as u32).collect();
     for &constraint in order {
-        let material = Material { compliance: [0.0, 1e-6, 1e-4][constraint as usize % 3], damping: 5.0 };
+        let material =
+            Material { compliance: [0.0, 1e-6, 1e-4][constraint as usize % 3], damping: 5.0, ..Material::RIGID };
         scene.add(all[constraint as usize], material).unwrap();
     }
     scene
@@ -419,7 +421,7 @@ fn the_order_within_a_color_changes_no_bit() {
     let play = |order: &[u32]| {
         let mut reference = Reference::new(&springs(&cloth, order), settings).unwrap();
         reference.step(10);
-        let lambdas = reference.lambdas(0);
+        let lambdas = reference.lambdas(kind_index(Distance::INFO));
         let mut by_constraint = vec![0; order.len()];
         for (&constraint, lambda) in order.iter().zip(lambdas) {
             by_constraint[constraint as usize] = lambda.to_bits();

@@ -125,7 +125,7 @@ fn a_reset_forgets_everything_but_the_settings() {
             player.pin(&[particle]);
             player.set_target(particle, [0.5, 0.5, 0.5]);
             player.release(&[0]);
-            player.set_material(material, Material { compliance: 1e-3, damping: 2.0 });
+            player.set_material(material, Material { compliance: 1e-3, damping: 2.0, ..Material::RIGID });
             player.set_velocities(3, &[[1.0, 2.0, 3.0]]);
             player.set_settings(Settings { substeps: 7, iterations: 2, wind: Some(Wind::default()), ..settings });
             player.step(13);

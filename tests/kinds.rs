@@ -1,86 +1,22 @@
 //! The conformance suite: what every constraint kind must be, over the list of kinds. A new kind is covered as soon as it
 //! stands in [`KINDS`].
 
+mod common;
+
+use common::raw::{cases, parameter_room, scene_of};
 use glam::Vec3;
-use supple::kinds::{KINDS, Kind, KindInfo, MAX_ARITY, Sample};
-use supple::{Material, Particle, Reference, Result, Scene, Settings};
-
-/// The most parameters that any kind's record has room for in these tests.
-const MAX_PARAMETERS: usize = 16;
-
-/// A constraint of the kind that stands at `PLACE` in [`KINDS`], made of a sample's words.
-#[derive(Debug, Clone, Copy)]
-struct Raw<const PLACE: usize> {
-    particles: [u32; MAX_ARITY],
-    parameters: [u32; MAX_PARAMETERS],
-}
-
-impl<const PLACE: usize> Kind for Raw<PLACE> {
-    const INFO: &'static KindInfo = KINDS[if PLACE < KINDS.len() { PLACE } else { 0 }];
-
-    fn particles(&self) -> &[u32] {
-        &self.particles[..Self::INFO.arity]
-    }
-
-    fn write_parameters(&self, words: &mut Vec<u32>) {
-        words.extend_from_slice(&self.parameters[..Self::INFO.record_words - Self::INFO.arity - 1]);
-    }
-
-    fn check(&self, _index: usize) -> Result<()> {
-        Ok(())
-    }
-}
-
-fn add_raw<const PLACE: usize>(scene: &mut Scene, sample: &Sample, material: Material) {
-    let mut parameters = [0; MAX_PARAMETERS];
-    parameters[..sample.parameters.len()].copy_from_slice(&sample.parameters);
-    scene.add(Raw::<PLACE> { particles: [0, 1, 2, 3], parameters }, material).unwrap();
-}
-
-/// A scene of one constraint, of the kind at `place`, between the particles 0, 1, …
-fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Material) -> Scene {
-    let mut scene = Scene::new();
-    for (k, &position) in positions.iter().enumerate() {
-        let inverse_mass = 1.0 + 0.5 * k as f32;
-        scene.add_particle(Particle { position: position.into(), inverse_mass, ..Particle::default() }).unwrap();
-    }
-    let adders = [
-        add_raw::<0>,
-        add_raw::<1>,
-        add_raw::<2>,
-        add_raw::<3>,
-        add_raw::<4>,
-        add_raw::<5>,
-        add_raw::<6>,
-        add_raw::<7>,
-        add_raw::<8>,
-        add_raw::<9>,
-        add_raw::<10>,
-        add_raw::<11>,
-    ];
-    adders.get(place).expect("a row of `adders` for every kind")(&mut scene, sample, material);
-    scene
-}
-
-/// Every kind with its place, and every sample of it.
-fn cases() -> impl Iterator<Item = (usize, &'static KindInfo, Sample)> {
-    KINDS
-        .iter()
-        .enumerate()
-        .flat_map(|(place, &info)| (info.samples)().into_iter().map(move |sample| (place, info, sample)))
-}
+use supple::kinds::{Distance, Function, KINDS, Kind, KindInfo, MAX_ARITY, Sample};
+use supple::{Material, Reference, Settings};
 
 /// Without forces: what moves is moved by the constraint.
 fn weightless(iterations: u32) -> Settings {
     Settings { substeps: 1, iterations, gravity: [0.0; 3], ..Settings::default() }
 }
 
-/// C and ∇C of a kind, [`KindInfo::evaluate`].
-type Function = fn(&[u32], &[Vec3], &mut [Vec3]) -> f32;
-
-fn evaluate(function: Function, sample: &Sample, positions: &[Vec3]) -> (f32, Vec<Vec3>) {
+/// A kind's C and ∇C.
+fn evaluate(info: &KindInfo, sample: &Sample, positions: &[Vec3]) -> (f32, Vec<Vec3>) {
     let mut grad = vec![Vec3::NAN; positions.len()];
-    let c = function(&sample.parameters, positions, &mut grad);
+    let c = info.evaluate(&sample.parameters, &sample.members, positions, &mut grad);
     (c, grad)
 }
 
@@ -95,9 +31,9 @@ fn largest(vectors: &[Vec3]) -> f32 {
 
 /// The largest difference of ∇C from the central difference of C, relative to the largest gradient. The positions are
 /// taken in the frame of the first particle, as the solver does, and the differences are formed in f64.
-fn gradient_error(function: Function, sample: &Sample) -> f64 {
+fn gradient_error(info: &KindInfo, sample: &Sample) -> f64 {
     let p: Vec<Vec3> = sample.positions.iter().map(|&x| x - sample.positions[0]).collect();
-    let (_, grad) = evaluate(function, sample, &p);
+    let (_, grad) = evaluate(info, sample, &p);
     let step = 1e-3 * extent(&p);
     let mut worst = 0f64;
     for particle in 0..p.len() {
@@ -107,7 +43,7 @@ fn gradient_error(function: Function, sample: &Sample) -> f64 {
             moved[1][particle][axis] -= step;
             // As far as they really are apart in f32.
             let run = f64::from(moved[0][particle][axis]) - f64::from(moved[1][particle][axis]);
-            let [above, below] = moved.map(|p| f64::from(evaluate(function, sample, &p).0));
+            let [above, below] = moved.map(|p| f64::from(evaluate(info, sample, &p).0));
             let difference = (f64::from(grad[particle][axis]) - (above - below) / run).abs();
             worst = if difference > worst || difference.is_nan() { difference } else { worst };
         }
@@ -116,16 +52,16 @@ fn gradient_error(function: Function, sample: &Sample) -> f64 {
 }
 
 /// |Σ ∇C| and |Σ x × ∇C|, relative to their summands.
-fn force_and_torque(function: Function, sample: &Sample) -> [f32; 2] {
+fn force_and_torque(info: &KindInfo, sample: &Sample) -> [f32; 2] {
     let p: Vec<Vec3> = sample.positions.iter().map(|&x| x - sample.positions[0]).collect();
-    let (_, grad) = evaluate(function, sample, &p);
+    let (_, grad) = evaluate(info, sample, &p);
     let force: Vec3 = grad.iter().sum();
     let torque: Vec3 = p.iter().zip(&grad).map(|(x, grad)| x.cross(*grad)).sum();
     [force.length() / largest(&grad), torque.length() / (largest(&grad) * extent(&p))]
 }
 
-fn norms_are_one(function: Function, sample: &Sample) -> bool {
-    evaluate(function, sample, &sample.positions).1.iter().all(|grad| (grad.length() - 1.0).abs() < 1e-5)
+fn norms_are_one(info: &KindInfo, sample: &Sample) -> bool {
+    evaluate(info, sample, &sample.positions).1.iter().all(|grad| (grad.length() - 1.0).abs() < 1e-5)
 }
 
 #[test]
@@ -134,17 +70,19 @@ fn descriptions_are_sound() {
     for info in KINDS {
         let name = info.name;
         assert!(names.insert(name), "{name} stands twice");
-        assert!((1..=MAX_ARITY).contains(&info.arity), "{name}: arity {}", info.arity);
+        assert_eq!(info.is_group(), info.arity == 0, "{name}: arity {}", info.arity);
+        assert!(info.arity <= MAX_ARITY, "{name}: arity {}", info.arity);
         assert_eq!(info.record_words % 4, 0, "{name}: a record is a row of vec4s");
-        // The particles and the material.
-        let room = info.record_words.checked_sub(info.arity + 1).unwrap_or_else(|| panic!("{name}: no room"));
-        assert!(room <= MAX_PARAMETERS, "{name}: {room} parameters");
+        let room = parameter_room(info);
+        assert!(room <= common::raw::MAX_PARAMETERS, "{name}: {room} parameters");
         let samples = (info.samples)();
         assert!(samples.len() >= 3, "{name}: {} samples", samples.len());
         for sample in &samples {
             assert!(sample.parameters.len() <= room, "{name}: {} parameters for {room}", sample.parameters.len());
-            assert_eq!(sample.positions.len(), info.arity, "{name}: positions");
-            assert_eq!(sample.rest.len(), info.arity, "{name}: rest");
+            let count = if info.is_group() { sample.positions.len() } else { info.arity };
+            assert_eq!(sample.positions.len(), count, "{name}: positions");
+            assert_eq!(sample.rest.len(), count, "{name}: rest");
+            assert_eq!(sample.members.is_empty(), !info.is_group(), "{name}: members");
         }
     }
 }
@@ -152,7 +90,7 @@ fn descriptions_are_sound() {
 #[test]
 fn gradients_equal_central_differences() {
     for (_, info, sample) in cases() {
-        let error = gradient_error(info.evaluate, &sample);
+        let error = gradient_error(info, &sample);
         assert!(error < 1e-2, "{}: {error} at {:?}", info.name, sample.positions);
     }
 }
@@ -161,7 +99,7 @@ fn gradients_equal_central_differences() {
 fn gradients_sum_to_zero_and_turn_nothing() {
     // Otherwise the constraint would push or turn a body from inside.
     for (_, info, sample) in cases() {
-        let [force, torque] = force_and_torque(info.evaluate, &sample);
+        let [force, torque] = force_and_torque(info, &sample);
         assert!(force < 1e-5, "{}: Σ∇C is {force} at {:?}", info.name, sample.positions);
         assert!(torque < 1e-5, "{}: Σx×∇C is {torque} at {:?}", info.name, sample.positions);
     }
@@ -171,7 +109,7 @@ fn gradients_sum_to_zero_and_turn_nothing() {
 fn samples_stand_in_general_position() {
     // A sample at rest, or without a gradient, would let everything pass.
     for (_, info, sample) in cases() {
-        let (c, grad) = evaluate(info.evaluate, &sample, &sample.positions);
+        let (c, grad) = evaluate(info, &sample, &sample.positions);
         assert!(grad.iter().all(|one| one.length() > 1e-3 * largest(&grad)), "{}: {grad:?}", info.name);
         assert!(c.abs() > 1e-3 * largest(&grad) * extent(&sample.positions), "{}: C = {c}", info.name);
     }
@@ -180,7 +118,7 @@ fn samples_stand_in_general_position() {
 #[test]
 fn c_is_zero_at_rest() {
     for (_, info, sample) in cases() {
-        let (c, grad) = evaluate(info.evaluate, &sample, &sample.rest);
+        let (c, grad) = evaluate(info, &sample, &sample.rest);
         // A kind may have no gradient at rest; C itself is then of the order of a length, an angle or less.
         let slope = if largest(&grad) > 0.0 { largest(&grad) } else { 1.0 };
         let size = slope * extent(&sample.rest);
@@ -193,8 +131,7 @@ fn c_does_not_depend_on_the_frame() {
     // The solver evaluates in the frame of the first particle.
     for (_, info, sample) in cases() {
         let shifted: Vec<Vec3> = sample.positions.iter().map(|&x| x + Vec3::new(0.5, -1.25, 2.0)).collect();
-        let [(here, grad), (there, grad_there)] =
-            [&sample.positions, &shifted].map(|p| evaluate(info.evaluate, &sample, p));
+        let [(here, grad), (there, grad_there)] = [&sample.positions, &shifted].map(|p| evaluate(info, &sample, p));
         let size = largest(&grad) * extent(&sample.positions);
         assert!((here - there).abs() < 1e-4 * size, "{}: C = {here} and {there}", info.name);
         let difference: Vec<Vec3> = grad.iter().zip(&grad_there).map(|(a, b)| *a - *b).collect();
@@ -205,7 +142,7 @@ fn c_does_not_depend_on_the_frame() {
 #[test]
 fn unit_gradients_are_claimed_only_where_they_are() {
     for (_, info, sample) in cases().filter(|(_, info, _)| info.unit_gradients) {
-        assert!(norms_are_one(info.evaluate, &sample), "{}: at {:?}", info.name, sample.positions);
+        assert!(norms_are_one(info, &sample), "{}: at {:?}", info.name, sample.positions);
     }
 }
 
@@ -213,13 +150,14 @@ fn unit_gradients_are_claimed_only_where_they_are() {
 fn degenerate_positions_give_finite_numbers() {
     let corner = Vec3::new(0.3, -0.2, 0.7);
     for (place, info, sample) in cases() {
-        let all_at_one = vec![corner; info.arity];
+        let count = sample.positions.len();
+        let all_at_one = vec![corner; count];
         // In a line, and all but the last at one point.
-        let in_line: Vec<Vec3> = (0..info.arity).map(|k| corner + Vec3::X * k as f32).collect();
+        let in_line: Vec<Vec3> = (0..count).map(|k| corner + Vec3::X * k as f32).collect();
         let mut nearly = all_at_one.clone();
-        nearly[info.arity - 1] += Vec3::Y;
+        nearly[count - 1] += Vec3::Y;
         for positions in [all_at_one, in_line, nearly] {
-            let (c, grad) = evaluate(info.evaluate, &sample, &positions);
+            let (c, grad) = evaluate(info, &sample, &positions);
             let finite = c.is_finite() && grad.iter().all(|grad| grad.is_finite());
             assert!(finite, "{}: C = {c}, {grad:?} at {positions:?}", info.name);
             let scene = scene_of(place, &sample, &positions, Material::RIGID);
@@ -235,9 +173,9 @@ fn degenerate_positions_give_finite_numbers() {
 fn pinned_particles_never_move() {
     let settings = Settings { substeps: 5, iterations: 2, ..Settings::default() };
     for (place, info, sample) in cases() {
-        for material in [Material::RIGID, Material { compliance: 1e-4, damping: 10.0 }] {
-            let everyone =
-                (0..1u32 << info.arity).map(|mask| (0..info.arity as u32).filter(move |k| mask >> k & 1 == 1));
+        for material in [Material::RIGID, Material { compliance: 1e-4, damping: 10.0, ..Material::RIGID }] {
+            let count = sample.positions.len() as u32;
+            let everyone = (0..1u32 << count).map(|mask| (0..count).filter(move |k| mask >> k & 1 == 1));
             for pins in everyone {
                 let mut scene = scene_of(place, &sample, &sample.positions, material);
                 let pins: Vec<u32> = pins.collect();
@@ -274,7 +212,7 @@ fn remaining(place: usize, info: &KindInfo, sample: &Sample, iterations: u32) ->
     let mut reference = Reference::new(&scene, weightless(iterations)).unwrap();
     reference.step(1);
     let after: Vec<Vec3> = reference.positions().into_iter().map(Vec3::from).collect();
-    let [before, after] = [&sample.positions, &after].map(|p| evaluate(info.evaluate, sample, p).0);
+    let [before, after] = [&sample.positions, &after].map(|p| evaluate(info, sample, p).0);
     (after / before).abs()
 }
 
@@ -300,7 +238,7 @@ fn projections_satisfy_a_rigid_constraint_in_the_end() {
 #[test]
 fn projections_keep_the_momentum() {
     for (place, info, sample) in cases() {
-        for material in [Material::RIGID, Material { compliance: 1e-4, damping: 10.0 }] {
+        for material in [Material::RIGID, Material { compliance: 1e-4, damping: 10.0, ..Material::RIGID }] {
             let scene = scene_of(place, &sample, &sample.positions, material);
             let mut reference = Reference::new(&scene, weightless(2)).unwrap();
             reference.step(1);
@@ -317,20 +255,22 @@ fn projections_keep_the_momentum() {
     }
 }
 
-/// The first kind, with something wrong with its gradient.
+/// The distance, with something wrong with its gradient.
 macro_rules! broken {
-    (|$grad:ident| $change:block) => {
-        |parameters: &[u32], p: &[Vec3], $grad: &mut [Vec3]| {
-            let c = (KINDS[0].evaluate)(parameters, p, $grad);
+    (|$grad:ident| $change:block) => {{
+        let mut info = *Distance::INFO;
+        info.function = Function::Fixed(|parameters: &[u32], p: &[Vec3], $grad: &mut [Vec3]| {
+            let c = Distance::INFO.evaluate(parameters, &[], p, $grad);
             $change;
             c
-        }
-    };
+        });
+        &{ info }
+    }};
 }
 
 #[test]
 fn the_suite_notices_a_wrong_kind() {
-    let sample = &(KINDS[0].samples)()[0];
+    let sample = &(Distance::INFO.samples)()[0];
     let wrong_sign = broken!(|grad| { grad.iter_mut().for_each(|grad| *grad = -*grad) });
     assert!(gradient_error(wrong_sign, sample) > 1.0);
     let two_percent_off = broken!(|grad| { grad[1] *= 1.02 });

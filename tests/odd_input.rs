@@ -132,7 +132,7 @@ fn a_spring_between_coincident_particles_rests() {
     for _ in 0..2 {
         scene.add_particle(Particle { position: [0.25, 1.0, -3.0], ..Particle::default() }).unwrap();
     }
-    for material in [Material::RIGID, Material { compliance: 1e-3, damping: 1.0 }] {
+    for material in [Material::RIGID, Material { compliance: 1e-3, damping: 1.0, ..Material::RIGID }] {
         scene.add(Distance { particles: [0, 1], rest_length: 0.5 }, material).unwrap();
     }
     let positions = played(&scene, Settings::default(), 10);
@@ -152,7 +152,7 @@ fn extreme_materials_and_masses_stay_finite() {
     let materials = [(0.0, 0.0), (limit, limit), (1e-45, limit), (limit, 0.0), (1e-30, 1e-30)];
     for (k, (compliance, damping)) in (0..).zip(materials) {
         let constraint = Distance { particles: [k, k + 1], rest_length: 1.0 };
-        scene.add(constraint, Material { compliance, damping }).unwrap();
+        scene.add(constraint, Material { compliance, damping, ..Material::RIGID }).unwrap();
     }
     let gpu = gpu();
     let mut on_gpu = solver(&gpu, &scene, Settings::default());

@@ -105,9 +105,9 @@ begin   Targets
 begin   Start
 begin   Predict
 substep Tether
-substep Project { kind: 0, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
-substep Project { kind: 0, color: 1, span: Span { first: 2, count: 2 }, first_iteration: true }
-substep Project { kind: 0, color: 2, span: Span { first: 4, count: 2 }, first_iteration: true }
+substep Project { kind: 7, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
+substep Project { kind: 7, color: 1, span: Span { first: 2, count: 2 }, first_iteration: true }
+substep Project { kind: 7, color: 2, span: Span { first: 4, count: 2 }, first_iteration: true }
 between Advance
 end     Velocity
 end     Finish
@@ -123,16 +123,16 @@ fn the_plan_of_a_hub_and_a_chain() {
 begin   Targets
 begin   Start
 begin   Predict
-substep Project { kind: 0, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
-substep Project { kind: 0, color: 1, span: Span { first: 2, count: 1 }, first_iteration: true }
-substep Split { kind: 0, span: Span { first: 3, count: 60 }, first_iteration: true }
-substep GatherChunks { kind: 0 }
-substep GatherHubs { kind: 0 }
-substep Project { kind: 0, color: 0, span: Span { first: 0, count: 2 }, first_iteration: false }
-substep Project { kind: 0, color: 1, span: Span { first: 2, count: 1 }, first_iteration: false }
-substep Split { kind: 0, span: Span { first: 3, count: 60 }, first_iteration: false }
-substep GatherChunks { kind: 0 }
-substep GatherHubs { kind: 0 }
+substep Project { kind: 7, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
+substep Project { kind: 7, color: 1, span: Span { first: 2, count: 1 }, first_iteration: true }
+substep Split { kind: 7, span: Span { first: 3, count: 60 }, first_iteration: true }
+substep GatherChunks { kind: 7 }
+substep GatherHubs { kind: 7 }
+substep Project { kind: 7, color: 0, span: Span { first: 0, count: 2 }, first_iteration: false }
+substep Project { kind: 7, color: 1, span: Span { first: 2, count: 1 }, first_iteration: false }
+substep Split { kind: 7, span: Span { first: 3, count: 60 }, first_iteration: false }
+substep GatherChunks { kind: 7 }
+substep GatherHubs { kind: 7 }
 between Advance
 end     Velocity
 end     Finish
@@ -178,7 +178,7 @@ fn wind_costs_nothing_where_there_is_no_surface() {
 fn a_step_is_begin_then_substeps_with_between_between_them_then_end() {
     let plan = plan(&grid(5, 4, Some(Tethers::default())), Settings::default());
     for substeps in [1u32, 2, 7] {
-        let passes: Vec<Pass> = plan.step(substeps).collect();
+        let passes: Vec<Pass> = plan.step(substeps, 0).collect();
         let count = |wanted: Pass| passes.iter().filter(|pass| **pass == wanted).count() as u32;
         assert_eq!(count(Pass::Start), 1);
         assert_eq!(count(Pass::Predict), 1);

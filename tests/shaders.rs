@@ -52,12 +52,36 @@ fn validated(text: &str) -> Result<naga::Module, String> {
     Ok(module)
 }
 
+/// Every pass with its text; a projection once for every kind, as src/gpu/pipelines.rs makes it.
+fn texts() -> Vec<(String, String)> {
+    let mut texts = Vec::new();
+    for path in files("shaders", "wgsl") {
+        let (name, text) = (stem(&path).to_owned(), read(&path));
+        if !name.starts_with("project") {
+            texts.push((name, text));
+            continue;
+        }
+        for info in KINDS.iter().filter(|info| info.is_group() == (name == "project_group")) {
+            let constants = format!(
+                "const ARITY = {}u; const ROWS = {}u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
+                const LANES = 128u; const ROTATION_STEPS = 8u;",
+                info.arity.max(1),
+                info.record_words / 4,
+                info.unit_gradients,
+                info.unilateral
+            );
+            texts.push((format!("project_{}", info.name), [&text, info.shader, &constants].join("\n")));
+        }
+    }
+    texts
+}
+
 fn shaders() -> Vec<(String, naga::Module)> {
-    let module = |path: &PathBuf| match validated(&read(path)) {
-        Ok(module) => (stem(path).to_owned(), module),
-        Err(fault) => panic!("{}: {fault}", path.display()),
+    let module = |(name, text): (String, String)| match validated(&text) {
+        Ok(module) => (name, module),
+        Err(fault) => panic!("{name}: {fault}"),
     };
-    files("shaders", "wgsl").iter().map(module).collect()
+    texts().into_iter().map(module).collect()
 }
 
 #[test]
@@ -78,13 +102,20 @@ fn the_validation_can_fail() {
 #[test]
 fn every_file_holds_the_entry_points_that_its_name_promises() {
     for (file, module) in shaders() {
-        let split = file.replacen("project_", "split_", 1);
-        let parts = format!("{file}_");
-        let names: Vec<_> = module.entry_points.iter().map(|entry| entry.name.as_str()).collect();
+        let names: BTreeSet<_> = module.entry_points.iter().map(|entry| entry.name.as_str()).collect();
         assert!(!names.is_empty(), "{file}.wgsl has no entry point");
+        if file.starts_with("project") {
+            let wide: &[&str] = if names.len() > 2 {
+                &["project", "split", "project_wide", "split_wide"]
+            } else {
+                &["project", "split"]
+            };
+            assert_eq!(names, wide.iter().copied().collect(), "{file}");
+            continue;
+        }
+        let parts = format!("{file}_");
         for name in names {
-            let expected = name == file || name == split || name.starts_with(&parts);
-            assert!(expected, "{file}.wgsl has an entry point {name}");
+            assert!(name == file || name.starts_with(&parts), "{file}.wgsl has an entry point {name}");
         }
     }
 }
@@ -96,6 +127,11 @@ fn every_entry_point_is_a_compute_shader_of_the_common_workgroup_size() {
             assert_eq!(entry.stage, naga::ShaderStage::Compute, "{file}: {}", entry.name);
             // The override; a literal size would part from src/gpu/pipelines.rs in silence.
             let overrides = entry.workgroup_size_overrides;
+            // A workgroup a group: LANES, which the host writes into the text.
+            if entry.name.ends_with("_wide") {
+                assert_eq!(entry.workgroup_size, [128, 1, 1]);
+                continue;
+            }
             assert!(
                 overrides.is_some_and(|[x, y, z]| x.is_some() && y.is_none() && z.is_none()),
                 "{file}: {}",
@@ -106,15 +142,12 @@ fn every_entry_point_is_a_compute_shader_of_the_common_workgroup_size() {
 }
 
 #[test]
-fn every_kind_has_its_two_entry_points() {
+fn every_kind_carries_its_own_text() {
     for info in KINDS {
-        let module = validated(info.shader).unwrap_or_else(|fault| panic!("{}: {fault}", info.name));
-        let names: BTreeSet<_> = module.entry_points.iter().map(|entry| entry.name.clone()).collect();
-        let expected = ["project", "split"].map(|action| format!("{action}_{}", info.name));
-        assert_eq!(names, BTreeSet::from(expected), "of the kind {}", info.name);
-        let file = root().join(format!("shaders/project_{}.wgsl", info.name));
+        let file = root().join(format!("shaders/kinds/{}.wgsl", info.name));
         assert_eq!(info.shader, read(&file), "the kind {} carries the text of another file", info.name);
     }
+    assert_eq!(files("shaders/kinds", "wgsl").len(), KINDS.len());
 }
 
 #[test]
@@ -154,8 +187,8 @@ fn sources(folder: &Path) -> String {
 fn every_shader_is_compiled_into_the_crate() {
     // A file that only lies there would pass all of the above.
     let sources = sources(&root().join("src"));
-    for path in files("shaders", "wgsl").iter().chain(&files("shaders/prelude", "wgsl")) {
-        let name = path.strip_prefix(root()).unwrap_or(path).display().to_string().replace('\\', "/");
+    for path in ["shaders", "shaders/prelude", "shaders/kinds"].iter().flat_map(|folder| files(folder, "wgsl")) {
+        let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string().replace('\\', "/");
         assert!(sources.contains(&format!("{name}\")")), "no include_str! of {name}");
     }
 }

@@ -23,7 +23,8 @@ struct Span {
     count: u32,
     // 1 where λ starts at 0 here.
     first_iteration: u32,
-    padding: u32,
+    // 0, which no compiler knows: see `opaque`.
+    zero: u32,
 }
 
 // Written by the GPU alone; `Status` in src/gpu/buffers.rs.

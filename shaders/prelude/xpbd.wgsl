@@ -4,8 +4,11 @@
 struct ScaledMaterial {
     // α̃ = α/h² (eq. 4)
     alpha_tilde: f32,
-    // γ = α̃ β̃/h = α β/h (eq. 26)
+    // γ = α̃ β̃/h = α β/h (eq. 26), and τ/h
     gamma: f32,
+    // ω, times the stiffness of PBD
+    factor: f32,
+    padding: f32,
 }
 
 // eq. 18 with the damping of eq. 26. `weighted` is Σ wᵢ|∇ᵢC|², `travel` is ∇C·(x − x_prev).
@@ -13,8 +16,60 @@ fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: Scale
     if weighted == 0.0 {
         return 0.0;
     }
-    return (-c - material.alpha_tilde * lambda - material.gamma * travel)
-        / ((1.0 + material.gamma) * weighted + material.alpha_tilde);
+    return material.factor * ((-c - material.alpha_tilde * lambda - material.gamma * travel)
+        / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
+}
+
+// What is left of Δλ where the constraint is C ≤ 0 and can only push down: λ + Δλ stays at or below 0.
+fn unilateral(delta: f32, lambda: f32) -> f32 {
+    return min(lambda + delta, 0.0) - lambda;
+}
+
+// ω of K ω = v; `diagonal` is (xx, yy, zz), `beside` is (yz, zx, xy). See src/xpbd.rs.
+fn solve_symmetric(diagonal: vec3f, beside: vec3f, v: vec3f, zero: u32) -> vec3f {
+    let trace = diagonal.x + diagonal.y + diagonal.z;
+    if !(trace > 0.0) {
+        return vec3f();
+    }
+    let d = opaque(diagonal / trace + 1e-6, zero);
+    let o = opaque(beside / trace, zero);
+    // Cofactors.
+    let cd = opaque(opaque(d.yzx * d.zxy, zero) - o * o, zero);
+    let co = opaque(opaque(o.yzx * o.zxy, zero) - opaque(o * d, zero), zero);
+    let det = dot(vec3f(d.x, o.z, o.y), vec3f(cd.x, co.z, co.y));
+    if !(det >= 1e-12) {
+        return vec3f();
+    }
+    let x = dot(vec3f(cd.x, co.z, co.y), v);
+    let y = dot(vec3f(co.z, cd.y, co.x), v);
+    let z = dot(vec3f(co.y, co.x, cd.z), v);
+    return vec3f(x, y, z) / (det * trace);
+}
+
+// The angle of the point (x, y) from the x axis, −π to π; 0 at the origin. Moshier, Cephes `atanf`; see src/xpbd.rs.
+fn atan2_exact(y: f32, x: f32) -> f32 {
+    let abs_x = abs(x);
+    let abs_y = abs(y);
+    let large = max(abs_x, abs_y);
+    if large == 0.0 {
+        return 0.0;
+    }
+    let ratio = min(abs_x, abs_y) / large;
+    let steep = ratio > 0.41421356;
+    let t = select(ratio, (ratio - 1.0) / (ratio + 1.0), steep);
+    let z = t * t;
+    let p = ((8.0537445e-2 * z - 1.3877686e-1) * z + 1.9977711e-1) * z - 3.333295e-1;
+    var angle = p * z * t + t;
+    if steep {
+        angle += 0.78539816339744831;
+    }
+    if abs_y > abs_x {
+        angle = 1.5707963267948966 - angle;
+    }
+    if x < 0.0 {
+        angle = 3.1415926535897932 - angle;
+    }
+    return select(angle, -angle, y < 0.0);
 }
 
 struct TwoSum {

@@ -19,25 +19,27 @@ pub(super) struct Bindings {
 
 #[derive(Debug)]
 pub(super) struct KindBindings {
-    pub project: wgpu::BindGroup,
-    pub split: wgpu::BindGroup,
+    pub project: Option<wgpu::BindGroup>,
+    pub split: Option<wgpu::BindGroup>,
     pub gather_chunks: wgpu::BindGroup,
     pub gather_hubs: wgpu::BindGroup,
 }
 
 impl Bindings {
-    pub fn new(device: &wgpu::Device, pipelines: &Pipelines, buffers: &Buffers, keep_lambdas: bool) -> Self {
+    pub fn new(device: &wgpu::Device, pipelines: &Pipelines, buffers: &Buffers) -> Self {
         let b = buffers;
         let bind = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind(device, buffers);
         let motion = [&b.params, &b.positions, &b.displacements, &b.residuals, &b.status];
         let kinds = pipelines.kinds.iter().zip(&b.kinds).map(|(stages, k)| {
-            let variant = usize::from(keep_lambdas);
-            let project = [&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
+            let project = vec![&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
             let split = [project.as_slice(), &[&k.shares, &k.impulses]].concat();
+            let group = [project.as_slice(), &[&k.members, &k.impulses, &k.rotations]].concat();
             let gather = [&b.positions, &b.displacements, &k.impulses, &k.slots, &k.chunks, &k.sums, &k.hubs];
+            let (project, split) = if k.is_group { (&group, &group) } else { (&project, &split) };
+            let bind = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind_span(device, &b.spans, buffers);
             KindBindings {
-                project: stages.project[variant].bind_span(device, &b.spans, &project),
-                split: stages.split[variant].bind_span(device, &b.spans, &split),
+                project: stages.project.as_ref().map(|stage| bind(stage, project)),
+                split: stages.split.as_ref().map(|stage| bind(stage, split)),
                 gather_chunks: pipelines.gather_chunks.bind_span(device, &b.spans, &gather),
                 gather_hubs: pipelines.gather_hubs.bind_span(device, &b.spans, &gather),
             }

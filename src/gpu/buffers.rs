@@ -12,13 +12,13 @@
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | aerodynamics, normals |
 //! | tethered, tethers, targets | rows, see the shaders | host | tether, targets |
 //! | materials | α̃, γ | host | projections |
-//! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs | see the shaders | projections, gather | the same |
+//! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, substep, faults | finish, velocity, advance | start, aerodynamics |
 
 use super::pipelines::SPAN_STRIDE;
 use crate::controls::{Controls, Params, Target};
-use crate::cooked::CookedKind;
+use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
 use crate::scene::Scene;
 use crate::xpbd::ScaledMaterial;
@@ -45,7 +45,7 @@ pub struct SpanRow {
     pub first: u32,
     pub count: u32,
     pub first_iteration: u32,
-    pub padding: u32,
+    pub zero: u32,
 }
 
 #[derive(Debug)]
@@ -79,18 +79,22 @@ pub(super) struct KindBuffers {
     pub chunks: wgpu::Buffer,
     pub sums: wgpu::Buffer,
     pub hubs: wgpu::Buffer,
+    /// Of groups.
+    pub members: wgpu::Buffer,
+    pub rotations: wgpu::Buffer,
+    pub is_group: bool,
     /// The row of `spans` where this kind begins; see [`KindBuffers::row`].
     first_row: u32,
     color_count: u32,
 }
 
 impl KindBuffers {
-    /// The dynamic offset of a colour; the overflow counts as the one after the last.
+    /// The dynamic offset of a colour; what is split counts as the one after the last.
     pub fn span_offset(&self, color: u32, first_iteration: bool) -> u32 {
         (self.first_row + 2 * color + u32::from(!first_iteration)) * SPAN_STRIDE
     }
 
-    pub fn overflow_offset(&self, first_iteration: bool) -> u32 {
+    pub fn split_offset(&self, first_iteration: bool) -> u32 {
         self.span_offset(self.color_count, first_iteration)
     }
 
@@ -103,9 +107,8 @@ impl KindBuffers {
     }
 
     fn rows(kind: &CookedKind) -> Vec<SpanRow> {
-        let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, padding: 0 };
-        let coloring = &kind.coloring;
-        let spans = coloring.colors.iter().chain([&coloring.overflow]);
+        let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, zero: 0 };
+        let spans = kind.coloring.colors.iter().chain([&kind.split.span]);
         let mut rows: Vec<_> = spans.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))).collect();
         rows.push(row(0, kind.split.chunks.len() as u32, 0));
         rows.push(row(0, kind.split.hubs.len() as u32, 0));
@@ -166,6 +169,38 @@ impl Buffers {
         let cooked = &controls.cooked;
         let empty = |label, size, usage| maker.empty(label, size, usage);
 
+        let (kinds, spans) = Self::make_kinds(device, queue, cooked, keep_lambdas)?;
+        let surface_count = if cooked.rings.is_empty() { 0 } else { count };
+        Ok(Self {
+            positions: empty("positions", count * 16, drawn)?,
+            displacements: empty("displacements", count * 16, storage)?,
+            residuals: empty("residuals", count * 32, storage)?,
+            velocities: empty("velocities", count * 16, drawn)?,
+            accelerations: empty("accelerations", surface_count * 16, storage)?,
+            normals: empty("normals", surface_count * 16, drawn)?,
+            indices: maker.filled(queue, "indices", &controls.scene.triangles, storage | BufferUsages::INDEX)?,
+            ring_offsets: maker.filled(queue, "ring_offsets", &cooked.rings.offsets, storage)?,
+            ring_corners: maker.filled(queue, "ring_corners", &cooked.rings.corners, storage)?,
+            tethered: maker.filled(queue, "tethered", &cooked.tethered, storage)?,
+            tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
+            targets: Self::make_targets(device, 16)?,
+            materials: empty("materials", (controls.materials.len() * size_of::<ScaledMaterial>()) as u64, storage)?,
+            params: empty("params", size_of::<Params>() as u64, uniform)?,
+            spans,
+            status: empty("status", size_of::<Status>() as u64, storage)?,
+            kinds,
+        })
+    }
+
+    /// The buffers of the kinds, and the spans that they share.
+    pub fn make_kinds(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        cooked: &Cooked,
+        keep_lambdas: bool,
+    ) -> Result<(Vec<KindBuffers>, wgpu::Buffer)> {
+        let maker = Maker { device, limits: device.limits() };
+        let storage = BufferUsages::STORAGE;
         let rows: Vec<Vec<SpanRow>> = cooked.kinds.iter().map(KindBuffers::rows).collect();
         let row_count: usize = rows.iter().map(Vec::len).sum();
         let mut span_bytes = vec![0u8; row_count * SPAN_STRIDE as usize];
@@ -183,42 +218,24 @@ impl Buffers {
                 records: maker.filled(queue, &label("records"), &kind.records, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
                 shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,
-                impulses: maker.empty(&label("impulses"), split.shares.len() as u64 * 16, storage)?,
+                impulses: maker.empty(&label("impulses"), kind.impulse_count() as u64 * 16, storage)?,
                 slots: maker.filled(queue, &label("slots"), &split.slots, storage)?,
                 chunks: maker.filled(queue, &label("chunks"), &split.chunks, storage)?,
                 sums: maker.empty(&label("sums"), split.chunks.len() as u64 * 16, storage)?,
                 hubs: maker.filled(queue, &label("hubs"), &split.hubs, storage)?,
+                members: maker.filled(queue, &label("members"), &kind.rows, storage)?,
+                rotations: maker.empty(
+                    &label("rotations"),
+                    if kind.info.is_group() { kind.len() as u64 * 16 } else { 0 },
+                    storage,
+                )?,
+                is_group: kind.info.is_group(),
                 first_row,
                 color_count: kind.coloring.colors.len() as u32,
             });
             first_row += rows.len() as u32;
         }
-        let surface_count = if cooked.rings.is_empty() { 0 } else { count };
-        Ok(Self {
-            positions: empty("positions", count * 16, drawn)?,
-            displacements: empty("displacements", count * 16, storage)?,
-            residuals: empty("residuals", count * 32, storage)?,
-            velocities: empty("velocities", count * 16, drawn)?,
-            accelerations: empty("accelerations", surface_count * 16, storage)?,
-            normals: empty("normals", surface_count * 16, drawn)?,
-            indices: maker.filled(queue, "indices", &controls.scene.triangles, storage | BufferUsages::INDEX)?,
-            ring_offsets: maker.filled(queue, "ring_offsets", &cooked.rings.offsets, storage)?,
-            ring_corners: maker.filled(queue, "ring_corners", &cooked.rings.corners, storage)?,
-            tethered: maker.filled(queue, "tethered", &cooked.tethered, storage)?,
-            tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
-            targets: Self::make_targets(device, 16)?,
-            materials: empty("materials", (controls.materials.len() * size_of::<ScaledMaterial>()) as u64, storage)?,
-            params: empty("params", size_of::<Params>() as u64, uniform)?,
-            spans: maker.filled(queue, "spans", &span_bytes, uniform)?,
-            status: empty("status", size_of::<Status>() as u64, storage)?,
-            kinds,
-        })
-    }
-
-    /// Room for so many λ of each kind.
-    pub fn make_lambdas(device: &wgpu::Device, counts: impl Iterator<Item = u64>) -> Result<Vec<wgpu::Buffer>> {
-        let maker = Maker { device, limits: device.limits() };
-        counts.map(|count| maker.empty("lambdas", count * 4, BufferUsages::STORAGE)).collect()
+        Ok((kinds, maker.filled(queue, "spans", &span_bytes, BufferUsages::UNIFORM)?))
     }
 
     /// Room for so many targets.
@@ -239,7 +256,8 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let overflow = u64::from(set.coloring(scene.particle_count()).overflow.count);
-        (set.words.len() as u64 * 4).max(overflow * set.info.arity as u64 * 16)
+        let groups = (set.rows.len() as u64).max(u64::from(set.slot_count));
+        (set.words.len() as u64 * 4).max(overflow * set.info.arity as u64 * 16).max(groups * 16)
     });
     let largest = sizes.into_iter().chain(records).max().unwrap_or(0).next_multiple_of(256);
     let defaults = wgpu::Limits::default();

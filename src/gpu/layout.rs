@@ -62,7 +62,7 @@ fn params_lie_as_in_the_prelude() {
 
 #[test]
 fn rows_of_spans_lie_as_in_the_prelude() {
-    assert_eq!(on_gpu("", "Span"), on_host!(SpanRow { first, count, first_iteration, padding }));
+    assert_eq!(on_gpu("", "Span"), on_host!(SpanRow { first, count, first_iteration, zero }));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn the_status_lies_as_in_the_prelude() {
 
 #[test]
 fn scaled_materials_lie_as_in_the_prelude() {
-    assert_eq!(on_gpu("", "ScaledMaterial"), on_host!(ScaledMaterial { alpha_tilde, gamma }));
+    assert_eq!(on_gpu("", "ScaledMaterial"), on_host!(ScaledMaterial { alpha_tilde, gamma, factor, padding }));
 }
 
 #[test]

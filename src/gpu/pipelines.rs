@@ -1,6 +1,10 @@
 //! The compute pipelines: one a pass, made of the pass's own text and the prelude.
+//!
+//! A projection is made of three: the kind's C and ∇C, the pass that all kinds share, the prelude; and of the constants of the
+//! kind's descriptor.
 
-use crate::kinds::{KINDS, KindInfo};
+use crate::cooked::{Cooked, CookedKind};
+use crate::kinds::{Function, KindInfo, group};
 
 /// Threads in a workgroup; the default of `WORKGROUP_SIZE` in the prelude follows it.
 pub(super) const WORKGROUP_SIZE: u32 = 128;
@@ -47,25 +51,29 @@ pub(super) struct Pipelines {
     pub normals: Stage,
     pub gather_chunks: Stage,
     pub gather_hubs: Stage,
-    /// In the order of [`KINDS`].
+    /// In the order of [`crate::kinds::KINDS`].
     pub kinds: Vec<KindStages>,
 }
 
-/// The two ways to project a kind, each without λ and with it.
+/// The two ways to project a kind. `None` where a scene does not need it: compiling takes longer than cooking.
 #[derive(Debug)]
 pub(super) struct KindStages {
-    pub project: [Stage; 2],
-    pub split: [Stage; 2],
+    pub project: Option<Stage>,
+    pub split: Option<Stage>,
+    /// Whether a workgroup solves a constraint, not a thread.
+    pub wide: bool,
 }
 
 /// The bindings of a projection, and what a split has on top: span, positions, displacements, records, materials, λ;
 /// shares, impulses.
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
+/// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
+const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
 
 impl Pipelines {
-    pub fn new(device: &wgpu::Device) -> Self {
-        let stage = |entry, text, slots| Stage::new(device, entry, text, slots, &[]);
+    pub fn new(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Self {
+        let stage = |entry: &str, text: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
         let gather = include_str!("../../shaders/gather.wgsl");
         let velocity = include_str!("../../shaders/velocity.wgsl");
         Self {
@@ -84,26 +92,67 @@ impl Pipelines {
             normals: stage("normals", include_str!("../../shaders/normals.wgsl"), &[Uniform, Read, Read, Read, Write]),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
-            kinds: KINDS.iter().map(|info| KindStages::new(device, info)).collect(),
+            kinds: Self::make_kinds(device, cooked, keep_lambdas),
         }
+    }
+}
+
+impl Pipelines {
+    pub fn make_kinds(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Vec<KindStages> {
+        cooked.kinds.iter().map(|kind| KindStages::new(device, kind, keep_lambdas)).collect()
     }
 }
 
 impl KindStages {
-    fn new(device: &wgpu::Device, info: &KindInfo) -> Self {
-        let stage = |action: &str, slots: &[Slot], keep_lambda: f64| {
-            Stage::new(device, &format!("{action}_{}", info.name), info.shader, slots, &[("KEEP_LAMBDA", keep_lambda)])
+    fn new(device: &wgpu::Device, kind: &CookedKind, keep_lambdas: bool) -> Self {
+        let (info, wide) = (kind.info, kind.lanes > 1);
+        let text = projection(info);
+        let stage = |entry: &str, slots: &[Slot]| {
+            let name = format!("{entry}_{}", info.name);
+            let entry = if wide { format!("{entry}_wide") } else { entry.to_owned() };
+            let slots = if info.is_group() { GROUP.as_slice() } else { slots };
+            let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)))];
+            Stage::new(device, &name, &entry, &text, slots, &constants)
         };
         Self {
-            project: [0.0, 1.0].map(|keep| stage("project", &PROJECT, keep)),
-            split: [0.0, 1.0].map(|keep| stage("split", &SPLIT, keep)),
+            project: (kind.split.span.count < kind.len() as u32).then(|| stage("project", &PROJECT)),
+            split: (kind.split.span.count > 0).then(|| stage("split", &SPLIT)),
+            wide,
         }
     }
 }
 
+/// The text of a kind's projection, without the prelude.
+pub(super) fn projection(info: &KindInfo) -> String {
+    let (pass, constants) = match info.function {
+        Function::Fixed(_) => (
+            include_str!("../../shaders/project.wgsl"),
+            format!(
+                "const ARITY = {}u;\nconst ROWS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
+                info.arity,
+                info.record_words / 4,
+                info.unit_gradients,
+                info.unilateral
+            ),
+        ),
+        Function::Group(_) => (
+            include_str!("../../shaders/project_group.wgsl"),
+            format!("const LANES = {}u;\nconst ROTATION_STEPS = {}u;\n", group::LANES, group::ROTATION_STEPS),
+        ),
+    };
+    [info.shader, pass, &constants].join("\n")
+}
+
 impl Stage {
-    fn new(device: &wgpu::Device, entry: &str, text: &str, slots: &[Slot], constants: &[(&str, f64)]) -> Self {
-        let name = format!("supple.{entry}");
+    fn new(
+        device: &wgpu::Device,
+        name: &str,
+        entry: &str,
+        text: &str,
+        slots: &[Slot],
+        constants: &[(&str, f64)],
+    ) -> Self {
+        let name = format!("supple.{name}");
         let entries: Vec<_> = (0..).zip(slots).map(|(binding, &slot)| layout_entry(binding, slot)).collect();
         let layout =
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(&name), entries: &entries });

@@ -5,7 +5,7 @@ use super::guarded;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::solver::{Diagnostics, Solver};
 use crate::error::{Error, Result};
-use crate::kinds::{Kind, kind_index};
+use crate::kinds::{Kind, ShapeMatching, kind_index};
 
 impl Solver {
     /// Asks for the positions \[m\] as they are at this place in the encoder.
@@ -81,18 +81,34 @@ impl Solver {
             return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));
         }
         let kind = kind_index(K::INFO);
-        let order = &self.controls.cooked.kinds[kind].coloring.order;
-        if order.is_empty() {
+        let coloring = &self.controls.cooked.kinds[kind].coloring;
+        if coloring.order.is_empty() {
             return Ok(Vec::new());
         }
         let buffer = &self.buffers.kinds[kind].lambdas;
-        let size = order.len() as u64 * 4;
+        let size = coloring.order.len() as u64 * 4;
         let sorted = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode_scalars))?;
-        let mut lambdas = vec![0.0; order.len()];
-        for (&constraint, lambda) in order.iter().zip(sorted) {
-            lambdas[constraint as usize] = lambda;
+        Ok(coloring.unsort(&sorted))
+    }
+
+    /// Waits for all submitted work and reads how each shape matching group is turned against its rest pose: a unit quaternion
+    /// (x, y, z, w) each, in the order in which they were added.
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_rotations(&self) -> Result<Vec<[f32; 4]>> {
+        let kind = kind_index(ShapeMatching::INFO);
+        let cooked = &self.controls.cooked.kinds[kind];
+        if cooked.len() == 0 {
+            return Ok(Vec::new());
         }
-        Ok(lambdas)
+        let (buffer, size) = (&self.buffers.kinds[kind].rotations, cooked.len() as u64 * 16);
+        let sorted = self.read(|encoder| {
+            Readback::new(&self.device, encoder, buffer, size, |bytes| {
+                bytemuck::pod_collect_to_vec::<u8, [f32; 4]>(bytes)
+            })
+        })?;
+        Ok(cooked.coloring.unsort(&sorted))
     }
 
     fn request_vectors(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer) -> Readback<Vec<[f32; 3]>> {

@@ -1,9 +1,9 @@
 //! The solver: records a plan into the caller's encoder.
 
-use super::bindings::Bindings;
+use super::bindings::{Bindings, KindBindings};
 use super::buffers::Buffers;
 use super::guarded;
-use super::pipelines::{Pipelines, Stage, WORKGROUP_SIZE};
+use super::pipelines::{KindStages, Pipelines, Stage, WORKGROUP_SIZE};
 use crate::coloring::Coloring;
 use crate::controls::Controls;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::settings::Settings;
 const MAX_STEPS_PER_ADVANCE: u32 = 4;
 
 /// Storage buffers that the widest pass binds.
-const STORAGE_BUFFERS: u32 = 7;
+const STORAGE_BUFFERS: u32 = 8;
 
 /// Plays a scene on the GPU.
 ///
@@ -45,6 +45,8 @@ pub struct Solver {
     pub(super) bindings: Bindings,
     pub(super) target_room: usize,
     pub(super) keep_lambdas: bool,
+    /// Steps recorded since the start or the last reset.
+    pub(super) steps: u32,
     /// Real time that no step has used yet \[s\].
     pub(super) accumulator: f32,
 }
@@ -88,9 +90,9 @@ impl Solver {
         let controls = Controls::new(scene, settings)?;
         let keep_lambdas = needs_lambdas(&settings);
         let (pipelines, buffers, bindings) = guarded(device, || {
-            let pipelines = Pipelines::new(device);
+            let pipelines = Pipelines::new(device, &controls.cooked, keep_lambdas);
             let buffers = Buffers::new(device, queue, &controls, keep_lambdas)?;
-            let bindings = Bindings::new(device, &pipelines, &buffers, keep_lambdas);
+            let bindings = Bindings::new(device, &pipelines, &buffers);
             Ok((pipelines, buffers, bindings))
         })?;
         let solver = Self {
@@ -102,6 +104,7 @@ impl Solver {
             bindings,
             target_room: 16,
             keep_lambdas,
+            steps: 0,
             accumulator: 0.0,
         };
         solver.upload_state();
@@ -146,8 +149,9 @@ impl Solver {
             return;
         }
         let plan = &self.controls.plan;
-        let substeps = self.controls.settings.substeps;
-        self.record(encoder, (0..steps).flat_map(|_| plan.step(substeps)), timestamps);
+        let (substeps, first) = (self.controls.settings.substeps, self.steps);
+        self.record(encoder, (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step))), timestamps);
+        self.steps = first.wrapping_add(steps);
     }
 
     /// Records passes of the plan, as one compute pass, and none that is not in it: for those who compare stage by stage, or
@@ -179,7 +183,6 @@ impl Solver {
     fn play<'a>(&'a self, recorder: &mut Recorder<'a>, pass: Pass) {
         let (p, b) = (&self.pipelines, &self.bindings);
         let particles = self.controls.scene.particle_count() as u32;
-        let variant = usize::from(self.keep_lambdas);
         match pass {
             Pass::Targets => recorder.dispatch(&p.targets, &b.targets, &[], self.controls.targets.len() as u32),
             Pass::Start => recorder.dispatch(&p.start, &b.start, &[], particles),
@@ -187,11 +190,11 @@ impl Solver {
             Pass::Predict => recorder.dispatch(&p.predict, &b.predict, &[], particles),
             Pass::Project { kind, color, span, first_iteration } => {
                 let offset = self.buffers.kinds[kind].span_offset(color, first_iteration);
-                recorder.dispatch(&p.kinds[kind].project[variant], &b.kinds[kind].project, &[offset], span.count);
+                recorder.dispatch_kind(&p.kinds[kind], Projection::Project, &b.kinds[kind], offset, span.count);
             }
             Pass::Split { kind, span, first_iteration } => {
-                let offset = self.buffers.kinds[kind].overflow_offset(first_iteration);
-                recorder.dispatch(&p.kinds[kind].split[variant], &b.kinds[kind].split, &[offset], span.count);
+                let offset = self.buffers.kinds[kind].split_offset(first_iteration);
+                recorder.dispatch_kind(&p.kinds[kind], Projection::Split, &b.kinds[kind], offset, span.count);
             }
             Pass::GatherChunks { kind } => {
                 let count = self.controls.cooked.kinds[kind].split.chunks.len() as u32;
@@ -258,6 +261,12 @@ impl Solver {
     }
 }
 
+/// The two ways to project a kind.
+enum Projection {
+    Project,
+    Split,
+}
+
 /// A compute pass, and the stage that is set in it.
 struct Recorder<'a> {
     pass: wgpu::ComputePass<'a>,
@@ -266,7 +275,29 @@ struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     fn dispatch(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], threads: u32) {
-        if threads == 0 {
+        self.dispatch_groups(stage, bindings, offsets, threads.div_ceil(WORKGROUP_SIZE));
+    }
+
+    fn dispatch_kind(
+        &mut self,
+        stages: &'a KindStages,
+        projection: Projection,
+        bindings: &KindBindings,
+        offset: u32,
+        constraints: u32,
+    ) {
+        let (stage, bindings) = match projection {
+            Projection::Project => (&stages.project, &bindings.project),
+            Projection::Split => (&stages.split, &bindings.split),
+        };
+        if let (Some(stage), Some(bindings)) = (stage, bindings) {
+            let groups = if stages.wide { constraints } else { constraints.div_ceil(WORKGROUP_SIZE) };
+            self.dispatch_groups(stage, bindings, &[offset], groups);
+        }
+    }
+
+    fn dispatch_groups(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], groups: u32) {
+        if groups == 0 {
             return;
         }
         if !self.last.is_some_and(|last| std::ptr::eq(last, stage)) {
@@ -274,7 +305,6 @@ impl<'a> Recorder<'a> {
             self.last = Some(stage);
         }
         self.pass.set_bind_group(0, bindings, offsets);
-        let groups = threads.div_ceil(WORKGROUP_SIZE);
         // Rows of 65 535 workgroups, as `thread_index` in the prelude counts them.
         self.pass.dispatch_workgroups(groups.min(65_535), groups.div_ceil(65_535), 1);
     }

@@ -3,6 +3,7 @@
 use super::bindings::Bindings;
 use super::buffers::{Buffers, Status};
 use super::guarded;
+use super::pipelines::Pipelines;
 use super::solver::{Solver, needs_lambdas};
 use crate::error::Result;
 use crate::reference::normal;
@@ -15,20 +16,14 @@ impl Solver {
     /// # Errors
     /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept and does not fit.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
-        settings.check()?;
-        let keep_lambdas = needs_lambdas(&settings);
-        if keep_lambdas && !self.keep_lambdas {
-            let sizes = self.controls.cooked.kinds.iter().map(|kind| kind.len() as u64);
-            let made = guarded(&self.device, || Buffers::make_lambdas(&self.device, sizes))?;
-            for (kind, lambdas) in self.buffers.kinds.iter_mut().zip(made) {
-                kind.lambdas = lambdas;
-            }
-        }
-        if keep_lambdas != self.keep_lambdas {
-            self.keep_lambdas = keep_lambdas;
-            self.rebind();
-        }
+        let before = self.controls.settings;
         self.controls.set_settings(settings)?;
+        let keep_lambdas = needs_lambdas(&settings);
+        let others = settings.sweep != before.sweep || keep_lambdas != self.keep_lambdas;
+        if others && let Err(error) = self.remake_kinds(keep_lambdas) {
+            self.controls.set_settings(before)?;
+            return Err(error);
+        }
         self.accumulator = self.accumulator.min(settings.dt);
         self.upload_settings();
         Ok(())
@@ -131,11 +126,30 @@ impl Solver {
     pub fn reset(&mut self) {
         self.controls.reset();
         self.accumulator = 0.0;
+        self.steps = 0;
         self.upload_state();
     }
 
+    /// Other pipelines and buffers for the kinds, which keep how groups are turned.
+    fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
+        let (device, queue, cooked) = (&self.device, &self.queue, &self.controls.cooked);
+        let (stages, (kinds, spans)) = guarded(device, || {
+            let stages = Pipelines::make_kinds(device, cooked, keep_lambdas);
+            Ok((stages, Buffers::make_kinds(device, queue, cooked, keep_lambdas)?))
+        })?;
+        let old = std::mem::replace(&mut self.buffers.kinds, kinds);
+        for (kind, old) in self.buffers.kinds.iter_mut().zip(old) {
+            kind.rotations = old.rotations;
+        }
+        self.buffers.spans = spans;
+        self.pipelines.kinds = stages;
+        self.keep_lambdas = keep_lambdas;
+        self.rebind();
+        Ok(())
+    }
+
     fn rebind(&mut self) {
-        self.bindings = Bindings::new(&self.device, &self.pipelines, &self.buffers, self.keep_lambdas);
+        self.bindings = Bindings::new(&self.device, &self.pipelines, &self.buffers);
     }
 
     pub(super) fn upload_state(&self) {
@@ -145,6 +159,11 @@ impl Solver {
         self.write(&self.buffers.displacements, 0, &vec![[0.0f32; 4]; scene.particle_count()]);
         self.upload_settings();
         self.upload_tethers();
+        for (kind, buffers) in self.controls.cooked.kinds.iter().zip(&self.buffers.kinds) {
+            let rotations = kind.initial_rotations(&scene.positions);
+            let rows: Vec<[f32; 4]> = rotations.into_iter().map(|(axis, w)| axis.extend(w).into()).collect();
+            self.write(&buffers.rotations, 0, &rows);
+        }
         self.write(&self.buffers.status, 0, &[Status::NEW]);
         let rings = &self.controls.cooked.rings;
         if !rings.is_empty() {

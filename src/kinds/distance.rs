@@ -3,7 +3,7 @@
 //! C(x₀, x₁) = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). Compliance in m/N: the
 //! inverse of a spring's stiffness. Where both particles coincide there is no direction, and the constraint rests.
 
-use super::{Kind, KindInfo, Sample};
+use super::{Function, Kind, KindInfo, Sample, sample};
 use crate::error::{Error, Result};
 use glam::Vec3;
 
@@ -21,9 +21,10 @@ static INFO: KindInfo = KindInfo {
     arity: 2,
     record_words: 4,
     unit_gradients: true,
+    unilateral: false,
     compliance_unit: "m/N",
-    shader: include_str!("../../shaders/project_distance.wgsl"),
-    evaluate,
+    shader: include_str!("../../shaders/kinds/distance.wgsl"),
+    function: Function::Fixed(evaluate),
     samples,
 };
 
@@ -49,23 +50,24 @@ impl Kind for Distance {
 
 fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
     let rest_length = f32::from_bits(parameters[0]);
-    let difference = p[0] - p[1];
-    let length = crate::xpbd::length(difference);
-    let n = if length > 0.0 { difference / length } else { Vec3::ZERO };
+    let (length, n) = span(p);
     grad[0] = n;
     grad[1] = -n;
     length - rest_length
 }
 
+/// The distance of two points, and the unit vector from the second to the first; 0 where there is none.
+pub(super) fn span(p: &[Vec3]) -> (f32, Vec3) {
+    let difference = p[0] - p[1];
+    let length = crate::xpbd::length(difference);
+    (length, if length > 0.0 { difference / length } else { Vec3::ZERO })
+}
+
 fn samples() -> Vec<Sample> {
-    let sample = |rest_length: f32, a: Vec3, b: Vec3| Sample {
-        parameters: vec![rest_length.to_bits()],
-        positions: vec![a, b],
-        rest: vec![Vec3::ZERO, Vec3::new(0.0, rest_length, 0.0)],
-    };
+    let rest = |length: f32| [[0.0; 3], [0.0, length, 0.0]];
     vec![
-        sample(1.0, Vec3::new(0.1, 0.2, -0.3), Vec3::new(1.3, -0.7, 0.4)),
-        sample(2.5, Vec3::new(-1.0, 0.0, 0.5), Vec3::new(0.5, 1.0, 0.25)),
-        sample(0.5, Vec3::new(3.0, 4.0, 5.0), Vec3::new(3.2, 4.1, 4.7)),
+        sample([1.0], &[[0.1, 0.2, -0.3], [1.3, -0.7, 0.4]], &rest(1.0)),
+        sample([2.5], &[[-1.0, 0.0, 0.5], [0.5, 1.0, 0.25]], &rest(2.5)),
+        sample([0.5], &[[3.0, 4.0, 5.0], [3.2, 4.1, 4.7]], &rest(0.5)),
     ]
 }

@@ -3,35 +3,52 @@
 use crate::error::{Error, Result, check_non_negative, check_positive};
 
 /// How a constraint gives way.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Material {
     /// Compliance α, the inverse of a stiffness, in \[C\]²/J: m/N for a distance. 0 = rigid.
     pub compliance: f32,
     /// Damping β in J·s/\[C\]²: N·s/m for a distance, a dashpot beside the spring (Macklin et al. 2016, eq. 26).
-    /// It acts through α β, so it has no effect on a rigid constraint.
+    /// It acts through α β, so it has no effect on a rigid constraint: `damping_time` is for those.
     pub damping: f32,
+    /// Damping time τ \[s\]: γ = (α β + τ)/h in eq. 26. In a spring it is a dashpot of β = τ/α; in a rigid constraint, the
+    /// limit of that as α → 0, which obeys C + τ dC/dt = 0: what violates it fades as exp(−t/τ) instead of at once, whatever the
+    /// substep, and gives no kick.
+    pub damping_time: f32,
+    /// Stiffness k of [`crate::Method::Pbd`], 0 to 1; XPBD does not use it.
+    pub stiffness: f32,
+}
+
+impl Default for Material {
+    /// [`Material::RIGID`].
+    fn default() -> Self {
+        Self::RIGID
+    }
 }
 
 impl Material {
     /// A constraint that does not give way at all, but for what the solver leaves.
-    pub const RIGID: Self = Self { compliance: 0.0, damping: 0.0 };
+    pub const RIGID: Self = Self { compliance: 0.0, damping: 0.0, damping_time: 0.0, stiffness: 1.0 };
 
     /// The most that compliance and damping may be: beyond it α/h² overflows.
     pub const LIMIT: f32 = 1e18;
 
     /// A spring of compliance α [\[C\]²/J] without damping.
     pub const fn compliant(compliance: f32) -> Self {
-        Self { compliance, damping: 0.0 }
+        Self { compliance, ..Self::RIGID }
     }
 
     /// Whether the figures are in range; `what` names the material in the error.
     pub(crate) fn check(&self, what: &str) -> Result<()> {
-        for (field, value) in [("compliance", self.compliance), ("damping", self.damping)] {
+        let figures = [("compliance", self.compliance), ("damping", self.damping), ("damping time", self.damping_time)];
+        for (field, value) in figures {
             let name = format!("{field} of {what}");
             check_non_negative(&name, value)?;
             if value > Self::LIMIT {
                 return Err(Error::invalid(name, value, "at most 1e18"));
             }
+        }
+        if !(0.0..=1.0).contains(&self.stiffness) {
+            return Err(Error::invalid(format!("stiffness of {what}"), self.stiffness, "0 to 1"));
         }
         Ok(())
     }
@@ -107,6 +124,6 @@ impl Cord {
 
     /// The material of a segment of the given length \[m\]: α = L/(EA).
     pub(crate) fn material(&self, length: f32) -> Material {
-        Material { compliance: length / self.axial_stiffness, damping: self.damping }
+        Material { compliance: length / self.axial_stiffness, damping: self.damping, ..Material::RIGID }
     }
 }

@@ -45,6 +45,10 @@ impl Default for Particle {
 pub(crate) struct ConstraintSet {
     pub info: &'static KindInfo,
     pub words: Vec<u32>,
+    /// The members of groups, and their details.
+    pub rows: Vec<[u32; 4]>,
+    /// How many members the groups have in all.
+    pub slot_count: u32,
 }
 
 impl ConstraintSet {
@@ -52,13 +56,22 @@ impl ConstraintSet {
         self.words.len() / self.info.record_words
     }
 
-    pub fn particles(&self, constraint: usize) -> &[u32] {
-        &self.words[constraint * self.info.record_words..][..self.info.arity]
+    pub fn records(&self) -> impl Iterator<Item = &[u32]> {
+        self.words.chunks_exact(self.info.record_words)
     }
 
     pub fn coloring(&self, particle_count: usize) -> Coloring {
-        let particles: Vec<u32> = (0..self.len()).flat_map(|constraint| self.particles(constraint)).copied().collect();
-        Coloring::greedy(&particles, self.info.arity, particle_count)
+        if !self.info.is_group() {
+            let mut particles = Vec::with_capacity(self.len() * self.info.arity);
+            self.records().for_each(|record| particles.extend_from_slice(&record[..self.info.arity]));
+            return Coloring::greedy(&particles, self.info.arity, particle_count);
+        }
+        let (mut particles, mut offsets) = (Vec::new(), vec![0]);
+        for record in self.records() {
+            particles.extend(self.info.particles(record, &self.rows));
+            offsets.push(particles.len());
+        }
+        Coloring::greedy_groups(&particles, &offsets, particle_count)
     }
 }
 
@@ -83,7 +96,7 @@ pub struct Scene {
     pub(crate) triangles: Vec<[u32; 3]>,
     pub(crate) constraints: Vec<ConstraintSet>,
     pub(crate) materials: Vec<Material>,
-    interned: HashMap<[u32; 2], MaterialId>,
+    interned: HashMap<[u32; 4], MaterialId>,
     pub(crate) bodies: Vec<TetheredBody>,
 }
 
@@ -96,7 +109,10 @@ impl Default for Scene {
 impl Scene {
     /// An empty scene.
     pub fn new() -> Self {
-        let constraints = KINDS.iter().map(|info| ConstraintSet { info, words: Vec::new() }).collect();
+        let constraints = KINDS
+            .iter()
+            .map(|info| ConstraintSet { info, words: Vec::new(), rows: Vec::new(), slot_count: 0 })
+            .collect();
         Self {
             positions: Vec::new(),
             velocities: Vec::new(),
@@ -287,7 +303,8 @@ impl Scene {
 
     fn intern(&mut self, material: Material) -> MaterialId {
         let next = MaterialId(self.materials.len() as u32);
-        let key = [material.compliance.to_bits(), material.damping.to_bits()];
+        let Material { compliance, damping, damping_time, stiffness } = material;
+        let key = [compliance, damping, damping_time, stiffness].map(f32::to_bits);
         *self.interned.entry(key).or_insert_with(|| {
             self.materials.push(material);
             next
@@ -297,9 +314,13 @@ impl Scene {
     fn check_constraint<K: Kind>(&self, constraint: &K) -> Result<u32> {
         let set = &self.constraints[kinds::kind_index(K::INFO)];
         let index = set.len();
-        if constraint.particles().len() != K::INFO.arity {
-            let (left, right) = (constraint.particles().len(), K::INFO.arity);
+        let (left, right) = (constraint.particles().len(), K::INFO.arity);
+        if left != right && !K::INFO.is_group() {
             return Err(Error::LengthMismatch { what: "particles of a constraint and arity of its kind", left, right });
+        }
+        let room = set.rows.len() as u64 + (constraint.particles().len() * kinds::group::MEMBER_ROWS) as u64;
+        if room > u64::from(u32::MAX / 8) {
+            return Err(too_large("members of groups", room));
         }
         let what = || format!("{} constraint {index}", K::INFO.name);
         kinds::check_particles(what, constraint.particles(), self.particle_count())?;
@@ -315,8 +336,16 @@ impl Scene {
     }
 
     fn push_constraint<K: Kind>(&mut self, constraint: &K, material: MaterialId) {
-        let words = &mut self.constraints[kinds::kind_index(K::INFO)].words;
-        words.extend_from_slice(constraint.particles());
+        let ConstraintSet { words, rows, slot_count, .. } = &mut self.constraints[kinds::kind_index(K::INFO)];
+        let particles = constraint.particles();
+        if K::INFO.is_group() {
+            let first_row = rows.len() as u32;
+            constraint.write_members(first_row, rows);
+            words.extend([first_row, particles.len() as u32, *slot_count]);
+            *slot_count += particles.len() as u32;
+        } else {
+            words.extend_from_slice(particles);
+        }
         words.push(material.0);
         constraint.write_parameters(words);
         // Padding is the scene's business: a kind that forgot it would shift all records after it.

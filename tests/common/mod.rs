@@ -3,9 +3,11 @@
 #![allow(dead_code, reason = "each test file uses its own part of it")]
 
 pub mod cases;
+pub mod raw;
 
 use std::ops::Range;
 use supple::gpu::Context;
+use supple::kinds::{Kind, kind_index};
 use supple::{
     Cloth, ClothGrid, Distance, Material, MaterialId, Particle, Pass, Reference, Scene, Settings, Solver, wgpu,
 };
@@ -92,7 +94,10 @@ impl<'a> Pair<'a> {
                 ("position", self.solver.read_positions().unwrap(), self.reference.positions()),
                 ("displacement", self.solver.read_displacements().unwrap(), self.reference.displacements()),
             ];
-            for (what, on_gpu, on_reference) in pairs {
+            let rotations = (self.solver.read_rotations().unwrap(), self.reference.rotations());
+            let axes = |rows: Vec<[f32; 4]>| rows.into_iter().map(|[x, y, z, _]| [x, y, z]).collect::<Vec<_>>();
+            let rotations = [("rotation", axes(rotations.0), axes(rotations.1))];
+            for (what, on_gpu, on_reference) in pairs.into_iter().chain(rotations) {
                 if let Some(particle) = first_unequal(&on_gpu, &on_reference, tolerance) {
                     let (on_gpu, on_reference) = (on_gpu[particle], on_reference[particle]);
                     return Some(Difference {
@@ -112,7 +117,7 @@ impl<'a> Pair<'a> {
     pub fn passes(&self, steps: u32) -> Vec<Pass> {
         let plan = self.reference.plan();
         let substeps = self.reference.settings().substeps;
-        (0..steps).flat_map(|_| plan.step(substeps)).collect()
+        (0..steps).flat_map(|step| plan.step(substeps, step)).collect()
     }
 }
 
@@ -189,7 +194,7 @@ impl Player for Reference {
         self.velocities()
     }
     fn lambdas(&self) -> Vec<f32> {
-        self.lambdas(0)
+        self.lambdas(kind_index(Distance::INFO))
     }
     fn set_settings(&mut self, settings: Settings) {
         self.set_settings(settings).unwrap();

@@ -1,0 +1,12 @@
+// Distance: C = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). The twin of
+// src/kinds/distance.rs. Parameters: L₀.
+
+fn evaluate(record: Record, p: Points) -> Evaluation {
+    let difference = p[0] - p[1];
+    let l = length(difference);
+    var n = vec3f();
+    if l > 0.0 {
+        n = difference / l;
+    }
+    return Evaluation(l - parameter(record, 0u), Points(n, -n));
+}

@@ -1,0 +1,16 @@
+// Distance limit: C = s (|x₀ − x₁| − L) ≤ 0, s being the sign of the parameter ±L (Provot 1995 for s = 1). The twin of
+// src/kinds/distance_limit.rs.
+
+fn evaluate(record: Record, p: Points) -> Evaluation {
+    let limit = parameter(record, 0u);
+    let difference = p[0] - p[1];
+    let l = length(difference);
+    var n = vec3f();
+    if l > 0.0 {
+        n = difference / l;
+    }
+    if limit < 0.0 {
+        return Evaluation(-limit - l, Points(-n, n));
+    }
+    return Evaluation(l - limit, Points(n, -n));
+}

@@ -1,0 +1,129 @@
+// Projects the constraints of a kind with a fixed number of particles. The kind's own file (shaders/kinds/) stands before
+// this one and says what C and ∇C are: `evaluate`; `src/gpu/pipelines.rs` puts the constants of its descriptor
+// beside them (ARITY, ROWS, UNIT_GRADIENTS, UNILATERAL).
+//
+// project: one thread a constraint of one colour. Reads and writes the displacements of its particles, which no other
+// constraint of the colour names.
+// split: one thread a constraint of the overflow, or of a Jacobi sweep. Writes its own impulses; gather.wgsl applies them.
+
+@group(0) @binding(0) var<uniform> span: Span;
+@group(0) @binding(1) var<storage, read> positions: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
+// ROWS vec4s a constraint: particles, material, parameters. vec4s rather than a struct: one load instead of four.
+@group(0) @binding(3) var<storage, read> records: array<vec4u>;
+@group(0) @binding(4) var<storage, read> materials: array<ScaledMaterial>;
+@group(0) @binding(5) var<storage, read_write> lambdas: array<f32>;
+@group(0) @binding(6) var<storage, read> shares: array<f32>;
+@group(0) @binding(7) var<storage, read_write> impulses: array<vec4f>;
+
+override KEEP_LAMBDA: bool = false;
+
+alias Record = array<vec4u, ROWS>;
+alias Points = array<vec3f, ARITY>;
+
+struct Evaluation {
+    c: f32,
+    grad: Points,
+}
+
+struct Projection {
+    particles: array<u32, ARITY>,
+    w: array<f32, ARITY>,
+    d: Points,
+    grad: Points,
+    delta_lambda: f32,
+}
+
+fn load(place: u32) -> Record {
+    var record: Record;
+    for (var row = 0u; row < ROWS; row++) {
+        record[row] = records[place * ROWS + row];
+    }
+    return record;
+}
+
+fn word(record: Record, index: u32) -> u32 {
+    return record[index / 4u][index % 4u];
+}
+
+// The parameters of the kind, after particles and material.
+fn parameter(record: Record, index: u32) -> f32 {
+    return bitcast<f32>(word(record, ARITY + 1u + index));
+}
+
+fn solve(place: u32, record: Record, share: array<f32, ARITY>) -> Projection {
+    var self_: Projection;
+    var p: Points;
+    let x0 = positions[word(record, 0u)];
+    for (var k = 0u; k < ARITY; k++) {
+        let particle = word(record, k);
+        let x = positions[particle];
+        self_.particles[k] = particle;
+        self_.d[k] = displacements[particle].xyz;
+        self_.w[k] = x.w;
+        // All in the frame of x₀, so that differences keep their precision.
+        p[k] = (x.xyz - x0.xyz) + self_.d[k];
+    }
+    let evaluation = evaluate(record, p);
+    self_.grad = evaluation.grad;
+    var weighted = 0.0;
+    var travel = 0.0;
+    for (var k = 0u; k < ARITY; k++) {
+        let grad = evaluation.grad[k];
+        let w = self_.w[k] * share[k];
+        if UNIT_GRADIENTS {
+            weighted += select(0.0, w, any(grad != vec3f()));
+        } else {
+            weighted += w * dot(grad, grad);
+        }
+        // The gradients sum to zero, so what all particles travel together counts for nothing.
+        travel += dot(grad, self_.d[k] - self_.d[0]);
+    }
+    var lambda = 0.0;
+    if KEEP_LAMBDA && span.first_iteration == 0u {
+        lambda = lambdas[place];
+    }
+    self_.delta_lambda = delta_lambda(evaluation.c, weighted, travel, lambda, materials[word(record, ARITY)]);
+    if UNILATERAL {
+        self_.delta_lambda = unilateral(self_.delta_lambda, lambda);
+    }
+    if KEEP_LAMBDA {
+        lambdas[place] = lambda + self_.delta_lambda;
+    }
+    return self_;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn project(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= span.count {
+        return;
+    }
+    let place = span.first + i;
+    var share: array<f32, ARITY>;
+    for (var k = 0u; k < ARITY; k++) {
+        share[k] = 1.0;
+    }
+    let projection = solve(place, load(place), share);
+    for (var k = 0u; k < ARITY; k++) {
+        let d = projection.d[k] + projection.grad[k] * (projection.w[k] * projection.delta_lambda);
+        displacements[projection.particles[k]] = vec4f(d, 0.0);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn split(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= span.count {
+        return;
+    }
+    let place = span.first + i;
+    var share: array<f32, ARITY>;
+    for (var k = 0u; k < ARITY; k++) {
+        share[k] = shares[ARITY * i + k];
+    }
+    let projection = solve(place, load(place), share);
+    for (var k = 0u; k < ARITY; k++) {
+        impulses[ARITY * i + k] = vec4f(projection.grad[k] * projection.delta_lambda, 0.0);
+    }
+}
