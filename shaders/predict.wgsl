@@ -14,7 +14,7 @@ fn predict(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     var increment = params.gravity_step;
-    if params.aerodynamics == 1u {
+    if params.accelerated == 1u {
         increment += accelerations[i].xyz * (params.h * params.h);
     }
     let next = predicted(Motion(positions[i], displacements[i].xyz, residuals[i], true), increment, params.zero);

@@ -5,9 +5,10 @@
 
 use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
+use crate::kinds::{Kind, kind_index};
 use crate::plan::Plan;
 use crate::scene::{Material, MaterialId, Scene, TetherRow};
-use crate::settings::{Method, Settings};
+use crate::settings::{Field, MAX_FIELDS, Method, Settings};
 use crate::xpbd::ScaledMaterial;
 use std::collections::BTreeMap;
 
@@ -41,12 +42,55 @@ pub struct Params {
     pub tethered_count: u32,
     /// How many kinematic particles follow a target.
     pub target_count: u32,
-    /// 1 where a substep begins with the acceleration by wind, else 0.
-    pub aerodynamics: u32,
+    /// 1 where a substep begins with the accelerations by wind, fields and forces, else 0.
+    pub accelerated: u32,
     /// 0, which no compiler knows: see `opaque` in `shaders/prelude/xpbd.wgsl`.
     pub zero: u32,
+    /// 1 where there is wind, else 0.
+    pub wind: u32,
+    /// 1 where there are forces, else 0.
+    pub forces: u32,
+    /// Largest value of the turbulence [m/s].
+    pub turbulence: f32,
+    /// 1/its length [1/m].
+    pub turbulence_scale: f32,
+    /// The share of its motion against itself that a body loses in a step.
+    pub body_damping: f32,
+    /// How many fields there are.
+    pub field_count: u32,
     /// The uniform ends on a row of 16 bytes.
-    pub padding: [u32; 3],
+    pub padding: u32,
+    /// The fields.
+    pub fields: [FieldRow; MAX_FIELDS],
+}
+
+/// A field, as the shaders read it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct FieldRow {
+    /// Where \[m\].
+    pub position: [f32; 3],
+    /// S [m/s²].
+    pub strength: f32,
+    /// The unit axis of a vortex; 0 for a point.
+    pub axis: [f32; 3],
+    /// 1/R [1/m].
+    pub scale: f32,
+}
+
+impl FieldRow {
+    fn new(field: &Field) -> Option<Self> {
+        match *field {
+            Field::None => None,
+            Field::Point { position, strength, radius } => {
+                Some(Self { position, strength, axis: [0.0; 3], scale: 1.0 / radius })
+            }
+            Field::Vortex { position, axis, strength, radius } => {
+                let axis = glam::Vec3::from(axis).normalize().into();
+                Some(Self { position, strength, axis, scale: 1.0 / radius })
+            }
+        }
+    }
 }
 
 /// A pinned particle and the place that it is to reach by the end of the step.
@@ -134,6 +178,32 @@ impl Controls {
         Ok(())
     }
 
+    /// Changes the parameters of a constraint; returns its kind, the word at which they begin, and the words.
+    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<(usize, usize, Vec<u32>)> {
+        let kind = kind_index(K::INFO);
+        let cooked = &mut self.cooked.kinds[kind];
+        let name = K::INFO.name;
+        let Some(place) = cooked.coloring.order.iter().position(|&constraint| constraint == index) else {
+            let (what, count) = ("set_constraint".into(), cooked.len() as u64);
+            return Err(Error::IndexOutOfRange { what, target: name, index: index.into(), count });
+        };
+        constraint.check(index as usize)?;
+        let given = constraint.particles();
+        let own: Vec<u32> = cooked.info.particles(cooked.record(place), &cooked.rows).collect();
+        if let Some((new, _)) = given.iter().zip(&own).find(|(new, old)| new != old) {
+            return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "what it was"));
+        }
+        if given.len() != own.len() {
+            let what = "particles of a constraint, now and before";
+            return Err(Error::LengthMismatch { what, left: given.len(), right: own.len() });
+        }
+        let mut words = Vec::new();
+        constraint.write_parameters(&mut words);
+        let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
+        cooked.records[first..first + words.len()].copy_from_slice(&words);
+        Ok((kind, first, words))
+    }
+
     pub fn is_pinned(&self, particle: u32) -> bool {
         self.inverse_masses[particle as usize] == 0.0
     }
@@ -202,6 +272,14 @@ impl Controls {
         Ok(())
     }
 
+    /// Whether forces act, and these are of particles that exist and finite.
+    pub fn check_forces(&self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
+        if !self.settings.forces {
+            return Err(Error::invalid("Settings::forces", 0.0, "true before forces are set"));
+        }
+        self.check_values("force", first, forces)
+    }
+
     pub fn params(&self) -> Params {
         let h = self.settings.substep();
         let wind = self.settings.wind.unwrap_or_default();
@@ -210,6 +288,9 @@ impl Controls {
         let wave = if speed > 0.0 { 1.0 / (speed * f64::from(wind.gust_length)) } else { 0.0 };
         // In f64: h² g rounded once, not three times.
         let square = f64::from(h) * f64::from(h);
+        let rows: Vec<FieldRow> = self.settings.fields.iter().filter_map(FieldRow::new).collect();
+        let mut fields = [FieldRow::default(); MAX_FIELDS];
+        fields[..rows.len()].copy_from_slice(&rows);
         Params {
             gravity_step: self.settings.gravity.map(|g| (square * f64::from(g)) as f32),
             h,
@@ -224,9 +305,16 @@ impl Controls {
             particle_count: self.scene.particle_count() as u32,
             tethered_count: self.cooked.tethered.len() as u32,
             target_count: self.targets.len() as u32,
-            aerodynamics: u32::from(self.plan.begin.contains(&crate::plan::Pass::Aerodynamics)),
+            accelerated: u32::from(self.plan.begin.contains(&crate::plan::Pass::Accelerations)),
             zero: 0,
-            padding: [0; 3],
+            wind: u32::from(self.settings.wind.is_some() && !self.cooked.rings.is_empty()),
+            forces: u32::from(self.settings.forces),
+            turbulence: wind.turbulence,
+            turbulence_scale: 1.0 / wind.turbulence_length,
+            body_damping: self.settings.body_damping,
+            field_count: rows.len() as u32,
+            padding: 0,
+            fields,
         }
     }
 

@@ -6,7 +6,7 @@
 use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
-use crate::scene::{ConstraintSet, Scene, TetherGraph};
+use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph};
 use crate::settings::Sweep;
 
 /// The longest loop that one GPU thread may run: Mesa's software driver ends every loop of an invocation after 65 535
@@ -25,6 +25,9 @@ pub(crate) struct Cooked {
     /// One row a tethered particle: itself, its first tether, how many it has.
     pub tethered: Vec<[u32; 4]>,
     pub tether_graph: TetherGraph,
+    /// First particle and particle count of each body.
+    pub bodies: Vec<[u32; 2]>,
+    pub followers: Vec<Follower>,
 }
 
 /// The constraints of one kind, sorted by colour.
@@ -84,7 +87,11 @@ impl Cooked {
                 next += per_particle;
             }
         }
-        Ok(Self { kinds, rings: Rings::new(&scene.triangles, particle_count)?, tethered, tether_graph })
+        let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
+        let largest = bodies.iter().map(|[_, count]| count.div_ceil(group::LANES as u32)).max().unwrap_or(0);
+        check_loop("particles of a body", 3 * u64::from(largest), group::LANES as u64)?;
+        let rings = Rings::new(&scene.triangles, particle_count)?;
+        Ok(Self { kinds, rings, tethered, tether_graph, bodies, followers: scene.followers.clone() })
     }
 }
 

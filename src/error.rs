@@ -63,15 +63,19 @@ pub enum Error {
         /// How many triangles are degenerate.
         count: u32,
     },
-    /// A surface that must enclose a volume does not.
+    /// A surface that must enclose a volume has edges that do not have one triangle in each direction.
     #[error(
-        "the surface is not closed: {count} edge(s) do not belong to two triangles turned the same way, first {edge:?}"
+        "the surface is not closed: {boundary_edges} edge(s) with one triangle only, {non_manifold_edges} with more than two, {inconsistent_edges} run through twice in the same direction; the first lies between vertices {vertices:?}"
     )]
-    NotClosed {
-        /// The first such edge.
-        edge: [u32; 2],
-        /// How many there are.
-        count: usize,
+    OpenSurface {
+        /// Edges of one triangle.
+        boundary_edges: u32,
+        /// Edges of more than two triangles.
+        non_manifold_edges: u32,
+        /// Edges that two triangles run through in the same direction.
+        inconsistent_edges: u32,
+        /// The two ends of the first such edge.
+        vertices: [u32; 2],
     },
     /// Two lists that belong together differ in length.
     #[error("{what}: {left} against {right} entries")]

@@ -15,13 +15,14 @@ pub mod xpbd;
 pub use error::{Error, Result};
 pub use gpu::{Solver, required_limits};
 pub use kinds::{
-    Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, Pressure, ShapeMatching,
-    Volume,
+    Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Pressure,
+    ShapeMatching, Volume,
 };
 pub use plan::{Pass, Plan};
 pub use reference::Reference;
 pub use scene::{
-    Cloth, ClothGrid, ClothMesh, Cord, Fabric, Material, MaterialId, Particle, Rope, RopeParts, Scene, Strain, Tethers,
+    Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, Elasticity, Fabric, Material, MaterialId,
+    Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, Tethers,
 };
-pub use settings::{ColorOrder, Method, Settings, Sweep, Wind};
+pub use settings::{ColorOrder, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use wgpu;

@@ -6,14 +6,14 @@
 //! begin     Targets  Start  Predict
 //! substep   Tether  Project … Project  (Split GatherChunks GatherHubs)      Project: once an iteration, kind, colour
 //! between   Advance                                                         Velocity and Predict in one sweep
-//! end       Velocity  Finish  Normals
+//! end       Velocity  (BodyDamping)  Finish  (Follow)  Normals
 //! ```
 //!
-//! With wind, `Aerodynamics` stands before each `Predict`, and `Advance` is taken apart.
+//! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `Advance` is taken apart.
 
 use crate::coloring::Span;
 use crate::cooked::Cooked;
-use crate::settings::{ColorOrder, Settings, Sweep};
+use crate::settings::{ColorOrder, Field, Settings, Sweep};
 
 /// One pass over particles or constraints; every pass is one GPU dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub enum Pass {
     Targets,
     /// The displacement that each velocity means: d = h v.
     Start,
-    /// The acceleration by wind and air drag.
-    Aerodynamics,
+    /// The accelerations by wind and air drag, fields and forces.
+    Accelerations,
     /// d += h² a: from here on x + d is the predicted position.
     Predict,
     /// The constraints of one colour.
@@ -63,8 +63,12 @@ pub enum Pass {
     Velocity,
     /// `Velocity`, then `Predict` of the next substep.
     Advance,
+    /// Takes from each body a share of its motion against itself.
+    BodyDamping,
     /// v = d/h, for the world outside.
     Finish,
+    /// Particles that follow others.
+    Follow,
     /// The normals of the surfaces.
     Normals,
 }
@@ -98,16 +102,17 @@ struct Run {
 impl Plan {
     pub(crate) fn new(cooked: &Cooked, settings: &Settings) -> Self {
         let surfaces = !cooked.rings.is_empty();
-        let wind = surfaces && settings.wind.is_some();
+        let fields = settings.fields.iter().any(|field| *field != Field::None);
+        let accelerated = surfaces && settings.wind.is_some() || fields || settings.forces;
         let mut plan = Self {
             begin: vec![Pass::Targets, Pass::Start],
             color_order: settings.color_order,
             iterations: settings.iterations,
             ..Self::default()
         };
-        let predict: &[Pass] = if wind { &[Pass::Aerodynamics, Pass::Predict] } else { &[Pass::Predict] };
+        let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
-        if wind {
+        if accelerated {
             plan.between.push(Pass::Velocity);
             plan.between.extend(predict);
         } else {
@@ -122,7 +127,14 @@ impl Plan {
         for iteration in 0..settings.iterations {
             plan.push_iteration(cooked, settings.sweep, iteration);
         }
-        plan.end.extend([Pass::Velocity, Pass::Finish]);
+        plan.end.push(Pass::Velocity);
+        if settings.body_damping > 0.0 && !cooked.bodies.is_empty() {
+            plan.end.push(Pass::BodyDamping);
+        }
+        plan.end.push(Pass::Finish);
+        if !cooked.followers.is_empty() {
+            plan.end.push(Pass::Follow);
+        }
         if surfaces {
             plan.end.push(Pass::Normals);
         }

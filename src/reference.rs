@@ -9,7 +9,7 @@
 //! difference of rounded positions, which at small substeps drowns in rounding: a particle 10 m up would not even begin to
 //! fall at 100 substeps a frame. What the roundings of x + d and of d + h² g lose is kept in two residuals (Kahan's sum).
 
-use crate::controls::{Controls, Params};
+use crate::controls::{Controls, FieldRow, Params};
 use crate::cooked::{CookedKind, Rings};
 use crate::error::Result;
 use crate::kinds::group::{self, Frame, Member, Moments, Rotation, Sums, turned};
@@ -34,6 +34,8 @@ pub struct Reference {
     /// Whether a velocity was set from outside and has yet to become a displacement.
     fresh: Vec<bool>,
     accelerations: Vec<Vec3>,
+    /// By the user \[N\].
+    forces: Vec<Vec3>,
     normals: Vec<Vec3>,
     /// λ of every record, per kind.
     lambdas: Vec<Vec<f32>>,
@@ -67,6 +69,7 @@ impl Reference {
             velocities: zeros.clone(),
             fresh: vec![true; count],
             accelerations: zeros.clone(),
+            forces: zeros.clone(),
             normals: zeros,
             lambdas: controls.cooked.kinds.iter().map(|kind| vec![0.0; kind.len()]).collect(),
             rotations: Vec::new(),
@@ -106,7 +109,7 @@ impl Reference {
         match pass {
             Pass::Targets => self.targets(),
             Pass::Start => particles.for_each(|i| self.start(i)),
-            Pass::Aerodynamics => particles.for_each(|i| self.aerodynamics(i)),
+            Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
             Pass::Project { kind, span, first_iteration, .. } => {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
@@ -127,6 +130,8 @@ impl Reference {
                 self.last_h = self.params.h;
                 self.steps += 1;
             }
+            Pass::BodyDamping => (0..self.controls.cooked.bodies.len()).for_each(|body| self.damp_body(body)),
+            Pass::Follow => (0..self.controls.cooked.followers.len()).for_each(|row| self.follow(row)),
             Pass::Normals => particles.for_each(|i| self.normal(i)),
         }
     }
@@ -151,7 +156,7 @@ impl Reference {
             return;
         }
         let mut increment = Vec3::from(self.params.gravity_step);
-        if self.params.aerodynamics == 1 {
+        if self.params.accelerated == 1 {
             increment += self.accelerations[i] * (self.params.h * self.params.h);
         }
         let increment = increment + self.displacement_residuals[i];
@@ -354,8 +359,20 @@ impl Reference {
         self.controls.cooked.rings.around(i)
     }
 
-    /// The drag and lift of [`crate::Wind`] on the triangles around a particle.
-    fn aerodynamics(&mut self, i: usize) {
+    fn accelerate(&mut self, i: usize) {
+        let wind = if self.params.wind == 1 { self.aerodynamics(i) } else { Vec3::ZERO };
+        let mut a = wind;
+        for field in &self.params.fields[..self.params.field_count as usize] {
+            a += field_acceleration(field, self.positions[i]);
+        }
+        if self.params.forces == 1 {
+            a += self.forces[i] * self.controls.inverse_masses[i];
+        }
+        self.accelerations[i] = a;
+    }
+
+    /// The acceleration by drag and lift of [`crate::Wind`] on the triangles around a particle.
+    fn aerodynamics(&self, i: usize) -> Vec3 {
         let params = &self.params;
         let w = self.controls.inverse_masses[i];
         let (mut force, mut rate) = (Vec3::ZERO, 0.0);
@@ -383,7 +400,7 @@ impl Reference {
             rate += double_area * speed * (params.drag + params.lift) / 6.0;
         }
         // The implicit step of the drag, which cannot turn the motion round however light the cloth.
-        self.accelerations[i] = force * (w / (1.0 + rate * w * params.h));
+        force * (w / (1.0 + rate * w * params.h))
     }
 
     fn air_velocity(&self, x: Vec3) -> Vec3 {
@@ -391,7 +408,66 @@ impl Reference {
         let time = self.steps as f32 * params.dt;
         let phase = std::f32::consts::TAU * (params.gust_frequency * time - dot(params.gust_wave.into(), x));
         let swing = 0.5 * (phase.sin() + (2.3 * phase + 1.0).sin());
-        Vec3::from(params.wind_velocity) * (1.0 + params.gust * swing)
+        let mean = Vec3::from(params.wind_velocity);
+        let wind = mean * (1.0 + params.gust * swing);
+        if params.turbulence > 0.0 {
+            wind + noise((x - mean * time) * params.turbulence_scale) * params.turbulence
+        } else {
+            wind
+        }
+    }
+
+    /// Müller et al. 2007, §3.5: v += k (v_cm + ω × r − v), with d in place of v. The sums are made by lanes, as on the GPU.
+    fn damp_body(&mut self, body: usize) {
+        let [first, count] = self.controls.cooked.bodies[body].map(|number| number as usize);
+        let origin = self.positions[first];
+        let lanes = |lane: usize| (first + lane..first + count).step_by(group::LANES);
+        let mass = |i: usize| match self.controls.inverse_masses[i] {
+            0.0 => 0.0,
+            w => 1.0 / w,
+        };
+        let (mut total, mut center, mut d_cm) = (0.0, Vec3::ZERO, Vec3::ZERO);
+        for lane in 0..group::LANES {
+            let (mut m_sum, mut x_sum, mut d_sum) = (0.0, Vec3::ZERO, Vec3::ZERO);
+            for i in lanes(lane) {
+                let m = mass(i);
+                m_sum += m;
+                x_sum += (self.positions[i] - origin) * m;
+                d_sum += self.displacements[i] * m;
+            }
+            (total, center, d_cm) = (total + m_sum, center + x_sum, d_cm + d_sum);
+        }
+        if total == 0.0 {
+            return;
+        }
+        (center, d_cm) = (center / total, d_cm / total);
+        let (mut l, mut diagonal, mut beside) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+        for lane in 0..group::LANES {
+            let (mut l_sum, mut diagonal_sum, mut beside_sum) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+            for i in lanes(lane) {
+                let (r, m) = ((self.positions[i] - origin) - center, mass(i));
+                l_sum += r.cross(self.displacements[i] - d_cm) * m;
+                let [r1, r2] = [Vec3::new(r.y, r.z, r.x), Vec3::new(r.z, r.x, r.y)];
+                diagonal_sum += (r1 * r1 + r2 * r2) * m;
+                beside_sum -= (r1 * r2) * m;
+            }
+            (l, diagonal, beside) = (l + l_sum, diagonal + diagonal_sum, beside + beside_sum);
+        }
+        let omega = solve_symmetric((diagonal, beside), l);
+        for i in first..first + count {
+            if self.controls.inverse_masses[i] != 0.0 {
+                let rigid = d_cm + omega.cross((self.positions[i] - origin) - center);
+                let d = self.displacements[i];
+                self.displacements[i] = d + (rigid - d) * self.params.body_damping;
+            }
+        }
+    }
+
+    fn follow(&mut self, row: usize) {
+        let follower = self.controls.cooked.followers[row];
+        let i = follower.particle as usize;
+        self.positions[i] = follower.place(|source| self.positions[source as usize]);
+        self.velocities[i] = follower.place(|source| self.velocities[source as usize]);
     }
 
     fn normal(&mut self, i: usize) {
@@ -460,6 +536,14 @@ impl Reference {
         Ok(())
     }
 
+    /// See [`crate::Solver::set_constraint`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
+        self.controls.set_constraint(index, constraint).map(drop)
+    }
+
     /// See [`crate::Solver::pin`].
     ///
     /// # Errors
@@ -519,6 +603,18 @@ impl Reference {
         Ok(())
     }
 
+    /// See [`crate::Solver::set_forces`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_forces(&mut self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_forces(first, forces)?;
+        for (i, &force) in (first as usize..).zip(forces) {
+            self.forces[i] = force.into();
+        }
+        Ok(())
+    }
+
     /// Positions x \[m\].
     pub fn positions(&self) -> Vec<[f32; 3]> {
         self.positions.iter().map(|&x| x.into()).collect()
@@ -555,6 +651,47 @@ impl Reference {
     pub fn non_finite_count(&self) -> u32 {
         self.non_finite_count
     }
+}
+
+/// The acceleration of a field at a place.
+fn field_acceleration(field: &FieldRow, x: Vec3) -> Vec3 {
+    let axis = Vec3::from(field.axis);
+    let apart = Vec3::from(field.position) - x;
+    let vortex = dot(axis, axis) > 0.0;
+    let out = if vortex { apart - axis * dot(axis, apart) } else { apart };
+    let distance = length(out);
+    if distance == 0.0 {
+        return Vec3::ZERO;
+    }
+    let along = if vortex { out.cross(axis) } else { out };
+    let part = distance * field.scale;
+    along * (field.strength / (distance * (1.0 + part * part)))
+}
+
+/// A smooth noise of a place, −1 to 1 in each direction: values at the corners of unit cells, blended.
+fn noise(p: Vec3) -> Vec3 {
+    let p = p.clamp(Vec3::splat(-1e6), Vec3::splat(1e6));
+    let cell = p.floor();
+    let f = p - cell;
+    let s = f * f * (Vec3::splat(3.0) - f * 2.0);
+    let corner = |x: f32, y: f32, z: f32| random(cell + Vec3::new(x, y, z));
+    let along = |y: f32, z: f32| corner(0.0, y, z) + (corner(1.0, y, z) - corner(0.0, y, z)) * s.x;
+    let across = |z: f32| along(0.0, z) + (along(1.0, z) - along(0.0, z)) * s.y;
+    across(0.0) + (across(1.0) - across(0.0)) * s.z
+}
+
+/// Three numbers from −1 to 1 that look random, for each cell (Jarzynski, Olano 2020, `pcg3d`).
+fn random(cell: Vec3) -> Vec3 {
+    let step = |v: u32| v.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    let [mut x, mut y, mut z] = cell.to_array().map(|c| step(c as i32 as u32));
+    x = x.wrapping_add(y.wrapping_mul(z));
+    y = y.wrapping_add(z.wrapping_mul(x));
+    z = z.wrapping_add(x.wrapping_mul(y));
+    [x, y, z] = [x, y, z].map(|v| v ^ (v >> 16));
+    x = x.wrapping_add(y.wrapping_mul(z));
+    y = y.wrapping_add(z.wrapping_mul(x));
+    z = z.wrapping_add(x.wrapping_mul(y));
+    Vec3::from([x, y, z].map(|v| (v >> 8) as f32)) * (1.0 / 8_388_608.0) - Vec3::ONE
 }
 
 /// The sum of the triangles around a particle, each weighted by its area, at length 1.

@@ -35,6 +35,11 @@ pub struct Settings {
     pub color_order: ColorOrder,
     /// Air around the surfaces; `None` for a vacuum.
     pub wind: Option<Wind>,
+    /// Fields of acceleration on every free particle, [`MAX_FIELDS`] at most; see [`Field::slots`].
+    // A literal: with the constant rustc 1.95 breaks on `Settings { .., ..settings }` within a closure.
+    pub fields: [Field; 8],
+    /// Whether the forces of [`crate::Solver::set_forces`] act.
+    pub forces: bool,
     /// Whether tethers hold.
     pub tethers: bool,
     /// Whether λ is kept even with one iteration, for [`crate::Solver::read_lambdas`].
@@ -56,6 +61,8 @@ impl Default for Settings {
             relaxation: 1.0,
             color_order: ColorOrder::Fixed,
             wind: None,
+            fields: [Field::None; MAX_FIELDS],
+            forces: false,
             tethers: true,
             keep_lambdas: false,
         }
@@ -117,7 +124,8 @@ pub enum ColorOrder {
 /// turn the motion round however light the cloth. A terminal velocity comes out too high by about h k/2 (0.5 % at 20 substeps).
 ///
 /// The air moves at u(x, t) = `velocity` · (1 + `gust` · s), with s = (sin φ + sin(2.3 φ + 1))/2 and
-/// φ = 2π (`gust_frequency` t − k·x), where k points along the wind with one wave per `gust_length`.
+/// φ = 2π (`gust_frequency` t − k·x), where k points along the wind with one wave per `gust_length`; and `turbulence` times a
+/// smooth noise of the place, which drifts with the mean wind (Taylor 1938, frozen turbulence).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wind {
     /// Mean velocity of the air [m/s].
@@ -134,6 +142,10 @@ pub struct Wind {
     pub drag: f32,
     /// Lift coefficient C_L.
     pub lift: f32,
+    /// Size of the turbulence on top [m/s], 0 to 1000: a vector noise of this largest value in each direction.
+    pub turbulence: f32,
+    /// Size of its eddies \[m\].
+    pub turbulence_length: f32,
 }
 
 impl Default for Wind {
@@ -147,7 +159,65 @@ impl Default for Wind {
             density: 1.204,
             drag: 1.2,
             lift: 0.6,
+            turbulence: 0.0,
+            turbulence_length: 0.5,
         }
+    }
+}
+
+/// How many fields there may be at once.
+pub const MAX_FIELDS: usize = 8;
+
+/// A field of acceleration.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Field {
+    /// Nothing.
+    #[default]
+    None,
+    /// Towards a point: a = S r̂/(1 + (r/R)²), r being the distance from it; 0 at the point itself.
+    Point {
+        /// The point \[m\].
+        position: [f32; 3],
+        /// S [m/s²]; negative pushes away.
+        strength: f32,
+        /// R \[m\], at which half of it is left; positive.
+        radius: f32,
+    },
+    /// Around an axis: a = S n × ρ̂/(1 + (ρ/R)²), ρ being the way out from the axis along n; 0 on the axis itself.
+    Vortex {
+        /// A point of the axis \[m\].
+        position: [f32; 3],
+        /// The direction of the axis, of any length but 0; it turns counterclockwise seen against it.
+        axis: [f32; 3],
+        /// S [m/s²].
+        strength: f32,
+        /// R \[m\], at which half of it is left; positive.
+        radius: f32,
+    },
+}
+
+impl Field {
+    /// The given fields, and nothing in the other slots. What does not fit is left out.
+    pub fn slots(fields: &[Self]) -> [Self; MAX_FIELDS] {
+        std::array::from_fn(|place| fields.get(place).copied().unwrap_or_default())
+    }
+
+    fn check(&self, place: usize) -> Result<()> {
+        let of = |what: &str| format!("{what} of field {place}");
+        let (position, strength, radius) = match *self {
+            Self::None => return Ok(()),
+            Self::Point { position, strength, radius } => (position, strength, radius),
+            Self::Vortex { position, axis, strength, radius } => {
+                check_moderate(&of("axis"), axis)?;
+                if axis.iter().map(|component| component * component).sum::<f32>() < 1e-12 {
+                    return Err(Error::invalid(of("axis"), 0.0, "longer than 1e-6"));
+                }
+                (position, strength, radius)
+            }
+        };
+        check_moderate(&of("position"), position)?;
+        check_moderate(&of("strength"), [strength; 3])?;
+        if (1e-6..=1e6).contains(&radius) { Ok(()) } else { Err(Error::invalid(of("radius"), radius, "1e-6 to 1e6 m")) }
     }
 }
 
@@ -181,6 +251,9 @@ impl Settings {
             return Err(Error::invalid("substeps × iterations", f64::from(sweeps), "at most 100 000"));
         }
         check_moderate("gravity", self.gravity)?;
+        for (place, field) in self.fields.iter().enumerate() {
+            field.check(place)?;
+        }
         check_non_negative("velocity damping", self.damping)?;
         if !(self.step_factor > 0.0 && self.step_factor <= 1.0) {
             return Err(Error::invalid("step factor", self.step_factor, "greater than 0, at most 1"));
@@ -196,6 +269,8 @@ impl Settings {
         for (what, value, range, words) in [
             ("gust frequency", wind.gust_frequency, 0.0..=1e3, "0 to 1000 Hz"),
             ("gust length", wind.gust_length, 1e-3..=1e6, "1e-3 to 1e6 m"),
+            ("turbulence", wind.turbulence, 0.0..=1e3, "0 to 1000 m/s"),
+            ("turbulence length", wind.turbulence_length, 1e-3..=1e6, "1e-3 to 1e6 m"),
         ] {
             if !range.contains(&value) {
                 return Err(Error::invalid(what, value, words));

@@ -66,7 +66,7 @@ fn mesh(
     }
 }
 
-const CORD: Cord = Cord { linear_density: 0.1, axial_stiffness: 1e4, damping: 0.0, bend: None };
+const CORD: Cord = Cord { linear_density: 0.1, axial_stiffness: 1e4, damping: 0.0, bend: None, flexural_rigidity: 0.0 };
 
 fn rope(points: &'static [[f32; 3]], change: impl Fn(&mut Rope)) -> impl Fn(&mut Scene) -> Result<()> {
     move |scene| {

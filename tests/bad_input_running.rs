@@ -293,7 +293,7 @@ fn passes_that_are_not_planned_are_left_out() {
     let span = Span { first: 0, count: 1000 };
     let foreign = [
         Pass::Normals,
-        Pass::Aerodynamics,
+        Pass::Accelerations,
         Pass::Project { kind: 0, color: 9, span, first_iteration: true },
         Pass::Split { kind: 7, span, first_iteration: false },
         Pass::GatherChunks { kind: 3 },

@@ -4,7 +4,10 @@ mod common;
 
 use common::{Pair, hanging_cloth, is_exact, step, wheel};
 use supple::kinds::{Kind, kind_index};
-use supple::{Distance, Material, Particle, Pass, Scene, Settings, Sweep, Wind};
+use supple::{
+    Balloon, Bending, ClothGrid, ColorOrder, Distance, Elasticity, Fabric, Field, Material, Particle, Pass, Scene,
+    Settings, ShapeMatching, SoftBody, Sweep, Wind,
+};
 
 /// Bit for bit where the adapter computes exactly, to float rounding elsewhere.
 fn tolerance(gpu: &supple::gpu::Context) -> f32 {
@@ -97,12 +100,123 @@ fn every_kind_agrees() {
     }
 }
 
+/// The first difference over so many steps, and none is wanted.
+fn agrees(scene: &Scene, settings: Settings, steps: u32) {
+    let gpu = common::gpu();
+    let mut pair = Pair::new(&gpu, scene, settings);
+    let passes = pair.passes(steps);
+    let difference = pair.first_difference(tolerance(&gpu), passes);
+    assert!(difference.is_none(), "{difference:#?}");
+}
+
+#[test]
+fn every_way_of_bending_agrees() {
+    for bending in [Bending::Hinges, Bending::Isometric] {
+        let mut scene = Scene::new();
+        let fabric = Fabric { bending, flexural_rigidity: 1e-2, ..Fabric::default() };
+        let cloth = scene.add_cloth_grid(&ClothGrid { columns: 7, rows: 6, fabric, ..ClothGrid::default() }).unwrap();
+        common::crumple(&mut scene, cloth.particles.clone(), 0.05);
+        scene.pin(0).unwrap();
+        agrees(&scene, Settings { substeps: 3, ..Settings::default() }, 2);
+    }
+}
+
+#[test]
+fn bodies_and_their_followers_agree() {
+    let (positions, triangles) = common::shapes::icosphere(1, 0.5);
+    let elasticities = [
+        Elasticity::Elastic { young: 1e4, bulk: 1e5, damping_time: 0.01 },
+        Elasticity::Rigid { shape: Material::RIGID },
+        Elasticity::Regions { rings: 1, shape: Material::compliant(1e-5) },
+    ];
+    for elasticity in elasticities {
+        let mut scene = Scene::new();
+        let body = SoftBody { positions: &positions, triangles: &triangles, spacing: 0.3, density: 500.0, elasticity };
+        let parts = scene.add_soft_body(&body).unwrap();
+        common::crumple(&mut scene, parts.particles.clone(), 0.1);
+        scene.pin(0).unwrap();
+        for sweep in [Sweep::GaussSeidel, Sweep::Jacobi] {
+            agrees(&scene, Settings { substeps: 2, sweep, body_damping: 0.3, ..Settings::default() }, 2);
+        }
+    }
+}
+
+#[test]
+fn a_large_group_is_solved_by_a_workgroup_and_agrees() {
+    let (positions, triangles) = common::shapes::icosphere(3, 0.5);
+    assert!(positions.len() > 2 * supple::kinds::group::SMALL);
+    let mut scene = Scene::new();
+    let fabric = Fabric { structural: Material::compliant(1e-4), ..Fabric::default() };
+    let (positions, triangles) = (&positions[..], &triangles[..]);
+    let balloon = Balloon { positions, triangles, fabric, pressure: 1.5, gas: Material::compliant(1e-6) };
+    let parts = scene.add_balloon(&balloon).unwrap();
+    let particles: Vec<u32> = parts.cloth.particles.clone().collect();
+    let masses = vec![0.01; particles.len()];
+    let shape = ShapeMatching { particles: &particles, rest_positions: positions, masses: &masses };
+    scene.add(shape, Material::compliant(1e-4)).unwrap();
+    common::crumple(&mut scene, parts.cloth.particles.clone(), 0.02);
+    for sweep in [Sweep::GaussSeidel, Sweep::Jacobi] {
+        let settings = Settings { substeps: 2, iterations: 2, sweep, body_damping: 0.5, ..Settings::default() };
+        agrees(&scene, settings, 2);
+    }
+}
+
+#[test]
+fn fields_and_forces_agree() {
+    let gpu = common::gpu();
+    let (scene, _) = hanging_cloth(9, 8);
+    let fields = Field::slots(&[
+        Field::Point { position: [0.3, -1.0, 0.2], strength: 30.0, radius: 0.7 },
+        Field::Vortex { position: [0.1, 0.0, -0.2], axis: [0.3, 1.0, -0.2], strength: -20.0, radius: 0.5 },
+    ]);
+    let settings = Settings { substeps: 3, fields, forces: true, ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    let forces: Vec<[f32; 3]> = (0..40).map(|k| [0.01 * k as f32, 0.3, -0.02 * k as f32]).collect();
+    pair.solver.set_forces(11, &forces).unwrap();
+    pair.reference.set_forces(11, &forces).unwrap();
+    let passes = pair.passes(2);
+    let difference = pair.first_difference(tolerance(&gpu), passes);
+    assert!(difference.is_none(), "{difference:#?}");
+}
+
+#[test]
+fn colors_in_any_order_agree() {
+    for color_order in [ColorOrder::Alternating, ColorOrder::Shuffled { seed: 7 }] {
+        let gpu = common::gpu();
+        let (scene, _) = hanging_cloth(12, 11);
+        let settings = Settings { substeps: 5, iterations: 2, color_order, ..Settings::default() };
+        let mut pair = Pair::new(&gpu, &scene, settings);
+        // In two submissions, so that the count of steps must go on.
+        step(&gpu, &mut pair.solver, 3);
+        step(&gpu, &mut pair.solver, 3);
+        pair.reference.step(6);
+        let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.positions());
+        assert_eq!(common::first_unequal(&on_gpu, &on_reference, 10.0 * tolerance(&gpu)), None, "{color_order:?}");
+    }
+}
+
+#[test]
+fn a_sweep_that_is_changed_while_running_agrees() {
+    let gpu = common::gpu();
+    let scene = wheel(100, Material::compliant(1e-4));
+    let mut pair = Pair::new(&gpu, &scene, Settings::default());
+    for sweep in [Sweep::Jacobi, Sweep::GaussSeidel, Sweep::Jacobi] {
+        let settings = Settings { sweep, forces: sweep == Sweep::Jacobi, ..Settings::default() };
+        pair.solver.set_settings(settings).unwrap();
+        pair.reference.set_settings(settings).unwrap();
+        step(&gpu, &mut pair.solver, 2);
+        pair.reference.step(2);
+        let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.positions());
+        assert_eq!(common::first_unequal(&on_gpu, &on_reference, 10.0 * tolerance(&gpu)), None, "{sweep:?}");
+    }
+}
+
 #[test]
 fn wind_agrees_to_rounding() {
     // Its gusts are sines, which no two machines compute alike.
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(12, 12);
-    let wind = Wind { velocity: [3.0, 1.0, -5.0], gust: 0.8, ..Wind::default() };
+    let wind = Wind { velocity: [3.0, 1.0, -5.0], gust: 0.8, turbulence: 2.0, ..Wind::default() };
     let settings = Settings { substeps: 5, wind: Some(wind), ..Settings::default() };
     let mut pair = Pair::new(&gpu, &scene, settings);
     let passes = pair.passes(1);

@@ -602,7 +602,7 @@ fn wind_carries_a_light_fan_no_faster_than_it_blows() {
         let valence = u32::from(valence);
         let triangles: Vec<[u32; 3]> = (0..valence).map(|spoke| [0, 1 + (spoke + 1) % valence, 1 + spoke]).collect();
         let soft = Material::compliant(1e17);
-        let fabric = Fabric { area_density: 1e-6, structural: soft, shear: soft, bend: soft };
+        let fabric = Fabric { area_density: 1e-6, structural: soft, shear: soft, bend: soft, ..Fabric::default() };
         let mut scene = Scene::new();
         let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None };
         scene.add_cloth_mesh(&mesh).unwrap();

@@ -25,7 +25,8 @@ fn corner_pinned(side: u32, tethers: Tethers) -> (Scene, Cloth) {
 /// A rope of rigid segments that hangs from its first point, 1 m long.
 fn hanging_rope(segments: u32, tethers: Option<Tethers>) -> (Scene, RopeParts) {
     let points: Vec<[f32; 3]> = (0..=segments).map(|point| [0.0, -(point as f32 / segments as f32), 0.0]).collect();
-    let cord = Cord { linear_density: 0.1, axial_stiffness: f32::INFINITY, damping: 0.0, bend: None };
+    let cord =
+        Cord { linear_density: 0.1, axial_stiffness: f32::INFINITY, damping: 0.0, bend: None, flexural_rigidity: 0.0 };
     let mut scene = Scene::new();
     let rope = scene.add_rope(&Rope { points: &points, cord, tethers }).unwrap();
     scene.pin(rope.particles.start).unwrap();
@@ -213,7 +214,13 @@ fn tethers_of_scale_1_05_allow_five_percent() {
 fn tethers_that_are_slack_change_nothing() {
     let gpu = common::gpu();
     let points: Vec<[f32; 3]> = (0..10u8).map(|point| [0.0, -0.1 * f32::from(point), 0.0]).collect();
-    let cord = Cord { linear_density: 1.0, axial_stiffness: 1e4, damping: 0.0, bend: Some(Material::compliant(1e-3)) };
+    let cord = Cord {
+        linear_density: 1.0,
+        axial_stiffness: 1e4,
+        damping: 0.0,
+        bend: Some(Material::compliant(1e-3)),
+        flexural_rigidity: 0.0,
+    };
     let hung = |tethers| {
         let mut scene = Scene::new();
         scene.add_rope(&Rope { points: &points, cord, tethers }).unwrap();

@@ -1,5 +1,5 @@
-// Hinge: C = θ − θ₀, the dihedral angle, taken the short way round (Müller et al. 2007, §4.2; gradients of Bridson, Marino,
-// Fedkiw 2003). The twin of src/kinds/hinge.rs, which has the formulas. Parameters: θ₀.
+// Hinge: C = s (θ − θ₀), θ the dihedral angle, taken the short way round (Müller et al. 2007, §4.2; gradients of Bridson, Marino,
+// Fedkiw 2003). The twin of src/kinds/hinge.rs, which has the formulas. Parameters: θ₀, s.
 
 const PI = 3.1415926535897932;
 const TAU = 6.2831853071795865;
@@ -20,15 +20,16 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     }
     let direction = e / l;
     let angle = atan2_exact(dot(cross_product(n3, n2, span.zero), direction), dot(n2, n3));
-    let u2 = opaque(n2 / square2, span.zero);
-    let u3 = opaque(n3 / square3, span.zero);
+    let scale = parameter(record, 1u);
+    let u2 = opaque(n2 * (scale / square2), span.zero);
+    let u3 = opaque(n3 * (scale / square3), span.zero);
     var c = angle - parameter(record, 0u);
     if c > PI {
         c -= TAU;
     } else if c < -PI {
         c += TAU;
     }
-    return Evaluation(c, Points(
+    return Evaluation(scale * c, Points(
         u2 * dot(a1, direction) + u3 * dot(b1, direction),
         -(u2 * dot(a0, direction) + u3 * dot(b0, direction)),
         u2 * l,

@@ -13,8 +13,25 @@ struct Params {
     particle_count: u32,
     tethered_count: u32,
     target_count: u32,
-    aerodynamics: u32,
+    accelerated: u32,
     zero: u32,
+    wind: u32,
+    forces: u32,
+    turbulence: f32,
+    turbulence_scale: f32,
+    body_damping: f32,
+    field_count: u32,
+    padding: u32,
+    fields: array<Field, 8>,
+}
+
+// `FieldRow` in src/controls.rs.
+struct Field {
+    position: vec3f,
+    strength: f32,
+    // 0 for a point
+    axis: vec3f,
+    scale: f32,
 }
 
 // The records of one pass; `SpanRow` in src/gpu/buffers.rs.

@@ -7,7 +7,9 @@ use super::pipelines::{Pipelines, Stage};
 pub(super) struct Bindings {
     pub targets: wgpu::BindGroup,
     pub start: wgpu::BindGroup,
-    pub aerodynamics: wgpu::BindGroup,
+    pub accelerations: wgpu::BindGroup,
+    pub body_damping: wgpu::BindGroup,
+    pub follow: wgpu::BindGroup,
     pub predict: wgpu::BindGroup,
     pub velocity: wgpu::BindGroup,
     pub advance: wgpu::BindGroup,
@@ -47,8 +49,8 @@ impl Bindings {
         Self {
             targets: bind(&pipelines.targets, &[&b.params, &b.targets, &b.positions, &b.velocities]),
             start: bind(&pipelines.start, &[&b.params, &b.velocities, &b.displacements, &b.residuals, &b.status]),
-            aerodynamics: bind(
-                &pipelines.aerodynamics,
+            accelerations: bind(
+                &pipelines.accelerations,
                 &[
                     &b.params,
                     &b.positions,
@@ -57,8 +59,11 @@ impl Bindings {
                     &b.ring_corners,
                     &b.accelerations,
                     &b.status,
+                    &b.forces,
                 ],
             ),
+            body_damping: bind(&pipelines.body_damping, &[&b.params, &b.positions, &b.displacements, &b.bodies]),
+            follow: bind(&pipelines.follow, &[&b.params, &b.positions, &b.velocities, &b.followers]),
             predict: bind(
                 &pipelines.predict,
                 &[&b.params, &b.positions, &b.accelerations, &b.displacements, &b.residuals],

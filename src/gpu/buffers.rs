@@ -6,21 +6,23 @@
 //! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tether, velocity, advance | every pass |
 //! | residuals | 2 `vec4`: what the roundings of x and d lost | start, predict, velocity, advance | the same |
 //! | velocities | `vec4`: v [m/s], 1 if fresh from outside | targets, finish | start |
-//! | accelerations | `vec4`: by wind [m/s²] | aerodynamics | predict |
+//! | accelerations | `vec4`: by wind, fields, forces [m/s²] | accelerations | predict |
+//! | forces | `vec4`: by the user \[N\], 0 | the caller | accelerations |
+//! | bodies, followers | rows, see the shaders | – | body_damping, follow |
 //! | normals | `vec4`: unit normal, 0 | normals | the caller's renderer |
 //! | indices | `u32`, three a triangle | – | the caller's renderer |
-//! | ring offsets, corners | `u32`, `vec2<u32>` | – | aerodynamics, normals |
+//! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
 //! | tethered, tethers, targets | rows, see the shaders | host | tether, targets |
 //! | materials | α̃, γ | host | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
-//! | status | clock, substep, faults | finish, velocity, advance | start, aerodynamics |
+//! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |
 
 use super::pipelines::SPAN_STRIDE;
 use crate::controls::{Controls, Params, Target};
 use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
-use crate::scene::Scene;
+use crate::scene::{Follower, Scene};
 use crate::xpbd::ScaledMaterial;
 use wgpu::BufferUsages;
 
@@ -55,6 +57,9 @@ pub(super) struct Buffers {
     pub residuals: wgpu::Buffer,
     pub velocities: wgpu::Buffer,
     pub accelerations: wgpu::Buffer,
+    pub forces: wgpu::Buffer,
+    pub bodies: wgpu::Buffer,
+    pub followers: wgpu::Buffer,
     pub normals: wgpu::Buffer,
     pub indices: wgpu::Buffer,
     pub ring_offsets: wgpu::Buffer,
@@ -176,7 +181,10 @@ impl Buffers {
             displacements: empty("displacements", count * 16, storage)?,
             residuals: empty("residuals", count * 32, storage)?,
             velocities: empty("velocities", count * 16, drawn)?,
-            accelerations: empty("accelerations", surface_count * 16, storage)?,
+            accelerations: Self::make_accelerations(device, controls)?,
+            forces: Self::make_forces(device, controls)?,
+            bodies: maker.filled(queue, "bodies", &cooked.bodies, storage)?,
+            followers: maker.filled(queue, "followers", &follower_rows(&cooked.followers), storage)?,
             normals: empty("normals", surface_count * 16, drawn)?,
             indices: maker.filled(queue, "indices", &controls.scene.triangles, storage | BufferUsages::INDEX)?,
             ring_offsets: maker.filled(queue, "ring_offsets", &cooked.rings.offsets, storage)?,
@@ -238,6 +246,20 @@ impl Buffers {
         Ok((kinds, maker.filled(queue, "spans", &span_bytes, BufferUsages::UNIFORM)?))
     }
 
+    /// Room for accelerations, where anything but gravity accelerates.
+    pub fn make_accelerations(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
+        let count = if controls.params().accelerated == 1 { controls.scene.particle_count() } else { 0 };
+        let maker = Maker { device, limits: device.limits() };
+        maker.empty("accelerations", count as u64 * 16, BufferUsages::STORAGE)
+    }
+
+    /// Room for forces, where they act; zeros.
+    pub fn make_forces(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
+        let count = if controls.settings.forces { controls.scene.particle_count() } else { 0 };
+        let maker = Maker { device, limits: device.limits() };
+        maker.empty("forces", count as u64 * 16, BufferUsages::STORAGE)
+    }
+
     /// Room for so many targets.
     pub fn make_targets(device: &wgpu::Device, count: usize) -> Result<wgpu::Buffer> {
         let maker = Maker { device, limits: device.limits() };
@@ -245,14 +267,30 @@ impl Buffers {
     }
 }
 
+/// Three rows a follower: particle, sources, weights.
+fn follower_rows(followers: &[Follower]) -> Vec<[u32; 4]> {
+    let rows =
+        |follower: &Follower| [[follower.particle, 0, 0, 0], follower.sources, follower.weights.map(f32::to_bits)];
+    followers.iter().flat_map(rows).collect()
+}
+
 /// The limits that a device needs for a scene: the defaults, raised where a buffer of the scene is larger.
 ///
 /// Request the device with them, or with more: `supple::gpu::Context::new(supple::required_limits(&scene))`.
 pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     let particles = scene.particle_count() as u64;
-    let tethers: u64 =
-        scene.bodies.iter().map(|body| body.particles.len() as u64 * u64::from(body.tethers.per_particle)).sum();
-    let sizes = [particles * 32, scene.triangles.len() as u64 * 24, tethers * 8, particles * 16];
+    let tethers: u64 = scene
+        .tethered_bodies
+        .iter()
+        .map(|body| body.particles.len() as u64 * u64::from(body.tethers.per_particle))
+        .sum();
+    let sizes = [
+        particles * 32,
+        scene.followers.len() as u64 * 48,
+        scene.triangles.len() as u64 * 24,
+        tethers * 8,
+        particles * 16,
+    ];
     // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let overflow = u64::from(set.coloring(scene.particle_count()).overflow.count);

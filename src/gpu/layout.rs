@@ -2,7 +2,7 @@
 //! offset, none missing on either side.
 
 use super::buffers::{SpanRow, Status};
-use crate::controls::{Params, Target};
+use crate::controls::{FieldRow, Params, Target};
 use crate::xpbd::ScaledMaterial;
 use std::mem::{offset_of, size_of};
 
@@ -37,7 +37,7 @@ macro_rules! on_host {
 
 #[test]
 fn params_lie_as_in_the_prelude() {
-    let (mut members, size) = on_host!(Params {
+    let (members, size) = on_host!(Params {
         gravity_step,
         h,
         wind_velocity,
@@ -51,13 +51,19 @@ fn params_lie_as_in_the_prelude() {
         particle_count,
         tethered_count,
         target_count,
-        aerodynamics,
+        accelerated,
         zero,
-        padding
+        wind,
+        forces,
+        turbulence,
+        turbulence_scale,
+        body_damping,
+        field_count,
+        padding,
+        fields
     });
-    // A uniform ends on a row of 16 bytes, which WGSL leaves unsaid.
-    assert_eq!(members.pop(), Some(("padding".to_owned(), 84)));
     assert_eq!(on_gpu("", "Params"), (members, size));
+    assert_eq!(on_gpu("", "Field"), on_host!(FieldRow { position, strength, axis, scale }));
 }
 
 #[test]

@@ -42,7 +42,9 @@ pub(super) struct Stage {
 pub(super) struct Pipelines {
     pub targets: Stage,
     pub start: Stage,
-    pub aerodynamics: Stage,
+    pub accelerations: Stage,
+    pub body_damping: Stage,
+    pub follow: Stage,
     pub predict: Stage,
     pub velocity: Stage,
     pub advance: Stage,
@@ -79,11 +81,17 @@ impl Pipelines {
         Self {
             targets: stage("targets", include_str!("../../shaders/targets.wgsl"), &[Uniform, Read, Read, Write]),
             start: stage("start", include_str!("../../shaders/start.wgsl"), &[Uniform, Write, Write, Write, Write]),
-            aerodynamics: stage(
-                "aerodynamics",
-                include_str!("../../shaders/aerodynamics.wgsl"),
-                &[Uniform, Read, Read, Read, Read, Write, Write],
+            accelerations: stage(
+                "accelerations",
+                include_str!("../../shaders/accelerations.wgsl"),
+                &[Uniform, Read, Read, Read, Read, Write, Write, Read],
             ),
+            body_damping: stage(
+                "body_damping",
+                include_str!("../../shaders/body_damping.wgsl"),
+                &[Uniform, Read, Write, Read],
+            ),
+            follow: stage("follow", include_str!("../../shaders/follow.wgsl"), &[Uniform, Write, Write, Read]),
             predict: stage("predict", include_str!("../../shaders/predict.wgsl"), &[Uniform, Read, Read, Write, Write]),
             velocity: stage("velocity", velocity, &[Uniform, Write, Write, Write, Write]),
             advance: stage("velocity_predict", velocity, &[Uniform, Write, Write, Write, Write]),

@@ -186,7 +186,7 @@ impl Solver {
         match pass {
             Pass::Targets => recorder.dispatch(&p.targets, &b.targets, &[], self.controls.targets.len() as u32),
             Pass::Start => recorder.dispatch(&p.start, &b.start, &[], particles),
-            Pass::Aerodynamics => recorder.dispatch(&p.aerodynamics, &b.aerodynamics, &[], particles),
+            Pass::Accelerations => recorder.dispatch(&p.accelerations, &b.accelerations, &[], particles),
             Pass::Predict => recorder.dispatch(&p.predict, &b.predict, &[], particles),
             Pass::Project { kind, color, span, first_iteration } => {
                 let offset = self.buffers.kinds[kind].span_offset(color, first_iteration);
@@ -209,6 +209,13 @@ impl Solver {
             Pass::Tether => recorder.dispatch(&p.tether, &b.tether, &[], self.controls.cooked.tethered.len() as u32),
             Pass::Velocity => recorder.dispatch(&p.velocity, &b.velocity, &[], particles),
             Pass::Advance => recorder.dispatch(&p.advance, &b.advance, &[], particles),
+            Pass::BodyDamping => {
+                let count = self.controls.cooked.bodies.len() as u32;
+                recorder.dispatch_groups(&p.body_damping, &b.body_damping, &[], count);
+            }
+            Pass::Follow => {
+                recorder.dispatch(&p.follow, &b.follow, &[], self.controls.cooked.followers.len() as u32);
+            }
             Pass::Finish => recorder.dispatch(&p.finish, &b.finish, &[], particles),
             Pass::Normals => recorder.dispatch(&p.normals, &b.normals, &[], particles),
         }
@@ -222,6 +229,12 @@ impl Solver {
     /// Velocities after the last step, one `vec4<f32>` a particle [m/s]. STORAGE, VERTEX, COPY_SRC.
     pub fn velocities(&self) -> &wgpu::Buffer {
         &self.buffers.velocities
+    }
+
+    /// Forces \[N\], one `vec4<f32>` a particle, for a pass of the caller's to write; where [`Settings::forces`] is off it holds
+    /// nothing. It is another buffer once that is turned on. STORAGE, COPY_DST.
+    pub fn forces(&self) -> &wgpu::Buffer {
+        &self.buffers.forces
     }
 
     /// Unit normals of the surfaces after the last step, one `vec4<f32>` a particle. STORAGE, VERTEX, COPY_SRC.

@@ -6,6 +6,7 @@ use super::guarded;
 use super::pipelines::Pipelines;
 use super::solver::{Solver, needs_lambdas};
 use crate::error::Result;
+use crate::kinds::Kind;
 use crate::reference::normal;
 use crate::scene::{Material, MaterialId};
 use crate::settings::Settings;
@@ -19,6 +20,10 @@ impl Solver {
         let before = self.controls.settings;
         self.controls.set_settings(settings)?;
         let keep_lambdas = needs_lambdas(&settings);
+        if let Err(error) = self.remake_accelerations() {
+            self.controls.set_settings(before)?;
+            return Err(error);
+        }
         let others = settings.sweep != before.sweep || keep_lambdas != self.keep_lambdas;
         if others && let Err(error) = self.remake_kinds(keep_lambdas) {
             self.controls.set_settings(before)?;
@@ -36,6 +41,17 @@ impl Solver {
     pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
         self.controls.set_material(id, material)?;
         self.upload_settings();
+        Ok(())
+    }
+
+    /// Changes the parameters of a constraint, such as the pressure of a balloon; `index` counts those of its kind in the order
+    /// in which they were added. [`Solver::reset`] leaves it as it is.
+    ///
+    /// # Errors
+    /// It must exist and have the same particles, its parameters must be in range. The rest shape of a group stays.
+    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
+        let (kind, first, words) = self.controls.set_constraint(index, constraint)?;
+        self.write(&self.buffers.kinds[kind].records, first, &words);
         Ok(())
     }
 
@@ -112,6 +128,18 @@ impl Solver {
         Ok(())
     }
 
+    /// Sets the forces \[N\] on the particles from `first` on. They act in every substep until they are set again; 0 at the start.
+    /// A program that computes forces on the GPU writes to [`Solver::forces`] instead.
+    ///
+    /// # Errors
+    /// [`Settings::forces`] must be on; the particles must exist, the forces must be finite.
+    pub fn set_forces(&mut self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_forces(first, forces)?;
+        let rows: Vec<[f32; 4]> = forces.iter().map(|&[x, y, z]| [x, y, z, 0.0]).collect();
+        self.write(&self.buffers.forces, first as usize, &rows);
+        Ok(())
+    }
+
     /// Sets the velocities [m/s] of the particles from `first` on. A pinned particle without a target moves at its velocity.
     ///
     /// # Errors
@@ -128,6 +156,26 @@ impl Solver {
         self.accumulator = 0.0;
         self.steps = 0;
         self.upload_state();
+    }
+
+    /// Room for accelerations and forces that were not needed before.
+    fn remake_accelerations(&mut self) -> Result<()> {
+        let controls = &self.controls;
+        let room = |needed: bool| if needed { controls.scene.particle_count() as u64 * 16 } else { 0 };
+        let few = |buffer: &wgpu::Buffer, needed| buffer.size() < room(needed);
+        let (accelerated, forces) = (controls.params().accelerated == 1, controls.settings.forces);
+        let (few_accelerations, few_forces) =
+            (few(&self.buffers.accelerations, accelerated), few(&self.buffers.forces, forces));
+        if few_accelerations {
+            self.buffers.accelerations = guarded(&self.device, || Buffers::make_accelerations(&self.device, controls))?;
+        }
+        if few_forces {
+            self.buffers.forces = guarded(&self.device, || Buffers::make_forces(&self.device, controls))?;
+        }
+        if few_accelerations || few_forces {
+            self.rebind();
+        }
+        Ok(())
     }
 
     /// Other pipelines and buffers for the kinds, which keep how groups are turned.

@@ -54,6 +54,11 @@ impl IsometricBend {
         }
         Ok(Self { particles, coefficients })
     }
+
+    /// C times `scale`: lets bends of different stiffness share a material.
+    pub fn scaled(self, scale: f32) -> Self {
+        Self { coefficients: self.coefficients.map(|k| k * scale), ..self }
+    }
 }
 
 impl Kind for IsometricBend {
@@ -68,9 +73,9 @@ impl Kind for IsometricBend {
     }
 
     fn check(&self, index: usize) -> Result<()> {
-        match self.coefficients.into_iter().find(|k| !(-1e6..=1e6).contains(k)) {
+        match self.coefficients.into_iter().find(|k| !(-1e12..=1e12).contains(k)) {
             None => Ok(()),
-            Some(k) => Err(Error::invalid(format!("coefficient of isometric bend {index}"), k, "-1e6 to 1e6")),
+            Some(k) => Err(Error::invalid(format!("coefficient of isometric bend {index}"), k, "-1e12 to 1e12")),
         }
     }
 }

@@ -8,8 +8,9 @@
 //!
 //! | kind | particles | C | compliance |
 //! |---|---|---|---|
-//! | [`Hinge`] | 4 | dihedral angle θ − θ₀ | rad²/J |
+//! | [`Hinge`] | 4 | dihedral angle s (θ − θ₀) | rad²/J |
 //! | [`CosineBend`] | 3 | a·b − cos φ₀ \|a\| \|b\| | m⁴/J |
+//! | [`LineBend`] | 3 | s \|(x₀ − x₂)/a + (x₁ − x₂)/b\|, the turn of a line | rad²/J |
 //! | [`IsometricBend`] | 4 | \|Σ kᵢ xᵢ\|, the discrete Laplacian | m²/J |
 //! | [`Volume`] | 4 | V − V₀ | m⁶/J |
 //! | [`Area`] | 3 | A − A₀ | m⁴/J |
@@ -32,6 +33,7 @@ mod distance_limit;
 pub mod group;
 mod hinge;
 mod isometric_bend;
+mod line_bend;
 mod pressure;
 mod shape_matching;
 mod volume;
@@ -43,6 +45,7 @@ pub use distance_limit::{DistanceLimit, Limit};
 pub use group::Group;
 pub use hinge::Hinge;
 pub use isometric_bend::IsometricBend;
+pub use line_bend::LineBend;
 pub use pressure::{ClosedSurface, Pressure};
 pub use shape_matching::ShapeMatching;
 pub use volume::Volume;
@@ -160,6 +163,7 @@ pub trait Kind: Copy + std::fmt::Debug {
 pub static KINDS: &[&KindInfo] = &[
     Hinge::INFO,
     CosineBend::INFO,
+    LineBend::INFO,
     IsometricBend::INFO,
     Volume::INFO,
     Area::INFO,

@@ -9,7 +9,7 @@ use super::{Function, Kind, KindInfo, Sample, bits};
 use crate::error::{Error, Result, check_positive};
 use crate::xpbd::dot;
 use glam::Vec3;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A triangle surface without holes, all triangles turned the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,27 +23,20 @@ impl ClosedSurface {
     /// Reads the triangles of a surface; counterclockwise seen from outside.
     ///
     /// # Errors
-    /// [`Error::Empty`]; [`Error::NotClosed`] unless every edge belongs to two triangles that run through it in opposite
+    /// [`Error::Empty`]; [`Error::OpenSurface`] unless every edge belongs to two triangles that run through it in opposite
     /// directions; [`Error::RepeatedIndex`].
     pub fn new(triangles: &[[u32; 3]]) -> Result<Self> {
         if triangles.is_empty() {
             return Err(Error::Empty { what: "the triangle list of a closed surface" });
         }
-        let mut balance: HashMap<[u32; 2], [u32; 2]> = HashMap::new();
         let mut around: BTreeMap<u32, Vec<[u32; 2]>> = BTreeMap::new();
         for (index, &[a, b, c]) in triangles.iter().enumerate() {
             super::check_particles(|| format!("triangle {index} of a closed surface"), &[a, b, c], usize::MAX)?;
             for [corner, from, to] in [[a, b, c], [b, c, a], [c, a, b]] {
                 around.entry(corner).or_default().push([from, to]);
-                balance.entry([from.min(to), from.max(to)]).or_default()[usize::from(from < to)] += 1;
             }
         }
-        let mut open: Vec<[u32; 2]> =
-            balance.into_iter().filter(|(_, uses)| *uses != [1, 1]).map(|(edge, _)| edge).collect();
-        open.sort_unstable();
-        if let Some(&edge) = open.first() {
-            return Err(Error::NotClosed { edge, count: open.len() });
-        }
+        crate::scene::check_closed(triangles)?;
         let (particles, corners) = around.into_iter().unzip();
         Ok(Self { particles, corners })
     }

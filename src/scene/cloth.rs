@@ -1,6 +1,9 @@
 //! Cloth: a surface of triangles held by distance constraints, from a grid or from any mesh.
 
-use super::{Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, mesh};
+use super::bending::GridLines;
+use super::{
+    Bending, Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, bending, mesh,
+};
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::Distance;
 use glam::Vec3;
@@ -67,7 +70,8 @@ pub struct Cloth {
     pub structural: Range<u32>,
     /// The distance constraints along the diagonals of the grid's cells; empty for a mesh.
     pub shear: Range<u32>,
-    /// The distance constraints that resist bending: next neighbours (grid), opposite vertices of an edge (mesh).
+    /// The distance constraints that resist bending: next neighbours (grid), opposite vertices of an edge (mesh); empty
+    /// unless the fabric bends by [`Bending::Springs`].
     pub bend: Range<u32>,
     /// The entries of the material table that belong to this cloth alone.
     pub materials: ClothMaterials,
@@ -82,7 +86,7 @@ pub struct ClothMaterials {
     pub structural: MaterialId,
     /// Of its shear constraints.
     pub shear: MaterialId,
-    /// Of its bend constraints.
+    /// Of what resists bending, whatever kind that is.
     pub bend: MaterialId,
 }
 
@@ -91,6 +95,9 @@ struct Links {
     structural: Vec<[u32; 2]>,
     shear: Vec<[u32; 2]>,
     bend: Vec<[u32; 2]>,
+    hinges: Vec<[u32; 4]>,
+    /// Of a grid.
+    lines: Option<GridLines>,
     report: MeshReport,
 }
 
@@ -128,7 +135,8 @@ impl Scene {
         for r in 0..rows - 1 {
             for c in 0..columns - 1 {
                 let [a, b, d, e] = [at(r, c), at(r, c + 1), at(r + 1, c), at(r + 1, c + 1)];
-                triangles.extend([[a, d, b], [b, d, e]]);
+                // The diagonals alternate, so that none of the two directions is stiffer against bending.
+                triangles.extend(if (r + c) % 2 == 0 { [[a, d, b], [b, d, e]] } else { [[a, d, e], [a, e, b]] });
             }
         }
         // All links that go `down` rows and `across` columns. Rows with rows, columns with columns, one diagonal after
@@ -142,11 +150,15 @@ impl Scene {
                 })
             })
         };
+        let Topology { hinges, report, .. } = Topology::new(&positions, &triangles)?;
+        let cell = [column_axis.length() / (columns - 1) as f32, row_axis.length() / (rows - 1) as f32];
         let links = Links {
             structural: links(0, 1).chain(links(1, 0)).collect(),
             shear: links(1, 1).chain(links(1, -1)).collect(),
             bend: links(0, 2).chain(links(2, 0)).collect(),
-            report: Topology::new(&positions, &triangles)?.report,
+            hinges,
+            lines: Some(GridLines { columns, rows, cell }),
+            report,
         };
         self.push_cloth(&positions, &triangles, links, &grid.fabric, grid.tethers)
     }
@@ -159,8 +171,8 @@ impl Scene {
     /// # Errors
     /// See [`Topology::new`]; the fabric's figures must be in range.
     pub fn add_cloth_mesh(&mut self, mesh: &ClothMesh) -> Result<Cloth> {
-        let Topology { edges, opposites, report } = Topology::new(mesh.positions, mesh.triangles)?;
-        let links = Links { structural: edges, shear: Vec::new(), bend: opposites, report };
+        let Topology { edges, opposites, hinges, report } = Topology::new(mesh.positions, mesh.triangles)?;
+        let links = Links { structural: edges, shear: Vec::new(), bend: opposites, hinges, lines: None, report };
         self.push_cloth(mesh.positions, mesh.triangles, links, &mesh.fabric, mesh.tethers)
     }
 
@@ -173,6 +185,7 @@ impl Scene {
         tethers: Option<Tethers>,
     ) -> Result<Cloth> {
         fabric.check()?;
+        let bend_material = bending::material(fabric)?;
         if let Some(tethers) = &tethers {
             tethers.check()?;
         }
@@ -220,9 +233,15 @@ impl Scene {
         // Greedy colouring keeps this order, and what is projected last is satisfied best. Bend before structural before
         // shear leaves the corner-pinned cloth of 316 × 316 with the least strain at its worst edge of all orders
         // tried; structural last is better on average (0.8 instead of 1.0 %) and worse at the edges of the cloth.
-        let (bend, bend_id) = group(&links.bend, fabric.bend)?;
+        let springs = if fabric.bending == Bending::Springs { links.bend.as_slice() } else { &[] };
+        let (bend, bend_id) = group(springs, bend_material)?;
         let (structural, structural_id) = group(&links.structural, fabric.structural)?;
         let (shear, shear_id) = group(&links.shear, fabric.shear)?;
+        match (fabric.bending, links.lines) {
+            (Bending::Springs | Bending::None, _) => {}
+            (Bending::Isometric, Some(lines)) => self.push_grid_bends(base, lines, bend_id),
+            (bending, _) => self.push_mesh_bends(base, positions, &links.hinges, bending, bend_id),
+        }
         let cloth = Cloth {
             particles: base..base + positions.len() as u32,
             triangles: first_triangle..first_triangle + triangles.len() as u32,
@@ -233,13 +252,14 @@ impl Scene {
             report: links.report,
         };
         if let Some(tethers) = tethers {
-            self.bodies.push(TetheredBody {
+            self.tethered_bodies.push(TetheredBody {
                 particles: cloth.particles.clone(),
                 triangles: cloth.triangles.clone(),
                 edges: cloth.structural.start..cloth.shear.end,
                 tethers,
             });
         }
+        self.bodies.push(cloth.particles.clone());
         Ok(cloth)
     }
 }

@@ -1,5 +1,6 @@
 //! Materials: compliance and damping of constraints, and presets of fabrics and cords.
 
+use super::Bending;
 use crate::error::{Error, Result, check_non_negative, check_positive};
 
 /// How a constraint gives way.
@@ -74,18 +75,25 @@ pub struct Fabric {
     pub structural: Material,
     /// Along the diagonals of a grid's cells [m/N].
     pub shear: Material,
-    /// Between next neighbours, or between the opposite vertices of a shared edge [m/N].
+    /// Of [`Bending::Springs`]: between next neighbours, or between the opposite vertices of a shared edge [m/N].
+    /// Its damping time and PBD stiffness also hold for the other ways of bending.
     pub bend: Material,
+    /// Flexural rigidity B \[N m\] of [`Bending::Hinges`] and [`Bending::Isometric`].
+    pub flexural_rigidity: f32,
+    /// What resists bending.
+    pub bending: Bending,
 }
 
 impl Default for Fabric {
-    /// An inextensible cloth of 0.2 kg/m²: structural 0, shear 1e-6, bend 1e-4 m/N.
+    /// An inextensible cloth of 0.2 kg/m²: structural 0, shear 1e-6, bending springs of 1e-4 m/N; B = 1e-5 N m.
     fn default() -> Self {
         Self {
             area_density: 0.2,
             structural: Material::RIGID,
             shear: Material::compliant(1e-6),
             bend: Material::compliant(1e-4),
+            flexural_rigidity: 1e-5,
+            bending: Bending::Springs,
         }
     }
 }
@@ -110,6 +118,8 @@ pub struct Cord {
     pub damping: f32,
     /// Between next neighbours [m/N]; `None` for a rope without any resistance to bending.
     pub bend: Option<Material>,
+    /// Flexural rigidity EI \[N m²\]: the moment that bends it to a radius of 1 m. 0 for none.
+    pub flexural_rigidity: f32,
 }
 
 impl Cord {
@@ -119,6 +129,7 @@ impl Cord {
             return Err(Error::invalid("axial stiffness of a cord", self.axial_stiffness, "greater than 0"));
         }
         check_non_negative("damping of a cord", self.damping)?;
+        check_non_negative("flexural rigidity of a cord", self.flexural_rigidity)?;
         self.bend.map_or(Ok(()), |bend| bend.check("the bend material of a cord"))
     }
 

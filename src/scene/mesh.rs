@@ -11,6 +11,9 @@ pub struct Topology {
     pub edges: Vec<[u32; 2]>,
     /// The vertices that face each other across a shared edge: one pair for every two consecutive triangles of an edge.
     pub opposites: Vec<[u32; 2]>,
+    /// The same pairs with the edge before them: \[edge vertex 0, edge vertex 1, opposite in the first triangle, in the
+    /// second\]; the first triangle runs from edge vertex 0 to edge vertex 1.
+    pub hinges: Vec<[u32; 4]>,
     /// What is odd about the mesh.
     pub report: MeshReport,
 }
@@ -51,7 +54,10 @@ impl Topology {
                 entry.count += 1;
                 if entry.count > 1 {
                     if entry.opposite != opposite {
+                        let [low, high] = edge;
+                        let ends = if entry.ascending { [low, high] } else { [high, low] };
                         topology.opposites.push([entry.opposite, opposite]);
+                        topology.hinges.push([ends[0], ends[1], entry.opposite, opposite]);
                     }
                     topology.report.inconsistent_edges += u32::from(entry.ascending == ascending);
                 }
@@ -71,6 +77,34 @@ struct EdgeUse {
     count: u32,
     ascending: bool,
     opposite: u32,
+}
+
+/// `Ok` where every edge has exactly one triangle in each direction.
+pub(crate) fn check_closed(triangles: &[[u32; 3]]) -> Result<()> {
+    let mut order = Vec::with_capacity(triangles.len() * 3 / 2);
+    // How often each edge is run through upwards and downwards.
+    let mut uses: HashMap<[u32; 2], [u32; 2]> = HashMap::with_capacity(triangles.len() * 3 / 2);
+    for &[a, b, c] in triangles {
+        for [from, to] in [[a, b], [b, c], [c, a]] {
+            let edge = [from.min(to), from.max(to)];
+            uses.entry(edge).or_insert_with(|| {
+                order.push(edge);
+                [0; 2]
+            })[usize::from(from > to)] += 1;
+        }
+    }
+    let [mut boundary_edges, mut non_manifold_edges, mut inconsistent_edges] = [0; 3];
+    for &[up, down] in uses.values().filter(|&&uses| uses != [1, 1]) {
+        match up + down {
+            1 => boundary_edges += 1,
+            2 => inconsistent_edges += 1,
+            _ => non_manifold_edges += 1,
+        }
+    }
+    match order.into_iter().find(|edge| uses.get(edge) != Some(&[1, 1])) {
+        None => Ok(()),
+        Some(vertices) => Err(Error::OpenSurface { boundary_edges, non_manifold_edges, inconsistent_edges, vertices }),
+    }
 }
 
 /// The area of a triangle \[m²\].

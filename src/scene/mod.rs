@@ -3,23 +3,32 @@
 //! A [`Scene`] is plain host data. Builders ([`ClothGrid`], [`ClothMesh`], [`Rope`]) add to it and return handles with the
 //! index ranges of what they added. Nothing here knows of a GPU; [`crate::Solver`] and [`crate::Reference`] read it.
 
+mod bending;
 mod cloth;
+mod hinge_weights;
+mod lattice;
 mod material;
 mod mesh;
 mod presets;
 mod rope;
+mod soft;
 mod tether;
 
+pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
+pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
+pub(crate) use mesh::check_closed;
 pub use mesh::{MeshReport, Topology};
 pub use rope::{Rope, RopeParts};
+pub use soft::{Balloon, BalloonParts, Elasticity, SoftBody, SoftParts, TetMesh};
 pub(crate) use tether::TetherGraph;
 pub use tether::{TetherRow, Tethers};
 
 use crate::coloring::Coloring;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{self, KINDS, Kind, KindInfo};
+use glam::Vec3;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -85,6 +94,24 @@ pub(crate) struct TetheredBody {
     pub tethers: Tethers,
 }
 
+/// A particle that is where four others say.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Follower {
+    pub particle: u32,
+    pub sources: [u32; 4],
+    /// Of sum 1.
+    pub weights: [f32; 4],
+}
+
+impl Follower {
+    /// Σ w x, in the frame of the first source, so that rounding is that of the differences.
+    pub fn place(&self, x: impl Fn(u32) -> Vec3) -> Vec3 {
+        let origin = x(self.sources[0]);
+        let offset = (1..4).fold(Vec3::ZERO, |sum, k| sum + (x(self.sources[k]) - origin) * self.weights[k]);
+        origin + offset
+    }
+}
+
 /// Particles and everything that acts between them. See the [module documentation](self).
 #[derive(Debug, Clone)]
 pub struct Scene {
@@ -97,7 +124,11 @@ pub struct Scene {
     pub(crate) constraints: Vec<ConstraintSet>,
     pub(crate) materials: Vec<Material>,
     interned: HashMap<[u32; 4], MaterialId>,
-    pub(crate) bodies: Vec<TetheredBody>,
+    pub(crate) tethered_bodies: Vec<TetheredBody>,
+    /// The particles of each body; no two overlap.
+    pub(crate) bodies: Vec<Range<u32>>,
+    /// In ascending order of their particles.
+    pub(crate) followers: Vec<Follower>,
 }
 
 impl Default for Scene {
@@ -122,7 +153,9 @@ impl Scene {
             constraints,
             materials: Vec::new(),
             interned: HashMap::new(),
+            tethered_bodies: Vec::new(),
             bodies: Vec::new(),
+            followers: Vec::new(),
         }
     }
 
@@ -185,6 +218,64 @@ impl Scene {
             index: id.0.into(),
             count: self.materials.len() as u64,
         })
+    }
+
+    /// Makes one body of the particles in a range of indices, for [`crate::Settings::body_damping`]. The builders have done
+    /// so with theirs.
+    ///
+    /// # Errors
+    /// The particles must exist and belong to no other body.
+    pub fn add_body(&mut self, particles: Range<u32>) -> Result<()> {
+        if particles.is_empty() {
+            return Err(Error::Empty { what: "the particle range of a body" });
+        }
+        self.check_particle("body", particles.end - 1)?;
+        match self.bodies.iter().find(|body| body.start < particles.end && particles.start < body.end) {
+            None => self.bodies.push(particles),
+            Some(body) => {
+                let particle = body.start.max(particles.start);
+                return Err(Error::RepeatedIndex { what: "the list of bodies".into(), particle });
+            }
+        }
+        Ok(())
+    }
+
+    /// The particles of each body.
+    pub fn bodies(&self) -> &[Range<u32>] {
+        &self.bodies
+    }
+
+    /// Adds a particle without mass that follows four others: it is wherever Σ `weights`\[k\] x(`sources`\[k\]) is at the end of
+    /// a step. For surfaces that are drawn but not simulated.
+    ///
+    /// # Errors
+    /// The sources must exist and follow nothing themselves, the weights must be finite and have the sum 1 (to 1e-3).
+    pub fn add_follower(&mut self, sources: [u32; 4], weights: [f32; 4]) -> Result<u32> {
+        let what = || format!("follower {}", self.followers.len());
+        for source in sources {
+            self.check_particle(&what(), source)?;
+            if self.followers.binary_search_by_key(&source, |follower| follower.particle).is_ok() {
+                return Err(Error::invalid(format!("source of {}", what()), source, "a particle that follows nothing"));
+            }
+        }
+        if let Some(weight) = weights.into_iter().find(|weight| !weight.is_finite()) {
+            return Err(Error::invalid(format!("weight of {}", what()), weight, "finite"));
+        }
+        let sum: f32 = weights.iter().sum();
+        if !(0.999..=1.001).contains(&sum) {
+            return Err(Error::invalid(format!("sum of the weights of {}", what()), sum, "1"));
+        }
+        self.check_room("particles", 1)?;
+        Ok(self.push_follower(sources, weights))
+    }
+
+    fn push_follower(&mut self, sources: [u32; 4], weights: [f32; 4]) -> u32 {
+        let particle = self.positions.len() as u32;
+        let follower = Follower { particle, sources, weights };
+        let position = follower.place(|source| Vec3::from(self.positions[source as usize])).into();
+        self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass: 0.0 });
+        self.followers.push(follower);
+        particle
     }
 
     /// Pins a particle: it moves on at its velocity (by default it stays where it is), or follows a target ([`crate::Solver::set_target`]), until it is released.
@@ -353,7 +444,11 @@ impl Scene {
     }
 
     fn distance_count(&self) -> u32 {
-        self.constraints[kinds::kind_index(kinds::Distance::INFO)].len() as u32
+        self.kind_count(kinds::Distance::INFO)
+    }
+
+    fn kind_count(&self, info: &KindInfo) -> u32 {
+        self.constraints[kinds::kind_index(info)].len() as u32
     }
 
     pub(crate) fn check_particle(&self, what: &str, particle: u32) -> Result<()> {

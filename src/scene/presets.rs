@@ -31,7 +31,7 @@
 //! | cotton, three strands, 12.7 mm | 0.10 | 4.5e4 | breaking load 6.7 kN; elongation at break 10 to 20 %, typical |
 //! | rubber band, 6 mm × 1 mm | 0.0057 | 9 | rubber as above, E 1.5 MPa |
 
-use super::{Cord, Fabric, Material};
+use super::{Bending, Cord, Fabric, Material};
 
 /// A woven fabric: E_t [N/m], G [N/m], B [N·m].
 const fn woven(area_density: f32, tensile: f32, shear: f32, bending: f32) -> Fabric {
@@ -40,6 +40,8 @@ const fn woven(area_density: f32, tensile: f32, shear: f32, bending: f32) -> Fab
         structural: Material::compliant(1.0 / tensile),
         shear: Material::compliant(1.0 / shear),
         bend: Material::compliant(1e-9 / bending),
+        flexural_rigidity: bending,
+        bending: Bending::Springs,
     }
 }
 
@@ -79,6 +81,6 @@ impl Cord {
 
     /// A cord without resistance to bending: mass per length [kg/m], axial stiffness EA \[N\].
     pub const fn limp(linear_density: f32, axial_stiffness: f32) -> Self {
-        Self { linear_density, axial_stiffness, damping: 0.0, bend: None }
+        Self { linear_density, axial_stiffness, damping: 0.0, bend: None, flexural_rigidity: 0.0 }
     }
 }

@@ -1,8 +1,8 @@
 //! Ropes: a polyline of particles, held by distance constraints.
 
-use super::{Cord, Particle, Scene, TetheredBody, Tethers};
+use super::{Cord, Material, Particle, Scene, TetheredBody, Tethers};
 use crate::error::{Error, Result, check_finite};
-use crate::kinds::Distance;
+use crate::kinds::{Distance, LineBend};
 use glam::Vec3;
 use std::ops::Range;
 
@@ -59,6 +59,12 @@ impl Scene {
         for (segment, &length) in lengths.iter().enumerate() {
             rope.cord.material(length).check(&format!("segment {segment} of a rope"))?;
         }
+        // The bend at point k + 1, EI being that of the cord.
+        let bend = |pair: &[f32]| Material::compliant(0.5 * (pair[0] + pair[1]) / rope.cord.flexural_rigidity);
+        let stiff = rope.cord.flexural_rigidity > 0.0;
+        for (point, pair) in lengths.windows(2).enumerate().filter(|_| stiff) {
+            bend(pair).check(&format!("the bend at point {} of a rope", point + 1))?;
+        }
         let inverse_masses = (0..points.len()).map(|point| {
             let before = if point > 0 { lengths[point - 1] } else { 0.0 };
             let after = lengths.get(point).copied().unwrap_or(0.0);
@@ -87,12 +93,19 @@ impl Scene {
                 }
             }
         }
+        for (point, pair) in lengths.windows(2).enumerate().filter(|_| stiff) {
+            let middle = base + point as u32 + 1;
+            let material = self.intern(bend(pair));
+            let particles = [middle - 1, middle + 1, middle];
+            self.push_constraint(&LineBend { particles, lengths: [pair[0], pair[1]], scale: 1.0 }, material);
+        }
         let particles = base..base + points.len() as u32;
         let segments = first_segment..first_bend;
         if let Some(tethers) = rope.tethers {
             let edges = segments.clone();
-            self.bodies.push(TetheredBody { particles: particles.clone(), triangles: 0..0, edges, tethers });
+            self.tethered_bodies.push(TetheredBody { particles: particles.clone(), triangles: 0..0, edges, tethers });
         }
+        self.bodies.push(particles.clone());
         Ok(RopeParts { particles, segments, bend: first_bend..self.distance_count() })
     }
 }

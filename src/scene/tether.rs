@@ -122,7 +122,7 @@ const NO_LABEL: Label =
 
 impl TetherGraph {
     pub fn new(scene: &Scene) -> Self {
-        Self { bodies: scene.bodies.iter().map(|body| BodyGraph::new(scene, body)).collect() }
+        Self { bodies: scene.tethered_bodies.iter().map(|body| BodyGraph::new(scene, body)).collect() }
     }
 
     /// How many tethers each tethered particle has room for, per run of particles: (first, count, per particle).

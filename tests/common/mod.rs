@@ -4,6 +4,7 @@
 
 pub mod cases;
 pub mod raw;
+pub mod shapes;
 
 use std::ops::Range;
 use supple::gpu::Context;
@@ -45,6 +46,15 @@ pub fn hanging_cloth(columns: u32, rows: u32) -> (Scene, Cloth) {
     scene.pin(cloth.particles.start).unwrap();
     scene.pin(cloth.particles.start + columns - 1).unwrap();
     (scene, cloth)
+}
+
+/// Moves every particle of a range by so much at most [m], each another way.
+pub fn crumple(scene: &mut Scene, particles: Range<u32>, size: f32) {
+    for particle in particles {
+        let [x, y, z] = scene.positions()[particle as usize];
+        let [dx, dy, dz] = [0, 1, 2].map(|axis| size * noise(3 * particle + axis));
+        scene.set_position(particle, [x + dx, y + dy, z + dz]).unwrap();
+    }
 }
 
 /// A particle with more constraints than there are colours: spokes around a hub.

@@ -68,6 +68,8 @@ pub fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Mat
         add_raw::<9>,
         add_raw::<10>,
         add_raw::<11>,
+        add_raw::<12>,
+        add_raw::<13>,
     ];
     adders.get(place).expect("a row of `adders` for every kind")(&mut scene, sample, material);
     scene

@@ -1,0 +1,32 @@
+// Particles without mass that are where four others say: x = Σ w x, and the same of the velocities. For surfaces that are drawn
+// but not simulated (Sederberg, Parry 1986, in its linear form).
+// One thread a follower. Reads its sources, which follow nothing. Writes position and velocity of its own particle.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> velocities: array<vec4f>;
+// three rows a follower: particle, 0, 0, 0; sources; weights as bits
+@group(0) @binding(3) var<storage, read> followers: array<vec4u>;
+
+// In the frame of the first, so that rounding is that of the differences.
+fn blend(x: array<vec3f, 4>, weights: vec4f) -> vec3f {
+    var sum = opaque((x[1] - x[0]) * weights.y, params.zero);
+    sum = opaque(sum + opaque((x[2] - x[0]) * weights.z, params.zero), params.zero);
+    sum = opaque(sum + opaque((x[3] - x[0]) * weights.w, params.zero), params.zero);
+    return x[0] + sum;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn follow(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= arrayLength(&followers) / 3u {
+        return;
+    }
+    let particle = followers[3u * i].x;
+    let s = followers[3u * i + 1u];
+    let weights = bitcast<vec4f>(followers[3u * i + 2u]);
+    let x = array(positions[s.x].xyz, positions[s.y].xyz, positions[s.z].xyz, positions[s.w].xyz);
+    let v = array(velocities[s.x].xyz, velocities[s.y].xyz, velocities[s.z].xyz, velocities[s.w].xyz);
+    positions[particle] = vec4f(blend(x, weights), 0.0);
+    velocities[particle] = vec4f(blend(v, weights), 0.0);
+}

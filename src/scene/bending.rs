@@ -1,0 +1,105 @@
+//! How a cloth resists bending: springs, hinges, or a quadratic energy, of a given flexural rigidity.
+//!
+//! A plate of flexural rigidity B \[N m\] that is bent to a cylinder of curvature κ holds ½ B κ² per area. All bends of a
+//! cloth share one material of compliance 1/B; what differs from place to place is the scale of each constraint.
+
+use super::hinge_weights::hinge_weights;
+use super::{Fabric, Material, MaterialId, Scene};
+use crate::error::{Result, check_positive};
+use crate::kinds::{Hinge, IsometricBend, LineBend};
+use glam::Vec3;
+
+/// What resists the bending of a cloth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Bending {
+    /// [`crate::Distance`] constraints of [`Fabric::bend`] between next neighbours, or between the vertices that face each other
+    /// across an edge: cheap, hard against sharp folds, and without any stiffness against small bends.
+    #[default]
+    Springs,
+    /// [`Hinge`]s of [`Fabric::flexural_rigidity`], with the angles of the given shape as rest angles. For cloth that stretches
+    /// or is curved at rest. Right on smooth meshes; `src/scene/hinge_weights.rs` has the figures.
+    Hinges,
+    /// The quadratic energy of Bergou et al. 2006 by [`Fabric::flexural_rigidity`], for cloth that does not stretch and is flat at
+    /// rest. On a mesh [`IsometricBend`]s with the weights of hinges. On a grid differences of second order along its lines
+    /// ([`LineBend`]) and across its cells, with half the weight along the border: exact for every direction of bending, be
+    /// the cells square or not.
+    Isometric,
+    /// Nothing.
+    None,
+}
+
+/// A grid whose bends are to be made: what they need to know of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GridLines {
+    pub columns: u32,
+    pub rows: u32,
+    /// From one particle of a row to the next, and from one row to the next \[m\].
+    pub cell: [f32; 2],
+}
+
+/// The material of hinges and of the quadratic energy.
+pub(super) fn material(fabric: &Fabric) -> Result<Material> {
+    match fabric.bending {
+        Bending::Springs | Bending::None => Ok(fabric.bend),
+        Bending::Hinges | Bending::Isometric => {
+            check_positive("flexural rigidity of a fabric", fabric.flexural_rigidity)?;
+            let material = Material { compliance: 1.0 / fabric.flexural_rigidity, damping: 0.0, ..fabric.bend };
+            material.check("the flexural rigidity of a fabric, inverted,")?;
+            Ok(material)
+        }
+    }
+}
+
+impl Scene {
+    /// Hinges, or their quadratic twins, of a mesh whose first particle is `base`.
+    pub(super) fn push_mesh_bends(
+        &mut self,
+        base: u32,
+        positions: &[[f32; 3]],
+        hinges: &[[u32; 4]],
+        bending: Bending,
+        id: MaterialId,
+    ) {
+        let weights = hinge_weights(positions, hinges);
+        for (&hinge, weight) in hinges.iter().zip(weights).filter(|(_, weight)| *weight > 0.0) {
+            let particles = hinge.map(|vertex| base + vertex);
+            let rest = hinge.map(|vertex| positions[vertex as usize]);
+            let scale = weight.sqrt() as f32;
+            if bending == Bending::Hinges {
+                self.push_constraint(&Hinge { particles, rest_angle: Hinge::angle(rest), scale }, id);
+            } else if let Ok(bend) = IsometricBend::new(particles, rest) {
+                let edge = Vec3::from(rest[0]).distance(rest[1].into());
+                self.push_constraint(&bend.scaled(scale / edge), id);
+            }
+        }
+    }
+
+    /// Second differences along the lines of a grid and across its cells.
+    pub(super) fn push_grid_bends(&mut self, base: u32, lines: GridLines, id: MaterialId) {
+        let GridLines { columns, rows, cell: [a, b] } = lines;
+        let at = |r: u32, c: u32| base + r * columns + c;
+        // A line stands for a strip as wide as a cell, at the border half as wide.
+        let share = |line: u32, count: u32| if line == 0 || line == count - 1 { 0.5 } else { 1.0 };
+        for r in 0..rows {
+            for c in 1..columns.saturating_sub(1) {
+                let scale = (share(r, rows) * b / a).sqrt();
+                let particles = [at(r, c - 1), at(r, c + 1), at(r, c)];
+                self.push_constraint(&LineBend { particles, lengths: [a; 2], scale }, id);
+            }
+        }
+        for r in 1..rows.saturating_sub(1) {
+            for c in 0..columns {
+                let scale = (share(c, columns) * a / b).sqrt();
+                let particles = [at(r - 1, c), at(r + 1, c), at(r, c)];
+                self.push_constraint(&LineBend { particles, lengths: [b; 2], scale }, id);
+            }
+        }
+        let twist = (2.0 / (a * b)).sqrt();
+        for r in 0..rows - 1 {
+            for c in 0..columns - 1 {
+                let particles = [at(r, c), at(r, c + 1), at(r + 1, c), at(r + 1, c + 1)];
+                self.push_constraint(&IsometricBend { particles, coefficients: [twist, -twist, -twist] }, id);
+            }
+        }
+    }
+}

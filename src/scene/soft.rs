@@ -1,0 +1,383 @@
+//! Soft and rigid bodies: tetrahedral meshes, lattices around closed surfaces, balloons.
+
+use super::lattice::{self, Lattice};
+use super::{Cloth, ClothMesh, Fabric, Material, Scene};
+use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
+use crate::kinds::{ClosedSurface, Distance, Pressure, ShapeMatching, Volume};
+use glam::Vec3;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// What holds a body together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Elasticity {
+    /// Springs along the edges of the tetrahedra, and their volumes.
+    ///
+    /// On the lattice of a [`SoftBody`] the springs are an isotropic solid of Young's modulus E and a Poisson ratio of ¼
+    /// (cube edges 0.4 E s, face diagonals 0.8 E s inside, s being the spacing; the volumes add to its bulk modulus).
+    /// On other meshes they are k = E Σ V/L² over the tetrahedra around an edge (Van Gelder 1998), which comes near it.
+    Elastic {
+        /// Young's modulus E \[Pa\].
+        young: f32,
+        /// Bulk modulus of the volumes K \[Pa\], on top of that of the springs; 0 for none, infinite for rigid.
+        bulk: f32,
+        /// Damping time of the springs \[s\], see [`Material::damping_time`].
+        damping_time: f32,
+    },
+    /// One shape matching group of all particles: rigid, or springing back as a whole.
+    Rigid {
+        /// Compliance in s².
+        shape: Material,
+    },
+    /// A shape matching group around every particle, of those that are at most `rings` edges away: soft.
+    Regions {
+        /// 1 to 8.
+        rings: u32,
+        /// Compliance of each group in s².
+        shape: Material,
+    },
+}
+
+impl Elasticity {
+    fn check(&self) -> Result<()> {
+        match *self {
+            Self::Elastic { young, bulk, damping_time } => {
+                check_positive("Young's modulus of a body", young)?;
+                check_non_negative("damping time of a body", damping_time)?;
+                if bulk >= 0.0 { Ok(()) } else { Err(Error::invalid("bulk modulus of a body", bulk, "at least 0")) }
+            }
+            Self::Rigid { shape } => shape.check("the shape of a body"),
+            Self::Regions { rings, shape } => {
+                if !(1..=8).contains(&rings) {
+                    return Err(Error::invalid("rings of a body's regions", f64::from(rings), "1 to 8"));
+                }
+                shape.check("the shape of a body")
+            }
+        }
+    }
+}
+
+/// A body in the shape of a closed surface, held by a lattice of tetrahedra that the surface follows; see [`Lattice`].
+#[derive(Debug, Clone, Copy)]
+pub struct SoftBody<'a> {
+    /// The vertices of the surface \[m\].
+    pub positions: &'a [[f32; 3]],
+    /// Its triangles.
+    pub triangles: &'a [[u32; 3]],
+    /// The edge of a lattice cube \[m\].
+    pub spacing: f32,
+    /// Mass per volume [kg/m³].
+    pub density: f32,
+    /// What holds it together.
+    pub elasticity: Elasticity,
+}
+
+/// A body of given tetrahedra.
+#[derive(Debug, Clone, Copy)]
+pub struct TetMesh<'a> {
+    /// The vertices \[m\]; one particle each.
+    pub positions: &'a [[f32; 3]],
+    /// The tetrahedra, with (x₁ − x₀)·((x₂ − x₀) × (x₃ − x₀)) > 0.
+    pub tetrahedra: &'a [[u32; 4]],
+    /// Mass per volume [kg/m³].
+    pub density: f32,
+    /// What holds it together.
+    pub elasticity: Elasticity,
+}
+
+/// What a body added to the scene.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SoftParts {
+    /// The particles that are simulated.
+    pub particles: Range<u32>,
+    /// The vertices of the surface of a [`SoftBody`], which follow them; empty for a [`TetMesh`], whose surface is its own.
+    pub surface: Range<u32>,
+    /// Its surface in [`Scene::triangles`].
+    pub triangles: Range<u32>,
+    /// The [`Distance`] constraints along its edges.
+    pub edges: Range<u32>,
+    /// Its [`Volume`] constraints.
+    pub volumes: Range<u32>,
+    /// Its [`ShapeMatching`] groups.
+    pub groups: Range<u32>,
+}
+
+/// A closed cloth with a gas inside.
+#[derive(Debug, Clone)]
+pub struct Balloon<'a> {
+    /// The vertices \[m\]; one particle each.
+    pub positions: &'a [[f32; 3]],
+    /// The triangles of a closed surface, counterclockwise seen from outside.
+    pub triangles: &'a [[u32; 3]],
+    /// What it is made of.
+    pub fabric: Fabric,
+    /// The pressure factor: how many times its volume the gas wants.
+    pub pressure: f32,
+    /// How the gas gives way [m⁶/J]; rigid is a liquid.
+    pub gas: Material,
+}
+
+/// What a balloon added to the scene.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BalloonParts {
+    /// Its skin.
+    pub cloth: Cloth,
+    /// Its [`Pressure`] constraint.
+    pub pressure: u32,
+    /// The closed surface, to name in [`crate::Solver::set_constraint`].
+    pub surface: ClosedSurface,
+    /// Its volume in the given shape \[m³\].
+    pub rest_volume: f32,
+}
+
+/// Tetrahedra on their way into a scene.
+struct Tetrahedra<'a> {
+    positions: &'a [[f32; 3]],
+    tetrahedra: &'a [[u32; 4]],
+    /// The part of each tetrahedron that is filled.
+    fill: &'a [f32],
+    /// Over Σ fill · volume: what masses are scaled by.
+    mass_scale: f64,
+    density: f32,
+    elasticity: Elasticity,
+    /// The c of k = c E Σ V/L², by the length of an edge.
+    stiffness: &'a dyn Fn(f64) -> f64,
+}
+
+/// Cubes of the lattice with less in them than this weigh and resist as if they had it: lighter ones would be shaken about.
+const LEAST_FILL: f32 = 0.2;
+
+impl Scene {
+    /// Adds a body in the shape of a closed surface: lattice particles with the mass of the part of the body around them, what
+    /// holds them, and the surface's vertices as followers ([`Scene::add_follower`]), whose triangles are drawn.
+    ///
+    /// # Errors
+    /// See [`Lattice::new`]; density and elasticity must be in range.
+    pub fn add_soft_body(&mut self, body: &SoftBody<'_>) -> Result<SoftParts> {
+        check_positive("density of a body", body.density)?;
+        body.elasticity.check()?;
+        let lattice = Lattice::new(body.positions, body.triangles, body.spacing)?;
+        let fill: Vec<f32> = lattice.fill.iter().map(|fill| fill.max(LEAST_FILL)).collect();
+        let volume = |(tetrahedron, fill): (&[u32; 4], &f32)| {
+            f64::from(Volume::of(tetrahedron.map(|vertex| lattice.positions[vertex as usize]))) * f64::from(*fill)
+        };
+        let filled: f64 = lattice.tetrahedra.iter().zip(&fill).map(volume).sum();
+        let spacing = f64::from(body.spacing);
+        let mut parts = self.push_tetrahedra(&Tetrahedra {
+            positions: &lattice.positions,
+            tetrahedra: &lattice.tetrahedra,
+            fill: &fill,
+            mass_scale: f64::from(lattice.volume) / filled,
+            density: body.density,
+            elasticity: body.elasticity,
+            // Edges of a cube belong to one tetrahedron a cube, diagonals to two.
+            stiffness: &|length| if length < 1.2 * spacing { 0.6 } else { 1.6 },
+        })?;
+        self.check_room("particles", body.positions.len())?;
+        let (base, first) = (parts.particles.start, self.positions.len() as u32);
+        for embedded in &lattice.embedding {
+            self.push_follower(embedded.particles.map(|vertex| base + vertex), embedded.weights);
+        }
+        parts.surface = first..self.positions.len() as u32;
+        parts.triangles = self.push_triangles(first, body.triangles);
+        Ok(parts)
+    }
+
+    /// Adds a body of given tetrahedra.
+    ///
+    /// # Errors
+    /// There must be vertices and tetrahedra, positions must be finite, indices in range and different within a tetrahedron,
+    /// every tetrahedron of positive volume; density and elasticity must be in range.
+    pub fn add_tetrahedra(&mut self, mesh: &TetMesh<'_>) -> Result<SoftParts> {
+        check_positive("density of a body", mesh.density)?;
+        mesh.elasticity.check()?;
+        for (what, empty) in [
+            ("the vertex list of a tetrahedral mesh", mesh.positions.is_empty()),
+            ("the tetrahedron list of a tetrahedral mesh", mesh.tetrahedra.is_empty()),
+        ] {
+            if empty {
+                return Err(Error::Empty { what });
+            }
+        }
+        for (vertex, &position) in mesh.positions.iter().enumerate() {
+            check_finite(|| format!("position of mesh vertex {vertex}"), position)?;
+        }
+        for (index, tetrahedron) in mesh.tetrahedra.iter().enumerate() {
+            crate::kinds::check_particles(|| format!("tetrahedron {index}"), tetrahedron, mesh.positions.len())?;
+            let volume = Volume::of(tetrahedron.map(|vertex| mesh.positions[vertex as usize]));
+            check_positive(&format!("volume of tetrahedron {index}"), volume)?;
+        }
+        let mut parts = self.push_tetrahedra(&Tetrahedra {
+            positions: mesh.positions,
+            tetrahedra: mesh.tetrahedra,
+            fill: &vec![1.0; mesh.tetrahedra.len()],
+            mass_scale: 1.0,
+            density: mesh.density,
+            elasticity: mesh.elasticity,
+            stiffness: &|_| 1.0,
+        })?;
+        let surface = lattice::boundary_triangles(mesh.tetrahedra);
+        parts.triangles = self.push_triangles(parts.particles.start, &surface);
+        Ok(parts)
+    }
+
+    /// Adds a closed cloth with a gas inside.
+    ///
+    /// # Errors
+    /// The surface must be closed ([`ClosedSurface::new`]) and enclose a volume; otherwise as [`Scene::add_cloth_mesh`].
+    pub fn add_balloon(&mut self, balloon: &Balloon<'_>) -> Result<BalloonParts> {
+        balloon.gas.check("the gas of a balloon")?;
+        let own = ClosedSurface::new(balloon.triangles)?;
+        crate::kinds::check_particles(|| "a balloon".into(), own.particles(), balloon.positions.len())?;
+        let rest_volume = own.volume(|vertex| balloon.positions[vertex as usize]) as f32;
+        let base = self.positions.len() as u32;
+        let triangles: Vec<_> = balloon.triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)).collect();
+        let surface = ClosedSurface::new(&triangles)?;
+        let constraint = Pressure { surface: &surface, rest_volume, pressure: balloon.pressure };
+        crate::kinds::Kind::check(&constraint, 0)?;
+        let (positions, fabric) = (balloon.positions, balloon.fabric);
+        let cloth =
+            self.add_cloth_mesh(&ClothMesh { positions, triangles: balloon.triangles, fabric, tethers: None })?;
+        let pressure = self.add(constraint, balloon.gas)?;
+        Ok(BalloonParts { cloth, pressure, surface, rest_volume })
+    }
+
+    fn push_triangles(&mut self, base: u32, triangles: &[[u32; 3]]) -> Range<u32> {
+        let first = self.triangles.len() as u32;
+        self.triangles.extend(triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)));
+        first..self.triangles.len() as u32
+    }
+
+    fn push_tetrahedra(&mut self, body: &Tetrahedra<'_>) -> Result<SoftParts> {
+        let base = self.check_room("particles", body.positions.len())?;
+        let place = |vertex: u32| body.positions[vertex as usize];
+        let volumes: Vec<f64> =
+            body.tetrahedra.iter().map(|tetrahedron| f64::from(Volume::of(tetrahedron.map(place)))).collect();
+        let mut masses = vec![0f64; body.positions.len()];
+        for ((tetrahedron, volume), &fill) in body.tetrahedra.iter().zip(&volumes).zip(body.fill) {
+            for &vertex in tetrahedron {
+                masses[vertex as usize] += volume * f64::from(fill) * body.mass_scale * f64::from(body.density) / 4.0;
+            }
+        }
+        let mean = masses.iter().sum::<f64>() / masses.len() as f64;
+        let masses: Vec<f32> =
+            masses.into_iter().map(|mass| if mass > 0.0 { mass as f32 } else { mean as f32 }).collect();
+        let inverse_masses: Vec<f32> = (0..masses.len())
+            .map(|vertex| super::invert_mass(|| format!("mass of body vertex {vertex}"), masses[vertex]))
+            .collect::<Result<_>>()?;
+        let springs = match body.elasticity {
+            Elasticity::Elastic { young, damping_time, .. } => springs(body, &volumes, young, damping_time)?,
+            _ => Vec::new(),
+        };
+
+        for (&position, inverse_mass) in body.positions.iter().zip(inverse_masses) {
+            self.push_particle(super::Particle { position, velocity: [0.0; 3], inverse_mass });
+        }
+        let particles = base..base + body.positions.len() as u32;
+        self.bodies.push(particles.clone());
+        let counts =
+            |scene: &Self| [Distance::INFO, Volume::INFO, ShapeMatching::INFO].map(|info| scene.kind_count(info));
+        use crate::kinds::Kind as _;
+        let first = counts(self);
+        for (edge, rest_length, material) in springs {
+            let id = self.intern(material);
+            self.push_constraint(&Distance { particles: edge.map(|vertex| base + vertex), rest_length }, id);
+        }
+        match body.elasticity {
+            Elasticity::Elastic { bulk, .. } => {
+                if bulk > 0.0 {
+                    self.push_volumes(base, body, &volumes, bulk)?;
+                }
+            }
+            Elasticity::Rigid { shape } => {
+                let all: Vec<u32> = particles.clone().collect();
+                self.add(ShapeMatching { particles: &all, rest_positions: body.positions, masses: &masses }, shape)?;
+            }
+            Elasticity::Regions { rings, shape } => self.push_regions(base, body, &masses, rings, shape)?,
+        }
+        let last = counts(self);
+        let [edges, volumes, groups] = [0, 1, 2].map(|kind| first[kind]..last[kind]);
+        Ok(SoftParts { particles, surface: 0..0, triangles: 0..0, edges, volumes, groups })
+    }
+
+    fn push_volumes(&mut self, base: u32, body: &Tetrahedra<'_>, volumes: &[f64], bulk: f32) -> Result<()> {
+        for ((tetrahedron, &volume), &fill) in body.tetrahedra.iter().zip(volumes).zip(body.fill) {
+            let compliance = (1.0 / (f64::from(bulk) * volume * f64::from(fill))) as f32;
+            let particles = tetrahedron.map(|vertex| base + vertex);
+            self.add(Volume { particles, rest_volume: volume as f32 }, Material::compliant(compliance))?;
+        }
+        Ok(())
+    }
+
+    /// A group around every particle.
+    fn push_regions(
+        &mut self,
+        base: u32,
+        body: &Tetrahedra<'_>,
+        masses: &[f32],
+        rings: u32,
+        shape: Material,
+    ) -> Result<()> {
+        let mut neighbours = vec![Vec::new(); body.positions.len()];
+        for [a, b] in lattice::edges(body.tetrahedra) {
+            neighbours[a as usize].push(b);
+            neighbours[b as usize].push(a);
+        }
+        for center in 0..body.positions.len() as u32 {
+            let mut region = vec![center];
+            let mut inner = 0;
+            for _ in 0..rings {
+                let outer = region.len();
+                for index in inner..outer {
+                    for &vertex in &neighbours[region[index] as usize] {
+                        if !region.contains(&vertex) {
+                            region.push(vertex);
+                        }
+                    }
+                }
+                inner = outer;
+            }
+            // A vertex of no tetrahedron is alone.
+            if region.len() < 2 {
+                continue;
+            }
+            let particles: Vec<u32> = region.iter().map(|vertex| base + vertex).collect();
+            let rest_positions: Vec<_> = region.iter().map(|&vertex| body.positions[vertex as usize]).collect();
+            let masses: Vec<f32> = region.iter().map(|&vertex| masses[vertex as usize]).collect();
+            let group = ShapeMatching { particles: &particles, rest_positions: &rest_positions, masses: &masses };
+            self.add(group, shape)?;
+        }
+        Ok(())
+    }
+}
+
+/// The edges of tetrahedra with their lengths and materials.
+fn springs(
+    body: &Tetrahedra<'_>,
+    volumes: &[f64],
+    young: f32,
+    damping_time: f32,
+) -> Result<Vec<([u32; 2], f32, Material)>> {
+    let edges = lattice::edges(body.tetrahedra);
+    let place: HashMap<[u32; 2], usize> = edges.iter().enumerate().map(|(index, &edge)| (edge, index)).collect();
+    let length =
+        |[a, b]: [u32; 2]| Vec3::from(body.positions[a as usize]).distance(Vec3::from(body.positions[b as usize]));
+    let mut stiffness = vec![0f64; edges.len()];
+    for ((&[a, b, c, d], &volume), &fill) in body.tetrahedra.iter().zip(volumes).zip(body.fill) {
+        for [from, to] in [[a, b], [a, c], [a, d], [b, c], [b, d], [c, d]] {
+            let edge = [from.min(to), from.max(to)];
+            let l = f64::from(length(edge));
+            stiffness[place[&edge]] += (body.stiffness)(l) * f64::from(young) * volume * f64::from(fill) / (l * l);
+        }
+    }
+    let spring = |(&edge, k): (&[u32; 2], f64)| {
+        let material = Material { compliance: (1.0 / k) as f32, damping_time, ..Material::RIGID };
+        material.check("an edge of a body")?;
+        let rest_length = length(edge);
+        if !(rest_length > 0.0 && rest_length.is_finite()) {
+            return Err(Error::ZeroLength { what: "edge of a body".into(), particles: edge, length: rest_length });
+        }
+        Ok((edge, rest_length, material))
+    };
+    edges.iter().zip(stiffness).map(spring).collect()
+}
