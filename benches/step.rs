@@ -4,10 +4,9 @@
 //! `cargo bench -- 100 316`. GPU times are by timestamp queries, wall-clock times run from recording to the end of the work.
 //! Each figure is a median; each stage is recorded many times over in one pass.
 
-#[path = "../examples/common/measure.rs"]
-mod measure;
+mod common;
 
-use measure::{median, peak_memory_mb};
+use common::measure::{median, peak_memory_mb};
 use std::fmt::Write as _;
 use std::time::Instant;
 use supple::gpu::Context;
@@ -51,14 +50,7 @@ fn run(sizes: &[u32]) -> Result<(), Box<dyn std::error::Error>> {
     );
     println!("{text}");
     if sizes == SIZES {
-        let name: String =
-            adapter.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-        let name = name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/results");
-        std::fs::create_dir_all(folder)?;
-        let path = format!("{folder}/{name}.md");
-        std::fs::write(&path, text)?;
-        println!("wrote benches/results/{name}.md");
+        common::write_results("", &adapter, &text)?;
     }
     Ok(())
 }
@@ -124,7 +116,7 @@ impl Bench {
         let named = [("project", project), ("tether", vec![Pass::Tether]), ("advance", vec![Pass::Advance])];
         let repeats = if particles > 5e5 { 1 } else { 20 };
         let times = named.map(|(name, passes)| {
-            let taken = (0..rounds).map(|_| self.time(&passes, repeats)).collect();
+            let taken = (0..rounds).map(|_| common::time(&self.gpu, &mut self.solver, &passes, repeats)).collect();
             (name, passes.len(), median(taken))
         });
         let sum: f64 = times.iter().map(|(_, _, time)| time).sum();
@@ -132,42 +124,5 @@ impl Bench {
             writeln!(stages, "| {particles} | {name} | {count} | {time:.3} | {:.0} % |", time / sum * 100.0)?;
         }
         Ok(())
-    }
-
-    /// Milliseconds of the passes, by timestamps where the adapter has them.
-    fn time(&mut self, passes: &[Pass], repeats: usize) -> f64 {
-        let device = &self.gpu.device;
-        let timed = device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
-        let set = timed.then(|| {
-            device.create_query_set(&wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count: 2 })
-        });
-        let writes = set.as_ref().map(|query_set| wgpu::ComputePassTimestampWrites {
-            query_set,
-            beginning_of_pass_write_index: Some(0),
-            end_of_pass_write_index: Some(1),
-        });
-        let start = Instant::now();
-        let mut encoder = device.create_command_encoder(&Default::default());
-        self.solver.encode_passes(&mut encoder, (0..repeats).flat_map(|_| passes.iter().copied()), writes);
-        let buffer = |usage| {
-            device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 16, usage, mapped_at_creation: false })
-        };
-        let staging = set.as_ref().map(|set| {
-            let resolved = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
-            let staging = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
-            encoder.resolve_query_set(set, 0..2, &resolved, 0);
-            encoder.copy_buffer_to_buffer(&resolved, 0, &staging, 0, 16);
-            encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., |_| {});
-            staging
-        });
-        self.gpu.queue.submit([encoder.finish()]);
-        let waited = device.poll(wgpu::PollType::wait_indefinitely()).is_ok();
-        let wall = start.elapsed().as_secs_f64() * 1e3;
-        let ticks = staging.filter(|_| waited).and_then(|staging| {
-            let view = staging.get_mapped_range(..).ok()?;
-            let [begin, end]: [u64; 2] = bytemuck::pod_read_unaligned(&view);
-            Some(end.saturating_sub(begin) as f64 * f64::from(self.gpu.queue.get_timestamp_period()) * 1e-6)
-        });
-        ticks.unwrap_or(wall) / repeats as f64
     }
 }

@@ -91,6 +91,17 @@ impl Solver {
         Ok(coloring.unsort(&sorted))
     }
 
+    /// Waits for all submitted work and reads the force of every constraint of a kind along its ∇C in the last substep, λ/h²: in N
+    /// for a distance (positive pushes apart), in Pa for a pressure, in N m for a hinge; in general J/\[C\]. In the order in which
+    /// they were added.
+    ///
+    /// # Errors
+    /// As [`Solver::read_lambdas`].
+    pub fn read_constraint_forces<K: Kind>(&self) -> Result<Vec<f32>> {
+        let square = self.controls.settings.substep().powi(2);
+        Ok(self.read_lambdas::<K>()?.into_iter().map(|lambda| lambda / square).collect())
+    }
+
     /// Waits for all submitted work and reads how each shape matching group is turned against its rest pose: a unit quaternion
     /// (x, y, z, w) each, in the order in which they were added.
     ///

@@ -320,6 +320,11 @@ impl Scene {
         self.constraints.iter().map(ConstraintSet::len).sum()
     }
 
+    /// How many constraints of one kind there are.
+    pub fn constraint_count_of(&self, info: &KindInfo) -> usize {
+        self.kind_count(info) as usize
+    }
+
     /// How many triangles the surfaces have.
     pub fn triangle_count(&self) -> usize {
         self.triangles.len()

@@ -1,0 +1,159 @@
+//! Time of each constraint kind, beside the distance: about 100 000 constraints of it, projected by colours and all at once.
+//!
+//! `cargo bench --bench kinds` prints the table and writes it to `benches/results/<adapter>-kinds.md`.
+
+mod common;
+
+use common::measure::median;
+use std::fmt::Write as _;
+use supple::gpu::Context;
+use supple::kinds::KINDS;
+use supple::{
+    Area, Balloon, Bending, ClothGrid, CosineBend, Distance, DistanceLimit, Elasticity, Fabric, Limit, Material, Pass,
+    Scene, Settings, SoftBody, Solver, Sweep,
+};
+
+/// How often a figure is taken.
+const ROUNDS: usize = 5;
+
+fn main() {
+    let test = std::env::args().any(|argument| argument == "--test");
+    if let Err(error) = run(if test { 0.02 } else { 1.0 }, !test) {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn run(size: f64, write: bool) -> Result<(), Box<dyn std::error::Error>> {
+    let mut table = String::from(
+        "| kind | constraints | colours | ns a constraint, by colours | all at once |\n|---|---|---|---|---|\n",
+    );
+    let mut adapter = String::new();
+    for (name, scene) in scenes(size)? {
+        let kind = KINDS.iter().position(|info| info.name == name).ok_or("a name that is not in the list")?;
+        let gpu = Context::new(supple::required_limits(&scene))?;
+        adapter = gpu.adapter_name();
+        let mut figures = Vec::new();
+        let mut colors = 0;
+        let mut count = 0;
+        for sweep in [Sweep::GaussSeidel, Sweep::Jacobi] {
+            let settings = Settings { sweep, tethers: false, ..Settings::default() };
+            let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
+            let of_kind = |pass: &Pass| match *pass {
+                Pass::Project { kind: of, .. }
+                | Pass::Split { kind: of, .. }
+                | Pass::GatherChunks { kind: of }
+                | Pass::GatherHubs { kind: of } => of == kind,
+                _ => false,
+            };
+            let passes: Vec<Pass> = solver.plan().substep.iter().copied().filter(of_kind).collect();
+            if sweep == Sweep::GaussSeidel {
+                colors = passes.iter().filter(|pass| matches!(pass, Pass::Project { .. })).count();
+            }
+            count = scene.constraint_count_of(KINDS[kind]);
+            let times = (0..=ROUNDS).map(|_| common::time(&gpu, &mut solver, &passes, 3)).skip(1).collect();
+            figures.push(median(times) * 1e6 / count as f64);
+        }
+        writeln!(table, "| {name} | {count} | {colors} | {:.1} | {:.1} |", figures[0], figures[1])?;
+    }
+    let text = format!("Adapter: {adapter}. One sweep over all constraints of the kind.\n\n{table}");
+    println!("{text}");
+    if write {
+        common::write_results("-kinds", &adapter, &text)?;
+    }
+    Ok(())
+}
+
+/// A scene for each kind. `size` scales the number of constraints.
+fn scenes(size: f64) -> supple::Result<Vec<(&'static str, Scene)>> {
+    let side = |cells: f64| ((cells * size).sqrt() as u32).max(4);
+    let cloth = |bending: Bending, side: u32| {
+        let fabric = Fabric { bending, flexural_rigidity: 1e-3, ..Fabric::default() };
+        let mut scene = Scene::new();
+        scene.add_cloth_grid(&ClothGrid {
+            columns: side,
+            rows: side,
+            fabric,
+            tethers: None,
+            ..ClothGrid::default()
+        })?;
+        Ok::<_, supple::Error>(scene)
+    };
+    let mut limits = cloth(Bending::None, side(25_000.0))?;
+    let distances: Vec<Distance> = limits.distances(0..limits.constraint_count() as u32).collect();
+    for Distance { particles, rest_length } in distances {
+        limits.add(DistanceLimit { particles, length: 1.1 * rest_length, limit: Limit::AtMost }, Material::RIGID)?;
+    }
+    let edge = side(50_000.0);
+    let mut cosines = cloth(Bending::None, edge)?;
+    for line in 0..edge {
+        for place in 1..edge - 1 {
+            let (a, b) = (line * edge + place, place * edge + line);
+            for particles in [[a - 1, a + 1, a], [b - edge, b + edge, b]] {
+                cosines.add(CosineBend { particles, rest_angle: std::f32::consts::PI }, Material::compliant(1e-3))?;
+            }
+        }
+    }
+    let mut areas = cloth(Bending::None, edge)?;
+    for particles in areas.triangles().to_vec() {
+        areas.add(Area { particles, rest_area: 1e-4 }, Material::compliant(1e-3))?;
+    }
+
+    // Five tetrahedra a cube.
+    let spacing = (1.0 / (20_000.0 * size).cbrt()).min(0.4) as f32;
+    let (positions, triangles) = block();
+    let body = |elasticity| {
+        let mut scene = Scene::new();
+        let (positions, triangles) = (&positions[..], &triangles[..]);
+        scene.add_soft_body(&SoftBody { positions, triangles, spacing, density: 1e3, elasticity })?;
+        Ok::<_, supple::Error>(scene)
+    };
+    let (positions, triangles) = ring(side(50_000.0), side(50_000.0));
+    let skin = Balloon {
+        positions: &positions,
+        triangles: &triangles,
+        fabric: Fabric::default(),
+        pressure: 1.2,
+        gas: Material::RIGID,
+    };
+    let mut balloon = Scene::new();
+    balloon.add_balloon(&skin)?;
+    Ok(vec![
+        ("distance", cloth(Bending::None, side(25_000.0))?),
+        ("distance_limit", limits),
+        ("line_bend", cloth(Bending::Isometric, side(50_000.0))?),
+        ("cosine_bend", cosines),
+        ("hinge", cloth(Bending::Hinges, side(33_000.0))?),
+        ("isometric_bend", cloth(Bending::Isometric, side(100_000.0))?),
+        ("area", areas),
+        ("volume", body(Elasticity::Elastic { young: 1e5, bulk: 1e6, damping_time: 0.0 })?),
+        ("shape_matching", body(Elasticity::Regions { rings: 1, shape: Material::RIGID })?),
+        ("pressure", balloon),
+    ])
+}
+
+type Surface = (Vec<[f32; 3]>, Vec<[u32; 3]>);
+
+/// A cube of 1 m.
+fn block() -> Surface {
+    let positions = (0..8u8).map(|corner| [corner & 1, corner >> 1 & 1, corner >> 2].map(f32::from)).collect();
+    let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    (positions, sides.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect())
+}
+
+/// A torus of so many vertices around its axis and around its tube.
+fn ring(around: u32, across: u32) -> Surface {
+    let angle = |step: u32, steps: u32| std::f32::consts::TAU * step as f32 / steps as f32;
+    let vertex = |i: u32, j: u32| (i % around) * across + j % across;
+    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    for i in 0..around {
+        for j in 0..across {
+            let ((sin_u, cos_u), (sin_v, cos_v)) = (angle(i, around).sin_cos(), angle(j, across).sin_cos());
+            let out = 1.0 + 0.4 * cos_v;
+            positions.push([out * cos_u, 0.4 * sin_v, -out * sin_u]);
+            let [a, b, c, d] = [vertex(i, j), vertex(i + 1, j), vertex(i + 1, j + 1), vertex(i, j + 1)];
+            triangles.extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    (positions, triangles)
+}

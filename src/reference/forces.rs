@@ -1,0 +1,107 @@
+//! The accelerations: wind and air drag, turbulence, fields, forces.
+
+use super::Reference;
+use crate::controls::FieldRow;
+use crate::xpbd::{dot, length};
+use glam::Vec3;
+
+impl Reference {
+    pub(super) fn accelerate(&mut self, i: usize) {
+        let wind = if self.params.wind == 1 { self.aerodynamics(i) } else { Vec3::ZERO };
+        let mut a = wind;
+        for field in &self.params.fields[..self.params.field_count as usize] {
+            a += field_acceleration(field, self.positions[i]);
+        }
+        if self.params.forces == 1 {
+            a += self.forces[i] * self.controls.inverse_masses[i];
+        }
+        self.accelerations[i] = a;
+    }
+
+    /// The acceleration by drag and lift of [`crate::Wind`] on the triangles around a particle.
+    pub(super) fn aerodynamics(&self, i: usize) -> Vec3 {
+        let params = &self.params;
+        let w = self.controls.inverse_masses[i];
+        let (mut force, mut rate) = (Vec3::ZERO, 0.0);
+        for corner in self.ring(i) {
+            let others = self.controls.cooked.rings.corners[corner].map(|other| other as usize);
+            let [x0, x1, x2] = [i, others[0], others[1]].map(|k| self.positions[k]);
+            let [d0, d1, d2] = [i, others[0], others[1]].map(|k| self.displacements[k]);
+            let center = (x0 + x1 + x2) / 3.0;
+            let air = self.air_velocity(center);
+            let v = (d0 + d1 + d2) / (3.0 * params.h) - air;
+            let cross = (x1 - x0).cross(x2 - x0);
+            let (speed, double_area) = (length(v), length(cross));
+            if speed == 0.0 || double_area == 0.0 {
+                continue;
+            }
+            let along = v / speed;
+            let mut n = cross / double_area;
+            if dot(n, along) < 0.0 {
+                n = -n;
+            }
+            let facing = dot(n, along);
+            let pressure = 0.5 * double_area * speed * speed * facing;
+            let push = along * params.drag + (n - along * facing) * params.lift;
+            force -= push * (pressure / 3.0);
+            rate += double_area * speed * (params.drag + params.lift) / 6.0;
+        }
+        // The implicit step of the drag, which cannot turn the motion round however light the cloth.
+        force * (w / (1.0 + rate * w * params.h))
+    }
+
+    pub(super) fn air_velocity(&self, x: Vec3) -> Vec3 {
+        let params = &self.params;
+        let time = self.steps as f32 * params.dt;
+        let phase = std::f32::consts::TAU * (params.gust_frequency * time - dot(params.gust_wave.into(), x));
+        let swing = 0.5 * (phase.sin() + (2.3 * phase + 1.0).sin());
+        let mean = Vec3::from(params.wind_velocity);
+        let wind = mean * (1.0 + params.gust * swing);
+        if params.turbulence > 0.0 {
+            wind + noise((x - mean * time) * params.turbulence_scale) * params.turbulence
+        } else {
+            wind
+        }
+    }
+}
+
+/// The acceleration of a field at a place.
+fn field_acceleration(field: &FieldRow, x: Vec3) -> Vec3 {
+    let axis = Vec3::from(field.axis);
+    let apart = Vec3::from(field.position) - x;
+    let vortex = dot(axis, axis) > 0.0;
+    let out = if vortex { apart - axis * dot(axis, apart) } else { apart };
+    let distance = length(out);
+    if distance == 0.0 {
+        return Vec3::ZERO;
+    }
+    let along = if vortex { out.cross(axis) } else { out };
+    let part = distance * field.scale;
+    along * (field.strength / (distance * (1.0 + part * part)))
+}
+
+/// A smooth noise of a place, −1 to 1 in each direction: values at the corners of unit cells, blended.
+fn noise(p: Vec3) -> Vec3 {
+    let p = p.clamp(Vec3::splat(-1e6), Vec3::splat(1e6));
+    let cell = p.floor();
+    let f = p - cell;
+    let s = f * f * (Vec3::splat(3.0) - f * 2.0);
+    let corner = |x: f32, y: f32, z: f32| random(cell + Vec3::new(x, y, z));
+    let along = |y: f32, z: f32| corner(0.0, y, z) + (corner(1.0, y, z) - corner(0.0, y, z)) * s.x;
+    let across = |z: f32| along(0.0, z) + (along(1.0, z) - along(0.0, z)) * s.y;
+    across(0.0) + (across(1.0) - across(0.0)) * s.z
+}
+
+/// Three numbers from −1 to 1 that look random, for each cell (Jarzynski, Olano 2020, `pcg3d`).
+fn random(cell: Vec3) -> Vec3 {
+    let step = |v: u32| v.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    let [mut x, mut y, mut z] = cell.to_array().map(|c| step(c as i32 as u32));
+    x = x.wrapping_add(y.wrapping_mul(z));
+    y = y.wrapping_add(z.wrapping_mul(x));
+    z = z.wrapping_add(x.wrapping_mul(y));
+    [x, y, z] = [x, y, z].map(|v| v ^ (v >> 16));
+    x = x.wrapping_add(y.wrapping_mul(z));
+    y = y.wrapping_add(z.wrapping_mul(x));
+    z = z.wrapping_add(x.wrapping_mul(y));
+    Vec3::from([x, y, z].map(|v| (v >> 8) as f32)) * (1.0 / 8_388_608.0) - Vec3::ONE
+}

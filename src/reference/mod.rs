@@ -1,0 +1,329 @@
+//! The CPU player: the method itself, readable beside the papers, and the oracle of the tests.
+//!
+//! It plays the same [`Plan`] as the GPU with the same arithmetic in the same order, in `f32`, one thread, no
+//! SIMD; each pass is a method named like its shader. It is not made for speed.
+//!
+//! # State
+//! A particle is at x + d: x is its position at the start of the substep, d its displacement since then. Constraints
+//! move d. At the end of the substep x takes d up, and d/h *is* the velocity. So velocity is never recovered as a
+//! difference of rounded positions, which at small substeps drowns in rounding: a particle 10 m up would not even begin to
+//! fall at 100 substeps a frame. What the roundings of x + d and of d + h² g lose is kept in two residuals (Kahan's sum).
+
+mod bodies;
+mod constraints;
+mod forces;
+mod particles;
+
+pub(crate) use bodies::normal;
+
+use crate::controls::{Controls, Params};
+use crate::cooked::CookedKind;
+use crate::error::Result;
+use crate::kinds::group::Rotation;
+use crate::kinds::{Kind, ShapeMatching, kind_index};
+use crate::plan::{Pass, Plan};
+use crate::scene::{Material, MaterialId, Scene};
+use crate::settings::Settings;
+use crate::xpbd::ScaledMaterial;
+use glam::Vec3;
+
+/// Plays a scene on the CPU. See the [module documentation](self).
+#[derive(Debug, Clone)]
+pub struct Reference {
+    controls: Controls,
+    params: Params,
+    materials: Vec<ScaledMaterial>,
+    positions: Vec<Vec3>,
+    displacements: Vec<Vec3>,
+    position_residuals: Vec<Vec3>,
+    displacement_residuals: Vec<Vec3>,
+    velocities: Vec<Vec3>,
+    /// Whether a velocity was set from outside and has yet to become a displacement.
+    fresh: Vec<bool>,
+    accelerations: Vec<Vec3>,
+    /// By the user \[N\].
+    forces: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    /// λ of every record, per kind.
+    lambdas: Vec<Vec<f32>>,
+    /// How every group is turned, per kind.
+    rotations: Vec<Vec<Rotation>>,
+    /// w ∇C Δλ without the w, of every particle of every record that is split, per kind; and their sums by chunk.
+    impulses: Vec<Vec<Vec3>>,
+    chunk_sums: Vec<Vec3>,
+    /// The substep of the last step that was played \[s\].
+    last_h: f32,
+    steps: u32,
+    non_finite_count: u32,
+}
+
+impl Reference {
+    /// Cooks a scene.
+    ///
+    /// # Errors
+    /// As [`crate::Solver::new`], but for the device.
+    pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
+        let controls = Controls::new(scene, settings)?;
+        let count = scene.particle_count();
+        let zeros = vec![Vec3::ZERO; count];
+        let mut reference = Self {
+            params: controls.params(),
+            materials: controls.scaled_materials(),
+            positions: zeros.clone(),
+            displacements: zeros.clone(),
+            position_residuals: zeros.clone(),
+            displacement_residuals: zeros.clone(),
+            velocities: zeros.clone(),
+            fresh: vec![true; count],
+            accelerations: zeros.clone(),
+            forces: zeros.clone(),
+            normals: zeros,
+            lambdas: controls.cooked.kinds.iter().map(|kind| vec![0.0; kind.len()]).collect(),
+            rotations: Vec::new(),
+            impulses: Vec::new(),
+            chunk_sums: Vec::new(),
+            last_h: 0.0,
+            steps: 0,
+            non_finite_count: 0,
+            controls,
+        };
+        reference.make_impulses();
+        reference.reset();
+        Ok(reference)
+    }
+
+    /// Plays so many steps of `dt`.
+    pub fn step(&mut self, steps: u32) {
+        for _ in 0..steps {
+            let plan = std::mem::take(&mut self.controls.plan);
+            for pass in plan.step(self.controls.settings.substeps, self.steps) {
+                self.play_planned(pass);
+            }
+            self.controls.plan = plan;
+        }
+    }
+
+    /// Plays one pass of the plan, and none that is not in it. [`Reference::step`] plays a whole plan; this is for those who
+    /// compare stage by stage.
+    pub fn play(&mut self, pass: Pass) {
+        if self.controls.plan.contains(&pass) {
+            self.play_planned(pass);
+        }
+    }
+
+    fn play_planned(&mut self, pass: Pass) {
+        let particles = 0..self.positions.len();
+        match pass {
+            Pass::Targets => self.targets(),
+            Pass::Start => particles.for_each(|i| self.start(i)),
+            Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
+            Pass::Predict => particles.for_each(|i| self.predict(i)),
+            Pass::Project { kind, span, first_iteration, .. } => {
+                span.range().for_each(|place| self.project(kind, place, first_iteration));
+            }
+            Pass::Split { kind, span, first_iteration } => {
+                span.range().for_each(|place| self.split(kind, place, first_iteration));
+            }
+            Pass::GatherChunks { kind } => self.gather_chunks(kind),
+            Pass::GatherHubs { kind } => self.gather_hubs(kind),
+            Pass::Tether => (0..self.controls.cooked.tethered.len()).for_each(|row| self.tether(row)),
+            Pass::Velocity => particles.for_each(|i| self.velocity(i)),
+            Pass::Advance => particles.for_each(|i| {
+                self.velocity(i);
+                self.predict(i);
+            }),
+            Pass::Finish => {
+                particles.for_each(|i| self.velocities[i] = self.displacements[i] / self.params.h);
+                self.last_h = self.params.h;
+                self.steps += 1;
+            }
+            Pass::BodyDamping => (0..self.controls.cooked.bodies.len()).for_each(|body| self.damp_body(body)),
+            Pass::Follow => (0..self.controls.cooked.followers.len()).for_each(|row| self.follow(row)),
+            Pass::Normals => particles.for_each(|i| self.normal(i)),
+        }
+    }
+
+    /// Back to the scene's start; the settings stay.
+    pub fn reset(&mut self) {
+        self.controls.reset();
+        self.upload();
+        for i in 0..self.positions.len() {
+            self.positions[i] = self.controls.scene.positions[i].into();
+            self.velocities[i] = self.controls.scene.velocities[i].into();
+            self.displacements[i] = Vec3::ZERO;
+            self.position_residuals[i] = Vec3::ZERO;
+            self.displacement_residuals[i] = Vec3::ZERO;
+            self.fresh[i] = true;
+        }
+        let positions = &self.controls.scene.positions;
+        self.rotations = self.controls.cooked.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
+        self.steps = 0;
+        self.non_finite_count = 0;
+        if !self.controls.cooked.rings.is_empty() {
+            self.play(Pass::Normals);
+        }
+    }
+
+    fn upload(&mut self) {
+        self.params = self.controls.params();
+        self.materials = self.controls.scaled_materials();
+    }
+
+    fn make_impulses(&mut self) {
+        let room = |kind: &CookedKind| vec![Vec3::ZERO; kind.impulse_count()];
+        self.impulses = self.controls.cooked.kinds.iter().map(room).collect();
+    }
+
+    /// The schedule that it plays.
+    pub fn plan(&self) -> &Plan {
+        &self.controls.plan
+    }
+
+    /// How it simulates.
+    pub fn settings(&self) -> &Settings {
+        &self.controls.settings
+    }
+
+    /// See [`crate::Solver::set_settings`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        self.controls.set_settings(settings)?;
+        self.make_impulses();
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_material`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
+        self.controls.set_material(id, material)?;
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_constraint`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
+        self.controls.set_constraint(index, constraint).map(drop)
+    }
+
+    /// See [`crate::Solver::pin`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn pin(&mut self, particles: &[u32]) -> Result<()> {
+        for particle in self.controls.set_pinned(particles, true)? {
+            self.velocities[particle as usize] = Vec3::ZERO;
+            self.fresh[particle as usize] = true;
+        }
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::release`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn release(&mut self, particles: &[u32]) -> Result<()> {
+        self.controls.set_pinned(particles, false)?;
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_target`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
+        self.controls.set_target(particle, position)?;
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_positions`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_values("position", first, positions)?;
+        for (i, &position) in (first as usize..).zip(positions) {
+            self.positions[i] = position.into();
+            self.position_residuals[i] = Vec3::ZERO;
+        }
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_velocities`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_values("velocity", first, velocities)?;
+        for (i, &velocity) in (first as usize..).zip(velocities) {
+            self.velocities[i] = velocity.into();
+            self.fresh[i] = true;
+        }
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_forces`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_forces(&mut self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_forces(first, forces)?;
+        for (i, &force) in (first as usize..).zip(forces) {
+            self.forces[i] = force.into();
+        }
+        Ok(())
+    }
+
+    /// Positions x \[m\].
+    pub fn positions(&self) -> Vec<[f32; 3]> {
+        self.positions.iter().map(|&x| x.into()).collect()
+    }
+
+    /// Displacements d over the substep \[m\], for comparing stage by stage.
+    pub fn displacements(&self) -> Vec<[f32; 3]> {
+        self.displacements.iter().map(|&d| d.into()).collect()
+    }
+
+    /// Velocities [m/s] after the last step.
+    pub fn velocities(&self) -> Vec<[f32; 3]> {
+        self.velocities.iter().map(|&v| v.into()).collect()
+    }
+
+    /// Unit normals of the surfaces.
+    pub fn normals(&self) -> Vec<[f32; 3]> {
+        self.normals.iter().map(|&n| n.into()).collect()
+    }
+
+    /// See [`crate::Solver::read_lambdas`]; the kind's place in [`crate::kinds::KINDS`].
+    pub fn lambdas(&self, kind: usize) -> Vec<f32> {
+        self.controls.cooked.kinds[kind].coloring.unsort(&self.lambdas[kind])
+    }
+
+    /// See [`crate::Solver::read_constraint_forces`]; the kind's place in [`crate::kinds::KINDS`].
+    pub fn constraint_forces(&self, kind: usize) -> Vec<f32> {
+        let square = self.params.h * self.params.h;
+        self.lambdas(kind).into_iter().map(|lambda| lambda / square).collect()
+    }
+
+    /// See [`crate::Solver::read_rotations`].
+    pub fn rotations(&self) -> Vec<[f32; 4]> {
+        let kind = kind_index(ShapeMatching::INFO);
+        let rows: Vec<[f32; 4]> = self.rotations[kind].iter().map(|&(axis, w)| axis.extend(w).into()).collect();
+        self.controls.cooked.kinds[kind].coloring.unsort(&rows)
+    }
+
+    /// How often a position would have become NaN or infinite, and was held instead.
+    pub fn non_finite_count(&self) -> u32 {
+        self.non_finite_count
+    }
+}

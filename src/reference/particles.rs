@@ -1,0 +1,75 @@
+//! The passes over single particles: targets, start, predict, tether, velocity.
+
+use super::Reference;
+use crate::xpbd::{length, two_sum};
+use glam::Vec3;
+
+impl Reference {
+    pub(super) fn targets(&mut self) {
+        for target in &self.controls.targets {
+            let i = target.particle as usize;
+            self.velocities[i] = (Vec3::from(target.position) - self.positions[i]) / self.params.dt;
+            self.fresh[i] = true;
+        }
+    }
+
+    pub(super) fn start(&mut self, i: usize) {
+        if std::mem::take(&mut self.fresh[i]) || self.last_h != self.params.h {
+            self.displacements[i] = self.velocities[i] * self.params.h;
+            self.displacement_residuals[i] = Vec3::ZERO;
+        }
+    }
+
+    pub(super) fn predict(&mut self, i: usize) {
+        if self.controls.inverse_masses[i] == 0.0 {
+            return;
+        }
+        let mut increment = Vec3::from(self.params.gravity_step);
+        if self.params.accelerated == 1 {
+            increment += self.accelerations[i] * (self.params.h * self.params.h);
+        }
+        let increment = increment + self.displacement_residuals[i];
+        (self.displacements[i], self.displacement_residuals[i]) = two_sum(self.displacements[i], increment);
+    }
+
+    pub(super) fn tether(&mut self, row: usize) {
+        let [particle, first, count, _] = self.controls.cooked.tethered[row];
+        let i = particle as usize;
+        if self.controls.inverse_masses[i] == 0.0 {
+            return;
+        }
+        let mut d = self.displacements[i];
+        for tether in &self.controls.tether_rows[first as usize..(first + count) as usize] {
+            let anchor = tether.anchor as usize;
+            let difference = (self.positions[i] - self.positions[anchor]) + (d - self.displacements[anchor]);
+            let l = length(difference);
+            if l > tether.length {
+                d -= difference * ((l - tether.length) / l);
+            }
+        }
+        self.displacements[i] = d;
+    }
+
+    pub(super) fn velocity(&mut self, i: usize) {
+        let (x, residual) = two_sum(self.positions[i], self.displacements[i] + self.position_residuals[i]);
+        if !x.is_finite() {
+            // Quarantine: the particle stays at its last good place and the fault is counted.
+            self.displacements[i] = Vec3::ZERO;
+            self.displacement_residuals[i] = Vec3::ZERO;
+            self.position_residuals[i] = Vec3::ZERO;
+            self.non_finite_count += 1;
+            return;
+        }
+        self.positions[i] = x;
+        self.position_residuals[i] = residual;
+        if self.controls.inverse_masses[i] != 0.0 {
+            self.displacements[i] *= self.params.velocity_factor;
+            self.displacement_residuals[i] *= self.params.velocity_factor;
+        }
+    }
+
+    /// The corners of the triangles around a particle.
+    pub(super) fn ring(&self, i: usize) -> std::ops::Range<usize> {
+        self.controls.cooked.rings.around(i)
+    }
+}
