@@ -6,7 +6,7 @@
 mod common;
 
 use common::{Player, chain, distance, momentum, noise, players};
-use supple::{ClothGrid, ClothMesh, Distance, Fabric, Material, Particle, Scene, Settings, Wind};
+use supple::{Bending, ClothGrid, ClothMesh, Distance, Fabric, Material, Particle, Scene, Settings, Wind};
 
 const G: f64 = 9.81;
 
@@ -612,5 +612,37 @@ fn wind_carries_a_light_fan_no_faster_than_it_blows() {
             let speed = player.velocities()[0][1];
             assert!((0.0..=10.0).contains(&speed), "{} valence {valence}: {speed} m/s", player.name());
         }
+    }
+}
+
+/// A soft cloth under a load that would stretch it to twice its length: the limit holds every edge.
+#[test]
+fn a_stretch_limit_holds_where_the_springs_do_not() {
+    let gpu = common::gpu();
+    let stretch = |stretch_limit: f32| {
+        let mut scene = Scene::new();
+        let soft = Material::compliant(0.02);
+        let fabric = Fabric {
+            area_density: 10.0,
+            structural: soft,
+            shear: soft,
+            bending: Bending::None,
+            stretch_limit,
+            ..Fabric::default()
+        };
+        let (column_axis, row_axis) = ([0.5, 0.0, 0.0], [0.0, -1.0, 0.0]);
+        let grid =
+            ClothGrid { columns: 5, rows: 9, column_axis, row_axis, fabric, tethers: None, ..ClothGrid::default() };
+        let cloth = scene.add_cloth_grid(&grid).unwrap();
+        (0..5).for_each(|particle| scene.pin(particle).unwrap());
+        let settings = Settings { substeps: 60, damping: 3.0, ..Settings::default() };
+        players(&gpu, &scene, settings).map(|mut player| {
+            player.step(60);
+            scene.strain(cloth.structural.clone(), &player.positions()).unwrap().max
+        })
+    };
+    for (free, limited) in stretch(f32::INFINITY).into_iter().zip(stretch(1.1)) {
+        assert!(free > 0.5, "{free}");
+        assert!((0.09..0.105).contains(&limited), "{limited}");
     }
 }

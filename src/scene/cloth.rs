@@ -5,7 +5,7 @@ use super::{
     Bending, Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, bending, mesh,
 };
 use crate::error::{Error, Result, check_finite};
-use crate::kinds::Distance;
+use crate::kinds::{Distance, DistanceLimit, Limit};
 use glam::Vec3;
 use std::ops::Range;
 
@@ -237,6 +237,15 @@ impl Scene {
         let (bend, bend_id) = group(springs, bend_material)?;
         let (structural, structural_id) = group(&links.structural, fabric.structural)?;
         let (shear, shear_id) = group(&links.shear, fabric.shear)?;
+        if fabric.stretch_limit.is_finite() {
+            let id = self.add_material(Material::RIGID)?;
+            for &edge in &links.structural {
+                let particles = edge.map(|particle| base + particle);
+                let limit =
+                    DistanceLimit { particles, length: fabric.stretch_limit * length(edge), limit: Limit::AtMost };
+                self.push_constraint(&limit, id);
+            }
+        }
         match (fabric.bending, links.lines) {
             (Bending::Springs | Bending::None, _) => {}
             (Bending::Isometric, Some(lines)) => self.push_grid_bends(base, lines, bend_id),

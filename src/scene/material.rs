@@ -82,6 +82,9 @@ pub struct Fabric {
     pub flexural_rigidity: f32,
     /// What resists bending.
     pub bending: Bending,
+    /// How many times its rest length an edge may become at most, whatever its compliance; 1.1 is usual, infinite for no limit.
+    /// Structural edges only, by [`crate::DistanceLimit`]s that are projected last (Provot 1995).
+    pub stretch_limit: f32,
 }
 
 impl Default for Fabric {
@@ -94,6 +97,7 @@ impl Default for Fabric {
             bend: Material::compliant(1e-4),
             flexural_rigidity: 1e-5,
             bending: Bending::Springs,
+            stretch_limit: f32::INFINITY,
         }
     }
 }
@@ -101,6 +105,9 @@ impl Default for Fabric {
 impl Fabric {
     pub(crate) fn check(&self) -> Result<()> {
         check_positive("area density of a fabric", self.area_density)?;
+        if self.stretch_limit.is_nan() || self.stretch_limit < 1.0 {
+            return Err(Error::invalid("stretch limit of a fabric", self.stretch_limit, "at least 1"));
+        }
         self.structural.check("the structural material of a fabric")?;
         self.shear.check("the shear material of a fabric")?;
         self.bend.check("the bend material of a fabric")

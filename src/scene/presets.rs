@@ -42,6 +42,7 @@ const fn woven(area_density: f32, tensile: f32, shear: f32, bending: f32) -> Fab
         bend: Material::compliant(1e-9 / bending),
         flexural_rigidity: bending,
         bending: Bending::Springs,
+        stretch_limit: f32::INFINITY,
     }
 }
 
