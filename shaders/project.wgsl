@@ -1,6 +1,7 @@
 // Projects the constraints of a kind with a fixed number of particles. The kind's own file (shaders/kinds/) stands before
-// this one and says what C and ∇C are: `evaluate`; `src/gpu/pipelines.rs` puts the constants of its descriptor
-// beside them (ARITY, ROWS, UNIT_GRADIENTS, UNILATERAL).
+// this one and says what C and ∇C are: `evaluate`; shaders/project/ makes impulses of them, for C a number or the length of a
+// vector; `src/gpu/pipelines.rs` puts the constants of the kind's descriptor beside them (ARITY, ROWS, UNIT_GRADIENTS,
+// UNILATERAL).
 //
 // project: one thread a constraint of one colour. Reads and writes the displacements of its particles, which no other
 // constraint of the colour names.
@@ -21,17 +22,13 @@ override KEEP_LAMBDA: bool = false;
 alias Record = array<vec4u, ROWS>;
 alias Points = array<vec3f, ARITY>;
 
-struct Evaluation {
-    c: f32,
-    grad: Points,
-}
+alias Weights = array<f32, ARITY>;
 
 struct Projection {
     particles: array<u32, ARITY>,
-    w: array<f32, ARITY>,
+    w: Weights,
     d: Points,
-    grad: Points,
-    delta_lambda: f32,
+    impulses: Points,
 }
 
 fn load(place: u32) -> Record {
@@ -51,46 +48,23 @@ fn parameter(record: Record, index: u32) -> f32 {
     return bitcast<f32>(word(record, ARITY + 1u + index));
 }
 
-fn solve(place: u32, record: Record, share: array<f32, ARITY>) -> Projection {
-    var self_: Projection;
+fn solve(place: u32, record: Record, share: Weights) -> Projection {
+    var projection: Projection;
     var p: Points;
+    var w: Weights;
     let x0 = positions[word(record, 0u)];
     for (var k = 0u; k < ARITY; k++) {
         let particle = word(record, k);
         let x = positions[particle];
-        self_.particles[k] = particle;
-        self_.d[k] = displacements[particle].xyz;
-        self_.w[k] = x.w;
+        projection.particles[k] = particle;
+        projection.d[k] = displacements[particle].xyz;
+        projection.w[k] = x.w;
+        w[k] = x.w * share[k];
         // All in the frame of x₀, so that differences keep their precision.
-        p[k] = (x.xyz - x0.xyz) + self_.d[k];
+        p[k] = (x.xyz - x0.xyz) + projection.d[k];
     }
-    let evaluation = evaluate(record, p);
-    self_.grad = evaluation.grad;
-    var weighted = 0.0;
-    var travel = 0.0;
-    for (var k = 0u; k < ARITY; k++) {
-        let grad = evaluation.grad[k];
-        let w = self_.w[k] * share[k];
-        if UNIT_GRADIENTS {
-            weighted += select(0.0, w, any(grad != vec3f()));
-        } else {
-            weighted += w * dot(grad, grad);
-        }
-        // The gradients sum to zero, so what all particles travel together counts for nothing.
-        travel += dot(grad, self_.d[k] - self_.d[0]);
-    }
-    var lambda = 0.0;
-    if KEEP_LAMBDA && span.first_iteration == 0u {
-        lambda = lambdas[place];
-    }
-    self_.delta_lambda = delta_lambda(evaluation.c, weighted, travel, lambda, materials[word(record, ARITY)]);
-    if UNILATERAL {
-        self_.delta_lambda = unilateral(self_.delta_lambda, lambda);
-    }
-    if KEEP_LAMBDA {
-        lambdas[place] = lambda + self_.delta_lambda;
-    }
-    return self_;
+    projection.impulses = impulses_of(place, record, p, projection.d, w);
+    return projection;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -100,13 +74,13 @@ fn project(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let place = span.first + i;
-    var share: array<f32, ARITY>;
+    var share: Weights;
     for (var k = 0u; k < ARITY; k++) {
         share[k] = 1.0;
     }
     let projection = solve(place, load(place), share);
     for (var k = 0u; k < ARITY; k++) {
-        let d = projection.d[k] + projection.grad[k] * (projection.w[k] * projection.delta_lambda);
+        let d = projection.d[k] + projection.impulses[k] * projection.w[k];
         displacements[projection.particles[k]] = vec4f(d, 0.0);
     }
 }
@@ -118,12 +92,12 @@ fn split(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let place = span.first + i;
-    var share: array<f32, ARITY>;
+    var share: Weights;
     for (var k = 0u; k < ARITY; k++) {
         share[k] = shares[ARITY * i + k];
     }
     let projection = solve(place, load(place), share);
     for (var k = 0u; k < ARITY; k++) {
-        impulses[ARITY * i + k] = vec4f(projection.grad[k] * projection.delta_lambda, 0.0);
+        impulses[ARITY * i + k] = vec4f(projection.impulses[k], 0.0);
     }
 }

@@ -160,24 +160,15 @@ fn load_lambda(place: u32) -> f32 {
     return lambda;
 }
 
-// s Δλ.
-fn multiplier(place: u32, record: GroupRecord, sums: array<vec4f, 4>, lambda: f32, keep: bool) -> f32 {
-    let c = measure(record.parameters, sums[0].w);
-    let delta = delta_lambda(c.x, sums[1].x * c.y * c.y, sums[1].y * c.y, lambda, materials[record.material]);
-    if KEEP_LAMBDA && keep {
-        lambdas[place] = lambda + delta;
-    }
-    return c.y * delta;
-}
-
 struct Solved {
     record: GroupRecord,
     // Σ r and Ω: what the directions do not quite cancel.
     push: vec3f,
     omega: vec3f,
     rotation: vec4f,
-    // s Δλ
+    // s Δλ, and the share of the impulses so far that is taken back
     strength: f32,
+    relax: f32,
 }
 
 // rᵢ less its share of what the directions do not quite cancel.
@@ -189,11 +180,27 @@ fn balanced(solved: Solved, member: Member, slot: u32) -> vec3f {
     return opaque(r, span.zero);
 }
 
+// The impulse on a member. Where the group turns, its direction changes from one iteration to the next, so that each member
+// has a multiplier of its own: what it has been given in this substep, kept behind the slots.
+fn impulse_on(solved: Solved, member: Member, slot: u32) -> vec3f {
+    var impulse = opaque(balanced(solved, member, slot) * solved.strength, span.zero);
+    if KEEP_LAMBDA && ROTATES {
+        let behind = arrayLength(&impulses) / 2u + slot;
+        var given = vec3f();
+        if span.first_iteration == 0u {
+            given = impulses[behind].xyz;
+        }
+        impulse = opaque(impulse - given * solved.relax, span.zero);
+        impulses[behind] = vec4f(given + impulse, 0.0);
+    }
+    return impulse;
+}
+
 fn apply(solved: Solved, lane: u32, lanes: u32) {
     for (var k = lane; k < solved.record.count; k += lanes) {
         let member = load_member(solved.record, k);
-        let r = balanced(solved, member, solved.record.first_slot + k);
-        let d = displacements[member.particle].xyz + r * (solved.strength * positions[member.particle].w);
+        let impulse = impulse_on(solved, member, solved.record.first_slot + k);
+        let d = displacements[member.particle].xyz + impulse * positions[member.particle].w;
         displacements[member.particle] = vec4f(d, 0.0);
     }
 }
@@ -201,8 +208,7 @@ fn apply(solved: Solved, lane: u32, lanes: u32) {
 fn apply_split(solved: Solved, lane: u32, lanes: u32) {
     for (var k = lane; k < solved.record.count; k += lanes) {
         let slot = solved.record.first_slot + k;
-        let r = balanced(solved, load_member(solved.record, k), slot);
-        impulses[slot] = vec4f(r * solved.strength, 0.0);
+        impulses[slot] = vec4f(impulse_on(solved, load_member(solved.record, k), slot), 0.0);
     }
 }
 
@@ -210,9 +216,22 @@ fn solved_by(place: u32, record: GroupRecord, frame: Frame, sums: array<vec4f, 4
     if ROTATES && keep {
         rotations[place] = frame.rotation;
     }
+    let c = measure(record.parameters, sums[0].w);
+    let weighted = sums[1].x * c.y * c.y;
+    let travel = sums[1].y * c.y;
+    let material = materials[record.material];
+    let delta = delta_lambda(c.x, weighted, travel, lambda, material);
+    if KEEP_LAMBDA && keep {
+        lambdas[place] = lambda + delta;
+    }
+    var strength = c.y * delta;
+    var relax = 0.0;
+    if KEEP_LAMBDA && ROTATES {
+        strength = c.y * delta_lambda(c.x, weighted, travel, 0.0, material);
+        relax = relaxation(weighted, material);
+    }
     let omega = solve_symmetric(frame.diagonal, frame.beside, sums[2].xyz, span.zero);
-    let strength = multiplier(place, record, sums, lambda, keep);
-    return Solved(record, sums[0].xyz, omega, frame.rotation, strength);
+    return Solved(record, sums[0].xyz, omega, frame.rotation, strength, relax);
 }
 
 fn solve(place: u32) -> Solved {

@@ -86,7 +86,6 @@ pub struct Plan {
     pub end: Vec<Pass>,
     /// In which order the colours of a kind are played; `substep` has them in the fixed one.
     pub color_order: ColorOrder,
-    iterations: u32,
     /// For each pass of `substep` the run of colours of one kind and iteration that it belongs to.
     runs: Vec<Run>,
 }
@@ -104,12 +103,8 @@ impl Plan {
         let surfaces = !cooked.rings.is_empty();
         let fields = settings.fields.iter().any(|field| *field != Field::None);
         let accelerated = surfaces && settings.wind.is_some() || fields || settings.forces;
-        let mut plan = Self {
-            begin: vec![Pass::Targets, Pass::Start],
-            color_order: settings.color_order,
-            iterations: settings.iterations,
-            ..Self::default()
-        };
+        let mut plan =
+            Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
         if accelerated {
@@ -171,20 +166,23 @@ impl Plan {
     pub fn step(&self, substeps: u32, step: u32) -> impl Iterator<Item = Pass> {
         let body = (0..substeps).flat_map(move |substep| {
             let between: &[Pass] = if substep + 1 < substeps { &self.between } else { &[] };
-            let sweep = step.wrapping_mul(substeps).wrapping_add(substep).wrapping_mul(self.iterations);
-            let passes = (0..self.substep.len()).map(move |place| self.ordered(place, sweep));
+            let count = step.wrapping_mul(substeps).wrapping_add(substep);
+            let passes = (0..self.substep.len()).map(move |place| self.ordered(place, count));
             passes.chain(between.iter().copied())
         });
         self.begin.iter().copied().chain(body).chain(self.end.iter().copied())
     }
 
-    /// The pass that is played at a place of `substep`, whose first sweep has the given number.
-    fn ordered(&self, place: usize, sweep: u32) -> Pass {
+    /// The pass that is played at a place of the substep with the given number since the start.
+    fn ordered(&self, place: usize, substep: u32) -> Pass {
         let Run { first, count, iteration } = self.runs[place];
-        let (turn, sweep) = (place - first, sweep.wrapping_add(iteration));
+        let turn = place - first;
         let turn = match self.color_order {
-            ColorOrder::Alternating if sweep % 2 == 1 => count - 1 - turn,
-            ColorOrder::Shuffled { seed } if count > 1 => shuffled(turn, count, mix(mix(seed) ^ sweep) ^ first as u32),
+            // By substep too, so that the last sweep, which counts most, alternates even where their number is even.
+            ColorOrder::Alternating if substep.wrapping_add(iteration) % 2 == 1 => count - 1 - turn,
+            ColorOrder::Shuffled { seed } if count > 1 => {
+                shuffled(turn, count, mix(mix(seed) ^ substep) ^ first as u32)
+            }
             _ => turn,
         };
         self.substep[first + turn]

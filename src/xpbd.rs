@@ -34,6 +34,17 @@ pub fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: S
     factor * ((-c - alpha_tilde * lambda - gamma * travel) / ((1.0 + gamma) * weighted + alpha_tilde))
 }
 
+/// The share of what a multiplier already is that an iteration takes back: the ω α̃/((1 + γ) Σ wᵢ|∇ᵢC|² + α̃) of eq. 18, for
+/// multipliers that are kept as impulses.
+#[inline]
+pub fn relaxation(weighted: f32, material: ScaledMaterial) -> f32 {
+    if weighted == 0.0 {
+        return 0.0;
+    }
+    let ScaledMaterial { alpha_tilde, gamma, factor, .. } = material;
+    factor * (alpha_tilde / ((1.0 + gamma) * weighted + alpha_tilde))
+}
+
 /// What is left of Δλ where the constraint is C ≤ 0 and can only push down: λ + Δλ stays at or below 0.
 #[inline]
 pub fn unilateral(delta: f32, lambda: f32) -> f32 {

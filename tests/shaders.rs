@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
-use supple::kinds::KINDS;
+use supple::kinds::{Function, KINDS};
 use supple::scene::TetherRow;
 
 /// Storage buffers in one stage that every device offers by [`wgpu::Limits::default`].
@@ -70,7 +70,10 @@ fn texts() -> Vec<(String, String)> {
                 info.unit_gradients,
                 info.unilateral
             );
-            texts.push((format!("project_{}", info.name), [&text, info.shader, &constants].join("\n")));
+            let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
+            let form = root().join(format!("shaders/project/{form}.wgsl"));
+            let shared = if info.is_group() { String::new() } else { read(&form) };
+            texts.push((format!("project_{}", info.name), [&text, info.shader, &shared, &constants].join("\n")));
         }
     }
     texts
@@ -187,7 +190,10 @@ fn sources(folder: &Path) -> String {
 fn every_shader_is_compiled_into_the_crate() {
     // A file that only lies there would pass all of the above.
     let sources = sources(&root().join("src"));
-    for path in ["shaders", "shaders/prelude", "shaders/kinds"].iter().flat_map(|folder| files(folder, "wgsl")) {
+    for path in ["shaders", "shaders/prelude", "shaders/kinds", "shaders/project"]
+        .iter()
+        .flat_map(|folder| files(folder, "wgsl"))
+    {
         let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string().replace('\\', "/");
         assert!(sources.contains(&format!("{name}\")")), "no include_str! of {name}");
     }

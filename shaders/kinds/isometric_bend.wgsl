@@ -1,4 +1,4 @@
-// Isometric bend: C = |s|, s = Σ kᵢ xᵢ, ∇ᵢC = kᵢ s/|s| (Bergou et al. 2006). The twin of src/kinds/isometric_bend.rs.
+// Isometric bend: C = |s|, s = Σ kᵢ xᵢ (Bergou et al. 2006). The twin of src/kinds/isometric_bend.rs.
 // Parameters: k₀, k₁, k₂; k₃ = −k₀ − k₁ − k₂.
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
@@ -8,10 +8,5 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     let k3 = -(k0 + k1 + k2);
     // In the frame of p[0], where its own term is nothing.
     let s = opaque((p[1] - p[0]) * k1 + (p[2] - p[0]) * k2, span.zero) + (p[3] - p[0]) * k3;
-    let c = length(s);
-    var n = vec3f();
-    if c > 0.0 {
-        n = s / c;
-    }
-    return Evaluation(c, Points(n * k0, n * k1, n * k2, n * k3));
+    return Evaluation(s, array(k0, k1, k2, k3));
 }

@@ -5,12 +5,5 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     let k0 = parameter(record, 0u);
     let k1 = parameter(record, 1u);
     let t = opaque((p[0] - p[2]) * k0, span.zero) + (p[1] - p[2]) * k1;
-    let c = length(t);
-    var n = vec3f();
-    if c > 0.0 {
-        n = t / c;
-    }
-    let grad0 = opaque(n * k0, span.zero);
-    let grad1 = opaque(n * k1, span.zero);
-    return Evaluation(c, Points(grad0, grad1, -(grad0 + grad1)));
+    return Evaluation(t, array(k0, k1, -(k0 + k1)));
 }

@@ -20,6 +20,14 @@ fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: Scale
         / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
 }
 
+// The share of what a multiplier already is that an iteration takes back; see src/xpbd.rs.
+fn relaxation(weighted: f32, material: ScaledMaterial) -> f32 {
+    if weighted == 0.0 {
+        return 0.0;
+    }
+    return material.factor * (material.alpha_tilde / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
+}
+
 // What is left of Δλ where the constraint is C ≤ 0 and can only push down: λ + Δλ stays at or below 0.
 fn unilateral(delta: f32, lambda: f32) -> f32 {
     return min(lambda + delta, 0.0) - lambda;

@@ -221,12 +221,14 @@ impl Buffers {
             let name = kind.info.name;
             let label = |part| format!("{part}.{name}");
             let split = &kind.split;
-            let lambda_count = if keep_lambdas { kind.len() as u64 } else { 0 };
+            let impulse_rows = kind.impulse_count() as u64 * if kind.info.is_group() { 2 } else { 1 };
+            let lambda_count = if keep_lambdas { (kind.len() * kind.info.lambda_count()) as u64 } else { 0 };
             kinds.push(KindBuffers {
                 records: maker.filled(queue, &label("records"), &kind.records, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
                 shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,
-                impulses: maker.empty(&label("impulses"), kind.impulse_count() as u64 * 16, storage)?,
+                // Groups keep what each member has been given behind its impulse.
+                impulses: maker.empty(&label("impulses"), impulse_rows * 16, storage)?,
                 slots: maker.filled(queue, &label("slots"), &split.slots, storage)?,
                 chunks: maker.filled(queue, &label("chunks"), &split.chunks, storage)?,
                 sums: maker.empty(&label("sums"), split.chunks.len() as u64 * 16, storage)?,
@@ -295,7 +297,7 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     let records = scene.constraints.iter().map(|set| {
         let overflow = u64::from(set.coloring(scene.particle_count()).overflow.count);
         let groups = (set.rows.len() as u64).max(u64::from(set.slot_count));
-        (set.words.len() as u64 * 4).max(overflow * set.info.arity as u64 * 16).max(groups * 16)
+        (set.words.len() as u64 * 4).max(overflow * set.info.arity as u64 * 16).max(groups * 32)
     });
     let largest = sizes.into_iter().chain(records).max().unwrap_or(0).next_multiple_of(256);
     let defaults = wgpu::Limits::default();

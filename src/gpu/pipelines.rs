@@ -132,8 +132,12 @@ impl KindStages {
 
 /// The text of a kind's projection, without the prelude.
 pub(super) fn projection(info: &KindInfo) -> String {
-    let (pass, constants) = match info.function {
-        Function::Fixed(_) => (
+    let (shared, pass, constants) = match info.function {
+        Function::Fixed(_) | Function::Vector(_) => (
+            match info.function {
+                Function::Vector(_) => include_str!("../../shaders/project/vector.wgsl"),
+                _ => include_str!("../../shaders/project/scalar.wgsl"),
+            },
             include_str!("../../shaders/project.wgsl"),
             format!(
                 "const ARITY = {}u;\nconst ROWS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
@@ -144,11 +148,12 @@ pub(super) fn projection(info: &KindInfo) -> String {
             ),
         ),
         Function::Group(_) => (
+            "",
             include_str!("../../shaders/project_group.wgsl"),
             format!("const LANES = {}u;\nconst ROTATION_STEPS = {}u;\n", group::LANES, group::ROTATION_STEPS),
         ),
     };
-    [info.shader, pass, &constants].join("\n")
+    [info.shader, shared, pass, &constants].join("\n")
 }
 
 impl Stage {

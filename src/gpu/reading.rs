@@ -86,9 +86,9 @@ impl Solver {
             return Ok(Vec::new());
         }
         let buffer = &self.buffers.kinds[kind].lambdas;
-        let size = coloring.order.len() as u64 * 4;
+        let size = (coloring.order.len() * K::INFO.lambda_count()) as u64 * 4;
         let sorted = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode_scalars))?;
-        Ok(coloring.unsort(&sorted))
+        Ok(coloring.unsort(&K::INFO.lambdas(&sorted)))
     }
 
     /// Waits for all submitted work and reads the force of every constraint of a kind along its ∇C in the last substep, λ/h²: in N

@@ -9,6 +9,11 @@
 //! 3. Δxᵢ = wᵢ s Δλ (rᵢ − μᵢ (Σ r/M + Ω × R qᵢ)). What is taken off is 0 but for rounding and for what the rotation still
 //!    lacks, which would otherwise add up to a push and a brake: Ω answers to the torque Σ (x − centre) × r.
 //!
+//! Where the frame turns, rᵢ/C does not settle as C comes near 0, and one λ for all would sum up steps in different directions to no
+//! force at all: two groups that overlap would end a tenth aside. So each member has a multiplier of its own, the impulse Pᵢ that
+//! it has been given in this substep: ΔPᵢ = s Δλ₀ rᵢ − ω α̃/((1 + γ) Σ w|∇C|² + α̃) Pᵢ, Δλ₀ being Δλ of λ = 0. For a lone group
+//! that is the same.
+//!
 //! Large groups are solved by [`LANES`] threads each, small ones by one.
 //!
 //! # Records

@@ -1,7 +1,7 @@
 //! Isometric bend: the bending energy of a sheet that does not stretch, quadratic in the positions.
 //!
 //! C = |s|, s = Σ kᵢ xᵢ over the four vertices of two triangles that share an edge, k being the cotangents of the rest shape;
-//! ∇ᵢC = kᵢ s/|s| (Bergou, Wardetzky, Harmon, Zorin, Grinspun 2006, *A Quadratic Bending Model for Inextensible Surfaces*).
+//! ∇ᵢC = kᵢ s/|s|, each component of s with a multiplier of its own (Bergou, Wardetzky, Harmon, Zorin, Grinspun 2006, *A Quadratic Bending Model for Inextensible Surfaces*).
 //! With e = x₁ − x₀ the edge and cot(a, b) of the rest triangles' angles between edges,
 //!
 //! k₀ = cot 03 + cot 04, k₁ = cot 01 + cot 02, k₂ = −cot 01 − cot 03, k₃ = −cot 02 − cot 04,
@@ -12,7 +12,6 @@
 
 use super::{Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Error, Result};
-use crate::xpbd::length;
 use glam::{DVec3, Vec3};
 
 /// The triangles (0, 1, 2) and (1, 0, 3) stay in one plane.
@@ -32,7 +31,7 @@ static INFO: KindInfo = KindInfo {
     unilateral: false,
     compliance_unit: "m²/J",
     shader: include_str!("../../shaders/kinds/isometric_bend.wgsl"),
-    function: Function::Fixed(evaluate),
+    function: Function::Vector(evaluate),
     samples,
 };
 
@@ -80,17 +79,12 @@ impl Kind for IsometricBend {
     }
 }
 
-fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
+fn evaluate(parameters: &[u32], p: &[Vec3], k: &mut [f32]) -> Vec3 {
     let [k0, k1, k2] = [0, 1, 2].map(|index| f32::from_bits(parameters[index]));
     let k3 = -(k0 + k1 + k2);
+    k.copy_from_slice(&[k0, k1, k2, k3]);
     // In the frame of p[0], where its own term is nothing.
-    let s = (p[1] - p[0]) * k1 + (p[2] - p[0]) * k2 + (p[3] - p[0]) * k3;
-    let c = length(s);
-    let n = if c > 0.0 { s / c } else { Vec3::ZERO };
-    for (grad, k) in grad.iter_mut().zip([k0, k1, k2, k3]) {
-        *grad = n * k;
-    }
-    c
+    (p[1] - p[0]) * k1 + (p[2] - p[0]) * k2 + (p[3] - p[0]) * k3
 }
 
 fn samples() -> Vec<Sample> {

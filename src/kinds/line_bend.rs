@@ -1,14 +1,13 @@
 //! Line bend: three particles in a row stay in a line.
 //!
 //! C = s |t|, t = (x₀ − x₂)/a + (x₁ − x₂)/b, the change of the unit tangent at the middle particle x₂ between segments of rest
-//! lengths a and b; ∇₀C = s t̂/a, ∇₁C = s t̂/b, ∇₂C = −∇₀C − ∇₁C. For segments of their rest length C = 2 s sin(δ/2), δ being the
+//! lengths a and b; ∇₀C = s t̂/a, ∇₁C = s t̂/b, ∇₂C = −∇₀C − ∇₁C, each component of t with a multiplier of its own. For segments of their rest length C = 2 s sin(δ/2), δ being the
 //! angle by which they turn: s δ where δ is small. The second difference of a curve, as [`super::IsometricBend`] is the
 //! Laplacian of a surface (Bergou et al. 2006), and the energy of a discrete elastic rod that does not twist (Bergou et al.
 //! 2008, eq. 1, to lowest order). Compliance in rad²/J: α = (a + b)/(2 EI) for a rod of flexural rigidity EI [N m²] at s = 1.
 
 use super::{Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Result, check_positive};
-use crate::xpbd::length;
 use glam::Vec3;
 
 /// Particle 2 stays in line between particles 0 and 1.
@@ -30,7 +29,7 @@ static INFO: KindInfo = KindInfo {
     unilateral: false,
     compliance_unit: "rad²/J",
     shader: include_str!("../../shaders/kinds/line_bend.wgsl"),
-    function: Function::Fixed(evaluate),
+    function: Function::Vector(evaluate),
     samples,
 };
 
@@ -54,15 +53,10 @@ impl Kind for LineBend {
     }
 }
 
-fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
+fn evaluate(parameters: &[u32], p: &[Vec3], k: &mut [f32]) -> Vec3 {
     let [k0, k1] = [0, 1].map(|index| f32::from_bits(parameters[index]));
-    let t = (p[0] - p[2]) * k0 + (p[1] - p[2]) * k1;
-    let c = length(t);
-    let n = if c > 0.0 { t / c } else { Vec3::ZERO };
-    grad[0] = n * k0;
-    grad[1] = n * k1;
-    grad[2] = -(grad[0] + grad[1]);
-    c
+    k.copy_from_slice(&[k0, k1, -(k0 + k1)]);
+    (p[0] - p[2]) * k0 + (p[1] - p[2]) * k1
 }
 
 fn samples() -> Vec<Sample> {

@@ -89,6 +89,9 @@ pub enum Function {
     /// the world's by a translation (every kind is invariant under it), so that differences keep their precision.
     /// Where the gradient does not exist, it writes zeros.
     Fixed(fn(&[u32], &[Vec3], &mut [Vec3]) -> f32),
+    /// The same where C is the length of a vector s = Σ k x: `evaluate(parameters, p, k)` returns s and writes k. Each component of
+    /// s is a constraint with a multiplier of its own, as the direction of s may turn from one iteration to the next.
+    Vector(fn(&[u32], &[Vec3], &mut [f32]) -> Vec3),
     /// C and ∇C of any number of particles, in sums over them.
     Group(Group),
 }
@@ -97,7 +100,7 @@ impl KindInfo {
     /// The word of a record that names the material.
     pub(crate) const fn material_word(&self) -> usize {
         match self.function {
-            Function::Fixed(_) => self.arity,
+            Function::Fixed(_) | Function::Vector(_) => self.arity,
             Function::Group(_) => group::MATERIAL_WORD,
         }
     }
@@ -107,10 +110,21 @@ impl KindInfo {
         matches!(self.function, Function::Group(_))
     }
 
+    /// How many multipliers a constraint has.
+    pub(crate) const fn lambda_count(&self) -> usize {
+        if matches!(self.function, Function::Vector(_)) { 3 } else { 1 }
+    }
+
+    /// λ of each constraint, of its multipliers: of a vector its length, below 0 as C only ever pulls back.
+    pub(crate) fn lambdas(&self, multipliers: &[f32]) -> Vec<f32> {
+        let length = |v: &[f32]| -crate::xpbd::length(Vec3::new(v[0], v[1], v[2]));
+        if self.lambda_count() == 1 { multipliers.to_vec() } else { multipliers.chunks_exact(3).map(length).collect() }
+    }
+
     /// The particles of a record, in order.
     pub(crate) fn particles<'a>(&self, record: &'a [u32], rows: &'a [[u32; 4]]) -> impl Iterator<Item = u32> + 'a {
         let (named, members) = match self.function {
-            Function::Fixed(_) => (&record[..self.arity], 0..0),
+            Function::Fixed(_) | Function::Vector(_) => (&record[..self.arity], 0..0),
             Function::Group(_) => (&record[..0], group::member_rows(record)),
         };
         named.iter().copied().chain(rows[members].iter().step_by(group::MEMBER_ROWS).map(|row| row[0]))
@@ -121,6 +135,14 @@ impl KindInfo {
     pub fn evaluate(&self, parameters: &[u32], members: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
         match self.function {
             Function::Fixed(evaluate) => evaluate(parameters, p, grad),
+            Function::Vector(evaluate) => {
+                let mut k = [0.0; MAX_ARITY];
+                let s = evaluate(parameters, p, &mut k[..self.arity]);
+                let c = crate::xpbd::length(s);
+                let n = if c > 0.0 { s / c } else { Vec3::ZERO };
+                grad.iter_mut().zip(k).for_each(|(grad, k)| *grad = n * k);
+                c
+            }
             Function::Group(function) => function.evaluate(parameters, members, p, grad),
         }
     }

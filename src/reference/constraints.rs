@@ -2,13 +2,13 @@
 
 use super::Reference;
 use crate::kinds::group::{self, Frame, Member, Moments, Sums, turned};
-use crate::kinds::{Function, MAX_ARITY};
-use crate::xpbd::{delta_lambda, dot, solve_symmetric, unilateral};
+use crate::kinds::{Function, KindInfo, MAX_ARITY};
+use crate::xpbd::{ScaledMaterial, delta_lambda, dot, relaxation, solve_symmetric, unilateral};
 use glam::Vec3;
 
 impl Reference {
     /// The particles of a record in the frame of the first one's position, so that differences keep their precision.
-    pub(super) fn gather(&self, record: &[u32], arity: usize) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY]) {
+    fn gather(&self, record: &[u32], arity: usize) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY]) {
         let mut particles = [0; MAX_ARITY];
         let mut p = [Vec3::ZERO; MAX_ARITY];
         for k in 0..arity {
@@ -18,48 +18,44 @@ impl Reference {
         (particles, p)
     }
 
-    /// Δλ of a record, with its gradients; `shares` divide the masses of its particles.
-    pub(super) fn solve(
+    /// The particles of a record and the impulse on each; `shares` divide their masses.
+    fn solve(
         &mut self,
         kind: usize,
         place: usize,
         first_iteration: bool,
         shares: [f32; MAX_ARITY],
-    ) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY], f32) {
+    ) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY]) {
         let cooked = &self.controls.cooked.kinds[kind];
         let (info, record) = (cooked.info, cooked.record(place));
         let (particles, p) = self.gather(record, info.arity);
-        let mut grad = [Vec3::ZERO; MAX_ARITY];
-        let c = info.evaluate(&record[info.arity + 1..], &[], &p, &mut grad);
-        let (mut weighted, mut travel) = (0.0, 0.0);
-        let d0 = self.displacements[particles[0]];
-        for k in 0..info.arity {
-            let w = self.controls.inverse_masses[particles[k]] * shares[k];
-            let unit = info.unit_gradients && grad[k] != Vec3::ZERO;
-            weighted += if unit { w } else { w * dot(grad[k], grad[k]) };
-            // The gradients sum to zero, so what all particles travel together counts for nothing.
-            travel += dot(grad[k], self.displacements[particles[k]] - d0);
-        }
-        let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][place] };
+        let d: [Vec3; MAX_ARITY] = particles.map(|particle| self.displacements[particle]);
+        let w: [f32; MAX_ARITY] = std::array::from_fn(|k| self.controls.inverse_masses[particles[k]] * shares[k]);
+        let parameters = &record[info.arity + 1..];
         let material = self.materials[record[info.material_word()] as usize];
-        let delta = delta_lambda(c, weighted, travel, lambda, material);
-        let delta = if info.unilateral { unilateral(delta, lambda) } else { delta };
-        self.lambdas[kind][place] = lambda + delta;
-        (particles, grad, delta)
+        let count = info.lambda_count();
+        let lambdas = &mut self.lambdas[kind][place * count..][..count];
+        if first_iteration {
+            lambdas.fill(0.0);
+        }
+        let arity = info.arity;
+        let impulses = match info.function {
+            Function::Vector(evaluate) => vector_impulses(evaluate, parameters, arity, &p, &d, &w, lambdas, material),
+            _ => scalar_impulses(info, parameters, &p, &d, &w, lambdas, material),
+        };
+        (particles, impulses)
     }
 
     pub(super) fn project(&mut self, kind: usize, place: usize, first_iteration: bool) {
         if self.controls.cooked.kinds[kind].info.is_group() {
-            let impulses = self.solve_group(kind, place, first_iteration);
-            for (particle, _, push) in impulses {
-                self.displacements[particle] += push;
+            for (particle, impulse) in self.solve_group(kind, place, first_iteration) {
+                self.displacements[particle] += impulse * self.controls.inverse_masses[particle];
             }
             return;
         }
-        let (particles, grad, delta) = self.solve(kind, place, first_iteration, [1.0; MAX_ARITY]);
+        let (particles, impulses) = self.solve(kind, place, first_iteration, [1.0; MAX_ARITY]);
         for k in 0..self.controls.cooked.kinds[kind].info.arity {
-            let w = self.controls.inverse_masses[particles[k]];
-            self.displacements[particles[k]] += grad[k] * (w * delta);
+            self.displacements[particles[k]] += impulses[k] * self.controls.inverse_masses[particles[k]];
         }
     }
 
@@ -68,22 +64,20 @@ impl Reference {
         let slots = cooked.slots(place);
         if cooked.info.is_group() {
             let impulses = self.solve_group(kind, place, first_iteration);
-            for (slot, (_, impulse, _)) in self.impulses[kind][slots].iter_mut().zip(impulses) {
+            for (slot, (_, impulse)) in self.impulses[kind][slots].iter_mut().zip(impulses) {
                 *slot = impulse;
             }
             return;
         }
         let mut shares = [1.0; MAX_ARITY];
         shares[..slots.len()].copy_from_slice(&cooked.split.shares[slots.clone()]);
-        let (_, grad, delta) = self.solve(kind, place, first_iteration, shares);
-        for (impulse, grad) in self.impulses[kind][slots].iter_mut().zip(grad) {
-            *impulse = grad * delta;
-        }
+        let (_, impulses) = self.solve(kind, place, first_iteration, shares);
+        self.impulses[kind][slots].iter_mut().zip(impulses).for_each(|(slot, impulse)| *slot = impulse);
     }
 
-    /// The projection of a group, see [`crate::kinds::group`]: each member's particle, its impulse s Δλ r, and how far that
-    /// moves it. The sums are made by lanes, as on the GPU.
-    pub(super) fn solve_group(&mut self, kind: usize, place: usize, first_iteration: bool) -> Vec<(usize, Vec3, Vec3)> {
+    /// The projection of a group, see [`crate::kinds::group`]: each member's particle and the impulse on it. The sums are made by
+    /// lanes, as on the GPU.
+    fn solve_group(&mut self, kind: usize, place: usize, first_iteration: bool) -> Vec<(usize, Vec3)> {
         let cooked = &self.controls.cooked.kinds[kind];
         let Function::Group(function) = cooked.info.function else { return Vec::new() };
         let (record, lanes) = (cooked.record(place), cooked.lanes);
@@ -127,21 +121,29 @@ impl Reference {
         let (c, s) = (function.measure)(parameters, sums.value);
         let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][place] };
         let material = self.materials[record[cooked.info.material_word()] as usize];
-        let delta = delta_lambda(c, sums.weighted * s * s, sums.travel * s, lambda, material);
-        let strength = s * delta;
+        let weighted = sums.weighted * s * s;
+        let delta = delta_lambda(c, weighted, sums.travel * s, lambda, material);
+        // The impulses of a group that turns change their directions: each is a multiplier of its own.
+        let first_share =
+            if function.rotates { delta_lambda(c, weighted, sums.travel * s, 0.0, material) } else { delta };
+        let strength = s * first_share;
+        let relax = if function.rotates { relaxation(weighted, material) } else { 0.0 };
         let omega = solve_symmetric(frame.inertia, sums.torque);
-        let push = |(member, r): (&Member<'_>, Vec3)| {
+        let first_slot = record[2] as usize;
+        let mut impulses = Vec::with_capacity(members.len());
+        for (index, (member, r)) in members.iter().zip(directions).enumerate() {
             let mut r = r - sums.direction * (member.weight / total);
             if function.rotates {
                 r -= omega.cross(turned(frame.rotation, member.rest)) * member.weight;
             }
-            let i = member.particle as usize;
-            (i, r * strength, r * (strength * self.controls.inverse_masses[i]))
-        };
-        let pushes = members.iter().zip(directions).map(push).collect();
+            let given = if first_iteration { Vec3::ZERO } else { self.given[kind][first_slot + index] };
+            let impulse = r * strength - given * relax;
+            self.given[kind][first_slot + index] = given + impulse;
+            impulses.push((member.particle as usize, impulse));
+        }
         self.rotations[kind][place] = frame.rotation;
         self.lambdas[kind][place] = lambda + delta;
-        pushes
+        impulses
     }
 
     pub(super) fn gather_chunks(&mut self, kind: usize) {
@@ -161,4 +163,56 @@ impl Reference {
             self.displacements[particle as usize] += impulse * w;
         }
     }
+}
+
+/// ∇C Δλ of each particle; `shaders/project/scalar.wgsl` is the twin.
+fn scalar_impulses(
+    info: &KindInfo,
+    parameters: &[u32],
+    p: &[Vec3],
+    d: &[Vec3],
+    w: &[f32],
+    lambdas: &mut [f32],
+    material: ScaledMaterial,
+) -> [Vec3; MAX_ARITY] {
+    let mut grad = [Vec3::ZERO; MAX_ARITY];
+    let c = info.evaluate(parameters, &[], p, &mut grad);
+    let (mut weighted, mut travel) = (0.0, 0.0);
+    for k in 0..info.arity {
+        let unit = info.unit_gradients && grad[k] != Vec3::ZERO;
+        weighted += if unit { w[k] } else { w[k] * dot(grad[k], grad[k]) };
+        // The gradients sum to zero, so what all particles travel together counts for nothing.
+        travel += dot(grad[k], d[k] - d[0]);
+    }
+    let delta = delta_lambda(c, weighted, travel, lambdas[0], material);
+    let delta = if info.unilateral { unilateral(delta, lambdas[0]) } else { delta };
+    lambdas[0] += delta;
+    grad.map(|grad| grad * delta)
+}
+
+/// k Δλ of each particle, Δλ being a vector; `shaders/project/vector.wgsl` is the twin.
+#[allow(clippy::too_many_arguments, reason = "they are what a projection is made of")]
+fn vector_impulses(
+    evaluate: fn(&[u32], &[Vec3], &mut [f32]) -> Vec3,
+    parameters: &[u32],
+    arity: usize,
+    p: &[Vec3],
+    d: &[Vec3],
+    w: &[f32],
+    lambdas: &mut [f32],
+    material: ScaledMaterial,
+) -> [Vec3; MAX_ARITY] {
+    let mut factors = [0.0; MAX_ARITY];
+    let s = evaluate(parameters, p, &mut factors[..arity]);
+    let (mut weighted, mut travel) = (0.0, Vec3::ZERO);
+    for k in 0..arity {
+        weighted += w[k] * (factors[k] * factors[k]);
+        travel += (d[k] - d[0]) * factors[k];
+    }
+    let mut delta = Vec3::ZERO;
+    for axis in 0..3 {
+        delta[axis] = delta_lambda(s[axis], weighted, travel[axis], lambdas[axis], material);
+        lambdas[axis] += delta[axis];
+    }
+    factors.map(|k| delta * k)
 }

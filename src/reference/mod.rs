@@ -44,12 +44,14 @@ pub struct Reference {
     /// By the user \[N\].
     forces: Vec<Vec3>,
     normals: Vec<Vec3>,
-    /// λ of every record, per kind.
+    /// λ of every record, per kind; three of a vector.
     lambdas: Vec<Vec<f32>>,
     /// How every group is turned, per kind.
     rotations: Vec<Vec<Rotation>>,
     /// w ∇C Δλ without the w, of every particle of every record that is split, per kind; and their sums by chunk.
     impulses: Vec<Vec<Vec3>>,
+    /// The sum of the impulses that each member of each group has been given in this substep, per kind.
+    given: Vec<Vec<Vec3>>,
     chunk_sums: Vec<Vec3>,
     /// The substep of the last step that was played \[s\].
     last_h: f32,
@@ -78,9 +80,15 @@ impl Reference {
             accelerations: zeros.clone(),
             forces: zeros.clone(),
             normals: zeros,
-            lambdas: controls.cooked.kinds.iter().map(|kind| vec![0.0; kind.len()]).collect(),
+            lambdas: controls
+                .cooked
+                .kinds
+                .iter()
+                .map(|kind| vec![0.0; kind.len() * kind.info.lambda_count()])
+                .collect(),
             rotations: Vec::new(),
             impulses: Vec::new(),
+            given: Vec::new(),
             chunk_sums: Vec::new(),
             last_h: 0.0,
             steps: 0,
@@ -172,6 +180,8 @@ impl Reference {
     fn make_impulses(&mut self) {
         let room = |kind: &CookedKind| vec![Vec3::ZERO; kind.impulse_count()];
         self.impulses = self.controls.cooked.kinds.iter().map(room).collect();
+        let members = |kind: &CookedKind| vec![Vec3::ZERO; kind.slot_count as usize];
+        self.given = self.controls.cooked.kinds.iter().map(members).collect();
     }
 
     /// The schedule that it plays.
@@ -306,7 +316,8 @@ impl Reference {
 
     /// See [`crate::Solver::read_lambdas`]; the kind's place in [`crate::kinds::KINDS`].
     pub fn lambdas(&self, kind: usize) -> Vec<f32> {
-        self.controls.cooked.kinds[kind].coloring.unsort(&self.lambdas[kind])
+        let cooked = &self.controls.cooked.kinds[kind];
+        cooked.coloring.unsort(&cooked.info.lambdas(&self.lambdas[kind]))
     }
 
     /// See [`crate::Solver::read_constraint_forces`]; the kind's place in [`crate::kinds::KINDS`].

@@ -10,7 +10,8 @@ use std::ops::Range;
 use supple::gpu::Context;
 use supple::kinds::{Kind, kind_index};
 use supple::{
-    Cloth, ClothGrid, Distance, Material, MaterialId, Particle, Pass, Reference, Scene, Settings, Solver, wgpu,
+    Cloth, ClothGrid, Distance, DistanceLimit, Material, MaterialId, Particle, Pass, Pressure, Reference, Scene,
+    Settings, Solver, wgpu,
 };
 
 /// The device of the tests. A machine without one fails, and says what to install.
@@ -181,6 +182,12 @@ pub trait Player {
     fn velocities(&self) -> Vec<[f32; 3]>;
     /// λ of the distance constraints, in the order in which they were added.
     fn lambdas(&self) -> Vec<f32>;
+    /// λ of the distance limits, likewise.
+    fn limit_lambdas(&self) -> Vec<f32>;
+    /// λ of the pressures, likewise.
+    fn pressure_lambdas(&self) -> Vec<f32>;
+    /// How every shape matching group is turned against its rest pose: (x, y, z, w).
+    fn rotations(&self) -> Vec<[f32; 4]>;
     fn set_settings(&mut self, settings: Settings);
     fn set_material(&mut self, id: MaterialId, material: Material);
     fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]);
@@ -205,6 +212,15 @@ impl Player for Reference {
     }
     fn lambdas(&self) -> Vec<f32> {
         self.lambdas(kind_index(Distance::INFO))
+    }
+    fn limit_lambdas(&self) -> Vec<f32> {
+        self.lambdas(kind_index(DistanceLimit::INFO))
+    }
+    fn pressure_lambdas(&self) -> Vec<f32> {
+        self.lambdas(kind_index(Pressure::INFO))
+    }
+    fn rotations(&self) -> Vec<[f32; 4]> {
+        self.rotations()
     }
     fn set_settings(&mut self, settings: Settings) {
         self.set_settings(settings).unwrap();
@@ -259,6 +275,15 @@ impl Player for OnGpu<'_> {
     }
     fn lambdas(&self) -> Vec<f32> {
         self.solver.read_lambdas::<Distance>().unwrap()
+    }
+    fn limit_lambdas(&self) -> Vec<f32> {
+        self.solver.read_lambdas::<DistanceLimit>().unwrap()
+    }
+    fn pressure_lambdas(&self) -> Vec<f32> {
+        self.solver.read_lambdas::<Pressure>().unwrap()
+    }
+    fn rotations(&self) -> Vec<[f32; 4]> {
+        self.solver.read_rotations().unwrap()
     }
     fn set_settings(&mut self, settings: Settings) {
         self.solver.set_settings(settings).unwrap();

@@ -1,0 +1,38 @@
+// What project.wgsl applies, for a kind whose C is a number: ∇C Δλ for each particle.
+
+struct Evaluation {
+    c: f32,
+    grad: Points,
+}
+
+fn impulses_of(place: u32, record: Record, p: Points, d: Points, w: Weights) -> Points {
+    let evaluation = evaluate(record, p);
+    var weighted = 0.0;
+    var travel = 0.0;
+    for (var k = 0u; k < ARITY; k++) {
+        let grad = evaluation.grad[k];
+        if UNIT_GRADIENTS {
+            weighted += select(0.0, w[k], any(grad != vec3f()));
+        } else {
+            weighted += w[k] * dot(grad, grad);
+        }
+        // The gradients sum to zero, so what all particles travel together counts for nothing.
+        travel += dot(grad, d[k] - d[0]);
+    }
+    var lambda = 0.0;
+    if KEEP_LAMBDA && span.first_iteration == 0u {
+        lambda = lambdas[place];
+    }
+    var delta = delta_lambda(evaluation.c, weighted, travel, lambda, materials[word(record, ARITY)]);
+    if UNILATERAL {
+        delta = unilateral(delta, lambda);
+    }
+    if KEEP_LAMBDA {
+        lambdas[place] = lambda + delta;
+    }
+    var impulses: Points;
+    for (var k = 0u; k < ARITY; k++) {
+        impulses[k] = evaluation.grad[k] * delta;
+    }
+    return impulses;
+}

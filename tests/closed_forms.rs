@@ -1,0 +1,358 @@
+//! PBD, damping and limits against closed forms, on both players; `tests/physics.rs` holds those of XPBD springs.
+//!
+//! h is the substep [s], n a number of substeps or iterations, and g = 9.81 m/s² points along −y.
+
+mod common;
+
+use common::{distance, players};
+use supple::{Distance, DistanceLimit, Limit, Material, Method, Particle, Scene, Settings};
+
+const G: f64 = 9.81;
+
+fn substep(settings: &Settings) -> f64 {
+    f64::from(settings.dt) / f64::from(settings.substeps)
+}
+
+fn no_gravity() -> Settings {
+    Settings { gravity: [0.0; 3], keep_lambdas: true, ..Settings::default() }
+}
+
+/// Two free particles on the x axis about the origin, `apart` metres apart, with opposite velocities.
+fn two(apart: f32, velocity: [f32; 3]) -> Scene {
+    let mut scene = Scene::new();
+    for side in [-0.5f32, 0.5] {
+        let velocity = velocity.map(|component| 2.0 * side * component);
+        let position = [side * apart, 0.0, 0.0];
+        scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
+    }
+    scene
+}
+
+/// A weight of `mass` kg, `length` metres below a pin.
+fn weight(length: f32, mass: f32) -> Scene {
+    let mut scene = Scene::new();
+    scene.add_particle(Particle::default()).unwrap();
+    let position = [0.0, -length, 0.0];
+    scene.add_particle(Particle { position, inverse_mass: 1.0 / mass, ..Particle::default() }).unwrap();
+    scene.pin(0).unwrap();
+    scene
+}
+
+/// How far the first two particles are apart [m].
+fn length(positions: &[[f32; 3]]) -> f64 {
+    distance(positions[0], positions[1])
+}
+
+// ------------------------------------------------------------------------------------------------------------ PBD
+
+/// A projection takes the share k of a lone error, so that n of them leave (1 − k)^n; with k' = 1 − (1 − k)^(1/n) they
+/// leave 1 − k (Müller et al. 2007, §3.3).
+#[test]
+fn pbd_keeps_one_minus_k_of_an_error_whatever_the_iterations_and_naive_pbd_that_to_the_power_of_them() {
+    let gpu = common::gpu();
+    for k in [0.1f64, 0.7] {
+        let mut scene = two(1.5, [0.0; 3]);
+        let material = Material { stiffness: k as f32, compliance: 1.0, damping: 3.0, ..Material::RIGID };
+        scene.add(Distance { particles: [0, 1], rest_length: 1.0 }, material).unwrap();
+        for iterations in [1u32, 2, 5, 20] {
+            for (method, law) in
+                [(Method::Pbd, 1.0 - k), (Method::NaivePbd, (1.0 - k).powi(iterations as i32)), (Method::Xpbd, 1.0)]
+            {
+                let settings = Settings { substeps: 1, iterations, method, ..no_gravity() };
+                for mut player in players(&gpu, &scene, settings) {
+                    player.step(1);
+                    let left = (length(&player.positions()) - 1.0) / 0.5;
+                    let name = player.name();
+                    // By XPBD the compliance of 1 m/N rules, which gives way to the last 0.06 %.
+                    let bound = if method == Method::Xpbd { 1e-3 } else { 2e-6 };
+                    assert!((left - law).abs() < bound, "{name} {method:?} k {k} × {iterations}: {left}, law {law}");
+                }
+            }
+        }
+    }
+}
+
+/// Between two substeps nothing of it is compensated: the displacement stays as a velocity, and the error follows
+/// e(n + 1) = (1 − k)(e(n) + d(n)), d(n + 1) = e(n + 1) − e(n).
+#[test]
+fn pbd_still_depends_on_the_substep() {
+    let gpu = common::gpu();
+    let k = 0.2;
+    let mut scene = two(1.5, [0.0; 3]);
+    scene
+        .add(Distance { particles: [0, 1], rest_length: 1.0 }, Material { stiffness: k as f32, ..Material::RIGID })
+        .unwrap();
+    let mut found = Vec::new();
+    for substeps in [1u32, 4, 10] {
+        let law = (0..substeps).fold((0.5, 0.0), |(e, d), _| ((1.0 - k) * (e + d), (1.0 - k) * (e + d) - e)).0;
+        for mut player in players(&gpu, &scene, Settings { substeps, method: Method::Pbd, ..no_gravity() }) {
+            player.step(1);
+            let error = length(&player.positions()) - 1.0;
+            assert!((error - law).abs() < 1e-6, "{} at {substeps}: {error}, law {law}", player.name());
+            found.push(error);
+        }
+    }
+    assert!(found[0] > found[2] + 0.1, "{found:?}");
+}
+
+// -------------------------------------------------------------------------------------------------------- damping
+
+/// C + τ dC/dt = 0. With γ = τ/h and α = 0, Δλ = −(C + d + γ d)/((1 + γ) w) leaves the displacement −C/(1 + γ) whatever
+/// it was: implicit Euler, C(n) = C(0)/(1 + h/τ)^n, which is exp(−t/τ) but for 1 + h t/(2 τ²).
+#[test]
+fn a_rigid_constraint_with_a_damping_time_closes_as_an_exponential_whatever_the_substep() {
+    let gpu = common::gpu();
+    for tau in [0.05f64, 0.2, 1.0] {
+        let mut scene = two(1.5, [0.0; 3]);
+        let material = Material { damping_time: tau as f32, ..Material::RIGID };
+        scene.add(Distance { particles: [0, 1], rest_length: 1.0 }, material).unwrap();
+        let mut ends = Vec::new();
+        for substeps in [20u32, 30] {
+            let settings = Settings { substeps, ..no_gravity() };
+            let h = substep(&settings);
+            for mut player in players(&gpu, &scene, settings) {
+                player.step(6);
+                let (t, left) = (0.1, (length(&player.positions()) - 1.0) / 0.5);
+                let law = (1.0 + h / tau).powi(-6 * substeps as i32);
+                let exponential = (-t / tau).exp();
+                println!("{} τ {tau} at {substeps}: {left:.6}, law {law:.6}, {exponential:.6}", player.name());
+                assert!((left / law - 1.0).abs() < 2e-5, "{} τ {tau}: {left}, law {law}", player.name());
+                let own = 1.0 + h * t / (2.0 * tau * tau);
+                let error = left / exponential / own - 1.0;
+                assert!(error.abs() < 1e-3, "{} τ {tau}: {left}, exp {exponential}", player.name());
+                ends.push(left);
+            }
+        }
+        assert!((ends[0] / ends[2] - 1.0).abs() < 0.01, "τ {tau}: {ends:?}");
+    }
+    // Without it the error is gone within a substep.
+    let mut scene = two(1.5, [0.0; 3]);
+    scene.add(Distance { particles: [0, 1], rest_length: 1.0 }, Material::RIGID).unwrap();
+    for mut player in players(&gpu, &scene, Settings { substeps: 1, ..no_gravity() }) {
+        player.step(1);
+        assert!((length(&player.positions()) - 1.0).abs() < 1e-6, "{}", player.name());
+    }
+}
+
+/// γ = (α β + τ)/h knows τ and α β only as a sum. (All figures are powers of two, so that it is exact.)
+#[test]
+fn in_a_spring_a_damping_time_is_a_dashpot_of_tau_over_alpha() {
+    let gpu = common::gpu();
+    let run = |damping, damping_time| {
+        let mut scene = two(1.5, [0.3, 0.4, 0.0]);
+        let material = Material { compliance: 1.0 / 256.0, damping, damping_time, ..Material::RIGID };
+        scene.add(Distance { particles: [0, 1], rest_length: 1.0 }, material).unwrap();
+        players(&gpu, &scene, no_gravity()).map(|mut player| {
+            player.step(20);
+            player.positions()
+        })
+    };
+    assert_eq!(run(8.0, 0.0), run(0.0, 0.03125));
+    assert_ne!(run(8.0, 0.0), run(0.0, 0.0));
+}
+
+/// A dashpot sees ∇C·(x − x_prev) alone, to which a translation adds the same everywhere.
+#[test]
+fn dashpots_do_not_slow_a_translation() {
+    let gpu = common::gpu();
+    let velocity = [3.0f32, -1.0, 2.0];
+    let corners = [[0.0; 3], [1.0, 0.1, 0.0], [0.3, 0.9, -0.1], [0.2, 0.4, 0.8]];
+    let mut scene = Scene::new();
+    for position in corners {
+        scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
+    }
+    for (a, b) in [(0u32, 1u32), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+        let rest_length = distance(corners[a as usize], corners[b as usize]) as f32;
+        let material = Material { compliance: 1e-4, damping: 1e5, ..Material::RIGID };
+        scene.add(Distance { particles: [a, b], rest_length }, material).unwrap();
+    }
+    for mut player in players(&gpu, &scene, no_gravity()) {
+        player.step(60);
+        for found in player.velocities() {
+            assert!(distance(found, velocity) < 2e-5, "{}: {found:?}", player.name());
+        }
+    }
+}
+
+/// A rotation either, but for what the finite turn φ = ω h of a substep adds: the last chord of a link of length l lies
+/// by l (1 − cos φ) across its new direction, so that C = −γ l φ²/2 = −½ τ ω² h l. It shrinks with h, and torques
+/// nothing: ω falls as that of the undamped link, 1/√(1 + 2 ω² h t) (see `tests/physics.rs`).
+#[test]
+fn a_dashpot_shortens_a_spinning_link_by_half_tau_omega2_h_and_does_not_slow_it() {
+    let gpu = common::gpu();
+    let (omega, tau) = (4.0f64, 0.1f64);
+    for substeps in [20, 80] {
+        let settings = Settings { substeps, ..no_gravity() };
+        let h = substep(&settings);
+        let mut speeds = Vec::new();
+        for time in [0.0, tau] {
+            let mut scene = two(1.0, [0.0, 0.5 * omega as f32, 0.0]);
+            let material = Material { damping_time: time as f32, ..Material::RIGID };
+            scene.add(Distance { particles: [0, 1], rest_length: 1.0 }, material).unwrap();
+            for mut player in players(&gpu, &scene, settings) {
+                player.step(60);
+                let l = length(&player.positions());
+                let [a, b] = [player.velocities()[0], player.velocities()[1]];
+                let now = distance(a, b) / l;
+                let law = -0.5 * time * now * now * h * l;
+                println!("{} τ {time} at {substeps}: C {:.3e}, law {law:.3e}, ω {now:.5}", player.name(), l - 1.0);
+                assert!((l - 1.0 - law).abs() < 0.03 * law.abs() + 2e-7, "{} at {substeps}: {l}", player.name());
+                speeds.push(now);
+            }
+        }
+        let spin = omega / (1.0 + 2.0 * omega * omega * h).sqrt();
+        for now in speeds {
+            assert!((now / spin - 1.0).abs() < 0.002, "at {substeps}: {now} rad/s, law {spin}");
+        }
+    }
+}
+
+/// Each of N substeps multiplies a free velocity by f^(1/N) exp(−c h).
+#[test]
+fn the_step_factor_multiplies_a_free_velocity_once_a_step_whatever_the_substeps() {
+    let gpu = common::gpu();
+    let scene = two(1.0, [1.0, 0.5, -2.0]);
+    for (factor, damping) in [(0.5, 0.0), (0.99, 0.0), (0.9, 3.0)] {
+        for substeps in [1, 7, 20, 100] {
+            let settings = Settings { substeps, step_factor: factor, damping, ..no_gravity() };
+            for mut player in players(&gpu, &scene, settings) {
+                for steps in [1, 9] {
+                    let before = f64::from(player.velocities()[1][2]);
+                    player.step(steps);
+                    let kept = f64::from(player.velocities()[1][2]) / before;
+                    let once = f64::from(factor) * f64::from(-damping * settings.dt).exp();
+                    let error = kept / once.powi(steps as i32) - 1.0;
+                    assert!(error.abs() < 5e-5, "{} {factor} at {substeps}: off by {error}", player.name());
+                }
+            }
+        }
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------- limits
+
+/// Where it holds, a limit is not there: the same bits as without it, and λ = 0.
+#[test]
+fn a_limit_that_holds_does_nothing() {
+    let gpu = common::gpu();
+    let free = two(1.0, [0.5, 0.7, -0.3]);
+    for (limit, bound) in [(Limit::AtMost, 3.0), (Limit::AtLeast, 0.5)] {
+        for material in [Material::RIGID, Material { compliance: 1e-3, damping: 10.0, ..Material::RIGID }] {
+            let mut scene = free.clone();
+            scene.add(DistanceLimit { particles: [0, 1], length: bound, limit }, material).unwrap();
+            let pairs = players(&gpu, &free, no_gravity()).into_iter().zip(players(&gpu, &scene, no_gravity()));
+            for (mut alone, mut bound) in pairs {
+                alone.step(30);
+                bound.step(30);
+                assert_eq!(alone.positions(), bound.positions(), "{} {limit:?}", alone.name());
+                assert_eq!(bound.limit_lambdas(), [0.0], "{} {limit:?}", alone.name());
+            }
+        }
+    }
+}
+
+/// One that is broken pulls back to it, or pushes, with λ ≤ 0; the other side it never touches.
+#[test]
+fn a_limit_that_is_broken_acts_to_its_side_only() {
+    let gpu = common::gpu();
+    for (limit, apart, held) in [
+        (Limit::AtMost, 1.25, true),
+        (Limit::AtMost, 0.75, false),
+        (Limit::AtLeast, 0.75, true),
+        (Limit::AtLeast, 1.25, false),
+    ] {
+        let mut scene = two(apart, [0.0; 3]);
+        scene.add(DistanceLimit { particles: [0, 1], length: 1.0, limit }, Material::RIGID).unwrap();
+        for mut player in players(&gpu, &scene, Settings { substeps: 1, iterations: 4, ..no_gravity() }) {
+            player.step(1);
+            let (l, lambda) = (length(&player.positions()), f64::from(player.limit_lambdas()[0]));
+            let (place, push) = if held { (1.0, -0.125) } else { (f64::from(apart), 0.0) };
+            assert!((l - place).abs() < 1e-6, "{} {limit:?} from {apart}: {l} m", player.name());
+            // Σ w|∇C|² = 2, and |C| = 0.25 m.
+            assert!((lambda - push).abs() < 1e-6, "{} {limit:?} from {apart}: λ {lambda}", player.name());
+        }
+    }
+}
+
+/// Two limits leave slack between them: free flight, then a stop without rebound. What the stop rounds, up to half an
+/// ulp of l, stays as a velocity of 6e-8 m a substep, which over the rest of the time adds up to 2e-5 m.
+#[test]
+fn both_limits_are_slack_between_them() {
+    let gpu = common::gpu();
+    for (velocity, end) in [(0.9f32, 1.2), (-0.9, 0.8)] {
+        let mut scene = two(1.0, [0.5 * velocity, 0.0, 0.0]);
+        for (limit, bound) in [(Limit::AtMost, 1.2), (Limit::AtLeast, 0.8)] {
+            scene.add(DistanceLimit { particles: [0, 1], length: bound, limit }, Material::RIGID).unwrap();
+        }
+        for mut player in players(&gpu, &scene, no_gravity()) {
+            for step in 1..=30 {
+                player.step(1);
+                let l = length(&player.positions());
+                let free = 1.0 + f64::from(velocity) * f64::from(step) / 60.0;
+                let law = free.clamp(0.8, 1.2);
+                assert!((l - law).abs() < 3e-5, "{} after {step}: {l} m, law {law}", player.name());
+            }
+            assert!((length(&player.positions()) - end).abs() < 3e-5, "{}", player.name());
+        }
+    }
+}
+
+/// A spring of α carries m g at α m g of stretch, here half its length; a stretch limit of 1.1 takes what the spring
+/// does not carry at a tenth of it: m g − 0.1 L/α. It is projected last, so that it holds to rounding (of which an ulp
+/// of its length is 0.3 % of that force).
+#[test]
+fn a_stretch_limit_over_a_soft_spring_holds_at_one_point_one_and_carries_the_rest() {
+    let gpu = common::gpu();
+    let mass = 2.0f32;
+    let (l0, alpha) = (0.125, 0.0625 / (f64::from(mass) * G));
+    for limited in [false, true] {
+        let mut scene = weight(0.125, mass);
+        let spring = Material { compliance: alpha as f32, damping: 30.0, ..Material::RIGID };
+        scene.add(Distance { particles: [0, 1], rest_length: 0.125 }, spring).unwrap();
+        if limited {
+            let limit = DistanceLimit { particles: [0, 1], length: 0.1375, limit: Limit::AtMost };
+            scene.add(limit, Material::RIGID).unwrap();
+        }
+        let settings = Settings { keep_lambdas: true, iterations: 3, ..Settings::default() };
+        let h = substep(&settings);
+        for mut player in players(&gpu, &scene, settings) {
+            player.step(150);
+            let l = length(&player.positions());
+            let stretch = if limited { 0.1 * l0 } else { 0.5 * l0 };
+            assert!((l - l0 - stretch).abs() < 1e-6, "{} limited {limited}: {l} m", player.name());
+            let spring = -f64::from(player.lambdas()[0]) / (h * h);
+            assert!((spring / (stretch / alpha) - 1.0).abs() < 1e-3, "{}: the spring pulls {spring} N", player.name());
+            if limited {
+                let limit = -f64::from(player.limit_lambdas()[0]) / (h * h);
+                let rest = f64::from(mass) * G - 0.1 * l0 / alpha;
+                println!("{}: spring {spring:.4} N, limit {limit:.4} N, law {rest:.4} N", player.name());
+                assert!((limit / rest - 1.0).abs() < 1e-2, "{}: the limit pulls {limit} N", player.name());
+            }
+        }
+    }
+}
+
+/// A cord that takes no compression: α m g too long under a weight, with λ/h² = −m g. It is short, as the rounding of
+/// its length is one of λ: an ulp of 1/8 m is 0.1 % of g h².
+#[test]
+fn a_compliant_limit_carries_a_weight_as_a_spring_does() {
+    let gpu = common::gpu();
+    for (alpha, mass) in [(0.0f64, 3.0f32), (1e-2, 0.5)] {
+        let mut scene = weight(0.125, mass);
+        let material = Material { compliance: alpha as f32, ..Material::RIGID };
+        scene.add(DistanceLimit { particles: [0, 1], length: 0.125, limit: Limit::AtMost }, material).unwrap();
+        for iterations in [1, 3] {
+            let settings = Settings { damping: 20.0, iterations, keep_lambdas: true, ..Settings::default() };
+            let h = substep(&settings);
+            for mut player in players(&gpu, &scene, settings) {
+                player.step(90);
+                let force = f64::from(mass) * G;
+                let stretch = length(&player.positions()) - 0.125;
+                let pull = -f64::from(player.limit_lambdas()[0]) / (h * h);
+                println!("{} α {alpha}: {stretch:.6} m, {pull:.4} N against {force:.4} N", player.name());
+                assert!((stretch - alpha * force).abs() < 2e-6, "{} α {alpha}: {stretch} m", player.name());
+                assert!((pull / force - 1.0).abs() < 3e-3, "{} α {alpha}: {pull} N", player.name());
+            }
+        }
+    }
+}
