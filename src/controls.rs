@@ -200,6 +200,10 @@ impl Controls {
         let mut words = Vec::new();
         constraint.write_parameters(&mut words);
         let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
+        // M belongs to the members, which stay.
+        if K::INFO.is_group() {
+            words[0] = cooked.records[first];
+        }
         cooked.records[first..first + words.len()].copy_from_slice(&words);
         Ok((kind, first, words))
     }

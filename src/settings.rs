@@ -73,7 +73,7 @@ impl Default for Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
     /// Extended position based dynamics (Macklin et al. 2016): by compliance and damping, whatever the iterations and the
-    /// substep.
+    /// substep, once it has converged. What one sweep has not converged adds a compliance of about w h² to each constraint.
     #[default]
     Xpbd,
     /// Position based dynamics (Müller et al. 2007): each correction is scaled by k' = 1 − (1 − k)^(1/n), n being the iterations

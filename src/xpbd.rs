@@ -66,26 +66,38 @@ pub fn length(a: Vec3) -> f32 {
 /// A symmetric matrix as the vectors of its diagonal (xx, yy, zz) and of what stands beside it (yz, zx, xy).
 pub type Symmetric = (Vec3, Vec3);
 
-/// ω of K ω = v for a positive matrix, such as an inertia tensor. Where K is singular (all mass in a line or a point) the part of
-/// v that it cannot turn is damped away: K is taken with a millionth of its trace on the diagonal. 0 where K is not positive.
+/// ω of K ω = v for a positive matrix, such as an inertia tensor. Where K is singular (all mass in a line or a point) ω is small about
+/// the axis that has no inertia; it is 0 where K is not positive.
+///
+/// By LDLᵀ, which is backward stable where cofactors are not, of K with a millionth of its trace on the diagonal; then once more
+/// on what is left of v, which takes that millionth off again.
 pub fn solve_symmetric((diagonal, beside): Symmetric, v: Vec3) -> Vec3 {
     let trace = diagonal.x + diagonal.y + diagonal.z;
     if trace.is_nan() || trace <= 0.0 {
         return Vec3::ZERO;
     }
     let (d, o) = (diagonal / trace + 1e-6, beside / trace);
-    let [dr, or] = [d, o].map(|v| [Vec3::new(v.y, v.z, v.x), Vec3::new(v.z, v.x, v.y)]);
-    // Cofactors.
-    let cd = dr[0] * dr[1] - o * o;
-    let co = or[0] * or[1] - o * d;
-    let det = d.x * cd.x + o.z * co.z + o.y * co.y;
-    if det.is_nan() || det < 1e-12 {
+    let (l1, l2) = (o.z / d.x, o.y / d.x);
+    let d1 = d.y - l1 * o.z;
+    let l3 = (o.x - l2 * o.z) / d1.max(1e-7);
+    let d2 = (d.z - l2 * o.y) - l3 * l3 * d1.max(1e-7);
+    // Beyond what rounding makes of 0 it is not positive.
+    if !(d.x > 0.0 && d1 > -1e-5 && d2 > -1e-5) {
         return Vec3::ZERO;
     }
-    let x = cd.x * v.x + co.z * v.y + co.y * v.z;
-    let y = co.z * v.x + cd.y * v.y + co.x * v.z;
-    let z = co.y * v.x + co.x * v.y + cd.z * v.z;
-    Vec3::new(x, y, z) / (det * trace)
+    let (l, pivots) = (Vec3::new(l1, l2, l3), Vec3::new(d.x, d1.max(1e-7), d2.max(1e-7)));
+    let omega = solve_ldl(l, pivots, v) / trace;
+    let [wr, or] = [omega, beside].map(|v| [Vec3::new(v.y, v.z, v.x), Vec3::new(v.z, v.x, v.y)]);
+    let left = v - (diagonal * omega + or[1] * wr[0] + or[0] * wr[1]);
+    omega + solve_ldl(l, pivots, left) / trace
+}
+
+/// L D Lᵀ x = v, L being (1, 0, 0; l₁, 1, 0; l₂, l₃, 1).
+fn solve_ldl(l: Vec3, d: Vec3, v: Vec3) -> Vec3 {
+    let y = v.y - l.x * v.x;
+    let z = ((v.z - l.y * v.x) - l.z * y) / d.z;
+    let y = y / d.y - l.z * z;
+    Vec3::new((v.x / d.x - l.x * y) - l.y * z, y, z)
 }
 
 /// The angle of the point (x, y) from the x axis \[rad\], −π to π; 0 at the origin.

@@ -39,19 +39,31 @@ fn solve_symmetric(diagonal: vec3f, beside: vec3f, v: vec3f, zero: u32) -> vec3f
     if !(trace > 0.0) {
         return vec3f();
     }
-    let d = opaque(diagonal / trace + 1e-6, zero);
+    let d = opaque(opaque(diagonal / trace, zero) + 1e-6, zero);
     let o = opaque(beside / trace, zero);
-    // Cofactors.
-    let cd = opaque(opaque(d.yzx * d.zxy, zero) - o * o, zero);
-    let co = opaque(opaque(o.yzx * o.zxy, zero) - opaque(o * d, zero), zero);
-    let det = dot(vec3f(d.x, o.z, o.y), vec3f(cd.x, co.z, co.y));
-    if !(det >= 1e-12) {
+    let l1 = o.z / d.x;
+    let l2 = o.y / d.x;
+    let d1 = d.y - l1 * o.z;
+    let l3 = (o.x - l2 * o.z) / max(d1, 1e-7);
+    let d2 = (d.z - l2 * o.y) - l3 * l3 * max(d1, 1e-7);
+    // Beyond what rounding makes of 0 it is not positive.
+    if !(d.x > 0.0 && d1 > -1e-5 && d2 > -1e-5) {
         return vec3f();
     }
-    let x = dot(vec3f(cd.x, co.z, co.y), v);
-    let y = dot(vec3f(co.z, cd.y, co.x), v);
-    let z = dot(vec3f(co.y, co.x, cd.z), v);
-    return vec3f(x, y, z) / (det * trace);
+    let l = opaque(vec3f(l1, l2, l3), zero);
+    let pivots = opaque(vec3f(d.x, max(d1, 1e-7), max(d2, 1e-7)), zero);
+    let omega = opaque(opaque(solve_ldl(l, pivots, v, zero), zero) / trace, zero);
+    let product = opaque(diagonal * omega, zero) + opaque(beside.zxy * omega.yzx, zero);
+    let left = opaque(v - opaque(opaque(product, zero) + opaque(beside.yzx * omega.zxy, zero), zero), zero);
+    return omega + opaque(opaque(solve_ldl(l, pivots, left, zero), zero) / trace, zero);
+}
+
+// L D Lᵀ x = v, L being (1, 0, 0; l₁, 1, 0; l₂, l₃, 1).
+fn solve_ldl(l: vec3f, d: vec3f, v: vec3f, zero: u32) -> vec3f {
+    let first = v.y - l.x * v.x;
+    let z = ((v.z - l.y * v.x) - l.z * first) / d.z;
+    let y = first / d.y - l.z * z;
+    return vec3f((v.x / d.x - l.x * y) - l.y * z, y, z);
 }
 
 // The angle of the point (x, y) from the x axis, −π to π; 0 at the origin. Moshier, Cephes `atanf`; see src/xpbd.rs.

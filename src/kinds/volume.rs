@@ -2,7 +2,7 @@
 //!
 //! C = V − V₀ with V = ⅙ a·(b × c), a = x₁ − x₀, b = x₂ − x₀, c = x₃ − x₀; ∇₁C = ⅙ b × c, ∇₂C = ⅙ c × a, ∇₃C = ⅙ a × b,
 //! ∇₀C = −∇₁C − ∇₂C − ∇₃C (Müller et al. 2007, §4.3, there for 6 V). V is signed, so that a tetrahedron that was turned inside out
-//! (V < 0) is pushed back the way it came. Compliance in m⁶/J: α = 1/(K V₀) for a bulk modulus K [Pa].
+//! (V < 0) is pushed back the way it came. Compliance in m⁶/J: α = V₀/K for a bulk modulus K \[Pa\].
 
 use super::{Function, Kind, KindInfo, Sample, sample};
 use crate::error::Result;

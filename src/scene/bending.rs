@@ -35,6 +35,17 @@ pub(super) struct GridLines {
     pub rows: u32,
     /// From one particle of a row to the next, and from one row to the next \[m\].
     pub cell: [f32; 2],
+    /// The area of a cell \[m²\].
+    pub area: f32,
+}
+
+impl GridLines {
+    /// A quarter of every cell around a particle \[m²\]: even, where the diagonals of the triangles would make it alternate.
+    pub fn vertex_areas(&self) -> Vec<f32> {
+        let Self { columns, rows, area, .. } = *self;
+        let cells = |line: u32, count: u32| if line == 0 || line == count - 1 { 1.0 } else { 2.0 };
+        (0..rows).flat_map(|r| (0..columns).map(move |c| 0.25 * area * cells(r, rows) * cells(c, columns))).collect()
+    }
 }
 
 /// The material of hinges and of the quadratic energy.
@@ -76,7 +87,7 @@ impl Scene {
 
     /// Second differences along the lines of a grid and across its cells.
     pub(super) fn push_grid_bends(&mut self, base: u32, lines: GridLines, id: MaterialId) {
-        let GridLines { columns, rows, cell: [a, b] } = lines;
+        let GridLines { columns, rows, cell: [a, b], .. } = lines;
         let at = |r: u32, c: u32| base + r * columns + c;
         // A line stands for a strip as wide as a cell, at the border half as wide.
         let share = |line: u32, count: u32| if line == 0 || line == count - 1 { 0.5 } else { 1.0 };

@@ -103,8 +103,8 @@ struct Links {
 
 impl Scene {
     /// Adds a rectangular cloth: structural constraints along rows and columns, shear along both diagonals of each cell,
-    /// bend from each particle to the next but one. Its mass is its area times its density, lumped to the vertices of
-    /// each triangle by thirds.
+    /// bend from each particle to the next but one, or as the fabric says. Its mass is its area times its density, a quarter of
+    /// each cell to each of its corners.
     ///
     /// # Errors
     /// Two rows and two columns at least, finite places, axes that span an area, the fabric's figures in range.
@@ -152,19 +152,22 @@ impl Scene {
         };
         let Topology { hinges, report, .. } = Topology::new(&positions, &triangles)?;
         let cell = [column_axis.length() / (columns - 1) as f32, row_axis.length() / (rows - 1) as f32];
+        let cells = (columns - 1) as f32 * (rows - 1) as f32;
+        let area = column_axis.cross(row_axis).length() / cells;
         let links = Links {
             structural: links(0, 1).chain(links(1, 0)).collect(),
             shear: links(1, 1).chain(links(1, -1)).collect(),
             bend: links(0, 2).chain(links(2, 0)).collect(),
             hinges,
-            lines: Some(GridLines { columns, rows, cell }),
+            lines: Some(GridLines { columns, rows, cell, area }),
             report,
         };
         self.push_cloth(&positions, &triangles, links, &grid.fabric, grid.tethers)
     }
 
     /// Adds a cloth in the shape of a triangle mesh: structural constraints along its edges, bend between the vertices
-    /// that face each other across a shared edge. Masses as in [`Scene::add_cloth_grid`].
+    /// that face each other across a shared edge. Its mass is its area times its density, a third of each triangle to each
+    /// of its vertices.
     ///
     /// Non-manifold edges and inconsistent winding are taken as they are and reported in [`Cloth::report`].
     ///
@@ -199,7 +202,10 @@ impl Scene {
             }
         }
 
-        let mut areas = mesh::vertex_areas(positions, triangles);
+        let mut areas = match links.lines {
+            Some(lines) => lines.vertex_areas(),
+            None => mesh::vertex_areas(positions, triangles),
+        };
         let used = areas.iter().filter(|&&area| area > 0.0);
         let mean = used.clone().sum::<f32>() / used.count() as f32;
         for area in &mut areas {

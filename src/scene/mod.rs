@@ -266,6 +266,9 @@ impl Scene {
             return Err(Error::invalid(format!("sum of the weights of {}", what()), sum, "1"));
         }
         self.check_room("particles", 1)?;
+        let follower = Follower { particle: 0, sources, weights };
+        let place = follower.place(|source| Vec3::from(self.positions[source as usize]));
+        check_finite(|| format!("place of {}", what()), place.into())?;
         Ok(self.push_follower(sources, weights))
     }
 
@@ -288,7 +291,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Moves a particle \[m\] at the start. Rest lengths and tethers stay those of the shape in which it was added.
+    /// Moves a particle \[m\] at the start. Rest lengths and tethers stay those of the shape in which it was added, and what follows it
+    /// is where it was until the first step.
     ///
     /// # Errors
     /// The particle must exist, the position must be finite.

@@ -3,7 +3,7 @@
 use super::lattice::{self, Lattice};
 use super::{Cloth, ClothMesh, Fabric, Material, Scene};
 use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
-use crate::kinds::{ClosedSurface, Distance, Pressure, ShapeMatching, Volume};
+use crate::kinds::{ClosedSurface, Distance, Kind, Pressure, ShapeMatching, Volume};
 use glam::Vec3;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -157,6 +157,7 @@ impl Scene {
         check_positive("density of a body", body.density)?;
         body.elasticity.check()?;
         let lattice = Lattice::new(body.positions, body.triangles, body.spacing)?;
+        self.check_room("particles", body.positions.len() + lattice.positions.len())?;
         let fill: Vec<f32> = lattice.fill.iter().map(|fill| fill.max(LEAST_FILL)).collect();
         let volume = |(tetrahedron, fill): (&[u32; 4], &f32)| {
             f64::from(Volume::of(tetrahedron.map(|vertex| lattice.positions[vertex as usize]))) * f64::from(*fill)
@@ -170,10 +171,9 @@ impl Scene {
             mass_scale: f64::from(lattice.volume) / filled,
             density: body.density,
             elasticity: body.elasticity,
-            // Edges of a cube belong to one tetrahedron a cube, diagonals to two.
-            stiffness: &|length| if length < 1.2 * spacing { 0.6 } else { 1.6 },
+            // Edges of a cube belong to one tetrahedron a cube, diagonals to three.
+            stiffness: &|length| if length < 1.2 * spacing { 0.6 } else { 1.2 },
         })?;
-        self.check_room("particles", body.positions.len())?;
         let (base, first) = (parts.particles.start, self.positions.len() as u32);
         for embedded in &lattice.embedding {
             self.push_follower(embedded.particles.map(|vertex| base + vertex), embedded.weights);
@@ -234,7 +234,7 @@ impl Scene {
         let triangles: Vec<_> = balloon.triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)).collect();
         let surface = ClosedSurface::new(&triangles)?;
         let constraint = Pressure { surface: &surface, rest_volume, pressure: balloon.pressure };
-        crate::kinds::Kind::check(&constraint, 0)?;
+        Kind::check(&constraint, self.kind_count(Pressure::INFO) as usize)?;
         let (positions, fabric) = (balloon.positions, balloon.fabric);
         let cloth =
             self.add_cloth_mesh(&ClothMesh { positions, triangles: balloon.triangles, fabric, tethers: None })?;
@@ -265,6 +265,21 @@ impl Scene {
         let inverse_masses: Vec<f32> = (0..masses.len())
             .map(|vertex| super::invert_mass(|| format!("mass of body vertex {vertex}"), masses[vertex]))
             .collect::<Result<_>>()?;
+        match body.elasticity {
+            Elasticity::Elastic { bulk, .. } if bulk > 0.0 => {
+                for (volume, &fill) in volumes.iter().zip(body.fill) {
+                    let compliance = volume / (f64::from(bulk) * f64::from(fill) * body.mass_scale);
+                    Material::compliant(compliance as f32).check("a volume of a body")?;
+                }
+            }
+            Elasticity::Elastic { .. } => {}
+            _ => {
+                if let Some(vertex) = masses.iter().position(|&mass| mass > 1e12) {
+                    let what = format!("mass of body vertex {vertex}");
+                    return Err(Error::invalid(what, masses[vertex], "at most 1e12 in a group"));
+                }
+            }
+        }
         let springs = match body.elasticity {
             Elasticity::Elastic { young, damping_time, .. } => springs(body, &volumes, young, damping_time)?,
             _ => Vec::new(),
@@ -277,7 +292,6 @@ impl Scene {
         self.bodies.push(particles.clone());
         let counts =
             |scene: &Self| [Distance::INFO, Volume::INFO, ShapeMatching::INFO].map(|info| scene.kind_count(info));
-        use crate::kinds::Kind as _;
         let first = counts(self);
         for (edge, rest_length, material) in springs {
             let id = self.intern(material);
@@ -302,7 +316,7 @@ impl Scene {
 
     fn push_volumes(&mut self, base: u32, body: &Tetrahedra<'_>, volumes: &[f64], bulk: f32) -> Result<()> {
         for ((tetrahedron, &volume), &fill) in body.tetrahedra.iter().zip(volumes).zip(body.fill) {
-            let compliance = (1.0 / (f64::from(bulk) * volume * f64::from(fill))) as f32;
+            let compliance = (volume / (f64::from(bulk) * f64::from(fill) * body.mass_scale)) as f32;
             let particles = tetrahedron.map(|vertex| base + vertex);
             self.add(Volume { particles, rest_volume: volume as f32 }, Material::compliant(compliance))?;
         }
@@ -367,7 +381,8 @@ fn springs(
         for [from, to] in [[a, b], [a, c], [a, d], [b, c], [b, d], [c, d]] {
             let edge = [from.min(to), from.max(to)];
             let l = f64::from(length(edge));
-            stiffness[place[&edge]] += (body.stiffness)(l) * f64::from(young) * volume * f64::from(fill) / (l * l);
+            stiffness[place[&edge]] +=
+                (body.stiffness)(l) * f64::from(young) * volume * f64::from(fill) * body.mass_scale / (l * l);
         }
     }
     let spring = |(&edge, k): (&[u32; 2], f64)| {

@@ -1,0 +1,66 @@
+//! What articles on PBD and XPBD claim, measured: each claim as a plot (SVG) and as figures (CSV). `docs/study.md` shows
+//! and explains them; `tests/study.rs` holds the numbers.
+//!
+//! Played on the CPU reference, which gives the same bits on every machine, or with `--gpu` on the solver.
+
+mod bending;
+mod convergence;
+mod damping;
+mod iterations;
+mod order;
+mod plot;
+mod scenes;
+mod substeps;
+mod time_step;
+
+use clap::Parser;
+use plot::Figure;
+use scenes::Lab;
+use std::path::PathBuf;
+use supple::gpu::Context;
+
+type Maker = fn(&Lab) -> supple::Result<Figure>;
+
+/// Name and maker of every figure.
+const FIGURES: [(&str, Maker); 7] = [
+    ("iterations", iterations::figure),
+    ("time_step", time_step::figure),
+    ("substeps", substeps::figure),
+    ("damping", damping::figure),
+    ("convergence", convergence::figure),
+    ("order", order::figure),
+    ("bending", bending::figure),
+];
+
+#[derive(Parser, Debug)]
+#[command(about = "Plots what articles on PBD and XPBD claim")]
+struct Arguments {
+    /// Where the SVG and CSV files go
+    #[arg(long, value_name = "DIR", default_value = "out/study")]
+    out: PathBuf,
+    /// Only the figure of this name
+    #[arg(long, value_name = "NAME", value_parser = FIGURES.map(|(name, _)| name))]
+    only: Option<String>,
+    /// Fewer points and smaller scenes
+    #[arg(long)]
+    quick: bool,
+    /// On the GPU solver instead of the CPU reference
+    #[arg(long)]
+    gpu: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    let Arguments { out, only, quick, gpu } = Arguments::parse();
+    let gpu = if gpu { Some(Context::new(supple::wgpu::Limits::default())?) } else { None };
+    let lab = Lab { quick, gpu };
+    std::fs::create_dir_all(&out)?;
+    for (name, figure) in FIGURES.into_iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name)) {
+        let start = std::time::Instant::now();
+        let figure = figure(&lab)?;
+        std::fs::write(out.join(name).with_extension("csv"), figure.csv())?;
+        figure.draw(&out.join(name).with_extension("svg"))?;
+        println!("{name}: {} ({:.1} s)", figure.title, start.elapsed().as_secs_f64());
+    }
+    println!("wrote {}", out.display());
+    Ok(())
+}

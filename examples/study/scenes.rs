@@ -1,0 +1,102 @@
+//! What the figures share: a player of either sort, springs and chains, waiting for rest.
+
+use supple::gpu::Context;
+use supple::{Distance, Material, Particle, Reference, Result, Scene, Settings, Solver};
+
+pub const G: f64 = 9.81;
+
+/// How the study is run.
+pub struct Lab {
+    pub quick: bool,
+    pub gpu: Option<Context>,
+}
+
+impl Lab {
+    /// The one of both that suits the run.
+    pub fn pick<T>(&self, quick: T, full: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    pub fn player(&self, scene: &Scene, settings: Settings) -> Result<Player<'_>> {
+        Ok(match &self.gpu {
+            None => Player::Reference(Box::new(Reference::new(scene, settings)?)),
+            Some(gpu) => Player::Gpu(gpu, Box::new(Solver::new(&gpu.device, &gpu.queue, scene, settings)?)),
+        })
+    }
+}
+
+/// The CPU reference, or the solver.
+pub enum Player<'a> {
+    Reference(Box<Reference>),
+    Gpu(&'a Context, Box<Solver>),
+}
+
+impl Player<'_> {
+    pub fn step(&mut self, steps: u32) {
+        match self {
+            Self::Reference(reference) => reference.step(steps),
+            Self::Gpu(gpu, solver) => {
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                solver.encode(&mut encoder, steps);
+                gpu.queue.submit([encoder.finish()]);
+            }
+        }
+    }
+
+    pub fn positions(&self) -> Result<Vec<[f64; 3]>> {
+        let positions = match self {
+            Self::Reference(reference) => reference.positions(),
+            Self::Gpu(_, solver) => solver.read_positions()?,
+        };
+        Ok(positions.into_iter().map(|position| position.map(f64::from)).collect())
+    }
+
+    /// Plays 0.1 s at a time until no particle moves by more than `tolerance` [m] in it, or `limit` [s] are over.
+    pub fn settle(&mut self, dt: f32, tolerance: f64, limit: f64) -> Result<Vec<[f64; 3]>> {
+        let steps = (0.1 / dt).round().max(1.0) as u32;
+        let mut before = self.positions()?;
+        for _ in 0..(10.0 * limit) as u32 {
+            self.step(steps);
+            let after = self.positions()?;
+            let still = before.iter().zip(&after).all(|(before, after)| distance(*before, *after) < tolerance);
+            before = after;
+            if still {
+                break;
+            }
+        }
+        Ok(before)
+    }
+}
+
+/// No gravity, no tethers, one substep of 1/60 s.
+pub fn weightless() -> Settings {
+    Settings { gravity: [0.0; 3], tethers: false, substeps: 1, ..Settings::default() }
+}
+
+/// A mass of 1 kg on a link of 1 m below a pin, stretched by so much [m].
+pub fn spring(stretch: f32, material: Material) -> Result<Scene> {
+    let mut scene = Scene::new();
+    scene.add_particle(Particle::default())?;
+    scene.add_particle(Particle { position: [0.0, -1.0 - stretch, 0.0], ..Particle::default() })?;
+    scene.add(Distance { particles: [0, 1], rest_length: 1.0 }, material)?;
+    scene.pin(0)?;
+    Ok(scene)
+}
+
+/// Particles of 1 kg on links of `spacing` [m], hanging straight from a pin, stretched by the factor `stretch`.
+pub fn chain(links: u32, spacing: f32, stretch: f32, material: Material) -> Result<Scene> {
+    let mut scene = Scene::new();
+    for particle in 0..=links {
+        let y = -spacing * stretch * particle as f32;
+        scene.add_particle(Particle { position: [0.0, y, 0.0], ..Particle::default() })?;
+    }
+    for link in 0..links {
+        scene.add(Distance { particles: [link, link + 1], rest_length: spacing }, material)?;
+    }
+    scene.pin(0)?;
+    Ok(scene)
+}
+
+pub fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+    (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt()
+}
