@@ -45,6 +45,10 @@ struct Member {
 
 struct Frame {
     center: vec3f,
+    // Σ μ q/M
+    rest: vec3f,
+    // M
+    weight: f32,
     rotation: vec4f,
     // K of K Ω = torque: diagonal, and (yz, zx, xy).
     diagonal: vec3f,
@@ -59,7 +63,11 @@ fn load_record(place: u32) -> GroupRecord {
 fn load_member(record: GroupRecord, index: u32) -> Member {
     let a = members[record.first_row + 2u * index];
     let b = members[record.first_row + 2u * index + 1u];
-    return Member(a.x, bitcast<f32>(a.y), bitcast<f32>(a.z), bitcast<vec3f>(b.xyz), a.w, b.w);
+    var weight = bitcast<f32>(a.z);
+    if ROTATES && positions[a.x].w == 0.0 {
+        weight = PIN_WEIGHT * record.parameters.x;
+    }
+    return Member(a.x, bitcast<f32>(a.y), weight, bitcast<vec3f>(b.xyz), a.w, b.w);
 }
 
 // x + d of a particle in the frame of `origin`, so that differences keep their precision.
@@ -92,26 +100,35 @@ fn closer(rotation: vec4f, columns: array<vec3f, 3>) -> vec4f {
     return vec4f(v / norm, w / norm);
 }
 
-// Σ μ x and Σ μ x qᵀ over every `lanes`-th member.
+// Σ μ x and M, Σ μ x qᵀ and Σ μ q over every `lanes`-th member.
 fn moments_of(record: GroupRecord, origin: vec3f, lane: u32, lanes: u32) -> array<vec4f, 4> {
     var sums: array<vec4f, 4>;
     for (var k = lane; k < record.count; k += lanes) {
         let member = load_member(record, k);
         let x = opaque(relative(member.particle, origin) * member.weight, span.zero);
-        sums[0] += vec4f(x, 0.0);
+        sums[0] += vec4f(x, member.weight);
         if ROTATES {
-            sums[1] += vec4f(x * member.rest.x, 0.0);
-            sums[2] += vec4f(x * member.rest.y, 0.0);
-            sums[3] += vec4f(x * member.rest.z, 0.0);
+            let q = opaque(member.rest * member.weight, span.zero);
+            sums[1] += vec4f(x * member.rest.x, q.x);
+            sums[2] += vec4f(x * member.rest.y, q.y);
+            sums[3] += vec4f(x * member.rest.z, q.z);
         }
     }
     return sums;
 }
 
-fn frame_of(record: GroupRecord, sums: array<vec4f, 4>, start: vec4f) -> Frame {
+fn frame_of(sums: array<vec4f, 4>, start: vec4f) -> Frame {
     var rotation = start;
+    let weight = sums[0].w;
+    var center = opaque(sums[0].xyz / weight, span.zero);
+    var rest = vec3f();
+    var columns: array<vec3f, 3>;
     if ROTATES {
-        let columns = array(sums[1].xyz, sums[2].xyz, sums[3].xyz);
+        rest = opaque(vec3f(sums[1].w, sums[2].w, sums[3].w) / weight, span.zero);
+        // About the centre.
+        columns[0] = opaque(sums[1].xyz - sums[0].xyz * rest.x, span.zero);
+        columns[1] = opaque(sums[2].xyz - sums[0].xyz * rest.y, span.zero);
+        columns[2] = opaque(sums[3].xyz - sums[0].xyz * rest.z, span.zero);
         for (var step = 0u; step < ROTATION_STEPS; step++) {
             rotation = closer(rotation, columns);
         }
@@ -122,14 +139,17 @@ fn frame_of(record: GroupRecord, sums: array<vec4f, 4>, start: vec4f) -> Frame {
         var axes = array(vec3f(1.0, 0.0, 0.0), vec3f(0.0, 1.0, 0.0), vec3f(0.0, 0.0, 1.0));
         for (var k = 0u; k < 3u; k++) {
             let r = turned(rotation, axes[k]);
-            let a = sums[k + 1u].xyz;
+            let a = columns[k];
             diagonal = opaque(diagonal + opaque(a * r, span.zero), span.zero);
             beside += opaque(opaque(a.yzx * r.zxy, span.zero) + opaque(a.zxy * r.yzx, span.zero), span.zero);
         }
         diagonal = opaque(vec3f(diagonal.x + diagonal.y + diagonal.z), span.zero) - diagonal;
         beside *= -0.5;
     }
-    return Frame(sums[0].xyz / record.parameters.x, rotation, diagonal, beside);
+    if ROTATES {
+        center = opaque(center - turned(rotation, rest), span.zero);
+    }
+    return Frame(center, rest, weight, rotation, diagonal, beside);
 }
 
 // Writes every `lanes`-th direction; Σ r and Σ value, Σ w |r|² and Σ r·(x − x_prev), Σ (x − centre) × r.
@@ -165,7 +185,7 @@ struct Solved {
     // Σ r and Ω: what the directions do not quite cancel.
     push: vec3f,
     omega: vec3f,
-    rotation: vec4f,
+    frame: Frame,
     // s Δλ, and the share of the impulses so far that is taken back
     strength: f32,
     relax: f32,
@@ -173,9 +193,10 @@ struct Solved {
 
 // rᵢ less its share of what the directions do not quite cancel.
 fn balanced(solved: Solved, member: Member, slot: u32) -> vec3f {
-    var r = opaque(impulses[slot].xyz - solved.push * (member.weight / solved.record.parameters.x), span.zero);
+    var r = opaque(impulses[slot].xyz - solved.push * (member.weight / solved.frame.weight), span.zero);
     if ROTATES {
-        r -= cross_product(solved.omega, turned(solved.rotation, member.rest), span.zero) * member.weight;
+        let lever = turned(solved.frame.rotation, opaque(member.rest - solved.frame.rest, span.zero));
+        r -= cross_product(solved.omega, opaque(lever, span.zero), span.zero) * member.weight;
     }
     return opaque(r, span.zero);
 }
@@ -231,13 +252,13 @@ fn solved_by(place: u32, record: GroupRecord, frame: Frame, sums: array<vec4f, 4
         relax = relaxation(weighted, material);
     }
     let omega = solve_symmetric(frame.diagonal, frame.beside, sums[2].xyz, span.zero);
-    return Solved(record, sums[0].xyz, omega, frame.rotation, strength, relax);
+    return Solved(record, sums[0].xyz, omega, frame, strength, relax);
 }
 
 fn solve(place: u32) -> Solved {
     let record = load_record(place);
     let origin = positions[load_member(record, 0u).particle].xyz;
-    let frame = frame_of(record, moments_of(record, origin, 0u, 1u), rotations[place]);
+    let frame = frame_of(moments_of(record, origin, 0u, 1u), rotations[place]);
     let sums = directions_of(record, frame, origin, 0u, 1u);
     return solved_by(place, record, frame, sums, load_lambda(place), true);
 }
@@ -262,7 +283,7 @@ fn solve_wide(place: u32, lane: u32) -> Solved {
     // What lane 0 will write is read by all before the first barrier.
     let start = rotations[place];
     let lambda = load_lambda(place);
-    let frame = frame_of(record, total(lane, moments_of(record, origin, lane, LANES)), start);
+    let frame = frame_of(total(lane, moments_of(record, origin, lane, LANES)), start);
     let sums = total(lane, directions_of(record, frame, origin, lane, LANES));
     return solved_by(place, record, frame, sums, lambda, lane == 0u);
 }

@@ -64,7 +64,7 @@ fn texts() -> Vec<(String, String)> {
         for info in KINDS.iter().filter(|info| info.is_group() == (name == "project_group")) {
             let constants = format!(
                 "const ARITY = {}u; const ROWS = {}u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
-                const LANES = 128u; const ROTATION_STEPS = 8u;",
+                const LANES = 128u; const ROTATION_STEPS = 8u; const PIN_WEIGHT = 10.0;",
                 info.arity.max(1),
                 info.record_words / 4,
                 info.unit_gradients,

@@ -150,7 +150,12 @@ pub(super) fn projection(info: &KindInfo) -> String {
         Function::Group(_) => (
             "",
             include_str!("../../shaders/project_group.wgsl"),
-            format!("const LANES = {}u;\nconst ROTATION_STEPS = {}u;\n", group::LANES, group::ROTATION_STEPS),
+            format!(
+                "const LANES = {}u;\nconst ROTATION_STEPS = {}u;\nconst PIN_WEIGHT = {:?};\n",
+                group::LANES,
+                group::ROTATION_STEPS,
+                group::PIN_WEIGHT
+            ),
         ),
     };
     [info.shader, shared, pass, &constants].join("\n")

@@ -6,13 +6,16 @@
 //!
 //! 1. the moments Σ μ x and Σ μ x qᵀ give the [`Frame`]: the centre, and for kinds that turn the rotation from rest;
 //! 2. every rᵢ, and the sums Σ rᵢ, Σ value, Σ wᵢ|rᵢ|², Σ rᵢ·(x − x_prev) give C, s and Δλ;
-//! 3. Δxᵢ = wᵢ s Δλ (rᵢ − μᵢ (Σ r/M + Ω × R qᵢ)). What is taken off is 0 but for rounding and for what the rotation still
+//! 3. Δxᵢ = wᵢ s Δλ (rᵢ − μᵢ (Σ r/M + Ω × R (qᵢ − q_cm))). What is taken off is 0 but for rounding and for what the rotation still
 //!    lacks, which would otherwise add up to a push and a brake: Ω answers to the torque Σ (x − centre) × r.
 //!
 //! Where the frame turns, rᵢ/C does not settle as C comes near 0, and one λ for all would sum up steps in different directions to no
 //! force at all: two groups that overlap would end a tenth aside. So each member has a multiplier of its own, the impulse Pᵢ that
 //! it has been given in this substep: ΔPᵢ = s Δλ₀ rᵢ − ω α̃/((1 + γ) Σ w|∇C|² + α̃) Pᵢ, Δλ₀ being Δλ of λ = 0. For a lone group
 //! that is the same.
+//!
+//! Where the frame turns, a pinned member weighs [`PIN_WEIGHT`] times the whole group: the others come to it, however light it
+//! would be if it were free.
 //!
 //! Large groups are solved by [`LANES`] threads each, small ones by one.
 //!
@@ -33,6 +36,8 @@ pub const MEMBER_ROWS: usize = 2;
 pub const LANES: usize = 128;
 /// Groups of more members than this are large.
 pub const SMALL: usize = 256;
+/// What a pinned member weighs in the frame, over the weight of its group.
+pub const PIN_WEIGHT: f32 = 10.0;
 /// Steps of the extraction of a rotation, from where it stood before.
 pub const ROTATION_STEPS: usize = 8;
 
@@ -99,11 +104,13 @@ impl<'a> Member<'a> {
     }
 }
 
-/// Sums of the first round: Σ μ x, and the columns of Σ μ x qᵀ.
+/// Sums of the first round: Σ μ x, Σ μ q, the columns of Σ μ x qᵀ, and M = Σ μ.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moments {
     pub(crate) mean: Vec3,
+    pub(crate) rest: Vec3,
     pub(crate) columns: [Vec3; 3],
+    pub(crate) total: f32,
 }
 
 impl Moments {
@@ -111,6 +118,8 @@ impl Moments {
     pub(crate) fn add_member(&mut self, member: &Member<'_>, x: Vec3) {
         let x = x * member.weight;
         self.mean += x;
+        self.rest += member.rest * member.weight;
+        self.total += member.weight;
         for (column, q) in self.columns.iter_mut().zip(member.rest.to_array()) {
             *column += x * q;
         }
@@ -119,6 +128,8 @@ impl Moments {
     #[inline]
     pub(crate) fn add(&mut self, other: &Self) {
         self.mean += other.mean;
+        self.rest += other.rest;
+        self.total += other.total;
         for (column, other) in self.columns.iter_mut().zip(other.columns) {
             *column += other;
         }
@@ -156,7 +167,7 @@ pub(crate) fn initial_rotation(record: &[u32], rows: &[[u32; 4]], positions: &[[
     let origin = place(rows[record[0] as usize][0]);
     let mut moments = Moments::default();
     members.for_each(|member| moments.add_member(&member, place(member.particle) - origin));
-    Frame::new(&moments, f32::from_bits(record[MATERIAL_WORD + 1]), true, IDENTITY, 100).rotation
+    Frame::new(&moments, true, IDENTITY, 100).rotation
 }
 
 /// No rotation.
@@ -165,8 +176,12 @@ pub const IDENTITY: Rotation = (Vec3::ZERO, 1.0);
 /// Where a group is, and how it is turned against its rest pose.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
-    /// The centre Σ μ x/M.
+    /// Where q = 0 is: Σ μ x/M, but for R Σ μ q/M.
     pub center: Vec3,
+    /// Σ μ q/M: 0 where nothing is pinned.
+    pub rest: Vec3,
+    /// M.
+    pub total: f32,
     /// The rotation that takes q to x − centre best.
     pub rotation: Rotation,
     /// K of K Ω = torque: how the torque of Σ μ (x − centre) × (R q) answers to a turn of R.
@@ -175,13 +190,17 @@ pub struct Frame {
 
 impl Frame {
     /// The frame of the moments; the rotation is sought from where it stood.
-    pub(crate) fn new(moments: &Moments, total: f32, rotates: bool, rotation: Rotation, steps: usize) -> Self {
-        let center = moments.mean / total;
+    pub(crate) fn new(moments: &Moments, rotates: bool, rotation: Rotation, steps: usize) -> Self {
+        let total = moments.total;
+        let (center, rest) = (moments.mean / total, moments.rest / total);
         if !rotates {
-            return Self { center, rotation, inertia: (Vec3::ZERO, Vec3::ZERO) };
+            return Self { center, rest, total, rotation, inertia: (Vec3::ZERO, Vec3::ZERO) };
         }
-        let rotation = (0..steps).fold(rotation, |rotation, _| closer(rotation, &moments.columns));
-        Self { center, rotation, inertia: inertia(rotation, &moments.columns) }
+        // About the centre.
+        let columns: [Vec3; 3] = std::array::from_fn(|k| moments.columns[k] - moments.mean * rest[k]);
+        let rotation = (0..steps).fold(rotation, |rotation, _| closer(rotation, &columns));
+        let center = center - turned(rotation, rest);
+        Self { center, rest, total, rotation, inertia: inertia(rotation, &columns) }
     }
 }
 
@@ -238,8 +257,7 @@ impl Group {
         for member in &members {
             moments.add_member(member, x(member.particle));
         }
-        let total = f32::from_bits(parameters[0]);
-        let frame = Frame::new(&moments, total, self.rotates, IDENTITY, 100);
+        let frame = Frame::new(&moments, self.rotates, IDENTITY, 100);
         let directions: Vec<_> =
             members.iter().map(|member| (self.direction)(member, x(member.particle), &frame, &x)).collect();
         let sum = directions.iter().map(|(_, value)| value).sum();

@@ -82,9 +82,13 @@ impl Reference {
         let Function::Group(function) = cooked.info.function else { return Vec::new() };
         let (record, lanes) = (cooked.record(place), cooked.lanes);
         let parameters = &record[group::MATERIAL_WORD + 1..];
-        let total = f32::from_bits(parameters[0]);
-        let members: Vec<_> =
-            (0..record[1] as usize).map(|index| Member::read(&cooked.rows, record[0] as usize, index)).collect();
+        let pin_weight = group::PIN_WEIGHT * f32::from_bits(parameters[0]);
+        let member = |index: usize| {
+            let member = Member::read(&cooked.rows, record[0] as usize, index);
+            let pinned = function.rotates && self.controls.inverse_masses[member.particle as usize] == 0.0;
+            Member { weight: if pinned { pin_weight } else { member.weight }, ..member }
+        };
+        let members: Vec<_> = (0..record[1] as usize).map(member).collect();
         let first = members[0].particle as usize;
         let (origin, d0) = (self.positions[first], self.displacements[first]);
         let relative =
@@ -99,7 +103,7 @@ impl Reference {
             moments.add(&partial);
         }
         let start = self.rotations[kind][place];
-        let frame = Frame::new(&moments, total, function.rotates, start, group::ROTATION_STEPS);
+        let frame = Frame::new(&moments, function.rotates, start, group::ROTATION_STEPS);
 
         let mut directions = vec![Vec3::ZERO; members.len()];
         let mut sums = Sums::default();
@@ -132,9 +136,9 @@ impl Reference {
         let first_slot = record[2] as usize;
         let mut impulses = Vec::with_capacity(members.len());
         for (index, (member, r)) in members.iter().zip(directions).enumerate() {
-            let mut r = r - sums.direction * (member.weight / total);
+            let mut r = r - sums.direction * (member.weight / frame.total);
             if function.rotates {
-                r -= omega.cross(turned(frame.rotation, member.rest)) * member.weight;
+                r -= omega.cross(turned(frame.rotation, member.rest - frame.rest)) * member.weight;
             }
             let given = if first_iteration { Vec3::ZERO } else { self.given[kind][first_slot + index] };
             let impulse = r * strength - given * relax;
