@@ -24,7 +24,7 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let Arguments { mut options, links } = Arguments::parse();
     // The article's number of substeps, unless another is asked for.
-    if !std::env::args().any(|argument| argument.starts_with("--substeps")) {
+    if !common::is_given("--substeps") {
         options.substeps = 24;
     }
     let mut scene = Scene::new();
@@ -40,10 +40,10 @@ fn main() -> anyhow::Result<()> {
         title: "chain",
         settings: options.settings(),
         edges: 0..links,
-        materials: Vec::new(),
         camera: Camera { target: glam::Vec3::new(0.0, 1.0, 0.0), distance: 6.0, yaw: 0.0, pitch: 0.15 },
         ground: -1.0,
         scene,
+        ..Demo::default()
     };
     let weight = 9.81 * links as f32;
     common::run(demo, &options, |report| {

@@ -11,7 +11,14 @@ mod common;
 use clap::Parser;
 use common::camera::Camera;
 use common::{Demo, Options};
-use supple::{ClothGrid, Scene, Tethers};
+use supple::{Bending, ClothGrid, Fabric, Scene, Tethers};
+
+const BENDINGS: &[(&str, Bending)] = &[
+    ("springs", Bending::Springs),
+    ("hinges", Bending::Hinges),
+    ("isometric", Bending::Isometric),
+    ("none", Bending::None),
+];
 
 #[derive(Parser, Debug)]
 #[command(about = "A cloth of 100 000 particles, pinned at two corners")]
@@ -24,17 +31,24 @@ struct Arguments {
     /// Rows
     #[arg(long, default_value_t = 316)]
     rows: u32,
+    /// What resists bending
+    #[arg(long, default_value = "springs", value_parser = common::choice(BENDINGS))]
+    bending: Bending,
+    /// Flexural rigidity of hinges and of isometric bending [N m]
+    #[arg(long, default_value_t = Fabric::default().flexural_rigidity)]
+    rigidity: f32,
     /// Tethers a particle
     #[arg(long, default_value_t = 2)]
     tethers: u32,
 }
 
 fn main() -> anyhow::Result<()> {
-    let Arguments { options, columns, rows, tethers } = Arguments::parse();
+    let Arguments { options, columns, rows, bending, rigidity, tethers } = Arguments::parse();
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid {
         columns,
         rows,
+        fabric: Fabric { bending, flexural_rigidity: rigidity, ..Fabric::default() },
         tethers: Some(Tethers { per_particle: tethers, scale: 1.0 }),
         ..ClothGrid::default()
     })?;
@@ -51,6 +65,7 @@ fn main() -> anyhow::Result<()> {
         camera: Camera { target: glam::Vec3::new(0.0, -0.75, -0.35), distance: 3.6, yaw: 0.6, pitch: 0.18 },
         ground: -2.1,
         scene,
+        ..Demo::default()
     };
     common::run(demo, &options, |report| {
         anyhow::ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);

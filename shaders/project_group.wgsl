@@ -44,7 +44,10 @@ struct Member {
 }
 
 struct Frame {
+    // where q = 0 is
     center: vec3f,
+    // Σ μ x/M
+    middle: vec3f,
     // Σ μ q/M
     rest: vec3f,
     // M
@@ -120,7 +123,8 @@ fn moments_of(record: GroupRecord, origin: vec3f, lane: u32, lanes: u32) -> arra
 fn frame_of(sums: array<vec4f, 4>, start: vec4f) -> Frame {
     var rotation = start;
     let weight = sums[0].w;
-    var center = opaque(sums[0].xyz / weight, span.zero);
+    let middle = opaque(sums[0].xyz / weight, span.zero);
+    var center = middle;
     var rest = vec3f();
     var columns: array<vec3f, 3>;
     if ROTATES {
@@ -147,12 +151,12 @@ fn frame_of(sums: array<vec4f, 4>, start: vec4f) -> Frame {
         beside *= -0.5;
     }
     if ROTATES {
-        center = opaque(center - turned(rotation, rest), span.zero);
+        center = opaque(middle - turned(rotation, rest), span.zero);
     }
-    return Frame(center, rest, weight, rotation, diagonal, beside);
+    return Frame(center, middle, rest, weight, rotation, diagonal, beside);
 }
 
-// Writes every `lanes`-th direction; Σ r and Σ value, Σ w |r|² and Σ r·(x − x_prev), Σ (x − centre) × r.
+// Writes every `lanes`-th direction; Σ r and Σ value, Σ w |r|² and Σ r·(x − x_prev), Σ (x − x_cm) × r.
 fn directions_of(record: GroupRecord, frame: Frame, origin: vec3f, lane: u32, lanes: u32) -> array<vec4f, 4> {
     var sums: array<vec4f, 4>;
     let d0 = displacements[load_member(record, 0u).particle].xyz;
@@ -166,7 +170,7 @@ fn directions_of(record: GroupRecord, frame: Frame, origin: vec3f, lane: u32, la
         sums[0] += r;
         sums[1] += vec4f(w * dot(r.xyz, r.xyz), travel, 0.0, 0.0);
         if ROTATES {
-            sums[2] += vec4f(cross_product(x - frame.center, r.xyz, span.zero), 0.0);
+            sums[2] += vec4f(cross_product(x - frame.middle, r.xyz, span.zero), 0.0);
         }
     }
     return sums;

@@ -91,6 +91,79 @@ fn cloth_reports_what_its_positions_say() {
     assert!(std::fs::metadata(gif).unwrap().len() > 1000);
 }
 
+/// A demo's line of JSON.
+fn report(name: &str, arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&run(example(name).args(["--headless", "--json"]).args(arguments))).unwrap()
+}
+
+#[test]
+fn cloth_bends_in_every_way() {
+    for bending in ["springs", "hinges", "isometric", "none"] {
+        let size = ["--columns", "24", "--rows", "24", "--frames", "30", "--rigidity", "1e-4", "--bending", bending];
+        let report = report("cloth", &size);
+        assert!(report["max_strain"].as_f64() < Some(0.05), "{report}");
+        assert!(report["lowest_point"].as_f64() < Some(-0.3), "{report}");
+    }
+}
+
+#[test]
+fn cloth_takes_other_ways_of_solving() {
+    let size = ["--columns", "24", "--rows", "24", "--frames", "30"];
+    for extra in [["--sweep", "jacobi"], ["--relaxation", "1.4"], ["--method", "pbd"]] {
+        let report = report("cloth", &[&size[..], &extra].concat());
+        assert!(report["max_strain"].as_f64() < Some(0.1), "{extra:?}: {report}");
+    }
+}
+
+#[test]
+fn soft_bodies_are_squeezed_and_keep_their_volume() {
+    let (png, obj) = (file("soft_body.png"), file("tetrahedron.obj"));
+    let picture = ["--png", png.to_str().unwrap(), "--size", "160", "120"];
+    let report = report("soft_body", &[&["--frames", "36", "--spacing", "0.11"], &picture[..]].concat());
+    assert_eq!(report["non_finite_count"].as_u64(), Some(0), "{report}");
+    assert!(report["tetrahedra"].as_u64() > Some(1000), "{report}");
+    let range = |name: &str| [0, 1].map(|end| report[name][end].as_f64().unwrap());
+    let [least, most] = range("volume_range_of_ball");
+    assert!((0.7..0.97).contains(&least) && most < 1.02, "{report}");
+    let [least, most] = range("volume_range_of_hung");
+    assert!(least > 0.93 && most < 1.05, "{report}");
+    assert_eq!(image::open(png).unwrap().width(), 160);
+
+    std::fs::write(&obj, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 4 3\nf 1 2 4\nf 2 3 4\n").unwrap();
+    for elasticity in ["rigid", "regions"] {
+        let report = self::report(
+            "soft_body",
+            &["--frames", "12", "--spacing", "0.11", "--elasticity", elasticity, "--obj", obj.to_str().unwrap()],
+        );
+        let bounds = if elasticity == "rigid" { 0.99..1.01 } else { 0.8..1.2 };
+        assert!(bounds.contains(&report["volume_ratio_of_hung"].as_f64().unwrap()), "{report}");
+    }
+}
+
+#[test]
+fn balloon_takes_the_volume_and_the_pressure_of_a_sphere() {
+    let report = report("balloon", &["--frames", "40", "--cuts", "2", "--pressure", "2", "--damping", "2"]);
+    let figure = |name: &str| report[name].as_f64().unwrap();
+    assert_eq!(figure("non_finite_count"), 0.0);
+    assert!((figure("volume") / figure("wanted_volume") - 1.0).abs() < 0.01, "{report}");
+    assert!((figure("wanted_volume") / figure("rest_volume") - 2.0).abs() < 1e-5, "{report}");
+    assert!((figure("overpressure") / figure("overpressure_of_a_sphere") - 1.0).abs() < 0.15, "{report}");
+}
+
+#[test]
+fn shape_matching_keeps_rigid_bodies_rigid() {
+    let report = report("shape_matching", &["--frames", "20", "--spacing", "0.09"]);
+    assert_eq!(report["non_finite_count"].as_u64(), Some(0), "{report}");
+    let bodies = report["bodies"].as_array().unwrap();
+    assert_eq!(bodies.len(), 8);
+    for body in bodies {
+        let figure = |name: &str| body[name].as_f64().unwrap();
+        let soft = body["name"].as_str().unwrap().starts_with("soft");
+        assert!(if soft { figure("shape_error") > 0.01 } else { figure("shape_error") < 1e-3 }, "{body}");
+        assert!(figure("grip_error") < if soft { 0.3 } else { 0.01 }, "{body}");
+    }
+}
+
 #[test]
 fn cloth_without_tethers_stretches_more() {
     let arguments = ["--headless", "--columns", "48", "--rows", "48", "--frames", "60", "--json"];

@@ -111,7 +111,7 @@ fn the_study_finds_what_its_page_says() {
     let end = |panel, series| figures.series(panel, series).last().unwrap().1;
     assert!(end("at the time", "fixed") > 1.0 && end("at the time", "alternating") > 1.0);
     assert!(end("at the time", "Jacobi") < 1e-3);
-    assert!(end("at the time", "shuffled") > 1.0 && end("mean", "shuffled") < 0.7 * end("mean", "fixed"));
+    assert!(end("at the time", "shuffled") > 1.0 && end("mean", "shuffled") < 0.8 * end("mean", "fixed"));
 
     let figures = Figures::read(&folder, "bending");
     figures.series("", "isometric").iter().for_each(|&(b, drop)| near(drop, figures.at("", "elastica", b), 0.01));

@@ -4,7 +4,7 @@ use glam::camera::rh::{proj::directx::perspective, view::look_at_mat4};
 use glam::{Mat4, Vec2, Vec3};
 
 /// Looks at a point from a distance; drag to orbit, scroll to zoom.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Camera {
     pub target: Vec3,
     pub distance: f32,
@@ -58,14 +58,15 @@ impl Ray {
         (along.abs() > 1e-6 && distance > 0.0).then(|| self.origin + self.direction * distance)
     }
 
-    /// The point that the ray passes most closely, seen from its origin; none that it misses by more than 2°.
-    pub fn nearest(&self, points: &[[f32; 3]]) -> Option<usize> {
-        let miss = |point: &[f32; 3]| {
-            let to = Vec3::from(*point) - self.origin;
+    /// The point that the ray hits, seen from its origin; none that it misses by more than 2°. What lies in front is preferred
+    /// to what is hit better behind it.
+    pub fn nearest(&self, points: impl Iterator<Item = (usize, [f32; 3])>) -> Option<usize> {
+        let score = |(index, point): (usize, [f32; 3])| {
+            let to = Vec3::from(point) - self.origin;
             let along = to.dot(self.direction);
-            (along > 0.0).then(|| (to - along * self.direction).length() / along)
+            let miss = (to - along * self.direction).length() / along;
+            (along > 0.0 && miss < 0.035).then_some((index, along * (1.0 + 4.0 * miss)))
         };
-        let misses = points.iter().enumerate().filter_map(|(index, point)| Some((index, miss(point)?)));
-        misses.filter(|(_, miss)| *miss < 0.035).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
+        points.filter_map(score).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
     }
 }

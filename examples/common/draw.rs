@@ -1,10 +1,12 @@
 //! Draws a solver's buffers where they lie: no readback, no copy.
 
+use super::Demo;
 use super::camera::Camera;
 use glam::camera::rh::{proj::directx::orthographic, view::look_at_mat4};
 use glam::{Mat4, Vec3};
+use std::ops::Range;
 use supple::wgpu::{self, util::DeviceExt};
-use supple::{Distance, Scene, Solver};
+use supple::{Distance, Solver};
 
 const SAMPLES: u32 = 4;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
@@ -28,8 +30,6 @@ struct FrameUniform {
     color_view: u32,
     light: Vec3,
     ground: f32,
-    line_width: f32,
-    padding: [u32; 3],
 }
 
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -37,6 +37,8 @@ struct FrameUniform {
 struct Line {
     particles: [u32; 2],
     color: [u8; 4],
+    /// [m]
+    width: f32,
 }
 
 /// Pipelines and targets for one solver and one picture size.
@@ -56,9 +58,10 @@ pub struct Renderer {
     sky: wgpu::RenderPipeline,
     lines: wgpu::RenderPipeline,
     line_instances: wgpu::Buffer,
-    line_count: u32,
-    /// Lines are all there is to see: a rope.
-    only_lines: bool,
+    /// The constraints among the lines, and the ropes.
+    constraint_lines: Range<u32>,
+    rope_lines: Range<u32>,
+    tints: wgpu::Buffer,
     ground_height: f32,
     targets: Option<Targets>,
 }
@@ -74,9 +77,8 @@ impl Renderer {
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         format: wgpu::TextureFormat,
-        scene: &Scene,
+        demo: &Demo,
         solver: &Solver,
-        ground_height: f32,
     ) -> Self {
         let module = device.create_shader_module(wgpu::include_wgsl!("draw.wgsl"));
         let stages = wgpu::ShaderStages::VERTEX_FRAGMENT;
@@ -94,6 +96,7 @@ impl Renderer {
             entry(2, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison)),
             entry(3, storage),
             entry(4, storage),
+            entry(5, storage),
         ];
         // The shadow map cannot be read in the pass that writes it.
         let [layout, shadow_layout] = [full.as_slice(), &full[..1]]
@@ -147,7 +150,7 @@ impl Renderer {
         let line = Some(wgpu::VertexBufferLayout {
             array_stride: size_of::<Line>() as u64,
             step_mode: wgpu::VertexStepMode::Instance,
-            attributes: &wgpu::vertex_attr_array![0 => Uint32x2, 1 => Unorm8x4],
+            attributes: &wgpu::vertex_attr_array![0 => Uint32x2, 1 => Unorm8x4, 2 => Float32],
         });
         let (triangles, strip) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::TriangleStrip);
         let surface_buffers = [position.clone(), normal];
@@ -163,20 +166,25 @@ impl Renderer {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let only_lines = solver.index_count() == 0;
-        let lines_of_constraints = constraint_lines(scene, solver);
+        let mut all_lines = constraint_lines(demo, solver);
+        let constraint_count = all_lines.len() as u32;
+        all_lines.extend(rope_lines(demo));
+        let rope_lines = constraint_count..all_lines.len() as u32;
+        // A buffer must not be empty.
+        all_lines.push(bytemuck::Zeroable::zeroed());
         let line_instances = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: Some("lines"),
-            contents: if lines_of_constraints.is_empty() {
-                &[0; 16]
-            } else {
-                bytemuck::cast_slice(&lines_of_constraints)
-            },
+            contents: bytemuck::cast_slice(&all_lines),
             usage: wgpu::BufferUsages::VERTEX,
+        });
+        let tints = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("tints"),
+            contents: bytemuck::cast_slice(&tints(demo)),
+            usage: wgpu::BufferUsages::STORAGE,
         });
         let strains = strain_buffer(device, &[0.0]);
         let shadow = texture(device, (SHADOW_SIZE, SHADOW_SIZE), DEPTH, 1, wgpu::TextureUsages::TEXTURE_BINDING);
-        let bindings = bind(device, &layout, &uniform, &shadow, &strains, solver);
+        let bindings = bind(device, &layout, &uniform, &shadow, [&strains, solver.positions(), &tints]);
         let shadow_bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &shadow_layout,
@@ -198,9 +206,10 @@ impl Renderer {
             sky,
             lines,
             line_instances,
-            line_count: lines_of_constraints.len() as u32,
-            only_lines,
-            ground_height,
+            constraint_lines: 0..constraint_count,
+            rope_lines,
+            tints,
+            ground_height: demo.ground,
             targets: None,
         }
     }
@@ -211,7 +220,8 @@ impl Renderer {
             self.queue.write_buffer(&self.strains, 0, bytemuck::cast_slice(strains));
         } else {
             self.strains = strain_buffer(&self.device, strains);
-            self.bindings = bind(&self.device, &self.layout, &self.uniform, &self.shadow, &self.strains, solver);
+            let points = [&self.strains, solver.positions(), &self.tints];
+            self.bindings = bind(&self.device, &self.layout, &self.uniform, &self.shadow, points);
         }
     }
 
@@ -234,8 +244,6 @@ impl Renderer {
             color_view: u32::from(color_view == ColorView::Strain),
             light,
             ground: self.ground_height,
-            line_width: if self.only_lines { 0.02 } else { 0.002 },
-            padding: [0; 3],
         };
         self.queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
         if self.targets.as_ref().is_none_or(|targets| targets.size != size) {
@@ -276,29 +284,49 @@ impl Renderer {
         pass.draw(0..3, 0..1);
         pass.set_pipeline(&self.ground);
         pass.draw(0..4, 0..1);
-        if !self.only_lines && color_view != ColorView::Constraints {
+        // Groups have no lines to show, a chain nothing else.
+        let only_lines = solver.index_count() == 0;
+        let wants_lines = color_view == ColorView::Constraints && !self.constraint_lines.is_empty();
+        if !only_lines && !wants_lines {
             pass.set_pipeline(&self.surface);
             surface(&mut pass);
             pass.set_vertex_buffer(1, solver.normals().slice(..));
             pass.draw_indexed(0..solver.index_count(), 0, 0..1);
         }
-        if self.only_lines || color_view == ColorView::Constraints {
-            pass.set_pipeline(&self.lines);
-            pass.set_vertex_buffer(0, self.line_instances.slice(..));
-            pass.draw(0..6, 0..self.line_count);
-        }
+        pass.set_pipeline(&self.lines);
+        pass.set_vertex_buffer(0, self.line_instances.slice(..));
+        pass.draw(
+            0..6,
+            if only_lines || wants_lines { self.constraint_lines.clone() } else { self.rope_lines.clone() },
+        );
     }
 }
 
 /// Every distance constraint, in the colour of its colour.
-fn constraint_lines(scene: &Scene, solver: &Solver) -> Vec<Line> {
+fn constraint_lines(demo: &Demo, solver: &Solver) -> Vec<Line> {
     let colors = solver.coloring::<Distance>().color_of_constraints();
-    let distances = scene.distances(0..colors.len() as u32);
+    let distances = demo.scene.distances(0..colors.len() as u32);
     let line = |(distance, color): (Distance, Option<u32>)| Line {
         particles: distance.particles,
         color: color.map_or([20, 20, 20, 255], |color| hue(color as f32 * 0.618_034)),
+        width: if solver.index_count() == 0 { 0.02 } else { 0.002 },
     };
     distances.zip(colors).map(line).collect()
+}
+
+fn rope_lines(demo: &Demo) -> impl Iterator<Item = Line> {
+    let distances = demo.scene.distances(demo.ropes.clone());
+    distances.map(|distance| Line { particles: distance.particles, color: [70, 60, 45, 255], width: 0.012 })
+}
+
+/// The colour of every particle, and 1 where both sides have it; one row for all where they are alike.
+fn tints(demo: &Demo) -> Vec<[f32; 4]> {
+    let count = if demo.tints.is_empty() { 1 } else { demo.scene.particle_count() };
+    let mut tints = vec![[0.52, 0.05, 0.06, 0.0]; count];
+    for (particles, [red, green, blue]) in &demo.tints {
+        tints[particles.start as usize..particles.end as usize].fill([*red, *green, *blue, 1.0]);
+    }
+    tints
 }
 
 /// A full colour; `turns` go round the wheel.
@@ -323,8 +351,7 @@ fn bind(
     layout: &wgpu::BindGroupLayout,
     uniform: &wgpu::Buffer,
     shadow: &wgpu::TextureView,
-    strains: &wgpu::Buffer,
-    solver: &Solver,
+    [strains, points, tints]: [&wgpu::Buffer; 3],
 ) -> wgpu::BindGroup {
     let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
         compare: Some(wgpu::CompareFunction::LessEqual),
@@ -337,7 +364,8 @@ fn bind(
         wgpu::BindingResource::TextureView(shadow),
         wgpu::BindingResource::Sampler(&sampler),
         strains.as_entire_binding(),
-        solver.positions().as_entire_binding(),
+        points.as_entire_binding(),
+        tints.as_entire_binding(),
     ];
     let entries: Vec<_> =
         (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();

@@ -8,7 +8,6 @@ struct Frame {
     color_view: u32,
     light: vec3f,
     ground: f32,
-    line_width: f32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;
@@ -16,6 +15,7 @@ struct Frame {
 @group(0) @binding(2) var shadow_sampler: sampler_comparison;
 @group(0) @binding(3) var<storage, read> strains: array<f32>;
 @group(0) @binding(4) var<storage, read> points: array<vec4f>;
+@group(0) @binding(5) var<storage, read> tints: array<vec4f>;
 
 const SKY = vec3f(0.55, 0.62, 0.70);
 
@@ -48,13 +48,15 @@ struct Surface {
     @location(0) world: vec3f,
     @location(1) normal: vec3f,
     @location(2) strain: f32,
+    @location(3) tint: vec4f,
 }
 
 @vertex
 fn surface_vertex(@builtin(vertex_index) index: u32, @location(0) position: vec4f, @location(1) normal: vec4f) -> Surface {
     // The storage of strains is one float long while nobody has asked for them.
     let strain = strains[min(index, arrayLength(&strains) - 1u)];
-    return Surface(frame.view_projection * vec4f(position.xyz, 1.0), position.xyz, normal.xyz, strain);
+    let tint = tints[min(index, arrayLength(&tints) - 1u)];
+    return Surface(frame.view_projection * vec4f(position.xyz, 1.0), position.xyz, normal.xyz, strain, tint);
 }
 
 @vertex
@@ -76,7 +78,7 @@ fn surface_fragment(in: Surface) -> @location(0) vec4f {
     let geometric = normalize(in.normal);
     let front = dot(geometric, view) >= 0.0;
     let n = select(-geometric, geometric, front);
-    var base = select(vec3f(0.55, 0.36, 0.13), vec3f(0.52, 0.05, 0.06), front);
+    var base = select(mix(vec3f(0.55, 0.36, 0.13), in.tint.rgb, in.tint.a), in.tint.rgb, front);
     if frame.color_view == 1u {
         base = strain_color(in.strain);
     }
@@ -138,6 +140,7 @@ fn line_vertex(
     @builtin(vertex_index) index: u32,
     @location(0) particles: vec2u,
     @location(1) color: vec4f,
+    @location(2) width: f32,
 ) -> Line {
     let from_end = points[particles.x].xyz;
     let to_end = points[particles.y].xyz;
@@ -146,7 +149,7 @@ fn line_vertex(
     let world = select(from_end, to_end, corner >= 2u);
     let along = to_end - from_end;
     let across = cross(along, frame.eye - world);
-    let half_width = side * 0.5 * frame.line_width / max(length(across), 1e-12);
+    let half_width = side * 0.5 * width / max(length(across), 1e-12);
     return Line(frame.view_projection * vec4f(world + across * half_width, 1.0), color, side);
 }
 

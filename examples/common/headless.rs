@@ -2,14 +2,15 @@
 
 use super::measure::{median, peak_memory_mb};
 use super::picture::{Film, Painter};
-use super::{Demo, Options};
+use super::{Demo, Figures, Options};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
+use supple::coloring::Coloring;
 use supple::gpu::Context;
-use supple::{Distance, Solver, wgpu};
+use supple::{Distance, Hinge, IsometricBend, LineBend, Pressure, ShapeMatching, Solver, Volume, wgpu};
 
 /// What came of a run. Times are wall-clock from the recording of a frame to the end of its work on the GPU.
 #[derive(Debug, Serialize)]
@@ -20,7 +21,7 @@ pub struct Report {
     pub constraints: usize,
     pub colors: usize,
     /// Constraints that no colour took.
-    pub overflow: u32,
+    pub overflow: usize,
     pub dispatches_per_substep: usize,
     pub substeps: u32,
     pub iterations: u32,
@@ -42,6 +43,9 @@ pub struct Report {
     pub lowest_point: f64,
     pub non_finite_count: u32,
     pub seed: u64,
+    /// Those of the demo's script.
+    #[serde(flatten)]
+    pub figures: Figures,
     #[serde(skip)]
     pub positions: Vec<[f32; 3]>,
 }
@@ -63,13 +67,16 @@ impl Report {
             self.ms_per_frame_max,
             self.projections_per_second / 1e6,
         );
+        for (name, value) in &self.figures {
+            println!("{name}: {value}");
+        }
         println!("strain: mean {:.3} %, max {:.2} %", self.mean_strain * 100.0, self.max_strain * 100.0);
         println!("kinetic energy {:.4} J, lowest point {:.3} m", self.kinetic_energy, self.lowest_point);
         Ok(())
     }
 }
 
-pub fn run(demo: &Demo, options: &Options) -> anyhow::Result<Report> {
+pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     let start = Instant::now();
     let gpu = Context::new(supple::required_limits(&demo.scene))?;
     let mut solver = Solver::new(&gpu.device, &gpu.queue, &demo.scene, demo.settings)?;
@@ -96,12 +103,18 @@ pub fn run(demo: &Demo, options: &Options) -> anyhow::Result<Report> {
     let progress = ProgressBar::new(options.frames.into()).with_style(style);
     let mut times = Vec::new();
     for frame in 0..options.frames {
+        if let Some(script) = &mut demo.script {
+            script.drive(&mut solver, frame)?;
+        }
         let start = Instant::now();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         solver.encode(&mut encoder, 1);
         let submission_index = Some(gpu.queue.submit([encoder.finish()]));
         gpu.device.poll(wgpu::PollType::Wait { submission_index, timeout: None })?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
+        if let Some(script) = &mut demo.script {
+            script.observe(&solver.read_positions()?);
+        }
         if let (Some(painter), Some(film), 0) = (&mut painter, &mut film, frame % 2) {
             film.push(&painter.paint(&gpu, demo, &solver)?)?;
         }
@@ -125,7 +138,7 @@ pub fn run(demo: &Demo, options: &Options) -> anyhow::Result<Report> {
 }
 
 fn report(
-    demo: &Demo,
+    demo: &mut Demo,
     options: &Options,
     gpu: &Context,
     solver: &Solver,
@@ -138,7 +151,8 @@ fn report(
     let median = median(times);
     let settings = &demo.settings;
     let strain = demo.scene.strain(demo.edges.clone(), &positions)?;
-    let coloring = solver.coloring::<Distance>();
+    let [colors, overflow] = colors(solver);
+    let figures = demo.script.as_mut().map_or(Ok(Figures::new()), |script| script.figures(solver))?;
     let constraints = demo.scene.constraint_count();
     let particles = demo.scene.particle_count();
     let projections = constraints as f64 * f64::from(settings.substeps) * f64::from(settings.iterations);
@@ -147,8 +161,8 @@ fn report(
         backend: gpu.adapter.get_info().backend.to_string(),
         particles,
         constraints,
-        colors: coloring.colors.len(),
-        overflow: coloring.overflow.count,
+        colors,
+        overflow,
         dispatches_per_substep: solver.plan().dispatches_per_substep(),
         substeps: settings.substeps,
         iterations: settings.iterations,
@@ -167,8 +181,24 @@ fn report(
         lowest_point: positions.iter().map(|position| f64::from(position[1])).fold(f64::INFINITY, f64::min),
         non_finite_count: solver.read_diagnostics()?.non_finite_count,
         seed: options.seed,
+        figures,
         positions,
     })
+}
+
+/// The colours of all kinds that the builders use, and the constraints that no colour took.
+pub fn colors(solver: &Solver) -> [usize; 2] {
+    let colorings = [
+        solver.coloring::<Distance>(),
+        solver.coloring::<Hinge>(),
+        solver.coloring::<LineBend>(),
+        solver.coloring::<IsometricBend>(),
+        solver.coloring::<Volume>(),
+        solver.coloring::<Pressure>(),
+        solver.coloring::<ShapeMatching>(),
+    ];
+    let count = |coloring: &Coloring| [coloring.colors.len(), coloring.overflow.count as usize];
+    colorings.into_iter().map(count).fold([0; 2], |sum, count| [sum[0] + count[0], sum[1] + count[1]])
 }
 
 /// ½ Σ m v² [J].

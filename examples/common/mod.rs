@@ -9,13 +9,15 @@ pub mod headless;
 pub mod measure;
 pub mod panel;
 pub mod picture;
+pub mod shapes;
 pub mod window;
 
 use camera::Camera;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ops::Range;
 use std::path::PathBuf;
-use supple::{MaterialId, Scene, Settings, Wind};
+use supple::{MaterialId, Method, Scene, Settings, Solver, Sweep, Wind};
 
 /// The options that every demo takes.
 #[derive(Args, Debug, Clone)]
@@ -32,6 +34,15 @@ pub struct Options {
     /// Sweeps over all constraints in a substep
     #[arg(long, default_value_t = 1)]
     pub iterations: u32,
+    /// How constraints are made stiff or soft
+    #[arg(long, default_value = "xpbd", value_parser = choice(METHODS))]
+    pub method: Method,
+    /// In which order they are solved
+    #[arg(long, default_value = "gauss-seidel", value_parser = choice(SWEEPS))]
+    pub sweep: Sweep,
+    /// Relaxation of every correction, between 0 and 2
+    #[arg(long, default_value_t = 1.0)]
+    pub relaxation: f32,
     /// Leave the tethers slack
     #[arg(long)]
     pub no_tethers: bool,
@@ -61,12 +72,29 @@ pub struct Options {
     pub size: Vec<u32>,
 }
 
+const METHODS: &[(&str, Method)] = &[("xpbd", Method::Xpbd), ("pbd", Method::Pbd), ("naive-pbd", Method::NaivePbd)];
+const SWEEPS: &[(&str, Sweep)] = &[("gauss-seidel", Sweep::GaussSeidel), ("jacobi", Sweep::Jacobi)];
+
+/// Reads one of a few names.
+pub fn choice<T: Clone + Send + Sync>(choices: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
+    let find = |name: String| choices.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+    PossibleValuesParser::new(choices.iter().map(|(name, _)| *name)).try_map(move |name| find(name).ok_or("unknown"))
+}
+
+/// Whether an option stands on the command line: a demo may have a default of its own.
+pub fn is_given(option: &str) -> bool {
+    std::env::args().any(|argument| argument.starts_with(option))
+}
+
 impl Options {
     pub fn settings(&self) -> Settings {
         Settings {
             substeps: self.substeps,
             iterations: self.iterations,
             tethers: !self.no_tethers,
+            method: self.method,
+            sweep: self.sweep,
+            relaxation: self.relaxation,
             damping: self.damping,
             wind: (self.wind != 0.0).then(|| breeze(self.wind)),
             ..Settings::default()
@@ -104,7 +132,28 @@ pub fn jitter(scene: &mut Scene, particles: Range<u32>, amplitude: f32, seed: u6
     Ok(())
 }
 
+/// What a demo does besides letting its scene run.
+pub trait Script {
+    /// Before a step; `step` counts from 0, and from 0 again after a reset.
+    fn drive(&mut self, _solver: &mut Solver, _step: u32) -> supple::Result<()> {
+        Ok(())
+    }
+
+    /// Takes note of positions: those after every step, or in a window the last that have come.
+    fn observe(&mut self, _positions: &[[f32; 3]]) {}
+
+    /// Its own part of the panel.
+    fn panel(&mut self, _ui: &mut egui::Ui) {}
+
+    /// What it adds to the report at the end.
+    fn figures(&mut self, solver: &Solver) -> supple::Result<Figures>;
+}
+
+/// Figures by name.
+pub type Figures = serde_json::Map<String, serde_json::Value>;
+
 /// A scene with what a demo needs to know of it.
+#[derive(Default)]
 pub struct Demo {
     pub title: &'static str,
     pub scene: Scene,
@@ -113,6 +162,11 @@ pub struct Demo {
     pub edges: Range<u32>,
     /// Materials with a slider.
     pub materials: Vec<(&'static str, MaterialId)>,
+    /// The distance constraints that are drawn as cords beside the surfaces.
+    pub ropes: Range<u32>,
+    /// Colours of particles, linear; the others are red, and yellow on the back.
+    pub tints: Vec<(Range<u32>, [f32; 3])>,
+    pub script: Option<Box<dyn Script>>,
     pub camera: Camera,
     /// Height of the drawn ground [m].
     pub ground: f32,
@@ -124,7 +178,7 @@ pub fn run(
     options: &Options,
     check: impl FnOnce(&headless::Report) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let demo = if options.headless {
+    let mut demo = if options.headless {
         demo
     } else {
         match window::run(demo, options)? {
@@ -142,7 +196,7 @@ pub fn run(
         options.png = Some(format!("out/{}.png", demo.title).into());
         options.gif = options.gif.or(Some(format!("out/{}.gif", demo.title).into()));
     }
-    let report = headless::run(&demo, &options)?;
+    let report = headless::run(&mut demo, &options)?;
     report.print(options.json)?;
     check(&report)
 }

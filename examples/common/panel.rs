@@ -1,9 +1,9 @@
 //! The panel over the picture: figures and sliders.
 
-use super::{Demo, breeze};
+use super::{Demo, breeze, headless};
 use std::collections::HashMap;
 use supple::gpu::Context;
-use supple::{Distance, Material, MaterialId, Settings, Solver, Strain, wgpu};
+use supple::{Material, MaterialId, Settings, Solver, Strain, wgpu};
 use winit::event::WindowEvent;
 use winit::window::Window;
 
@@ -35,7 +35,7 @@ pub struct Asked {
     pub reset: bool,
 }
 
-const KEYS: &str = "drag: pull the cloth, or orbit\nright drag: orbit    wheel: zoom\nspace: pause    N: single step\n\
+const KEYS: &str = "drag: pull, or orbit\nright drag: orbit    wheel: zoom\nspace: pause    N: single step\n\
                     R: reset    P: pins off and on\nW: wind    C: colours    Q: quit";
 
 impl Panel {
@@ -63,7 +63,7 @@ impl Panel {
     }
 
     /// Lays the panel out.
-    pub fn run(&mut self, window: &Window, shown: &Shown, demo: &Demo, solver: &Solver) -> Asked {
+    pub fn run(&mut self, window: &Window, shown: &Shown, demo: &mut Demo, solver: &Solver) -> Asked {
         self.frame_milliseconds += (shown.seconds * 1e3 - self.frame_milliseconds) * 0.1;
         let milliseconds = self.frame_milliseconds;
         let mut asked = Asked::default();
@@ -73,6 +73,9 @@ impl Panel {
                 figures(ui, shown, demo, solver, milliseconds);
                 ui.separator();
                 sliders(ui, demo, &mut self.compliances, &mut asked);
+                if let Some(script) = &mut demo.script {
+                    script.panel(ui);
+                }
                 if ui.button("reset").clicked() {
                     asked.reset = true;
                 }
@@ -139,18 +142,21 @@ impl Panel {
 }
 
 fn figures(ui: &mut egui::Ui, shown: &Shown, demo: &Demo, solver: &Solver, milliseconds: f32) {
-    let coloring = solver.coloring::<Distance>();
+    let [colors, _] = headless::colors(solver);
     let gpu = shown.gpu_milliseconds.map_or("no timestamps".into(), |gpu| format!("{gpu:.2} ms a step"));
-    let rows = [
+    let mut rows = vec![
         ("adapter", shown.adapter.clone()),
         ("frame", format!("{milliseconds:.1} ms{}", if shown.paused { ", paused" } else { "" })),
         ("solver", gpu),
         ("particles", demo.scene.particle_count().to_string()),
         ("constraints", demo.scene.constraint_count().to_string()),
-        ("colours", coloring.colors.len().to_string()),
+        ("colours", colors.to_string()),
         ("dispatches", format!("{} a substep", solver.plan().dispatches_per_substep())),
-        ("strain", format!("mean {:.2} %, max {:.1} %", shown.strain.mean * 100.0, shown.strain.max * 100.0)),
     ];
+    if !demo.edges.is_empty() {
+        let [mean, max] = [shown.strain.mean, shown.strain.max].map(|strain| strain * 100.0);
+        rows.push(("strain", format!("mean {mean:.2} %, max {max:.1} %")));
+    }
     egui::Grid::new("figures").num_columns(2).show(ui, |ui| {
         for (name, value) in rows {
             ui.label(name);

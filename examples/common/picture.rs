@@ -22,7 +22,7 @@ pub struct Painter {
 
 impl Painter {
     pub fn new(gpu: &Context, demo: &Demo, solver: &Solver, size: (u32, u32)) -> Self {
-        let renderer = Renderer::new(&gpu.device, &gpu.queue, FORMAT, &demo.scene, solver, demo.ground);
+        let renderer = Renderer::new(&gpu.device, &gpu.queue, FORMAT, demo, solver);
         let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("picture"),
             size: wgpu::Extent3d { width: size.0, height: size.1, depth_or_array_layers: 1 },

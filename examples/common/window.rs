@@ -56,6 +56,8 @@ struct State {
     panel: Panel,
     timer: Option<Timer>,
     last_frame: Instant,
+    /// Steps since the start or the last reset.
+    step: u32,
     cursor: Vec2,
     orbiting: bool,
     /// The particle in the user's hand.
@@ -96,8 +98,7 @@ impl App {
         surface_config.format = egui_wgpu::preferred_framebuffer_format(&formats)?;
         surface.configure(&gpu.device, &surface_config);
         let solver = Solver::new(&gpu.device, &gpu.queue, &self.demo.scene, self.demo.settings)?;
-        let renderer =
-            Renderer::new(&gpu.device, &gpu.queue, surface_config.format, &self.demo.scene, &solver, self.demo.ground);
+        let renderer = Renderer::new(&gpu.device, &gpu.queue, surface_config.format, &self.demo, &solver);
         let panel = Panel::new(&window, &gpu, surface_config.format);
         let timer = gpu.device.features().contains(wgpu::Features::TIMESTAMP_QUERY).then(|| Timer::new(&gpu));
         Ok(State {
@@ -112,6 +113,7 @@ impl App {
             panel,
             timer,
             last_frame: Instant::now(),
+            step: 0,
             cursor: Vec2::ZERO,
             orbiting: false,
             grabbed: None,
@@ -210,7 +212,10 @@ impl State {
     /// Takes the particle under the cursor in hand, if there is one.
     fn grab(&mut self, demo: &Demo) -> anyhow::Result<bool> {
         let ray = demo.camera.ray(self.place(), self.aspect());
-        let Some(nearest) = ray.nearest(&self.positions) else { return Ok(false) };
+        // What has no mass follows others.
+        let masses = demo.scene.inverse_masses();
+        let points = self.positions.iter().copied().enumerate().filter(|&(particle, _)| masses[particle] > 0.0);
+        let Some(nearest) = ray.nearest(points) else { return Ok(false) };
         let particle = nearest as u32;
         let was_pinned = self.solver.is_pinned(particle)?;
         self.solver.pin(&[particle])?;
@@ -248,7 +253,10 @@ impl State {
             KeyCode::KeyR => self.reset(),
             KeyCode::KeyP => {
                 self.let_go()?;
-                let pins: Vec<u32> = demo.scene.pinned_particles().collect();
+                // What has no mass, like a follower, cannot be let go.
+                let masses = demo.scene.inverse_masses();
+                let pins = demo.scene.pinned_particles().filter(|&particle| masses[particle as usize] > 0.0);
+                let pins: Vec<u32> = pins.collect();
                 if self.released {
                     self.solver.pin(&pins)?
                 } else {
@@ -278,17 +286,23 @@ impl State {
         self.panel.forget_materials();
         self.released = false;
         self.solver.reset();
+        self.step = 0;
     }
 
     fn frame(&mut self, demo: &mut Demo) -> anyhow::Result<()> {
         let elapsed = self.last_frame.elapsed().as_secs_f32();
         self.last_frame = Instant::now();
-        self.drag(demo)?;
         self.collect(demo)?;
 
         // A machine that is slower than real time shows every step rather than every fourth.
         let due = self.solver.advance(if self.paused { 0.0 } else { elapsed.min(demo.settings.dt) });
-        let steps = if std::mem::take(&mut self.single_step) { 1 } else { due };
+        // One at most, as the script has a say before each.
+        let steps = if std::mem::take(&mut self.single_step) { 1 } else { due.min(1) };
+        if let Some(script) = demo.script.as_mut().filter(|_| steps > 0) {
+            script.drive(&mut self.solver, self.step)?;
+        }
+        self.step += steps;
+        self.drag(demo)?;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         let writes = self.timer.as_ref().filter(|_| steps > 0).map(Timer::writes);
         let timed = writes.is_some();
@@ -348,11 +362,14 @@ impl State {
     }
 
     /// Takes what has come from the GPU since the last frame.
-    fn collect(&mut self, demo: &Demo) -> anyhow::Result<()> {
+    fn collect(&mut self, demo: &mut Demo) -> anyhow::Result<()> {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         if let Some(positions) = pending.try_take()? {
             self.pending = None;
             self.positions = positions;
+            if let Some(script) = &mut demo.script {
+                script.observe(&self.positions);
+            }
             if self.color_view == ColorView::Strain {
                 self.renderer.set_strains(&self.solver, &particle_strains(demo, &self.positions));
             }
@@ -386,13 +403,18 @@ impl State {
     }
 }
 
-/// The worst strain of the edges at each particle.
+/// The worst strain at each particle: of the demo's edges, and where a surface only follows, of its own.
 fn particle_strains(demo: &Demo, positions: &[[f32; 3]]) -> Vec<f32> {
+    let place = |positions: &[[f32; 3]], particle: u32| Vec3::from(positions[particle as usize]);
+    let (rest, masses) = (demo.scene.positions(), demo.scene.inverse_masses());
+    let edges = demo.scene.distances(demo.edges.clone()).map(|distance| (distance.particles, distance.rest_length));
+    let follows = |triangle: &&[u32; 3]| triangle.iter().all(|&particle| masses[particle as usize] == 0.0);
+    let sides = demo.scene.triangles().iter().filter(follows).flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let sides = sides.map(|[a, b]| ([a, b], place(rest, a).distance(place(rest, b))));
     let mut strains = vec![0f32; positions.len()];
-    for distance in demo.scene.distances(demo.edges.clone()) {
-        let [a, b] = distance.particles.map(|particle| Vec3::from(positions[particle as usize]));
-        let strain = (a.distance(b) / distance.rest_length - 1.0).abs();
-        for particle in distance.particles {
+    for ([a, b], rest_length) in edges.chain(sides) {
+        let strain = (place(positions, a).distance(place(positions, b)) / rest_length - 1.0).abs();
+        for particle in [a, b] {
             strains[particle as usize] = strains[particle as usize].max(strain);
         }
     }

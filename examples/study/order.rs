@@ -4,7 +4,7 @@ use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, Series
 use crate::scenes::{Lab, distance};
 use supple::{Bending, ClothGrid, ColorOrder, Fabric, Material, Result, Scene, Settings, Sweep};
 
-/// Particles along a side of 1 m; odd, since the diagonals of the triangles, and the masses with them, alternate.
+/// Particles along a side of 1 m.
 const COUNT: u32 = 21;
 
 /// A square cloth, pinned along its border: masses, pins and links are the same after any turn and reflection of the square,

@@ -7,7 +7,7 @@
 //! 1. the moments Σ μ x and Σ μ x qᵀ give the [`Frame`]: the centre, and for kinds that turn the rotation from rest;
 //! 2. every rᵢ, and the sums Σ rᵢ, Σ value, Σ wᵢ|rᵢ|², Σ rᵢ·(x − x_prev) give C, s and Δλ;
 //! 3. Δxᵢ = wᵢ s Δλ (rᵢ − μᵢ (Σ r/M + Ω × R (qᵢ − q_cm))). What is taken off is 0 but for rounding and for what the rotation still
-//!    lacks, which would otherwise add up to a push and a brake: Ω answers to the torque Σ (x − centre) × r.
+//!    lacks, which would otherwise add up to a push and a brake: Ω answers to the torque Σ (x − x_cm) × r.
 //!
 //! Where the frame turns, rᵢ/C does not settle as C comes near 0, and one λ for all would sum up steps in different directions to no
 //! force at all: two groups that overlap would end a tenth aside. So each member has a multiplier of its own, the impulse Pᵢ that
@@ -178,6 +178,8 @@ pub const IDENTITY: Rotation = (Vec3::ZERO, 1.0);
 pub struct Frame {
     /// Where q = 0 is: Σ μ x/M, but for R Σ μ q/M.
     pub center: Vec3,
+    /// Σ μ x/M, about which it turns.
+    pub middle: Vec3,
     /// Σ μ q/M: 0 where nothing is pinned.
     pub rest: Vec3,
     /// M.
@@ -192,15 +194,15 @@ impl Frame {
     /// The frame of the moments; the rotation is sought from where it stood.
     pub(crate) fn new(moments: &Moments, rotates: bool, rotation: Rotation, steps: usize) -> Self {
         let total = moments.total;
-        let (center, rest) = (moments.mean / total, moments.rest / total);
+        let (middle, rest) = (moments.mean / total, moments.rest / total);
         if !rotates {
-            return Self { center, rest, total, rotation, inertia: (Vec3::ZERO, Vec3::ZERO) };
+            return Self { center: middle, middle, rest, total, rotation, inertia: (Vec3::ZERO, Vec3::ZERO) };
         }
         // About the centre.
         let columns: [Vec3; 3] = std::array::from_fn(|k| moments.columns[k] - moments.mean * rest[k]);
         let rotation = (0..steps).fold(rotation, |rotation, _| closer(rotation, &columns));
-        let center = center - turned(rotation, rest);
-        Self { center, rest, total, rotation, inertia: inertia(rotation, &columns) }
+        let center = middle - turned(rotation, rest);
+        Self { center, middle, rest, total, rotation, inertia: inertia(rotation, &columns) }
     }
 }
 

@@ -117,7 +117,7 @@ impl Reference {
                 let w = self.controls.inverse_masses[i] * member.share;
                 let travel = dot(r, self.displacements[i] - d0);
                 let torque =
-                    if function.rotates { (relative(member.particle) - frame.center).cross(r) } else { Vec3::ZERO };
+                    if function.rotates { (relative(member.particle) - frame.middle).cross(r) } else { Vec3::ZERO };
                 partial.add(&Sums { direction: r, value, weighted: w * dot(r, r), travel, torque });
             }
             sums.add(&partial);

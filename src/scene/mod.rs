@@ -5,6 +5,8 @@
 
 mod bending;
 mod cloth;
+#[cfg(feature = "scene-file")]
+pub mod file;
 mod hinge_weights;
 mod lattice;
 mod material;

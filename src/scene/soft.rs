@@ -337,14 +337,17 @@ impl Scene {
             neighbours[a as usize].push(b);
             neighbours[b as usize].push(a);
         }
+        // The last region that each vertex was found to be in.
+        let mut seen = vec![u32::MAX; body.positions.len()];
         for center in 0..body.positions.len() as u32 {
             let mut region = vec![center];
+            seen[center as usize] = center;
             let mut inner = 0;
             for _ in 0..rings {
                 let outer = region.len();
                 for index in inner..outer {
                     for &vertex in &neighbours[region[index] as usize] {
-                        if !region.contains(&vertex) {
+                        if std::mem::replace(&mut seen[vertex as usize], center) != center {
                             region.push(vertex);
                         }
                     }

@@ -1,0 +1,130 @@
+//! Closed surfaces, their volumes, and how far a body is from its shape.
+
+#[path = "../../tests/common/shapes.rs"]
+mod spheres;
+
+use anyhow::Context as _;
+use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
+use std::f32::consts::TAU;
+use std::path::Path;
+use supple::ClosedSurface;
+
+pub use spheres::{Surface, icosphere};
+
+/// A ring around the y axis: `major` from its middle to the middle of its tube, whose radius is `minor` [m].
+pub fn torus(major: f32, minor: f32, around: u32, across: u32) -> Surface {
+    let point = |i: u32, j: u32| {
+        let [(sin_u, cos_u), (sin_v, cos_v)] =
+            [i as f32 / around as f32, j as f32 / across as f32].map(|turn| (turn * TAU).sin_cos());
+        let out = major + minor * cos_v;
+        [out * cos_u, minor * sin_v, out * sin_u]
+    };
+    let places = || (0..around).flat_map(|i| (0..across).map(move |j| (i, j)));
+    let at = |i: u32, j: u32| (i % around) * across + j % across;
+    let cell = |(i, j)| {
+        let [a, b, c, d] = [at(i, j), at(i, j + 1), at(i + 1, j), at(i + 1, j + 1)];
+        [[a, b, c], [c, b, d]]
+    };
+    (places().map(|(i, j)| point(i, j)).collect(), places().flat_map(cell).collect())
+}
+
+/// A cube with rounded edges: |x|⁶ + |y|⁶ + |z|⁶ = (size/2)⁶.
+pub fn rounded_cube(cuts: u32, size: f32) -> Surface {
+    let (positions, triangles) = icosphere(cuts, 1.0);
+    let cube = |position: [f32; 3]| {
+        let sum: f32 = position.iter().map(|component| component.powi(6)).sum();
+        (Vec3::from(position) * 0.5 * size * sum.powf(-1.0 / 6.0)).into()
+    };
+    (positions.into_iter().map(cube).collect(), triangles)
+}
+
+/// A ball with bumps.
+pub fn blob(cuts: u32, radius: f32) -> Surface {
+    let (positions, triangles) = icosphere(cuts, 1.0);
+    let bump = |[x, y, z]: [f32; 3]| {
+        let height = (4.0 * x + 1.0).sin() * (4.0 * y).cos() + (4.0 * z + 2.0).sin() * (3.0 * x).cos();
+        (Vec3::new(x, y, z) * radius * (1.0 + 0.13 * height)).into()
+    };
+    (positions.into_iter().map(bump).collect(), triangles)
+}
+
+/// Every object of a Wavefront file as one surface, moved to the origin and scaled so that its longest side is `size` [m].
+pub fn load_obj(path: &Path, size: f32) -> anyhow::Result<Surface> {
+    // Without `single_index`, which doubles the vertices along seams and so opens the surface.
+    let options =
+        tobj::LoadOptions { triangulate: true, ignore_points: true, ignore_lines: true, ..Default::default() };
+    let (models, _) = tobj::load_obj(path, &options).with_context(|| format!("cannot read {}", path.display()))?;
+    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    for mesh in models.iter().map(|model| &model.mesh) {
+        let base = positions.len() as u32;
+        positions.extend(mesh.positions.as_chunks::<3>().0.iter().copied());
+        triangles.extend(mesh.indices.as_chunks::<3>().0.iter().map(|triangle| triangle.map(|vertex| base + vertex)));
+    }
+    let points = || positions.iter().copied().map(Vec3::from);
+    let (low, high) = (points().fold(Vec3::INFINITY, Vec3::min), points().fold(Vec3::NEG_INFINITY, Vec3::max));
+    let scale = size / (high - low).max_element();
+    let positions = points().map(|point| ((point - 0.5 * (low + high)) * scale).into()).collect();
+    Ok((positions, triangles))
+}
+
+/// Turned about the origin, then moved.
+pub fn placed((positions, triangles): Surface, turn: Quat, offset: Vec3) -> Surface {
+    (positions.into_iter().map(|position| (turn * Vec3::from(position) + offset).into()).collect(), triangles)
+}
+
+/// A surface among particles, and the volume that it had at first.
+pub struct Volume {
+    surface: ClosedSurface,
+    pub at_rest: f64,
+}
+
+impl Volume {
+    pub fn new(triangles: &[[u32; 3]], positions: &[[f32; 3]]) -> supple::Result<Self> {
+        let surface = ClosedSurface::new(triangles)?;
+        let at_rest = surface.volume(|vertex| positions[vertex as usize]);
+        Ok(Self { surface, at_rest })
+    }
+
+    /// Over that at first.
+    pub fn ratio(&self, positions: &[[f32; 3]]) -> f64 {
+        self.surface.volume(|vertex| positions[vertex as usize]) / self.at_rest
+    }
+}
+
+/// How far a body is from its shape, as a part of the largest distance from its middle: of what is free, the worst particle's
+/// distance from its place in the rest shape, moved and turned as best fits the masses of those; and the same of what is held.
+///
+/// The rotation is found as in Müller et al. 2016, *A Robust Method to Extract the Rotational Part of Deformations*;
+/// `rotation` is its start and comes back.
+pub fn shape_errors(
+    rest: &[[f32; 3]],
+    now: &[[f32; 3]],
+    inverse_masses: &[f32],
+    is_held: impl Fn(usize) -> bool,
+    rotation: &mut DQuat,
+) -> [f64; 2] {
+    let (free, held): (Vec<usize>, Vec<usize>) = (0..rest.len()).partition(|&particle| !is_held(particle));
+    let mass = |particle: usize| 1.0 / f64::from(inverse_masses[particle]);
+    let total: f64 = free.iter().map(|&particle| mass(particle)).sum();
+    let place = |points: &[[f32; 3]], particle: usize| Vec3::from(points[particle]).as_dvec3();
+    let middle = |points| free.iter().map(|&particle| place(points, particle) * mass(particle)).sum::<DVec3>() / total;
+    let (rest_middle, middle) = (middle(rest), middle(now));
+    let mut moments = DMat3::ZERO;
+    for &particle in &free {
+        let (q, x) = (place(rest, particle) - rest_middle, (place(now, particle) - middle) * mass(particle));
+        moments += DMat3::from_cols(x * q.x, x * q.y, x * q.z);
+    }
+    for _ in 0..50 {
+        let turned = DMat3::from_quat(*rotation);
+        let axes = [0, 1, 2].map(|axis| (turned.col(axis), moments.col(axis)));
+        let torque: DVec3 = axes.iter().map(|(turned, moment)| turned.cross(*moment)).sum();
+        let extent = axes.iter().map(|(turned, moment)| turned.dot(*moment)).sum::<f64>().abs() + 1e-30;
+        *rotation = (DQuat::from_scaled_axis(torque / extent) * *rotation).normalize();
+    }
+    let arm = |particle| place(rest, particle) - rest_middle;
+    let size = (0..rest.len()).map(|particle| arm(particle).length()).fold(0.0, f64::max);
+    let error = |&particle: &usize| (place(now, particle) - middle - *rotation * arm(particle)).length() / size;
+    // A NaN must show, and f64::max would drop it.
+    let worse = |worst: f64, error: f64| if error > worst || error.is_nan() { error } else { worst };
+    [free, held].map(|particles| particles.iter().map(error).fold(0.0, worse))
+}

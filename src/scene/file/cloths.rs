@@ -1,0 +1,170 @@
+//! Cloths and ropes of a scene file.
+
+use super::Part;
+use super::build::{Builder, Built};
+use super::error::{At, FileError, Reason};
+use super::format::Switch;
+use super::parts::{BendingFile, ClothGridFile, ClothMeshFile, CordFile, FabricFile, RopeFile, TethersFile};
+use super::values::NameOr;
+use crate::scene::{Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Rope, Tethers};
+
+impl Builder<'_> {
+    pub fn add_cloth_grid(&mut self, place: &str, file: &ClothGridFile) -> Built {
+        let (columns, rows) = (file.columns, file.rows);
+        let count = u64::from(columns) * u64::from(rows);
+        self.check_room(count).at(|| place.into())?;
+        self.spend_elements(2 * count).at(|| place.into())?;
+        let fabric = self.fabric(file.fabric.as_ref()).at(|| format!("{place}.fabric"))?;
+        let default = ClothGrid::default();
+        let grid = ClothGrid {
+            columns,
+            rows,
+            origin: file.origin.unwrap_or(default.origin),
+            column_axis: file.column_axis.unwrap_or(default.column_axis),
+            row_axis: file.row_axis.unwrap_or(default.row_axis),
+            fabric,
+            tethers: tethers(file.tethers.as_ref()),
+        };
+        let cloth = self.scene.add_cloth_grid(&grid).at(|| place.into())?;
+        Ok(Part { grid: Some([columns, rows]), ..cloth_part(cloth) })
+    }
+
+    pub fn add_cloth_mesh(&mut self, place: &str, file: &ClothMeshFile) -> Built {
+        let surface = self.surface(place, &file.mesh)?;
+        let mesh = ClothMesh {
+            positions: &surface.positions,
+            triangles: &surface.triangles,
+            fabric: self.fabric(file.fabric.as_ref()).at(|| format!("{place}.fabric"))?,
+            tethers: tethers(file.tethers.as_ref()),
+        };
+        self.scene.add_cloth_mesh(&mesh).map(cloth_part).at(|| place.into())
+    }
+
+    pub fn add_rope(&mut self, place: &str, file: &RopeFile) -> Built {
+        let points = self.rope_points(place, file)?;
+        let cord = self.cord(&file.cord).at(|| format!("{place}.cord"))?;
+        let rope = Rope { points: &points, cord, tethers: tethers(file.tethers.as_ref()) };
+        let rope = self.scene.add_rope(&rope).at(|| place.into())?;
+        Ok(Part { particles: rope.particles, edges: rope.segments, ..Part::empty() })
+    }
+
+    fn rope_points(&self, place: &str, file: &RopeFile) -> Result<Vec<[f32; 3]>, FileError> {
+        let points = match (&file.points, file.from, file.to, file.segments) {
+            (Some(points), None, None, None) => {
+                self.check_room(points.len() as u64).at(|| format!("{place}.points"))?;
+                points.clone()
+            }
+            (None, Some(from), Some(to), Some(segments)) => {
+                if segments == 0 {
+                    return Err("it must be at least 1").at(|| format!("{place}.segments"));
+                }
+                self.check_room(u64::from(segments) + 1).at(|| format!("{place}.segments"))?;
+                let part = |point: u32| f64::from(point) / f64::from(segments);
+                let at =
+                    |t: f64| [0, 1, 2].map(|axis| (f64::from(from[axis]) * (1.0 - t) + f64::from(to[axis]) * t) as f32);
+                (0..=segments).map(|point| at(part(point))).collect()
+            }
+            _ => return Err("a rope has either points, or from, to and segments").at(|| place.into()),
+        };
+        Ok(points)
+    }
+
+    pub fn fabric(&self, given: Option<&NameOr<FabricFile>>) -> Result<Fabric, Reason> {
+        let file = match given {
+            None => return Ok(Fabric::default()),
+            Some(NameOr::Short(name)) => return fabric_preset(name),
+            Some(NameOr::Full(file)) => file,
+        };
+        let mut fabric = file.preset.as_deref().map_or(Ok(Fabric::default()), fabric_preset)?;
+        let materials = [
+            (&mut fabric.structural, &file.structural),
+            (&mut fabric.shear, &file.shear),
+            (&mut fabric.bend, &file.bend),
+        ];
+        for (material, given) in materials {
+            if given.is_some() {
+                *material = self.material(given.as_ref())?;
+            }
+        }
+        fabric.area_density = file.area_density.unwrap_or(fabric.area_density);
+        fabric.flexural_rigidity = file.flexural_rigidity.unwrap_or(fabric.flexural_rigidity);
+        fabric.stretch_limit = file.stretch_limit.unwrap_or(fabric.stretch_limit);
+        fabric.bending = match file.bending {
+            None => fabric.bending,
+            Some(BendingFile::Springs) => Bending::Springs,
+            Some(BendingFile::Hinges) => Bending::Hinges,
+            Some(BendingFile::Isometric) => Bending::Isometric,
+            Some(BendingFile::None) => Bending::None,
+        };
+        Ok(fabric)
+    }
+
+    fn cord(&self, given: &NameOr<CordFile>) -> Result<Cord, Reason> {
+        let file = match given {
+            NameOr::Short(name) => return cord_preset(name),
+            NameOr::Full(file) => file,
+        };
+        let mut cord = match (&file.preset, file.linear_density) {
+            (Some(name), _) => cord_preset(name)?,
+            (None, Some(density)) => Cord::limp(density, f32::INFINITY),
+            (None, None) => return Err("a cord needs a preset or a linear_density".into()),
+        };
+        cord.linear_density = file.linear_density.unwrap_or(cord.linear_density);
+        cord.axial_stiffness = file.axial_stiffness.unwrap_or(cord.axial_stiffness);
+        cord.damping = file.damping.unwrap_or(cord.damping);
+        cord.flexural_rigidity = file.flexural_rigidity.unwrap_or(cord.flexural_rigidity);
+        if file.bend.is_some() {
+            cord.bend = Some(self.material(file.bend.as_ref())?);
+        }
+        Ok(cord)
+    }
+}
+
+pub(super) fn cloth_part(cloth: Cloth) -> Part {
+    let edges = cloth.structural.start..cloth.shear.end;
+    Part { particles: cloth.particles, triangles: cloth.triangles, edges, ..Part::empty() }
+}
+
+fn tethers(given: Option<&Switch<TethersFile>>) -> Option<Tethers> {
+    match given {
+        None | Some(Switch::Short(true)) => Some(Tethers::default()),
+        Some(Switch::Short(false)) => None,
+        Some(Switch::Full(file)) => Some(Tethers { per_particle: file.per_particle, scale: file.scale }),
+    }
+}
+
+fn fabric_preset(name: &str) -> Result<Fabric, Reason> {
+    Ok(match name {
+        "plain" => Fabric::default(),
+        "silk" => Fabric::SILK,
+        "cotton" => Fabric::COTTON,
+        "denim" => Fabric::DENIM,
+        "wool" => Fabric::WOOL,
+        "leather" => Fabric::LEATHER,
+        "rubber" => Fabric::RUBBER,
+        _ => {
+            let known = "plain, silk, cotton, denim, wool, leather and rubber";
+            return Err(format!("no fabric is named {name:?}; there are {known}").into());
+        }
+    })
+}
+
+fn cord_preset(name: &str) -> Result<Cord, Reason> {
+    Ok(match name {
+        "steel_cable" => Cord::STEEL_CABLE,
+        "nylon" => Cord::NYLON,
+        "hemp" => Cord::HEMP,
+        "cotton" => Cord::COTTON,
+        "rubber_band" => Cord::RUBBER_BAND,
+        _ => {
+            let known = "steel_cable, nylon, hemp, cotton and rubber_band";
+            return Err(format!("no cord is named {name:?}; there are {known}").into());
+        }
+    })
+}
+
+impl Part {
+    pub(super) fn empty() -> Self {
+        Self { name: None, particles: 0..0, surface: 0..0, triangles: 0..0, edges: 0..0, grid: None }
+    }
+}

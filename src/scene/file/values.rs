@@ -1,0 +1,245 @@
+//! Values that may be written in more than one way.
+//!
+//! All of them read straight from the deserializer, without serde's buffers, so that an error keeps its place in the file.
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use std::collections::HashSet;
+use std::fmt::{self, Formatter};
+use std::marker::PhantomData;
+
+/// A single value, or a list or an object instead of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Either<A, B> {
+    /// A number, a text, true or false.
+    Short(A),
+    /// A list or an object.
+    Full(B),
+}
+
+/// A name, or the thing itself.
+pub(super) type NameOr<T> = Either<String, T>;
+/// One figure for all, or a list with one for each.
+pub(super) type OneOrMany = Either<f32, Vec<f32>>;
+
+impl OneOrMany {
+    /// That of entry `index` of `count`.
+    pub fn get(&self, index: usize, count: usize) -> Result<f32, String> {
+        match self {
+            Self::Short(value) => Ok(*value),
+            Self::Full(values) if values.len() == count => Ok(values[index]),
+            Self::Full(values) => {
+                Err(format!("{} values for {count} entries; give one for all or one each", values.len()))
+            }
+        }
+    }
+}
+
+impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Deserialize<'de> for Either<A, B> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(EitherVisitor(PhantomData))
+    }
+}
+
+struct EitherVisitor<A, B>(PhantomData<(A, B)>);
+
+impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for EitherVisitor<A, B> {
+    type Value = Either<A, B>;
+
+    fn expecting(&self, formatter: &mut Formatter) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        A::deserialize(value.into_deserializer()).map(Either::Short)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        A::deserialize(value.into_deserializer()).map(Either::Short)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        A::deserialize(value.into_deserializer()).map(Either::Short)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        A::deserialize(value.into_deserializer()).map(Either::Short)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
+        A::deserialize(value.into_deserializer()).map(Either::Short)
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Self::Value, S::Error> {
+        B::deserialize(SeqAccessDeserializer::new(list)).map(Either::Full)
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
+        B::deserialize(MapAccessDeserializer::new(map)).map(Either::Full)
+    }
+}
+
+/// One particle or several.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Selection {
+    /// A particle by its index in the whole scene.
+    Index(u32),
+    /// `"flag:3"`, `"flag:row 0"`; within a part's own `pin` also without the part.
+    Text(Box<str>),
+    /// All particles in a box.
+    Box(Box<Within>),
+}
+
+/// All particles of a part, or of the scene, that lie in a box at the start.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct Within {
+    /// The name of the part. Without it: within `pin` of a part this part, elsewhere the whole scene.
+    pub part: Option<String>,
+    /// The lowest and the highest corner of the box [m]; both belong to it.
+    #[serde(rename = "box")]
+    pub corners: [[f32; 3]; 2],
+}
+
+impl<'de> Deserialize<'de> for Selection {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SelectionVisitor;
+        impl<'de> Visitor<'de> for SelectionVisitor {
+            type Value = Selection;
+
+            fn expecting(&self, formatter: &mut Formatter) -> fmt::Result {
+                formatter.write_str("a particle: an index from 0, a text like \"flag:3\", or a box")
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Selection, E> {
+                let index =
+                    u32::try_from(value).map_err(|_| E::custom(format!("particle {value} is beyond any scene")))?;
+                Ok(Selection::Index(index))
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<Selection, E> {
+                Ok(Selection::Text(value.into()))
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Selection, M::Error> {
+                let within = Within::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Selection::Box(Box::new(within)))
+            }
+        }
+        deserializer.deserialize_any(SelectionVisitor)
+    }
+}
+
+/// An object of named things, in the order of the file, each name once.
+#[derive(Debug)]
+pub(super) struct Table<T>(pub Vec<(String, T)>);
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TableVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for TableVisitor<T> {
+            type Value = Table<T>;
+
+            fn expecting(&self, formatter: &mut Formatter) -> fmt::Result {
+                formatter.write_str("an object of named entries")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Table<T>, M::Error> {
+                let (mut entries, mut names) = (Vec::new(), HashSet::new());
+                while let Some(name) = map.next_key::<String>()? {
+                    if !names.insert(name.clone()) {
+                        return Err(M::Error::custom(format!("the name {name:?} is given twice")));
+                    }
+                    entries.push((name, map.next_value()?));
+                }
+                Ok(Table(entries))
+            }
+        }
+        deserializer.deserialize_map(TableVisitor(PhantomData))
+    }
+}
+
+/// The version of the format: 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Version;
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match u64::deserialize(deserializer)? {
+            1 => Ok(Self),
+            other => Err(D::Error::custom(format!("version {other} of the format is not known; this library reads 1"))),
+        }
+    }
+}
+
+#[cfg(feature = "scene-schema")]
+mod schema {
+    use super::{Either, Selection, Table, Version, Within};
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use std::borrow::Cow;
+
+    impl<A: JsonSchema, B: JsonSchema> JsonSchema for Either<A, B> {
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn schema_name() -> Cow<'static, str> {
+            format!("{}Or{}", A::schema_name(), B::schema_name()).into()
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            json_schema!({ "anyOf": [generator.subschema_for::<A>(), generator.subschema_for::<B>()] })
+        }
+    }
+
+    impl JsonSchema for Selection {
+        fn schema_name() -> Cow<'static, str> {
+            "Selection".into()
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            json_schema!({
+                "description": "One particle or several: an index in the whole scene, a text \"PART:WHAT\" where WHAT is an \
+                    index, \"A-B\", \"all\", \"first\", \"last\", \"row R\", \"column C\" or \"corners\", or a box.",
+                "anyOf": [
+                    { "type": "integer", "minimum": 0 }, { "type": "string" }, generator.subschema_for::<Within>()
+                ],
+            })
+        }
+    }
+
+    impl<T: JsonSchema> JsonSchema for Table<T> {
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn schema_name() -> Cow<'static, str> {
+            format!("TableOf{}", T::schema_name()).into()
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<T>() })
+        }
+    }
+
+    impl JsonSchema for Version {
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn schema_name() -> Cow<'static, str> {
+            "Version".into()
+        }
+
+        fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            json_schema!({ "const": 1 })
+        }
+    }
+}
