@@ -12,9 +12,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use supple::gpu::Context;
-use supple::kinds::{
-    Area, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, KINDS, LineBend, Pressure, ShapeMatching, Volume,
-};
+use supple::kinds::KINDS;
 use supple::scene::file::SceneFile;
 use supple::{Reference, Solver};
 
@@ -208,26 +206,13 @@ impl Player {
     }
 
     /// λ of all constraints of a kind, in the order of the scene.
-    fn lambdas(&self, kind: usize) -> anyhow::Result<Vec<f32>> {
+    fn lambdas(&self, kind: usize) -> supple::Result<Vec<f32>> {
         let solver = match self {
             Self::Cpu(reference) => return Ok(reference.lambdas(kind)),
             Self::Gpu(player) if player.1.settings().keep_lambdas => &player.1,
             Self::Gpu(_) => return Ok(Vec::new()),
         };
-        let lambdas = match KINDS[kind].name {
-            "area" => solver.read_lambdas::<Area>(),
-            "cosine_bend" => solver.read_lambdas::<CosineBend>(),
-            "distance" => solver.read_lambdas::<Distance>(),
-            "distance_limit" => solver.read_lambdas::<DistanceLimit>(),
-            "hinge" => solver.read_lambdas::<Hinge>(),
-            "isometric_bend" => solver.read_lambdas::<IsometricBend>(),
-            "line_bend" => solver.read_lambdas::<LineBend>(),
-            "pressure" => solver.read_lambdas::<Pressure>(),
-            "shape_matching" => solver.read_lambdas::<ShapeMatching>(),
-            "volume" => solver.read_lambdas::<Volume>(),
-            other => anyhow::bail!("λ of {other} cannot be read yet"),
-        };
-        Ok(lambdas?)
+        solver.read_lambdas_of(kind)
     }
 
     /// How often a position would not have been finite, and the first such particle where that is known.

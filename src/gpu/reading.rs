@@ -77,18 +77,29 @@ impl Solver {
     /// # Errors
     /// As [`Solver::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`crate::Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self) -> Result<Vec<f32>> {
+        self.read_lambdas_of(kind_index(K::INFO))
+    }
+
+    /// The same by the kind's place in [`crate::kinds::KINDS`].
+    ///
+    /// # Errors
+    /// As [`Solver::read_lambdas`]; the place must exist.
+    pub fn read_lambdas_of(&self, kind: usize) -> Result<Vec<f32>> {
+        let Some(cooked) = self.controls.cooked.kinds.get(kind) else {
+            let (what, count) = ("read_lambdas_of".into(), self.controls.cooked.kinds.len() as u64);
+            return Err(Error::IndexOutOfRange { what, target: "kind", index: kind as u64, count });
+        };
         if !self.keep_lambdas {
             return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));
         }
-        let kind = kind_index(K::INFO);
-        let coloring = &self.controls.cooked.kinds[kind].coloring;
+        let coloring = &cooked.coloring;
         if coloring.order.is_empty() {
             return Ok(Vec::new());
         }
         let buffer = &self.buffers.kinds[kind].lambdas;
-        let size = (coloring.order.len() * K::INFO.lambda_count()) as u64 * 4;
+        let size = (coloring.order.len() * cooked.info.lambda_count()) as u64 * 4;
         let sorted = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode_scalars))?;
-        Ok(coloring.unsort(&K::INFO.lambdas(&sorted)))
+        Ok(coloring.unsort(&cooked.info.lambdas(&sorted)))
     }
 
     /// Waits for all submitted work and reads the force of every constraint of a kind along its ∇C in the last substep, λ/h²: in N
