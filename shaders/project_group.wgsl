@@ -1,5 +1,5 @@
 // Projects groups, constraints of any number of particles: src/kinds/group.rs has the method, and is the twin together with
-// src/reference.rs. The kind's own file (shaders/kinds/) stands before this one and says what a member's direction is
+// src/reference/constraints.rs. The kind's own file (shaders/kinds/) stands before this one and says what a member's direction is
 // (`direction`), what C and s are (`measure`), and whether the group turns (ROTATES). LANES is the host's.
 //
 // project, split: one thread a group. project_wide, split_wide: one workgroup of LANES threads a group, whose members they
@@ -100,7 +100,11 @@ fn closer(rotation: vec4f, columns: array<vec3f, 3>) -> vec4f {
         + cross_product(half_turn, rotation.xyz, span.zero);
     let w = rotation.w - dot(half_turn, rotation.xyz);
     let norm = sqrt(dot(v, v) + w * w);
-    return vec4f(v / norm, w / norm);
+    // What is not finite, by a particle that went astray, is not taken.
+    if norm > 0.0 && norm < 3.4028234e38 {
+        return vec4f(v / norm, w / norm);
+    }
+    return rotation;
 }
 
 // Σ μ x and M, Σ μ x qᵀ and Σ μ q over every `lanes`-th member.
@@ -269,8 +273,11 @@ fn solve(place: u32) -> Solved {
 
 // The sum over all lanes, for every lane.
 fn total(lane: u32, sums: array<vec4f, 4>) -> array<vec4f, 4> {
+    // Storage too: what lane 0 writes of the group's state in the end must not overtake what others read of it.
+    storageBarrier();
     workgroupBarrier();
     partial[lane] = sums;
+    storageBarrier();
     workgroupBarrier();
     var whole: array<vec4f, 4>;
     for (var other = 0u; other < LANES; other++) {

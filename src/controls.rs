@@ -126,6 +126,7 @@ impl Controls {
         }
         settings.check()?;
         let cooked = Cooked::new(scene, settings.sweep)?;
+        cooked.check_bodies(&settings)?;
         let plan = Plan::new(&cooked, &settings);
         let mut controls = Self {
             scene: scene.clone(),
@@ -157,6 +158,7 @@ impl Controls {
 
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         settings.check()?;
+        self.cooked.check_bodies(&settings)?;
         if settings.sweep != self.settings.sweep {
             let particle_count = self.scene.particle_count();
             // On a copy, as an error must leave nothing changed.
@@ -239,7 +241,8 @@ impl Controls {
     pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<usize> {
         self.scene.check_particle("set_target", particle)?;
         check_finite(|| format!("target of particle {particle}"), position)?;
-        if !self.is_pinned(particle) {
+        let follows = self.cooked.followers.binary_search_by_key(&particle, |follower| follower.particle).is_ok();
+        if follows || !self.is_pinned(particle) {
             return Err(Error::NotPinned { particle });
         }
         let place = *self.target_of.entry(particle).or_insert(self.targets.len());

@@ -7,7 +7,7 @@ use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
 use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph};
-use crate::settings::Sweep;
+use crate::settings::{Settings, Sweep};
 
 /// The longest loop that one GPU thread may run: Mesa's software driver ends every loop of an invocation after 65 535
 /// turns in all, without a word.
@@ -88,10 +88,20 @@ impl Cooked {
             }
         }
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
-        let largest = bodies.iter().map(|[_, count]| count.div_ceil(group::LANES as u32)).max().unwrap_or(0);
-        check_loop("particles of a body", 3 * u64::from(largest), group::LANES as u64)?;
         let rings = Rings::new(&scene.triangles, particle_count)?;
         Ok(Self { kinds, rings, tethered, tether_graph, bodies, followers: scene.followers.clone() })
+    }
+}
+
+impl Cooked {
+    /// Whether no thread that damps a body turns more often than it may: three rounds over its particles.
+    pub fn check_bodies(&self, settings: &Settings) -> Result<()> {
+        let limit = MAX_LOOP / 3 * group::LANES as u64;
+        let largest = self.bodies.iter().map(|&[_, count]| u64::from(count)).max().unwrap_or(0);
+        if settings.body_damping == 0.0 || largest <= limit {
+            return Ok(());
+        }
+        Err(Error::TooLarge { what: "particles of a body that is damped", count: largest, limit })
     }
 }
 
@@ -104,8 +114,7 @@ impl CookedKind {
             let first = constraint as usize * info.record_words;
             records.extend_from_slice(&set.words[first..first + info.record_words]);
         }
-        let largest = set.records().map(|record| if info.is_group() { record[1] } else { 0 }).max().unwrap_or(0);
-        let lanes = if largest as usize > group::SMALL { group::LANES } else { 1 };
+        let lanes = lanes(set);
         let (rows, slot_count) = (set.rows.clone(), set.slot_count);
         let mut kind = Self { info, records, rows, slot_count, lanes, coloring, split: Split::default() };
         if info.is_group() {
@@ -214,6 +223,18 @@ impl CookedKind {
         }
         Ok(())
     }
+}
+
+/// How many threads solve one group of a set: many where its large groups outweigh what small ones waste by it, or where one alone
+/// could not.
+fn lanes(set: &ConstraintSet) -> usize {
+    if !set.info.is_group() {
+        return 1;
+    }
+    let sizes = || set.records().map(|record| record[1] as usize);
+    let large: usize = sizes().filter(|&size| size > group::SMALL).sum();
+    let alone = sizes().max().unwrap_or(0) > group::MOST_ALONE;
+    if alone || large > 0 && sizes().count() * group::SMALL <= 4 * large { group::LANES } else { 1 }
 }
 
 impl Split {

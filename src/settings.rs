@@ -92,7 +92,9 @@ pub enum Sweep {
     GaussSeidel,
     /// All at once from the same positions, and each particle takes the mean. A particle with n constraints counts as n particles
     /// of an n-th of its mass, one in each (mass splitting, Tonge et al. 2012): so momentum is kept and λ stays the true
-    /// multiplier, which averaging of finished corrections loses. Free of any order, and slower to converge.
+    /// multiplier, which averaging of finished corrections loses. Free of any order, and slower to converge. It keeps angular momentum
+    /// to rounding, which Gauss-Seidel does not where constraints pull against each other at rest, as the skin of a balloon
+    /// against its gas. Takes 16 bytes a particle of each constraint, which [`crate::required_limits`] does not count.
     Jacobi,
 }
 
@@ -100,7 +102,8 @@ pub enum Sweep {
 ///
 /// A fixed order favours the directions that come last: a symmetric cloth hangs a little askew. Shuffled orders are free of that
 /// bias in the mean, at the price of a tremble. Alternating ones are where constraints are compliant; rigid ones they make boil, in
-/// spite of damping where a substep has one sweep. [`Sweep::Jacobi`] has no order, and no bias at all.
+/// spite of damping where a substep has one sweep. [`Sweep::Jacobi`] has no order, and no bias at all. The
+/// order of a step is chosen when it is recorded, and counts the steps recorded since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ColorOrder {
     /// The same in every sweep.

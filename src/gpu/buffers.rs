@@ -13,7 +13,7 @@
 //! | indices | `u32`, three a triangle | – | the caller's renderer |
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
 //! | tethered, tethers, targets | rows, see the shaders | host | tether, targets |
-//! | materials | α̃, γ | host | projections |
+//! | materials | α̃, γ, factor | host | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |

@@ -109,7 +109,7 @@ impl Solver {
     /// # Errors
     /// As [`Solver::read_lambdas`].
     pub fn read_constraint_forces<K: Kind>(&self) -> Result<Vec<f32>> {
-        let square = self.controls.settings.substep().powi(2);
+        let square = self.recorded_substep.powi(2);
         Ok(self.read_lambdas::<K>()?.into_iter().map(|lambda| lambda / square).collect())
     }
 

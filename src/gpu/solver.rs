@@ -47,6 +47,8 @@ pub struct Solver {
     pub(super) keep_lambdas: bool,
     /// Steps recorded since the start or the last reset.
     pub(super) steps: u32,
+    /// The substep h \[s\] of what was recorded last.
+    pub(super) recorded_substep: f32,
     /// Real time that no step has used yet \[s\].
     pub(super) accumulator: f32,
 }
@@ -105,6 +107,7 @@ impl Solver {
             target_room: 16,
             keep_lambdas,
             steps: 0,
+            recorded_substep: settings.substep(),
             accumulator: 0.0,
         };
         solver.upload_state();
@@ -152,6 +155,7 @@ impl Solver {
         let (substeps, first) = (self.controls.settings.substeps, self.steps);
         self.record(encoder, (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step))), timestamps);
         self.steps = first.wrapping_add(steps);
+        self.recorded_substep = self.controls.settings.substep();
     }
 
     /// Records passes of the plan, as one compute pass, and none that is not in it: for those who compare stage by stage, or

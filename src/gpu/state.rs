@@ -19,6 +19,7 @@ impl Solver {
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         let before = self.controls.settings;
         self.controls.set_settings(settings)?;
+        let fresh_forces = settings.forces && !before.forces;
         let keep_lambdas = needs_lambdas(&settings);
         if let Err(error) = self.remake_accelerations() {
             self.controls.set_settings(before)?;
@@ -28,6 +29,9 @@ impl Solver {
         if others && let Err(error) = self.remake_kinds(keep_lambdas) {
             self.controls.set_settings(before)?;
             return Err(error);
+        }
+        if fresh_forces {
+            self.clear_forces();
         }
         self.accumulator = self.accumulator.min(settings.dt);
         self.upload_settings();
@@ -150,12 +154,20 @@ impl Solver {
         Ok(())
     }
 
-    /// Back to the scene's start: positions, velocities, pins, materials, clock. The settings stay.
+    /// Back to the scene's start: positions, velocities, pins, materials, clock; forces are none. The settings stay, and λ is that of the
+    /// last substep until the next one.
     pub fn reset(&mut self) {
         self.controls.reset();
         self.accumulator = 0.0;
         self.steps = 0;
         self.upload_state();
+    }
+
+    /// No forces on any particle.
+    fn clear_forces(&self) {
+        if self.controls.settings.forces {
+            self.write(&self.buffers.forces, 0, &vec![[0.0f32; 4]; self.controls.scene.particle_count()]);
+        }
     }
 
     /// Room for accelerations and forces that were not needed before.
@@ -207,6 +219,7 @@ impl Solver {
         self.write(&self.buffers.displacements, 0, &vec![[0.0f32; 4]; scene.particle_count()]);
         self.upload_settings();
         self.upload_tethers();
+        self.clear_forces();
         for (kind, buffers) in self.controls.cooked.kinds.iter().zip(&self.buffers.kinds) {
             let rotations = kind.initial_rotations(&scene.positions);
             let rows: Vec<[f32; 4]> = rotations.into_iter().map(|(axis, w)| axis.extend(w).into()).collect();

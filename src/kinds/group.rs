@@ -2,7 +2,7 @@
 //!
 //! C is a function of a sum over the members, so that ∇ᵢC = s rᵢ with a *direction* rᵢ of each member and one scale s for
 //! all. A projection is two rounds of sums and one of writing; `shaders/project_group.wgsl` is the twin of
-//! `src/reference.rs`' `solve_group`:
+//! `src/reference/constraints.rs`' `solve_group`:
 //!
 //! 1. the moments Σ μ x and Σ μ x qᵀ give the [`Frame`]: the centre, and for kinds that turn the rotation from rest;
 //! 2. every rᵢ, and the sums Σ rᵢ, Σ value, Σ wᵢ|rᵢ|², Σ rᵢ·(x − x_prev) give C, s and Δλ;
@@ -17,7 +17,7 @@
 //! Where the frame turns, a pinned member weighs [`PIN_WEIGHT`] times the whole group: the others come to it, however light it
 //! would be if it were free.
 //!
-//! Large groups are solved by [`LANES`] threads each, small ones by one.
+//! Large groups are solved by [`LANES`] threads each, small ones by one; where a scene has both, all by what most of the work is in.
 //!
 //! # Records
 //! A record is [`RECORD_WORDS`] words: first row of the members, how many members, first slot of their directions, material, M,
@@ -36,6 +36,8 @@ pub const MEMBER_ROWS: usize = 2;
 pub const LANES: usize = 128;
 /// Groups of more members than this are large.
 pub const SMALL: usize = 256;
+/// The most members that one thread solves.
+pub const MOST_ALONE: usize = 4096;
 /// What a pinned member weighs in the frame, over the weight of its group.
 pub const PIN_WEIGHT: f32 = 10.0;
 /// Steps of the extraction of a rotation, from where it stood before.
@@ -160,14 +162,21 @@ impl Sums {
 /// A unit quaternion (x, y, z; w).
 pub type Rotation = (Vec3, f32);
 
-/// How a group is turned at the start, from no rotation: where its particles are \[m\].
+/// How a group is turned at the start, where its particles are \[m\]: the best of what is found from no rotation and from half turns
+/// about the three axes, since a half turn away from the goal there is no telling which way to turn.
 pub(crate) fn initial_rotation(record: &[u32], rows: &[[u32; 4]], positions: &[[f32; 3]]) -> Rotation {
     let place = |particle: u32| Vec3::from(positions[particle as usize]);
     let members = (0..record[1] as usize).map(|index| Member::read(rows, record[0] as usize, index));
     let origin = place(rows[record[0] as usize][0]);
     let mut moments = Moments::default();
     members.for_each(|member| moments.add_member(&member, place(member.particle) - origin));
-    Frame::new(&moments, true, IDENTITY, 100).rotation
+    let starts = [IDENTITY, (Vec3::X, 0.0), (Vec3::Y, 0.0), (Vec3::Z, 0.0)];
+    let fit = |rotation: Rotation| {
+        let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| turned(rotation, axis));
+        axes.iter().zip(moments.columns).map(|(r, a)| dot(*r, a)).sum::<f32>()
+    };
+    let found = starts.map(|start| Frame::new(&moments, true, start, 100).rotation);
+    found.into_iter().fold(found[0], |best, other| if fit(other) > 1.001 * fit(best) { other } else { best })
 }
 
 /// No rotation.
@@ -246,7 +255,8 @@ fn closer(rotation: Rotation, columns: &[Vec3; 3]) -> Rotation {
     let vector = axis + half * w + half.cross(axis);
     let scalar = w - dot(half, axis);
     let norm = (dot(vector, vector) + scalar * scalar).sqrt();
-    (vector / norm, scalar / norm)
+    // What is not finite, by a particle that went astray, is not taken.
+    if norm > 0.0 && norm < f32::MAX { (vector / norm, scalar / norm) } else { rotation }
 }
 
 impl Group {

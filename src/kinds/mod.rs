@@ -2,7 +2,7 @@
 //!
 //! A kind is one file here and one shader: this side says what it *is* (descriptor with units, record, C and ∇C, sample
 //! cases), `shaders/kinds/<name>.wgsl` evaluates C and ∇C. What is made of them is written once: `shaders/project.wgsl` and
-//! `src/reference.rs` gather, project and scatter; [`crate::xpbd`] and `shaders/prelude/xpbd.wgsl` hold the XPBD update. To
+//! `src/reference/constraints.rs` gather, project and scatter; [`crate::xpbd`] and `shaders/prelude/xpbd.wgsl` hold the XPBD update. To
 //! add a kind, write the two files and name it in [`KINDS`]; colouring, plan, both players and the conformance suite take it
 //! from there.
 //!

@@ -163,6 +163,7 @@ impl Reference {
             self.displacement_residuals[i] = Vec3::ZERO;
             self.fresh[i] = true;
         }
+        self.forces.fill(Vec3::ZERO);
         let positions = &self.controls.scene.positions;
         self.rotations = self.controls.cooked.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
         self.steps = 0;
@@ -199,6 +200,9 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        if settings.forces && !self.controls.settings.forces {
+            self.forces.fill(Vec3::ZERO);
+        }
         self.controls.set_settings(settings)?;
         self.make_impulses();
         self.upload();
@@ -265,6 +269,7 @@ impl Reference {
         for (i, &position) in (first as usize..).zip(positions) {
             self.positions[i] = position.into();
             self.position_residuals[i] = Vec3::ZERO;
+            self.displacement_residuals[i] = Vec3::ZERO;
         }
         Ok(())
     }
@@ -322,7 +327,7 @@ impl Reference {
 
     /// See [`crate::Solver::read_constraint_forces`]; the kind's place in [`crate::kinds::KINDS`].
     pub fn constraint_forces(&self, kind: usize) -> Vec<f32> {
-        let square = self.params.h * self.params.h;
+        let square = self.last_h * self.last_h;
         self.lambdas(kind).into_iter().map(|lambda| lambda / square).collect()
     }
 

@@ -251,7 +251,8 @@ impl Scene {
     /// a step. For surfaces that are drawn but not simulated.
     ///
     /// # Errors
-    /// The sources must exist and follow nothing themselves, the weights must be finite and have the sum 1 (to 1e-3).
+    /// The sources must exist and follow nothing themselves, the weights must be at most 1000 either way and have the sum 1 (to
+    /// 1e-3).
     pub fn add_follower(&mut self, sources: [u32; 4], weights: [f32; 4]) -> Result<u32> {
         let what = || format!("follower {}", self.followers.len());
         for source in sources {
@@ -260,8 +261,8 @@ impl Scene {
                 return Err(Error::invalid(format!("source of {}", what()), source, "a particle that follows nothing"));
             }
         }
-        if let Some(weight) = weights.into_iter().find(|weight| !weight.is_finite()) {
-            return Err(Error::invalid(format!("weight of {}", what()), weight, "finite"));
+        if let Some(weight) = weights.into_iter().find(|weight| !(-1e3..=1e3).contains(weight)) {
+            return Err(Error::invalid(format!("weight of {}", what()), weight, "-1000 to 1000"));
         }
         let sum: f32 = weights.iter().sum();
         if !(0.999..=1.001).contains(&sum) {
@@ -427,6 +428,14 @@ impl Scene {
         let what = || format!("{} constraint {index}", K::INFO.name);
         kinds::check_particles(what, constraint.particles(), self.particle_count())?;
         constraint.check(index)?;
+        if K::INFO.is_group() {
+            let mut rows = Vec::new();
+            constraint.write_members(0, &mut rows);
+            if left == 0 || rows.len() < left * kinds::group::MEMBER_ROWS {
+                let (what, left) = ("rows and members of a group", rows.len());
+                return Err(Error::LengthMismatch { what, left, right: constraint.particles().len().max(1) * 2 });
+            }
+        }
         u32::try_from(index + 1).map(|next| next - 1).map_err(|_| too_large("constraints", index as u64 + 1))
     }
 
