@@ -130,7 +130,7 @@ impl App {
         let consumed = state.panel.on_event(&state.window, &event);
         match event {
             WindowEvent::CloseRequested => event_loop.exit(),
-            WindowEvent::Resized(size) => state.resize(size.width, size.height),
+            WindowEvent::Resized(size) => state.resize(size.width, size.height)?,
             WindowEvent::RedrawRequested => state.frame(&mut self.demo)?,
             _ if consumed => {}
             WindowEvent::CursorMoved { position, .. } => {
@@ -201,12 +201,13 @@ impl State {
         (self.cursor / size * 2.0 - 1.0) * Vec2::new(1.0, -1.0)
     }
 
-    fn resize(&mut self, width: u32, height: u32) {
+    fn resize(&mut self, width: u32, height: u32) -> anyhow::Result<()> {
         // A minimised window has no size; it keeps its old surface and draws nothing.
         if width > 0 && height > 0 {
             (self.surface_config.width, self.surface_config.height) = (width, height);
-            self.surface.configure(&self.gpu.device, &self.surface_config);
+            self.configure()?;
         }
+        Ok(())
     }
 
     /// Takes the particle under the cursor in hand, if there is one.
@@ -388,17 +389,27 @@ impl State {
             }
             wgpu::CurrentSurfaceTexture::Timeout | wgpu::CurrentSurfaceTexture::Occluded => Ok(None),
             wgpu::CurrentSurfaceTexture::Outdated => {
-                self.surface.configure(&self.gpu.device, &self.surface_config);
+                self.configure()?;
                 Ok(None)
             }
             wgpu::CurrentSurfaceTexture::Lost => {
                 self.surface = self.instance.create_surface(self.window.clone())?;
-                self.surface.configure(&self.gpu.device, &self.surface_config);
+                self.configure()?;
                 Ok(None)
             }
             wgpu::CurrentSurfaceTexture::Validation => {
                 anyhow::bail!("the window's surface is invalid: is the device lost?")
             }
+        }
+    }
+
+    /// The surface at the window's size. A window that was destroyed from outside has none any more, and wgpu would panic.
+    fn configure(&self) -> anyhow::Result<()> {
+        let scope = self.gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        self.surface.configure(&self.gpu.device, &self.surface_config);
+        match pollster::block_on(scope.pop()) {
+            None => Ok(()),
+            Some(fault) => anyhow::bail!("the window is gone: {fault}"),
         }
     }
 }
