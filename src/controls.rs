@@ -7,7 +7,7 @@ use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::Plan;
-use crate::scene::{Material, MaterialId, Scene, TetherRow};
+use crate::scene::{Material, MaterialId, Scene, TetherRow, follows};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings};
 use crate::xpbd::ScaledMaterial;
 use std::collections::BTreeMap;
@@ -241,8 +241,7 @@ impl Controls {
     pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<usize> {
         self.scene.check_particle("set_target", particle)?;
         check_finite(|| format!("target of particle {particle}"), position)?;
-        let follows = self.cooked.followers.binary_search_by_key(&particle, |follower| follower.particle).is_ok();
-        if follows || !self.is_pinned(particle) {
+        if follows(&self.cooked.followers, particle) || !self.is_pinned(particle) {
             return Err(Error::NotPinned { particle });
         }
         let place = *self.target_of.entry(particle).or_insert(self.targets.len());

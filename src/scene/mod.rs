@@ -7,6 +7,7 @@ mod bending;
 mod cloth;
 #[cfg(feature = "scene-file")]
 pub mod file;
+mod follower;
 mod hinge_weights;
 mod lattice;
 mod material;
@@ -14,23 +15,25 @@ mod mesh;
 mod presets;
 mod rope;
 mod soft;
+mod strain;
 mod tether;
 
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
+pub(crate) use follower::{Follower, follows};
 pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
 pub(crate) use mesh::check_closed;
 pub use mesh::{MeshReport, Topology};
 pub use rope::{Rope, RopeParts};
 pub use soft::{Balloon, BalloonParts, Elasticity, SoftBody, SoftParts, TetMesh};
+pub use strain::Strain;
 pub(crate) use tether::TetherGraph;
 pub use tether::{TetherRow, Tethers};
 
 use crate::coloring::Coloring;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{self, KINDS, Kind, KindInfo};
-use glam::Vec3;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -94,24 +97,6 @@ pub(crate) struct TetheredBody {
     /// Distance constraints that are as long as the material between their particles.
     pub edges: Range<u32>,
     pub tethers: Tethers,
-}
-
-/// A particle that is where four others say.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Follower {
-    pub particle: u32,
-    pub sources: [u32; 4],
-    /// Of sum 1.
-    pub weights: [f32; 4],
-}
-
-impl Follower {
-    /// Σ w x, in the frame of the first source, so that rounding is that of the differences.
-    pub fn place(&self, x: impl Fn(u32) -> Vec3) -> Vec3 {
-        let origin = x(self.sources[0]);
-        let offset = (1..4).fold(Vec3::ZERO, |sum, k| sum + (x(self.sources[k]) - origin) * self.weights[k]);
-        origin + offset
-    }
 }
 
 /// Particles and everything that acts between them. See the [module documentation](self).
@@ -247,43 +232,6 @@ impl Scene {
         &self.bodies
     }
 
-    /// Adds a particle without mass that follows four others: it is wherever Σ `weights`\[k\] x(`sources`\[k\]) is at the end of
-    /// a step. For surfaces that are drawn but not simulated.
-    ///
-    /// # Errors
-    /// The sources must exist and follow nothing themselves, the weights must be at most 1000 either way and have the sum 1 (to
-    /// 1e-3).
-    pub fn add_follower(&mut self, sources: [u32; 4], weights: [f32; 4]) -> Result<u32> {
-        let what = || format!("follower {}", self.followers.len());
-        for source in sources {
-            self.check_particle(&what(), source)?;
-            if self.followers.binary_search_by_key(&source, |follower| follower.particle).is_ok() {
-                return Err(Error::invalid(format!("source of {}", what()), source, "a particle that follows nothing"));
-            }
-        }
-        if let Some(weight) = weights.into_iter().find(|weight| !(-1e3..=1e3).contains(weight)) {
-            return Err(Error::invalid(format!("weight of {}", what()), weight, "-1000 to 1000"));
-        }
-        let sum: f32 = weights.iter().sum();
-        if !(0.999..=1.001).contains(&sum) {
-            return Err(Error::invalid(format!("sum of the weights of {}", what()), sum, "1"));
-        }
-        self.check_room("particles", 1)?;
-        let follower = Follower { particle: 0, sources, weights };
-        let place = follower.place(|source| Vec3::from(self.positions[source as usize]));
-        check_finite(|| format!("place of {}", what()), place.into())?;
-        Ok(self.push_follower(sources, weights))
-    }
-
-    fn push_follower(&mut self, sources: [u32; 4], weights: [f32; 4]) -> u32 {
-        let particle = self.positions.len() as u32;
-        let follower = Follower { particle, sources, weights };
-        let position = follower.place(|source| Vec3::from(self.positions[source as usize])).into();
-        self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass: 0.0 });
-        self.followers.push(follower);
-        particle
-    }
-
     /// Pins a particle: it moves on at its velocity (by default it stays where it is), or follows a target ([`crate::Solver::set_target`]), until it is released.
     ///
     /// # Errors
@@ -359,49 +307,6 @@ impl Scene {
     /// The triangles of all surfaces.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
-    }
-
-    /// Particles and rest length \[m\] of the distance constraints in a range of indices; none where it runs past the end.
-    pub fn distances(&self, constraints: Range<u32>) -> impl Iterator<Item = kinds::Distance> {
-        let set = &self.constraints[kinds::kind_index(kinds::Distance::INFO)];
-        let words = set.info.record_words;
-        let range = constraints.start as usize * words..constraints.end as usize * words;
-        set.words
-            .get(range)
-            .unwrap_or_default()
-            .chunks_exact(words)
-            .map(|record| kinds::Distance { particles: [record[0], record[1]], rest_length: f32::from_bits(record[3]) })
-    }
-
-    /// |l/L₀ − 1| of distance constraints at the given positions \[m\]: the mean and the largest.
-    ///
-    /// # Errors
-    /// The positions must be as many as the particles, the constraints must exist.
-    pub fn strain(&self, constraints: Range<u32>, positions: &[[f32; 3]]) -> Result<Strain> {
-        if positions.len() != self.particle_count() {
-            let (left, right) = (positions.len(), self.particle_count());
-            return Err(Error::LengthMismatch { what: "positions and particles", left, right });
-        }
-        let count = self.constraints[kinds::kind_index(kinds::Distance::INFO)].len();
-        if constraints.end as usize > count || constraints.start > constraints.end {
-            return Err(Error::IndexOutOfRange {
-                what: "strain".into(),
-                target: "distance constraint",
-                index: constraints.end.into(),
-                count: count as u64,
-            });
-        }
-        let (mut sum, mut max) = (0.0f64, 0.0f64);
-        for distance in self.distances(constraints.clone()) {
-            let [a, b] = distance.particles.map(|particle| positions[particle as usize]);
-            let square: f64 = (0..3).map(|axis| f64::from(a[axis] - b[axis]).powi(2)).sum();
-            let strain = (square.sqrt() / f64::from(distance.rest_length) - 1.0).abs();
-            sum += strain;
-            // A NaN must show, and f64::max would drop it.
-            max = if strain > max || strain.is_nan() { strain } else { max };
-        }
-        let mean = if constraints.is_empty() { 0.0 } else { sum / f64::from(constraints.end - constraints.start) };
-        Ok(Strain { mean, max })
     }
 
     fn intern(&mut self, material: Material) -> MaterialId {
@@ -512,13 +417,4 @@ const MAX_INVERSE_MASS: f32 = 1e12;
 
 fn too_large(what: &'static str, count: u64) -> Error {
     Error::TooLarge { what, count, limit: u32::MAX.into() }
-}
-
-/// How far edges are from their rest length, |l/L₀ − 1|: 0.01 is one per cent.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Strain {
-    /// Over all edges.
-    pub mean: f64,
-    /// Of the worst edge.
-    pub max: f64,
 }
