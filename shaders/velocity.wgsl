@@ -1,7 +1,8 @@
 // velocity: the end of a substep, x += d; the displacement stays as the velocity (Macklin et al. 2016, alg. 1, lines 15–17).
 // velocity_predict: the same, then predict of the next substep (the pass Advance): half the dispatches and half the bytes
 // of the two.
-// One thread a particle. Writes position, displacement and residual of its own particle, and counts what is not finite.
+// One thread a particle. Writes position, displacement and residual of its own particle, and counts what is not finite;
+// thread 0 counts the substeps.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
@@ -19,6 +20,9 @@ fn load_moved(i: u32) -> Motion {
 }
 
 fn store(i: u32, motion: Motion) {
+    if i == 0u {
+        status.substep += 1u;
+    }
     positions[i] = motion.position;
     displacements[i] = vec4f(motion.displacement, 0.0);
     residuals[i] = motion.residual;

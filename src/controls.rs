@@ -3,10 +3,11 @@
 //! Both players own one of these. It checks every change before anything is touched, and holds what they upload:
 //! [`Params`], scaled materials, targets, tethers.
 
+use crate::collide::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactParams};
 use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{Kind, kind_index};
-use crate::plan::Plan;
+use crate::plan::{Obstacles, Plan};
 use crate::scene::{Material, MaterialId, Scene, TetherRow, follows};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings};
 use crate::xpbd::ScaledMaterial;
@@ -117,6 +118,7 @@ pub(crate) struct Controls {
     /// Where in `targets` a particle stands.
     target_of: BTreeMap<u32, usize>,
     pub tether_rows: Vec<TetherRow>,
+    pub colliders: Colliders,
 }
 
 impl Controls {
@@ -127,17 +129,17 @@ impl Controls {
         settings.check()?;
         let cooked = Cooked::new(scene, settings.sweep)?;
         cooked.check_bodies(&settings)?;
-        let plan = Plan::new(&cooked, &settings);
         let mut controls = Self {
             scene: scene.clone(),
             cooked,
             settings,
-            plan,
+            plan: Plan::default(),
             materials: scene.materials.clone(),
             inverse_masses: Vec::new(),
             targets: Vec::new(),
             target_of: BTreeMap::new(),
             tether_rows: Vec::new(),
+            colliders: Colliders::default(),
         };
         controls.reset();
         Ok(controls)
@@ -154,6 +156,12 @@ impl Controls {
         self.target_of.clear();
         let inverse_masses = &self.inverse_masses;
         self.tether_rows = self.cooked.tether_graph.tie(|particle| inverse_masses[particle as usize] == 0.0);
+        self.colliders = Colliders::default();
+        for collider in &self.scene.colliders {
+            // Checked when it was added to the scene.
+            let _ = self.colliders.add(collider, self.scene.contact_materials.len());
+        }
+        self.make_plan();
     }
 
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
@@ -169,7 +177,37 @@ impl Controls {
             self.cooked.kinds = kinds;
         }
         self.settings = settings;
-        self.plan = Plan::new(&self.cooked, &self.settings);
+        self.make_plan();
+        Ok(())
+    }
+
+    pub fn make_plan(&mut self) {
+        let materials = &self.scene.contact_materials;
+        let any = !self.colliders.is_empty();
+        let bounce = any && materials.iter().any(|material| material.restitution > 0.0);
+        self.plan = Plan::new(&self.cooked, &self.settings, Obstacles { any, bounce });
+    }
+
+    /// The figures of contacts.
+    pub fn contact_params(&self) -> ContactParams {
+        ContactParams::new(&self.scene, &self.settings, &self.cooked.contacting, &self.colliders)
+    }
+
+    pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
+        let id = self.colliders.add(collider, self.scene.contact_materials.len())?;
+        self.make_plan();
+        Ok(id)
+    }
+
+    /// Puts another collider in the place of one; returns the place.
+    pub fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<usize> {
+        self.colliders.set(id, collider, self.scene.contact_materials.len())?;
+        Ok(id.index())
+    }
+
+    pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        self.scene.set_contact_material(id, material)?;
+        self.make_plan();
         Ok(())
     }
 

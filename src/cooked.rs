@@ -3,6 +3,7 @@
 //! Cooking happens once; both players read the result. What changes while running (pins, targets, materials, settings)
 //! lives in [`crate::controls`].
 
+use crate::collide::Contacting;
 use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
@@ -28,6 +29,7 @@ pub(crate) struct Cooked {
     /// First particle and particle count of each body.
     pub bodies: Vec<[u32; 2]>,
     pub followers: Vec<Follower>,
+    pub contacting: Contacting,
 }
 
 /// The constraints of one kind, sorted by colour.
@@ -89,7 +91,15 @@ impl Cooked {
         }
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
-        Ok(Self { kinds, rings, tethered, tether_graph, bodies, followers: scene.followers.clone() })
+        Ok(Self {
+            kinds,
+            rings,
+            tethered,
+            tether_graph,
+            bodies,
+            followers: scene.followers.clone(),
+            contacting: Contacting::new(scene),
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod collide;
 pub mod coloring;
 mod controls;
 mod cooked;
@@ -12,6 +13,10 @@ pub mod scene;
 mod settings;
 pub mod xpbd;
 
+pub use collide::{
+    Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, Friction, Pose,
+    SelfCollision, SelfCollisionLevel, Shape,
+};
 pub use error::{Error, Result};
 pub use gpu::{Solver, required_limits};
 pub use kinds::{

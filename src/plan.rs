@@ -10,6 +10,15 @@
 //! ```
 //!
 //! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `Advance` is taken apart.
+//!
+//! With contacts a substep is
+//!
+//! ```text
+//! Watch  Search …  Tether  Project …  Contacts  (Separate Settle) …  Collide
+//! ```
+//!
+//! where the passes of `Search` do nothing while the list of pairs holds; `Bounce` follows `Velocity` where anything has
+//! restitution, and colliders `Arrive` at the end.
 
 use crate::coloring::Span;
 use crate::cooked::Cooked;
@@ -59,6 +68,24 @@ pub enum Pass {
     },
     /// No particle farther from its pins than the material between is long.
     Tether,
+    /// Whether any particle has moved so far that the list of pairs no longer holds.
+    Watch,
+    /// A part of the search for pairs, where the list no longer holds.
+    Search(SearchPass),
+    /// The pairs that meet in this substep.
+    Contacts,
+    /// The corrections of contacts.
+    Separate,
+    /// Moves the particles by the sum of their corrections.
+    Settle,
+    /// No particle within a collider; friction.
+    Collide,
+    /// Restitution, after `Velocity`.
+    Bounce,
+    /// Colliders are where they were to be; the forces on them.
+    Arrive,
+    /// The forces on colliders.
+    ColliderForces,
     /// x += d; the displacement stays as the new velocity.
     Velocity,
     /// `Velocity`, then `Predict` of the next substep.
@@ -71,6 +98,31 @@ pub enum Pass {
     Follow,
     /// The normals of the surfaces.
     Normals,
+}
+
+/// The parts of a search: a counting sort of the elements by the cells of a grid, and a look around.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchPass {
+    /// Empties the cells; takes note of where the particles are.
+    Clear,
+    /// Counts the elements in each cell.
+    Count,
+    /// Sums the counts in blocks.
+    SumBlocks,
+    /// Where each block begins: the prefix sum of the blocks.
+    ScanBlocks,
+    /// Where each cell begins.
+    Starts,
+    /// Puts the elements into their cells.
+    Fill,
+    /// Lists the pairs.
+    Pairs,
+}
+
+impl SearchPass {
+    /// In order.
+    pub const ALL: [Self; 7] =
+        [Self::Clear, Self::Count, Self::SumBlocks, Self::ScanBlocks, Self::Starts, Self::Fill, Self::Pairs];
 }
 
 /// The passes of a step. See the [module documentation](self).
@@ -90,6 +142,15 @@ pub struct Plan {
     runs: Vec<Run>,
 }
 
+/// What a plan needs to know of colliders.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Obstacles {
+    /// There are some.
+    pub any: bool,
+    /// Some impact has restitution.
+    pub bounce: bool,
+}
+
 /// Consecutive passes that may be played in any order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
@@ -99,7 +160,7 @@ struct Run {
 }
 
 impl Plan {
-    pub(crate) fn new(cooked: &Cooked, settings: &Settings) -> Self {
+    pub(crate) fn new(cooked: &Cooked, settings: &Settings, obstacles: Obstacles) -> Self {
         let surfaces = !cooked.rings.is_empty();
         let fields = settings.fields.iter().any(|field| *field != Field::None);
         let accelerated = surfaces && settings.wind.is_some() || fields || settings.forces;
@@ -107,11 +168,16 @@ impl Plan {
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
-        if accelerated {
+        if accelerated || obstacles.bounce {
             plan.between.push(Pass::Velocity);
+            plan.between.extend(obstacles.bounce.then_some(Pass::Bounce));
             plan.between.extend(predict);
         } else {
             plan.between.push(Pass::Advance);
+        }
+        if settings.self_collision.is_some() {
+            plan.substep.push(Pass::Watch);
+            plan.substep.extend(SearchPass::ALL.map(Pass::Search));
         }
         // First, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
         // of strain instead of 16 %.
@@ -122,7 +188,18 @@ impl Plan {
         for iteration in 0..settings.iterations {
             plan.push_iteration(cooked, settings.sweep, iteration);
         }
+        if let Some(own) = settings.self_collision {
+            plan.substep.push(Pass::Contacts);
+            plan.substep.extend((0..own.iterations).flat_map(|_| [Pass::Separate, Pass::Settle]));
+        }
+        // Last, so that at the end of a substep nothing is within a collider.
+        plan.substep.extend(obstacles.any.then_some(Pass::Collide));
+        plan.push_rest();
         plan.end.push(Pass::Velocity);
+        plan.end.extend(obstacles.bounce.then_some(Pass::Bounce));
+        if obstacles.any {
+            plan.end.extend([Pass::Arrive, Pass::ColliderForces]);
+        }
         if settings.body_damping > 0.0 && !cooked.bodies.is_empty() {
             plan.end.push(Pass::BodyDamping);
         }

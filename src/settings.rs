@@ -1,5 +1,6 @@
 //! How to simulate: time step, substeps, iterations, forces.
 
+use crate::collide::SelfCollision;
 use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
 
 /// How to simulate.
@@ -42,6 +43,11 @@ pub struct Settings {
     pub forces: bool,
     /// Whether tethers hold.
     pub tethers: bool,
+    /// How particles are kept from passing through each other; `None` where they may.
+    pub self_collision: Option<SelfCollision>,
+    /// How fast what overlaps at the start of a substep is pushed apart, at most [m/s], 0 to 1e3: faster, and what was laid into
+    /// something else flies out of it.
+    pub recovery_speed: f32,
     /// Whether λ is kept even with one iteration, for [`crate::Solver::read_lambdas`].
     pub keep_lambdas: bool,
 }
@@ -64,6 +70,8 @@ impl Default for Settings {
             fields: [Field::None; MAX_FIELDS],
             forces: false,
             tethers: true,
+            self_collision: None,
+            recovery_speed: 1.0,
             keep_lambdas: false,
         }
     }
@@ -267,6 +275,12 @@ impl Settings {
         }
         if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
             return Err(Error::invalid("relaxation", self.relaxation, "greater than 0, less than 2"));
+        }
+        if let Some(own) = &self.self_collision {
+            own.check()?;
+        }
+        if !(0.0..=1e3).contains(&self.recovery_speed) {
+            return Err(Error::invalid("recovery speed", self.recovery_speed, "0 to 1000 m/s"));
         }
         let Some(wind) = &self.wind else { return Ok(()) };
         check_moderate("wind velocity", wind.velocity)?;

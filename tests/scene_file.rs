@@ -615,6 +615,8 @@ fn what_is_left_out_is_the_default() {
         "color_order": {"shuffled": {"seed": 4}}, "tethers": false, "keep_lambdas": true,
         "fields": [{"point": {"position": [1, 2, 3], "strength": 4, "radius": 5}}]}"#;
     let expected = Settings {
+        self_collision: None,
+        recovery_speed: 1.0,
         dt: 0.01,
         substeps: 5,
         iterations: 3,

@@ -57,6 +57,11 @@ fn texts() -> Vec<(String, String)> {
     let mut texts = Vec::new();
     for path in files("shaders", "wgsl") {
         let (name, text) = (stem(&path).to_owned(), read(&path));
+        if name == "collide" {
+            let shapes: String = files("shaders/collide", "wgsl").iter().map(|path| read(path)).collect();
+            texts.push((name, text + &shapes));
+            continue;
+        }
         if !name.starts_with("project") {
             texts.push((name, text));
             continue;
@@ -130,8 +135,9 @@ fn every_entry_point_is_a_compute_shader_of_the_common_workgroup_size() {
             assert_eq!(entry.stage, naga::ShaderStage::Compute, "{file}: {}", entry.name);
             // The override; a literal size would part from src/gpu/pipelines.rs in silence.
             let overrides = entry.workgroup_size_overrides;
-            // A workgroup a group, or a body: `group::LANES`.
-            if entry.name.ends_with("_wide") || entry.name == "body_damping" {
+            // A workgroup a group, a body, or a collider: `group::LANES`.
+            let wide = ["body_damping", "collider_forces", "search_scan_blocks"];
+            if entry.name.ends_with("_wide") || wide.contains(&entry.name.as_str()) {
                 assert_eq!(entry.workgroup_size, [128, 1, 1]);
                 continue;
             }
@@ -190,7 +196,7 @@ fn sources(folder: &Path) -> String {
 fn every_shader_is_compiled_into_the_crate() {
     // A file that only lies there would pass all of the above.
     let sources = sources(&root().join("src"));
-    for path in ["shaders", "shaders/prelude", "shaders/kinds", "shaders/project"]
+    for path in ["shaders", "shaders/prelude", "shaders/kinds", "shaders/project", "shaders/collide"]
         .iter()
         .flat_map(|folder| files(folder, "wgsl"))
     {

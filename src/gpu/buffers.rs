@@ -34,10 +34,21 @@ pub struct Status {
     pub last_h: f32,
     pub non_finite_count: u32,
     pub first_non_finite: u32,
+    pub substep: u32,
+    pub lost_touches: u32,
+    pub padding: [u32; 2],
 }
 
 impl Status {
-    pub const NEW: Self = Self { steps: 0, last_h: 0.0, non_finite_count: 0, first_non_finite: u32::MAX };
+    pub const NEW: Self = Self {
+        steps: 0,
+        last_h: 0.0,
+        non_finite_count: 0,
+        first_non_finite: u32::MAX,
+        substep: 0,
+        lost_touches: 0,
+        padding: [0; 2],
+    };
 }
 
 /// What one dispatch works on: `Span` in `shaders/prelude/params.wgsl`.
@@ -122,14 +133,14 @@ impl KindBuffers {
 }
 
 /// Makes buffers, and checks each against the device's limits before it is made.
-struct Maker<'a> {
-    device: &'a wgpu::Device,
-    limits: wgpu::Limits,
+pub(super) struct Maker<'a> {
+    pub device: &'a wgpu::Device,
+    pub limits: wgpu::Limits,
 }
 
 impl Maker<'_> {
     /// A buffer of at least 16 bytes, as wgpu takes no empty bindings.
-    fn empty(&self, label: &str, size: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
+    pub fn empty(&self, label: &str, size: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
         let size = size.max(16).next_multiple_of(16);
         let bounds = [
             ("max_buffer_size", self.limits.max_buffer_size),
@@ -151,7 +162,7 @@ impl Maker<'_> {
         Ok(self.device.create_buffer(&descriptor))
     }
 
-    fn filled<T: bytemuck::Pod>(
+    pub fn filled<T: bytemuck::Pod>(
         &self,
         queue: &wgpu::Queue,
         label: &str,

@@ -2,6 +2,8 @@
 //! offset, none missing on either side.
 
 use super::buffers::{SpanRow, Status};
+use super::contacts::ContactStatus;
+use crate::collide::{ColliderRow, ContactParams};
 use crate::controls::{FieldRow, Params, Target};
 use crate::xpbd::ScaledMaterial;
 use std::mem::{offset_of, size_of};
@@ -73,7 +75,10 @@ fn rows_of_spans_lie_as_in_the_prelude() {
 
 #[test]
 fn the_status_lies_as_in_the_prelude() {
-    assert_eq!(on_gpu("", "Status"), on_host!(Status { steps, last_h, non_finite_count, first_non_finite }));
+    assert_eq!(
+        on_gpu("", "Status"),
+        on_host!(Status { steps, last_h, non_finite_count, first_non_finite, substep, lost_touches, padding })
+    );
 }
 
 #[test]
@@ -85,6 +90,75 @@ fn scaled_materials_lie_as_in_the_prelude() {
 fn targets_lie_as_in_their_pass() {
     let pass = include_str!("../../shaders/targets.wgsl");
     assert_eq!(on_gpu(pass, "Target"), on_host!(Target { position, particle }));
+}
+
+#[test]
+fn rows_of_contacts_lie_as_in_the_prelude() {
+    assert_eq!(
+        on_gpu("", "ContactParams"),
+        on_host!(ContactParams {
+            collider_count,
+            substeps,
+            recovery,
+            level,
+            margin,
+            quantum,
+            inverse_quantum,
+            thickness,
+            inverse_cells,
+            table_size,
+            radii,
+            tables,
+            insert_first,
+            insert_end,
+            query_end,
+            alone_first,
+            pair_capacity,
+            contact_capacity,
+            alone_end,
+            padding,
+            materials,
+            friction
+        })
+    );
+    assert_eq!(
+        on_gpu("", "Collider"),
+        on_host!(ColliderRow {
+            position,
+            shape,
+            rotation,
+            target_position,
+            flags,
+            target_rotation,
+            size,
+            bound,
+            surface_velocity,
+            margin,
+            counts,
+            data,
+            padding,
+            material
+        })
+    );
+    assert_eq!(ColliderRow::TARGET.start, offset_of!(ColliderRow, target_position));
+    assert_eq!(ColliderRow::TARGET.end, offset_of!(ColliderRow, size));
+    assert_eq!(
+        on_gpu("", "ContactStatus"),
+        on_host!(ContactStatus {
+            drift,
+            since,
+            stale,
+            pair_count,
+            contact_count,
+            searches,
+            most_pairs,
+            most_contacts,
+            lost,
+            deepest
+        })
+    );
+    // Made on the host as 80 zeroed bytes a particle.
+    assert_eq!(on_gpu("", "Touch"), (vec![("bounce".to_owned(), 0), ("impulses".to_owned(), 16)], 80));
 }
 
 #[test]

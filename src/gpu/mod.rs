@@ -6,6 +6,7 @@
 
 mod bindings;
 mod buffers;
+mod contacts;
 mod context;
 #[cfg(test)]
 mod layout;

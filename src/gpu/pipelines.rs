@@ -15,6 +15,8 @@ pub(super) const SPAN_STRIDE: u32 = 256;
 pub(super) const PRELUDE: &str = concat!(
     include_str!("../../shaders/prelude/params.wgsl"),
     include_str!("../../shaders/prelude/xpbd.wgsl"),
+    include_str!("../../shaders/prelude/contacts.wgsl"),
+    include_str!("../../shaders/prelude/pair.wgsl"),
     include_str!("../../shaders/prelude/particle.wgsl"),
 );
 
@@ -162,7 +164,7 @@ pub(super) fn projection(info: &KindInfo) -> String {
 }
 
 impl Stage {
-    fn new(
+    pub fn new(
         device: &wgpu::Device,
         name: &str,
         entry: &str,

@@ -1,9 +1,11 @@
 //! Reading a solver's state: asked for without waiting, or waited for.
 
 use super::buffers::Status;
+use super::contacts::ContactStatus;
 use super::guarded;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::solver::{Diagnostics, Solver};
+use crate::collide::{ColliderForce, ContactReport};
 use crate::error::{Error, Result};
 use crate::kinds::{Kind, ShapeMatching, kind_index};
 
@@ -69,6 +71,47 @@ impl Solver {
     /// As [`Solver::read_positions`].
     pub fn read_diagnostics(&self) -> Result<Diagnostics> {
         self.read(|encoder| self.request_diagnostics(encoder))
+    }
+
+    /// Asks for the force and the torque on every collider in the last step, on average over its time; by the place of its id. For a
+    /// rigid body engine that moves it.
+    pub fn request_collider_forces(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<ColliderForce>> {
+        let decode = |bytes: &[u8]| {
+            let rows = bytes.chunks_exact(32).map(bytemuck::pod_read_unaligned::<[[f32; 4]; 2]>);
+            rows.map(|[[x, y, z, _], [a, b, c, _]]| ColliderForce { force: [x, y, z], torque: [a, b, c] }).collect()
+        };
+        let count = self.controls.colliders.len() as u64;
+        let forces = self.contacts.obstacles.as_ref().map(|obstacles| &obstacles.forces);
+        let (buffer, size) = forces.map_or((&self.buffers.status, 0), |forces| (forces, count * 32));
+        Readback::new(&self.device, encoder, buffer, size, decode)
+    }
+
+    /// Asks for what has been counted of contacts between particles.
+    pub fn request_contacts(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<ContactReport> {
+        let decode = |bytes: &[u8]| {
+            let status: ContactStatus = bytemuck::pod_read_unaligned(&bytes[..size_of::<ContactStatus>()]);
+            status.report()
+        };
+        Readback::new(&self.device, encoder, &self.contacts.status, size_of::<ContactStatus>() as u64, decode)
+    }
+
+    /// Waits for all submitted work and reads the force and the torque on every collider in the last step.
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_collider_forces(&self) -> Result<Vec<ColliderForce>> {
+        if self.controls.colliders.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.read(|encoder| self.request_collider_forces(encoder))
+    }
+
+    /// Waits for all submitted work and reads what has been counted of contacts between particles.
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_contacts(&self) -> Result<ContactReport> {
+        self.read(|encoder| self.request_contacts(encoder))
     }
 
     /// Waits for all submitted work and reads λ of every constraint of a kind after the last substep, in the order in which

@@ -2,8 +2,10 @@
 
 use super::bindings::{Bindings, KindBindings};
 use super::buffers::Buffers;
+use super::contacts::Contacts;
 use super::guarded;
 use super::pipelines::{KindStages, Pipelines, Stage, WORKGROUP_SIZE};
+use crate::collide::ContactParams;
 use crate::coloring::Coloring;
 use crate::controls::Controls;
 use crate::error::{Error, Result};
@@ -43,6 +45,8 @@ pub struct Solver {
     pub(super) pipelines: Pipelines,
     pub(super) buffers: Buffers,
     pub(super) bindings: Bindings,
+    pub(super) contacts: Contacts,
+    pub(super) contact_params: ContactParams,
     pub(super) target_room: usize,
     pub(super) keep_lambdas: bool,
     /// Steps recorded since the start or the last reset.
@@ -91,19 +95,22 @@ impl Solver {
         }
         let controls = Controls::new(scene, settings)?;
         let keep_lambdas = needs_lambdas(&settings);
-        let (pipelines, buffers, bindings) = guarded(device, || {
+        let (pipelines, buffers, bindings, contacts) = guarded(device, || {
             let pipelines = Pipelines::new(device, &controls.cooked, keep_lambdas);
             let buffers = Buffers::new(device, queue, &controls, keep_lambdas)?;
             let bindings = Bindings::new(device, &pipelines, &buffers);
-            Ok((pipelines, buffers, bindings))
+            let contacts = Contacts::new(device, queue, &controls, &buffers)?;
+            Ok((pipelines, buffers, bindings, contacts))
         })?;
         let solver = Self {
             device: device.clone(),
             queue: queue.clone(),
+            contact_params: controls.contact_params(),
             controls,
             pipelines,
             buffers,
             bindings,
+            contacts,
             target_room: 16,
             keep_lambdas,
             steps: 0,
@@ -155,6 +162,9 @@ impl Solver {
         let (substeps, first) = (self.controls.settings.substeps, self.steps);
         self.record(encoder, (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step))), timestamps);
         self.steps = first.wrapping_add(steps);
+        if steps > 0 {
+            self.controls.colliders.arrive();
+        }
         self.recorded_substep = self.controls.settings.substep();
     }
 
@@ -167,7 +177,12 @@ impl Solver {
         timestamps: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) {
         let plan = &self.controls.plan;
-        self.record(encoder, passes.into_iter().filter(|pass| plan.contains(pass)), timestamps);
+        let mut arrives = false;
+        let passes = passes.into_iter().filter(|pass| plan.contains(pass));
+        self.record(encoder, passes.inspect(|pass| arrives |= *pass == Pass::Arrive), timestamps);
+        if arrives {
+            self.controls.colliders.arrive();
+        }
     }
 
     fn record(
@@ -220,6 +235,19 @@ impl Solver {
             Pass::Follow => {
                 recorder.dispatch(&p.follow, &b.follow, &[], self.controls.cooked.followers.len() as u32);
             }
+            Pass::Watch
+            | Pass::Search(_)
+            | Pass::Contacts
+            | Pass::Separate
+            | Pass::Settle
+            | Pass::Collide
+            | Pass::Bounce
+            | Pass::Arrive
+            | Pass::ColliderForces => match self.contacts.dispatch(pass, &self.controls, &self.contact_params) {
+                Some((bound, Ok(threads))) => recorder.dispatch(&bound.stage, &bound.bindings, &[], threads),
+                Some((bound, Err(groups))) => recorder.dispatch_groups(&bound.stage, &bound.bindings, &[], groups),
+                None => {}
+            },
             Pass::Finish => recorder.dispatch(&p.finish, &b.finish, &[], particles),
             Pass::Normals => recorder.dispatch(&p.normals, &b.normals, &[], particles),
         }

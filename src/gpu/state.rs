@@ -2,9 +2,12 @@
 
 use super::bindings::Bindings;
 use super::buffers::{Buffers, Status};
+use super::contacts::{self, ContactStatus};
 use super::guarded;
 use super::pipelines::Pipelines;
 use super::solver::{Solver, needs_lambdas};
+use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
+use crate::controls::Controls;
 use crate::error::Result;
 use crate::kinds::Kind;
 use crate::reference::normal;
@@ -26,6 +29,11 @@ impl Solver {
             return Err(error);
         }
         let others = settings.sweep != before.sweep || keep_lambdas != self.keep_lambdas;
+        let contacts = settings.self_collision.is_some() || before.self_collision.is_some();
+        if contacts && let Err(error) = self.remake_contacts() {
+            self.controls.set_settings(before)?;
+            return Err(error);
+        }
         if others && let Err(error) = self.remake_kinds(keep_lambdas) {
             self.controls.set_settings(before)?;
             return Err(error);
@@ -34,6 +42,7 @@ impl Solver {
             self.clear_forces();
         }
         self.accumulator = self.accumulator.min(settings.dt);
+        self.contact_params = self.controls.contact_params();
         self.upload_settings();
         Ok(())
     }
@@ -157,10 +166,99 @@ impl Solver {
     /// Back to the scene's start: positions, velocities, pins, materials, clock; forces are none. The settings stay, and λ is that of the
     /// last substep until the next one.
     pub fn reset(&mut self) {
+        let count = self.controls.colliders.len();
         self.controls.reset();
+        // Colliders that have been added since are gone, and with them their room.
+        if self.controls.colliders.len() != count || self.contacts.holds_other_data(&self.controls) {
+            // Of what has been there before: it cannot fail but by a lost device, which the next read reports.
+            let _ = self.remake_contacts();
+        }
         self.accumulator = 0.0;
         self.steps = 0;
         self.upload_state();
+    }
+
+    /// Adds a collider, in the place of a removed one where there is any. What it overlaps is pushed out of it at
+    /// [`Settings::recovery_speed`].
+    ///
+    /// # Errors
+    /// Its figures must be in range, its contact material must exist.
+    pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
+        self.change_colliders(|controls| controls.add_collider(collider))
+    }
+
+    /// Puts another collider in the place of one, at once: it jumps there.
+    ///
+    /// # Errors
+    /// As [`Solver::add_collider`]; it must exist.
+    pub fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()> {
+        self.change_colliders(|controls| controls.set_collider(id, collider)).map(drop)
+    }
+
+    /// Removes a collider.
+    ///
+    /// # Errors
+    /// It must exist.
+    pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
+        let index = self.controls.colliders.remove(id)?;
+        self.write_collider(index);
+        Ok(())
+    }
+
+    /// Sets where a collider is to be after the next step. It moves there through the substeps, on a straight line and about
+    /// one axis, and drags along what it touches; then it rests until it is moved again. However fast it is, nothing passes through
+    /// it; turned by more than half a turn a step, it takes the shorter way.
+    ///
+    /// # Errors
+    /// It must exist, the pose must be finite.
+    pub fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()> {
+        let index = self.controls.colliders.move_to(id, pose)?;
+        self.write_collider(index);
+        Ok(())
+    }
+
+    /// Changes a contact material, for all that is of it. [`Solver::reset`] leaves it as it is.
+    ///
+    /// # Errors
+    /// It must exist, its figures must be in range.
+    pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        let before = self.controls.scene.contact_material(id)?;
+        self.controls.set_contact_material(id, material)?;
+        if let Err(error) = self.remake_contacts() {
+            self.controls.set_contact_material(id, before)?;
+            return Err(error);
+        }
+        self.upload_params();
+        Ok(())
+    }
+
+    fn change_colliders<T>(&mut self, change: impl FnOnce(&mut Controls) -> Result<T>) -> Result<T> {
+        let before = self.controls.colliders.clone();
+        let changed = change(&mut self.controls)?;
+        if let Err(error) = self.remake_contacts() {
+            self.controls.colliders = before;
+            self.controls.make_plan();
+            return Err(error);
+        }
+        self.upload_params();
+        Ok(changed)
+    }
+
+    /// Writes where a collider is to be, and its flags; where it is, the GPU knows.
+    fn write_collider(&self, index: usize) {
+        if let Some(obstacles) = &self.contacts.obstacles {
+            let (first, row) = (ColliderRow::TARGET, &self.controls.colliders.rows[index..=index]);
+            let bytes = &bytemuck::cast_slice(row)[first.clone()];
+            let place = index * size_of::<ColliderRow>() + first.start;
+            self.queue.write_buffer(&obstacles.colliders, place as u64, bytes);
+        }
+    }
+
+    /// Other buffers and pipelines for contacts, with all that the host knows.
+    fn remake_contacts(&mut self) -> Result<()> {
+        self.contacts = contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers)?;
+        self.contact_params = self.controls.contact_params();
+        Ok(())
     }
 
     /// No forces on any particle.
@@ -226,6 +324,11 @@ impl Solver {
             self.write(&buffers.rotations, 0, &rows);
         }
         self.write(&self.buffers.status, 0, &[Status::NEW]);
+        self.write(&self.contacts.status, 0, &[ContactStatus::NEW]);
+        if let Some(obstacles) = &self.contacts.obstacles {
+            self.write(&obstacles.colliders, 0, &self.controls.colliders.rows);
+            self.write(&obstacles.forces, 0, &vec![[0.0f32; 8]; self.controls.colliders.len()]);
+        }
         let rings = &self.controls.cooked.rings;
         if !rings.is_empty() {
             // Something to draw before the first step.
@@ -244,8 +347,9 @@ impl Solver {
         self.write(&self.buffers.tethers, 0, &self.controls.tether_rows);
     }
 
-    fn upload_params(&self) {
+    pub(super) fn upload_params(&self) {
         self.write(&self.buffers.params, 0, &[self.controls.params()]);
+        self.write(&self.contacts.params, 0, &[self.contact_params]);
     }
 
     /// The targets, and how many there are.

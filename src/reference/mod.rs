@@ -10,21 +10,26 @@
 //! fall at 100 substeps a frame. What the roundings of x + d and of d + h² g lose is kept in two residuals (Kahan's sum).
 
 mod bodies;
+mod colliders;
 mod constraints;
+mod contacts;
 mod forces;
 mod particles;
 
 pub(crate) use bodies::normal;
 
+use crate::collide::{ColliderRow, ContactParams};
 use crate::controls::{Controls, Params};
 use crate::cooked::CookedKind;
 use crate::error::Result;
 use crate::kinds::group::Rotation;
 use crate::kinds::{Kind, ShapeMatching, kind_index};
-use crate::plan::{Pass, Plan};
+use crate::plan::{Pass, Plan, SearchPass};
 use crate::scene::{Material, MaterialId, Scene};
 use crate::settings::Settings;
 use crate::xpbd::ScaledMaterial;
+use colliders::Touch;
+use contacts::Contacts;
 use glam::Vec3;
 
 /// Plays a scene on the CPU. See the [module documentation](self).
@@ -57,6 +62,15 @@ pub struct Reference {
     last_h: f32,
     steps: u32,
     non_finite_count: u32,
+    contact_params: ContactParams,
+    /// Substeps of this step that have been played.
+    substep: u32,
+    /// As they are now, their targets being those of the controls.
+    colliders: Vec<ColliderRow>,
+    touches: Vec<Touch>,
+    /// Force \[N\] and torque \[N m\] in the last step.
+    collider_forces: Vec<[Vec3; 2]>,
+    contacts: Contacts,
 }
 
 impl Reference {
@@ -70,6 +84,12 @@ impl Reference {
         let zeros = vec![Vec3::ZERO; count];
         let mut reference = Self {
             params: controls.params(),
+            contact_params: controls.contact_params(),
+            substep: 0,
+            colliders: Vec::new(),
+            touches: vec![Touch::default(); count],
+            collider_forces: Vec::new(),
+            contacts: Contacts::new(count),
             materials: controls.scaled_materials(),
             positions: zeros.clone(),
             displacements: zeros.clone(),
@@ -123,7 +143,10 @@ impl Reference {
         let particles = 0..self.positions.len();
         match pass {
             Pass::Targets => self.targets(),
-            Pass::Start => particles.for_each(|i| self.start(i)),
+            Pass::Start => {
+                self.substep = 0;
+                particles.for_each(|i| self.start(i));
+            }
             Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
             Pass::Project { kind, span, first_iteration, .. } => {
@@ -135,11 +158,31 @@ impl Reference {
             Pass::GatherChunks { kind } => self.gather_chunks(kind),
             Pass::GatherHubs { kind } => self.gather_hubs(kind),
             Pass::Tether => (0..self.controls.cooked.tethered.len()).for_each(|row| self.tether(row)),
-            Pass::Velocity => particles.for_each(|i| self.velocity(i)),
-            Pass::Advance => particles.for_each(|i| {
-                self.velocity(i);
-                self.predict(i);
-            }),
+            Pass::Velocity => {
+                particles.for_each(|i| self.velocity(i));
+                self.substep += 1;
+            }
+            Pass::Advance => {
+                particles.for_each(|i| {
+                    self.velocity(i);
+                    self.predict(i);
+                });
+                self.substep += 1;
+            }
+            Pass::Watch => particles.for_each(|i| self.watch(i)),
+            // All of it at once; what the passes of the GPU make of it in parts is the same set of pairs.
+            Pass::Search(part) => {
+                if part == SearchPass::Pairs {
+                    self.search();
+                }
+            }
+            Pass::Contacts => self.find_contacts(),
+            Pass::Separate => self.separate(),
+            Pass::Settle => particles.for_each(|i| self.settle(i)),
+            Pass::Collide => particles.for_each(|i| self.collide(i)),
+            Pass::Bounce => particles.for_each(|i| self.bounce(i)),
+            Pass::Arrive => self.arrive(),
+            Pass::ColliderForces => (0..self.colliders.len()).for_each(|index| self.collider_force(index)),
             Pass::Finish => {
                 particles.for_each(|i| self.velocities[i] = self.displacements[i] / self.params.h);
                 self.last_h = self.params.h;
@@ -164,6 +207,7 @@ impl Reference {
             self.fresh[i] = true;
         }
         self.forces.fill(Vec3::ZERO);
+        self.reset_contacts();
         let positions = &self.controls.scene.positions;
         self.rotations = self.controls.cooked.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
         self.steps = 0;
@@ -176,6 +220,8 @@ impl Reference {
     fn upload(&mut self) {
         self.params = self.controls.params();
         self.materials = self.controls.scaled_materials();
+        self.contact_params = self.controls.contact_params();
+        self.contacts.stale = true;
     }
 
     fn make_impulses(&mut self) {

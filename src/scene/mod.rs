@@ -5,6 +5,7 @@
 
 mod bending;
 mod cloth;
+mod contacts;
 #[cfg(feature = "scene-file")]
 pub mod file;
 mod follower;
@@ -31,10 +32,11 @@ pub use strain::Strain;
 pub(crate) use tether::TetherGraph;
 pub use tether::{TetherRow, Tethers};
 
+use crate::collide::{Collider, ContactMaterial, ContactMaterialId, Friction};
 use crate::coloring::Coloring;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{self, KINDS, Kind, KindInfo};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// A point mass.
@@ -116,6 +118,16 @@ pub struct Scene {
     pub(crate) bodies: Vec<Range<u32>>,
     /// In ascending order of their particles.
     pub(crate) followers: Vec<Follower>,
+    /// Where each particle was when it was added.
+    pub(crate) rest_positions: Vec<[f32; 3]>,
+    pub(crate) contact_materials: Vec<ContactMaterial>,
+    /// By particle.
+    pub(crate) particle_contacts: Vec<ContactMaterialId>,
+    /// Between two materials, the lower first.
+    pub(crate) friction_pairs: BTreeMap<[u8; 2], Friction>,
+    pub(crate) colliders: Vec<Collider>,
+    /// The segments of ropes.
+    pub(crate) cord_edges: Vec<[u32; 2]>,
 }
 
 impl Default for Scene {
@@ -143,6 +155,12 @@ impl Scene {
             tethered_bodies: Vec::new(),
             bodies: Vec::new(),
             followers: Vec::new(),
+            rest_positions: Vec::new(),
+            contact_materials: vec![ContactMaterial::default()],
+            particle_contacts: Vec::new(),
+            friction_pairs: BTreeMap::new(),
+            colliders: Vec::new(),
+            cord_edges: Vec::new(),
         }
     }
 
@@ -349,6 +367,8 @@ impl Scene {
         self.velocities.push(particle.velocity);
         self.inverse_masses.push(particle.inverse_mass);
         self.pinned.push(false);
+        self.rest_positions.push(particle.position);
+        self.particle_contacts.push(ContactMaterialId::default());
     }
 
     fn push_constraint<K: Kind>(&mut self, constraint: &K, material: MaterialId) {

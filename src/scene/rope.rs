@@ -80,6 +80,7 @@ impl Scene {
             let particle = base + segment as u32;
             let material = self.intern(rope.cord.material(rest_length));
             self.push_constraint(&Distance { particles: [particle, particle + 1], rest_length }, material);
+            self.cord_edges.push([particle, particle + 1]);
         }
         let first_bend = self.distance_count();
         if let Some(bend) = rope.cord.bend {

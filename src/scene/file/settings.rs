@@ -182,6 +182,8 @@ impl SettingsFile {
             turbulence_length: wind.turbulence_length,
         };
         Settings {
+            self_collision: None,
+            recovery_speed: Settings::default().recovery_speed,
             dt: self.dt,
             substeps: self.substeps,
             iterations: self.iterations,

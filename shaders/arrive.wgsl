@@ -1,0 +1,17 @@
+// The end of a step: colliders are where they were to be.
+// One thread a collider. Writes its own.
+
+@group(0) @binding(0) var<uniform> contact_params: ContactParams;
+@group(0) @binding(1) var<storage, read_write> colliders: array<Collider>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn arrive(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    // An encoder that was recorded before there were more colliders still binds the old buffer.
+    if i >= min(contact_params.collider_count, arrayLength(&colliders)) {
+        return;
+    }
+    colliders[i].position = colliders[i].target_position;
+    colliders[i].rotation = colliders[i].target_rotation;
+    colliders[i].flags &= ~MOVING;
+}

@@ -1,0 +1,165 @@
+// Colliders: no particle within one at the end of a substep, nor on the other side of it; friction (Coulomb), restitution, and the
+// impulses on the colliders. C = keep − φ(x + d) ≤ 0, φ being the signed distance in the collider's frame, which moves. The twin is
+// src/reference/colliders.rs; shaders/collide/ has the shapes.
+// One thread a particle, for all colliders one after another. Reads colliders. Writes position, displacement and touch of its own
+// particle.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read_write> positions: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
+@group(0) @binding(4) var<storage, read> residuals: array<Residual>;
+@group(0) @binding(5) var<storage, read> colliders: array<Collider>;
+@group(0) @binding(6) var<storage, read> collider_data: array<f32>;
+@group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
+@group(0) @binding(8) var<storage, read_write> touches: array<Touch>;
+@group(0) @binding(9) var<storage, read_write> status: Status;
+
+// Turns of the search for the time of impact.
+const TURNS = 24u;
+
+struct Meet {
+    is_met: bool,
+    normal: vec3f,
+    // How far the particle would be too near at the end.
+    depth: f32,
+    // The gap at the start.
+    start: f32,
+}
+
+fn sided(c: Collider, p: vec3f, side: f32) -> Sample {
+    let s = sample(c, p);
+    return Sample(opaque(s.normal * side, params.zero), s.distance * side);
+}
+
+fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
+    var result: Meet;
+    var side = 1.0;
+    var near = sided(c, p, side);
+    if near.distance < 0.0 && (c.flags & TWO_SIDED) != 0u {
+        side = -1.0;
+        near = sided(c, p, side);
+    }
+    let start = opaque1(near.distance, params.zero) - keep;
+    let reach = length(delta);
+    if start >= reach {
+        return result;
+    }
+    if start <= 0.0 {
+        let end = sided(c, opaque(p + delta, params.zero), side);
+        let depth = keep - opaque1(end.distance, params.zero);
+        return Meet(depth > 0.0, end.normal, depth, start);
+    }
+    // Conservative advancement: nothing is nearer than the distance says.
+    var gap = start;
+    var time = 0.0;
+    for (var turn = 0u; turn < TURNS && gap > 1e-3 * keep; turn++) {
+        time = opaque1(time + opaque1(gap / reach, params.zero), params.zero);
+        if time > 1.0 {
+            return result;
+        }
+        near = sided(c, opaque(p + opaque(delta * time, params.zero), params.zero), side);
+        gap = opaque1(near.distance, params.zero) - keep;
+    }
+    // Beyond the plane that it meets first.
+    let depth = opaque1(-dot(near.normal, opaque(delta * (1.0 - time), params.zero)), params.zero) - gap;
+    return Meet(depth > 0.0, near.normal, depth, start);
+}
+
+// Takes note of an impulse on a collider, at so much from its position.
+fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
+    let moment = cross_product(arm, impulse, params.zero);
+    for (var slot = 0u; slot < 4u; slot += 2u) {
+        let taken = touches[i].impulses[slot + 1u].w == 1.0;
+        if !taken || bitcast<u32>(touches[i].impulses[slot].w) == index {
+            let before = select(vec3f(), touches[i].impulses[slot].xyz, taken);
+            let moment_before = select(vec3f(), touches[i].impulses[slot + 1u].xyz, taken);
+            touches[i].impulses[slot] = vec4f(before + impulse, bitcast<f32>(index));
+            touches[i].impulses[slot + 1u] = vec4f(moment_before + moment, 1.0);
+            return;
+        }
+    }
+    atomicAdd(&status.lost_touches, 1u);
+}
+
+fn collide_with(i: u32, material: u32, index: u32) {
+    let c = colliders[index];
+    if (c.flags & DISABLED) != 0u || !touch(contact_params.materials[material], contact_params.materials[c.material]) {
+        return;
+    }
+    let zero = params.zero;
+    let keep = bitcast<f32>(contact_params.materials[material].x) + c.margin;
+    let x = positions[i];
+    let d = displacements[i].xyz;
+    let rest = residuals[i].position;
+    let step_share = opaque1(1.0 / f32(contact_params.substeps), zero);
+    let before = pose_at(c, opaque1(f32(status.substep) * step_share, zero), zero);
+    let after = pose_at(c, opaque1(f32(status.substep + 1u) * step_share, zero), zero);
+    // Whatever the shape, it is not nearer than its bound.
+    let travel = opaque1(length(d), zero) + opaque1(length(opaque(after.position - before.position, zero)), zero);
+    if length(x.xyz - before.position) > c.bound + keep + travel {
+        return;
+    }
+    let p = opaque(rotate_back(before.rotation, opaque(x.xyz - before.position, zero) + rest, zero), zero);
+    var delta = rotate_back(after.rotation, d, zero);
+    if (c.flags & MOVING) != 0u {
+        let there = opaque(x.xyz - after.position, zero) + opaque(d + rest, zero);
+        delta = opaque(rotate_back(after.rotation, there, zero), zero) - p;
+    }
+    delta = opaque(delta, zero);
+    let meet = meet_collider(c, p, delta, keep);
+    if !meet.is_met {
+        return;
+    }
+    let normal = opaque(meet.normal, zero);
+
+    // What overlaps at the start is taken out of the place, not put into the velocity.
+    var out = min(meet.depth, max(-meet.start, 0.0));
+    let push = opaque1(meet.depth - out, zero);
+    out = min(out, contact_params.recovery);
+    let friction = contact_params.friction[material * 16u + c.material];
+    var slip = opaque(delta - opaque(c.surface_velocity * params.h, zero), zero);
+    slip = opaque(slip - opaque(normal * opaque1(dot(normal, slip), zero), zero), zero);
+    let l = length(slip);
+    var share = 1.0;
+    if l > opaque1(friction.x * push, zero) {
+        share = opaque1(friction.y * push, zero) / l;
+    }
+    let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
+    displacements[i] = vec4f(d + rotate(after.rotation, change, zero), 0.0);
+    positions[i] = vec4f(x.xyz + rotate(after.rotation, opaque(normal * out, zero), zero), x.w);
+
+    var sum = change;
+    if friction.z > 0.0 {
+        let gravity = rotate_back(after.rotation, params.gravity_step, zero);
+        let speed = -dot(normal, opaque(delta - gravity, zero));
+        if push > 0.0 && speed > 2.0 * length(params.gravity_step) {
+            let left = opaque1(opaque1(dot(normal, delta), zero) + push, zero);
+            let bounce = opaque(normal * opaque1(opaque1(friction.z * speed, zero) - left, zero), zero);
+            touches[i].bounce = vec4f(touches[i].bounce.xyz + rotate(after.rotation, bounce, zero), 0.0);
+            sum = opaque(sum + bounce, zero);
+        }
+    }
+    let impulse = -(rotate(after.rotation, sum, zero) / opaque1(x.w * params.h, zero));
+    let arm = rotate(after.rotation, opaque(p + delta, zero), zero);
+    push_on(i, index, opaque(impulse, zero), opaque(arm, zero));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn collide(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= params.particle_count {
+        return;
+    }
+    if status.substep == 0u {
+        touches[i] = Touch();
+    }
+    touches[i].bounce = vec4f();
+    let material = contact_particles[i].w & 0xffu;
+    if positions[i].w == 0.0 || material == UNTOUCHABLE {
+        return;
+    }
+    for (var index = 0u; index < min(contact_params.collider_count, arrayLength(&colliders)); index++) {
+        collide_with(i, material, index);
+    }
+}

@@ -1,0 +1,141 @@
+// What the passes of contacts share: their figures, colliders, and what the GPU keeps for itself.
+
+// `ContactParams` in src/collide/table.rs says what each one is.
+struct ContactParams {
+    collider_count: u32,
+    substeps: u32,
+    recovery: f32,
+    level: u32,
+    margin: f32,
+    quantum: f32,
+    inverse_quantum: f32,
+    thickness: f32,
+    inverse_cells: vec3f,
+    table_size: u32,
+    radii: vec3f,
+    tables: u32,
+    insert_first: u32,
+    insert_end: u32,
+    query_end: u32,
+    alone_first: u32,
+    pair_capacity: u32,
+    contact_capacity: u32,
+    alone_end: u32,
+    padding: u32,
+    // half the thickness (bits), groups, touches, 0
+    materials: array<vec4u, 16>,
+    // by material and material: static and kinetic friction, restitution, 0
+    friction: array<vec4f, 256>,
+}
+
+// `ColliderRow` in src/collide/collider.rs.
+struct Collider {
+    position: vec3f,
+    shape: u32,
+    rotation: vec4f,
+    target_position: vec3f,
+    flags: u32,
+    target_rotation: vec4f,
+    size: vec3f,
+    bound: f32,
+    surface_velocity: vec3f,
+    margin: f32,
+    counts: vec3u,
+    data: u32,
+    padding: vec3u,
+    material: u32,
+}
+
+const MOVING = 1u;
+const TWO_SIDED = 2u;
+const DISABLED = 4u;
+const UNTOUCHABLE = 255u;
+
+// Written by the GPU alone; `ContactStatus` in src/gpu/buffers.rs.
+struct ContactStatus {
+    // Mean displacement of some particles at the last search: what all are taken to travel together.
+    drift: vec3f,
+    // Substeps since then.
+    since: u32,
+    // 1 where the list of pairs no longer holds.
+    stale: atomic<u32>,
+    pair_count: atomic<u32>,
+    contact_count: atomic<u32>,
+    searches: u32,
+    most_pairs: u32,
+    most_contacts: u32,
+    // Pairs and contacts that found no room, and elements that did not see all around them.
+    lost: atomic<u32>,
+    // Largest overlap at the start of a substep (bits of a positive f32).
+    deepest: atomic<u32>,
+}
+
+// What happened to a particle at colliders.
+struct Touch {
+    // Added to its displacement after it has moved: restitution.
+    bounce: vec4f,
+    // Impulse on a collider in this step and that collider, its moment about the collider and 1; two colliders.
+    impulses: array<vec4f, 4>,
+}
+
+// Whether two contact materials touch each other.
+fn touch(a: vec4u, b: vec4u) -> bool {
+    return (a.y & b.z) != 0u && (b.y & a.z) != 0u;
+}
+
+// v turned by a unit quaternion.
+fn rotate(q: vec4f, v: vec3f, zero: u32) -> vec3f {
+    let t = opaque(cross_product(q.xyz, v, zero) * 2.0, zero);
+    return opaque(v + opaque(t * q.w, zero), zero) + cross_product(q.xyz, t, zero);
+}
+
+fn rotate_back(q: vec4f, v: vec3f, zero: u32) -> vec3f {
+    return rotate(vec4f(-q.xyz, q.w), v, zero);
+}
+
+struct Placed {
+    position: vec3f,
+    rotation: vec4f,
+}
+
+// Where a collider is after a share of the step; the twin of `pose_at` in src/collide/collider.rs.
+fn pose_at(c: Collider, share: f32, zero: u32) -> Placed {
+    if (c.flags & MOVING) == 0u {
+        return Placed(c.position, c.rotation);
+    }
+    let moved = c.position + opaque(opaque(c.target_position - c.position, zero) * share, zero);
+    var goal = c.target_rotation;
+    if opaque(vec3f(dot(c.rotation.xyz, goal.xyz)), zero).x + c.rotation.w * goal.w < 0.0 {
+        goal = -goal;
+    }
+    let axis = opaque(c.rotation.xyz + opaque(opaque(goal.xyz - c.rotation.xyz, zero) * share, zero), zero);
+    let w = opaque(vec3f(c.rotation.w + opaque(vec3f((goal.w - c.rotation.w) * share), zero).x), zero).x;
+    let l = sqrt(opaque(vec3f(dot(axis, axis)), zero).x + w * w);
+    if l == 0.0 {
+        return Placed(moved, c.rotation);
+    }
+    return Placed(moved, vec4f(axis / l, w / l));
+}
+
+// The center of an element: a particle, an edge, a triangle.
+fn center(a: vec3f, b: vec3f, c: vec3f, arity: u32) -> vec3f {
+    if arity == 0u {
+        return a;
+    }
+    if arity == 1u {
+        return (a + b) * 0.5;
+    }
+    return ((a + b) + c) * 0.33333334;
+}
+
+// The cell of the grid that a place is in.
+fn cell_at(center: vec3f, inverse_cell: f32) -> vec3i {
+    return vec3i(clamp(floor(center * inverse_cell), vec3f(-1e9), vec3f(1e9)));
+}
+
+// The entry of a cell in a table whose size is a power of two (Teschner et al. 2003).
+fn hash_cell(cell: vec3i, size: u32) -> u32 {
+    let c = bitcast<vec3u>(cell);
+    let mixed = (c.x * 73856093u) ^ (c.y * 19349663u) ^ (c.z * 83492791u);
+    return (mixed ^ (mixed >> 15u)) & (size - 1u);
+}

@@ -1,0 +1,210 @@
+// The geometry of a pair that may touch: two particles, a vertex and a triangle, or two edges; the twin of
+// src/collide/pair.rs, operation by operation.
+
+const PARTICLES = 0u;
+const VERTEX_TRIANGLE = 1u;
+const EDGES = 2u;
+
+// The closest points of a pair: their distance is n·Σ b x.
+struct Closest {
+    normal: vec3f,
+    distance: f32,
+    weights: vec4f,
+}
+
+// C = c₀ − n·Σ b d ≤ 0
+struct Contact {
+    normal: vec3f,
+    c0: f32,
+    weights: vec4f,
+}
+
+struct Meeting {
+    contact: Contact,
+    is_met: bool,
+}
+
+alias Four = array<vec3f, 4>;
+
+fn pack(kind: u32, particles: vec4u) -> vec4u {
+    return vec4u(particles.xyz, particles.w | (kind << 30u));
+}
+
+fn pair_kind(row: vec4u) -> u32 {
+    return row.w >> 30u;
+}
+
+fn pair_particles(row: vec4u) -> vec4u {
+    return vec4u(row.xyz, row.w & 0x3fffffffu);
+}
+
+fn closest(kind: u32, p: Four, zero: u32) -> Closest {
+    if kind == PARTICLES {
+        return apart(p[0] - p[1], vec4f(1.0, -1.0, 0.0, 0.0));
+    }
+    if kind == VERTEX_TRIANGLE {
+        return vertex_triangle(p, zero);
+    }
+    return edges(p, zero);
+}
+
+fn apart(difference: vec3f, weights: vec4f) -> Closest {
+    let l = length(difference);
+    if l > 0.0 {
+        return Closest(difference / l, l, weights);
+    }
+    return Closest(vec3f(0.0, 1.0, 0.0), 0.0, weights);
+}
+
+fn opaque1(v: f32, zero: u32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(v) ^ zero);
+}
+
+// The vertex p₀ and the triangle p₁ p₂ p₃ (Ericson 2005, Real-Time Collision Detection, §5.1.5).
+fn vertex_triangle(p: Four, zero: u32) -> Closest {
+    let ab = opaque(p[2] - p[1], zero);
+    let ac = opaque(p[3] - p[1], zero);
+    let ap = opaque(p[0] - p[1], zero);
+    let d1 = opaque1(dot(ab, ap), zero);
+    let d2 = opaque1(dot(ac, ap), zero);
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return apart(ap, vec4f(1.0, -1.0, 0.0, 0.0));
+    }
+    let bp = opaque(p[0] - p[2], zero);
+    let d3 = opaque1(dot(ab, bp), zero);
+    let d4 = opaque1(dot(ac, bp), zero);
+    if d3 >= 0.0 && d4 <= d3 {
+        return apart(bp, vec4f(1.0, 0.0, -1.0, 0.0));
+    }
+    let cp = opaque(p[0] - p[3], zero);
+    let d5 = opaque1(dot(ab, cp), zero);
+    let d6 = opaque1(dot(ac, cp), zero);
+    if d6 >= 0.0 && d5 <= d6 {
+        return apart(cp, vec4f(1.0, 0.0, 0.0, -1.0));
+    }
+    let vc = opaque1(opaque1(d1 * d4, zero) - opaque1(d3 * d2, zero), zero);
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        let t = opaque1(d1 / (d1 - d3), zero);
+        return apart(ap - opaque(ab * t, zero), vec4f(1.0, t - 1.0, -t, 0.0));
+    }
+    let vb = opaque1(opaque1(d5 * d2, zero) - opaque1(d1 * d6, zero), zero);
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        let t = opaque1(d2 / (d2 - d6), zero);
+        return apart(ap - opaque(ac * t, zero), vec4f(1.0, t - 1.0, 0.0, -t));
+    }
+    let va = opaque1(opaque1(d3 * d6, zero) - opaque1(d5 * d4, zero), zero);
+    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
+        let t = opaque1((d4 - d3) / (opaque1(d4 - d3, zero) + opaque1(d5 - d6, zero)), zero);
+        return apart(bp - opaque(opaque(p[3] - p[2], zero) * t, zero), vec4f(1.0, 0.0, t - 1.0, -t));
+    }
+    let sum = opaque1(va + vb, zero) + vc;
+    let v = opaque1(vb / sum, zero);
+    let w = opaque1(vc / sum, zero);
+    let weights = vec4f(1.0, opaque1(v + w, zero) - 1.0, -v, -w);
+    let cross_ = cross_product(ab, ac, zero);
+    let l = length(cross_);
+    if l == 0.0 {
+        return apart(ap, vec4f(1.0, -1.0, 0.0, 0.0));
+    }
+    let normal = opaque(cross_ / l, zero);
+    let height = dot(normal, ap);
+    return Closest(select(normal, -normal, height < 0.0), abs(height), weights);
+}
+
+// The edges p₀ p₁ and p₂ p₃ (Ericson 2005, §5.1.9).
+fn edges(p: Four, zero: u32) -> Closest {
+    let d1 = opaque(p[1] - p[0], zero);
+    let d2 = opaque(p[3] - p[2], zero);
+    let r = opaque(p[0] - p[2], zero);
+    let a = opaque1(dot(d1, d1), zero);
+    let e = opaque1(dot(d2, d2), zero);
+    let f = opaque1(dot(d2, r), zero);
+    let b = opaque1(dot(d1, d2), zero);
+    let c = opaque1(dot(d1, r), zero);
+    let ae = opaque1(a * e, zero);
+    let square = ae - opaque1(b * b, zero);
+    let crossing = square > 1e-4 * ae;
+    var s = 0.5;
+    if crossing {
+        s = clamp((opaque1(b * f, zero) - opaque1(c * e, zero)) / square, 0.0, 1.0);
+    }
+    var t = 0.0;
+    if e > 0.0 {
+        t = (opaque1(b * s, zero) + f) / e;
+    }
+    if t < 0.0 || t > 1.0 {
+        t = clamp(t, 0.0, 1.0);
+        s = 0.0;
+        if a > 0.0 {
+            s = clamp((opaque1(b * t, zero) - c) / a, 0.0, 1.0);
+        }
+    }
+    s = opaque1(s, zero);
+    t = opaque1(t, zero);
+    let weights = vec4f(1.0 - s, s, t - 1.0, -t);
+    let difference = opaque(r + opaque(d1 * s, zero), zero) - opaque(d2 * t, zero);
+    let inside = s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0;
+    if !(crossing && inside) {
+        return apart(difference, weights);
+    }
+    let cross_ = cross_product(d1, d2, zero);
+    let normal = opaque(cross_ / length(cross_), zero);
+    let height = dot(normal, r);
+    return Closest(select(normal, -normal, height < 0.0), abs(height), weights);
+}
+
+// How far two points of a pair can come nearer in the substep, at most.
+fn approach(kind: u32, d: Four) -> f32 {
+    let b = length(d[1] - d[0]);
+    if kind == PARTICLES {
+        return b;
+    }
+    let c = length(d[2] - d[0]);
+    let e = length(d[3] - d[0]);
+    if kind == VERTEX_TRIANGLE {
+        return max(max(b, c), e);
+    }
+    return b + max(c, e);
+}
+
+// Whether a pair comes nearer than `thickness` on the way from p to p + d, and the constraint that this makes.
+fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -> Meeting {
+    var near = closest(kind, p, zero);
+    var gap = near.distance - thickness;
+    var meeting: Meeting;
+    if gap > 0.0 {
+        let reach = approach(kind, d);
+        if gap >= reach {
+            return meeting;
+        }
+        var time = 0.0;
+        var turn = 0u;
+        while turn < 10u && gap > 0.05 * thickness {
+            time = opaque1(time + opaque1(gap / reach, zero), zero);
+            if time > 1.0 {
+                return meeting;
+            }
+            let then = Four(
+                opaque(p[0] + opaque(d[0] * time, zero), zero),
+                opaque(p[1] + opaque(d[1] * time, zero), zero),
+                opaque(p[2] + opaque(d[2] * time, zero), zero),
+                opaque(p[3] + opaque(d[3] * time, zero), zero),
+            );
+            near = closest(kind, then, zero);
+            gap = near.distance - thickness;
+            turn++;
+        }
+    }
+    let normal = opaque(near.normal, zero);
+    let c0 = min(thickness - opaque1(dot(normal, weighted(near.weights, p, zero)), zero), recovery);
+    meeting.contact = Contact(normal, c0, near.weights);
+    meeting.is_met = c0 - opaque1(dot(normal, weighted(near.weights, d, zero)), zero) > 0.0;
+    return meeting;
+}
+
+// Σ b x
+fn weighted(b: vec4f, x: Four, zero: u32) -> vec3f {
+    let two = opaque(x[0] * b.x, zero) + opaque(x[1] * b.y, zero);
+    let three = opaque(two, zero) + opaque(x[2] * b.z, zero);
+    return opaque(opaque(three, zero) + opaque(x[3] * b.w, zero), zero);
+}

@@ -1,0 +1,309 @@
+//! Colliders: shapes that particles do not enter, at rest or moving.
+
+use super::material::ContactMaterialId;
+use super::shape::{Baked, Shape};
+use crate::error::{Error, Result, check_finite};
+use crate::xpbd::{dot, length};
+use glam::{Quat, Vec3};
+
+/// A shape that particles do not enter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Collider {
+    /// What it is, in its own frame.
+    pub shape: Shape,
+    /// Where it is.
+    pub pose: Pose,
+    /// Friction and restitution, and what it touches. The thickness of a collider's material is not used.
+    pub material: ContactMaterialId,
+    /// A distance \[m\] that particles keep on top of half their thickness, 0 to 1e3.
+    pub margin: f32,
+    /// Whether it is a shell that holds both ways, not a solid: what is inside stays inside.
+    pub two_sided: bool,
+    /// How fast its surface runs [m/s], in its own frame, while its shape stays: a conveyor belt.
+    pub surface_velocity: [f32; 3],
+}
+
+impl Default for Collider {
+    /// The ground: all below y = 0.
+    fn default() -> Self {
+        Self {
+            shape: Shape::HalfSpace,
+            pose: Pose::default(),
+            material: ContactMaterialId::default(),
+            margin: 0.0,
+            two_sided: false,
+            surface_velocity: [0.0; 3],
+        }
+    }
+}
+
+impl Collider {
+    /// A shape at a place \[m\], not turned.
+    pub fn new(shape: Shape, position: [f32; 3]) -> Self {
+        Self { shape, pose: Pose { position, ..Pose::default() }, ..Self::default() }
+    }
+
+    /// Everything behind the plane through `point` \[m\] with the given normal, of any length.
+    ///
+    /// # Errors
+    /// The normal must be finite and longer than 1e-12.
+    pub fn half_space(point: [f32; 3], normal: [f32; 3]) -> Result<Self> {
+        check_finite(|| "normal of a half-space".into(), normal)?;
+        let normal = glam::DVec3::from(normal.map(f64::from));
+        if normal.length() < 1e-12 {
+            return Err(Error::invalid("length of the normal of a half-space", normal.length(), "at least 1e-12"));
+        }
+        let rotation = glam::DQuat::from_rotation_arc(glam::DVec3::Y, normal.normalize());
+        let rotation = rotation.to_array().map(|component| component as f32);
+        Ok(Self { pose: Pose { position: point, rotation }, ..Self::default() })
+    }
+}
+
+/// A place and an orientation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pose {
+    /// Where the origin of the shape is \[m\].
+    pub position: [f32; 3],
+    /// How it is turned: a quaternion (x, y, z, w), of any length but 0.
+    pub rotation: [f32; 4],
+}
+
+impl Default for Pose {
+    fn default() -> Self {
+        Self { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0] }
+    }
+}
+
+impl Pose {
+    /// Whether it is finite; returns it with a unit quaternion.
+    pub(crate) fn checked(&self, what: &str) -> Result<Self> {
+        check_finite(|| format!("position of {what}"), self.position)?;
+        if let Some(component) = self.position.into_iter().find(|component| component.abs() > 1e6) {
+            return Err(Error::invalid(format!("position of {what}"), component, "at most 1e6 m either way"));
+        }
+        let [x, y, z, w] = self.rotation;
+        check_finite(|| format!("rotation of {what}"), [x, y, z])?;
+        check_finite(|| format!("rotation of {what}"), [w; 3])?;
+        let length = self.rotation.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
+        if length < 1e-12 {
+            return Err(Error::invalid(format!("length of the rotation of {what}"), length, "greater than 0"));
+        }
+        let rotation = self.rotation.map(|component| (f64::from(component) / length) as f32);
+        Ok(Self { position: self.position, rotation })
+    }
+}
+
+/// Names a collider of a scene or of a player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ColliderId {
+    pub(crate) index: u32,
+    /// A removed collider's place is taken by others, whose names are not its own.
+    pub(crate) generation: u32,
+}
+
+impl ColliderId {
+    /// Its place among the forces of [`crate::Solver::read_collider_forces`].
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// A collider as the shaders read it: `Collider` in `shaders/prelude/contacts.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct ColliderRow {
+    /// Where it is at the start of the step. This row and the next are the players' own, and set by the host only where the
+    /// collider jumps.
+    pub position: [f32; 3],
+    pub shape: u32,
+    pub rotation: [f32; 4],
+    /// Where it is to be at the end of the step.
+    pub target_position: [f32; 3],
+    /// [`MOVING`], [`TWO_SIDED`], [`DISABLED`].
+    pub flags: u32,
+    pub target_rotation: [f32; 4],
+    pub size: [f32; 3],
+    pub bound: f32,
+    pub surface_velocity: [f32; 3],
+    pub margin: f32,
+    /// Of planes, of the points of a grid.
+    pub counts: [u32; 3],
+    /// Where in the data it begins.
+    pub data: u32,
+    pub padding: [u32; 3],
+    pub material: u32,
+}
+
+impl ColliderRow {
+    /// The bytes of the target and the flags.
+    pub const TARGET: std::ops::Range<usize> = 32..64;
+}
+
+/// Its target is not its place.
+pub(crate) const MOVING: u32 = 1;
+pub(crate) const TWO_SIDED: u32 = 2;
+/// There is none.
+pub(crate) const DISABLED: u32 = 4;
+
+/// All colliders of a player, as it uploads them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Colliders {
+    pub rows: Vec<ColliderRow>,
+    generations: Vec<u32>,
+    /// The data of all shapes. What a removed one leaves behind is swept away with the next that is added.
+    pub data: Vec<f32>,
+    baked: Vec<Baked>,
+}
+
+impl Colliders {
+    /// How many a scene may have: a thread looks at each.
+    const MOST: usize = 4096;
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Adds one, in the place of one that was removed where there is any.
+    pub fn add(&mut self, collider: &Collider, material_count: usize) -> Result<ColliderId> {
+        let free = self.rows.iter().position(|row| row.flags & DISABLED != 0);
+        let index = free.unwrap_or(self.rows.len());
+        if index >= Self::MOST {
+            let (count, limit) = (index as u64 + 1, Self::MOST as u64);
+            return Err(Error::TooLarge { what: "colliders", count, limit });
+        }
+        let (row, baked) = Self::row(collider, index, material_count)?;
+        if index == self.rows.len() {
+            self.rows.push(row);
+            self.generations.push(0);
+            self.baked.push(baked);
+        } else {
+            self.rows[index] = row;
+            self.generations[index] += 1;
+            self.baked[index] = baked;
+        }
+        self.gather_data();
+        Ok(ColliderId { index: index as u32, generation: self.generations[index] })
+    }
+
+    /// Puts another in its place.
+    pub fn set(&mut self, id: ColliderId, collider: &Collider, material_count: usize) -> Result<()> {
+        let index = self.find(id)?;
+        let (row, baked) = Self::row(collider, index, material_count)?;
+        (self.rows[index], self.baked[index]) = (row, baked);
+        self.gather_data();
+        Ok(())
+    }
+
+    pub fn remove(&mut self, id: ColliderId) -> Result<usize> {
+        let index = self.find(id)?;
+        self.rows[index].flags = DISABLED;
+        self.baked[index].data.clear();
+        Ok(index)
+    }
+
+    /// Says where it is to be at the end of the next step.
+    pub fn move_to(&mut self, id: ColliderId, pose: Pose) -> Result<usize> {
+        let index = self.find(id)?;
+        let pose = pose.checked(&format!("collider {index}"))?;
+        let row = &mut self.rows[index];
+        (row.target_position, row.target_rotation) = (pose.position, pose.rotation);
+        row.flags |= MOVING;
+        Ok(index)
+    }
+
+    /// A step has been recorded: all are where they were to be.
+    pub fn arrive(&mut self) {
+        for row in &mut self.rows {
+            (row.position, row.rotation) = (row.target_position, row.target_rotation);
+            row.flags &= !MOVING;
+        }
+    }
+
+    pub fn find(&self, id: ColliderId) -> Result<usize> {
+        let index = id.index();
+        let alive = self.rows.get(index).is_some_and(|row| row.flags & DISABLED == 0);
+        if alive && self.generations[index] == id.generation {
+            return Ok(index);
+        }
+        let (what, count) = ("the id of a collider (perhaps a removed one)".into(), self.rows.len() as u64);
+        Err(Error::IndexOutOfRange { what, target: "collider", index: index as u64, count })
+    }
+
+    fn row(collider: &Collider, index: usize, material_count: usize) -> Result<(ColliderRow, Baked)> {
+        let what = format!("collider {index}");
+        let pose = collider.pose.checked(&what)?;
+        if !(0.0..=1e3).contains(&collider.margin) {
+            return Err(Error::invalid(format!("margin of {what}"), collider.margin, "0 to 1e3 m"));
+        }
+        check_finite(|| format!("surface velocity of {what}"), collider.surface_velocity)?;
+        if collider.material.index() >= material_count {
+            let (index, count) = (collider.material.index() as u64, material_count as u64);
+            return Err(Error::IndexOutOfRange { what, target: "contact material", index, count });
+        }
+        let baked = collider.shape.bake()?;
+        let row = ColliderRow {
+            position: pose.position,
+            shape: baked.shape,
+            rotation: pose.rotation,
+            target_position: pose.position,
+            flags: if collider.two_sided { TWO_SIDED } else { 0 },
+            target_rotation: pose.rotation,
+            size: baked.size,
+            bound: baked.bound,
+            surface_velocity: collider.surface_velocity,
+            margin: collider.margin,
+            counts: baked.counts,
+            data: 0,
+            padding: [0; 3],
+            material: collider.material.0.into(),
+        };
+        Ok((row, baked))
+    }
+
+    fn gather_data(&mut self) {
+        self.data.clear();
+        for (row, baked) in self.rows.iter_mut().zip(&self.baked) {
+            row.data = self.data.len() as u32;
+            self.data.extend_from_slice(&baked.data);
+        }
+    }
+}
+
+/// v turned by a unit quaternion; its twin is in `shaders/prelude/contacts.wgsl`.
+pub(crate) fn rotate(q: Quat, v: Vec3) -> Vec3 {
+    let axis = Vec3::new(q.x, q.y, q.z);
+    let t = axis.cross(v) * 2.0;
+    (v + t * q.w) + axis.cross(t)
+}
+
+/// v turned back.
+pub(crate) fn rotate_back(q: Quat, v: Vec3) -> Vec3 {
+    rotate(Quat::from_xyzw(-q.x, -q.y, -q.z, q.w), v)
+}
+
+/// Where a collider is after a share of the step. Its turn is interpolated on the straight line between the two quaternions: the axis
+/// is right, the speed by 1 % at 60° a step.
+pub(crate) fn pose_at(row: &ColliderRow, share: f32) -> (Vec3, Quat) {
+    let (position, rotation) = (Vec3::from(row.position), Quat::from_array(row.rotation));
+    if row.flags & MOVING == 0 {
+        return (position, rotation);
+    }
+    let moved = position + (Vec3::from(row.target_position) - position) * share;
+    let axis = Vec3::new(rotation.x, rotation.y, rotation.z);
+    let [x, y, z, w] = row.target_rotation;
+    let (mut target_axis, mut target_w) = (Vec3::new(x, y, z), w);
+    if dot(axis, target_axis) + rotation.w * target_w < 0.0 {
+        (target_axis, target_w) = (-target_axis, -target_w);
+    }
+    let axis = axis + (target_axis - axis) * share;
+    let w = rotation.w + (target_w - rotation.w) * share;
+    let l = (dot(axis, axis) + w * w).sqrt();
+    if length(axis) == 0.0 && w == 0.0 {
+        return (moved, rotation);
+    }
+    (moved, Quat::from_xyzw(axis.x / l, axis.y / l, axis.z / l, w / l))
+}

@@ -1,0 +1,23 @@
+//! What particles collide with: colliders, and each other.
+//!
+//! Contacts are constraints of the method like all others: inequalities on the predicted positions, solved once in every
+//! substep after the constraints. [`Collider`]s are shapes of which only a signed distance is known
+//! (`src/collide/shape.rs`); particles, edges and triangles meet in pairs (`src/collide/pair.rs`), which a search on a
+//! grid finds. What they do to each other when they touch is written in [`ContactMaterial`]s.
+
+mod collider;
+mod material;
+pub(crate) mod pair;
+mod report;
+mod self_collision;
+mod shape;
+mod table;
+
+pub use collider::{Collider, ColliderId, Pose};
+pub(crate) use collider::{ColliderRow, Colliders, DISABLED, MOVING, TWO_SIDED, pose_at, rotate, rotate_back};
+pub use material::{ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MATERIALS};
+pub use report::{ColliderForce, ContactReport};
+pub use self_collision::{SelfCollision, SelfCollisionLevel};
+pub use shape::Shape;
+pub(crate) use shape::{Sample, sample};
+pub(crate) use table::{ContactParams, Contacting, UNTOUCHABLE, center};

@@ -1,0 +1,194 @@
+//! The geometry of a pair that may touch: two particles, a vertex and a triangle, or two edges.
+//! `shaders/prelude/pair.wgsl` is its twin, operation by operation.
+//!
+//! A pair has four particles 0 … 3, or two, which stand twice. The gap between its closest points is n·Σ b x with Σ b = 0.
+
+use crate::xpbd::{dot, length};
+use glam::{Vec3, Vec4};
+
+/// What a pair is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum PairKind {
+    Particles = 0,
+    /// The first particle, and the triangle of the other three.
+    VertexTriangle = 1,
+    /// The first two, and the last two.
+    Edges = 2,
+}
+
+/// The closest points of a pair.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Closest {
+    /// From the second to the first, of length 1.
+    pub normal: Vec3,
+    pub distance: f32,
+    /// b
+    pub weights: Vec4,
+}
+
+/// What a pair that meets within the substep is to the solver: C = c₀ − n·Σ b d ≤ 0.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Contact {
+    pub normal: Vec3,
+    pub c0: f32,
+    pub weights: Vec4,
+}
+
+/// A pair as it lies in the list: the kind stands in the upper bits of the last particle.
+pub(crate) fn pack(kind: PairKind, particles: [u32; 4]) -> [u32; 4] {
+    let [a, b, c, d] = particles;
+    [a, b, c, d | (kind as u32) << 30]
+}
+
+pub(crate) fn unpack(row: [u32; 4]) -> (PairKind, [u32; 4]) {
+    let [a, b, c, d] = row;
+    let kind = match d >> 30 {
+        0 => PairKind::Particles,
+        1 => PairKind::VertexTriangle,
+        _ => PairKind::Edges,
+    };
+    (kind, [a, b, c, d & 0x3fff_ffff])
+}
+
+/// What stands for the direction between two points at one place.
+const ANYWHERE: Vec3 = Vec3::Y;
+
+pub(crate) fn closest(kind: PairKind, p: [Vec3; 4]) -> Closest {
+    match kind {
+        PairKind::Particles => apart(p[0] - p[1], Vec4::new(1.0, -1.0, 0.0, 0.0), ANYWHERE),
+        PairKind::VertexTriangle => vertex_triangle(p),
+        PairKind::Edges => edges(p),
+    }
+}
+
+fn apart(difference: Vec3, weights: Vec4, otherwise: Vec3) -> Closest {
+    let l = length(difference);
+    if l > 0.0 {
+        return Closest { normal: difference / l, distance: l, weights };
+    }
+    Closest { normal: otherwise, distance: 0.0, weights }
+}
+
+/// The vertex p₀ and the triangle p₁ p₂ p₃ (Ericson 2005, *Real-Time Collision Detection*, §5.1.5). Over its inside the normal is
+/// the triangle's own, turned to the vertex: exact however near the vertex is.
+fn vertex_triangle(p: [Vec3; 4]) -> Closest {
+    let [ab, ac, ap] = [p[2] - p[1], p[3] - p[1], p[0] - p[1]];
+    let (d1, d2) = (dot(ab, ap), dot(ac, ap));
+    let corner = |difference: Vec3, weights| apart(difference, weights, ANYWHERE);
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return corner(ap, Vec4::new(1.0, -1.0, 0.0, 0.0));
+    }
+    let bp = p[0] - p[2];
+    let (d3, d4) = (dot(ab, bp), dot(ac, bp));
+    if d3 >= 0.0 && d4 <= d3 {
+        return corner(bp, Vec4::new(1.0, 0.0, -1.0, 0.0));
+    }
+    let cp = p[0] - p[3];
+    let (d5, d6) = (dot(ab, cp), dot(ac, cp));
+    if d6 >= 0.0 && d5 <= d6 {
+        return corner(cp, Vec4::new(1.0, 0.0, 0.0, -1.0));
+    }
+    let vc = d1 * d4 - d3 * d2;
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        let t = d1 / (d1 - d3);
+        return corner(ap - ab * t, Vec4::new(1.0, t - 1.0, -t, 0.0));
+    }
+    let vb = d5 * d2 - d1 * d6;
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        let t = d2 / (d2 - d6);
+        return corner(ap - ac * t, Vec4::new(1.0, t - 1.0, 0.0, -t));
+    }
+    let va = d3 * d6 - d5 * d4;
+    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
+        let t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+        return corner(bp - (p[3] - p[2]) * t, Vec4::new(1.0, 0.0, t - 1.0, -t));
+    }
+    let sum = va + vb + vc;
+    let (v, w) = (vb / sum, vc / sum);
+    let weights = Vec4::new(1.0, (v + w) - 1.0, -v, -w);
+    let normal = ab.cross(ac);
+    let l = length(normal);
+    if l == 0.0 {
+        return corner(ap, Vec4::new(1.0, -1.0, 0.0, 0.0));
+    }
+    let normal = normal / l;
+    let height = dot(normal, ap);
+    let normal = if height < 0.0 { -normal } else { normal };
+    Closest { normal, distance: height.abs(), weights }
+}
+
+/// The edges p₀ p₁ and p₂ p₃ (Ericson 2005, §5.1.9). Between the insides of edges that are not parallel the normal is their cross
+/// product, turned to the first.
+fn edges(p: [Vec3; 4]) -> Closest {
+    let [d1, d2, r] = [p[1] - p[0], p[3] - p[2], p[0] - p[2]];
+    let (a, e, f) = (dot(d1, d1), dot(d2, d2), dot(d2, r));
+    let (b, c) = (dot(d1, d2), dot(d1, r));
+    let square = a * e - b * b;
+    let crossing = square > 1e-4 * (a * e);
+    let mut s = if crossing { ((b * f - c * e) / square).clamp(0.0, 1.0) } else { 0.5 };
+    let mut t = if e > 0.0 { (b * s + f) / e } else { 0.0 };
+    if !(0.0..=1.0).contains(&t) {
+        t = t.clamp(0.0, 1.0);
+        s = if a > 0.0 { ((b * t - c) / a).clamp(0.0, 1.0) } else { 0.0 };
+    }
+    let weights = Vec4::new(1.0 - s, s, t - 1.0, -t);
+    let difference = (r + d1 * s) - d2 * t;
+    let inside = s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0;
+    if !(crossing && inside) {
+        return apart(difference, weights, ANYWHERE);
+    }
+    let normal = d1.cross(d2);
+    let normal = normal / length(normal);
+    let height = dot(normal, r);
+    let normal = if height < 0.0 { -normal } else { normal };
+    Closest { normal, distance: height.abs(), weights }
+}
+
+/// How far two points of a pair can come nearer in the substep, at most.
+fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
+    let [b, c, e] = [length(d[1] - d[0]), length(d[2] - d[0]), length(d[3] - d[0])];
+    match kind {
+        PairKind::Particles => b,
+        PairKind::VertexTriangle => b.max(c).max(e),
+        PairKind::Edges => b + c.max(e),
+    }
+}
+
+/// Turns of the search for the time of impact.
+const TURNS: u32 = 10;
+
+/// Whether a pair comes nearer than `thickness` on the way from p to p + d, and the constraint that this makes: about the closest
+/// points at that time (conservative advancement), so that what is fast does not pass through. Overlap that is there at the
+/// start is taken back by at most `recovery` a substep.
+///
+/// p is in the frame of its first point.
+pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, recovery: f32) -> Option<Contact> {
+    let mut near = closest(kind, p);
+    let mut gap = near.distance - thickness;
+    if gap > 0.0 {
+        let reach = approach(kind, d);
+        if gap >= reach {
+            return None;
+        }
+        let mut time = 0.0;
+        let mut turn = 0;
+        while turn < TURNS && gap > 0.05 * thickness {
+            time += gap / reach;
+            if time > 1.0 {
+                return None;
+            }
+            near = closest(kind, [p[0] + d[0] * time, p[1] + d[1] * time, p[2] + d[2] * time, p[3] + d[3] * time]);
+            gap = near.distance - thickness;
+            turn += 1;
+        }
+    }
+    let c0 = (thickness - dot(near.normal, weighted(near.weights, p))).min(recovery);
+    let contact = Contact { normal: near.normal, c0, weights: near.weights };
+    (contact.c0 - dot(contact.normal, weighted(contact.weights, d)) > 0.0).then_some(contact)
+}
+
+/// Σ b x
+pub(crate) fn weighted(weights: Vec4, x: [Vec3; 4]) -> Vec3 {
+    ((x[0] * weights.x + x[1] * weights.y) + x[2] * weights.z) + x[3] * weights.w
+}

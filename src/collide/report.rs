@@ -1,0 +1,31 @@
+//! What can be read of contacts.
+
+/// What particles have done to a collider in a step, on average over its time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ColliderForce {
+    /// \[N\]
+    pub force: [f32; 3],
+    /// About the collider's position \[N m\].
+    pub torque: [f32; 3],
+}
+
+/// What has been counted of contacts between particles, since the start or the last reset where nothing else is said.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct ContactReport {
+    /// Pairs that the last search has listed.
+    pub pairs: u32,
+    /// Pairs that met in the last substep.
+    pub contacts: u32,
+    /// The most pairs that a search has listed.
+    pub most_pairs: u32,
+    /// The most pairs that met in a substep.
+    pub most_contacts: u32,
+    /// Pairs and contacts that found no room, elements that had too many others around them, and touches of a particle with more than
+    /// two colliders in a step, whose forces are not counted. More than 0: see [`super::SelfCollision::pairs_per_particle`].
+    pub lost: u32,
+    /// By how much of their thickness two things overlapped at the start of a substep, at most \[m\].
+    pub deepest: f32,
+    /// Searches.
+    pub searches: u32,
+}

@@ -1,0 +1,62 @@
+//! How particles are kept from passing through each other.
+
+use crate::error::{Error, Result};
+
+/// How particles are kept from passing through each other.
+///
+/// A search on a grid lists the pairs that are nearer than their thickness plus a margin. The list holds until something has
+/// moved by more than half the margin against the rest, which is looked at in every substep; only then is searched again. So no
+/// pair that could meet within a substep is left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SelfCollision {
+    /// What is kept apart from what.
+    pub level: SelfCollisionLevel,
+    /// The margin of the search, in thicknesses, 0.05 to 10. More makes searches rarer and lists longer.
+    pub margin: f32,
+    /// Sweeps over the contacts in a substep, 1 to 64.
+    pub iterations: u32,
+    /// Room for pairs, by particle, 1 to 256. Pairs that find no room are lost, and counted in
+    /// [`super::ContactReport::lost`].
+    pub pairs_per_particle: u32,
+}
+
+impl Default for SelfCollision {
+    fn default() -> Self {
+        Self { level: SelfCollisionLevel::Particles, margin: 1.0, iterations: 1, pairs_per_particle: 12 }
+    }
+}
+
+/// What is kept apart from what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SelfCollisionLevel {
+    /// Particles from particles, as balls: fast, and closed where the thickness is at least 0.7 times the spacing of the
+    /// particles. Particles of one body that are nearer than two thicknesses at rest do not see each other.
+    #[default]
+    Particles,
+    /// Vertices from triangles and edges from edges, whatever the spacing. Elements of one body that are nearer than
+    /// their thickness at rest do not see each other.
+    Surfaces,
+}
+
+impl SelfCollision {
+    /// The same by vertices, triangles and edges.
+    pub fn surfaces() -> Self {
+        let level = SelfCollisionLevel::Surfaces;
+        Self { level, margin: 0.5, iterations: 2, pairs_per_particle: 32 }
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        if !(0.05..=10.0).contains(&self.margin) {
+            return Err(Error::invalid("margin of the self-collision", self.margin, "0.05 to 10 thicknesses"));
+        }
+        for (what, count, most, range) in [
+            ("iterations of the self-collision", self.iterations, 64, "1 to 64"),
+            ("pairs per particle of the self-collision", self.pairs_per_particle, 256, "1 to 256"),
+        ] {
+            if !(1..=most).contains(&count) {
+                return Err(Error::invalid(what, f64::from(count), range));
+            }
+        }
+        Ok(())
+    }
+}

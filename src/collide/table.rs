@@ -1,0 +1,218 @@
+//! What the players read of a scene's contacts: who may meet, and the figures by which they do.
+
+use super::collider::Colliders;
+use super::material::{ContactMaterial, Friction, MAX_CONTACT_MATERIALS};
+use super::self_collision::{SelfCollision, SelfCollisionLevel};
+use crate::scene::{Scene, follows};
+use crate::settings::Settings;
+use std::collections::BTreeSet;
+
+/// Elements by what they are: particles, edges, triangles.
+pub(crate) const TYPES: usize = 3;
+
+/// The row of a particle that touches nothing: a follower.
+pub(crate) const UNTOUCHABLE: u32 = 0xff;
+
+/// Who may meet whom; it never changes while a scene runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Contacting {
+    /// By particle: its place at rest (bits), and in the last word its contact material, with its body in the upper 24 bits.
+    pub particles: Vec<[u32; 4]>,
+    /// Three particles and a type: particles that stand in a surface or an edge, then those that stand alone, edges, triangles.
+    pub elements: Vec<[u32; 4]>,
+    /// Where each of these four begins, and the end.
+    pub firsts: [u32; 5],
+    /// By type, how far the center of an element is from its particles at rest, at most \[m\].
+    pub radii: [f32; TYPES],
+}
+
+impl Contacting {
+    pub fn new(scene: &Scene) -> Self {
+        let count = scene.particle_count();
+        let mut bodies = vec![0u32; count];
+        for (body, particles) in (1..).zip(&scene.bodies) {
+            bodies[particles.start as usize..particles.end as usize].fill(body);
+        }
+        let follower = |particle: u32| follows(&scene.followers, particle);
+        let row = |particle: usize| {
+            let [x, y, z] = scene.rest_positions[particle].map(f32::to_bits);
+            let material =
+                if follower(particle as u32) { UNTOUCHABLE } else { scene.particle_contacts[particle].0.into() };
+            [x, y, z, bodies[particle] << 8 | material]
+        };
+        let particles = (0..count).map(row).collect();
+        let triangles: Vec<[u32; 3]> = scene
+            .triangles
+            .iter()
+            .copied()
+            .filter(|triangle| !triangle.iter().any(|&particle| follower(particle)))
+            .collect();
+        let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+        let edges: BTreeSet<[u32; 2]> =
+            sides.chain(scene.cord_edges.iter().copied()).map(|[a, b]| [a.min(b), a.max(b)]).collect();
+        let mut covered = vec![false; count];
+        edges.iter().flatten().for_each(|&particle| covered[particle as usize] = true);
+        let (surface, alone): (Vec<u32>, Vec<u32>) =
+            (0..count as u32).filter(|&particle| !follower(particle)).partition(|&i| covered[i as usize]);
+        let mut elements = Vec::with_capacity(count + edges.len() + triangles.len());
+        let mut firsts = [0; 5];
+        elements.extend(surface.iter().map(|&i| [i, i, i, 0]));
+        firsts[1] = elements.len() as u32;
+        elements.extend(alone.iter().map(|&i| [i, i, i, 0]));
+        firsts[2] = elements.len() as u32;
+        elements.extend(edges.iter().map(|&[a, b]| [a, b, b, 1]));
+        firsts[3] = elements.len() as u32;
+        elements.extend(triangles.iter().map(|&[a, b, c]| [a, b, c, 2]));
+        firsts[4] = elements.len() as u32;
+        let rest = |particle: u32| glam::Vec3::from(scene.rest_positions[particle as usize]);
+        let mut radii = [0f32; TYPES];
+        for &[a, b, c, of] in &elements {
+            let center = center([rest(a), rest(b), rest(c)], of);
+            let radius = [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max);
+            radii[of as usize] = radii[of as usize].max(radius);
+        }
+        // Stretched by a quarter it is still found.
+        Self { particles, elements, firsts, radii: radii.map(|radius| 1.25 * radius) }
+    }
+
+    /// The contact material of a particle.
+    pub fn material(&self, particle: u32) -> u32 {
+        self.particles[particle as usize][3] & 0xff
+    }
+}
+
+/// The center of an element of the given type; its twin is in `shaders/prelude/contacts.wgsl`.
+pub(crate) fn center(p: [glam::Vec3; 3], of: u32) -> glam::Vec3 {
+    match of {
+        0 => p[0],
+        1 => (p[0] + p[1]) * 0.5,
+        _ => ((p[0] + p[1]) + p[2]) * (1.0 / 3.0),
+    }
+}
+
+/// The figures of contacts, as the shaders read them (`shaders/prelude/contacts.wgsl`).
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct ContactParams {
+    pub collider_count: u32,
+    pub substeps: u32,
+    /// How far overlap is taken back in a substep \[m\].
+    pub recovery: f32,
+    /// 0 none, 1 particles, 2 surfaces.
+    pub level: u32,
+    /// The margin of the search \[m\].
+    pub margin: f32,
+    /// Corrections are added up in multiples of this \[m\], so that their order does not matter.
+    pub quantum: f32,
+    pub inverse_quantum: f32,
+    /// The largest thickness \[m\].
+    pub thickness: f32,
+    /// 1/the edge of a cell of the grid, by type [1/m].
+    pub inverse_cells: [f32; TYPES],
+    /// Entries of the grid by type: a power of two.
+    pub table_size: u32,
+    /// By type, how much nearer than their centers two elements of a pair can be \[m\].
+    pub radii: [f32; TYPES],
+    /// Tables of the grid that are in use: 1 or 3.
+    pub tables: u32,
+    /// The elements that stand in the grid.
+    pub insert_first: u32,
+    pub insert_end: u32,
+    /// The elements that look for others: all before this one.
+    pub query_end: u32,
+    /// The particles that stand alone: from this one on, before the edges.
+    pub alone_first: u32,
+    pub pair_capacity: u32,
+    pub contact_capacity: u32,
+    pub alone_end: u32,
+    pub padding: u32,
+    /// Half the thickness \[m\] (bits), groups, touches, 0.
+    pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
+    /// By material and material: static and kinetic friction, restitution, 0.
+    pub friction: [[f32; 4]; MAX_CONTACT_MATERIALS * MAX_CONTACT_MATERIALS],
+}
+
+impl ContactParams {
+    pub fn new(scene: &Scene, settings: &Settings, contacting: &Contacting, colliders: &Colliders) -> Self {
+        let own = &scene.contact_materials;
+        let mut materials = [[0; 4]; MAX_CONTACT_MATERIALS];
+        let mut friction = [[0.0; 4]; MAX_CONTACT_MATERIALS * MAX_CONTACT_MATERIALS];
+        for (a, material) in own.iter().enumerate() {
+            materials[a] = [(0.5 * material.thickness).to_bits(), material.groups, material.touches, 0];
+            for (b, other) in own.iter().enumerate() {
+                let Friction { statics, kinetic } = scene
+                    .friction_pairs
+                    .get(&[a.min(b) as u8, a.max(b) as u8])
+                    .copied()
+                    .unwrap_or_else(|| material.friction.between(other.friction));
+                let restitution = material.restitution.max(other.restitution);
+                friction[a * MAX_CONTACT_MATERIALS + b] = [statics, kinetic, restitution, 0.0];
+            }
+        }
+        let used: BTreeSet<u32> = contacting.particles.iter().map(|row| row[3] & 0xff).collect();
+        let thickness =
+            |place: u32| own.get(place as usize).map_or(0.0, |material: &ContactMaterial| material.thickness);
+        let thickness = used.into_iter().map(thickness).fold(1e-6, f32::max);
+        let own = settings.self_collision.unwrap_or_default();
+        let SelfCollision { level, margin, pairs_per_particle, .. } = own;
+        let surfaces = level == SelfCollisionLevel::Surfaces;
+        let margin = margin * thickness;
+        let [_, alone_first, edge_first, triangle_first, end] = contacting.firsts;
+        let [_, edge, triangle] = contacting.radii;
+        let radii = if surfaces { [0.0, 2.0 * edge, triangle] } else { [0.0; TYPES] };
+        // A thousandth, so that rounding of a place to its cell hides nothing.
+        let inverse_cells = radii.map(|radius| 1.0 / ((thickness + margin + radius) * 1.001));
+        let largest = if surfaces {
+            (edge_first - alone_first).max(triangle_first - edge_first).max(end - triangle_first)
+        } else {
+            edge_first
+        };
+        let quantum = (thickness.log2().floor() - 24.0).exp2();
+        let pairs = u64::from(pairs_per_particle) * contacting.particles.len() as u64;
+        let capacity = |count: u64| count.min(u64::from(u32::MAX / 64)) as u32;
+        Self {
+            collider_count: colliders.len() as u32,
+            substeps: settings.substeps,
+            recovery: settings.recovery_speed * settings.substep(),
+            level: settings.self_collision.map_or(0, |_| if surfaces { 2 } else { 1 }),
+            margin,
+            quantum,
+            inverse_quantum: 1.0 / quantum,
+            thickness,
+            inverse_cells,
+            table_size: largest.max(64).next_power_of_two(),
+            radii,
+            tables: if surfaces { 3 } else { 1 },
+            insert_first: if surfaces { alone_first } else { 0 },
+            insert_end: if surfaces { end } else { edge_first },
+            query_end: if surfaces { triangle_first } else { edge_first },
+            alone_first,
+            pair_capacity: capacity(pairs),
+            contact_capacity: capacity(pairs.div_ceil(2).max(64)),
+            alone_end: edge_first,
+            padding: 0,
+            materials,
+            friction,
+        }
+    }
+
+    /// Whether two contact materials touch each other.
+    pub fn touch(&self, a: u32, b: u32) -> bool {
+        if a == UNTOUCHABLE || b == UNTOUCHABLE {
+            return false;
+        }
+        let ([_, groups_a, touches_a, _], [_, groups_b, touches_b, _]) =
+            (self.materials[a as usize], self.materials[b as usize]);
+        groups_a & touches_b != 0 && groups_b & touches_a != 0
+    }
+
+    /// Half the thickness of a material \[m\].
+    pub fn radius(&self, material: u32) -> f32 {
+        f32::from_bits(self.materials[material as usize][0])
+    }
+
+    /// Static and kinetic friction, restitution.
+    pub fn friction(&self, a: u32, b: u32) -> [f32; 4] {
+        self.friction[a as usize * MAX_CONTACT_MATERIALS + b as usize]
+    }
+}

@@ -1,0 +1,264 @@
+//! The passes of colliders: collide, bounce, arrive, and the forces on them.
+
+use super::Reference;
+use super::contacts::Contacts;
+use crate::collide::{
+    Collider, ColliderForce, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, DISABLED, MOVING, Pose,
+    Sample, TWO_SIDED, UNTOUCHABLE, pose_at, rotate, rotate_back, sample,
+};
+use crate::error::Result;
+use crate::kinds::group;
+use crate::xpbd::{dot, length};
+use glam::Vec3;
+
+/// What happened to a particle at colliders: `Touch` in `shaders/prelude/contacts.wgsl`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Touch {
+    pub bounce: Vec3,
+    /// Impulse on a collider in this step, its moment about the collider, and the collider.
+    pub impulses: [Option<(u32, Vec3, Vec3)>; 2],
+}
+
+/// Turns of the search for the time of impact.
+const TURNS: u32 = 24;
+
+/// The collider as a particle sees it in a substep, in the collider's own frame.
+struct View<'a> {
+    collider: &'a ColliderRow,
+    data: &'a [f32],
+    /// Where the particle is at the start, and its displacement against the collider.
+    p: Vec3,
+    delta: Vec3,
+    /// The distance that it keeps.
+    keep: f32,
+}
+
+/// What may change while running, and what can be read.
+impl Reference {
+    /// See [`crate::Solver::add_collider`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
+        let id = self.controls.add_collider(collider)?;
+        self.take_collider(id.index());
+        Ok(id)
+    }
+
+    /// See [`crate::Solver::set_collider`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()> {
+        let index = self.controls.set_collider(id, collider)?;
+        self.take_collider(index);
+        Ok(())
+    }
+
+    /// See [`crate::Solver::remove_collider`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
+        let index = self.controls.colliders.remove(id)?;
+        self.colliders[index].flags = DISABLED;
+        Ok(())
+    }
+
+    /// See [`crate::Solver::move_collider`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()> {
+        let index = self.controls.colliders.move_to(id, pose)?;
+        let from = self.controls.colliders.rows[index];
+        let row = &mut self.colliders[index];
+        (row.target_position, row.target_rotation, row.flags) =
+            (from.target_position, from.target_rotation, from.flags);
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_contact_material`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        self.controls.set_contact_material(id, material)?;
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::read_collider_forces`].
+    pub fn collider_forces(&self) -> Vec<ColliderForce> {
+        let force = |&[force, torque]: &[Vec3; 2]| ColliderForce { force: force.into(), torque: torque.into() };
+        self.collider_forces.iter().map(force).collect()
+    }
+
+    /// Takes over a collider that the host has put somewhere, and where the data of all begin.
+    fn take_collider(&mut self, index: usize) {
+        let rows = &self.controls.colliders.rows;
+        self.colliders.resize(rows.len(), rows[index]);
+        self.colliders[index] = rows[index];
+        for (own, row) in self.colliders.iter_mut().zip(rows) {
+            own.data = row.data;
+        }
+        self.collider_forces.resize(rows.len(), [Vec3::ZERO; 2]);
+        self.upload();
+    }
+
+    pub(super) fn reset_contacts(&mut self) {
+        self.colliders.clone_from(&self.controls.colliders.rows);
+        self.collider_forces = vec![[Vec3::ZERO; 2]; self.colliders.len()];
+        self.touches.fill(Touch::default());
+        self.contacts = Contacts::new(self.positions.len());
+    }
+}
+
+impl Reference {
+    pub(super) fn collide(&mut self, i: usize) {
+        if self.substep == 0 {
+            self.touches[i] = Touch::default();
+        }
+        self.touches[i].bounce = Vec3::ZERO;
+        let material = self.controls.cooked.contacting.material(i as u32);
+        if self.controls.inverse_masses[i] == 0.0 || material == UNTOUCHABLE {
+            return;
+        }
+        for index in 0..self.colliders.len() {
+            self.collide_with(i, material, index);
+        }
+    }
+
+    fn collide_with(&mut self, i: usize, material: u32, index: usize) {
+        let params = &self.contact_params;
+        let collider = &self.colliders[index];
+        if collider.flags & DISABLED != 0 || !params.touch(material, collider.material) {
+            return;
+        }
+        let keep = params.radius(material) + collider.margin;
+        let (x, d, rest) = (self.positions[i], self.displacements[i], self.position_residuals[i]);
+        let share = 1.0 / params.substeps as f32;
+        let (from, q0) = pose_at(collider, self.substep as f32 * share);
+        let (to, q1) = pose_at(collider, (self.substep + 1) as f32 * share);
+        // Whatever the shape, it is not nearer than its bound.
+        let travel = length(d) + length(to - from);
+        if length(x - from) > collider.bound + keep + travel {
+            return;
+        }
+        let p = rotate_back(q0, (x - from) + rest);
+        let delta =
+            if collider.flags & MOVING == 0 { rotate_back(q1, d) } else { rotate_back(q1, (x - to) + (d + rest)) - p };
+        let view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
+        let Some((normal, depth, start)) = view.meet() else { return };
+
+        // What overlaps at the start is taken out of the place, not put into the velocity.
+        let out = depth.min((-start).max(0.0));
+        let push = depth - out;
+        let out = out.min(params.recovery);
+        let slip = delta - Vec3::from(collider.surface_velocity) * self.params.h;
+        let [statics, kinetic, restitution, _] = params.friction(material, collider.material);
+        let slip = slip - normal * dot(normal, slip);
+        let l = length(slip);
+        let share = if l <= statics * push { 1.0 } else { kinetic * push / l };
+        let change = normal * push - slip * share;
+        let w = self.controls.inverse_masses[i];
+        self.displacements[i] = d + rotate(q1, change);
+        self.positions[i] = x + rotate(q1, normal * out);
+
+        let mut sum = change;
+        if restitution > 0.0 {
+            let gravity = Vec3::from(self.params.gravity_step);
+            let speed = -dot(normal, delta - rotate_back(q1, gravity));
+            if push > 0.0 && speed > 2.0 * length(gravity) {
+                let bounce = normal * (restitution * speed - (dot(normal, delta) + push));
+                self.touches[i].bounce += rotate(q1, bounce);
+                sum += bounce;
+            }
+        }
+        let impulse = -(rotate(q1, sum) / (w * self.params.h));
+        let arm = rotate(q1, p + delta);
+        self.push_on(i, index as u32, impulse, arm);
+    }
+
+    /// Takes note of an impulse on a collider \[N s\], at so much from its position \[m\].
+    fn push_on(&mut self, i: usize, index: u32, impulse: Vec3, arm: Vec3) {
+        let moment = arm.cross(impulse);
+        let slots = &mut self.touches[i].impulses;
+        match slots.iter_mut().find(|slot| slot.is_none_or(|(of, ..)| of == index)) {
+            Some(slot) => {
+                let (_, before, moment_before) = slot.unwrap_or((index, Vec3::ZERO, Vec3::ZERO));
+                *slot = Some((index, before + impulse, moment_before + moment));
+            }
+            None => self.contacts.lost += 1,
+        }
+    }
+
+    pub(super) fn bounce(&mut self, i: usize) {
+        self.displacements[i] += self.touches[i].bounce;
+    }
+
+    pub(super) fn arrive(&mut self) {
+        for row in &mut self.colliders {
+            row.position = row.target_position;
+            row.rotation = row.target_rotation;
+            row.flags &= !MOVING;
+        }
+    }
+
+    /// Force \[N\] and torque \[N m\] on a collider in the step: the sums of the lanes of a workgroup, lane by lane.
+    pub(super) fn collider_force(&mut self, index: usize) {
+        let mut sums = [[Vec3::ZERO; 2]; group::LANES];
+        for (i, touch) in self.touches.iter().enumerate() {
+            for (of, impulse, moment) in touch.impulses.into_iter().flatten() {
+                if of == index as u32 {
+                    let lane = &mut sums[i % group::LANES];
+                    lane[0] += impulse;
+                    lane[1] += moment;
+                }
+            }
+        }
+        let whole = sums.iter().fold([Vec3::ZERO; 2], |sum, lane| [sum[0] + lane[0], sum[1] + lane[1]]);
+        self.collider_forces[index] = whole.map(|sum| sum / self.params.dt);
+    }
+}
+
+impl View<'_> {
+    fn sample(&self, p: Vec3, side: f32) -> Sample {
+        let Sample { normal, distance } = sample(self.collider, self.data, p);
+        Sample { normal: normal * side, distance: distance * side }
+    }
+
+    /// The normal of the contact, how far the particle would be too near at the end, and the gap at the start.
+    fn meet(&self) -> Option<(Vec3, f32, f32)> {
+        let mut side = 1.0;
+        let mut near = self.sample(self.p, side);
+        if near.distance < 0.0 && self.collider.flags & TWO_SIDED != 0 {
+            side = -1.0;
+            near = self.sample(self.p, side);
+        }
+        let start = near.distance - self.keep;
+        let reach = length(self.delta);
+        if start >= reach {
+            return None;
+        }
+        let end = self.sample(self.p + self.delta, side);
+        if start <= 0.0 {
+            let depth = self.keep - end.distance;
+            return (depth > 0.0).then_some((end.normal, depth, start));
+        }
+        // Conservative advancement: nothing is nearer than the distance says.
+        let (mut gap, mut time, mut turn) = (start, 0.0, 0);
+        while turn < TURNS && gap > 1e-3 * self.keep {
+            time += gap / reach;
+            if time > 1.0 {
+                return None;
+            }
+            near = self.sample(self.p + self.delta * time, side);
+            gap = near.distance - self.keep;
+            turn += 1;
+        }
+        // Beyond the plane that it meets first, or, on what is round, too near at the end.
+        let depth = -dot(near.normal, self.delta * (1.0 - time)) - gap;
+        (depth > 0.0).then_some((near.normal, depth, start))
+    }
+}

@@ -1,0 +1,303 @@
+//! The passes of contacts between particles: watch, search, contacts, separate, settle.
+
+use super::Reference;
+use crate::collide::pair::{Contact, PairKind, closest, meet, pack, unpack, weighted};
+use crate::collide::{ContactReport, UNTOUCHABLE, center};
+use crate::xpbd::{dot, length};
+use glam::Vec3;
+use std::collections::HashMap;
+
+/// What the passes leave for each other.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Contacts {
+    /// Where every particle was to be at the last search.
+    pub watched: Vec<Vec3>,
+    pub drift: Vec3,
+    pub since: u32,
+    pub stale: bool,
+    pub pairs: Vec<[u32; 4]>,
+    pub active: Vec<(u32, Contact)>,
+    /// By particle: the sum of its corrections in quanta, and how many contacts it has.
+    pub corrections: Vec<[i32; 4]>,
+    pub searches: u32,
+    pub most_pairs: u32,
+    pub most_contacts: u32,
+    pub lost: u32,
+    pub deepest: f32,
+}
+
+impl Contacts {
+    pub fn new(particle_count: usize) -> Self {
+        let corrections = vec![[0; 4]; particle_count];
+        Self { watched: vec![Vec3::ZERO; particle_count], corrections, stale: true, ..Self::default() }
+    }
+}
+
+/// How many places are looked at for what all particles travel together.
+const SAMPLES: usize = 64;
+/// How many cells an element looks into that moves fast.
+const MOST_CELLS: i64 = 4096;
+
+/// An element as the search sees it.
+#[derive(Clone, Copy)]
+struct Element {
+    index: u32,
+    particles: [u32; 3],
+    of: u32,
+    center: Vec3,
+    /// Where it is at the start of the substep, where it is fast.
+    from: Option<Vec3>,
+}
+
+impl Reference {
+    /// See [`crate::Solver::read_contacts`].
+    pub fn contact_report(&self) -> ContactReport {
+        let Contacts { searches, most_pairs, most_contacts, lost, deepest, .. } = self.contacts;
+        let (pairs, contacts) = (self.contacts.pairs.len() as u32, self.contacts.active.len() as u32);
+        ContactReport { pairs, contacts, most_pairs, most_contacts, lost, deepest, searches }
+    }
+
+    pub(super) fn watch(&mut self, i: usize) {
+        self.contacts.corrections[i] = [0; 4];
+        let params = &self.contact_params;
+        if self.controls.cooked.contacting.material(i as u32) == UNTOUCHABLE {
+            return;
+        }
+        let contacts = &mut self.contacts;
+        let moved = ((self.positions[i] - contacts.watched[i]) + self.displacements[i])
+            - contacts.drift * contacts.since as f32;
+        let half = 0.5 * params.margin;
+        let square = dot(moved, moved);
+        // What is not finite is watched too.
+        if square.is_nan() || square > half * half {
+            contacts.stale = true;
+        }
+    }
+
+    pub(super) fn search(&mut self) {
+        if !self.contacts.stale {
+            return;
+        }
+        let count = self.positions.len();
+        let samples = count.min(SAMPLES);
+        let stride = count / samples;
+        let sum = (0..samples).fold(Vec3::ZERO, |sum, k| sum + self.displacements[k * stride]);
+        self.contacts.drift = sum / samples as f32;
+        self.contacts.since = 0;
+        self.contacts.searches += 1;
+        for i in 0..count {
+            self.contacts.watched[i] = self.positions[i] + self.displacements[i];
+        }
+        let params = self.contact_params;
+        let mut cells: HashMap<(u32, [i32; 3]), Vec<Element>> = HashMap::new();
+        for index in params.insert_first..params.insert_end {
+            let element = self.element(index);
+            cells.entry((element.of, self.cell(element.center, element.of))).or_default().push(element);
+        }
+        let mut pairs = Vec::new();
+        for index in 0..params.query_end {
+            let query = self.element(index);
+            for of in self.partners(index, query.of).into_iter().flatten() {
+                let (low, high) = self.range(&query, of);
+                for x in low[0]..=high[0] {
+                    for y in low[1]..=high[1] {
+                        for z in low[2]..=high[2] {
+                            let others = cells.get(&(of, [x, y, z]));
+                            pairs.extend(others.into_iter().flatten().filter_map(|other| self.pair(&query, other)));
+                        }
+                    }
+                }
+            }
+        }
+        let lost = pairs.len().saturating_sub(params.pair_capacity as usize);
+        pairs.truncate(params.pair_capacity as usize);
+        self.contacts.lost += lost as u32;
+        self.contacts.pairs = pairs;
+    }
+
+    fn element(&self, index: u32) -> Element {
+        let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
+        let particles = [a, b, c];
+        let x = particles.map(|i| self.positions[i as usize]);
+        let d = particles.map(|i| self.displacements[i as usize]);
+        let from = center(x, of);
+        let center = center([x[0] + d[0], x[1] + d[1], x[2] + d[2]], of);
+        let travel = (center - from) - self.contacts.drift;
+        let half = 0.5 * self.contact_params.margin;
+        let from = (dot(travel, travel) > half * half).then_some(from);
+        Element { index, particles, of, center, from }
+    }
+
+    /// The types of element that an element looks for.
+    fn partners(&self, index: u32, of: u32) -> [Option<u32>; 2] {
+        let params = &self.contact_params;
+        match (params.level, of) {
+            (2, 1) => [Some(1), None],
+            (2, _) => [Some(2), (index >= params.alone_first).then_some(0)],
+            _ => [Some(0), None],
+        }
+    }
+
+    fn cell(&self, center: Vec3, of: u32) -> [i32; 3] {
+        let scale = self.contact_params.inverse_cells[of as usize];
+        (center * scale).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
+    }
+
+    /// The cells that an element looks into: those around it, or around its way where it is fast.
+    fn range(&self, query: &Element, of: u32) -> ([i32; 3], [i32; 3]) {
+        let here = self.cell(query.center, of);
+        if let Some(from) = query.from {
+            let there = self.cell(from, of);
+            let [low, high] = [
+                std::array::from_fn(|k| here[k].min(there[k]) - 1),
+                std::array::from_fn(|k| here[k].max(there[k]) + 1),
+            ];
+            let sizes: [i64; 3] = std::array::from_fn(|k| i64::from(high[k]) - i64::from(low[k]) + 1);
+            if sizes[0] * sizes[1] * sizes[2] <= MOST_CELLS {
+                return (low, high);
+            }
+        }
+        (here.map(|k| k - 1), here.map(|k| k + 1))
+    }
+
+    /// The pair of two elements, if they may meet before the next search.
+    fn pair(&self, query: &Element, other: &Element) -> Option<[u32; 4]> {
+        let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
+        let fast = query.from.is_some();
+        if query.of == other.of {
+            // Each pair once: the fast one finds the slow one, else the first the second.
+            let found = if fast == other.from.is_some() { query.index < other.index } else { fast };
+            if !found {
+                return None;
+            }
+        }
+        let [a, b, _] = query.particles;
+        let [c, d, e] = other.particles;
+        let (kind, particles) = match (query.of, other.of) {
+            (0, 0) => (PairKind::Particles, [a, c, c, c]),
+            (0, _) => (PairKind::VertexTriangle, [a, c, d, e]),
+            _ => (PairKind::Edges, [a, b, c, d]),
+        };
+        let shared = match kind {
+            PairKind::Particles => false,
+            PairKind::VertexTriangle => a == c || a == d || a == e,
+            PairKind::Edges => a == c || a == d || b == c || b == d,
+        };
+        let (left, right) = (contacting.material(a), contacting.material(particles[2]));
+        if shared || !params.touch(left, right) {
+            return None;
+        }
+        let thickness = params.radius(left) + params.radius(right);
+        let reach = thickness + params.margin;
+        let apart = length(query.center - other.center);
+        if !fast && apart >= reach + params.radii[other.of as usize] {
+            return None;
+        }
+        let rows = particles.map(|i| contacting.particles[i as usize]);
+        if rows[0][3] >> 8 == rows[2][3] >> 8 {
+            let place = |row: [u32; 4]| Vec3::from([row[0], row[1], row[2]].map(f32::from_bits));
+            let rest = rows.map(|row| place(row) - place(rows[0]));
+            let least = if kind == PairKind::Particles { 2.0 * thickness } else { thickness };
+            if closest(kind, rest).distance < least {
+                return None;
+            }
+        }
+        if !fast {
+            let p = self.points(particles);
+            let d = particles.map(|i| self.displacements[i as usize]);
+            let p = std::array::from_fn(|k| p[k] + (d[k] - d[0]));
+            if closest(kind, p).distance >= reach {
+                return None;
+            }
+        }
+        Some(pack(kind, particles))
+    }
+
+    /// The particles of a pair at the start of the substep, in the frame of the first.
+    fn points(&self, particles: [u32; 4]) -> [Vec3; 4] {
+        let x0 = self.positions[particles[0] as usize];
+        particles.map(|i| self.positions[i as usize] - x0)
+    }
+
+    pub(super) fn find_contacts(&mut self) {
+        let params = self.contact_params;
+        self.contacts.stale = false;
+        self.contacts.since += 1;
+        self.contacts.most_pairs = self.contacts.most_pairs.max(self.contacts.pairs.len() as u32);
+        self.contacts.active.clear();
+        for place in 0..self.contacts.pairs.len() {
+            let (kind, particles) = unpack(self.contacts.pairs[place]);
+            let p = self.points(particles);
+            let d = particles.map(|i| self.displacements[i as usize]);
+            let contacting = &self.controls.cooked.contacting;
+            let thickness =
+                params.radius(contacting.material(particles[0])) + params.radius(contacting.material(particles[2]));
+            let relative = std::array::from_fn(|k| d[k] - d[0]);
+            let Some(contact) = meet(kind, p, relative, thickness, params.recovery) else { continue };
+            if self.contacts.active.len() == params.contact_capacity as usize {
+                self.contacts.lost += 1;
+                continue;
+            }
+            for k in members(kind) {
+                self.contacts.corrections[particles[k] as usize][3] += 1;
+            }
+            let gap = closest(kind, p).distance;
+            self.contacts.deepest = self.contacts.deepest.max(thickness - gap);
+            self.contacts.active.push((place as u32, contact));
+        }
+        self.contacts.most_contacts = self.contacts.most_contacts.max(self.contacts.active.len() as u32);
+    }
+
+    /// Each particle counts as so many as it has contacts, of as much less mass: see `Split` in `src/cooked.rs`.
+    pub(super) fn separate(&mut self) {
+        let params = self.contact_params;
+        for place in 0..self.contacts.active.len() {
+            let (pair, contact) = self.contacts.active[place];
+            let (kind, particles) = unpack(self.contacts.pairs[pair as usize]);
+            let d = particles.map(|i| self.displacements[i as usize]);
+            let w = particles.map(|i| self.controls.inverse_masses[i as usize]);
+            let slip = weighted(contact.weights, [Vec3::ZERO, d[1] - d[0], d[2] - d[0], d[3] - d[0]]);
+            let along = dot(contact.normal, slip);
+            let depth = contact.c0 - along;
+            let mut weight = 0.0;
+            for k in members(kind) {
+                let b = contact.weights[k];
+                weight += (w[k] * self.contacts.corrections[particles[k] as usize][3] as f32) * (b * b);
+            }
+            if !(depth > 0.0 && weight > 0.0) {
+                continue;
+            }
+            let contacting = &self.controls.cooked.contacting;
+            let [statics, kinetic, ..] =
+                params.friction(contacting.material(particles[0]), contacting.material(particles[2]));
+            let slip = slip - contact.normal * along;
+            let l = length(slip);
+            let share = if l <= statics * depth { 1.0 } else { kinetic * depth / l };
+            let change = (contact.normal * depth - slip * share) / weight;
+            for k in members(kind) {
+                let quanta = change * ((w[k] * contact.weights[k]) * params.inverse_quantum);
+                let sum = &mut self.contacts.corrections[particles[k] as usize];
+                for (sum, quanta) in sum.iter_mut().zip(quanta.to_array()) {
+                    *sum = sum.wrapping_add(quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
+                }
+            }
+        }
+    }
+
+    pub(super) fn settle(&mut self, i: usize) {
+        let [x, y, z, _] = &mut self.contacts.corrections[i];
+        let sum = Vec3::new(*x as f32, *y as f32, *z as f32);
+        [*x, *y, *z] = [0; 3];
+        if sum != Vec3::ZERO {
+            self.displacements[i] += sum * self.contact_params.quantum;
+        }
+    }
+}
+
+/// The places of a pair at which there are particles of its own.
+fn members(kind: PairKind) -> impl Iterator<Item = usize> {
+    match kind {
+        PairKind::Particles => 0..2,
+        _ => 0..4,
+    }
+}

@@ -1,0 +1,92 @@
+//! What a scene says of contacts: materials, friction between them, colliders.
+
+use super::Scene;
+use crate::collide::{
+    Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MATERIALS,
+};
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+impl Scene {
+    /// Adds a contact material. Entry 0 is there from the start: [`ContactMaterial::default`].
+    ///
+    /// # Errors
+    /// Its figures must be in range; there are at most [`MAX_CONTACT_MATERIALS`].
+    pub fn add_contact_material(&mut self, material: ContactMaterial) -> Result<ContactMaterialId> {
+        let index = self.contact_materials.len();
+        material.check(&format!("contact material {index}"))?;
+        if index >= MAX_CONTACT_MATERIALS {
+            let (count, limit) = (index as u64 + 1, MAX_CONTACT_MATERIALS as u64);
+            return Err(Error::TooLarge { what: "contact materials", count, limit });
+        }
+        self.contact_materials.push(material);
+        Ok(ContactMaterialId(index as u8))
+    }
+
+    /// Changes a contact material.
+    ///
+    /// # Errors
+    /// It must exist, its figures must be in range.
+    pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        self.contact_material(id)?;
+        material.check(&format!("contact material {}", id.index()))?;
+        self.contact_materials[id.index()] = material;
+        Ok(())
+    }
+
+    /// The entry of the list of contact materials.
+    ///
+    /// # Errors
+    /// It must exist.
+    pub fn contact_material(&self, id: ContactMaterialId) -> Result<ContactMaterial> {
+        self.contact_materials.get(id.index()).copied().ok_or_else(|| Error::IndexOutOfRange {
+            what: "contact material id".into(),
+            target: "contact material",
+            index: id.index() as u64,
+            count: self.contact_materials.len() as u64,
+        })
+    }
+
+    /// Makes the particles of a range of a contact material.
+    ///
+    /// # Errors
+    /// Particles and material must exist.
+    pub fn set_particle_contact(&mut self, particles: Range<u32>, material: ContactMaterialId) -> Result<()> {
+        self.contact_material(material)?;
+        if let Some(last) = particles.clone().last() {
+            self.check_particle("set_particle_contact", last)?;
+        }
+        self.particle_contacts[particles.start as usize..particles.end.max(particles.start) as usize].fill(material);
+        Ok(())
+    }
+
+    /// Sets the friction between two contact materials, or of one against itself, whatever it would be by
+    /// [`ContactMaterial::friction`].
+    ///
+    /// # Errors
+    /// The materials must exist, the coefficients must be in range.
+    pub fn set_friction(&mut self, a: ContactMaterialId, b: ContactMaterialId, friction: Friction) -> Result<()> {
+        self.contact_material(a)?;
+        self.contact_material(b)?;
+        friction.check(&format!("contact materials {} and {}", a.index(), b.index()))?;
+        self.friction_pairs.insert([a.0.min(b.0), a.0.max(b.0)], friction);
+        Ok(())
+    }
+
+    /// Adds a collider.
+    ///
+    /// # Errors
+    /// Its figures must be in range, its material must exist.
+    pub fn add_collider(&mut self, collider: Collider) -> Result<ColliderId> {
+        let mut all = Colliders::default();
+        all.add(&collider, self.contact_materials.len())?;
+        let index = self.colliders.len() as u32;
+        self.colliders.push(collider);
+        Ok(ColliderId { index, generation: 0 })
+    }
+
+    /// The colliders at the start.
+    pub fn colliders(&self) -> &[Collider] {
+        &self.colliders
+    }
+}

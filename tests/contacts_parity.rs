@@ -1,0 +1,127 @@
+//! Contacts on the GPU are those of the reference, stage by stage: colliders of every shape, at rest and moving, and contacts
+//! between particles on both levels.
+
+mod common;
+
+use common::{Pair, is_exact};
+use supple::{
+    ClothGrid, Collider, ContactMaterial, Cord, Friction, Particle, Pose, Rope, Scene, SelfCollision, Settings, Shape,
+};
+
+fn tolerance(gpu: &supple::gpu::Context) -> f32 {
+    if is_exact(gpu) { 0.0 } else { 2e-5 }
+}
+
+fn shapes() -> Vec<(&'static str, Shape)> {
+    vec![
+        ("half-space", Shape::HalfSpace),
+        ("sphere", Shape::Sphere { radius: 0.4 }),
+        ("capsule", Shape::Capsule { radius: 0.2, half_height: 0.3 }),
+        ("box", Shape::Box { half_extents: [0.3, 0.2, 0.4] }),
+    ]
+}
+
+/// A cloud of particles that rains on something that is turned.
+fn rain(shape: Shape, two_sided: bool) -> Scene {
+    let mut scene = Scene::new();
+    let friction = Friction { statics: 0.4, kinetic: 0.3 };
+    let rubber =
+        scene.add_contact_material(ContactMaterial { restitution: 0.6, friction, ..Default::default() }).unwrap();
+    for i in 0..300u32 {
+        let place = |k: u32| 0.9 * common::noise(3 * i + k);
+        let position = [place(0), 0.3 + place(1), place(2)];
+        let particle = Particle { position, velocity: [2.0 * place(2), -3.0, 0.0], inverse_mass: 1.0 + (i % 3) as f32 };
+        scene.add_particle(particle).unwrap();
+    }
+    scene.set_particle_contact(100..200, rubber).unwrap();
+    let pose = Pose { position: [0.05, -0.1, 0.02], rotation: [0.1, 0.2, -0.15, 0.9] };
+    let surface_velocity = [0.5, 0.0, 0.2];
+    scene.add_collider(Collider { shape, pose, two_sided, surface_velocity, ..Collider::default() }).unwrap();
+    scene.add_collider(Collider { material: rubber, ..Collider::new(Shape::HalfSpace, [0.0, -0.6, 0.0]) }).unwrap();
+    scene
+}
+
+#[test]
+fn every_shape_agrees() {
+    let gpu = common::gpu();
+    for (name, shape) in shapes() {
+        for two_sided in [false, true] {
+            let scene = rain(shape.clone(), two_sided);
+            let settings = Settings { substeps: 4, ..Settings::default() };
+            let mut pair = Pair::new(&gpu, &scene, settings);
+            let passes = pair.passes(12);
+            let difference = pair.first_difference(tolerance(&gpu), passes);
+            assert!(difference.is_none(), "{name}, two-sided {two_sided}: {difference:#?}");
+            let forces = (pair.solver.read_collider_forces().unwrap(), pair.reference.collider_forces());
+            assert_eq!(forces.0, forces.1, "{name}");
+            assert!(forces.0[0].force[1] < 0.0, "{name}: nothing touched it: {forces:?}");
+        }
+    }
+}
+
+#[test]
+fn moving_colliders_agree() {
+    let gpu = common::gpu();
+    for (name, shape) in shapes() {
+        let scene = rain(shape, false);
+        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
+        let id = pair.solver.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [2.0, 0.0, 0.0])).unwrap();
+        let id_there =
+            pair.reference.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [2.0, 0.0, 0.0])).unwrap();
+        assert_eq!(id, id_there);
+        for step in 0..8u32 {
+            let angle = 0.3 * step as f32;
+            let rotation = [0.0, (0.5 * angle).sin(), 0.1, (0.5 * angle).cos()];
+            let pose = Pose { position: [2.0 - 0.5 * step as f32, -0.1, 0.0], rotation };
+            pair.solver.move_collider(id, pose).unwrap();
+            pair.reference.move_collider(id, pose).unwrap();
+            let passes: Vec<_> = pair.reference.plan().step(4, step).collect();
+            let difference = pair.first_difference(tolerance(&gpu), passes);
+            assert!(difference.is_none(), "{name}, step {step}: {difference:#?}");
+        }
+    }
+}
+
+/// Two cloths, one falling on the other, which hangs by two corners; and a rope on top.
+fn layers(thickness: f32) -> Scene {
+    let mut scene = Scene::new();
+    let wool = scene.add_contact_material(ContactMaterial { thickness, ..Default::default() }).unwrap();
+    let below = scene.add_cloth_grid(&ClothGrid { columns: 13, rows: 11, ..ClothGrid::default() }).unwrap();
+    scene.pin(below.particles.start).unwrap();
+    scene.pin(below.particles.start + 12).unwrap();
+    let above = ClothGrid {
+        columns: 12,
+        rows: 14,
+        origin: [-0.87, 0.1, -0.95],
+        column_axis: [1.9, 0.0, 0.1],
+        row_axis: [0.0, 0.05, 1.9],
+        ..ClothGrid::default()
+    };
+    let above = scene.add_cloth_grid(&above).unwrap();
+    let points: Vec<[f32; 3]> = (0..40).map(|k| [-0.8 + 0.04 * k as f32, 0.25, 0.1 - 0.002 * k as f32]).collect();
+    let rope = scene.add_rope(&Rope { points: &points, cord: Cord::limp(0.02, 500.0), tethers: None }).unwrap();
+    for part in [below.particles, above.particles.clone(), rope.particles] {
+        scene.set_particle_contact(part, wool).unwrap();
+    }
+    for particle in above.particles {
+        scene.set_velocity(particle, [0.1 * common::noise(particle), -2.0, 0.0]).unwrap();
+    }
+    scene
+}
+
+#[test]
+fn contacts_between_particles_agree() {
+    let gpu = common::gpu();
+    for (thickness, own) in [(0.08, SelfCollision::default()), (0.03, SelfCollision::surfaces())] {
+        let scene = layers(thickness);
+        let settings = Settings { substeps: 5, self_collision: Some(own), ..Settings::default() };
+        let mut pair = Pair::new(&gpu, &scene, settings);
+        let passes = pair.passes(14);
+        let difference = pair.first_difference(tolerance(&gpu), passes);
+        assert!(difference.is_none(), "{own:?}: {difference:#?}");
+        let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+        assert_eq!(reports.0, reports.1, "{own:?}");
+        assert!(reports.0.most_contacts > 100 && reports.0.lost == 0, "{reports:?}");
+        println!("{:?}", reports.0);
+    }
+}
