@@ -27,43 +27,36 @@ struct Meet {
     start: f32,
 }
 
-fn sided(c: Collider, p: vec3f, side: f32) -> Sample {
-    let s = sample(c, p);
-    return Sample(opaque(s.normal * side, params.zero), s.distance * side);
-}
-
 fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
-    var result: Meet;
-    var side = 1.0;
-    var near = sided(c, p, side);
-    if near.distance < 0.0 && (c.flags & TWO_SIDED) != 0u {
-        side = -1.0;
-        near = sided(c, p, side);
-    }
-    let start = opaque1(near.distance, params.zero) - keep;
+    var near = sample(c, p);
+    let side = select(1.0, -1.0, near.distance < 0.0 && (c.flags & TWO_SIDED) != 0u);
+    let start = opaque1(near.distance * side, params.zero) - keep;
     let reach = length(delta);
-    if start >= reach {
-        return result;
-    }
-    if start <= 0.0 {
-        let end = sided(c, opaque(p + delta, params.zero), side);
-        let depth = keep - opaque1(end.distance, params.zero);
-        return Meet(depth > 0.0, end.normal, depth, start);
-    }
     // Conservative advancement: nothing is nearer than the distance says.
+    var is_met = start < reach;
     var gap = start;
     var time = 0.0;
-    for (var turn = 0u; turn < TURNS && gap > 1e-3 * keep; turn++) {
-        time = opaque1(time + opaque1(gap / reach, params.zero), params.zero);
-        if time > 1.0 {
-            return result;
-        }
-        near = sided(c, opaque(p + opaque(delta * time, params.zero), params.zero), side);
-        gap = opaque1(near.distance, params.zero) - keep;
+    if start <= 0.0 {
+        time = 1.0;
     }
-    // Beyond the plane that it meets first.
-    let depth = opaque1(-dot(near.normal, opaque(delta * (1.0 - time), params.zero)), params.zero) - gap;
-    return Meet(depth > 0.0, near.normal, depth, start);
+    for (var turn = 0u; turn < TURNS && is_met; turn++) {
+        if start > 0.0 {
+            time = opaque1(time + opaque1(gap / reach, params.zero), params.zero);
+        }
+        near = sample(c, opaque(p + opaque(delta * time, params.zero), params.zero));
+        gap = opaque1(near.distance * side, params.zero) - keep;
+        if time > 1.0 {
+            is_met = false;
+        }
+        if start <= 0.0 || gap <= 1e-3 * keep {
+            break;
+        }
+    }
+    let normal = opaque(near.normal * side, params.zero);
+    // Too near at the end; or beyond the plane that it meets first.
+    let along = opaque1(dot(normal, opaque(delta * (1.0 - time), params.zero)), params.zero);
+    let depth = -along - gap;
+    return Meet(is_met && depth > 0.0, normal, depth, start);
 }
 
 // Takes note of an impulse on a collider, at so much from its position.
@@ -83,23 +76,25 @@ fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
 }
 
 fn collide_with(i: u32, material: u32, index: u32) {
+    // Before all of it is loaded: whatever the shape, it is not nearer than its bound.
+    let x = positions[i];
+    let d = displacements[i].xyz;
+    let here = colliders[index].position;
+    let way = select(0.0, length(colliders[index].target_position - here), (colliders[index].flags & MOVING) != 0u);
+    let near = colliders[index].bound + colliders[index].margin + contact_params.thickness;
+    if length(x.xyz - here) > (near + length(d)) + way {
+        return;
+    }
     let c = colliders[index];
     if (c.flags & DISABLED) != 0u || !touch(contact_params.materials[material], contact_params.materials[c.material]) {
         return;
     }
     let zero = params.zero;
     let keep = bitcast<f32>(contact_params.materials[material].x) + c.margin;
-    let x = positions[i];
-    let d = displacements[i].xyz;
     let rest = residuals[i].position;
     let step_share = opaque1(1.0 / f32(contact_params.substeps), zero);
     let before = pose_at(c, opaque1(f32(status.substep) * step_share, zero), zero);
     let after = pose_at(c, opaque1(f32(status.substep + 1u) * step_share, zero), zero);
-    // Whatever the shape, it is not nearer than its bound.
-    let travel = opaque1(length(d), zero) + opaque1(length(opaque(after.position - before.position, zero)), zero);
-    if length(x.xyz - before.position) > c.bound + keep + travel {
-        return;
-    }
     let p = opaque(rotate_back(before.rotation, opaque(x.xyz - before.position, zero) + rest, zero), zero);
     var delta = rotate_back(after.rotation, d, zero);
     if (c.flags & MOVING) != 0u {
@@ -154,7 +149,6 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     if status.substep == 0u {
         touches[i] = Touch();
     }
-    touches[i].bounce = vec4f();
     let material = contact_particles[i].w & 0xffu;
     if positions[i].w == 0.0 || material == UNTOUCHABLE {
         return;

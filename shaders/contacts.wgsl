@@ -1,7 +1,6 @@
 // The pairs that come nearer than their thickness in this substep, each with the constraint C = c₀ − n·Σ b d ≤ 0 about its
 // closest points at the time of impact; see src/collide/pair.rs.
-// One thread a particle, for as many pairs as there are particles between them. Reads pairs, positions, displacements. Writes
-// contacts, in any order; counts the contacts of each particle, and keeps the books.
+// One thread a pair. Reads pairs, positions, displacements. Writes contacts, in any order; counts the contacts of each particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -21,47 +20,39 @@ fn half_thickness(particle: u32) -> f32 {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn contacts(@builtin(global_invocation_id) id: vec3u) {
-    let i = thread_index(id);
-    if i >= params.particle_count {
+    let place = thread_index(id);
+    if place >= min(atomicLoad(&contact_status.pair_count), contact_params.pair_capacity) {
         return;
     }
-    let count = min(atomicLoad(&contact_status.pair_count), contact_params.pair_capacity);
-    if i == 0u {
-        atomicStore(&contact_status.stale, 0u);
-        contact_status.since += 1u;
-        contact_status.most_pairs = max(contact_status.most_pairs, count);
+    let row = pairs[place];
+    let kind = pair_kind(row);
+    let particles = pair_particles(row);
+    let x0 = positions[particles.x].xyz;
+    let d0 = displacements[particles.x].xyz;
+    var p: Four;
+    var d: Four;
+    for (var k = 1u; k < 4u; k++) {
+        p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
+        d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
     }
-    for (var place = i; place < count; place += params.particle_count) {
-        let row = pairs[place];
-        let kind = pair_kind(row);
-        let particles = pair_particles(row);
-        let x0 = positions[particles.x].xyz;
-        let d0 = displacements[particles.x].xyz;
-        var p: Four;
-        var d: Four;
-        for (var k = 1u; k < 4u; k++) {
-            p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
-            d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
-        }
-        let thickness = half_thickness(particles.x) + half_thickness(particles.z);
-        let meeting = meet(kind, p, d, thickness, contact_params.recovery, params.zero);
-        if !meeting.is_met {
-            continue;
-        }
-        let slot = atomicAdd(&contact_status.contact_count, 1u);
-        if slot >= contact_params.contact_capacity {
-            atomicAdd(&contact_status.lost, 1u);
-            continue;
-        }
-        meetings[3u * slot] = vec4f(meeting.contact.normal, meeting.contact.c0);
-        meetings[3u * slot + 1u] = meeting.contact.weights;
-        meetings[3u * slot + 2u] = bitcast<vec4f>(row);
-        for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {
-            atomicAdd(&corrections[4u * particles[k] + 3u], 1);
-        }
-        let overlap = thickness - closest(kind, p, params.zero).distance;
-        if overlap > 0.0 {
-            atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
-        }
+    let thickness = half_thickness(particles.x) + half_thickness(particles.z);
+    let meeting = meet(kind, p, d, thickness, contact_params.recovery, params.zero);
+    if !meeting.is_met {
+        return;
+    }
+    let slot = atomicAdd(&contact_status.contact_count, 1u);
+    if slot >= contact_params.contact_capacity {
+        atomicAdd(&contact_status.lost, 1u);
+        return;
+    }
+    meetings[3u * slot] = vec4f(meeting.contact.normal, meeting.contact.c0);
+    meetings[3u * slot + 1u] = meeting.contact.weights;
+    meetings[3u * slot + 2u] = bitcast<vec4f>(row);
+    for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {
+        atomicAdd(&corrections[4u * particles[k] + 3u], 1);
+    }
+    let overlap = thickness - closest(kind, p, params.zero).distance;
+    if overlap > 0.0 {
+        atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
     }
 }

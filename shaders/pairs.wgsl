@@ -16,11 +16,11 @@
 @group(0) @binding(8) var<storage, read_write> pairs: array<vec4u>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
 
-// How many cells an element looks into that moves fast, and how many others any element looks at.
+// How many cells an element looks into that moves fast, and how many others any element looks at: bounds of a thread's time.
 const MOST_CELLS = 4096u;
 const MOST_OTHERS = 8192u;
-// Pairs that a thread keeps before it writes them.
-const ROOM = 16u;
+// How many others that are near an element can have.
+const NEAR = 256u;
 
 struct Element {
     index: u32,
@@ -31,26 +31,10 @@ struct Element {
     is_fast: bool,
 }
 
-var<private> found: array<vec4u, ROOM>;
-var<private> found_count: u32;
-
-fn flush() {
-    let first = atomicAdd(&contact_status.pair_count, found_count);
-    for (var k = 0u; k < found_count; k++) {
-        if first + k < contact_params.pair_capacity {
-            pairs[first + k] = found[k];
-        } else {
-            atomicAdd(&contact_status.lost, 1u);
-        }
-    }
-    found_count = 0u;
-}
-
-fn is_fast(center: vec3f, start: vec3f) -> bool {
-    let travel = opaque(opaque(center - start, params.zero) - contact_status.drift, params.zero);
-    let half = 0.5 * contact_params.margin;
-    return dot(travel, travel) > half * half;
-}
+// Others that are near, by their place among the sorted. They are looked at one by one only once all are found: software drivers
+// run through all of a loop's body in each of its turns.
+var<private> near: array<u32, NEAR>;
+var<private> near_count: u32;
 
 fn element_at(index: u32) -> Element {
     let row = elements[index];
@@ -63,37 +47,39 @@ fn element_at(index: u32) -> Element {
         opaque(x[2] + d[2], params.zero),
         row.w,
     );
-    return Element(index, row, end, start, is_fast(end, start));
+    let fast = is_fast(end, start, contact_status.drift, contact_params.margin, params.zero);
+    return Element(index, row, end, start, fast);
 }
 
 fn place_at_rest(row: vec4u) -> vec3f {
     return bitcast<vec3f>(row.xyz);
 }
 
-fn consider(query: Element, index: u32, other_center: vec3f) {
+fn consider(query: Element, entry: vec4f) {
+    let other = bitcast<u32>(entry.w);
+    let other_center = entry.xyz;
+    let index = other & 0x7fffffffu;
+    let fast = query.is_fast;
     let row = elements[index];
-    var fast = query.is_fast;
     if query.row.w == row.w {
         // Each pair once: the fast one finds the slow one, else the first the second.
-        let start = center(positions[row.x].xyz, positions[row.y].xyz, positions[row.z].xyz, row.w);
-        let other_fast = is_fast(other_center, start);
+        let other_fast = other != index;
         if select(fast, query.index < index, fast == other_fast) == false {
             return;
         }
     }
-    var kind = EDGES;
-    var particles = vec4u(query.row.xy, row.xy);
-    var shared_ = query.row.x == row.x || query.row.x == row.y || query.row.y == row.x || query.row.y == row.y;
-    if query.row.w == 0u {
-        if row.w == 0u {
-            kind = PARTICLES;
-            particles = vec4u(query.row.x, row.xxx);
-            shared_ = false;
-        } else {
-            kind = VERTEX_TRIANGLE;
-            particles = vec4u(query.row.x, row.xyz);
-            shared_ = any(row.xyz == vec3u(query.row.x));
-        }
+    var kind = PARTICLES;
+    var particles = vec4u(query.row.x, row.xxx);
+    var shared_ = false;
+    if !ONLY_PARTICLES && row.w == 2u {
+        kind = VERTEX_TRIANGLE;
+        particles = vec4u(query.row.x, row.xyz);
+        shared_ = any(row.xyz == vec3u(query.row.x));
+    }
+    if !ONLY_PARTICLES && row.w == 1u {
+        kind = EDGES;
+        particles = vec4u(query.row.xy, row.xy);
+        shared_ = query.row.x == row.x || query.row.x == row.y || query.row.y == row.x || query.row.y == row.y;
     }
     if shared_ {
         return;
@@ -109,9 +95,6 @@ fn consider(query: Element, index: u32, other_center: vec3f) {
     let thickness =
         bitcast<f32>(contact_params.materials[left].x) + bitcast<f32>(contact_params.materials[right].x);
     let reach = thickness + contact_params.margin;
-    if !fast && length(query.center - other_center) >= reach + contact_params.radii[row.w] {
-        return;
-    }
     if (first.w >> 8u) == (third.w >> 8u) {
         let origin = place_at_rest(first);
         let rest = Four(
@@ -137,10 +120,11 @@ fn consider(query: Element, index: u32, other_center: vec3f) {
             return;
         }
     }
-    found[found_count] = pack(kind, particles);
-    found_count += 1u;
-    if found_count == ROOM {
-        flush();
+    let place = atomicAdd(&contact_status.pair_count, 1u);
+    if place < contact_params.pair_capacity {
+        pairs[place] = pack(kind, particles);
+    } else {
+        atomicAdd(&contact_status.lost, 1u);
     }
 }
 
@@ -159,27 +143,50 @@ fn look_around(query: Element, kind: u32) {
         }
     }
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
+    let size_of_table = contact_params.table_size;
+    let reach = (contact_params.thickness + contact_params.margin) + contact_params.radii[kind];
     var looked = 0u;
-    for (var k = 0u; k < size.x * size.y * size.z; k++) {
-        let cell = low + vec3i(vec3u(k % size.x, (k / size.x) % size.y, k / (size.x * size.y)));
-        let entry = table + hash_cell(cell, contact_params.table_size);
-        var place = 0u;
-        if entry > 0u {
-            place = cells[entry - 1u];
-        }
-        let end = cells[entry];
-        for (; place < end; place++) {
-            let other = sorted[place];
-            // Another cell may have the same entry.
-            if all(cell_at(other.xyz, scale) == cell) {
-                looked += 1u;
-                if looked > MOST_OTHERS {
-                    atomicAdd(&contact_status.lost, 1u);
-                    return;
-                }
-                consider(query, bitcast<u32>(other.w), other.xyz);
+    near_count = 0u;
+    for (var k = 0u; k < size.y * size.z; k++) {
+        let row = low + vec3i(0, vec2i(vec2u(k % size.y, k / size.y)));
+        let first = hash_cell(row, size_of_table);
+        // The cells of a row lie in one run, or where the table ends in two.
+        for (var x = 0u; x < size.x;) {
+            let entry = (first + x) & (size_of_table - 1u);
+            let run = min(size.x - x, size_of_table - entry);
+            var place = 0u;
+            if table + entry > 0u {
+                place = cells[table + entry - 1u];
             }
+            var end = cells[table + entry + run - 1u];
+            let first_x = row.x + i32(x);
+            // No thread looks at more than it may.
+            looked += end - place;
+            if looked > MOST_OTHERS {
+                end = place;
+            }
+            for (; place < end; place++) {
+                let other = sorted[place];
+                let cell = cell_at(other.xyz, scale);
+                // Other cells may have the same entry.
+                if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(run) {
+                    let apart = query.center - other.xyz;
+                    // Of two of one type that are slow the first finds the second.
+                    let first_one = query.row.w != kind || query.index < (bitcast<u32>(other.w) & 0x7fffffffu);
+                    if query.is_fast || (first_one && dot(apart, apart) < reach * reach) {
+                        near[min(near_count, NEAR - 1u)] = place;
+                        near_count += 1u;
+                    }
+                }
+            }
+            x += run;
         }
+    }
+    if near_count > NEAR || looked > MOST_OTHERS {
+        atomicAdd(&contact_status.lost, 1u);
+    }
+    for (var k = 0u; k < min(near_count, NEAR); k++) {
+        consider(query, sorted[near[k]]);
     }
 }
 
@@ -189,19 +196,17 @@ fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     if atomicLoad(&contact_status.stale) == 0u || i >= contact_params.query_end {
         return;
     }
-    found_count = 0u;
     let query = element_at(i);
-    if contact_params.level == 1u {
-        look_around(query, 0u);
-    } else if query.row.w == 1u {
-        look_around(query, 1u);
-    } else {
-        look_around(query, 2u);
-        if i >= contact_params.alone_first {
-            look_around(query, 0u);
-        }
+    // Edges look for edges, particles for triangles and, where they stand alone, for others that do.
+    var kind = 0u;
+    if !ONLY_PARTICLES {
+        kind = select(2u, 1u, query.row.w == 1u);
     }
-    if found_count > 0u {
-        flush();
+    loop {
+        look_around(query, kind);
+        if ONLY_PARTICLES || kind != 2u || i < contact_params.alone_first {
+            break;
+        }
+        kind = 0u;
     }
 }

@@ -17,7 +17,7 @@
 @group(0) @binding(4) var<storage, read> elements: array<vec4u>;
 @group(0) @binding(5) var<storage, read_write> cells: array<atomic<u32>>;
 @group(0) @binding(6) var<storage, read_write> sums: array<u32>;
-// center, element
+// center; element, with its uppermost bit where it moves fast
 @group(0) @binding(7) var<storage, read_write> sorted: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> watched: array<vec4f>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
@@ -146,7 +146,9 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let element = elements[i];
-    let center = center_of(element);
-    let place = atomicAdd(&cells[cell_of(element, center)], 1u);
-    sorted[place] = vec4f(center, bitcast<f32>(i));
+    let end = center_of(element);
+    let start = center(positions[element.x].xyz, positions[element.y].xyz, positions[element.z].xyz, element.w);
+    let place = atomicAdd(&cells[cell_of(element, end)], 1u);
+    let fast = select(0u, 0x80000000u, is_fast(end, start, contact_status.drift, contact_params.margin, params.zero));
+    sorted[place] = vec4f(end, bitcast<f32>(i | fast));
 }

@@ -1,8 +1,8 @@
 // The corrections of contacts, normal and by friction: a particle with n contacts counts as n particles of an n-th of its mass
 // (Tonge, Benevolenski, Voroshilov 2012), so that all contacts are solved at once. Each correction is rounded to a whole number of
 // quanta, and whole numbers have the same sum in any order.
-// One thread a particle, for as many contacts as there are particles between them. Reads contacts, displacements. Adds to the
-// corrections of its contacts' particles.
+// One thread a pair, of which those do something that have a contact. Reads contacts, displacements. Adds to the corrections of its
+// contact's particles.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -15,58 +15,55 @@
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn separate(@builtin(global_invocation_id) id: vec3u) {
-    let i = thread_index(id);
-    if i >= params.particle_count {
-        return;
-    }
-    let met = atomicLoad(&contact_status.contact_count);
-    let count = min(met, contact_params.contact_capacity);
-    if i == 0u {
+    let place = thread_index(id);
+    let count = min(atomicLoad(&contact_status.contact_count), contact_params.contact_capacity);
+    if place == 0u {
         contact_status.most_contacts = max(contact_status.most_contacts, count);
     }
-    for (var place = i; place < count; place += params.particle_count) {
-        let plane = meetings[3u * place];
-        let weights = meetings[3u * place + 1u];
-        let row = bitcast<vec4u>(meetings[3u * place + 2u]);
-        let particles = pair_particles(row);
-        let members = select(4u, 2u, pair_kind(row) == PARTICLES);
-        let d0 = displacements[particles.x].xyz;
-        var d: Four;
-        var w: vec4f;
-        var weight = 0.0;
-        for (var k = 0u; k < 4u; k++) {
-            d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
-        }
-        for (var k = 0u; k < members; k++) {
-            w[k] = positions[particles[k]].w;
-            let count = f32(atomicLoad(&corrections[4u * particles[k] + 3u]));
-            let b = weights[k];
-            weight = opaque1(weight, params.zero)
-                + opaque1(opaque1(w[k] * count, params.zero) * opaque1(b * b, params.zero), params.zero);
-        }
-        let travel = weighted(weights, d, params.zero);
-        let along = opaque1(dot(plane.xyz, travel), params.zero);
-        let depth = opaque1(plane.w - along, params.zero);
-        if !(depth > 0.0 && weight > 0.0) {
-            continue;
-        }
-        let left = contact_particles[particles.x].w & 0xffu;
-        let right = contact_particles[particles.z].w & 0xffu;
-        let friction = contact_params.friction[left * 16u + right];
-        let slip = opaque(travel - opaque(plane.xyz * along, params.zero), params.zero);
-        let l = length(slip);
-        var share = 1.0;
-        if l > opaque1(friction.x * depth, params.zero) {
-            share = opaque1(friction.y * depth, params.zero) / l;
-        }
-        let change =
-            opaque(opaque(plane.xyz * depth, params.zero) - opaque(slip * share, params.zero), params.zero) / weight;
-        for (var k = 0u; k < members; k++) {
-            let factor = opaque1(opaque1(w[k] * weights[k], params.zero) * contact_params.inverse_quantum, params.zero);
-            let quanta = vec3i(round(clamp(opaque(change, params.zero) * factor, vec3f(-1e9), vec3f(1e9))));
-            atomicAdd(&corrections[4u * particles[k]], quanta.x);
-            atomicAdd(&corrections[4u * particles[k] + 1u], quanta.y);
-            atomicAdd(&corrections[4u * particles[k] + 2u], quanta.z);
-        }
+    if place >= count {
+        return;
+    }
+    let plane = meetings[3u * place];
+    let weights = meetings[3u * place + 1u];
+    let row = bitcast<vec4u>(meetings[3u * place + 2u]);
+    let particles = pair_particles(row);
+    let members = select(4u, 2u, ONLY_PARTICLES || pair_kind(row) == PARTICLES);
+    let d0 = displacements[particles.x].xyz;
+    var d: Four;
+    var w: vec4f;
+    var weight = 0.0;
+    for (var k = 0u; k < 4u; k++) {
+        d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
+    }
+    for (var k = 0u; k < members; k++) {
+        w[k] = positions[particles[k]].w;
+        let n = f32(atomicLoad(&corrections[4u * particles[k] + 3u]));
+        let b = weights[k];
+        weight = opaque1(weight, params.zero)
+            + opaque1(opaque1(w[k] * n, params.zero) * opaque1(b * b, params.zero), params.zero);
+    }
+    let travel = weighted(weights, d, params.zero);
+    let along = opaque1(dot(plane.xyz, travel), params.zero);
+    let depth = opaque1(plane.w - along, params.zero);
+    if !(depth > 0.0 && weight > 0.0) {
+        return;
+    }
+    let left = contact_particles[particles.x].w & 0xffu;
+    let right = contact_particles[particles.z].w & 0xffu;
+    let friction = contact_params.friction[left * 16u + right];
+    let slip = opaque(travel - opaque(plane.xyz * along, params.zero), params.zero);
+    let l = length(slip);
+    var share = 1.0;
+    if l > opaque1(friction.x * depth, params.zero) {
+        share = opaque1(friction.y * depth, params.zero) / l;
+    }
+    let change =
+        opaque(opaque(plane.xyz * depth, params.zero) - opaque(slip * share, params.zero), params.zero) / weight;
+    for (var k = 0u; k < members; k++) {
+        let factor = opaque1(opaque1(w[k] * weights[k], params.zero) * contact_params.inverse_quantum, params.zero);
+        let quanta = vec3i(round(clamp(opaque(change, params.zero) * factor, vec3f(-1e9), vec3f(1e9))));
+        atomicAdd(&corrections[4u * particles[k]], quanta.x);
+        atomicAdd(&corrections[4u * particles[k] + 1u], quanta.y);
+        atomicAdd(&corrections[4u * particles[k] + 2u], quanta.z);
     }
 }

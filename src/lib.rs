@@ -26,8 +26,9 @@ pub use kinds::{
 pub use plan::{Pass, Plan};
 pub use reference::Reference;
 pub use scene::{
-    Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, Elasticity, Fabric, Material, MaterialId,
-    Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, Tethers,
+    Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, EdgeTriangle, Elasticity, Fabric, Intersections,
+    Material, MaterialId, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, Tethers,
+    count_intersections,
 };
 pub use settings::{ColorOrder, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use wgpu;

@@ -117,12 +117,22 @@ pub enum SearchPass {
     Fill,
     /// Lists the pairs.
     Pairs,
+    /// Takes note of how many there are; also where the list held.
+    Ready,
 }
 
 impl SearchPass {
     /// In order.
-    pub const ALL: [Self; 7] =
-        [Self::Clear, Self::Count, Self::SumBlocks, Self::ScanBlocks, Self::Starts, Self::Fill, Self::Pairs];
+    pub const ALL: [Self; 8] = [
+        Self::Clear,
+        Self::Count,
+        Self::SumBlocks,
+        Self::ScanBlocks,
+        Self::Starts,
+        Self::Fill,
+        Self::Pairs,
+        Self::Ready,
+    ];
 }
 
 /// The passes of a step. See the [module documentation](self).

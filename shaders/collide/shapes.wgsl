@@ -9,22 +9,25 @@ struct Sample {
     distance: f32,
 }
 
+// The shapes that a scene has, a bit each: others are not compiled.
+override SHAPES: u32 = 0xffffffffu;
+
+fn is_shape(c: Collider, shape: u32) -> bool {
+    return (SHAPES & (1u << shape)) != 0u && c.shape == shape;
+}
+
 // The distance of a point, in the collider's frame.
 fn sample(c: Collider, p: vec3f) -> Sample {
-    switch c.shape {
-        case SPHERE: {
-            return ball(p, c.size.x);
-        }
-        case CAPSULE: {
-            return ball(vec3f(p.x, p.y - clamp(p.y, -c.size.y, c.size.y), p.z), c.size.x);
-        }
-        case BOX: {
-            return cuboid(p, c.size);
-        }
-        default: {
-            return Sample(vec3f(0.0, 1.0, 0.0), p.y);
-        }
+    if is_shape(c, SPHERE) {
+        return ball(p, c.size.x);
     }
+    if is_shape(c, CAPSULE) {
+        return ball(vec3f(p.x, p.y - clamp(p.y, -c.size.y, c.size.y), p.z), c.size.x);
+    }
+    if is_shape(c, BOX) {
+        return cuboid(p, c.size);
+    }
+    return Sample(vec3f(0.0, 1.0, 0.0), p.y);
 }
 
 fn ball(p: vec3f, radius: f32) -> Sample {

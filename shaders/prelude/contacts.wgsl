@@ -128,14 +128,22 @@ fn center(a: vec3f, b: vec3f, c: vec3f, arity: u32) -> vec3f {
     return ((a + b) + c) * 0.33333334;
 }
 
+// Whether an element moves by more than half the margin in the substep, against what all travel together.
+fn is_fast(end: vec3f, start: vec3f, drift: vec3f, margin: f32, zero: u32) -> bool {
+    let travel = opaque(opaque(end - start, zero) - drift, zero);
+    let half = 0.5 * margin;
+    return dot(travel, travel) > half * half;
+}
+
 // The cell of the grid that a place is in.
 fn cell_at(center: vec3f, inverse_cell: f32) -> vec3i {
     return vec3i(clamp(floor(center * inverse_cell), vec3f(-1e9), vec3f(1e9)));
 }
 
-// The entry of a cell in a table whose size is a power of two (Teschner et al. 2003).
+// The entry of a cell in a table whose size is a power of two (Teschner et al. 2003); cells in a row along x have entries in
+// a row, so that they can be looked at in one run.
 fn hash_cell(cell: vec3i, size: u32) -> u32 {
     let c = bitcast<vec3u>(cell);
-    let mixed = (c.x * 73856093u) ^ (c.y * 19349663u) ^ (c.z * 83492791u);
-    return (mixed ^ (mixed >> 15u)) & (size - 1u);
+    let mixed = (c.y * 2654435769u) ^ (c.z * 2246822519u);
+    return ((mixed ^ (mixed >> 15u)) + c.x) & (size - 1u);
 }

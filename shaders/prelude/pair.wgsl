@@ -24,6 +24,9 @@ struct Meeting {
     is_met: bool,
 }
 
+// Whether there are no pairs but of particles: the rest is not compiled.
+override ONLY_PARTICLES: bool = false;
+
 alias Four = array<vec3f, 4>;
 
 fn pack(kind: u32, particles: vec4u) -> vec4u {
@@ -39,7 +42,7 @@ fn pair_particles(row: vec4u) -> vec4u {
 }
 
 fn closest(kind: u32, p: Four, zero: u32) -> Closest {
-    if kind == PARTICLES {
+    if ONLY_PARTICLES || kind == PARTICLES {
         return apart(p[0] - p[1], vec4f(1.0, -1.0, 0.0, 0.0));
     }
     if kind == VERTEX_TRIANGLE {
@@ -156,7 +159,7 @@ fn edges(p: Four, zero: u32) -> Closest {
 // How far two points of a pair can come nearer in the substep, at most.
 fn approach(kind: u32, d: Four) -> f32 {
     let b = length(d[1] - d[0]);
-    if kind == PARTICLES {
+    if ONLY_PARTICLES || kind == PARTICLES {
         return b;
     }
     let c = length(d[2] - d[0]);
@@ -204,6 +207,9 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
 
 // Σ b x
 fn weighted(b: vec4f, x: Four, zero: u32) -> vec3f {
+    if ONLY_PARTICLES {
+        return opaque(opaque(x[0] * b.x, zero) + opaque(x[1] * b.y, zero), zero);
+    }
     let two = opaque(x[0] * b.x, zero) + opaque(x[1] * b.y, zero);
     let three = opaque(two, zero) + opaque(x[2] * b.z, zero);
     return opaque(opaque(three, zero) + opaque(x[3] * b.w, zero), zero);

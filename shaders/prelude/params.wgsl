@@ -66,6 +66,12 @@ struct Residual {
 
 override WORKGROUP_SIZE: u32 = 128;
 
+// The workgroups of a dispatch for so many threads, in rows of 65 535.
+fn workgroups(threads: u32, size: u32) -> vec2u {
+    let groups = (threads + size - 1u) / size;
+    return vec2u(min(groups, 65535u), (groups + 65534u) / 65535u);
+}
+
 // Dispatches of more than 65 535 workgroups are laid out in rows of that many.
 fn thread_index(id: vec3u) -> u32 {
     return id.x + id.y * 65535u * WORKGROUP_SIZE;

@@ -19,5 +19,5 @@ pub use material::{ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MAT
 pub use report::{ColliderForce, ContactReport};
 pub use self_collision::{SelfCollision, SelfCollisionLevel};
 pub use shape::Shape;
-pub(crate) use shape::{Sample, sample};
+pub(crate) use shape::sample;
 pub(crate) use table::{ContactParams, Contacting, UNTOUCHABLE, center};

@@ -22,7 +22,7 @@ pub struct SelfCollision {
 
 impl Default for SelfCollision {
     fn default() -> Self {
-        Self { level: SelfCollisionLevel::Particles, margin: 1.0, iterations: 1, pairs_per_particle: 12 }
+        Self { level: SelfCollisionLevel::Particles, margin: 0.9, iterations: 1, pairs_per_particle: 12 }
     }
 }
 

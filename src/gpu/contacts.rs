@@ -13,6 +13,7 @@
 //! | watched | where each particle was to be at the last search | search | watch |
 //! | pairs | four particles | pairs | contacts |
 //! | meetings | n and c₀, b, particles | contacts | separate |
+//! | dispatches | workgroups of pairs; of contacts, separate | watch, ready | – |
 //! | corrections | three sums and a count, `i32` | watch, contacts, separate, settle | separate, settle |
 
 use super::buffers::{Buffers, Maker};
@@ -107,6 +108,8 @@ pub(super) struct Pairing {
     contacts: Bound,
     separate: Bound,
     settle: Bound,
+    /// Workgroups of pairs, then of contacts and separate, 12 bytes each.
+    dispatches: wgpu::Buffer,
 }
 
 /// Binds a pass of contacts.
@@ -116,8 +119,18 @@ struct Binder<'a> {
 
 impl Binder<'_> {
     fn bind(&self, entry: &str, text: &str, bindings: &[(Slot, &wgpu::Buffer)]) -> Bound {
+        self.bind_with(entry, text, bindings, &[])
+    }
+
+    fn bind_with(
+        &self,
+        entry: &str,
+        text: &str,
+        bindings: &[(Slot, &wgpu::Buffer)],
+        constants: &[(&str, f64)],
+    ) -> Bound {
         let (slots, buffers): (Vec<Slot>, Vec<&wgpu::Buffer>) = bindings.iter().copied().unzip();
-        let stage = Stage::new(self.device, entry, entry, text, &slots, &[]);
+        let stage = Stage::new(self.device, entry, entry, text, &slots, constants);
         let bindings = stage.bind(self.device, &buffers);
         Bound { stage, bindings }
     }
@@ -162,8 +175,9 @@ impl Contacts {
         let binder = Binder { device: maker.device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
         let shapes = include_str!("../../shaders/collide/shapes.wgsl");
+        let present = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
         Ok(Obstacles {
-            collide: binder.bind(
+            collide: binder.bind_with(
                 "collide",
                 &[include_str!("../../shaders/collide.wgsl"), shapes].join("\n"),
                 &[
@@ -178,11 +192,12 @@ impl Contacts {
                     (Write, &touches),
                     (Write, &shared.status),
                 ],
+                &[("SHAPES", f64::from(present))],
             ),
             bounce: binder.bind(
                 "bounce",
                 include_str!("../../shaders/bounce.wgsl"),
-                &[params, (Read, &touches), (Write, &shared.displacements)],
+                &[params, (Write, &touches), (Write, &shared.displacements)],
             ),
             arrive: binder.bind("arrive", include_str!("../../shaders/arrive.wgsl"), &[figures, (Write, &colliders)]),
             collider_forces: binder.bind(
@@ -216,13 +231,17 @@ impl Contacts {
         let pairs = maker.empty("pairs", u64::from(figures.pair_capacity) * 16, storage)?;
         let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
+        // Nothing in x, one in z, for a start.
+        let sizes = [0u32, 1, 1, 0, 1, 1];
+        let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
+        let constants = [("ONLY_PARTICLES", f64::from(u8::from(figures.level == 1)))];
 
         let binder = Binder { device: maker.device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
         let motion = [params, figures, (Read, &shared.positions), (Read, &shared.displacements)];
         let (particles, status) = ((Read, &self.particles), (Write, &self.status));
         let bind = |entry: &str, text: &str, rest: &[(Slot, &wgpu::Buffer)]| {
-            binder.bind(entry, text, &[motion.as_slice(), rest].concat())
+            binder.bind_with(entry, text, &[motion.as_slice(), rest].concat(), &constants)
         };
         let search = |part: &str| {
             let grid =
@@ -235,11 +254,16 @@ impl Contacts {
             include_str!("../../shaders/pairs.wgsl"),
             &[(Read, &elements), (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status],
         ));
+        stages.push(binder.bind(
+            "ready",
+            include_str!("../../shaders/ready.wgsl"),
+            &[figures, status, (Write, &dispatches)],
+        ));
         Ok(Pairing {
             watch: bind(
                 "watch",
                 include_str!("../../shaders/watch.wgsl"),
-                &[(Read, &watched), particles, (Write, &corrections), status],
+                &[(Read, &watched), particles, (Write, &corrections), status, (Write, &dispatches)],
             ),
             search: stages,
             contacts: bind(
@@ -257,6 +281,7 @@ impl Contacts {
                 include_str!("../../shaders/settle.wgsl"),
                 &[params, figures, (Write, &shared.displacements), (Write, &corrections)],
             ),
+            dispatches,
         })
     }
 
@@ -266,42 +291,50 @@ impl Contacts {
         self.obstacles.as_ref().is_some_and(|obstacles| obstacles.data.size() != size)
     }
 
-    /// What a pass of contacts dispatches: how many threads, or workgroups where it is `Err`.
-    pub fn dispatch(
-        &self,
-        pass: Pass,
-        controls: &Controls,
-        figures: &ContactParams,
-    ) -> Option<(&Bound, Result<u32, u32>)> {
-        let particles = controls.scene.particle_count() as u32;
+    /// What a pass of contacts dispatches.
+    pub fn dispatch(&self, pass: Pass, controls: &Controls, figures: &ContactParams) -> Option<(&Bound, Size<'_>)> {
+        let particles = Size::Threads(controls.scene.particle_count() as u32);
         let colliders = controls.colliders.len() as u32;
-        let obstacle =
-            |bound: fn(&Obstacles) -> &Bound, count| self.obstacles.as_ref().map(|obstacles| (bound(obstacles), count));
-        let pairing =
-            |bound: fn(&Pairing) -> &Bound| self.pairing.as_ref().map(|pairing| (bound(pairing), Ok(particles)));
+        if let Some(obstacles) = &self.obstacles {
+            match pass {
+                Pass::Collide => return Some((&obstacles.collide, particles)),
+                Pass::Bounce => return Some((&obstacles.bounce, particles)),
+                Pass::Arrive => return Some((&obstacles.arrive, Size::Threads(colliders))),
+                Pass::ColliderForces => return Some((&obstacles.collider_forces, Size::Groups(colliders))),
+                _ => {}
+            }
+        }
+        let pairing = self.pairing.as_ref()?;
+        let indirect = |place| Size::Indirect(&pairing.dispatches, place);
         match pass {
-            Pass::Collide => obstacle(|obstacles| &obstacles.collide, Ok(particles)),
-            Pass::Bounce => obstacle(|obstacles| &obstacles.bounce, Ok(particles)),
-            Pass::Arrive => obstacle(|obstacles| &obstacles.arrive, Ok(colliders)),
-            Pass::ColliderForces => obstacle(|obstacles| &obstacles.collider_forces, Err(colliders)),
-            Pass::Watch => pairing(|pairing| &pairing.watch),
-            Pass::Contacts => pairing(|pairing| &pairing.contacts),
-            Pass::Separate => pairing(|pairing| &pairing.separate),
-            Pass::Settle => pairing(|pairing| &pairing.settle),
+            Pass::Watch => Some((&pairing.watch, particles)),
+            Pass::Contacts => Some((&pairing.contacts, indirect(12))),
+            Pass::Separate => Some((&pairing.separate, indirect(12))),
+            Pass::Settle => Some((&pairing.settle, particles)),
             Pass::Search(part) => {
                 let cells = figures.tables * figures.table_size;
-                let count = match part {
-                    SearchPass::Clear => Ok(cells.max(particles)),
-                    SearchPass::Count | SearchPass::Fill => Ok(figures.insert_end - figures.insert_first),
-                    SearchPass::SumBlocks | SearchPass::Starts => Ok(cells / 64),
-                    SearchPass::ScanBlocks => Err(1),
-                    SearchPass::Pairs => Ok(figures.query_end),
+                let size = match part {
+                    SearchPass::Clear => Size::Threads(cells.max(controls.scene.particle_count() as u32)),
+                    SearchPass::Count | SearchPass::Fill => Size::Threads(figures.insert_end - figures.insert_first),
+                    SearchPass::SumBlocks | SearchPass::Starts => Size::Threads(cells / 64),
+                    SearchPass::ScanBlocks | SearchPass::Ready => Size::Groups(1),
+                    SearchPass::Pairs => indirect(0),
                 };
-                self.pairing.as_ref().map(|pairing| (&pairing.search[part as usize], count))
+                Some((&pairing.search[part as usize], size))
             }
             _ => None,
         }
     }
+}
+
+/// How much is dispatched.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Size<'a> {
+    Threads(u32),
+    Groups(u32),
+    /// As many workgroups as stand at a place in a buffer, so that what has nothing to do costs nothing: software drivers run
+    /// through all of a shader, however early it returns.
+    Indirect(&'a wgpu::Buffer, u64),
 }
 
 /// The same contacts with all that a change asks for, or an error and nothing changed.

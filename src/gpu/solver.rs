@@ -2,7 +2,7 @@
 
 use super::bindings::{Bindings, KindBindings};
 use super::buffers::Buffers;
-use super::contacts::Contacts;
+use super::contacts::{Bound, Contacts, Size};
 use super::guarded;
 use super::pipelines::{KindStages, Pipelines, Stage, WORKGROUP_SIZE};
 use crate::collide::ContactParams;
@@ -244,8 +244,7 @@ impl Solver {
             | Pass::Bounce
             | Pass::Arrive
             | Pass::ColliderForces => match self.contacts.dispatch(pass, &self.controls, &self.contact_params) {
-                Some((bound, Ok(threads))) => recorder.dispatch(&bound.stage, &bound.bindings, &[], threads),
-                Some((bound, Err(groups))) => recorder.dispatch_groups(&bound.stage, &bound.bindings, &[], groups),
+                Some((bound, size)) => recorder.dispatch_sized(bound, size),
                 None => {}
             },
             Pass::Finish => recorder.dispatch(&p.finish, &b.finish, &[], particles),
@@ -341,17 +340,33 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    fn dispatch_sized(&mut self, bound: &'a Bound, size: Size<'_>) {
+        let Bound { stage, bindings } = bound;
+        match size {
+            Size::Threads(threads) => self.dispatch(stage, bindings, &[], threads),
+            Size::Groups(groups) => self.dispatch_groups(stage, bindings, &[], groups),
+            Size::Indirect(buffer, offset) => {
+                self.set(stage, bindings, &[]);
+                self.pass.dispatch_workgroups_indirect(buffer, offset);
+            }
+        }
+    }
+
     fn dispatch_groups(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], groups: u32) {
         if groups == 0 {
             return;
         }
+        self.set(stage, bindings, offsets);
+        // Rows of 65 535 workgroups, as `thread_index` in the prelude counts them.
+        self.pass.dispatch_workgroups(groups.min(65_535), groups.div_ceil(65_535), 1);
+    }
+
+    fn set(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32]) {
         if !self.last.is_some_and(|last| std::ptr::eq(last, stage)) {
             self.pass.set_pipeline(&stage.pipeline);
             self.last = Some(stage);
         }
         self.pass.set_bind_group(0, bindings, offsets);
-        // Rows of 65 535 workgroups, as `thread_index` in the prelude counts them.
-        self.pass.dispatch_workgroups(groups.min(65_535), groups.div_ceil(65_535), 1);
     }
 }
 

@@ -4,7 +4,7 @@ use super::Reference;
 use super::contacts::Contacts;
 use crate::collide::{
     Collider, ColliderForce, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, DISABLED, MOVING, Pose,
-    Sample, TWO_SIDED, UNTOUCHABLE, pose_at, rotate, rotate_back, sample,
+    TWO_SIDED, UNTOUCHABLE, pose_at, rotate, rotate_back, sample,
 };
 use crate::error::Result;
 use crate::kinds::group;
@@ -119,7 +119,6 @@ impl Reference {
         if self.substep == 0 {
             self.touches[i] = Touch::default();
         }
-        self.touches[i].bounce = Vec3::ZERO;
         let material = self.controls.cooked.contacting.material(i as u32);
         if self.controls.inverse_masses[i] == 0.0 || material == UNTOUCHABLE {
             return;
@@ -137,14 +136,17 @@ impl Reference {
         }
         let keep = params.radius(material) + collider.margin;
         let (x, d, rest) = (self.positions[i], self.displacements[i], self.position_residuals[i]);
+        // Whatever the shape, it is not nearer than its bound.
+        let here = Vec3::from(collider.position);
+        let moving = collider.flags & MOVING != 0;
+        let way = if moving { length(Vec3::from(collider.target_position) - here) } else { 0.0 };
+        let near = collider.bound + collider.margin + params.thickness;
+        if length(x - here) > (near + length(d)) + way {
+            return;
+        }
         let share = 1.0 / params.substeps as f32;
         let (from, q0) = pose_at(collider, self.substep as f32 * share);
         let (to, q1) = pose_at(collider, (self.substep + 1) as f32 * share);
-        // Whatever the shape, it is not nearer than its bound.
-        let travel = length(d) + length(to - from);
-        if length(x - from) > collider.bound + keep + travel {
-            return;
-        }
         let p = rotate_back(q0, (x - from) + rest);
         let delta =
             if collider.flags & MOVING == 0 { rotate_back(q1, d) } else { rotate_back(q1, (x - to) + (d + rest)) - p };
@@ -194,7 +196,7 @@ impl Reference {
     }
 
     pub(super) fn bounce(&mut self, i: usize) {
-        self.displacements[i] += self.touches[i].bounce;
+        self.displacements[i] += std::mem::take(&mut self.touches[i].bounce);
     }
 
     pub(super) fn arrive(&mut self) {
@@ -223,42 +225,35 @@ impl Reference {
 }
 
 impl View<'_> {
-    fn sample(&self, p: Vec3, side: f32) -> Sample {
-        let Sample { normal, distance } = sample(self.collider, self.data, p);
-        Sample { normal: normal * side, distance: distance * side }
-    }
-
     /// The normal of the contact, how far the particle would be too near at the end, and the gap at the start.
     fn meet(&self) -> Option<(Vec3, f32, f32)> {
-        let mut side = 1.0;
-        let mut near = self.sample(self.p, side);
-        if near.distance < 0.0 && self.collider.flags & TWO_SIDED != 0 {
-            side = -1.0;
-            near = self.sample(self.p, side);
-        }
-        let start = near.distance - self.keep;
+        let mut near = sample(self.collider, self.data, self.p);
+        let inside = near.distance < 0.0 && self.collider.flags & TWO_SIDED != 0;
+        let side = if inside { -1.0 } else { 1.0 };
+        let start = near.distance * side - self.keep;
         let reach = length(self.delta);
         if start >= reach {
             return None;
         }
-        let end = self.sample(self.p + self.delta, side);
-        if start <= 0.0 {
-            let depth = self.keep - end.distance;
-            return (depth > 0.0).then_some((end.normal, depth, start));
-        }
         // Conservative advancement: nothing is nearer than the distance says.
-        let (mut gap, mut time, mut turn) = (start, 0.0, 0);
-        while turn < TURNS && gap > 1e-3 * self.keep {
-            time += gap / reach;
+        let mut gap = start;
+        let mut time = if start > 0.0 { 0.0 } else { 1.0 };
+        for _ in 0..TURNS {
+            if start > 0.0 {
+                time += gap / reach;
+            }
             if time > 1.0 {
                 return None;
             }
-            near = self.sample(self.p + self.delta * time, side);
-            gap = near.distance - self.keep;
-            turn += 1;
+            near = sample(self.collider, self.data, self.p + self.delta * time);
+            gap = near.distance * side - self.keep;
+            if start <= 0.0 || gap <= 1e-3 * self.keep {
+                break;
+            }
         }
-        // Beyond the plane that it meets first, or, on what is round, too near at the end.
-        let depth = -dot(near.normal, self.delta * (1.0 - time)) - gap;
-        (depth > 0.0).then_some((near.normal, depth, start))
+        let normal = near.normal * side;
+        // Too near at the end; or beyond the plane that it meets first.
+        let depth = -dot(normal, self.delta * (1.0 - time)) - gap;
+        (depth > 0.0).then_some((normal, depth, start))
     }
 }

@@ -164,6 +164,13 @@ impl Reference {
     fn pair(&self, query: &Element, other: &Element) -> Option<[u32; 4]> {
         let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
         let fast = query.from.is_some();
+        if !fast {
+            let reach = (params.thickness + params.margin) + params.radii[other.of as usize];
+            let apart = query.center - other.center;
+            if dot(apart, apart) >= reach * reach {
+                return None;
+            }
+        }
         if query.of == other.of {
             // Each pair once: the fast one finds the slow one, else the first the second.
             let found = if fast == other.from.is_some() { query.index < other.index } else { fast };
@@ -189,10 +196,6 @@ impl Reference {
         }
         let thickness = params.radius(left) + params.radius(right);
         let reach = thickness + params.margin;
-        let apart = length(query.center - other.center);
-        if !fast && apart >= reach + params.radii[other.of as usize] {
-            return None;
-        }
         let rows = particles.map(|i| contacting.particles[i as usize]);
         if rows[0][3] >> 8 == rows[2][3] >> 8 {
             let place = |row: [u32; 4]| Vec3::from([row[0], row[1], row[2]].map(f32::from_bits));
@@ -219,12 +222,15 @@ impl Reference {
         particles.map(|i| self.positions[i as usize] - x0)
     }
 
-    pub(super) fn find_contacts(&mut self) {
-        let params = self.contact_params;
+    pub(super) fn ready(&mut self) {
         self.contacts.stale = false;
         self.contacts.since += 1;
         self.contacts.most_pairs = self.contacts.most_pairs.max(self.contacts.pairs.len() as u32);
         self.contacts.active.clear();
+    }
+
+    pub(super) fn find_contacts(&mut self) {
+        let params = self.contact_params;
         for place in 0..self.contacts.pairs.len() {
             let (kind, particles) = unpack(self.contacts.pairs[place]);
             let p = self.points(particles);

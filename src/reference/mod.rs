@@ -171,11 +171,9 @@ impl Reference {
             }
             Pass::Watch => particles.for_each(|i| self.watch(i)),
             // All of it at once; what the passes of the GPU make of it in parts is the same set of pairs.
-            Pass::Search(part) => {
-                if part == SearchPass::Pairs {
-                    self.search();
-                }
-            }
+            Pass::Search(SearchPass::Pairs) => self.search(),
+            Pass::Search(SearchPass::Ready) => self.ready(),
+            Pass::Search(_) => {}
             Pass::Contacts => self.find_contacts(),
             Pass::Separate => self.separate(),
             Pass::Settle => particles.for_each(|i| self.settle(i)),

@@ -1,0 +1,23 @@
+// The list of pairs holds: how many threads look at it, and no further search.
+// One thread in all.
+
+@group(0) @binding(0) var<uniform> contact_params: ContactParams;
+@group(0) @binding(1) var<storage, read_write> contact_status: ContactStatus;
+// Workgroups of the passes that are dispatched by it: pairs, contacts.
+@group(0) @binding(2) var<storage, read_write> dispatches: array<u32>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn ready(@builtin(global_invocation_id) id: vec3u) {
+    if id.x > 0u {
+        return;
+    }
+    let count = min(atomicLoad(&contact_status.pair_count), contact_params.pair_capacity);
+    let groups = workgroups(count, WORKGROUP_SIZE);
+    dispatches[0] = 0u;
+    dispatches[3] = groups.x;
+    dispatches[4] = groups.y;
+    atomicStore(&contact_status.stale, 0u);
+    atomicStore(&contact_status.contact_count, 0u);
+    contact_status.since += 1u;
+    contact_status.most_pairs = max(contact_status.most_pairs, count);
+}
