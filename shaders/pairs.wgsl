@@ -19,9 +19,6 @@
 // How many cells an element looks into that moves fast, and how many others any element looks at: bounds of a thread's time.
 const MOST_CELLS = 4096u;
 const MOST_OTHERS = 8192u;
-// How many others that are near an element can have.
-const NEAR = 256u;
-
 struct Element {
     index: u32,
     row: vec4u,
@@ -33,6 +30,7 @@ struct Element {
 
 // Others that are near, by their place among the sorted. They are looked at one by one only once all are found: software drivers
 // run through all of a loop's body in each of its turns.
+// NEAR of them at most, which src/gpu/contacts.rs says by the level.
 var<private> near: array<u32, NEAR>;
 var<private> near_count: u32;
 
@@ -108,17 +106,19 @@ fn consider(query: Element, entry: vec4f) {
             return;
         }
     }
-    if !fast {
-        let x0 = positions[particles.x].xyz;
-        let d0 = displacements[particles.x].xyz;
-        var p: Four;
-        for (var k = 1u; k < 4u; k++) {
-            let i = particles[k];
-            p[k] = opaque(positions[i].xyz - x0, params.zero) + opaque(displacements[i].xyz - d0, params.zero);
-        }
-        if closest(kind, p, params.zero).distance >= reach {
-            return;
-        }
+    let x0 = positions[particles.x].xyz;
+    let d0 = displacements[particles.x].xyz;
+    var p: Four;
+    var d: Four;
+    for (var k = 1u; k < 4u; k++) {
+        let i = particles[k];
+        d[k] = opaque(displacements[i].xyz - d0, params.zero);
+        p[k] = opaque(opaque(positions[i].xyz - x0, params.zero) + d[k], params.zero);
+    }
+    // What is fast may have met on the way.
+    let way = select(0.0, approach(kind, d), fast);
+    if closest(kind, p, params.zero).distance >= reach + way {
+        return;
     }
     let place = atomicAdd(&contact_status.pair_count, 1u);
     if place < contact_params.pair_capacity {
@@ -144,7 +144,10 @@ fn look_around(query: Element, kind: u32) {
     }
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
     let size_of_table = contact_params.table_size;
-    let reach = (contact_params.thickness + contact_params.margin) + contact_params.radii[kind];
+    var reach = (contact_params.thickness + contact_params.margin) + contact_params.radii[kind];
+    if query.is_fast {
+        reach += 2.0 * length(query.center - query.start);
+    }
     var looked = 0u;
     near_count = 0u;
     for (var k = 0u; k < size.y * size.z; k++) {
@@ -173,7 +176,7 @@ fn look_around(query: Element, kind: u32) {
                     let apart = query.center - other.xyz;
                     // Of two of one type that are slow the first finds the second.
                     let first_one = query.row.w != kind || query.index < (bitcast<u32>(other.w) & 0x7fffffffu);
-                    if query.is_fast || (first_one && dot(apart, apart) < reach * reach) {
+                    if (first_one || query.is_fast) && dot(apart, apart) < reach * reach {
                         near[min(near_count, NEAR - 1u)] = place;
                         near_count += 1u;
                     }
@@ -196,7 +199,8 @@ fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     if atomicLoad(&contact_status.stale) == 0u || i >= contact_params.query_end {
         return;
     }
-    let query = element_at(i);
+    // In the order of the cells, so that neighbouring threads look into the same ones.
+    let query = element_at(select(i, bitcast<u32>(sorted[i].w) & 0x7fffffffu, ONLY_PARTICLES));
     // Edges look for edges, particles for triangles and, where they stand alone, for others that do.
     var kind = 0u;
     if !ONLY_PARTICLES {

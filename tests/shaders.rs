@@ -62,6 +62,10 @@ fn texts() -> Vec<(String, String)> {
             texts.push((name, text + &shapes));
             continue;
         }
+        if name == "pairs" {
+            texts.push((name, text + "const NEAR = 64u;"));
+            continue;
+        }
         if !name.starts_with("project") {
             texts.push((name, text));
             continue;

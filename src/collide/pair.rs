@@ -146,7 +146,7 @@ fn edges(p: [Vec3; 4]) -> Closest {
 }
 
 /// How far two points of a pair can come nearer in the substep, at most.
-fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
+pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
     let [b, c, e] = [length(d[1] - d[0]), length(d[2] - d[0]), length(d[3] - d[0])];
     match kind {
         PairKind::Particles => b,

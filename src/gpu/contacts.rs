@@ -234,7 +234,8 @@ impl Contacts {
         // Nothing in x, one in z, for a start.
         let sizes = [0u32, 1, 1, 0, 1, 1];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
-        let constants = [("ONLY_PARTICLES", f64::from(u8::from(figures.level == 1)))];
+        let only_particles = figures.level == 1;
+        let constants = [("ONLY_PARTICLES", f64::from(u8::from(only_particles)))];
 
         let binder = Binder { device: maker.device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
@@ -249,9 +250,11 @@ impl Contacts {
             bind(&format!("search_{part}"), include_str!("../../shaders/search.wgsl"), &grid)
         };
         let mut stages = Vec::from(["clear", "count", "sum_blocks", "scan_blocks", "starts", "fill"].map(search));
+        // What a thread keeps is cleared for each, which takes software drivers longer than all the rest.
+        let near = if only_particles { 64 } else { 256 };
         stages.push(bind(
             "pairs_list",
-            include_str!("../../shaders/pairs.wgsl"),
+            &[include_str!("../../shaders/pairs.wgsl"), &format!("const NEAR = {near}u;\n")].join("\n"),
             &[(Read, &elements), (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status],
         ));
         stages.push(binder.bind(

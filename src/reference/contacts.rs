@@ -1,7 +1,7 @@
 //! The passes of contacts between particles: watch, search, contacts, separate, settle.
 
 use super::Reference;
-use crate::collide::pair::{Contact, PairKind, closest, meet, pack, unpack, weighted};
+use crate::collide::pair::{Contact, PairKind, approach, closest, meet, pack, unpack, weighted};
 use crate::collide::{ContactReport, UNTOUCHABLE, center};
 use crate::xpbd::{dot, length};
 use glam::Vec3;
@@ -164,12 +164,13 @@ impl Reference {
     fn pair(&self, query: &Element, other: &Element) -> Option<[u32; 4]> {
         let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
         let fast = query.from.is_some();
-        if !fast {
-            let reach = (params.thickness + params.margin) + params.radii[other.of as usize];
-            let apart = query.center - other.center;
-            if dot(apart, apart) >= reach * reach {
-                return None;
-            }
+        let mut near = (params.thickness + params.margin) + params.radii[other.of as usize];
+        if let Some(from) = query.from {
+            near += 2.0 * length(query.center - from);
+        }
+        let apart = query.center - other.center;
+        if dot(apart, apart) >= near * near {
+            return None;
         }
         if query.of == other.of {
             // Each pair once: the fast one finds the slow one, else the first the second.
@@ -205,13 +206,14 @@ impl Reference {
                 return None;
             }
         }
-        if !fast {
-            let p = self.points(particles);
-            let d = particles.map(|i| self.displacements[i as usize]);
-            let p = std::array::from_fn(|k| p[k] + (d[k] - d[0]));
-            if closest(kind, p).distance >= reach {
-                return None;
-            }
+        let p = self.points(particles);
+        let d = particles.map(|i| self.displacements[i as usize]);
+        let d: [Vec3; 4] = std::array::from_fn(|k| d[k] - d[0]);
+        let p = std::array::from_fn(|k| p[k] + d[k]);
+        // What is fast may have met on the way.
+        let way = if fast { approach(kind, d) } else { 0.0 };
+        if closest(kind, p).distance >= reach + way {
+            return None;
         }
         Some(pack(kind, particles))
     }
