@@ -2,19 +2,22 @@
 //!
 //! Arrays are float32, of shape (frames, particles, 3); λ is (frames, constraints). The first entry is the start, before any
 //! step; with `--every K` the entries are frames 0, K, 2 K, … up to N: N/K + 1 of them. Frames are written as they come, to
-//! a file of another name, which gets its own once all is written.
+//! a file of another name, which gets its own once all is written. Contacts are lines of JSON, one for each of these frames, and
+//! OBJ files one each.
 
 use anyhow::{Context as _, ensure};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use npyz::WriterBuilder;
+use serde::Serialize;
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use supple::gpu::Context;
 use supple::kinds::KINDS;
 use supple::scene::file::SceneFile;
-use supple::{Reference, Solver};
+use supple::{ColliderForce, ColliderId, ContactReport, Pose, Reference, Solver};
 
 #[derive(Parser, Debug)]
 #[command(about = "Plays a scene file and writes NumPy arrays")]
@@ -39,6 +42,13 @@ struct Arguments {
     /// The kind of constraint whose λ is written
     #[arg(long, default_value = "distance", value_parser = kind_names())]
     lambda_kind: String,
+    /// Where the contacts of each frame go, as a line of JSON: counts, and where the colliders are and what pushes them; the
+    /// forces [N] and torques [N m] are those of the last step, on average over its time
+    #[arg(long, value_name = "FILE.jsonl")]
+    contacts: Option<PathBuf>,
+    /// A folder for the surfaces as Wavefront OBJ, a file for each of these frames
+    #[arg(long, value_name = "FOLDER")]
+    obj: Option<PathBuf>,
     /// Play on the CPU
     #[arg(long)]
     reference: bool,
@@ -59,25 +69,36 @@ fn main() -> anyhow::Result<()> {
     let frames = u64::from(arguments.frames / arguments.every) + 1;
     let particles = file.scene.particle_count() as u64;
     let lambdas = player.lambdas(kind)?.len() as u64;
-    let only_others = arguments.velocities.is_some() || arguments.lambda.is_some();
+    let others = [&arguments.velocities, &arguments.lambda, &arguments.contacts, &arguments.obj];
+    let only_others = others.iter().any(|path| path.is_some());
     let out = arguments.out.or_else(|| (!only_others).then(|| "positions.npy".into()));
-    let paths: Vec<&PathBuf> = out.iter().chain(&arguments.velocities).chain(&arguments.lambda).collect();
+    let arrays = out.iter().chain(&arguments.velocities).chain(&arguments.lambda);
+    let paths: Vec<&PathBuf> = arrays.chain(&arguments.contacts).collect();
     for (index, path) in paths.iter().enumerate() {
-        ensure!(!paths[..index].contains(path), "{}: two arrays cannot go to one file", path.display());
+        ensure!(!paths[..index].contains(path), "{}: two things cannot go to one file", path.display());
     }
     let array =
         |path: &Option<PathBuf>, shape: &[u64]| path.as_deref().map(|path| Array::create(path, shape)).transpose();
     let mut positions = array(&out, &[frames, particles, 3])?;
     let mut velocities = array(&arguments.velocities, &[frames, particles, 3])?;
     let mut lambda = array(&arguments.lambda, &[frames, lambdas])?;
+    let mut contacts = arguments.contacts.as_deref().map(|path| Lines::create(path, &file)).transpose()?;
+
+    if let Some(folder) = &arguments.obj {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
+    }
 
     // Hidden by itself where there is no terminal.
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {per_sec}, {eta} left")?;
     let progress = ProgressBar::new(arguments.frames.into()).with_style(style);
     for frame in 0..=arguments.frames {
+        let time = f64::from(frame) * f64::from(file.settings.dt);
         if frame > 0 {
-            for (particle, position) in file.targets_at(f64::from(frame) * f64::from(file.settings.dt)) {
+            for (particle, position) in file.targets_at(time) {
                 player.set_target(particle, position)?;
+            }
+            for (collider, pose) in file.collider_poses_at(time) {
+                player.move_collider(collider, pose)?;
             }
             player.step();
             progress.inc(1);
@@ -94,6 +115,12 @@ fn main() -> anyhow::Result<()> {
         if let Some(array) = &mut lambda {
             array.extend(player.lambdas(kind)?)?;
         }
+        if let Some(lines) = &mut contacts {
+            lines.write(frame, time, &file, &player)?;
+        }
+        if let Some(folder) = &arguments.obj {
+            write_obj(&folder.join(format!("frame_{frame:05}.obj")), &player.positions()?, file.scene.triangles())?;
+        }
     }
     progress.finish_and_clear();
     let (count, first) = player.non_finite()?;
@@ -104,58 +131,187 @@ fn main() -> anyhow::Result<()> {
              materials may help"
         );
     }
+    let (lost, own) = (player.contacts()?.lost, file.settings.self_collision.unwrap_or_default());
+    if lost > 0 {
+        eprintln!(
+            "warning: {lost} contact(s) were lost for want of room; raise pairs_per_particle of self_collision in the \
+             settings, which is {} and may be 256, or lower its margin",
+            own.pairs_per_particle
+        );
+    }
+    let lost = player.lost_touches()?;
+    if lost > 0 {
+        eprintln!("warning: {lost} touch(es) with a third collider in a step are missing from the forces on colliders");
+    }
     for array in [positions, velocities, lambda].into_iter().flatten() {
         println!("wrote {}", array.finish()?);
+    }
+    if let Some(lines) = contacts {
+        println!("wrote {}", lines.finish()?);
+    }
+    if let Some(folder) = &arguments.obj {
+        println!("wrote {} [{frames} files]", folder.display());
     }
     Ok(())
 }
 
-/// An array that is written as it comes, under another name until it is whole.
-struct Array {
-    writer: Option<npyz::NpyWriter<f32, BufWriter<File>>>,
+/// The name that a file has until it is whole; dropped before that, the file is removed.
+struct Partial {
     path: PathBuf,
     partial: PathBuf,
-    shape: Vec<u64>,
 }
 
-impl Array {
-    fn create(path: &Path, shape: &[u64]) -> anyhow::Result<Self> {
+impl Partial {
+    fn create(path: &Path) -> anyhow::Result<(Self, BufWriter<File>)> {
         let name = path.file_name().with_context(|| format!("cannot write {}: it names no file", path.display()))?;
         let mut partial = name.to_os_string();
         partial.push(format!(".{}.part", std::process::id()));
         let partial = path.with_file_name(partial);
         ensure!(!path.is_dir(), "cannot write {}: it is a folder", path.display());
         let file = File::create(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
-        // From here on whatever fails removes the file.
-        let mut array = Self { writer: None, path: path.into(), partial, shape: shape.into() };
-        let options = npyz::WriteOptions::new().dtype(npyz::DType::Plain("<f4".parse()?)).shape(shape);
-        array.writer = Some(options.writer(BufWriter::new(file)).begin_nd().with_context(|| array.fault())?);
-        Ok(array)
+        Ok((Self { path: path.into(), partial }, BufWriter::new(file)))
     }
 
     fn fault(&self) -> String {
         format!("cannot write {}", self.path.display())
     }
 
-    fn extend(&mut self, values: impl IntoIterator<Item = f32>) -> anyhow::Result<()> {
-        let fault = self.fault();
-        self.writer.as_mut().context("it is finished")?.extend(values).context(fault)
-    }
-
-    /// Gives the file its name; returns what was written.
-    fn finish(mut self) -> anyhow::Result<String> {
-        let writer = self.writer.take().context("it is finished")?;
-        writer.finish().with_context(|| self.fault())?;
-        std::fs::rename(&self.partial, &self.path).with_context(|| self.fault())?;
-        Ok(format!("{} {:?}", self.path.display(), self.shape))
+    /// Gives the file its name.
+    fn finish(self) -> anyhow::Result<()> {
+        std::fs::rename(&self.partial, &self.path).with_context(|| self.fault())
     }
 }
 
-impl Drop for Array {
+impl Drop for Partial {
     fn drop(&mut self) {
         // Nothing is there once it has its name.
-        drop(self.writer.take());
         std::fs::remove_file(&self.partial).ok();
+    }
+}
+
+/// An array that is written as it comes.
+struct Array {
+    // Dropped in this order: closed, then removed.
+    writer: npyz::NpyWriter<f32, BufWriter<File>>,
+    file: Partial,
+    shape: Vec<u64>,
+}
+
+impl Array {
+    fn create(path: &Path, shape: &[u64]) -> anyhow::Result<Self> {
+        let (file, writer) = Partial::create(path)?;
+        let options = npyz::WriteOptions::new().dtype(npyz::DType::Plain("<f4".parse()?)).shape(shape);
+        let writer = options.writer(writer).begin_nd().with_context(|| file.fault())?;
+        Ok(Self { writer, file, shape: shape.into() })
+    }
+
+    fn extend(&mut self, values: impl IntoIterator<Item = f32>) -> anyhow::Result<()> {
+        self.writer.extend(values).with_context(|| self.file.fault())
+    }
+
+    /// Gives the file its name; returns what was written.
+    fn finish(self) -> anyhow::Result<String> {
+        self.writer.finish().with_context(|| self.file.fault())?;
+        let what = format!("{} {:?}", self.file.path.display(), self.shape);
+        self.file.finish()?;
+        Ok(what)
+    }
+}
+
+/// A frame as an OBJ; particles that are in no triangle are vertices all the same, so that numbers stay.
+fn write_obj(path: &Path, positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> anyhow::Result<()> {
+    let (file, mut writer) = Partial::create(path)?;
+    let mut write = || {
+        positions.iter().try_for_each(|[x, y, z]| writeln!(writer, "v {x} {y} {z}"))?;
+        let corners = triangles.iter().map(|triangle| triangle.map(|corner| corner + 1));
+        corners.into_iter().try_for_each(|[a, b, c]| writeln!(writer, "f {a} {b} {c}"))?;
+        writer.flush()
+    };
+    write().with_context(|| file.fault())?;
+    file.finish()
+}
+
+/// A line of the contacts.
+#[derive(Serialize)]
+struct Line<'a> {
+    frame: u32,
+    time: f64,
+    pairs: u32,
+    contacts: u32,
+    most_pairs: u32,
+    most_contacts: u32,
+    lost: u32,
+    deepest: f32,
+    searches: u32,
+    colliders: Vec<LineCollider<'a>>,
+}
+
+#[derive(Serialize)]
+struct LineCollider<'a> {
+    name: Option<&'a str>,
+    force: [f32; 3],
+    torque: [f32; 3],
+    position: [f32; 3],
+    rotation: [f32; 4],
+}
+
+/// Contacts that are written as they come.
+struct Lines {
+    // Dropped in this order: closed, then removed.
+    writer: BufWriter<File>,
+    file: Partial,
+    /// By the places of the colliders.
+    names: HashMap<usize, String>,
+    count: usize,
+}
+
+impl Lines {
+    fn create(path: &Path, scene: &SceneFile) -> anyhow::Result<Self> {
+        let (file, writer) = Partial::create(path)?;
+        let names = scene.colliders.iter().map(|(name, id)| (id.index(), name.clone())).collect();
+        Ok(Self { writer, file, names, count: 0 })
+    }
+
+    fn write(&mut self, frame: u32, time: f64, scene: &SceneFile, player: &Player) -> anyhow::Result<()> {
+        let report = player.contacts()?;
+        let mut forces = player.collider_forces()?;
+        forces.resize(scene.scene.colliders().len(), ColliderForce::default());
+        let mut poses: Vec<Pose> = scene.scene.colliders().iter().map(|collider| collider.pose).collect();
+        for (id, pose) in scene.collider_poses_at(time) {
+            poses[id.index()] = pose;
+        }
+        let collider = |(index, (force, pose)): (usize, (ColliderForce, Pose))| LineCollider {
+            name: self.names.get(&index).map(String::as_str),
+            force: force.force,
+            torque: force.torque,
+            position: pose.position,
+            rotation: pose.rotation,
+        };
+        let line = Line {
+            frame,
+            time,
+            pairs: report.pairs,
+            contacts: report.contacts,
+            most_pairs: report.most_pairs,
+            most_contacts: report.most_contacts,
+            lost: report.lost,
+            deepest: report.deepest,
+            searches: report.searches,
+            colliders: forces.into_iter().zip(poses).enumerate().map(collider).collect(),
+        };
+        let text = serde_json::to_string(&line)?;
+        writeln!(self.writer, "{text}").with_context(|| self.file.fault())?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Gives the file its name; returns what was written.
+    fn finish(self) -> anyhow::Result<String> {
+        let writer = self.writer.into_inner().map_err(|error| error.into_error());
+        writer.with_context(|| self.file.fault())?;
+        let what = format!("{} [{} lines]", self.file.path.display(), self.count);
+        self.file.finish()?;
+        Ok(what)
     }
 }
 
@@ -191,6 +347,27 @@ impl Player {
         }
     }
 
+    fn move_collider(&mut self, collider: ColliderId, pose: Pose) -> supple::Result<()> {
+        match self {
+            Self::Gpu(player) => player.1.move_collider(collider, pose),
+            Self::Cpu(reference) => reference.move_collider(collider, pose),
+        }
+    }
+
+    fn contacts(&self) -> supple::Result<ContactReport> {
+        match self {
+            Self::Gpu(player) => player.1.read_contacts(),
+            Self::Cpu(reference) => Ok(reference.contact_report()),
+        }
+    }
+
+    fn collider_forces(&self) -> supple::Result<Vec<ColliderForce>> {
+        match self {
+            Self::Gpu(player) => player.1.read_collider_forces(),
+            Self::Cpu(reference) => Ok(reference.collider_forces()),
+        }
+    }
+
     fn positions(&self) -> supple::Result<Vec<[f32; 3]>> {
         match self {
             Self::Gpu(player) => player.1.read_positions(),
@@ -213,6 +390,14 @@ impl Player {
             Self::Gpu(_) => return Ok(Vec::new()),
         };
         solver.read_lambdas_of(kind)
+    }
+
+    /// Touches of a particle with more than two colliders in a step.
+    fn lost_touches(&self) -> supple::Result<u32> {
+        match self {
+            Self::Gpu(player) => Ok(player.1.read_diagnostics()?.lost_touches),
+            Self::Cpu(reference) => Ok(reference.lost_touches()),
+        }
     }
 
     /// How often a position would not have been finite, and the first such particle where that is known.

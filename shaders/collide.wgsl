@@ -28,35 +28,46 @@ struct Meet {
 }
 
 fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
+    let zero = params.zero;
     var near = sample(c, p);
     let side = select(1.0, -1.0, near.distance < 0.0 && (c.flags & TWO_SIDED) != 0u);
-    let start = opaque1(near.distance * side, params.zero) - keep;
+    let outside = near.distance * side > 0.0;
+    let start = opaque1(near.distance * side, zero) - keep;
     let reach = length(delta);
-    // Conservative advancement: nothing is nearer than the distance says.
     var is_met = start < reach;
+    // Conservative advancement to the time of impact: nothing is nearer than the distance says.
     var gap = start;
     var time = 0.0;
-    if start <= 0.0 {
-        time = 1.0;
-    }
-    for (var turn = 0u; turn < TURNS && is_met; turn++) {
-        if start > 0.0 {
-            time = opaque1(time + opaque1(gap / reach, params.zero), params.zero);
-        }
-        near = sample(c, opaque(p + opaque(delta * time, params.zero), params.zero));
-        gap = opaque1(near.distance * side, params.zero) - keep;
+    for (var turn = 0u; turn < TURNS && is_met && gap > 1e-3 * keep; turn++) {
+        time = opaque1(time + opaque1(gap / reach, zero), zero);
         if time > 1.0 {
             is_met = false;
-        }
-        if start <= 0.0 || gap <= 1e-3 * keep {
-            break;
+        } else {
+            near = sample(c, opaque(p + opaque(delta * time, zero), zero));
+            gap = opaque1(near.distance * side, zero) - keep;
         }
     }
-    let normal = opaque(near.normal * side, params.zero);
-    // Too near at the end; or beyond the plane that it meets first.
-    let along = opaque1(dot(normal, opaque(delta * (1.0 - time), params.zero)), params.zero);
-    let depth = -along - gap;
-    return Meet(is_met && depth > 0.0, normal, depth, start);
+    if !is_met {
+        return Meet();
+    }
+    // What comes from outside stays before the plane that it meets first, however thin the shape is behind it.
+    var out = vec3f();
+    if outside {
+        let normal = opaque(near.normal * side, zero);
+        let along = opaque1(dot(normal, opaque(delta * (1.0 - time), zero)), zero);
+        out = opaque(normal * max(-along - gap, 0.0), zero);
+    }
+    // And there it is not too near to what else there is: round shapes, inner corners.
+    let end = sample(c, opaque(opaque(p + delta, zero) + out, zero));
+    let left = keep - opaque1(end.distance * side, zero);
+    if left > 0.0 {
+        out = opaque(out + opaque(end.normal * opaque1(side * left, zero), zero), zero);
+    }
+    let depth = length(out);
+    if depth == 0.0 {
+        return Meet();
+    }
+    return Meet(true, out / depth, depth, start);
 }
 
 // Takes note of an impulse on a collider, at so much from its position.
@@ -113,28 +124,33 @@ fn collide_with(i: u32, material: u32, index: u32) {
     let push = opaque1(meet.depth - out, zero);
     out = min(out, contact_params.recovery);
     let friction = contact_params.friction[material * 16u + c.material];
+    // What the impact gives back, on top of that.
+    let gravity = rotate_back(after.rotation, params.gravity_step, zero);
+    let speed = opaque1(-dot(normal, opaque(delta - gravity, zero)), zero);
+    var back = 0.0;
+    if push > 0.0 && speed > 2.0 * length(params.gravity_step) {
+        let left = opaque1(opaque1(dot(normal, delta), zero) + push, zero);
+        back = max(opaque1(friction.z * speed, zero) - left, 0.0);
+    }
+    if friction.z == 0.0 {
+        back = 0.0;
+    }
     var slip = opaque(delta - opaque(c.surface_velocity * params.h, zero), zero);
     slip = opaque(slip - opaque(normal * opaque1(dot(normal, slip), zero), zero), zero);
     let l = length(slip);
+    let grip = opaque1(push + back, zero);
     var share = 1.0;
-    if l > opaque1(friction.x * push, zero) {
-        share = opaque1(friction.y * push, zero) / l;
+    if l > opaque1(friction.x * grip, zero) {
+        share = opaque1(friction.y * grip, zero) / l;
     }
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
     displacements[i] = vec4f(d + rotate(after.rotation, change, zero), 0.0);
     positions[i] = vec4f(x.xyz + rotate(after.rotation, opaque(normal * out, zero), zero), x.w);
-
-    var sum = change;
-    if friction.z > 0.0 {
-        let gravity = rotate_back(after.rotation, params.gravity_step, zero);
-        let speed = -dot(normal, opaque(delta - gravity, zero));
-        if push > 0.0 && speed > 2.0 * length(params.gravity_step) {
-            let left = opaque1(opaque1(dot(normal, delta), zero) + push, zero);
-            let bounce = opaque(normal * opaque1(opaque1(friction.z * speed, zero) - left, zero), zero);
-            touches[i].bounce = vec4f(touches[i].bounce.xyz + rotate(after.rotation, bounce, zero), 0.0);
-            sum = opaque(sum + bounce, zero);
-        }
+    let bounce = opaque(normal * back, zero);
+    if back > 0.0 {
+        touches[i].bounce = vec4f(touches[i].bounce.xyz + rotate(after.rotation, bounce, zero), 0.0);
     }
+    let sum = opaque(change + bounce, zero);
     let impulse = -(rotate(after.rotation, sum, zero) / opaque1(x.w * params.h, zero));
     let arm = rotate(after.rotation, opaque(p + delta, zero), zero);
     push_on(i, index, opaque(impulse, zero), opaque(arm, zero));

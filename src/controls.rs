@@ -156,11 +156,9 @@ impl Controls {
         self.target_of.clear();
         let inverse_masses = &self.inverse_masses;
         self.tether_rows = self.cooked.tether_graph.tie(|particle| inverse_masses[particle as usize] == 0.0);
-        self.colliders = Colliders::default();
-        for collider in &self.scene.colliders {
-            // Checked when it was added to the scene.
-            let _ = self.colliders.add(collider, self.scene.contact_materials.len());
-        }
+        // They were checked when they were added to the scene.
+        let colliders = Colliders::new(&self.scene.colliders, self.scene.contact_materials.len());
+        self.colliders = colliders.unwrap_or_default();
         self.make_plan();
     }
 

@@ -123,3 +123,107 @@ fn what_cannot_be_done_is_said_and_leaves_nothing() {
     let left: Vec<String> = left.filter(|name| name.starts_with("bad.npy") || name.starts_with("same.npy")).collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+fn lines(name: &str) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(path(name)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn contacts_are_lines_of_what_the_player_says() {
+    let name = scene("bat.json");
+    let file = SceneFile::read(&name).unwrap();
+    let out = baked(&[&name, "--frames", "12", "--every", "4", "--reference", "--contacts", "bat.jsonl"]);
+    assert!(out.contains("wrote bat.jsonl [4 lines]") && !path("positions.npy").exists(), "{out}");
+    let (lines, mut reference) = (lines("bat.jsonl"), file.reference().unwrap());
+    for frame in 0..=12u32 {
+        let time = f64::from(frame) * f64::from(file.settings.dt);
+        let (collider, pose) = file.collider_poses_at(time).next().unwrap();
+        if frame > 0 {
+            reference.move_collider(collider, pose).unwrap();
+            reference.step(1);
+        }
+        if frame % 4 != 0 {
+            continue;
+        }
+        let (line, force) = (&lines[frame as usize / 4], reference.collider_forces()[0]);
+        let expected = serde_json::json!([{ "name": "bat", "force": force.force, "torque": force.torque,
+            "position": pose.position, "rotation": pose.rotation }]);
+        assert_eq!((&line["frame"], &line["time"]), (&frame.into(), &time.into()));
+        // Numbers of 32 bits are written with the digits that they need, no more.
+        assert_eq!(line["colliders"].to_string(), short(&expected).to_string());
+        assert_eq!(line["lost"], 0);
+    }
+    let pushed = lines.iter().any(|line| line["colliders"][0]["force"][2].as_f64().unwrap() != 0.0);
+    assert!(pushed, "the bat has hit nothing: {lines:?}");
+}
+
+/// The same with numbers as `f32` writes them.
+fn short(value: &serde_json::Value) -> serde_json::Value {
+    match value {
+        serde_json::Value::Number(number) => {
+            let text = serde_json::to_string(&(number.as_f64().unwrap() as f32)).unwrap();
+            serde_json::from_str(&text).unwrap()
+        }
+        serde_json::Value::Array(list) => list.iter().map(short).collect(),
+        serde_json::Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), short(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn both_players_count_the_same_contacts() {
+    let text = r#"{"version": 1, "settings": {"substeps": 5, "self_collision": "particles"},
+        "contact_materials": [{"name": "default", "thickness": 0.1}], "colliders": [{"shape": {"half_space": {}}}], "parts": [
+        {"cloth_grid": {"columns": 9, "rows": 9, "origin": [-0.5, 0.1, -0.5], "column_axis": [1, 0, 0], "row_axis": [0, 0, 1]}},
+        {"cloth_grid": {"columns": 8, "rows": 8, "origin": [-0.4, 0.25, -0.5], "column_axis": [1, 0, 0], "row_axis": [0, 0, 1]}}]}"#;
+    std::fs::write(path("layers.json"), text).unwrap();
+    baked(&["layers.json", "--frames", "20", "--every", "10", "--contacts", "gpu.jsonl"]);
+    baked(&["layers.json", "--frames", "20", "--every", "10", "--contacts", "cpu.jsonl", "--reference"]);
+    let (gpu, cpu) = (lines("gpu.jsonl"), lines("cpu.jsonl"));
+    assert_eq!((gpu.len(), cpu.len()), (3, 3));
+    for (gpu, cpu) in gpu.iter().zip(&cpu) {
+        for count in ["searches", "pairs", "contacts", "lost"] {
+            let [a, b] = [gpu, cpu].map(|line| line[count].as_f64().unwrap());
+            assert!((a - b).abs() <= 0.1 * b, "{count}: {gpu} against {cpu}");
+        }
+    }
+    assert!(cpu[2]["most_contacts"].as_u64().unwrap() > 20, "{cpu:?}");
+    assert_eq!(cpu[0]["colliders"][0]["force"], serde_json::json!([0.0, 0.0, 0.0]));
+}
+
+#[test]
+fn lost_contacts_are_said_at_the_end() {
+    let text = r#"{"version": 1, "settings": {"substeps": 2, "self_collision": {"pairs_per_particle": 1}},
+        "contact_materials": [{"name": "default", "thickness": 0.5}], "parts": [
+        {"cloth_grid": {"columns": 9, "rows": 9}}, {"cloth_grid": {"columns": 9, "rows": 9, "origin": [-1, 0.1, -1]}}]}"#;
+    std::fs::write(path("crowd.json"), text).unwrap();
+    for player in [&["--reference"][..], &[]] {
+        let output = bake(&[&["crowd.json", "--frames", "2", "--out", "crowd.npy"], player].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.contains("warning: "), "{player:?}: {said}");
+        assert!(said.contains("pairs_per_particle") && said.contains("which is 1"), "{player:?}: {said}");
+    }
+    let said = bake(&[&scene("bat.json"), "--frames", "2", "--out", "quiet.npy", "--reference"]).stderr;
+    assert!(!String::from_utf8(said).unwrap().contains("warning"));
+}
+
+#[test]
+fn surfaces_are_written_as_obj() {
+    let name = scene("bat.json");
+    let out = baked(&[&name, "--frames", "4", "--every", "2", "--reference", "--obj", "swing", "--out", "swing.npy"]);
+    assert!(out.contains("wrote swing [3 files]"), "{out}");
+    let (_, values) = array("swing.npy");
+    let file = SceneFile::read(&name).unwrap();
+    for (index, frame) in [0, 2, 4].into_iter().enumerate() {
+        let text = std::fs::read_to_string(path("swing").join(format!("frame_{frame:05}.obj"))).unwrap();
+        let words = |sort: &str| -> Vec<Vec<String>> {
+            let lines = text.lines().filter_map(|line| line.strip_prefix(sort));
+            lines.map(|line| line.split_whitespace().map(String::from).collect()).collect()
+        };
+        let vertices: Vec<f32> = words("v ").concat().iter().map(|word| word.parse().unwrap()).collect();
+        assert_eq!(vertices, values[index * 1024 * 3..][..1024 * 3]);
+        let corners: Vec<u32> = words("f ").concat().iter().map(|word| word.parse::<u32>().unwrap() - 1).collect();
+        assert_eq!(corners, file.scene.triangles().concat());
+    }
+}

@@ -371,7 +371,6 @@ fn constraint_cases() -> Vec<Bad> {
 
 fn other_cases() -> Vec<Bad> {
     vec![
-        Bad("a collider", with(THREE, r#", "colliders": [{"plane": {}}]"#), &["colliders[0]", "not supported yet"]),
         Bad("no time step", setting(r#""dt": 0"#), &["settings", "dt", "0"]),
         Bad("too many substeps", setting(r#""substeps": 10001"#), &["settings", "substeps", "10001"]),
         Bad("an infinite gravity", setting(r#""gravity": [0, -1e39, 0]"#), &["settings", "gravity", "-inf"]),

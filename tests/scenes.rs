@@ -37,9 +37,14 @@ fn every_scene_plays_alike_on_both_players() {
         let mut solver = file.solver(&gpu.device, &gpu.queue).unwrap();
         let mut reference = file.reference().unwrap();
         for frame in 1..=FRAMES {
-            for (particle, position) in file.targets_at(f64::from(frame) * f64::from(file.settings.dt)) {
+            let time = f64::from(frame) * f64::from(file.settings.dt);
+            for (particle, position) in file.targets_at(time) {
                 solver.set_target(particle, position).unwrap();
                 reference.set_target(particle, position).unwrap();
+            }
+            for (collider, pose) in file.collider_poses_at(time) {
+                solver.move_collider(collider, pose).unwrap();
+                reference.move_collider(collider, pose).unwrap();
             }
             step(&gpu, &mut solver, 1);
             reference.step(1);
@@ -47,6 +52,8 @@ fn every_scene_plays_alike_on_both_players() {
         let (on_gpu, on_reference) = (solver.read_positions().unwrap(), reference.positions());
         assert_eq!(solver.read_diagnostics().unwrap().non_finite_count, 0, "{name}");
         assert_eq!(reference.non_finite_count(), 0, "{name}");
+        let report = reference.contact_report();
+        assert_eq!(report.lost, 0, "{name}: {report:?}");
         let (start, end) = (reach(file.scene.positions()), reach(&on_reference));
         assert!(end.is_finite() && end < 3.0 * start + 3.0, "{name}: from {start} m to {end} m away");
         assert_ne!(on_reference, file.scene.positions(), "{name}: nothing moves");

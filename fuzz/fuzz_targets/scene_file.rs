@@ -22,6 +22,9 @@ fuzz_target!(|bytes: &[u8]| {
     for (particle, position) in file.targets_at(time) {
         assert!((particle as usize) < file.scene.particle_count() && position.iter().all(|x| x.is_finite()));
     }
+    for (_, pose) in file.collider_poses_at(time) {
+        assert!(pose.position.iter().chain(&pose.rotation).all(|x| x.is_finite()));
+    }
     if file.scene.particle_count() > MOST_PARTICLES || file.scene.constraint_count() > MOST_CONSTRAINTS {
         return;
     }
@@ -32,6 +35,9 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(mut reference) = file.reference() else { return };
     for (particle, position) in file.targets_at(time) {
         reference.set_target(particle, position).expect("what a file gives a target can follow it");
+    }
+    for (collider, pose) in file.collider_poses_at(time) {
+        reference.move_collider(collider, pose).expect("what a file gives a motion can move");
     }
     reference.step(1);
     assert!(reference.positions().iter().flatten().all(|x| x.is_finite()), "a position is not finite");

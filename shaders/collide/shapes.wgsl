@@ -35,7 +35,8 @@ fn ball(p: vec3f, radius: f32) -> Sample {
     if l > 0.0 {
         return Sample(p / l, l - radius);
     }
-    return Sample(vec3f(0.0, 1.0, 0.0), l - radius);
+    // Across the axis of a capsule.
+    return Sample(vec3f(1.0, 0.0, 0.0), l - radius);
 }
 
 fn cuboid(p: vec3f, size: vec3f) -> Sample {

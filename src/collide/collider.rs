@@ -167,14 +167,33 @@ impl Colliders {
         self.rows.is_empty()
     }
 
-    /// Adds one, in the place of one that was removed where there is any.
-    pub fn add(&mut self, collider: &Collider, material_count: usize) -> Result<ColliderId> {
-        let free = self.rows.iter().position(|row| row.flags & DISABLED != 0);
-        let index = free.unwrap_or(self.rows.len());
+    /// Those of a scene, which were checked when they were added.
+    pub fn new(colliders: &[Collider], material_count: usize) -> Result<Self> {
+        let mut all = Self::default();
+        for (index, collider) in colliders.iter().enumerate() {
+            let (row, baked) = Self::row(collider, index, material_count)?;
+            all.rows.push(row);
+            all.generations.push(0);
+            all.baked.push(baked);
+        }
+        all.gather_data();
+        Ok(all)
+    }
+
+    /// Whether a collider is one that may stand at a place.
+    pub fn check(collider: &Collider, index: usize, material_count: usize) -> Result<()> {
         if index >= Self::MOST {
             let (count, limit) = (index as u64 + 1, Self::MOST as u64);
             return Err(Error::TooLarge { what: "colliders", count, limit });
         }
+        Self::row(collider, index, material_count).map(drop)
+    }
+
+    /// Adds one, in the place of one that was removed where there is any.
+    pub fn add(&mut self, collider: &Collider, material_count: usize) -> Result<ColliderId> {
+        let free = self.rows.iter().position(|row| row.flags & DISABLED != 0);
+        let index = free.unwrap_or(self.rows.len());
+        Self::check(collider, index, material_count)?;
         let (row, baked) = Self::row(collider, index, material_count)?;
         if index == self.rows.len() {
             self.rows.push(row);
@@ -240,6 +259,9 @@ impl Colliders {
             return Err(Error::invalid(format!("margin of {what}"), collider.margin, "0 to 1e3 m"));
         }
         check_finite(|| format!("surface velocity of {what}"), collider.surface_velocity)?;
+        if let Some(speed) = collider.surface_velocity.into_iter().find(|speed| speed.abs() > 1e6) {
+            return Err(Error::invalid(format!("surface velocity of {what}"), speed, "at most 1e6 m/s either way"));
+        }
         if collider.material.index() >= material_count {
             let (index, count) = (collider.material.index() as u64, material_count as u64);
             return Err(Error::IndexOutOfRange { what, target: "contact material", index, count });

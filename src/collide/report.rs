@@ -21,8 +21,8 @@ pub struct ContactReport {
     pub most_pairs: u32,
     /// The most pairs that met in a substep.
     pub most_contacts: u32,
-    /// Pairs and contacts that found no room, elements that had too many others around them, and touches of a particle with more than
-    /// two colliders in a step, whose forces are not counted. More than 0: see [`super::SelfCollision::pairs_per_particle`].
+    /// Pairs and contacts that found no room, and elements that had too many others around them. More than 0: see
+    /// [`super::SelfCollision::pairs_per_particle`].
     pub lost: u32,
     /// By how much of their thickness two things overlapped at the start of a substep, at most \[m\].
     pub deepest: f32,

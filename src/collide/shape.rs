@@ -93,7 +93,7 @@ pub(crate) fn sample(collider: &ColliderRow, _data: &[f32], p: Vec3) -> Sample {
 
 fn ball(p: Vec3, radius: f32) -> Sample {
     let l = length(p);
-    let normal = if l > 0.0 { p / l } else { Vec3::Y };
+    let normal = if l > 0.0 { p / l } else { Vec3::X };
     Sample { normal, distance: l - radius }
 }
 

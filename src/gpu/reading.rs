@@ -25,7 +25,8 @@ impl Solver {
         let decode = |bytes: &[u8]| {
             let status: Status = bytemuck::pod_read_unaligned(&bytes[..size_of::<Status>()]);
             let first_non_finite = (status.first_non_finite != u32::MAX).then_some(status.first_non_finite);
-            Diagnostics { steps: status.steps, non_finite_count: status.non_finite_count, first_non_finite }
+            let Status { steps, non_finite_count, lost_touches, .. } = status;
+            Diagnostics { steps, non_finite_count, first_non_finite, lost_touches }
         };
         Readback::new(&self.device, encoder, &self.buffers.status, size_of::<Status>() as u64, decode)
     }

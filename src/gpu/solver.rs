@@ -66,6 +66,8 @@ pub struct Diagnostics {
     pub non_finite_count: u32,
     /// The lowest index of a particle that was held.
     pub first_non_finite: Option<u32>,
+    /// Touches of a particle with more than two colliders in a step: the forces on the third are not counted.
+    pub lost_touches: u32,
 }
 
 impl Solver {
@@ -243,10 +245,11 @@ impl Solver {
             | Pass::Collide
             | Pass::Bounce
             | Pass::Arrive
-            | Pass::ColliderForces => match self.contacts.dispatch(pass, &self.controls, &self.contact_params) {
-                Some((bound, size)) => recorder.dispatch_sized(bound, size),
-                None => {}
-            },
+            | Pass::ColliderForces => {
+                if let Some((bound, size)) = self.contacts.dispatch(pass, &self.controls, &self.contact_params) {
+                    recorder.dispatch_sized(bound, size);
+                }
+            }
             Pass::Finish => recorder.dispatch(&p.finish, &b.finish, &[], particles),
             Pass::Normals => recorder.dispatch(&p.normals, &b.normals, &[], particles),
         }

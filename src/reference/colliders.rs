@@ -94,6 +94,11 @@ impl Reference {
         self.collider_forces.iter().map(force).collect()
     }
 
+    /// Touches of a particle with more than two colliders in a step: the forces on the third are not counted.
+    pub fn lost_touches(&self) -> u32 {
+        self.lost_touches
+    }
+
     /// Takes over a collider that the host has put somewhere, and where the data of all begin.
     fn take_collider(&mut self, index: usize) {
         let rows = &self.controls.colliders.rows;
@@ -111,6 +116,7 @@ impl Reference {
         self.collider_forces = vec![[Vec3::ZERO; 2]; self.colliders.len()];
         self.touches.fill(Touch::default());
         self.contacts = Contacts::new(self.positions.len());
+        self.lost_touches = 0;
     }
 }
 
@@ -157,26 +163,25 @@ impl Reference {
         let out = depth.min((-start).max(0.0));
         let push = depth - out;
         let out = out.min(params.recovery);
-        let slip = delta - Vec3::from(collider.surface_velocity) * self.params.h;
         let [statics, kinetic, restitution, _] = params.friction(material, collider.material);
+        // What the impact gives back, on top of that.
+        let gravity = Vec3::from(self.params.gravity_step);
+        let speed = -dot(normal, delta - rotate_back(q1, gravity));
+        let impact = restitution > 0.0 && push > 0.0 && speed > 2.0 * length(gravity);
+        let back = if impact { (restitution * speed - (dot(normal, delta) + push)).max(0.0) } else { 0.0 };
+        let slip = delta - Vec3::from(collider.surface_velocity) * self.params.h;
         let slip = slip - normal * dot(normal, slip);
-        let l = length(slip);
-        let share = if l <= statics * push { 1.0 } else { kinetic * push / l };
+        let (l, grip) = (length(slip), push + back);
+        let share = if l <= statics * grip { 1.0 } else { kinetic * grip / l };
         let change = normal * push - slip * share;
         let w = self.controls.inverse_masses[i];
         self.displacements[i] = d + rotate(q1, change);
         self.positions[i] = x + rotate(q1, normal * out);
-
-        let mut sum = change;
-        if restitution > 0.0 {
-            let gravity = Vec3::from(self.params.gravity_step);
-            let speed = -dot(normal, delta - rotate_back(q1, gravity));
-            if push > 0.0 && speed > 2.0 * length(gravity) {
-                let bounce = normal * (restitution * speed - (dot(normal, delta) + push));
-                self.touches[i].bounce += rotate(q1, bounce);
-                sum += bounce;
-            }
+        let bounce = normal * back;
+        if back > 0.0 {
+            self.touches[i].bounce += rotate(q1, bounce);
         }
+        let sum = change + bounce;
         let impulse = -(rotate(q1, sum) / (w * self.params.h));
         let arm = rotate(q1, p + delta);
         self.push_on(i, index as u32, impulse, arm);
@@ -191,7 +196,7 @@ impl Reference {
                 let (_, before, moment_before) = slot.unwrap_or((index, Vec3::ZERO, Vec3::ZERO));
                 *slot = Some((index, before + impulse, moment_before + moment));
             }
-            None => self.contacts.lost += 1,
+            None => self.lost_touches += 1,
         }
     }
 
@@ -227,33 +232,41 @@ impl Reference {
 impl View<'_> {
     /// The normal of the contact, how far the particle would be too near at the end, and the gap at the start.
     fn meet(&self) -> Option<(Vec3, f32, f32)> {
-        let mut near = sample(self.collider, self.data, self.p);
+        let sample = |p| sample(self.collider, self.data, p);
+        let mut near = sample(self.p);
         let inside = near.distance < 0.0 && self.collider.flags & TWO_SIDED != 0;
         let side = if inside { -1.0 } else { 1.0 };
+        let outside = near.distance * side > 0.0;
         let start = near.distance * side - self.keep;
         let reach = length(self.delta);
         if start >= reach {
             return None;
         }
-        // Conservative advancement: nothing is nearer than the distance says.
-        let mut gap = start;
-        let mut time = if start > 0.0 { 0.0 } else { 1.0 };
-        for _ in 0..TURNS {
-            if start > 0.0 {
-                time += gap / reach;
-            }
+        // Conservative advancement to the time of impact: nothing is nearer than the distance says.
+        let (mut gap, mut time, mut turn) = (start, 0.0, 0);
+        while turn < TURNS && gap > 1e-3 * self.keep {
+            time += gap / reach;
             if time > 1.0 {
                 return None;
             }
-            near = sample(self.collider, self.data, self.p + self.delta * time);
+            near = sample(self.p + self.delta * time);
             gap = near.distance * side - self.keep;
-            if start <= 0.0 || gap <= 1e-3 * self.keep {
-                break;
-            }
+            turn += 1;
         }
-        let normal = near.normal * side;
-        // Too near at the end; or beyond the plane that it meets first.
-        let depth = -dot(normal, self.delta * (1.0 - time)) - gap;
-        (depth > 0.0).then_some((normal, depth, start))
+        // What comes from outside stays before the plane that it meets first, however thin the shape is behind it.
+        let mut out = Vec3::ZERO;
+        if outside {
+            let normal = near.normal * side;
+            let along = dot(normal, self.delta * (1.0 - time));
+            out = normal * (-along - gap).max(0.0);
+        }
+        // And there it is not too near to what else there is: round shapes, inner corners.
+        let end = sample((self.p + self.delta) + out);
+        let left = self.keep - end.distance * side;
+        if left > 0.0 {
+            out += end.normal * (side * left);
+        }
+        let depth = length(out);
+        (depth > 0.0).then(|| (out / depth, depth, start))
     }
 }

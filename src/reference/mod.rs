@@ -71,6 +71,7 @@ pub struct Reference {
     /// Force \[N\] and torque \[N m\] in the last step.
     collider_forces: Vec<[Vec3; 2]>,
     contacts: Contacts,
+    lost_touches: u32,
 }
 
 impl Reference {
@@ -90,6 +91,7 @@ impl Reference {
             touches: vec![Touch::default(); count],
             collider_forces: Vec::new(),
             contacts: Contacts::new(count),
+            lost_touches: 0,
             materials: controls.scaled_materials(),
             positions: zeros.clone(),
             displacements: zeros.clone(),

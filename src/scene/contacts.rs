@@ -78,11 +78,10 @@ impl Scene {
     /// # Errors
     /// Its figures must be in range, its material must exist.
     pub fn add_collider(&mut self, collider: Collider) -> Result<ColliderId> {
-        let mut all = Colliders::default();
-        all.add(&collider, self.contact_materials.len())?;
-        let index = self.colliders.len() as u32;
+        let index = self.colliders.len();
+        Colliders::check(&collider, index, self.contact_materials.len())?;
         self.colliders.push(collider);
-        Ok(ColliderId { index, generation: 0 })
+        Ok(ColliderId { index: index as u32, generation: 0 })
     }
 
     /// The colliders at the start.

@@ -6,6 +6,7 @@ use super::obj::Surface;
 use super::parts::Part as PartFile;
 use super::values::{NameOr, Selection, Table};
 use super::{Limits, Part, SceneFile};
+use crate::collide::ContactMaterialId;
 use crate::error::check_finite;
 use crate::scene::{Material, MaterialId, Scene};
 use crate::settings::MAX_FIELDS;
@@ -22,6 +23,7 @@ pub(super) struct Builder<'a> {
     /// Where a part of a name is.
     pub names: HashMap<String, usize>,
     materials: BTreeMap<String, MaterialId>,
+    pub contact_materials: BTreeMap<String, ContactMaterialId>,
     /// OBJ files that have been read.
     pub meshes: HashMap<String, Rc<Surface>>,
     /// How many particles have been named, how many elements added, how many cubes laid and how many bodies made.
@@ -34,14 +36,12 @@ pub(super) struct Builder<'a> {
 pub(super) type Built = Result<Part, FileError>;
 
 pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) -> Result<SceneFile, FileError> {
-    if !file.colliders.is_empty() {
-        return Err("colliders are not supported yet; the list must be empty").at(|| "colliders[0]".into());
-    }
     if file.settings.fields.len() > MAX_FIELDS {
         let count = file.settings.fields.len() as u64;
         return Err(Reason::too_large("fields", count, MAX_FIELDS as u64)).at(|| "settings.fields".into());
     }
     let settings = file.settings.settings(!file.forces.is_empty());
+    settings.self_collision.map_or(Ok(()), |own| own.check()).at(|| "settings.self_collision".into())?;
     settings.check().at(|| "settings".into())?;
 
     let mut builder = Builder {
@@ -51,12 +51,15 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
         parts: Vec::with_capacity(file.parts.len()),
         names: HashMap::new(),
         materials: BTreeMap::new(),
+        contact_materials: BTreeMap::new(),
         meshes: HashMap::new(),
         members: 0,
         elements: 0,
         cubes: 0,
     };
     builder.add_materials(&file.materials)?;
+    builder.add_contact_materials(&file.contact_materials)?;
+    builder.add_frictions(&file.frictions)?;
     for (index, part) in file.parts.iter().enumerate() {
         builder.add_part(index, part)?;
     }
@@ -70,11 +73,23 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
     let targets = builder.targets(&file.targets)?;
     let forces = builder.forces(&file.forces)?;
     builder.start(&file.start)?;
-    let Builder { scene, parts, materials, .. } = builder;
+    let (colliders, collider_paths) = builder.add_colliders(&file.colliders)?;
+    let Builder { scene, parts, materials, contact_materials, .. } = builder;
     if scene.particle_count() == 0 {
         return Err("the scene has no particles").at(|| "parts".into());
     }
-    Ok(SceneFile { title: file.title, scene, settings, forces, parts, materials, targets })
+    Ok(SceneFile {
+        title: file.title,
+        scene,
+        settings,
+        forces,
+        parts,
+        materials,
+        contact_materials,
+        targets,
+        colliders,
+        collider_paths,
+    })
 }
 
 impl Builder<'_> {
@@ -129,15 +144,15 @@ impl Builder<'_> {
     }
 
     fn add_part(&mut self, index: usize, part: &PartFile) -> Result<(), FileError> {
-        let (sort, name, pin, velocity): (_, _, &[Selection], _) = match part {
-            PartFile::Particles(it) => ("particles", &it.name, &it.pin, it.velocity),
-            PartFile::ClothGrid(it) => ("cloth_grid", &it.name, &it.pin, it.velocity),
-            PartFile::ClothMesh(it) => ("cloth_mesh", &it.name, &it.pin, it.velocity),
-            PartFile::Rope(it) => ("rope", &it.name, &it.pin, it.velocity),
-            PartFile::SoftBody(it) => ("soft_body", &it.name, &it.pin, it.velocity),
-            PartFile::Tetrahedra(it) => ("tetrahedra", &it.name, &it.pin, it.velocity),
-            PartFile::Balloon(it) => ("balloon", &it.name, &it.pin, it.velocity),
-            PartFile::Followers(it) => ("followers", &it.name, &[], None),
+        let (sort, name, pin, velocity, contact): (_, _, &[Selection], _, _) = match part {
+            PartFile::Particles(it) => ("particles", &it.name, &it.pin, it.velocity, &it.contact),
+            PartFile::ClothGrid(it) => ("cloth_grid", &it.name, &it.pin, it.velocity, &it.contact),
+            PartFile::ClothMesh(it) => ("cloth_mesh", &it.name, &it.pin, it.velocity, &it.contact),
+            PartFile::Rope(it) => ("rope", &it.name, &it.pin, it.velocity, &it.contact),
+            PartFile::SoftBody(it) => ("soft_body", &it.name, &it.pin, it.velocity, &it.contact),
+            PartFile::Tetrahedra(it) => ("tetrahedra", &it.name, &it.pin, it.velocity, &it.contact),
+            PartFile::Balloon(it) => ("balloon", &it.name, &it.pin, it.velocity, &it.contact),
+            PartFile::Followers(it) => ("followers", &it.name, &[], None, &None),
         };
         let place = format!("parts[{index}].{sort}");
         let named = || format!("{place}.name");
@@ -149,6 +164,7 @@ impl Builder<'_> {
                 return Err(format!("two parts are named {name:?}")).at(named);
             }
         }
+        let contact = self.contact(contact.as_deref()).at(|| format!("{place}.contact"))?;
         let built = match part {
             PartFile::Particles(it) => self.add_particles(&place, it),
             PartFile::ClothGrid(it) => self.add_cloth_grid(&place, it),
@@ -160,6 +176,7 @@ impl Builder<'_> {
             PartFile::Followers(it) => self.add_followers(&place, it),
         }?;
         let particles = built.particles.clone();
+        self.scene.set_particle_contact(particles.clone(), contact).at(|| format!("{place}.contact"))?;
         self.parts.push(Part { name: name.clone(), ..built });
         for particle in self.select(pin, Some(index), || format!("{place}.pin"))? {
             self.scene.pin(particle).at(|| format!("{place}.pin"))?;

@@ -1,6 +1,7 @@
 //! The top of the file and its materials, as serde reads them. The comments of the fields are the descriptions of
 //! the schema.
 
+use super::colliders::{ColliderFile, ContactMaterialFile, FrictionPairFile};
 use super::constraints::Constraint;
 use super::parts::Part;
 use super::settings::SettingsFile;
@@ -47,10 +48,15 @@ pub(super) struct File {
     /// Constant forces on particles.
     #[serde(default)]
     pub forces: Vec<ForceFile>,
-    /// Not supported yet; must be empty.
+    /// How things behave that touch, at most 16 with "default", which is there from the start.
     #[serde(default)]
-    #[cfg_attr(feature = "scene-schema", schemars(with = "Vec<()>", length(max = 0)))]
-    pub colliders: Vec<serde::de::IgnoredAny>,
+    pub contact_materials: Vec<ContactMaterialFile>,
+    /// Friction between two contact materials, where it is not what their own would make it.
+    #[serde(default)]
+    pub frictions: Vec<FrictionPairFile>,
+    /// Shapes that particles do not enter.
+    #[serde(default)]
+    pub colliders: Vec<ColliderFile>,
 }
 
 /// How a constraint gives way.

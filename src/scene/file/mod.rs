@@ -16,6 +16,9 @@
 //!     for (particle, position) in file.targets_at(time) {
 //!         player.set_target(particle, position)?;
 //!     }
+//!     for (collider, pose) in file.collider_poses_at(time) {
+//!         player.move_collider(collider, pose)?;
+//!     }
 //!     player.step(1);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -24,7 +27,9 @@
 mod bodies;
 mod build;
 mod cloths;
+mod colliders;
 mod constraints;
+mod contacts;
 mod error;
 mod format;
 mod links;
@@ -37,9 +42,10 @@ mod settings;
 mod values;
 
 pub use error::FileError;
-pub use motion::TargetPath;
+pub use motion::{ColliderPath, KeyFrames, TargetPath};
 
 use super::{MaterialId, Scene};
+use crate::collide::{ColliderId, ContactMaterialId, Pose};
 use crate::reference::Reference;
 use crate::settings::Settings;
 use error::At;
@@ -64,8 +70,14 @@ pub struct SceneFile {
     pub parts: Vec<Part>,
     /// The entries of the material table that have a name.
     pub materials: BTreeMap<String, MaterialId>,
+    /// The contact materials by name; `default` is always there.
+    pub contact_materials: BTreeMap<String, ContactMaterialId>,
     /// Where pinned particles go over time; see [`SceneFile::targets_at`].
     pub targets: Vec<TargetPath>,
+    /// The colliders that have a name.
+    pub colliders: BTreeMap<String, ColliderId>,
+    /// Where colliders go over time; see [`SceneFile::collider_poses_at`].
+    pub collider_paths: Vec<ColliderPath>,
 }
 
 /// What a part of a scene file became.
@@ -104,6 +116,8 @@ pub struct Limits {
     pub cubes: u64,
     /// Entries of `bodies`. Default 10 000.
     pub bodies: u64,
+    /// Entries of `colliders`. Default 4 096, which is as many as a player takes.
+    pub colliders: u64,
 }
 
 impl Default for Limits {
@@ -115,15 +129,24 @@ impl Default for Limits {
             members: 32_000_000,
             cubes: 4_000_000,
             bodies: 10_000,
+            colliders: 4_096,
         }
     }
 }
 
 impl Limits {
     /// Small ones, for scenes from strangers: 1 MiB, 10 000 particles, 40 000 elements, 200 000 members, 10 000 cubes, 100
-    /// bodies.
+    /// bodies, 64 colliders.
     pub fn small() -> Self {
-        Self { file_bytes: 1 << 20, particles: 10_000, elements: 40_000, members: 200_000, cubes: 10_000, bodies: 100 }
+        Self {
+            file_bytes: 1 << 20,
+            particles: 10_000,
+            elements: 40_000,
+            members: 200_000,
+            cubes: 10_000,
+            bodies: 100,
+            colliders: 64,
+        }
     }
 }
 
@@ -195,6 +218,12 @@ impl SceneFile {
     /// *ends* at that time.
     pub fn targets_at(&self, time: f64) -> impl Iterator<Item = (u32, [f32; 3])> {
         self.targets.iter().flat_map(move |path| path.at(time))
+    }
+
+    /// Where the colliders with a motion are to be at a time \[s\] from the start: what to give to `move_collider` before the step
+    /// that *ends* at that time. At the start they are where their motion is at 0.
+    pub fn collider_poses_at(&self, time: f64) -> impl Iterator<Item = (ColliderId, Pose)> {
+        self.collider_paths.iter().map(move |path| (path.collider, path.keys.at(time)))
     }
 }
 

@@ -48,6 +48,8 @@ pub(super) struct ParticlesFile {
     /// Whether they count as one body for `body_damping`. Default false.
     #[serde(default)]
     pub body: bool,
+    /// The name of their contact material. Default "default".
+    pub contact: Option<String>,
 }
 
 /// A rectangular cloth. Particle (row r, column c) is particle r · columns + c of the part and lies at
@@ -77,6 +79,8 @@ pub(super) struct ClothGridFile {
     pub pin: Vec<Selection>,
     /// Velocity at the start [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
+    /// The name of the contact material of its particles. Default "default".
+    pub contact: Option<String>,
 }
 
 /// A cloth in the shape of a triangle mesh, one particle a vertex.
@@ -97,6 +101,8 @@ pub(super) struct ClothMeshFile {
     pub pin: Vec<Selection>,
     /// Velocity at the start [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
+    /// The name of the contact material of its particles. Default "default".
+    pub contact: Option<String>,
 }
 
 /// A rope along a polyline, one particle a point.
@@ -123,6 +129,8 @@ pub(super) struct RopeFile {
     pub pin: Vec<Selection>,
     /// Velocity at the start [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
+    /// The name of the contact material of its particles. Default "default".
+    pub contact: Option<String>,
 }
 
 /// A body in the shape of a closed triangle mesh, held by a lattice of tetrahedra that the mesh follows. The particles of the part
@@ -146,6 +154,8 @@ pub(super) struct SoftBodyFile {
     pub pin: Vec<Selection>,
     /// Velocity at the start [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
+    /// The name of the contact material of its particles. Default "default".
+    pub contact: Option<String>,
 }
 
 /// A body of given tetrahedra, one particle a vertex.
@@ -168,6 +178,8 @@ pub(super) struct TetrahedraFile {
     pub pin: Vec<Selection>,
     /// Velocity at the start [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
+    /// The name of the contact material of its particles. Default "default".
+    pub contact: Option<String>,
 }
 
 /// A closed cloth with a gas inside, one particle a vertex.
@@ -190,6 +202,8 @@ pub(super) struct BalloonFile {
     pub pin: Vec<Selection>,
     /// Velocity at the start [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
+    /// The name of the contact material of its particles. Default "default".
+    pub contact: Option<String>,
 }
 
 /// Particles without mass, each wherever the weighted sum of four others is.

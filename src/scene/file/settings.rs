@@ -1,7 +1,11 @@
 //! The settings of a scene file, as serde reads them.
 
+use crate::collide::SelfCollision;
 use crate::settings::{self, Settings};
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, Unexpected, Visitor};
+use std::fmt::{self, Formatter};
 
 /// How the scene is simulated.
 #[derive(Debug, Deserialize)]
@@ -36,6 +40,10 @@ pub(super) struct SettingsFile {
     pub fields: Vec<FieldFile>,
     /// Whether tethers hold. Default true.
     pub tethers: bool,
+    /// How particles are kept from passing through each other. Default: they may.
+    pub self_collision: Option<SelfCollisionFile>,
+    /// How fast what overlaps at the start of a substep is pushed apart, at most [m/s], 0 to 1000. Default 1.
+    pub recovery_speed: f32,
     /// Whether λ is kept even with one iteration, to be read back. Default false.
     pub keep_lambdas: bool,
 }
@@ -59,6 +67,8 @@ impl Default for SettingsFile {
             wind: None,
             fields: Vec::new(),
             tethers: Settings::default().tethers,
+            self_collision: None,
+            recovery_speed: Settings::default().recovery_speed,
             keep_lambdas: Settings::default().keep_lambdas,
         }
     }
@@ -95,6 +105,104 @@ pub(super) enum ColorOrderFile {
         /// The same seed gives the same orders.
         seed: u32,
     },
+}
+
+/// How particles are kept from passing through each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SelfCollisionFile {
+    /// Not: false.
+    Off,
+    /// By a level, the rest as it is by default.
+    Level(LevelFile),
+    /// In full.
+    Full(FiguresFile),
+}
+
+/// "particles": particles from particles, as balls. "surfaces": vertices from triangles and edges from edges.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) enum LevelFile {
+    #[default]
+    Particles,
+    Surfaces,
+}
+
+/// The figures of self-collision.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct FiguresFile {
+    /// What is kept apart from what. Default "particles".
+    pub level: LevelFile,
+    /// The margin of the search, in thicknesses, 0.05 to 10. Default 1, of "surfaces" 0.5.
+    pub margin: Option<f32>,
+    /// Sweeps over the contacts in a substep, 1 to 64. Default 1, of "surfaces" 2.
+    pub iterations: Option<u32>,
+    /// Room for pairs, by particle, 1 to 256. Default 12, of "surfaces" 32.
+    pub pairs_per_particle: Option<u32>,
+}
+
+impl SelfCollisionFile {
+    fn settings(self) -> Option<SelfCollision> {
+        let figures = match self {
+            Self::Off => return None,
+            Self::Level(level) => FiguresFile { level, ..FiguresFile::default() },
+            Self::Full(figures) => figures,
+        };
+        let default = match figures.level {
+            LevelFile::Particles => SelfCollision::default(),
+            LevelFile::Surfaces => SelfCollision::surfaces(),
+        };
+        Some(SelfCollision {
+            level: default.level,
+            margin: figures.margin.unwrap_or(default.margin),
+            iterations: figures.iterations.unwrap_or(default.iterations),
+            pairs_per_particle: figures.pairs_per_particle.unwrap_or(default.pairs_per_particle),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for SelfCollisionFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SelfCollisionVisitor;
+        impl<'de> Visitor<'de> for SelfCollisionVisitor {
+            type Value = SelfCollisionFile;
+
+            fn expecting(&self, formatter: &mut Formatter) -> fmt::Result {
+                formatter.write_str("false, \"particles\", \"surfaces\" or an object")
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<SelfCollisionFile, E> {
+                if value { Err(E::invalid_value(Unexpected::Bool(value), &self)) } else { Ok(SelfCollisionFile::Off) }
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<SelfCollisionFile, E> {
+                LevelFile::deserialize(value.into_deserializer()).map(SelfCollisionFile::Level)
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<SelfCollisionFile, M::Error> {
+                FiguresFile::deserialize(MapAccessDeserializer::new(map)).map(SelfCollisionFile::Full)
+            }
+        }
+        deserializer.deserialize_any(SelfCollisionVisitor)
+    }
+}
+
+#[cfg(feature = "scene-schema")]
+impl schemars::JsonSchema for SelfCollisionFile {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "SelfCollisionFile".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "False, a level, or an object.",
+            "anyOf": [
+                { "const": false }, generator.subschema_for::<LevelFile>(), generator.subschema_for::<FiguresFile>()
+            ],
+        })
+    }
 }
 
 /// Moving air.
@@ -182,8 +290,8 @@ impl SettingsFile {
             turbulence_length: wind.turbulence_length,
         };
         Settings {
-            self_collision: None,
-            recovery_speed: Settings::default().recovery_speed,
+            self_collision: self.self_collision.and_then(SelfCollisionFile::settings),
+            recovery_speed: self.recovery_speed,
             dt: self.dt,
             substeps: self.substeps,
             iterations: self.iterations,

@@ -2,6 +2,8 @@
 //!
 //! All of them read straight from the deserializer, without serde's buffers, so that an error keeps its place in the file.
 
+use crate::error::check_finite;
+use glam::{DQuat, DVec3};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::HashSet;
@@ -131,6 +133,66 @@ impl<'de> Deserialize<'de> for Selection {
     }
 }
 
+/// How something is turned.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rotation {
+    /// A quaternion (x, y, z, w).
+    Quaternion([f32; 4]),
+    /// So far about an axis.
+    About(About),
+}
+
+/// A turn about an axis, counterclockwise seen against it.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct About {
+    /// The axis, of any length but 0.
+    pub axis: [f32; 3],
+    /// How far [degrees].
+    pub degrees: f32,
+}
+
+impl Rotation {
+    /// A quaternion (x, y, z, w), of length 1 where it was made of an axis.
+    pub fn quaternion(&self) -> Result<[f32; 4], crate::Error> {
+        let About { axis, degrees } = match *self {
+            Self::Quaternion(quaternion) => return Ok(quaternion),
+            Self::About(about) => about,
+        };
+        check_finite(|| "axis of a rotation".into(), axis)?;
+        check_finite(|| "angle of a rotation".into(), [degrees; 3])?;
+        let axis = DVec3::from(axis.map(f64::from));
+        if axis.length() < 1e-12 {
+            return Err(crate::Error::invalid("length of the axis of a rotation", axis.length(), "at least 1e-12"));
+        }
+        let turn = DQuat::from_axis_angle(axis.normalize(), f64::from(degrees).to_radians());
+        Ok(turn.to_array().map(|component| component as f32))
+    }
+}
+
+impl<'de> Deserialize<'de> for Rotation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RotationVisitor;
+        impl<'de> Visitor<'de> for RotationVisitor {
+            type Value = Rotation;
+
+            fn expecting(&self, formatter: &mut Formatter) -> fmt::Result {
+                formatter.write_str("a rotation: a quaternion [x, y, z, w], or an axis and degrees")
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Rotation, S::Error> {
+                <[f32; 4]>::deserialize(SeqAccessDeserializer::new(list)).map(Rotation::Quaternion)
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Rotation, M::Error> {
+                About::deserialize(MapAccessDeserializer::new(map)).map(Rotation::About)
+            }
+        }
+        deserializer.deserialize_any(RotationVisitor)
+    }
+}
+
 /// An object of named things, in the order of the file, each name once.
 #[derive(Debug)]
 pub(super) struct Table<T>(pub Vec<(String, T)>);
@@ -181,7 +243,7 @@ impl<'de> Deserialize<'de> for Version {
 
 #[cfg(feature = "scene-schema")]
 mod schema {
-    use super::{Either, Selection, Table, Version, Within};
+    use super::{About, Either, Rotation, Selection, Table, Version, Within};
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
     use std::borrow::Cow;
 
@@ -211,6 +273,19 @@ mod schema {
                 "anyOf": [
                     { "type": "integer", "minimum": 0 }, { "type": "string" }, generator.subschema_for::<Within>()
                 ],
+            })
+        }
+    }
+
+    impl JsonSchema for Rotation {
+        fn schema_name() -> Cow<'static, str> {
+            "Rotation".into()
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            json_schema!({
+                "description": "How something is turned: a quaternion [x, y, z, w], of any length but 0, or an axis and degrees.",
+                "anyOf": [generator.subschema_for::<[f32; 4]>(), generator.subschema_for::<About>()],
             })
         }
     }
