@@ -1,0 +1,1061 @@
+//! What contacts must do, whatever the way: Coulomb's law, Newton's impacts, forces that balance, nothing that passes through.
+//! Every claim is about both players.
+
+mod common;
+
+use common::{OnGpu, Player, distance, noise};
+use supple::gpu::Context;
+use supple::scene::Lattice;
+use supple::{
+    ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, Elasticity,
+    Error, Friction, Particle, Pose, Reference, Result, Scene, SelfCollision, Settings, Shape, TetMesh,
+};
+
+const G: f64 = 9.81;
+const DT: f64 = 1.0 / 60.0;
+/// Half the thickness of the default material [m]: what particles keep from a collider.
+const KEEP: f64 = 0.0025;
+
+/// What a player can do with contacts.
+trait Touching: Player {
+    fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId>;
+    fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()>;
+    fn remove_collider(&mut self, id: ColliderId) -> Result<()>;
+    fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()>;
+    fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()>;
+    fn forces(&self) -> Vec<ColliderForce>;
+    fn report(&self) -> ContactReport;
+}
+
+impl Touching for Reference {
+    fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
+        self.add_collider(collider)
+    }
+    fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()> {
+        self.set_collider(id, collider)
+    }
+    fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
+        self.remove_collider(id)
+    }
+    fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()> {
+        self.move_collider(id, pose)
+    }
+    fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        self.set_contact_material(id, material)
+    }
+    fn forces(&self) -> Vec<ColliderForce> {
+        self.collider_forces()
+    }
+    fn report(&self) -> ContactReport {
+        self.contact_report()
+    }
+}
+
+impl Touching for OnGpu<'_> {
+    fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
+        self.solver.add_collider(collider)
+    }
+    fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()> {
+        self.solver.set_collider(id, collider)
+    }
+    fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
+        self.solver.remove_collider(id)
+    }
+    fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()> {
+        self.solver.move_collider(id, pose)
+    }
+    fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        self.solver.set_contact_material(id, material)
+    }
+    fn forces(&self) -> Vec<ColliderForce> {
+        self.solver.read_collider_forces().unwrap()
+    }
+    fn report(&self) -> ContactReport {
+        self.solver.read_contacts().unwrap()
+    }
+}
+
+fn both<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Touching + 'a>; 2] {
+    let reference = Reference::new(scene, settings).unwrap();
+    [Box::new(reference), Box::new(OnGpu { gpu, solver: common::solver(gpu, scene, settings) })]
+}
+
+fn weightless() -> Settings {
+    Settings { gravity: [0.0; 3], ..Settings::default() }
+}
+
+fn slippery() -> ContactMaterial {
+    ContactMaterial { friction: Friction::NONE, ..ContactMaterial::default() }
+}
+
+/// A material that only touches itself.
+fn alone(scene: &mut Scene, group: u32, material: ContactMaterial) -> ContactMaterialId {
+    scene.add_contact_material(ContactMaterial { groups: 1 << group, touches: 1 << group, ..material }).unwrap()
+}
+
+fn particle(scene: &mut Scene, position: [f64; 3], velocity: [f64; 3], material: ContactMaterialId) -> u32 {
+    let (position, velocity) = (position.map(|x| x as f32), velocity.map(|v| v as f32));
+    let i = scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
+    scene.set_particle_contact(i..i + 1, material).unwrap();
+    i
+}
+
+/// Along the slope downwards, along it level, and its normal.
+fn slope(angle: f64) -> [[f64; 3]; 3] {
+    let (sin, cos) = angle.sin_cos();
+    [[cos, -sin, 0.0], [0.0, 0.0, 1.0], [sin, cos, 0.0]]
+}
+
+fn combine(axes: [[f64; 3]; 3], by: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|k| axes[0][k] * by[0] + axes[1][k] * by[1] + axes[2][k] * by[2])
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn wide(v: [f32; 3]) -> [f64; 3] {
+    v.map(f64::from)
+}
+
+/// A block of lattice tetrahedra, `size` long, with its lower corner at `origin` of the frame `axes` (x, z, y of the block).
+fn block(
+    scene: &mut Scene,
+    origin: [f64; 3],
+    axes: [[f64; 3]; 3],
+    size: [f32; 3],
+    spacing: f32,
+) -> std::ops::Range<u32> {
+    let corners: Vec<[f32; 3]> = (0..8)
+        .map(|k| [k & 1, k >> 1 & 1, k >> 2].map(|bit| bit as f32))
+        .map(|c| [0, 1, 2].map(|a| c[a] * size[a]))
+        .collect();
+    let triangles = [
+        [0, 2, 3],
+        [0, 3, 1],
+        [4, 5, 7],
+        [4, 7, 6],
+        [0, 1, 5],
+        [0, 5, 4],
+        [2, 6, 7],
+        [2, 7, 3],
+        [0, 4, 6],
+        [0, 6, 2],
+        [1, 3, 7],
+        [1, 7, 5],
+    ];
+    let lattice = Lattice::new(&corners, &triangles, spacing).unwrap();
+    let lowest = lattice.positions.iter().map(|p| p[1]).fold(f32::MAX, f32::min);
+    let positions: Vec<[f32; 3]> = lattice
+        .positions
+        .iter()
+        .map(|&[x, y, z]| {
+            let place = combine(axes, [f64::from(x), f64::from(z), f64::from(y - lowest)]);
+            [0, 1, 2].map(|k| (origin[k] + place[k]) as f32)
+        })
+        .collect();
+    let elasticity = Elasticity::Elastic { young: 1e5, bulk: 0.0, damping_time: 0.01 };
+    let mesh = TetMesh { positions: &positions, tetrahedra: &lattice.tetrahedra, density: 500.0, elasticity };
+    scene.add_tetrahedra(&mesh).unwrap().particles
+}
+
+/// A cloth that lies in the plane of the first two axes.
+fn sheet(scene: &mut Scene, origin: [f64; 3], axes: [[f64; 3]; 3], count: u32, size: f64) -> std::ops::Range<u32> {
+    let axis = |k: usize| axes[k].map(|x| (x * size) as f32);
+    let grid = ClothGrid {
+        columns: count,
+        rows: count,
+        origin: origin.map(|x| x as f32),
+        column_axis: axis(1),
+        row_axis: axis(0),
+        tethers: None,
+        ..ClothGrid::default()
+    };
+    scene.add_cloth_grid(&grid).unwrap().particles
+}
+
+const LEVEL: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]];
+
+fn mean(values: &[[f32; 3]], particles: std::ops::Range<u32>) -> [f64; 3] {
+    let count = particles.len() as f64;
+    let sum = particles.fold([0f64; 3], |sum, i| [0, 1, 2].map(|k| sum[k] + f64::from(values[i as usize][k])));
+    sum.map(|s| s / count)
+}
+
+/// Mean by mass.
+fn center(scene: &Scene, values: &[[f32; 3]], particles: std::ops::Range<u32>) -> ([f64; 3], f64) {
+    let (mut sum, mut mass) = ([0f64; 3], 0f64);
+    for i in particles {
+        let m = 1.0 / f64::from(scene.inverse_masses()[i as usize]);
+        mass += m;
+        (0..3).for_each(|k| sum[k] += m * f64::from(values[i as usize][k]));
+    }
+    (sum.map(|s| s / mass), mass)
+}
+
+// 1. Inclines
+
+struct Slope {
+    what: String,
+    particles: std::ops::Range<u32>,
+    down: [f64; 3],
+    /// None: it stays.
+    acceleration: Option<f64>,
+}
+
+fn add_slope(scene: &mut Scene, what: &str, group: u32, statics: f64, kinetic: f64, ratio: f64) -> Slope {
+    let angle = (ratio * statics).atan();
+    let axes = slope(angle);
+    let friction = Friction { statics: statics as f32, kinetic: kinetic as f32 };
+    let material = alone(scene, group, ContactMaterial { friction, ..ContactMaterial::default() });
+    let ground = Collider::half_space([0.0; 3], axes[2].map(|x| x as f32)).unwrap();
+    scene.add_collider(Collider { material, ..ground }).unwrap();
+    let origin = combine(axes, [0.0, 0.0, KEEP]);
+    let particles = match what {
+        "particle" => {
+            let i = particle(scene, origin, [0.0; 3], material);
+            i..i + 1
+        }
+        "cloth" => sheet(scene, origin, axes, 12, 0.5),
+        _ => block(scene, origin, axes, [0.3, 0.1, 0.3], 0.1),
+    };
+    scene.set_particle_contact(particles.clone(), material).unwrap();
+    let acceleration = (ratio > 1.0).then(|| G * (angle.sin() - kinetic * angle.cos()));
+    Slope {
+        what: format!("{what}, μ {statics}, {kinetic}, tan θ {ratio} μ"), particles, down: axes[0], acceleration
+    }
+}
+
+fn check_slopes(gpu: &Context, cases: &[(&str, f64, f64, f64)]) {
+    let mut scene = Scene::new();
+    let slopes: Vec<Slope> =
+        (1..).zip(cases).map(|(group, &(what, s, k, ratio))| add_slope(&mut scene, what, group, s, k, ratio)).collect();
+    let mut faults = Vec::new();
+    for mut player in both(gpu, &scene, Settings::default()) {
+        player.step(60);
+        let (x0, v0) = (player.positions(), player.velocities());
+        player.step(120);
+        let (x1, v1) = (player.positions(), player.velocities());
+        for Slope { what, particles, down, acceleration } in &slopes {
+            let along = |values: &[[f32; 3]]| dot(center(&scene, values, particles.clone()).0, *down);
+            let Some(expected) = acceleration else {
+                let moved = particles.clone().map(|i| distance(x0[i as usize], x1[i as usize])).fold(0.0, f64::max);
+                println!("{}: {what}: crept {moved:e} m", player.name());
+                if moved > 1e-3 {
+                    faults.push(format!("{}: {what}: crept {moved} m", player.name()));
+                }
+                continue;
+            };
+            let measured = (along(&v1) - along(&v0)) / 2.0;
+            println!("{}: {what}: {measured:.5} m/s², expected {expected:.5}", player.name());
+            // As v² = 2 a s too, from the places.
+            if (measured / expected - 1.0).abs() > 0.03 || along(&x1) <= along(&x0) {
+                faults.push(format!("{}: {what}: {measured} instead of {expected} m/s²", player.name()));
+            }
+        }
+    }
+    common::cases::assert_no_faults(faults);
+}
+
+#[test]
+fn a_particle_on_an_incline_obeys_coulomb() {
+    let rows = [(0.1, 0.1), (0.5, 0.5), (1.2, 1.2), (0.6, 0.3)];
+    let cases: Vec<_> =
+        rows.iter().flat_map(|&(s, k)| [0.98, 1.02, 1.6].map(|ratio| ("particle", s, k, ratio))).collect();
+    check_slopes(&common::gpu(), &cases);
+}
+
+#[test]
+fn a_cloth_on_an_incline_obeys_coulomb() {
+    let cases =
+        [("cloth", 0.2, 0.2, 0.98), ("cloth", 0.5, 0.5, 1.02), ("cloth", 0.5, 0.5, 0.98), ("cloth", 0.6, 0.4, 1.02)];
+    check_slopes(&common::gpu(), &cases);
+}
+
+#[test]
+fn a_block_on_an_incline_obeys_coulomb() {
+    let cases =
+        [("block", 0.2, 0.2, 0.98), ("block", 0.5, 0.5, 0.98), ("block", 0.5, 0.5, 1.02), ("block", 0.5, 0.3, 1.3)];
+    check_slopes(&common::gpu(), &cases);
+}
+
+// 2. Impacts
+
+#[test]
+fn a_dropped_particle_bounces_to_e_squared_of_its_height() {
+    let gpu = common::gpu();
+    let (mut scene, height) = (Scene::new(), 1.0);
+    scene.add_collider(Collider::default()).unwrap();
+    let coefficients = [0.0, 0.3, 0.8, 1.0];
+    for (k, &e) in coefficients.iter().enumerate() {
+        let material = ContactMaterial { restitution: e as f32, ..slippery() };
+        let material = scene.add_contact_material(material).unwrap();
+        particle(&mut scene, [k as f64, height + KEEP, 0.0], [0.0; 3], material);
+    }
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        let (mut highest, mut fallen) = ([0f64; 4], [false; 4]);
+        for _ in 0..100 {
+            player.step(1);
+            for (i, (x, v)) in player.positions().iter().zip(player.velocities()).enumerate() {
+                let y = f64::from(x[1]) - KEEP;
+                assert!(y > -1e-5 && y < height + 1e-6, "{}: e {}: at {y}", player.name(), coefficients[i]);
+                fallen[i] |= v[1] >= -0.1 && y < 0.97 * height;
+                if fallen[i] {
+                    // The top lies between two steps: at most g dt²/8 higher.
+                    highest[i] = highest[i].max(y);
+                }
+            }
+        }
+        for (&e, highest) in coefficients.iter().zip(highest) {
+            let expected = e * e * height;
+            println!("{}: e {e}: {highest} of {expected}", player.name());
+            assert!((highest - expected).abs() < 0.02 * expected + 4e-4, "{}: e {e}: {highest}", player.name());
+        }
+    }
+}
+
+#[test]
+fn impacts_reflect_the_velocity_about_the_normal() {
+    let gpu = common::gpu();
+    let (mut scene, axes) = (Scene::new(), slope(0.4));
+    let ground = Collider::half_space([0.0; 3], axes[2].map(|x| x as f32)).unwrap();
+    let slippery_ground = scene.add_contact_material(slippery()).unwrap();
+    scene.add_collider(Collider { material: slippery_ground, ..ground }).unwrap();
+    let velocity = [3.0, -4.0, 1.5];
+    let coefficients = [0.0, 0.3, 0.8, 1.0];
+    for e in coefficients {
+        let material = scene.add_contact_material(ContactMaterial { restitution: e as f32, ..slippery() }).unwrap();
+        particle(&mut scene, combine(axes, [0.0, 2.0 * e, 0.1234]), velocity, material);
+    }
+    for mut player in both(&gpu, &scene, weightless()) {
+        player.step(12);
+        for (&e, v) in coefficients.iter().zip(player.velocities()) {
+            let n = axes[2];
+            let expected: [f64; 3] = std::array::from_fn(|k| velocity[k] - (1.0 + e) * dot(velocity, n) * n[k]);
+            let fault = (0..3).map(|k| (f64::from(v[k]) - expected[k]).abs()).fold(0.0, f64::max);
+            assert!(fault < 1e-4, "{}: e {e}: {v:?} instead of {expected:?}", player.name());
+        }
+    }
+}
+
+/// Where it slides all through the impact: Δv_t = −μ (1 + e) v_n, whenever in the substep it hits.
+#[test]
+fn friction_of_an_impact_is_that_of_its_impulse() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let (mu, velocity) = (0.2, [5.0, -3.0, 0.0]);
+    let friction = Friction::coulomb(mu as f32);
+    let coefficients = [0.0, 0.5, 1.0];
+    for (group, e) in (1..).zip(coefficients) {
+        let material = ContactMaterial { friction, restitution: e as f32, ..ContactMaterial::default() };
+        let material = alone(&mut scene, group, material);
+        scene.add_collider(Collider { material, ..Collider::default() }).unwrap();
+        for k in 0..10 {
+            particle(&mut scene, [0.0, 0.1 + 0.00025 * f64::from(k), f64::from(k)], velocity, material);
+        }
+    }
+    for mut player in both(&gpu, &scene, weightless()) {
+        player.step(6);
+        let mut faults = Vec::new();
+        for (i, v) in player.velocities().iter().enumerate() {
+            let e = coefficients[i / 10];
+            let expected = velocity[0] + mu * (1.0 + e) * velocity[1];
+            if (f64::from(v[0]) - expected).abs() > 0.02 * (velocity[0] - expected) {
+                faults.push(format!("{}: e {e}, phase {}: {} of {expected} m/s", player.name(), i % 10, v[0]));
+            }
+        }
+        common::cases::assert_no_faults(faults);
+    }
+}
+
+#[test]
+fn a_bat_gives_its_speed() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let bat = Shape::Box { half_extents: [0.1, 2.0, 2.0] };
+    let bat_material = scene.add_contact_material(slippery()).unwrap();
+    let id = scene.add_collider(Collider { material: bat_material, ..Collider::new(bat, [-0.5, 0.0, 0.0]) }).unwrap();
+    let (speed, coefficients, incoming) = (12.0, [0.0, 0.5, 1.0], [0.0, -7.0, 5.0]);
+    for (row, e) in coefficients.into_iter().enumerate() {
+        let material = scene.add_contact_material(ContactMaterial { restitution: e as f32, ..slippery() }).unwrap();
+        for (column, v) in incoming.into_iter().enumerate() {
+            let place = [0.3, row as f64 * 0.3 - 0.3, column as f64 * 0.3 - 0.3];
+            particle(&mut scene, place, [v, 0.0, 0.0], material);
+        }
+    }
+    for mut player in both(&gpu, &scene, weightless()) {
+        for step in 1..=14 {
+            let position = [(-0.5 + speed * DT * f64::from(step)) as f32, 0.0, 0.0];
+            player.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
+            player.step(1);
+        }
+        let velocities = player.velocities();
+        for (i, got) in velocities.iter().enumerate() {
+            let (e, v) = (coefficients[i / 3], incoming[i % 3]);
+            let expected = -e * v + (1.0 + e) * speed;
+            assert!(
+                (f64::from(got[0]) - expected).abs() < 5e-3,
+                "{}: e {e}, v {v}: {got:?}, {expected}",
+                player.name()
+            );
+        }
+    }
+}
+
+// 3. Forces
+
+#[test]
+fn what_rests_on_a_box_weighs_on_it() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let [a, b] = [1, 2].map(|group| alone(&mut scene, group, ContactMaterial::default()));
+    let table = Shape::Box { half_extents: [1.0, 0.1, 1.0] };
+    let (at, place) = ([0.2f32, -0.1, -0.3], [[0.4, KEEP, 0.1], [-0.6, KEEP, -0.2]]);
+    for material in [a, b] {
+        scene.add_collider(Collider { material, ..Collider::new(table.clone(), at) }).unwrap();
+    }
+    let cloth = sheet(&mut scene, place[0], LEVEL, 12, 0.4);
+    let body = block(&mut scene, place[1], LEVEL, [0.3, 0.1, 0.2], 0.1);
+    scene.set_particle_contact(cloth.clone(), a).unwrap();
+    scene.set_particle_contact(body.clone(), b).unwrap();
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        player.step(90);
+        let x = player.positions();
+        for (k, (what, particles)) in [("cloth", cloth.clone()), ("block", body.clone())].into_iter().enumerate() {
+            let (center, mass) = center(&scene, &x, particles);
+            let ColliderForce { force, torque } = player.forces()[k];
+            let weight = [0.0, -mass * G, 0.0];
+            let arm = [0, 1, 2].map(|k| center[k] - f64::from(at[k]));
+            let moment = cross(arm, weight);
+            println!("{}: {what}: {force:?} of {weight:?}, {torque:?} of {moment:?}", player.name());
+            for k in 0..3 {
+                assert!(
+                    (f64::from(force[k]) - weight[k]).abs() < 0.01 * mass * G,
+                    "{}: {what}: {force:?}",
+                    player.name()
+                );
+                let tolerance = 0.01 * mass * G * 0.5;
+                assert!((f64::from(torque[k]) - moment[k]).abs() < tolerance, "{}: {what}: {torque:?}", player.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_impulse_of_an_impact_is_the_change_of_momentum() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let rubber =
+        scene.add_contact_material(ContactMaterial { restitution: 0.7, ..ContactMaterial::default() }).unwrap();
+    scene.add_collider(Collider::new(Shape::Sphere { radius: 0.5 }, [0.0; 3])).unwrap();
+    let cloth = sheet(&mut scene, [-0.1, 0.55, -0.2], LEVEL, 8, 0.3);
+    for i in cloth {
+        scene.set_velocity(i, [0.5, -3.0, 0.0]).unwrap();
+    }
+    for k in 0..6 {
+        particle(&mut scene, [0.05 * f64::from(k) - 0.1, 0.8, 0.3], [0.2, -5.0, 0.0], rubber);
+    }
+    let weight = scene.inverse_masses().iter().map(|w| G / f64::from(*w)).sum::<f64>();
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        let start =
+            scene.positions().iter().enumerate().map(|(i, _)| if i < 64 { [0.5, -3.0, 0.0] } else { [0.2, -5.0, 0.0] });
+        let start = common::momentum(&scene, &start.collect::<Vec<_>>());
+        let mut impulse = [0f64; 3];
+        for _ in 0..20 {
+            player.step(1);
+            let force = player.forces()[0].force;
+            (0..3).for_each(|k| impulse[k] += f64::from(force[k]) * DT);
+        }
+        let end = common::momentum(&scene, &player.velocities());
+        let size = impulse.iter().map(|i| i * i).sum::<f64>().sqrt();
+        assert!(size > 1.0, "nothing hit it: {impulse:?}");
+        for k in 0..3 {
+            let gravity = if k == 1 { -weight * 20.0 * DT } else { 0.0 };
+            let fault = (end[k] - start[k]) - (gravity - impulse[k]);
+            assert!(fault.abs() < 0.01 * size, "{}: axis {k}: {fault} of {size} N s", player.name());
+        }
+    }
+}
+
+// 4. Surfaces that run
+
+#[test]
+fn belts_and_moving_boxes_drag_by_kinetic_friction() {
+    let gpu = common::gpu();
+    let (mut scene, mu, speed) = (Scene::new(), 0.3, 1.5);
+    let friction = Friction { statics: 0.4, kinetic: mu as f32 };
+    let [a, b] =
+        [1, 2].map(|group| alone(&mut scene, group, ContactMaterial { friction, ..ContactMaterial::default() }));
+    let quarter = (0.5f32).sqrt();
+    // The belt runs along its own z, which is turned to x.
+    let pose = Pose { position: [0.0; 3], rotation: [0.0, quarter, 0.0, quarter] };
+    let belt = Collider { material: a, pose, surface_velocity: [0.0, 0.0, speed as f32], ..Collider::default() };
+    scene.add_collider(belt).unwrap();
+    let tray = Collider::new(Shape::Box { half_extents: [3.0, 0.1, 1.0] }, [0.0, -0.1, 0.0]);
+    let tray = scene.add_collider(Collider { material: b, ..tray }).unwrap();
+    for material in [a, b] {
+        particle(&mut scene, [0.0, KEEP, 0.0], [0.0; 3], material);
+    }
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        for step in 1..=60u32 {
+            let position = [(speed * DT * f64::from(step)) as f32, -0.1, 0.0];
+            player.move_collider(tray, Pose { position, ..Pose::default() }).unwrap();
+            player.step(1);
+            let t = f64::from(step) * DT;
+            if step == 24 || step == 60 {
+                let expected = (mu * G * t).min(speed);
+                for v in player.velocities() {
+                    assert!((f64::from(v[0]) / expected - 1.0).abs() < 0.02, "{}: {v:?}, {expected}", player.name());
+                    assert!(v[1].abs() < 1e-3 && v[2].abs() < 1e-3, "{}: {v:?}", player.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_turntable_carries_what_friction_can_hold() {
+    let gpu = common::gpu();
+    let (mut scene, mu, radius) = (Scene::new(), 0.5, 0.5);
+    let friction = Friction::coulomb(mu as f32);
+    let limit = (mu * G / radius).sqrt();
+    let mut tables = Vec::new();
+    for (group, ratio) in [(1, 0.95), (2, 1.1)] {
+        let material = alone(&mut scene, group, ContactMaterial { friction, ..ContactMaterial::default() });
+        let table = Collider::new(Shape::Box { half_extents: [3.0, 0.1, 3.0] }, [0.0, -0.1, 0.0]);
+        let id = scene.add_collider(Collider { material, ..table }).unwrap();
+        let omega = ratio * limit;
+        particle(&mut scene, [radius, KEEP, 0.0], [0.0, 0.0, -omega * radius], material);
+        tables.push((id, omega));
+    }
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        for step in 1..=60u32 {
+            for &(id, omega) in &tables {
+                let half = 0.5 * omega * DT * f64::from(step);
+                let rotation = [0.0, half.sin() as f32, 0.0, half.cos() as f32];
+                player.move_collider(id, Pose { position: [0.0, -0.1, 0.0], rotation }).unwrap();
+            }
+            player.step(1);
+        }
+        let x = player.positions();
+        let angle = tables[0].1;
+        let expected = [(radius * angle.cos()) as f32, KEEP as f32, (-radius * angle.sin()) as f32];
+        let off = distance(x[0], expected);
+        println!("{}: off by {off}, thrown to {:?}", player.name(), x[1]);
+        assert!(off < 0.01 * radius, "{}: off by {off} m", player.name());
+        assert!(f64::from(x[1][0].hypot(x[1][2])) > 1.2 * radius, "{}: {:?}", player.name(), x[1]);
+    }
+}
+
+// 5. Nothing passes through
+
+#[test]
+fn nothing_fast_passes_a_thin_plate() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let plate = Shape::Box { half_extents: [1.0, 0.001, 1.0] };
+    scene.add_collider(Collider::new(plate, [0.0; 3])).unwrap();
+    for k in 0..100u32 {
+        let place = [0.5 * f64::from(noise(2 * k)), 1.0 + 0.01 * f64::from(k), 0.5 * f64::from(noise(2 * k + 1))];
+        particle(&mut scene, place, [0.0, -300.0, 0.0], ContactMaterialId::default());
+    }
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        player.step(30);
+        for (i, x) in player.positions().iter().enumerate() {
+            assert!(f64::from(x[1]) > 0.001 + 0.99 * KEEP, "{}: particle {i} at {x:?}", player.name());
+        }
+    }
+}
+
+#[test]
+fn a_plate_that_is_flung_takes_along_what_lies_on_it() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let plate = Shape::Box { half_extents: [1.0, 0.001, 1.0] };
+    let id = scene.add_collider(Collider::new(plate, [0.0; 3])).unwrap();
+    for k in 0..50u32 {
+        let place = [0.5 * f64::from(noise(2 * k)), 0.001 + KEEP, 0.5 * f64::from(noise(2 * k + 1))];
+        particle(&mut scene, place, [0.0; 3], ContactMaterialId::default());
+    }
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        // It lies still first, so that it touches.
+        player.step(10);
+        player.move_collider(id, Pose { position: [0.0, 1.0, 0.0], ..Pose::default() }).unwrap();
+        player.step(1);
+        let through = player.positions().iter().filter(|x| f64::from(x[1]) < 1.001 + 0.9 * KEEP).count();
+        assert_eq!(through, 0, "{}: of 50 so many passed through", player.name());
+    }
+}
+
+#[test]
+fn a_fast_ball_pushes_all_of_a_curtain() {
+    let gpu = common::gpu();
+    let (mut scene, radius) = (Scene::new(), 0.3);
+    let slippery = scene.add_contact_material(slippery()).unwrap();
+    let ball =
+        Collider { material: slippery, ..Collider::new(Shape::Sphere { radius: radius as f32 }, [0.0, 0.0, -2.0]) };
+    let id = scene.add_collider(ball).unwrap();
+    for k in 0..144 {
+        let place = [f64::from(k % 12) * 0.06 - 0.33, f64::from(k / 12) * 0.06 - 0.33, 0.0];
+        particle(&mut scene, place, [0.0; 3], slippery);
+    }
+    let reach = radius + KEEP;
+    for mut player in both(&gpu, &scene, weightless()) {
+        let mut center = -2.0;
+        for _ in 0..6 {
+            center += 100.0 * DT;
+            player.move_collider(id, Pose { position: [0.0, 0.0, center as f32], ..Pose::default() }).unwrap();
+            player.step(1);
+            for (i, (x, v)) in player.positions().into_iter().zip(player.velocities()).enumerate() {
+                let start = scene.positions()[i];
+                let (aside, before) = (f64::from(x[0].hypot(x[1])), f64::from(start[0].hypot(start[1])));
+                let from = distance(x, [0.0, 0.0, center as f32]);
+                assert!(from > reach - 1e-4, "{}: particle {i} is inside: {from}", player.name());
+                let behind = f64::from(x[2]) < center;
+                assert!(!behind || aside > reach - 1e-4, "{}: the ball passed particle {i}: {x:?}", player.name());
+                // Those in its way are pushed.
+                let passed = center > 0.0 && before < reach - 1e-3;
+                assert!(!passed || v != [0.0; 3], "{}: particle {i} was not pushed", player.name());
+            }
+        }
+    }
+}
+
+/// Distance from the outside of a shape (negative inside).
+fn outside(shape: &Shape, x: [f32; 3]) -> f64 {
+    let [x, y, z] = wide(x);
+    match *shape {
+        Shape::HalfSpace => y,
+        Shape::Sphere { radius } => (x * x + y * y + z * z).sqrt() - f64::from(radius),
+        Shape::Capsule { radius, half_height } => {
+            let y = y - y.clamp(-f64::from(half_height), f64::from(half_height));
+            (x * x + y * y + z * z).sqrt() - f64::from(radius)
+        }
+        Shape::Box { half_extents } => {
+            let beyond = [x, y, z].iter().zip(half_extents).map(|(x, e)| x.abs() - f64::from(e)).collect::<Vec<_>>();
+            let inside = beyond.iter().copied().fold(f64::MIN, f64::max).min(0.0);
+            inside + beyond.iter().map(|b| b.max(0.0).powi(2)).sum::<f64>().sqrt()
+        }
+        _ => unreachable!(),
+    }
+}
+
+fn round_shapes() -> [Shape; 3] {
+    [
+        Shape::Sphere { radius: 0.4 },
+        Shape::Capsule { radius: 0.3, half_height: 0.3 },
+        Shape::Box { half_extents: [0.4, 0.3, 0.35] },
+    ]
+}
+
+fn check_shells(speed: f64) {
+    let gpu = common::gpu();
+    let mut faults = Vec::new();
+    for shape in round_shapes() {
+        let mut scene = Scene::new();
+        let slippery = ContactMaterial { restitution: 1.0, ..slippery() };
+        let slippery = scene.add_contact_material(slippery).unwrap();
+        let shell = Collider { material: slippery, two_sided: true, ..Collider::new(shape.clone(), [0.0; 3]) };
+        scene.add_collider(shell).unwrap();
+        for k in 0..200u32 {
+            let n = [0, 1, 2].map(|axis| f64::from(noise(3 * k + axis)));
+            let place = if k < 100 { n.map(|n| 0.15 * n) } else { n.map(|n| n + 0.6 * n.signum()) };
+            let velocity = if k < 100 { [n[1], n[2], n[0]] } else { n.map(|n| -n) };
+            particle(&mut scene, place, velocity.map(|v| speed * v), slippery);
+        }
+        for mut player in both(&gpu, &scene, weightless()) {
+            let was_inside: Vec<bool> = scene.positions().iter().map(|&x| outside(&shape, x) < 0.0).collect();
+            player.step(20);
+            let x = player.positions();
+            let crossed = (0..200).filter(|&i| (outside(&shape, x[i]) < 0.0) != was_inside[i]).count();
+            if crossed > 0 {
+                faults.push(format!("{}: {shape:?}, {speed} m/s: {crossed} of 200 crossed the shell", player.name()));
+            }
+        }
+    }
+    common::cases::assert_no_faults(faults);
+}
+
+#[test]
+fn shells_hold_both_ways() {
+    check_shells(10.0);
+}
+
+#[test]
+fn shells_hold_what_is_fast() {
+    check_shells(200.0);
+}
+
+#[test]
+fn a_turning_bar_sweeps_all_before_it() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let slippery = scene.add_contact_material(slippery()).unwrap();
+    let bar = Collider::new(Shape::Box { half_extents: [1.0, 0.2, 0.005] }, [0.0; 3]);
+    let id = scene.add_collider(Collider { material: slippery, ..bar }).unwrap();
+    for k in 0..60 {
+        let angle = 0.3 + 0.01 * f64::from(k);
+        let r = 0.3 + 0.01 * f64::from(k);
+        // Turned by a positive angle about y, +x goes to −z.
+        particle(&mut scene, [r * angle.cos(), 0.0, -r * angle.sin()], [0.0; 3], slippery);
+    }
+    for mut player in both(&gpu, &scene, weightless()) {
+        let per_step = 30f64.to_radians();
+        for step in 1..=3 {
+            let half = 0.5 * per_step * f64::from(step);
+            let rotation = [0.0, half.sin() as f32, 0.0, half.cos() as f32];
+            player.move_collider(id, Pose { position: [0.0; 3], rotation }).unwrap();
+            player.step(1);
+        }
+        for (i, x) in player.positions().iter().enumerate() {
+            // Before the bar, which stands along −z now, or flung off its end.
+            let flung = x[0].hypot(x[2]) > 1.0;
+            assert!(flung || f64::from(x[0]) < -0.005 - 0.9 * KEEP, "{}: particle {i} at {x:?}", player.name());
+        }
+    }
+}
+
+// 6. Energy
+
+#[test]
+fn impacts_gain_no_energy() {
+    let gpu = common::gpu();
+    let mut shapes = vec![Shape::HalfSpace];
+    shapes.extend(round_shapes());
+    let mut scene = Scene::new();
+    let kinds = [(0.0, 0.0), (0.0, 1.0), (0.5, 0.0), (0.5, 1.0)];
+    // A floor for all, far below.
+    let mut owner = Vec::new();
+    let mut group = 1;
+    for (s, shape) in shapes.iter().enumerate() {
+        for (mu, e) in kinds.iter().skip(s % 2).step_by(if s == 0 { 1 } else { 2 }).copied().chain([(0.5, 1.0)]) {
+            let material =
+                ContactMaterial { friction: Friction::coulomb(mu), restitution: e, ..ContactMaterial::default() };
+            if group > 14 {
+                break;
+            }
+            let material = alone(&mut scene, group, material);
+            group += 1;
+            let pose = Pose { position: [0.0; 3], rotation: [0.2, 0.1, 0.3, 1.0] };
+            scene.add_collider(Collider { shape: shape.clone(), pose, material, ..Collider::default() }).unwrap();
+            scene.add_collider(Collider { material, ..Collider::new(Shape::HalfSpace, [0.0, -1.0, 0.0]) }).unwrap();
+            for k in 0..20u32 {
+                let n = [0, 1, 2].map(|axis| f64::from(noise(3 * k + axis)));
+                particle(
+                    &mut scene,
+                    [0.4 * n[0], 1.2 + 0.3 * n[1], 0.4 * n[2]],
+                    [n[2], n[0], n[1]].map(|v| 2.0 * v),
+                    material,
+                );
+                owner.push((shape.clone(), mu, e));
+            }
+        }
+    }
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        let energy = |x: &[[f32; 3]], v: &[[f32; 3]]| -> Vec<f64> {
+            x.iter().zip(v).map(|(x, v)| G * (f64::from(x[1]) + 2.0) + 0.5 * dot(wide(*v), wide(*v))).collect()
+        };
+        let start: Vec<[f32; 3]> =
+            (0..owner.len() as u32).map(|i| i % 20).map(|k| [2, 0, 1].map(|axis| 2.0 * noise(3 * k + axis))).collect();
+        let start = energy(scene.positions(), &start);
+        let mut worst = (0.0, 0);
+        for _ in 0..60 {
+            player.step(2);
+            for (i, now) in energy(&player.positions(), &player.velocities()).into_iter().enumerate() {
+                let gain = now / start[i] - 1.0;
+                if gain > worst.0 {
+                    worst = (gain, i);
+                }
+            }
+        }
+        println!("{}: gained {:e} of the energy", player.name(), worst.0);
+        assert!(worst.0 < 1e-3, "{}: {:?} gained {}", player.name(), owner[worst.1], worst.0);
+    }
+}
+
+// 7. Who touches whom, and changes while running
+
+#[test]
+fn what_must_not_touch_falls_through() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let plain = ContactMaterial::default();
+    let make = |scene: &mut Scene, groups, touches| {
+        scene.add_contact_material(ContactMaterial { groups, touches, ..plain }).unwrap()
+    };
+    let ground = make(&mut scene, 0b01, 0b011);
+    // Each must be in a group that the other touches; one way is not enough.
+    let cases = [
+        (make(&mut scene, 0b01, 0b01), true),
+        (make(&mut scene, 0b10, 0b01), true),
+        (make(&mut scene, 0b100, 0b01), false),
+        (make(&mut scene, 0b01, 0b110), false),
+        (make(&mut scene, 0, u32::MAX), false),
+        (make(&mut scene, u32::MAX, 0), false),
+        (make(&mut scene, 1 << 31 | 2, 1), true),
+    ];
+    scene.add_collider(Collider { material: ground, ..Collider::default() }).unwrap();
+    for &(material, _) in &cases {
+        particle(&mut scene, [0.0, 0.2, 0.0], [0.0; 3], material);
+    }
+    for mut player in both(&gpu, &scene, Settings { dt: 1.0 / 60.0, ..Settings::default() }) {
+        player.step(60);
+        for (x, (material, holds)) in player.positions().iter().zip(cases) {
+            let held = f64::from(x[1]) > 0.9 * KEEP;
+            assert_eq!(held, holds, "{}: {material:?} at {x:?}", player.name());
+        }
+    }
+}
+
+#[test]
+fn colliders_and_materials_change_while_running() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let own = scene.add_contact_material(ContactMaterial::default()).unwrap();
+    let ground = scene.add_collider(Collider::default()).unwrap();
+    particle(&mut scene, [0.0, KEEP, 0.0], [0.0; 3], own);
+    let settings = Settings { recovery_speed: 1.0, ..Settings::default() };
+    for mut player in both(&gpu, &scene, settings) {
+        let name = player.name();
+        player.step(10);
+        // It is thicker: pushed out, not flung.
+        player.set_contact_material(own, ContactMaterial { thickness: 0.1, ..ContactMaterial::default() }).unwrap();
+        player.step(20);
+        let [x, v] = [player.positions()[0], player.velocities()[0]];
+        assert!((f64::from(x[1]) - 0.05).abs() < 1e-4 && v[1].abs() < 0.01, "{name}: thick: {x:?}, {v:?}");
+        player.set_contact_material(own, ContactMaterial::default()).unwrap();
+        player.step(20);
+        assert!((f64::from(player.positions()[0][1]) - KEEP).abs() < 1e-4, "{name}: thin again");
+        // The ground sinks.
+        let lower = Collider { pose: Pose { position: [0.0, -0.1, 0.0], ..Pose::default() }, ..Collider::default() };
+        player.set_collider(ground, &lower).unwrap();
+        player.step(30);
+        assert!((f64::from(player.positions()[0][1]) - KEEP + 0.1).abs() < 1e-4, "{name}: lower");
+        assert!((f64::from(player.forces()[ground.index()].force[1]) + G).abs() < 0.1, "{name}: its weight");
+        // A box slips between, and the ground goes.
+        let shelf = Collider::new(Shape::Box { half_extents: [1.0, 0.1, 1.0] }, [0.0, -0.4, 0.0]);
+        let shelf_id = player.add_collider(&shelf).unwrap();
+        player.remove_collider(ground).unwrap();
+        player.step(40);
+        assert!((f64::from(player.positions()[0][1]) - KEEP + 0.3).abs() < 1e-4, "{name}: on the shelf");
+        let forces = player.forces();
+        assert_eq!(forces[ground.index()].force, [0.0; 3], "{name}: a collider that is gone");
+        assert!((f64::from(forces[shelf_id.index()].force[1]) + G).abs() < 0.1, "{name}: {forces:?}");
+        // Its name is void, also when another stands in its place.
+        let void =
+            |result: Result<()>| assert!(matches!(result, Err(Error::IndexOutOfRange { .. })), "{name}: {result:?}");
+        void(player.remove_collider(ground));
+        void(player.move_collider(ground, Pose::default()));
+        void(player.set_collider(ground, &lower));
+        let next = player.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0, 0.0, 0.0])).unwrap();
+        assert_eq!(next.index(), ground.index(), "{name}: room is used again");
+        void(player.remove_collider(ground));
+        player.move_collider(next, Pose { position: [6.0, 0.0, 0.0], ..Pose::default() }).unwrap();
+        player.step(2);
+        // Back to the scene's colliders.
+        player.reset();
+        player.step(20);
+        assert!((f64::from(player.positions()[0][1]) - KEEP).abs() < 1e-4, "{name}: after the reset");
+        assert!(player.remove_collider(shelf_id).is_err(), "{name}: the shelf is gone");
+        assert_eq!(player.forces().len(), 1, "{name}");
+        player.remove_collider(ground).unwrap();
+        player.step(30);
+        assert!(player.positions()[0][1] < -0.5, "{name}: fell");
+    }
+}
+
+// 8. Each other
+
+#[test]
+fn particles_collide_and_keep_their_momentum() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let thickness = 0.02;
+    let own = scene.add_contact_material(ContactMaterial { thickness, ..slippery() }).unwrap();
+    let masses = [[1.0, 1.0], [1.0, 7.0], [0.01, 3.0]];
+    for (row, pair) in masses.iter().enumerate() {
+        for (k, m) in pair.iter().enumerate() {
+            let side = if k == 0 { -1.0 } else { 1.0 };
+            let particle = Particle {
+                position: [0.1 * side, row as f32, 0.0],
+                velocity: [-2.0 * side, 0.0, 0.0],
+                inverse_mass: 1.0 / m,
+            };
+            scene.add_particle(particle).unwrap();
+        }
+    }
+    scene.set_particle_contact(0..6, own).unwrap();
+    for own in [SelfCollision::default(), SelfCollision::surfaces()] {
+        let settings = Settings { self_collision: Some(own), ..weightless() };
+        for mut player in both(&gpu, &scene, settings) {
+            player.step(12);
+            let (x, v) = (player.positions(), player.velocities());
+            for (row, [a, b]) in masses.iter().enumerate() {
+                let (i, j) = (2 * row, 2 * row + 1);
+                let (a, b) = (f64::from(*a), f64::from(*b));
+                let before = 2.0 * (a - b);
+                let after = a * f64::from(v[i][0]) + b * f64::from(v[j][0]);
+                // A quantum of each mass a sweep: 2⁻²⁴ of a thickness; and what f32 keeps of 2 m/s.
+                let h = DT / 20.0;
+                let tolerance = (a + b) * (f64::from(thickness) * 2f64.powi(-24) / h + 4.0 * 2f64.powi(-23));
+                assert!((after - before).abs() < tolerance, "{}: {own:?}, row {row}: {before}, {after}", player.name());
+                let gap = distance(x[i], x[j]);
+                assert!(gap > f64::from(thickness) * 0.999 && x[i][0] < x[j][0], "{}: row {row}: {gap}", player.name());
+                // Plastic: they go on together.
+                assert!((v[i][0] - v[j][0]).abs() < 0.01, "{}: row {row}: {v:?}", player.name());
+            }
+        }
+    }
+}
+
+/// Three sheets above the ground, each a little aside.
+fn stack(thickness: f64, count: u32, size: f64, aside: f64) -> (Scene, Vec<std::ops::Range<u32>>) {
+    let mut scene = Scene::new();
+    let wool = ContactMaterial { thickness: thickness as f32, ..ContactMaterial::default() };
+    let wool = scene.add_contact_material(wool).unwrap();
+    scene.add_collider(Collider { material: wool, ..Collider::default() }).unwrap();
+    let sheets: Vec<_> = (0..3)
+        .map(|k| {
+            let k = f64::from(k);
+            sheet(&mut scene, [aside * k, 0.5 * thickness + 1.3 * k * thickness, 0.6 * aside * k], LEVEL, count, size)
+        })
+        .collect();
+    for particles in &sheets {
+        scene.set_particle_contact(particles.clone(), wool).unwrap();
+    }
+    (scene, sheets)
+}
+
+#[test]
+fn a_stack_of_cloths_rests_layer_on_layer() {
+    let gpu = common::gpu();
+    let mut faults = Vec::new();
+    for (thickness, own, aside) in [(0.02, SelfCollision::surfaces(), 0.013), (0.05, SelfCollision::default(), 0.0)] {
+        let (scene, sheets) = stack(thickness, 8, 0.35, aside);
+        let settings = Settings { self_collision: Some(own), substeps: 10, ..Settings::default() };
+        for mut player in both(&gpu, &scene, settings) {
+            player.step(120);
+            let (x, v) = (player.positions(), player.velocities());
+            let speed = v.iter().map(|&v| dot(wide(v), wide(v)).sqrt()).sum::<f64>() / v.len() as f64;
+            for (k, particles) in sheets.iter().enumerate() {
+                let height = mean(&x, particles.clone())[1];
+                let expected = thickness * (k as f64 + 0.5);
+                println!("{}: {:?}: sheet {k} at {:.4} thicknesses", player.name(), own.level, height / thickness);
+                if (height - expected).abs() > 0.05 * thickness * (k as f64 + 1.0) {
+                    faults.push(format!("{}: {:?}: sheet {k} at {height}, not {expected}", player.name(), own.level));
+                }
+            }
+            println!("{}: {:?}: mean speed {speed:e} m/s, {:?}", player.name(), own.level, player.report());
+            if speed > 0.01 {
+                faults.push(format!("{}: {:?}: it still moves at {speed} m/s", player.name(), own.level));
+            }
+            if player.report().lost > 0 {
+                faults.push(format!("{}: {:?}: {:?}", player.name(), own.level, player.report()));
+            }
+        }
+    }
+    common::cases::assert_no_faults(faults);
+}
+
+#[test]
+fn a_sheet_slides_on_another_by_coulomb() {
+    let gpu = common::gpu();
+    let (mu, thickness) = (0.3, 0.01);
+    let mut faults = Vec::new();
+    for ratio in [0.9, 1.6] {
+        let mut scene = Scene::new();
+        let friction = Friction::coulomb(mu as f32);
+        let material = ContactMaterial { thickness: thickness as f32, friction, ..ContactMaterial::default() };
+        let material = scene.add_contact_material(material).unwrap();
+        let below = sheet(&mut scene, [0.0; 3], LEVEL, 9, 0.8);
+        for i in below.clone() {
+            scene.pin(i).unwrap();
+        }
+        let above = sheet(&mut scene, [0.113, thickness, 0.131], LEVEL, 5, 0.21);
+        scene.set_particle_contact(below.start..above.end, material).unwrap();
+        let angle = (ratio * mu as f64).atan();
+        let gravity = [(G * angle.sin()) as f32, (-G * angle.cos()) as f32, 0.0];
+        let settings = Settings { gravity, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+        let expected = if ratio > 1.0 { G * (angle.sin() - mu * angle.cos()) } else { 0.0 };
+        for mut player in both(&gpu, &scene, settings) {
+            player.step(12);
+            let v0 = mean(&player.velocities(), above.clone())[0];
+            player.step(24);
+            let v1 = mean(&player.velocities(), above.clone())[0];
+            let measured = (v1 - v0) / 0.4;
+            println!("{}: tan θ {ratio} μ: {measured} of {expected} m/s²", player.name());
+            if (measured - expected).abs() > 0.05 * mu * G {
+                faults.push(format!("{}: tan θ {ratio} μ: {measured} instead of {expected} m/s²", player.name()));
+            }
+        }
+    }
+    common::cases::assert_no_faults(faults);
+}
+
+#[test]
+fn two_runs_are_the_same_bit_by_bit() {
+    let gpu = common::gpu();
+    let (mut scene, sheets) = stack(0.02, 8, 0.35, 0.013);
+    common::crumple(&mut scene, sheets[0].start..sheets[2].end, 0.004);
+    let rubber =
+        scene.add_contact_material(ContactMaterial { restitution: 0.5, ..ContactMaterial::default() }).unwrap();
+    let ball = Collider { material: rubber, ..Collider::new(Shape::Sphere { radius: 0.1 }, [0.2, 0.3, 0.2]) };
+    let id = scene.add_collider(ball).unwrap();
+    let settings = Settings { self_collision: Some(SelfCollision::surfaces()), substeps: 8, ..Settings::default() };
+    let run = |player: &mut dyn Touching| {
+        for step in 1..=20 {
+            let position = [0.2, 0.3 - 0.01 * step as f32, 0.2];
+            player.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
+            player.step(1);
+        }
+        let forces = player.forces().into_iter().flat_map(|f| [f.force, f.torque]).collect::<Vec<_>>();
+        let all = [player.positions(), player.velocities(), forces].concat();
+        common::cases::bits(&all)
+    };
+    let [mut first, mut second] = [0, 1].map(|_| OnGpu { gpu: &gpu, solver: common::solver(&gpu, &scene, settings) });
+    let once = run(&mut first);
+    assert!(once == run(&mut second), "two solvers");
+    Player::reset(&mut first);
+    assert!(once == run(&mut first), "after a reset");
+}
+
+// 9. Started inside
+
+#[test]
+fn what_starts_inside_is_led_out() {
+    let gpu = common::gpu();
+    let recovery = 0.5;
+    for shape in round_shapes() {
+        let mut scene = Scene::new();
+        scene.add_collider(Collider::new(shape.clone(), [0.0; 3])).unwrap();
+        for k in 0..40u32 {
+            let place = [0, 1, 2].map(|axis| 0.2 * f64::from(noise(3 * k + axis)));
+            particle(&mut scene, place, [0.0; 3], ContactMaterialId::default());
+        }
+        // On the origin, where there is no way out by the gradient.
+        particle(&mut scene, [0.0; 3], [0.0; 3], ContactMaterialId::default());
+        let settings = Settings { recovery_speed: recovery as f32, ..weightless() };
+        for mut player in both(&gpu, &scene, settings) {
+            let mut before = scene.positions().to_vec();
+            for _ in 0..60 {
+                player.step(1);
+                let x = player.positions();
+                for (i, (a, b)) in before.iter().zip(&x).enumerate() {
+                    let speed = distance(*a, *b) / DT;
+                    assert!(speed < 1.01 * recovery, "{}: {shape:?}: {i} moves at {speed} m/s", player.name());
+                }
+                before = x;
+            }
+            for (i, (x, v)) in before.iter().zip(player.velocities()).enumerate() {
+                let out = outside(&shape, *x);
+                assert!(out > 0.99 * KEEP, "{}: {shape:?}: {i} is still inside: {x:?}, {out}", player.name());
+                let speed = dot(wide(v), wide(v)).sqrt();
+                assert!(speed < 0.01, "{}: {shape:?}: {i} is flung at {speed} m/s", player.name());
+            }
+        }
+    }
+}
