@@ -1,6 +1,6 @@
 // Lists the pairs of elements that may touch before the next search: nearer than thickness + margin, or one of them so fast that
 // only the time of impact can tell. The twin is `search` in src/reference/contacts.rs.
-// One thread an element that looks for others: in the cells around it, or around its way where it is fast. Reads the sorted
+// Three passes, by the kind of pair. One thread an element that looks for others: in the cells around it, or around its way where it is fast. Reads the sorted
 // elements. Writes pairs, in any order: what follows adds up whole numbers.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -19,6 +19,9 @@
 // How many cells an element looks into that moves fast, and how many others any element looks at: bounds of a thread's time.
 const MOST_CELLS = 4096u;
 const MOST_OTHERS = 8192u;
+// The kind of pair: `PairKind` in src/collide/pair.rs.
+override KIND: u32 = 0u;
+
 struct Element {
     index: u32,
     row: vec4u,
@@ -45,7 +48,8 @@ fn element_at(index: u32) -> Element {
         opaque(x[2] + d[2], params.zero),
         row.w,
     );
-    let fast = is_fast(end, start, contact_status.drift, contact_params.margin, params.zero);
+    let fast = contact_status.horizon == 0u
+        && is_fast(end, start, contact_status.drift, contact_params.margin, params.zero);
     return Element(index, row, end, start, fast);
 }
 
@@ -53,35 +57,57 @@ fn place_at_rest(row: vec4u) -> vec3f {
     return bitcast<vec3f>(row.xyz);
 }
 
-fn consider(query: Element, entry: vec4f) {
+// The particles of the pair of two elements.
+fn pair_of(query: vec4u, other: vec4u) -> vec4u {
+    if KIND == VERTEX_TRIANGLE {
+        return vec4u(query.x, other.xyz);
+    }
+    if KIND == EDGES {
+        return vec4u(query.xy, other.xy);
+    }
+    return vec4u(query.x, other.xxx);
+}
+
+// Whether a pair may come nearer than so much before the list is made anew.
+fn may_meet(particles: vec4u, reach: f32) -> bool {
+    let x0 = positions[particles.x].xyz;
+    let d0 = displacements[particles.x].xyz;
+    var p: Four;
+    var d: Four;
+    for (var k = 1u; k < select(4u, 2u, KIND == PARTICLES); k++) {
+        let i = particles[k];
+        d[k] = opaque(displacements[i].xyz - d0, params.zero);
+        p[k] = opaque(opaque(positions[i].xyz - x0, params.zero) + d[k], params.zero);
+    }
+    let way = opaque1(max(f32(contact_status.horizon), 1.0) * approach(KIND, d), params.zero);
+    return closest(KIND, p, params.zero).distance < reach + way;
+}
+
+// The first look, at what most others fail.
+fn is_near(query: Element, entry: vec4f) -> bool {
     let other = bitcast<u32>(entry.w);
-    let other_center = entry.xyz;
     let index = other & 0x7fffffffu;
-    let fast = query.is_fast;
-    let row = elements[index];
-    if query.row.w == row.w {
+    if KIND != VERTEX_TRIANGLE {
         // Each pair once: the fast one finds the slow one, else the first the second.
         let other_fast = other != index;
-        if select(fast, query.index < index, fast == other_fast) == false {
-            return;
+        if select(query.is_fast, query.index < index, query.is_fast == other_fast) == false {
+            return false;
         }
     }
-    var kind = PARTICLES;
-    var particles = vec4u(query.row.x, row.xxx);
-    var shared_ = false;
-    if !ONLY_PARTICLES && row.w == 2u {
-        kind = VERTEX_TRIANGLE;
-        particles = vec4u(query.row.x, row.xyz);
-        shared_ = any(row.xyz == vec3u(query.row.x));
+    let row = elements[index];
+    let particles = pair_of(query.row, row);
+    if KIND == VERTEX_TRIANGLE && any(row.xyz == vec3u(particles.x)) {
+        return false;
     }
-    if !ONLY_PARTICLES && row.w == 1u {
-        kind = EDGES;
-        particles = vec4u(query.row.xy, row.xy);
-        shared_ = query.row.x == row.x || query.row.x == row.y || query.row.y == row.x || query.row.y == row.y;
+    if KIND == EDGES
+        && (particles.x == particles.z || particles.x == particles.w || particles.y == particles.z || particles.y == particles.w) {
+        return false;
     }
-    if shared_ {
-        return;
-    }
+    return may_meet(particles, contact_params.thickness + contact_params.margin);
+}
+
+fn list(query: Element, entry: vec4f) {
+    let particles = pair_of(query.row, elements[bitcast<u32>(entry.w) & 0x7fffffffu]);
     let first = contact_particles[particles.x];
     let third = contact_particles[particles.z];
     let left = first.w & 0xffu;
@@ -92,7 +118,6 @@ fn consider(query: Element, entry: vec4f) {
     }
     let thickness =
         bitcast<f32>(contact_params.materials[left].x) + bitcast<f32>(contact_params.materials[right].x);
-    let reach = thickness + contact_params.margin;
     if (first.w >> 8u) == (third.w >> 8u) {
         let origin = place_at_rest(first);
         let rest = Four(
@@ -101,34 +126,27 @@ fn consider(query: Element, entry: vec4f) {
             place_at_rest(third) - origin,
             place_at_rest(contact_particles[particles.w]) - origin,
         );
-        let least = select(thickness, 2.0 * thickness, kind == PARTICLES);
-        if closest(kind, rest, params.zero).distance < least {
+        let least = select(thickness, 2.0 * thickness, KIND == PARTICLES);
+        if closest(KIND, rest, params.zero).distance < least {
             return;
         }
     }
-    let x0 = positions[particles.x].xyz;
-    let d0 = displacements[particles.x].xyz;
-    var p: Four;
-    var d: Four;
-    for (var k = 1u; k < 4u; k++) {
-        let i = particles[k];
-        d[k] = opaque(displacements[i].xyz - d0, params.zero);
-        p[k] = opaque(opaque(positions[i].xyz - x0, params.zero) + d[k], params.zero);
-    }
-    // What is fast may have met on the way.
-    let way = select(0.0, approach(kind, d), fast);
-    if closest(kind, p, params.zero).distance >= reach + way {
+    if !may_meet(particles, thickness + contact_params.margin) {
         return;
     }
     let place = atomicAdd(&contact_status.pair_count, 1u);
     if place < contact_params.pair_capacity {
-        pairs[place] = pack(kind, particles);
+        pairs[place] = pack(KIND, particles);
     } else {
         atomicAdd(&contact_status.lost, 1u);
     }
 }
 
-fn look_around(query: Element, kind: u32) {
+// Which type of element is looked for; `Contacting::elements` has them.
+const PARTNER = array(0u, 2u, 1u);
+
+fn look_around(query: Element) {
+    let kind = PARTNER[KIND];
     let scale = contact_params.inverse_cells[kind];
     let here = cell_at(query.center, scale);
     var low = here - 1;
@@ -144,7 +162,7 @@ fn look_around(query: Element, kind: u32) {
     }
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
     let size_of_table = contact_params.table_size;
-    var reach = (contact_params.thickness + contact_params.margin) + contact_params.radii[kind];
+    var reach = (contact_params.thickness + 2.0 * contact_params.margin) + contact_params.radii[kind];
     if query.is_fast {
         reach += 2.0 * length(query.center - query.start);
     }
@@ -174,9 +192,9 @@ fn look_around(query: Element, kind: u32) {
                 // Other cells may have the same entry.
                 if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(run) {
                     let apart = query.center - other.xyz;
-                    // Of two of one type that are slow the first finds the second.
-                    let first_one = query.row.w != kind || query.index < (bitcast<u32>(other.w) & 0x7fffffffu);
-                    if (first_one || query.is_fast) && dot(apart, apart) < reach * reach {
+                    // Of two slow ones of one type the first finds the second.
+                    let finds = KIND == VERTEX_TRIANGLE || query.is_fast || query.index < bitcast<u32>(other.w);
+                    if finds && dot(apart, apart) < reach * reach {
                         near[min(near_count, NEAR - 1u)] = place;
                         near_count += 1u;
                     }
@@ -188,29 +206,29 @@ fn look_around(query: Element, kind: u32) {
     if near_count > NEAR || looked > MOST_OTHERS {
         atomicAdd(&contact_status.lost, 1u);
     }
+    var count = 0u;
     for (var k = 0u; k < min(near_count, NEAR); k++) {
-        consider(query, sorted[near[k]]);
+        let place = near[k];
+        if is_near(query, sorted[place]) {
+            near[count] = place;
+            count += 1u;
+        }
+    }
+    for (var k = 0u; k < count; k++) {
+        list(query, sorted[near[k]]);
     }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if atomicLoad(&contact_status.stale) == 0u || i >= contact_params.query_end {
+    let first = select(select(0u, contact_params.alone_first, KIND == PARTICLES), contact_params.alone_end, KIND == EDGES);
+    let only = contact_params.level == 1u;
+    let end = select(contact_params.alone_end, contact_params.query_end, KIND == EDGES);
+    let index = select(first, 0u, only) + i;
+    if atomicLoad(&contact_status.stale) == 0u || index >= end {
         return;
     }
-    // In the order of the cells, so that neighbouring threads look into the same ones.
-    let query = element_at(select(i, bitcast<u32>(sorted[i].w) & 0x7fffffffu, ONLY_PARTICLES));
-    // Edges look for edges, particles for triangles and, where they stand alone, for others that do.
-    var kind = 0u;
-    if !ONLY_PARTICLES {
-        kind = select(2u, 1u, query.row.w == 1u);
-    }
-    loop {
-        look_around(query, kind);
-        if ONLY_PARTICLES || kind != 2u || i < contact_params.alone_first {
-            break;
-        }
-        kind = 0u;
-    }
+    // In the order of the cells where they are all of one type, so that neighbouring threads look into the same ones.
+    look_around(element_at(select(index, bitcast<u32>(sorted[i].w) & 0x7fffffffu, only)));
 }

@@ -3,7 +3,7 @@
 
 @group(0) @binding(0) var<uniform> contact_params: ContactParams;
 @group(0) @binding(1) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the passes that are dispatched by it: pairs, contacts.
+// Workgroups of the passes that are dispatched by it: pairs, vertex pairs, edge pairs, contacts.
 @group(0) @binding(2) var<storage, read_write> dispatches: array<u32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -14,8 +14,10 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
     let count = min(atomicLoad(&contact_status.pair_count), contact_params.pair_capacity);
     let groups = workgroups(count, WORKGROUP_SIZE);
     dispatches[0] = 0u;
-    dispatches[3] = groups.x;
-    dispatches[4] = groups.y;
+    dispatches[3] = 0u;
+    dispatches[6] = 0u;
+    dispatches[9] = groups.x;
+    dispatches[10] = groups.y;
     atomicStore(&contact_status.stale, 0u);
     atomicStore(&contact_status.contact_count, 0u);
     contact_status.since += 1u;

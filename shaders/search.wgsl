@@ -4,8 +4,10 @@
 // search_clear: one thread an entry of the grid, or a particle. Empties the entry; takes note of where the particle is to be,
 //   and of what some particles travel on average.
 // search_count: one thread an element. Counts it in its cell.
+// search_bound: one thread a particle. Widens the bounds of the displacements in its cell of a coarse grid.
+// search_horizon: one thread a cell of the coarse grid. How differently what is near moves, at most.
 // search_sum_blocks: one thread a block of 64 cells. Sums their counts.
-// search_scan_blocks: one workgroup. Where each block begins.
+// search_scan_blocks: one workgroup. Where each block begins; and for how long the list will hold.
 // search_starts: one thread a block. Where each of its cells begins.
 // search_fill: one thread an element. Puts it into its cell, whose entry then is where the next begins.
 
@@ -19,14 +21,24 @@
 @group(0) @binding(6) var<storage, read_write> sums: array<u32>;
 // center; element, with its uppermost bit where it moves fast
 @group(0) @binding(7) var<storage, read_write> sorted: array<vec4f>;
-@group(0) @binding(8) var<storage, read_write> watched: array<vec4f>;
+@group(0) @binding(8) var<storage, read_write> watched: array<Watched>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
 
 const BLOCK = 64u;
 const LANES = 128u;
+// `COARSE` in src/collide/table.rs, and its cube.
+const COARSE = 16u;
+const COARSE_CELLS = 4096u;
+const SIGN = 0x80000000u;
 
 fn holds() -> bool {
     return atomicLoad(&contact_status.stale) == 0u;
+}
+
+// The coarse grid lies behind the fine one: six words a cell, the bounds of the displacements in it, in quanta
+// and with the sign turned over, so that they are in order.
+fn coarse(cell: u32) -> u32 {
+    return cell_count() + 6u * cell;
 }
 
 fn cell_count() -> u32 {
@@ -42,8 +54,14 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
     if i < cell_count() {
         atomicStore(&cells[i], 0u);
     }
+    if i < COARSE_CELLS {
+        for (var k = 0u; k < 3u; k++) {
+            atomicStore(&cells[coarse(i) + k], 0xffffffffu);
+            atomicStore(&cells[coarse(i) + 3u + k], 0u);
+        }
+    }
     if i < params.particle_count {
-        watched[i] = vec4f(positions[i].xyz + displacements[i].xyz, 0.0);
+        watched[i] = Watched(vec4f(positions[i].xyz + displacements[i].xyz, 0.0), displacements[i]);
     }
     if i == 0u {
         let samples = min(params.particle_count, 64u);
@@ -54,6 +72,8 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
         }
         contact_status.drift = sum / f32(samples);
         contact_status.since = 0u;
+        atomicStore(&contact_status.local, 0u);
+        atomicStore(&contact_status.fastest, 0u);
         contact_status.searches += 1u;
         atomicStore(&contact_status.pair_count, 0u);
     }
@@ -86,6 +106,61 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
+fn search_bound(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    // The particles are the first of the elements.
+    if holds() || i >= contact_params.alone_end {
+        return;
+    }
+    let particle = elements[i].x;
+    let d = displacements[particle].xyz;
+    let place = opaque(positions[particle].xyz + d, params.zero);
+    let c = bitcast<vec3u>(cell_at(place, contact_params.inverse_coarse)) % vec3u(COARSE);
+    let cell = coarse(c.x + COARSE * (c.y + COARSE * c.z));
+    let quanta = vec3i(round(clamp(d * contact_params.inverse_quantum, vec3f(-1e9), vec3f(1e9))));
+    // Read first: most widen nothing.
+    for (var k = 0u; k < 3u; k++) {
+        let value = bitcast<u32>(quanta[k]) ^ SIGN;
+        if value < atomicLoad(&cells[cell + k]) {
+            atomicMin(&cells[cell + k], value);
+        }
+        if value > atomicLoad(&cells[cell + 3u + k]) {
+            atomicMax(&cells[cell + 3u + k], value);
+        }
+    }
+    let own = opaque(d - contact_status.drift, params.zero);
+    let speed = bitcast<u32>(length(own));
+    if speed > atomicLoad(&contact_status.fastest) {
+        atomicMax(&contact_status.fastest, speed);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if holds() || i >= COARSE_CELLS {
+        return;
+    }
+    let here = vec3u(i % COARSE, (i / COARSE) % COARSE, i / (COARSE * COARSE));
+    if atomicLoad(&cells[coarse(i)]) > atomicLoad(&cells[coarse(i) + 3u]) {
+        return;
+    }
+    var low = vec3u(0xffffffffu);
+    var high = vec3u();
+    for (var k = 0u; k < 27u; k++) {
+        // One less along each axis is COARSE − 1 more.
+        let c = (here + vec3u(k % 3u, (k / 3u) % 3u, k / 9u) + (COARSE - 1u)) % vec3u(COARSE);
+        let cell = coarse(c.x + COARSE * (c.y + COARSE * c.z));
+        for (var axis = 0u; axis < 3u; axis++) {
+            low[axis] = min(low[axis], atomicLoad(&cells[cell + axis]));
+            high[axis] = max(high[axis], atomicLoad(&cells[cell + 3u + axis]));
+        }
+    }
+    let extent = length(vec3f(high - low) * contact_params.quantum);
+    atomicMax(&contact_status.local, bitcast<u32>(extent));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn search_sum_blocks(@builtin(global_invocation_id) id: vec3u) {
     let block = thread_index(id);
     if holds() || block * BLOCK >= cell_count() {
@@ -98,10 +173,28 @@ fn search_sum_blocks(@builtin(global_invocation_id) id: vec3u) {
     sums[block] = sum;
 }
 
+// The twin of `ContactParams::horizon` in src/collide/table.rs.
+fn horizon(local: f32, twice: f32) -> u32 {
+    var near = 1000.0;
+    if local > 0.0 {
+        near = contact_params.margin / local;
+    }
+    var far = 1000.0;
+    if twice > 0.0 {
+        far = 0.875 / opaque(vec3f(contact_params.inverse_coarse * twice), params.zero).x;
+    }
+    return u32(min(min(near, far), 1000.0));
+}
+
 var<workgroup> partial: array<u32, LANES>;
 
 @compute @workgroup_size(LANES)
 fn search_scan_blocks(@builtin(local_invocation_index) lane: u32) {
+    if lane == 0u && !holds() {
+        let local = bitcast<f32>(atomicLoad(&contact_status.local));
+        let twice = 2.0 * bitcast<f32>(atomicLoad(&contact_status.fastest));
+        contact_status.horizon = horizon(local, twice);
+    }
     // Nothing to do where the list holds, but the barrier is for all.
     let blocks = select(cell_count() / BLOCK, 0u, holds());
     let share = (blocks + LANES - 1u) / LANES;
@@ -149,6 +242,8 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let end = center_of(element);
     let start = center(positions[element.x].xyz, positions[element.y].xyz, positions[element.z].xyz, element.w);
     let place = atomicAdd(&cells[cell_of(element, end)], 1u);
-    let fast = select(0u, 0x80000000u, is_fast(end, start, contact_status.drift, contact_params.margin, params.zero));
+    let moves_fast = contact_status.horizon == 0u
+        && is_fast(end, start, contact_status.drift, contact_params.margin, params.zero);
+    let fast = select(0u, 0x80000000u, moves_fast);
     sorted[place] = vec4f(end, bitcast<f32>(i | fast));
 }

@@ -20,6 +20,7 @@
 //! where the passes of `Search` do nothing while the list of pairs holds; `Bounce` follows `Velocity` where anything has
 //! restitution, and colliders `Arrive` at the end.
 
+use crate::collide::SelfCollisionLevel;
 use crate::coloring::Span;
 use crate::cooked::Cooked;
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
@@ -107,6 +108,10 @@ pub enum SearchPass {
     Clear,
     /// Counts the elements in each cell.
     Count,
+    /// How the particles of each cell of a coarse grid move.
+    Bound,
+    /// How differently what is near moves.
+    Horizon,
     /// Sums the counts in blocks.
     SumBlocks,
     /// Where each block begins: the prefix sum of the blocks.
@@ -115,24 +120,37 @@ pub enum SearchPass {
     Starts,
     /// Puts the elements into their cells.
     Fill,
-    /// Lists the pairs.
+    /// Lists the pairs of particles.
     Pairs,
+    /// Those of vertices and triangles.
+    VertexPairs,
+    /// Those of edges.
+    EdgePairs,
     /// Takes note of how many there are; also where the list held.
     Ready,
 }
 
 impl SearchPass {
     /// In order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Clear,
         Self::Count,
+        Self::Bound,
+        Self::Horizon,
         Self::SumBlocks,
         Self::ScanBlocks,
         Self::Starts,
         Self::Fill,
         Self::Pairs,
+        Self::VertexPairs,
+        Self::EdgePairs,
         Self::Ready,
     ];
+
+    /// Whether it is only for vertices, triangles and edges.
+    fn is_of_surfaces(self) -> bool {
+        matches!(self, Self::VertexPairs | Self::EdgePairs)
+    }
 }
 
 /// The passes of a step. See the [module documentation](self).
@@ -185,9 +203,11 @@ impl Plan {
         } else {
             plan.between.push(Pass::Advance);
         }
-        if settings.self_collision.is_some() {
+        if let Some(own) = settings.self_collision {
             plan.substep.push(Pass::Watch);
-            plan.substep.extend(SearchPass::ALL.map(Pass::Search));
+            let surfaces = own.level == SelfCollisionLevel::Surfaces;
+            let parts = SearchPass::ALL.into_iter().filter(|part| surfaces || !part.is_of_surfaces());
+            plan.substep.extend(parts.map(Pass::Search));
         }
         // First, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
         // of strain instead of 16 %.

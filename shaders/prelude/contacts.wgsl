@@ -21,7 +21,7 @@ struct ContactParams {
     pair_capacity: u32,
     contact_capacity: u32,
     alone_end: u32,
-    padding: u32,
+    inverse_coarse: f32,
     // half the thickness (bits), groups, touches, 0
     materials: array<vec4u, 16>,
     // by material and material: static and kinetic friction, restitution, 0
@@ -59,6 +59,12 @@ struct ContactStatus {
     since: u32,
     // 1 where the list of pairs no longer holds.
     stale: atomic<u32>,
+    // Substeps for which the list holds, if nothing is deflected.
+    horizon: u32,
+    // Relative displacement of what is near at the search, and the largest against the drift (bits of positive f32).
+    local: atomic<u32>,
+    fastest: atomic<u32>,
+    padding: u32,
     pair_count: atomic<u32>,
     contact_count: atomic<u32>,
     searches: u32,
@@ -68,6 +74,12 @@ struct ContactStatus {
     lost: atomic<u32>,
     // Largest overlap at the start of a substep (bits of a positive f32).
     deepest: atomic<u32>,
+}
+
+// Where a particle was to be at the last search, and its displacement then.
+struct Watched {
+    place: vec4f,
+    displacement: vec4f,
 }
 
 // What happened to a particle at colliders.

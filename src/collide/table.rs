@@ -10,6 +10,12 @@ use std::collections::BTreeSet;
 /// Elements by what they are: particles, edges, triangles.
 pub(crate) const TYPES: usize = 3;
 
+/// Cells of the coarse grid along each axis; it repeats itself beyond.
+pub(crate) const COARSE: i32 = 16;
+
+/// How long a list of pairs may hold.
+const MOST_SUBSTEPS: f32 = 1000.0;
+
 /// The row of a particle that touches nothing: a follower.
 pub(crate) const UNTOUCHABLE: u32 = 0xff;
 
@@ -125,7 +131,8 @@ pub(crate) struct ContactParams {
     pub pair_capacity: u32,
     pub contact_capacity: u32,
     pub alone_end: u32,
-    pub padding: u32,
+    /// 1/the edge of a cell of the coarse grid [1/m].
+    pub inverse_coarse: f32,
     /// Half the thickness \[m\] (bits), groups, touches, 0.
     pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
     /// By material and material: static and kinetic friction, restitution, 0.
@@ -160,8 +167,9 @@ impl ContactParams {
         let [_, alone_first, edge_first, triangle_first, end] = contacting.firsts;
         let [_, edge, triangle] = contacting.radii;
         let radii = if surfaces { [0.0, 2.0 * edge, triangle] } else { [0.0; TYPES] };
-        // A thousandth, so that rounding of a place to its cell hides nothing.
-        let inverse_cells = radii.map(|radius| 1.0 / ((thickness + margin + radius) * 1.001));
+        // Once the margin for what moves aside before the next search, once for what comes nearer until then; a thousandth, so
+        // that rounding of a place to its cell hides nothing.
+        let inverse_cells = radii.map(|radius| 1.0 / ((thickness + 2.0 * margin + radius) * 1.001));
         let largest = if surfaces {
             (edge_first - alone_first).max(triangle_first - edge_first).max(end - triangle_first)
         } else {
@@ -190,7 +198,7 @@ impl ContactParams {
             pair_capacity: capacity(pairs),
             contact_capacity: capacity(pairs.div_ceil(2).max(64)),
             alone_end: edge_first,
-            padding: 0,
+            inverse_coarse: 1.0 / (8.0 * (thickness + 2.0 * margin + radii.into_iter().fold(0.0, f32::max))),
             materials,
             friction,
         }
@@ -204,6 +212,14 @@ impl ContactParams {
         let ([_, groups_a, touches_a, _], [_, groups_b, touches_b, _]) =
             (self.materials[a as usize], self.materials[b as usize]);
         groups_a & touches_b != 0 && groups_b & touches_a != 0
+    }
+
+    /// For how many substeps a list holds in which relative displacements are at most `local` among what is near, and at most
+    /// `twice` on the whole: until what it leaves out can have come nearer by the margin, or by the gap of two coarse cells.
+    pub fn horizon(&self, local: f32, twice: f32) -> u32 {
+        let near = if local > 0.0 { self.margin / local } else { MOST_SUBSTEPS };
+        let far = if twice > 0.0 { 0.875 / (self.inverse_coarse * twice) } else { MOST_SUBSTEPS };
+        near.min(far).min(MOST_SUBSTEPS) as u32
     }
 
     /// Half the thickness of a material \[m\].

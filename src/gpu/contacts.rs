@@ -20,7 +20,8 @@ use super::buffers::{Buffers, Maker};
 use super::guarded;
 use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{Slot, Stage};
-use crate::collide::{ColliderRow, ContactParams, ContactReport};
+use crate::collide::pair::PairKind;
+use crate::collide::{COARSE, ColliderRow, ContactParams, ContactReport};
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::plan::{Pass, SearchPass};
@@ -33,6 +34,10 @@ pub(super) struct ContactStatus {
     pub drift: [f32; 3],
     pub since: u32,
     pub stale: u32,
+    pub horizon: u32,
+    pub local: u32,
+    pub fastest: u32,
+    pub padding: u32,
     pub pair_count: u32,
     pub contact_count: u32,
     pub searches: u32,
@@ -47,6 +52,10 @@ impl ContactStatus {
         drift: [0.0; 3],
         since: 0,
         stale: 1,
+        horizon: 0,
+        local: 0,
+        fastest: 0,
+        padding: 0,
         pair_count: 0,
         contact_count: 0,
         searches: 0,
@@ -108,7 +117,7 @@ pub(super) struct Pairing {
     contacts: Bound,
     separate: Bound,
     settle: Bound,
-    /// Workgroups of pairs, then of contacts and separate, 12 bytes each.
+    /// Workgroups of the three searches for pairs, then of contacts and separate, 12 bytes each.
     dispatches: wgpu::Buffer,
 }
 
@@ -224,15 +233,15 @@ impl Contacts {
         let cell_count = u64::from(figures.tables) * u64::from(figures.table_size);
         let elements = maker.filled(queue, "elements", &controls.cooked.contacting.elements, storage)?;
         let inserted = u64::from(figures.insert_end - figures.insert_first);
-        let cells = maker.empty("cells", cell_count * 4, storage)?;
+        let cells = maker.empty("cells", (cell_count + 6 * u64::from(COARSE.unsigned_abs()).pow(3)) * 4, storage)?;
         let sums = maker.empty("cell_sums", cell_count / 16, storage)?;
         let sorted = maker.empty("sorted_elements", inserted * 16, storage)?;
-        let watched = maker.empty("watched", count * 16, storage)?;
+        let watched = maker.empty("watched", count * 32, storage)?;
         let pairs = maker.empty("pairs", u64::from(figures.pair_capacity) * 16, storage)?;
         let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
         // Nothing in x, one in z, for a start.
-        let sizes = [0u32, 1, 1, 0, 1, 1];
+        let sizes = [[0u32, 1, 1]; 4];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let only_particles = figures.level == 1;
         let constants = [("ONLY_PARTICLES", f64::from(u8::from(only_particles)))];
@@ -249,14 +258,16 @@ impl Contacts {
                 [(Read, &elements), (Write, &cells), (Write, &sums), (Write, &sorted), (Write, &watched), status];
             bind(&format!("search_{part}"), include_str!("../../shaders/search.wgsl"), &grid)
         };
-        let mut stages = Vec::from(["clear", "count", "sum_blocks", "scan_blocks", "starts", "fill"].map(search));
+        let parts = ["clear", "count", "bound", "horizon", "sum_blocks", "scan_blocks", "starts", "fill"];
+        let mut stages = Vec::from(parts.map(search));
         // What a thread keeps is cleared for each, which takes software drivers longer than all the rest.
         let near = if only_particles { 64 } else { 256 };
-        stages.push(bind(
-            "pairs_list",
-            &[include_str!("../../shaders/pairs.wgsl"), &format!("const NEAR = {near}u;\n")].join("\n"),
-            &[(Read, &elements), (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status],
-        ));
+        let text = [include_str!("../../shaders/pairs.wgsl"), &format!("const NEAR = {near}u;\n")].join("\n");
+        for kind in [PairKind::Particles, PairKind::VertexTriangle, PairKind::Edges] {
+            let own = [(Read, &elements), (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status];
+            let constants = [("KIND", f64::from(kind as u32))];
+            stages.push(binder.bind_with("pairs_list", &text, &[motion.as_slice(), &own].concat(), &constants));
+        }
         stages.push(binder.bind(
             "ready",
             include_str!("../../shaders/ready.wgsl"),
@@ -311,17 +322,24 @@ impl Contacts {
         let indirect = |place| Size::Indirect(&pairing.dispatches, place);
         match pass {
             Pass::Watch => Some((&pairing.watch, particles)),
-            Pass::Contacts => Some((&pairing.contacts, indirect(12))),
-            Pass::Separate => Some((&pairing.separate, indirect(12))),
+            Pass::Contacts => Some((&pairing.contacts, indirect(36))),
+            Pass::Separate => Some((&pairing.separate, indirect(36))),
             Pass::Settle => Some((&pairing.settle, particles)),
             Pass::Search(part) => {
                 let cells = figures.tables * figures.table_size;
                 let size = match part {
-                    SearchPass::Clear => Size::Threads(cells.max(controls.scene.particle_count() as u32)),
+                    SearchPass::Clear => {
+                        let most = cells.max(COARSE.unsigned_abs().pow(3));
+                        Size::Threads(most.max(controls.scene.particle_count() as u32))
+                    }
                     SearchPass::Count | SearchPass::Fill => Size::Threads(figures.insert_end - figures.insert_first),
+                    SearchPass::Bound => Size::Threads(figures.alone_end),
+                    SearchPass::Horizon => Size::Threads(COARSE.unsigned_abs().pow(3)),
                     SearchPass::SumBlocks | SearchPass::Starts => Size::Threads(cells / 64),
                     SearchPass::ScanBlocks | SearchPass::Ready => Size::Groups(1),
                     SearchPass::Pairs => indirect(0),
+                    SearchPass::VertexPairs => indirect(12),
+                    SearchPass::EdgePairs => indirect(24),
                 };
                 Some((&pairing.search[part as usize], size))
             }

@@ -116,7 +116,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             pair_capacity,
             contact_capacity,
             alone_end,
-            padding,
+            inverse_coarse,
             materials,
             friction
         })
@@ -148,6 +148,10 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             drift,
             since,
             stale,
+            horizon,
+            local,
+            fastest,
+            padding,
             pair_count,
             contact_count,
             searches,

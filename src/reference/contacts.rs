@@ -2,7 +2,7 @@
 
 use super::Reference;
 use crate::collide::pair::{Contact, PairKind, approach, closest, meet, pack, unpack, weighted};
-use crate::collide::{ContactReport, UNTOUCHABLE, center};
+use crate::collide::{COARSE, ContactReport, UNTOUCHABLE, center};
 use crate::xpbd::{dot, length};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -10,11 +10,13 @@ use std::collections::HashMap;
 /// What the passes leave for each other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contacts {
-    /// Where every particle was to be at the last search.
-    pub watched: Vec<Vec3>,
+    /// Where every particle was to be at the last search, and its displacement then.
+    pub watched: Vec<[Vec3; 2]>,
     pub drift: Vec3,
     pub since: u32,
     pub stale: bool,
+    /// Substeps for which the list holds, if nothing is deflected.
+    pub horizon: u32,
     pub pairs: Vec<[u32; 4]>,
     pub active: Vec<(u32, Contact)>,
     /// By particle: the sum of its corrections in quanta, and how many contacts it has.
@@ -29,7 +31,7 @@ pub(super) struct Contacts {
 impl Contacts {
     pub fn new(particle_count: usize) -> Self {
         let corrections = vec![[0; 4]; particle_count];
-        Self { watched: vec![Vec3::ZERO; particle_count], corrections, stale: true, ..Self::default() }
+        Self { watched: vec![[Vec3::ZERO; 2]; particle_count], corrections, stale: true, ..Self::default() }
     }
 }
 
@@ -64,12 +66,12 @@ impl Reference {
             return;
         }
         let contacts = &mut self.contacts;
-        let moved = ((self.positions[i] - contacts.watched[i]) + self.displacements[i])
-            - contacts.drift * contacts.since as f32;
+        let [place, way] = contacts.watched[i];
+        let moved = ((self.positions[i] - place) + self.displacements[i]) - way * contacts.since as f32;
         let half = 0.5 * params.margin;
         let square = dot(moved, moved);
         // What is not finite is watched too.
-        if square.is_nan() || square > half * half {
+        if square.is_nan() || square > half * half || contacts.since > contacts.horizon {
             contacts.stale = true;
         }
     }
@@ -86,9 +88,10 @@ impl Reference {
         self.contacts.since = 0;
         self.contacts.searches += 1;
         for i in 0..count {
-            self.contacts.watched[i] = self.positions[i] + self.displacements[i];
+            self.contacts.watched[i] = [self.positions[i] + self.displacements[i], self.displacements[i]];
         }
         let params = self.contact_params;
+        self.contacts.horizon = self.horizon();
         let mut cells: HashMap<(u32, [i32; 3]), Vec<Element>> = HashMap::new();
         for index in params.insert_first..params.insert_end {
             let element = self.element(index);
@@ -115,6 +118,39 @@ impl Reference {
         self.contacts.pairs = pairs;
     }
 
+    /// For how many substeps the list will hold: by how differently the particles of neighbouring cells of a coarse grid move.
+    fn horizon(&self) -> u32 {
+        let params = &self.contact_params;
+        let mut bounds: HashMap<[i32; 3], [[i32; 3]; 2]> = HashMap::new();
+        let mut fastest = 0f32;
+        for index in 0..params.alone_end {
+            let i = self.controls.cooked.contacting.elements[index as usize][0] as usize;
+            let d = self.displacements[i];
+            let cell = cell_at(self.positions[i] + d, params.inverse_coarse).map(|k| k.rem_euclid(COARSE));
+            let quanta = (d * params.inverse_quantum).to_array();
+            let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
+            let [low, high] = bounds.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
+            (0..3).for_each(|k| (low[k], high[k]) = (low[k].min(quanta[k]), high[k].max(quanta[k])));
+            fastest = fastest.max(length(d - self.contacts.drift));
+        }
+        let mut local = 0f32;
+        for cell in bounds.keys() {
+            let [mut low, mut high] = [[i32::MAX; 3], [i32::MIN; 3]];
+            for k in 0..27 {
+                let offset = [k % 3 - 1, (k / 3) % 3 - 1, k / 9 - 1];
+                let beside = std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(COARSE));
+                let Some(other) = bounds.get(&beside) else { continue };
+                for axis in 0..3 {
+                    low[axis] = low[axis].min(other[0][axis]);
+                    high[axis] = high[axis].max(other[1][axis]);
+                }
+            }
+            let extent: [f32; 3] = std::array::from_fn(|axis| (high[axis].wrapping_sub(low[axis]) as u32) as f32);
+            local = local.max(length(Vec3::from(extent) * params.quantum));
+        }
+        params.horizon(local, 2.0 * fastest)
+    }
+
     fn element(&self, index: u32) -> Element {
         let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
         let particles = [a, b, c];
@@ -124,7 +160,8 @@ impl Reference {
         let center = center([x[0] + d[0], x[1] + d[1], x[2] + d[2]], of);
         let travel = (center - from) - self.contacts.drift;
         let half = 0.5 * self.contact_params.margin;
-        let from = (dot(travel, travel) > half * half).then_some(from);
+        let fast = self.contacts.horizon == 0 && dot(travel, travel) > half * half;
+        let from = fast.then_some(from);
         Element { index, particles, of, center, from }
     }
 
@@ -139,8 +176,7 @@ impl Reference {
     }
 
     fn cell(&self, center: Vec3, of: u32) -> [i32; 3] {
-        let scale = self.contact_params.inverse_cells[of as usize];
-        (center * scale).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
+        cell_at(center, self.contact_params.inverse_cells[of as usize])
     }
 
     /// The cells that an element looks into: those around it, or around its way where it is fast.
@@ -164,7 +200,7 @@ impl Reference {
     fn pair(&self, query: &Element, other: &Element) -> Option<[u32; 4]> {
         let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
         let fast = query.from.is_some();
-        let mut near = (params.thickness + params.margin) + params.radii[other.of as usize];
+        let mut near = (params.thickness + 2.0 * params.margin) + params.radii[other.of as usize];
         if let Some(from) = query.from {
             near += 2.0 * length(query.center - from);
         }
@@ -210,8 +246,7 @@ impl Reference {
         let d = particles.map(|i| self.displacements[i as usize]);
         let d: [Vec3; 4] = std::array::from_fn(|k| d[k] - d[0]);
         let p = std::array::from_fn(|k| p[k] + d[k]);
-        // What is fast may have met on the way.
-        let way = if fast { approach(kind, d) } else { 0.0 };
+        let way = (self.contacts.horizon as f32).max(1.0) * approach(kind, d);
         if closest(kind, p).distance >= reach + way {
             return None;
         }
@@ -300,6 +335,11 @@ impl Reference {
             self.displacements[i] += sum * self.contact_params.quantum;
         }
     }
+}
+
+/// The cell of a grid that a place is in.
+fn cell_at(place: Vec3, inverse_cell: f32) -> [i32; 3] {
+    (place * inverse_cell).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
 }
 
 /// The places of a pair at which there are particles of its own.
