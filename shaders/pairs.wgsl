@@ -158,6 +158,8 @@ fn look_around(query: Element) {
         if f32(wide.x) * f32(wide.y) * f32(wide.z) <= f32(MOST_CELLS) {
             low = min(here, there) - 1;
             size = vec3u(wide);
+        } else {
+            atomicAdd(&contact_status.lost, 1u);
         }
     }
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;

@@ -181,7 +181,7 @@ fn horizon(local: f32, twice: f32) -> u32 {
     }
     var far = 1000.0;
     if twice > 0.0 {
-        far = 0.875 / opaque(vec3f(contact_params.inverse_coarse * twice), params.zero).x;
+        far = 0.666 / opaque(vec3f(contact_params.inverse_coarse * twice), params.zero).x;
     }
     return u32(min(min(near, far), 1000.0));
 }

@@ -38,7 +38,7 @@ impl Contacts {
 /// How many places are looked at for what all particles travel together.
 const SAMPLES: usize = 64;
 /// How many cells an element looks into that moves fast.
-const MOST_CELLS: i64 = 4096;
+const MOST_CELLS: f32 = 4096.0;
 
 /// An element as the search sees it.
 #[derive(Clone, Copy)]
@@ -180,7 +180,7 @@ impl Reference {
     }
 
     /// The cells that an element looks into: those around it, or around its way where it is fast.
-    fn range(&self, query: &Element, of: u32) -> ([i32; 3], [i32; 3]) {
+    fn range(&mut self, query: &Element, of: u32) -> ([i32; 3], [i32; 3]) {
         let here = self.cell(query.center, of);
         if let Some(from) = query.from {
             let there = self.cell(from, of);
@@ -188,10 +188,11 @@ impl Reference {
                 std::array::from_fn(|k| here[k].min(there[k]) - 1),
                 std::array::from_fn(|k| here[k].max(there[k]) + 1),
             ];
-            let sizes: [i64; 3] = std::array::from_fn(|k| i64::from(high[k]) - i64::from(low[k]) + 1);
+            let sizes: [f32; 3] = std::array::from_fn(|k| (high[k] - low[k] + 1) as f32);
             if sizes[0] * sizes[1] * sizes[2] <= MOST_CELLS {
                 return (low, high);
             }
+            self.contacts.lost += 1;
         }
         (here.map(|k| k - 1), here.map(|k| k + 1))
     }

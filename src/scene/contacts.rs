@@ -53,10 +53,11 @@ impl Scene {
     /// Particles and material must exist.
     pub fn set_particle_contact(&mut self, particles: Range<u32>, material: ContactMaterialId) -> Result<()> {
         self.contact_material(material)?;
-        if let Some(last) = particles.clone().last() {
-            self.check_particle("set_particle_contact", last)?;
+        if particles.is_empty() {
+            return Ok(());
         }
-        self.particle_contacts[particles.start as usize..particles.end.max(particles.start) as usize].fill(material);
+        self.check_particle("set_particle_contact", particles.end - 1)?;
+        self.particle_contacts[particles.start as usize..particles.end as usize].fill(material);
         Ok(())
     }
 
