@@ -142,6 +142,17 @@ fn list(query: Element, entry: vec4f) {
     }
 }
 
+// From a place to the nearest point of an element's way, where it is fast, else to where it is to be.
+fn from_way(query: Element, place: vec3f) -> vec3f {
+    let way = opaque(query.start - query.center, params.zero);
+    let square = opaque1(dot(way, way), params.zero);
+    var share = 0.0;
+    if query.is_fast && square > 0.0 {
+        share = clamp(opaque1(dot(opaque(place - query.center, params.zero), way), params.zero) / square, 0.0, 1.0);
+    }
+    return opaque(query.center + opaque(way * share, params.zero), params.zero) - place;
+}
+
 // Which type of element is looked for; `Contacting::elements` has them.
 const PARTNER = array(0u, 2u, 1u);
 
@@ -164,10 +175,7 @@ fn look_around(query: Element) {
     }
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
     let size_of_table = contact_params.table_size;
-    var reach = (contact_params.thickness + 2.0 * contact_params.margin) + contact_params.radii[kind];
-    if query.is_fast {
-        reach += 2.0 * length(query.center - query.start);
-    }
+    let reach = (contact_params.thickness + 2.0 * contact_params.margin) + contact_params.radii[kind];
     var looked = 0u;
     near_count = 0u;
     for (var k = 0u; k < size.y * size.z; k++) {
@@ -193,7 +201,7 @@ fn look_around(query: Element) {
                 let cell = cell_at(other.xyz, scale);
                 // Other cells may have the same entry.
                 if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(run) {
-                    let apart = query.center - other.xyz;
+                    let apart = from_way(query, other.xyz);
                     // Of two slow ones of one type the first finds the second.
                     let finds = KIND == VERTEX_TRIANGLE || query.is_fast || query.index < bitcast<u32>(other.w);
                     if finds && dot(apart, apart) < reach * reach {

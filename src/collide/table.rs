@@ -104,8 +104,8 @@ impl Contacting {
             let radius = [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max);
             radii[of as usize] = radii[of as usize].max(radius);
         }
-        // Stretched by a quarter it is still found.
-        Self { particles, elements, firsts, radii: radii.map(|radius| 1.25 * radius) }
+        // Stretched by a tenth it is still found wherever it is touched.
+        Self { particles, elements, firsts, radii: radii.map(|radius| 1.1 * radius) }
     }
 
     /// The contact material of a particle.

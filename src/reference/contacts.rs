@@ -201,11 +201,12 @@ impl Reference {
     fn pair(&self, query: &Element, other: &Element) -> Option<[u32; 4]> {
         let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
         let fast = query.from.is_some();
-        let mut near = (params.thickness + 2.0 * params.margin) + params.radii[other.of as usize];
-        if let Some(from) = query.from {
-            near += 2.0 * length(query.center - from);
-        }
-        let apart = query.center - other.center;
+        let near = (params.thickness + 2.0 * params.margin) + params.radii[other.of as usize];
+        // To the nearest point of its way, where it is fast.
+        let way = query.from.map_or(Vec3::ZERO, |from| from - query.center);
+        let square = dot(way, way);
+        let share = if square > 0.0 { (dot(other.center - query.center, way) / square).clamp(0.0, 1.0) } else { 0.0 };
+        let apart = (query.center + way * share) - other.center;
         if dot(apart, apart) >= near * near {
             return None;
         }
