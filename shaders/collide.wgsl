@@ -29,23 +29,22 @@ struct Meet {
 
 fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
     let zero = params.zero;
-    var near = sample(c, p);
+    var near = sample(c, p, keep);
     let side = select(1.0, -1.0, near.distance < 0.0 && (c.flags & TWO_SIDED) != 0u);
     let outside = near.distance * side > 0.0;
     let start = opaque1(near.distance * side, zero) - keep;
     let reach = length(delta);
-    var is_met = start < reach;
+    // Under a shell nothing is sure but the distance.
+    let sure = select(start, opaque1(near.sure, zero) - keep, side > 0.0);
+    var is_met = sure < reach;
     // Conservative advancement to the time of impact: nothing is nearer than the distance says.
     var gap = start;
     var time = 0.0;
     for (var turn = 0u; turn < TURNS && is_met && gap > 1e-3 * keep; turn++) {
-        time = opaque1(time + opaque1(gap / reach, zero), zero);
-        if time > 1.0 {
-            is_met = false;
-        } else {
-            near = sample(c, opaque(p + opaque(delta * time, zero), zero));
-            gap = opaque1(near.distance * side, zero) - keep;
-        }
+        time = min(opaque1(time + opaque1(gap / reach, zero), zero), 1.0);
+        near = sample(c, opaque(p + opaque(delta * time, zero), zero), keep);
+        gap = opaque1(near.distance * side, zero) - keep;
+        is_met = time < 1.0 || gap <= 1e-3 * keep;
     }
     if !is_met {
         return Meet();
@@ -58,7 +57,7 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
         out = opaque(normal * max(-along - gap, 0.0), zero);
     }
     // And there it is not too near to what else there is: round shapes, inner corners.
-    let end = sample(c, opaque(opaque(p + delta, zero) + out, zero));
+    let end = sample(c, opaque(opaque(p + delta, zero) + out, zero), keep);
     let left = keep - opaque1(end.distance * side, zero);
     if left > 0.0 {
         out = opaque(out + opaque(end.normal * opaque1(side * left, zero), zero), zero);

@@ -13,9 +13,11 @@ pub mod scene;
 mod settings;
 pub mod xpbd;
 
+#[cfg(feature = "mesh-colliders")]
+pub use collide::Sides;
 pub use collide::{
-    Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, Friction, Pose,
-    SelfCollision, SelfCollisionLevel, Shape,
+    Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, DistanceField, Friction,
+    Heightfield, Pose, SelfCollision, SelfCollisionLevel, Shape,
 };
 pub use error::{Error, Result};
 pub use gpu::{Solver, required_limits};

@@ -5,7 +5,8 @@ mod common;
 
 use common::{Pair, is_exact};
 use supple::{
-    ClothGrid, Collider, ContactMaterial, Cord, Friction, Particle, Pose, Rope, Scene, SelfCollision, Settings, Shape,
+    ClothGrid, Collider, ContactMaterial, Cord, Friction, Heightfield, Particle, Pose, Rope, Scene, SelfCollision,
+    Settings, Shape,
 };
 
 fn tolerance(gpu: &supple::gpu::Context) -> f32 {
@@ -13,7 +14,18 @@ fn tolerance(gpu: &supple::gpu::Context) -> f32 {
 }
 
 fn shapes() -> Vec<(&'static str, Shape)> {
+    let heights = (0..72).map(|i| 0.15 * common::noise(i)).collect();
+    let cuboid: Vec<[f32; 3]> = (0..8u32)
+        .map(|i| [0, 1, 2].map(|axis| (0.25 + 0.03 * i as f32) * if i >> axis & 1 == 0 { -1.0 } else { 1.0 }))
+        .collect();
+    let pyramid = [[0.5, 0.0, 0.5], [-0.5, 0.05, 0.4], [-0.4, 0.0, -0.5], [0.5, -0.1, -0.4], [0.0, 0.4, 0.1]];
+    let sides = [[0, 4, 1], [1, 4, 2], [2, 4, 3], [3, 4, 0]];
+    let closed = [sides.as_slice(), &[[0, 1, 2], [0, 2, 3]]].concat();
     vec![
+        ("hull", Shape::ConvexHull { points: cuboid }),
+        ("heightfield", Heightfield { columns: 9, rows: 8, spacing: 0.2, heights }.into()),
+        ("mesh", Shape::mesh(&pyramid, &closed, Some(0.06)).unwrap()),
+        ("sheet", Shape::sheet(&pyramid, &sides, Some(0.06)).unwrap()),
         ("half-space", Shape::HalfSpace),
         ("sphere", Shape::Sphere { radius: 0.4 }),
         ("capsule", Shape::Capsule { radius: 0.2, half_height: 0.3 }),
@@ -36,7 +48,15 @@ fn rain(shape: Shape, two_sided: bool) -> Scene {
     scene.set_particle_contact(100..200, rubber).unwrap();
     let pose = Pose { position: [0.05, -0.1, 0.02], rotation: [0.1, 0.2, -0.15, 0.9] };
     let surface_velocity = [0.5, 0.0, 0.2];
-    scene.add_collider(Collider { shape, pose, two_sided, surface_velocity, ..Collider::default() }).unwrap();
+    // Nearer than a cell nobody knows the sides of a sheet apart.
+    let margin = if let Shape::Field(field) = &shape
+        && !field.signed
+    {
+        field.cell
+    } else {
+        0.0
+    };
+    scene.add_collider(Collider { shape, pose, two_sided, margin, surface_velocity, ..Collider::default() }).unwrap();
     scene.add_collider(Collider { material: rubber, ..Collider::new(Shape::HalfSpace, [0.0, -0.6, 0.0]) }).unwrap();
     scene
 }

@@ -2,8 +2,8 @@
 
 use supple::scene::file::{FileError, Limits, SceneFile};
 use supple::{
-    ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Friction, Particle, Pose, Reference, Scene,
-    SelfCollision, Settings, Shape,
+    ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Friction, Heightfield, Particle, Pose,
+    Reference, Scene, SelfCollision, Settings, Shape,
 };
 
 fn parse(text: &str) -> Result<SceneFile, FileError> {
@@ -235,6 +235,39 @@ fn collider_cases() -> Vec<Bad> {
             shape(r#"{"half_space": {"radius": 1}}"#),
             "colliders[1].shape.half_space.radius",
             &["`radius`", "`normal`"],
+        ),
+        Bad(
+            "a flat hull",
+            shape(r#"{"convex_hull": {"points": [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]]}}"#),
+            "colliders[1].shape",
+            &["thickness of the points of a convex hull"],
+        ),
+        Bad(
+            "too few heights",
+            shape(r#"{"heightfield": {"columns": 2, "rows": 2, "spacing": 1, "heights": [0, 0, 0]}}"#),
+            "colliders[1].shape",
+            &["heights", "3 against 4"],
+        ),
+        Bad(
+            "a mesh with holes",
+            shape(r#"{"mesh": {"positions": [[0, 0, 0], [1, 0, 0], [0, 0, 1]], "triangles": [[0, 1, 2]]}}"#),
+            "colliders[1].shape.mesh",
+            &["not closed", "3 edge(s)"],
+        ),
+        Bad(
+            "too many samples",
+            shape(
+                r#"{"mesh": {"positions": [[0, 0, 0], [1, 1, 0], [0, 0, 1]], "triangles": [[0, 1, 2]],
+                "open": true, "cell": 1e-4}}"#,
+            ),
+            "colliders[1].shape.mesh",
+            &["samples of a collider mesh", "4000000"],
+        ),
+        Bad(
+            "no mesh",
+            shape(r#"{"mesh": {}}"#),
+            "colliders[1].shape.mesh",
+            &["either positions and triangles, or obj"],
         ),
         Bad(
             "an unknown field",
@@ -535,8 +568,36 @@ fn contact_materials_and_frictions_are_those_of_the_library() {
 fn colliders_are_those_of_the_library() {
     let turned = [0.1, 0.2, -0.3, 0.9];
     let about = Pose { position: [0.3, -0.1, 0.2], rotation: [0.0, 0.0, 0.5, 0.75f32.sqrt()] };
+    let tetrahedron = (
+        vec![[-1.0, -1.0, -1.0], [1.0, -1.0, -1.0], [0.0, -1.0, 1.0], [0.0, 0.2, 0.0]],
+        [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]],
+    );
     let cases = [
         (r#""shape": {"half_space": {}}"#, Collider::default()),
+        (
+            r#""shape": {"convex_hull": {"points": [[-1, -1, -1], [1, -1, -1], [0, -1, 1], [0, 0.2, 0]]}}"#,
+            Collider::new(Shape::ConvexHull { points: tetrahedron.0.clone() }, [0.0; 3]),
+        ),
+        (
+            r#""shape": {"heightfield": {"columns": 3, "rows": 2, "spacing": 0.5, "heights": [0, 0.1, 0, 0.1, 0, 0]}}"#,
+            Collider::new(
+                Heightfield { columns: 3, rows: 2, spacing: 0.5, heights: vec![0.0, 0.1, 0.0, 0.1, 0.0, 0.0] }.into(),
+                [0.0; 3],
+            ),
+        ),
+        (
+            r#""shape": {"mesh": {"positions": [[-1, -1, -1], [1, -1, -1], [0, -1, 1], [0, 0.2, 0]],
+                "triangles": [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]], "cell": 0.1}}"#,
+            Collider::new(Shape::mesh(&tetrahedron.0, &tetrahedron.1, Some(0.1)).unwrap(), [0.0; 3]),
+        ),
+        (
+            r#""shape": {"mesh": {"positions": [[-1, -1, -1], [1, -1, -1], [0, -1, 1], [0, 0.2, 0]],
+                "triangles": [[0, 3, 1], [1, 3, 2], [2, 3, 0]], "open": true}}, "margin": 0.05"#,
+            Collider {
+                margin: 0.05,
+                ..Collider::new(Shape::sheet(&tetrahedron.0, &tetrahedron.1[1..], None).unwrap(), [0.0; 3])
+            },
+        ),
         (
             r#""shape": {"half_space": {"normal": [1, 2, 0]}}, "position": [0, -0.2, 0]"#,
             Collider::half_space([0.0, -0.2, 0.0], [1.0, 2.0, 0.0]).unwrap(),

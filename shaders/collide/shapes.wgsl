@@ -3,10 +3,15 @@
 const SPHERE = 1u;
 const CAPSULE = 2u;
 const BOX = 3u;
+const HULL = 4u;
+const HEIGHTFIELD = 5u;
+const FIELD = 6u;
 
 struct Sample {
     normal: vec3f,
     distance: f32,
+    // No point of the surface is nearer than this.
+    sure: f32,
 }
 
 // The shapes that a scene has, a bit each: others are not compiled.
@@ -16,8 +21,8 @@ fn is_shape(c: Collider, shape: u32) -> bool {
     return (SHAPES & (1u << shape)) != 0u && c.shape == shape;
 }
 
-// The distance of a point, in the collider's frame.
-fn sample(c: Collider, p: vec3f) -> Sample {
+// The distance of a point that keeps so much from it, in the collider's frame.
+fn sample(c: Collider, p: vec3f, keep: f32) -> Sample {
     if is_shape(c, SPHERE) {
         return ball(p, c.size.x);
     }
@@ -27,16 +32,40 @@ fn sample(c: Collider, p: vec3f) -> Sample {
     if is_shape(c, BOX) {
         return cuboid(p, c.size);
     }
-    return Sample(vec3f(0.0, 1.0, 0.0), p.y);
+    if is_shape(c, HULL) {
+        return sampled(hull_sample(c.data, c.counts.x, p));
+    }
+    if is_shape(c, HEIGHTFIELD) {
+        return over(heightfield_sample(c.data, c.counts.x, c.counts.y, c.size.x, p), c.size, keep);
+    }
+    if is_shape(c, FIELD) {
+        let origin = vec3f(collider_data[c.data], collider_data[c.data + 1u], collider_data[c.data + 2u]);
+        return sampled(field_sample(c.data + 3u, c.counts, origin, c.size.x, p));
+    }
+    return Sample(vec3f(0.0, 1.0, 0.0), p.y, p.y);
+}
+
+fn sampled(it: vec4f) -> Sample {
+    return Sample(it.xyz, it.w, it.w);
+}
+
+// The distance to the plane below is that to the ground only where nothing steeper is near. Away from it the height counts by the
+// steepest slope, but for a share of the spacing: otherwise nothing would get down to a plain that has a cliff somewhere.
+fn over(it: vec4f, size: vec3f, keep: f32) -> Sample {
+    let zero = params.zero;
+    let distance = opaque1(it.w, zero);
+    let near = keep + size.y;
+    let sure = min(distance, opaque1(opaque1(distance / it.y, zero) * size.z, zero));
+    return Sample(it.xyz, select(distance, max(sure, near), distance > near), sure);
 }
 
 fn ball(p: vec3f, radius: f32) -> Sample {
     let l = length(p);
     if l > 0.0 {
-        return Sample(p / l, l - radius);
+        return Sample(p / l, l - radius, l - radius);
     }
     // Across the axis of a capsule.
-    return Sample(vec3f(1.0, 0.0, 0.0), l - radius);
+    return Sample(vec3f(1.0, 0.0, 0.0), l - radius, l - radius);
 }
 
 fn cuboid(p: vec3f, size: vec3f) -> Sample {
@@ -45,14 +74,14 @@ fn cuboid(p: vec3f, size: vec3f) -> Sample {
     let outside = max(beyond, vec3f());
     let l = length(outside);
     if l > 0.0 {
-        return Sample(outside * side / l, l);
+        return Sample(outside * side / l, l, l);
     }
     // Inside: the nearest face.
     if beyond.x >= beyond.y && beyond.x >= beyond.z {
-        return Sample(vec3f(side.x, 0.0, 0.0), beyond.x);
+        return Sample(vec3f(side.x, 0.0, 0.0), beyond.x, beyond.x);
     }
     if beyond.y >= beyond.z {
-        return Sample(vec3f(0.0, side.y, 0.0), beyond.y);
+        return Sample(vec3f(0.0, side.y, 0.0), beyond.y, beyond.y);
     }
-    return Sample(vec3f(0.0, 0.0, side.z), beyond.z);
+    return Sample(vec3f(0.0, 0.0, side.z), beyond.z, beyond.z);
 }

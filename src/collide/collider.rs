@@ -126,7 +126,7 @@ pub(crate) struct ColliderRow {
     pub bound: f32,
     pub surface_velocity: [f32; 3],
     pub margin: f32,
-    /// Of planes, of the points of a grid.
+    /// How many planes, or points of a grid along each axis.
     pub counts: [u32; 3],
     /// Where in the data it begins.
     pub data: u32,
@@ -158,6 +158,8 @@ pub(crate) struct Colliders {
 impl Colliders {
     /// How many a scene may have: a thread looks at each.
     const MOST: usize = 4096;
+    /// Of the numbers of all their shapes: 1 GiB, more than what devices take.
+    const MOST_DATA: u64 = 1 << 28;
 
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -171,7 +173,8 @@ impl Colliders {
     pub fn new(colliders: &[Collider], material_count: usize) -> Result<Self> {
         let mut all = Self::default();
         for (index, collider) in colliders.iter().enumerate() {
-            let (row, baked) = Self::row(collider, index, material_count)?;
+            let (row, baked) = Self::row(collider, index, material_count, true)?;
+            all.check_data(None, &baked)?;
             all.rows.push(row);
             all.generations.push(0);
             all.baked.push(baked);
@@ -182,19 +185,35 @@ impl Colliders {
 
     /// Whether a collider is one that may stand at a place.
     pub fn check(collider: &Collider, index: usize, material_count: usize) -> Result<()> {
-        if index >= Self::MOST {
-            let (count, limit) = (index as u64 + 1, Self::MOST as u64);
-            return Err(Error::TooLarge { what: "colliders", count, limit });
+        Self::check_count(index)?;
+        Self::row(collider, index, material_count, false).map(drop)
+    }
+
+    fn check_count(index: usize) -> Result<()> {
+        if index < Self::MOST {
+            return Ok(());
         }
-        Self::row(collider, index, material_count).map(drop)
+        let (count, limit) = (index as u64 + 1, Self::MOST as u64);
+        Err(Error::TooLarge { what: "colliders", count, limit })
+    }
+
+    /// Whether the data of all shapes have room, when one of them has been changed.
+    fn check_data(&self, without: Option<usize>, more: &Baked) -> Result<()> {
+        let others = self.baked.iter().enumerate().filter(|(index, _)| Some(*index) != without);
+        let count = others.map(|(_, baked)| baked.data.len() as u64).sum::<u64>() + more.data.len() as u64;
+        if count <= Self::MOST_DATA {
+            return Ok(());
+        }
+        Err(Error::TooLarge { what: "numbers in the shapes of all colliders", count, limit: Self::MOST_DATA })
     }
 
     /// Adds one, in the place of one that was removed where there is any.
     pub fn add(&mut self, collider: &Collider, material_count: usize) -> Result<ColliderId> {
         let free = self.rows.iter().position(|row| row.flags & DISABLED != 0);
         let index = free.unwrap_or(self.rows.len());
-        Self::check(collider, index, material_count)?;
-        let (row, baked) = Self::row(collider, index, material_count)?;
+        Self::check_count(index)?;
+        let (row, baked) = Self::row(collider, index, material_count, true)?;
+        self.check_data(Some(index), &baked)?;
         if index == self.rows.len() {
             self.rows.push(row);
             self.generations.push(0);
@@ -211,7 +230,8 @@ impl Colliders {
     /// Puts another in its place.
     pub fn set(&mut self, id: ColliderId, collider: &Collider, material_count: usize) -> Result<()> {
         let index = self.find(id)?;
-        let (row, baked) = Self::row(collider, index, material_count)?;
+        let (row, baked) = Self::row(collider, index, material_count, true)?;
+        self.check_data(Some(index), &baked)?;
         (self.rows[index], self.baked[index]) = (row, baked);
         self.gather_data();
         Ok(())
@@ -252,7 +272,7 @@ impl Colliders {
         Err(Error::IndexOutOfRange { what, target: "collider", index: index as u64, count })
     }
 
-    fn row(collider: &Collider, index: usize, material_count: usize) -> Result<(ColliderRow, Baked)> {
+    fn row(collider: &Collider, index: usize, material_count: usize, with_data: bool) -> Result<(ColliderRow, Baked)> {
         let what = format!("collider {index}");
         let pose = collider.pose.checked(&what)?;
         if !(0.0..=1e3).contains(&collider.margin) {
@@ -266,7 +286,7 @@ impl Colliders {
             let (index, count) = (collider.material.index() as u64, material_count as u64);
             return Err(Error::IndexOutOfRange { what, target: "contact material", index, count });
         }
-        let baked = collider.shape.bake()?;
+        let baked = collider.shape.bake(with_data)?;
         let row = ColliderRow {
             position: pose.position,
             shape: baked.shape,

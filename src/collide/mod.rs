@@ -2,9 +2,10 @@
 //!
 //! Contacts are constraints of the method like all others: inequalities on the predicted positions, solved once in every
 //! substep after the constraints. [`Collider`]s are shapes of which only a signed distance is known
-//! (`src/collide/shape.rs`); particles, edges and triangles meet in pairs (`src/collide/pair.rs`), which a search on a
+//! (`src/collide/shape.rs`), some of them prepared on the host (`src/collide/baked.rs`); particles, edges and triangles meet in pairs (`src/collide/pair.rs`), which a search on a
 //! grid finds. What they do to each other when they touch is written in [`ContactMaterial`]s.
 
+mod baked;
 mod collider;
 mod material;
 pub(crate) mod pair;
@@ -13,6 +14,9 @@ mod self_collision;
 mod shape;
 mod table;
 
+#[cfg(feature = "mesh-colliders")]
+pub use baked::Sides;
+pub use baked::{DistanceField, Heightfield};
 pub use collider::{Collider, ColliderId, Pose};
 pub(crate) use collider::{ColliderRow, Colliders, DISABLED, MOVING, TWO_SIDED, pose_at, rotate, rotate_back};
 pub use material::{ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MATERIALS};

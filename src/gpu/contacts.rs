@@ -21,10 +21,11 @@ use super::guarded;
 use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{Slot, Stage};
 use crate::collide::pair::PairKind;
-use crate::collide::{COARSE, ColliderRow, ContactParams, ContactReport};
+use crate::collide::{COARSE, ColliderRow, Colliders, ContactParams, ContactReport};
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::plan::{Pass, SearchPass};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use wgpu::BufferUsages;
 
 /// What the GPU counts of contacts: `ContactStatus` in `shaders/prelude/contacts.wgsl`.
@@ -100,7 +101,8 @@ pub(super) struct Contacts {
 #[derive(Debug)]
 pub(super) struct Obstacles {
     pub colliders: wgpu::Buffer,
-    pub data: wgpu::Buffer,
+    /// The [`fingerprint`] of what was there when this was made.
+    shapes: u64,
     pub forces: wgpu::Buffer,
     collide: Bound,
     bounce: Bound,
@@ -183,12 +185,18 @@ impl Contacts {
         let touches = maker.empty("touches", count * 80, storage)?;
         let binder = Binder { device: maker.device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
-        let shapes = include_str!("../../shaders/collide/shapes.wgsl");
+        let text = [
+            include_str!("../../shaders/collide.wgsl"),
+            include_str!("../../shaders/collide/field.wgsl"),
+            include_str!("../../shaders/collide/heightfield.wgsl"),
+            include_str!("../../shaders/collide/hull.wgsl"),
+            include_str!("../../shaders/collide/shapes.wgsl"),
+        ];
         let present = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
         Ok(Obstacles {
             collide: binder.bind_with(
                 "collide",
-                &[include_str!("../../shaders/collide.wgsl"), shapes].join("\n"),
+                &text.join("\n"),
                 &[
                     params,
                     figures,
@@ -215,7 +223,7 @@ impl Contacts {
                 &[params, figures, (Read, &touches), (Write, &forces)],
             ),
             colliders,
-            data,
+            shapes: fingerprint(own),
             forces,
         })
     }
@@ -299,10 +307,9 @@ impl Contacts {
         })
     }
 
-    /// Whether the data of the colliders are not those that lie in their buffer.
+    /// Whether the shapes of the colliders are not those that lie in their buffer and for which the pass was made.
     pub fn holds_other_data(&self, controls: &Controls) -> bool {
-        let size = (controls.colliders.data.len() as u64 * 4).max(16).next_multiple_of(16);
-        self.obstacles.as_ref().is_some_and(|obstacles| obstacles.data.size() != size)
+        self.obstacles.as_ref().is_some_and(|obstacles| obstacles.shapes != fingerprint(&controls.colliders))
     }
 
     /// What a pass of contacts dispatches.
@@ -346,6 +353,14 @@ impl Contacts {
             _ => None,
         }
     }
+}
+
+/// Of the kinds of shapes and their data, which are too large to be kept for a comparison.
+fn fingerprint(colliders: &Colliders) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    colliders.rows.iter().for_each(|row| (row.shape, row.data).hash(&mut hasher));
+    bytemuck::cast_slice::<f32, u8>(&colliders.data).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// How much is dispatched.

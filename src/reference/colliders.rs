@@ -232,25 +232,27 @@ impl Reference {
 impl View<'_> {
     /// The normal of the contact, how far the particle would be too near at the end, and the gap at the start.
     fn meet(&self) -> Option<(Vec3, f32, f32)> {
-        let sample = |p| sample(self.collider, self.data, p);
+        let sample = |p| sample(self.collider, self.data, p, self.keep);
         let mut near = sample(self.p);
         let inside = near.distance < 0.0 && self.collider.flags & TWO_SIDED != 0;
         let side = if inside { -1.0 } else { 1.0 };
         let outside = near.distance * side > 0.0;
         let start = near.distance * side - self.keep;
         let reach = length(self.delta);
-        if start >= reach {
+        // Under a shell nothing is sure but the distance.
+        let sure = if side > 0.0 { near.sure - self.keep } else { start };
+        if sure >= reach {
             return None;
         }
         // Conservative advancement to the time of impact: nothing is nearer than the distance says.
-        let (mut gap, mut time, mut turn) = (start, 0.0, 0);
+        let (mut gap, mut time, mut turn) = (start, 0.0f32, 0);
         while turn < TURNS && gap > 1e-3 * self.keep {
-            time += gap / reach;
-            if time > 1.0 {
-                return None;
-            }
+            time = (time + gap / reach).min(1.0);
             near = sample(self.p + self.delta * time);
             gap = near.distance * side - self.keep;
+            if time >= 1.0 && gap > 1e-3 * self.keep {
+                return None;
+            }
             turn += 1;
         }
         // What comes from outside stays before the plane that it meets first, however thin the shape is behind it.

@@ -1,6 +1,6 @@
 //! Contact materials, friction between them and colliders, as serde reads them.
 
-use super::values::{Either, Rotation};
+use super::values::{Either, OneOrMany, Rotation};
 use serde::Deserialize;
 
 /// How particles or a collider behave when they touch something.
@@ -113,6 +113,49 @@ pub(super) enum ShapeFile {
         /// Half its length along each axis [m], 1e-6 to 1e6.
         half_extents: [f32; 3],
     },
+    /// The convex hull of some points, of at most 256 planes.
+    ConvexHull {
+        /// At least 4, not all in a plane [m].
+        points: Vec<[f32; 3]>,
+    },
+    /// Ground over a grid in x and z that is centred at the collider's position; all below it is solid.
+    Heightfield {
+        /// Grid points along x, 2 or more.
+        columns: u32,
+        /// Grid points along z, 2 or more.
+        rows: u32,
+        /// Distance between neighbouring grid points [m], 1e-6 to 1e6.
+        spacing: f32,
+        /// The heights of the grid points [m]: a row along x after the other.
+        heights: Vec<f32>,
+    },
+    /// A triangle mesh, sampled on a grid.
+    Mesh(ColliderMeshFile),
+}
+
+/// A triangle mesh as a collider: `positions` and `triangles`, or `obj`. It is scaled first, then turned, then moved.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct ColliderMeshFile {
+    /// The vertices [m].
+    pub positions: Option<Vec<[f32; 3]>>,
+    /// The triangles, as indices of vertices from 0.
+    pub triangles: Option<Vec<[u32; 3]>>,
+    /// A Wavefront OBJ file, relative to the folder of the scene.
+    pub obj: Option<String>,
+    /// Factor of all coordinates, or one for each axis. Default 1.
+    pub scale: Option<OneOrMany>,
+    /// Angles [degrees] by which it is turned about the x axis, then the y axis, then the z axis. Default [0, 0, 0].
+    pub rotate: Option<[f32; 3]>,
+    /// By how much it is moved [m]. Default [0, 0, 0].
+    pub translate: Option<[f32; 3]>,
+    /// The distance between neighbouring samples [m]. Default 1/64 of the largest side of the mesh.
+    pub cell: Option<f32>,
+    /// Whether it is a sheet with two sides, which holes may have; otherwise it must be closed and is solid. Particles must keep
+    /// a cell from a sheet at least. Default false.
+    #[serde(default)]
+    pub open: bool,
 }
 
 /// Where a collider goes: on straight lines and about one axis between the given times, and still before and after them.

@@ -1,11 +1,17 @@
 //! Contact materials and colliders of a scene file.
 
 use super::build::Builder;
-use super::colliders::{AllFile, ColliderFile, ContactMaterialFile, FrictionFile, FrictionPairFile, ShapeFile};
+use super::colliders::{
+    AllFile, ColliderFile, ColliderMeshFile, ContactMaterialFile, FrictionFile, FrictionPairFile, ShapeFile,
+};
 use super::error::{At, FileError, Reason};
 use super::motion::ColliderPath;
+use super::obj::Surface;
+use super::parts::MeshFile;
 use super::values::Either;
-use crate::collide::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, Friction, Shape};
+use crate::collide::{
+    Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, Friction, Heightfield, Shape,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of entry 0, which is there whether a file gives it or not.
@@ -155,18 +161,80 @@ impl Builder<'_> {
 
     /// The shape, and how it is turned by itself. What shapes a file can have is written here and in [`ShapeFile`].
     fn shape(&mut self, place: &str, file: &ShapeFile) -> Result<Collider, FileError> {
-        let shape = match *file {
+        let shape = match file {
             ShapeFile::HalfSpace { normal: None } => Shape::HalfSpace,
             ShapeFile::HalfSpace { normal: Some(normal) } => {
-                return Collider::half_space([0.0; 3], normal).at(|| format!("{place}.half_space.normal"));
+                return Collider::half_space([0.0; 3], *normal).at(|| format!("{place}.half_space.normal"));
             }
-            ShapeFile::Sphere { radius } => Shape::Sphere { radius },
-            ShapeFile::Capsule { radius, half_height } => Shape::Capsule { radius, half_height },
-            ShapeFile::Box { half_extents } => Shape::Box { half_extents },
+            &ShapeFile::Sphere { radius } => Shape::Sphere { radius },
+            &ShapeFile::Capsule { radius, half_height } => Shape::Capsule { radius, half_height },
+            &ShapeFile::Box { half_extents } => Shape::Box { half_extents },
+            ShapeFile::ConvexHull { points } => convex_hull(points).at(|| format!("{place}.convex_hull"))?,
+            ShapeFile::Heightfield { columns, rows, spacing, heights } => {
+                let (columns, rows, spacing, heights) = (*columns, *rows, *spacing, heights.clone());
+                Heightfield { columns, rows, spacing, heights }.into()
+            }
+            ShapeFile::Mesh(file) => self.mesh_shape(place, file)?,
         };
         Ok(Collider::new(shape, [0.0; 3]))
     }
+
+    fn mesh_shape(&mut self, place: &str, file: &ColliderMeshFile) -> Result<Shape, FileError> {
+        let mesh = MeshFile {
+            positions: file.positions.clone(),
+            triangles: file.triangles.clone(),
+            obj: file.obj.clone(),
+            scale: file.scale.clone(),
+            rotate: file.rotate,
+            translate: file.translate,
+        };
+        let surface = self.surface(place, &mesh)?;
+        let of = || format!("{place}.mesh");
+        // Each sample looks for its triangle, which takes about a 64th of what a cube of a lattice does.
+        let samples = samples(&surface, file.cell);
+        self.cubes = self.cubes.saturating_add((samples / 64.0) as u64);
+        if self.cubes > self.limits.cubes {
+            let what = "cubes of lattices, 64 samples of a collider mesh being one";
+            return Err(Reason::too_large(what, self.cubes, self.limits.cubes)).at(of);
+        }
+        bake(&surface, file.cell, file.open).at(of)
+    }
 }
+
+/// About how many samples a mesh has, with 4 cells around it.
+fn samples(surface: &Surface, cell: Option<f32>) -> f64 {
+    let mut sides = [0.0f64; 3];
+    for (axis, side) in sides.iter_mut().enumerate() {
+        let places = || surface.positions.iter().map(|position| f64::from(position[axis]));
+        *side = places().fold(f64::MIN, f64::max) - places().fold(f64::MAX, f64::min);
+    }
+    let cell = cell.map_or(sides.into_iter().fold(0.0, f64::max) / 64.0, f64::from);
+    sides.iter().map(|side| side / cell + 9.0).product()
+}
+
+#[cfg(feature = "mesh-colliders")]
+fn bake(surface: &Surface, cell: Option<f32>, open: bool) -> Result<Shape, Reason> {
+    let make = if open { Shape::sheet } else { Shape::mesh };
+    Ok(make(&surface.positions, &surface.triangles, cell)?)
+}
+
+#[cfg(feature = "mesh-colliders")]
+fn convex_hull(points: &[[f32; 3]]) -> Result<Shape, Reason> {
+    Ok(Shape::ConvexHull { points: points.to_vec() })
+}
+
+#[cfg(not(feature = "mesh-colliders"))]
+fn bake(_: &Surface, _: Option<f32>, _: bool) -> Result<Shape, Reason> {
+    Err(WITHOUT.into())
+}
+
+#[cfg(not(feature = "mesh-colliders"))]
+fn convex_hull(_: &[[f32; 3]]) -> Result<Shape, Reason> {
+    Err(WITHOUT.into())
+}
+
+#[cfg(not(feature = "mesh-colliders"))]
+const WITHOUT: &str = "this program was built without the feature `mesh-colliders`";
 
 fn friction(file: &FrictionFile) -> Friction {
     match *file {

@@ -112,7 +112,7 @@ pub struct Limits {
     /// Default 32 000 000.
     pub members: u64,
     /// Lattice cubes over the bounding boxes of soft bodies, and those beyond 64 over that of each of their triangles.
-    /// Default 4 000 000.
+    /// 64 samples of a mesh that is a collider count as one. Default 4 000 000.
     pub cubes: u64,
     /// Entries of `bodies`. Default 10 000.
     pub bodies: u64,

@@ -1,0 +1,32 @@
+// Heightfield: how far a point is above the plane of the triangle below it. xyz is the normal, w the distance [m]. The twin of
+// `sample_heights` in src/collide/baked/heightfield.rs, operation by operation. `data` is where its heights begin.
+
+fn heightfield_sample(data: u32, columns: u32, rows: u32, spacing: f32, p: vec3f) -> vec4f {
+    let zero = params.zero;
+    let limit = vec3f(f32(columns - 1u), f32(rows - 1u), 0.0);
+    let place = opaque(opaque(vec3f(p.xz, 0.0) / spacing, zero) + 0.5 * limit, zero);
+    let inside = clamp(place, vec3f(), limit);
+    let corner = min(vec2u(inside.xy), vec2u(columns - 2u, rows - 2u));
+    let t = opaque(inside - vec3f(vec2f(corner), 0.0), zero);
+    let first = data + corner.y * columns + corner.x;
+    let h00 = collider_data[first];
+    let h10 = collider_data[first + 1u];
+    let h01 = collider_data[first + columns];
+    let h11 = collider_data[first + columns + 1u];
+    var base = h00;
+    var rise = vec3f(h10 - h00, h01 - h00, 0.0);
+    var way = t;
+    if opaque1(t.x + t.y, zero) > 1.0 {
+        base = h11;
+        rise = vec3f(h11 - h01, h11 - h10, 0.0);
+        way = opaque(t - 1.0, zero);
+    }
+    rise = opaque(rise, zero);
+    let climb = opaque(rise * way, zero);
+    let height = opaque1(opaque1(base + climb.x, zero) + climb.y, zero);
+    // Beyond the border the ground goes on level.
+    let slope = select(opaque(rise / spacing, zero), vec3f(), place != inside);
+    let across = vec3f(-slope.x, 1.0, -slope.y);
+    let n = opaque(across / length(across), zero);
+    return vec4f(n, opaque1(p.y - height, zero) * n.y);
+}
