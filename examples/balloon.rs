@@ -162,6 +162,8 @@ fn main() -> anyhow::Result<()> {
         materials: vec![("stretch", parts.cloth.materials.structural)],
         tints: vec![(parts.cloth.particles.clone(), [0.40, 0.02, 0.03])],
         ropes,
+        rope_thickness: 0.012,
+        balls: Vec::new(),
         script: Some(Box::new(Gas { parts, fixed: pressure, pressure: 1.0, volume: f64::from(rest_volume) })),
         camera: Camera { target: Vec3::new(0.05, -0.05, 0.0), distance: 2.1, yaw: 0.5, pitch: 0.1 },
         ground: -0.9,

@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release --example soft_body                                     a window
 //! cargo run --release --example soft_body -- --headless --json                a line of figures
-//! cargo run --release --example soft_body -- --obj bunny.obj --spacing 0.06   a body of one's own
+//! cargo run --release --example soft_body -- --mesh bunny.obj --spacing 0.06  a body of one's own
 //! ```
 
 mod common;
@@ -48,7 +48,7 @@ struct Arguments {
     body: Hung,
     /// A closed surface that swings instead
     #[arg(long, value_name = "FILE.obj")]
-    obj: Option<PathBuf>,
+    mesh: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,7 +125,7 @@ impl Script for Bodies {
 }
 
 fn main() -> anyhow::Result<()> {
-    let Arguments { options, young, bulk, damping_time, density, spacing, elasticity: kind, body, obj } =
+    let Arguments { options, young, bulk, damping_time, density, spacing, elasticity: kind, body, mesh } =
         Arguments::parse();
     let shape = Material { damping_time, ..Material::compliant(2e-4) };
     let elasticity = match kind {
@@ -133,7 +133,7 @@ fn main() -> anyhow::Result<()> {
         Kind::Rigid => Elasticity::Rigid { shape: Material::RIGID },
         Kind::Regions => Elasticity::Regions { rings: 1, shape },
     };
-    let hung = match (&obj, body) {
+    let hung = match (&mesh, body) {
         (Some(path), _) => load_obj(path, 0.9)?,
         (None, Hung::Torus) => torus(0.34, 0.12, 96, 36),
         (None, Hung::Blob) => blob(4, 0.38),

@@ -133,7 +133,7 @@ fn soft_bodies_are_squeezed_and_keep_their_volume() {
     for elasticity in ["rigid", "regions"] {
         let report = self::report(
             "soft_body",
-            &["--frames", "12", "--spacing", "0.11", "--elasticity", elasticity, "--obj", obj.to_str().unwrap()],
+            &["--frames", "12", "--spacing", "0.11", "--elasticity", elasticity, "--mesh", obj.to_str().unwrap()],
         );
         let bounds = if elasticity == "rigid" { 0.99..1.01 } else { 0.8..1.2 };
         assert!(bounds.contains(&report["volume_ratio_of_hung"].as_f64().unwrap()), "{report}");
@@ -162,6 +162,46 @@ fn shape_matching_keeps_rigid_bodies_rigid() {
         assert!(if soft { figure("shape_error") > 0.01 } else { figure("shape_error") < 1e-3 }, "{body}");
         assert!(figure("grip_error") < if soft { 0.3 } else { 0.01 }, "{body}");
     }
+}
+
+#[test]
+fn contacts_lay_a_cloth_over_a_ball() {
+    let (png, folder) = (file("contacts.png"), file("contacts_obj"));
+    let arguments = ["--scene", "sphere", "--columns", "28", "--frames", "40", "--compare", "--size", "160", "120"];
+    let files = ["--png", png.to_str().unwrap(), "--obj", folder.to_str().unwrap(), "--every", "20"];
+    let report = report("contacts", &[&arguments[..], &files[..]].concat());
+    let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
+    for name in ["overflow", "self_intersections", "deepest_penetration", "non_finite_count"] {
+        assert_eq!(figure(name), 0.0, "{name} in {report}");
+    }
+    assert!(figure("candidates_max") >= figure("contacts_max") && figure("contacts_max") > 0.0, "{report}");
+    assert!(figure("searches") > 0.0 && figure("ms_per_frame_median_without") > 0.0, "{report}");
+    assert!(figure("lowest_point") < 0.6 && figure("mean_speed") > 0.0, "{report}");
+    assert_eq!(image::open(png).unwrap().width(), 160);
+    // The start, and what is there after 20 and after 40 steps.
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3);
+    let (models, _) = tobj::load_obj(folder.join("frame_00002.obj"), &tobj::LoadOptions::default()).unwrap();
+    assert_eq!(models[0].mesh.positions.len(), 3 * 28 * 28);
+    assert_eq!(models[0].mesh.indices.len(), 6 * 27 * 27);
+}
+
+#[test]
+fn contacts_hold_a_block_on_a_slope_or_let_it_slide() {
+    for [angle, friction] in [["25", "0.5"], ["40", "0.2"]] {
+        let report =
+            report("contacts", &["--scene", "incline", "--angle", angle, "--friction", friction, "--frames", "30"]);
+        let [slid, expected] = ["slid", "expected_slide"].map(|name| report[name].as_f64().unwrap());
+        assert!((slid - expected).abs() < 0.01 + 0.03 * expected, "{report}");
+    }
+}
+
+#[test]
+fn contacts_tighten_a_knot() {
+    let report = report("contacts", &["--scene", "knot"]);
+    let figure = |name: &str| report[name].as_f64().unwrap();
+    // That of a tight open trefoil is 3.4.
+    assert!((3.2..3.7).contains(&figure("writhe").abs()), "{report}");
+    assert!(figure("nearest_strands") > 0.019 && figure("max_strain") < 0.01, "{report}");
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! Draws a solver's buffers where they lie: no readback, no copy.
 
 use super::Demo;
-use super::camera::Camera;
+use super::colliders::ColliderMesh;
 use glam::camera::rh::{proj::directx::orthographic, view::look_at_mat4};
 use glam::{Mat4, Vec3};
-use std::ops::Range;
 use supple::wgpu::{self, util::DeviceExt};
-use supple::{Distance, Solver};
+use supple::{Distance, Pose, Solver};
 
 const SAMPLES: u32 = 4;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
@@ -41,6 +40,29 @@ struct Line {
     width: f32,
 }
 
+/// A piece of a rope, with those before and after it.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Tube {
+    particles: [u32; 4],
+    /// [m]
+    radius: f32,
+}
+
+/// Corners of a piece of a rope and of a ball, as many as `tube_corner` and `ball_vertex` of `draw.wgsl` make.
+const TUBE_CORNERS: u32 = 72;
+const BALL_CORNERS: u32 = 8 * TUBE_CORNERS;
+
+/// The colliders of a scene, placed on the host whenever one has moved.
+struct DrawnColliders {
+    meshes: Vec<ColliderMesh>,
+    poses: Vec<Pose>,
+    points: wgpu::Buffer,
+    normals: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    index_count: u32,
+}
+
 /// Pipelines and targets for one solver and one picture size.
 pub struct Renderer {
     device: wgpu::Device,
@@ -58,9 +80,17 @@ pub struct Renderer {
     sky: wgpu::RenderPipeline,
     lines: wgpu::RenderPipeline,
     line_instances: wgpu::Buffer,
-    /// The constraints among the lines, and the ropes.
-    constraint_lines: Range<u32>,
-    rope_lines: Range<u32>,
+    line_count: u32,
+    tube: wgpu::RenderPipeline,
+    tube_shadow: wgpu::RenderPipeline,
+    tube_instances: wgpu::Buffer,
+    tube_count: u32,
+    ball: wgpu::RenderPipeline,
+    ball_shadow: wgpu::RenderPipeline,
+    /// They stand after the tubes.
+    ball_count: u32,
+    collider: wgpu::RenderPipeline,
+    colliders: DrawnColliders,
     tints: wgpu::Buffer,
     ground_height: f32,
     targets: Option<Targets>,
@@ -99,7 +129,7 @@ impl Renderer {
             entry(5, storage),
         ];
         // The shadow map cannot be read in the pass that writes it.
-        let [layout, shadow_layout] = [full.as_slice(), &full[..1]]
+        let [layout, shadow_layout] = [full.as_slice(), &[full[0], full[4]]]
             .map(|entries| device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries }));
 
         let pipeline = |topology,
@@ -153,11 +183,21 @@ impl Renderer {
             attributes: &wgpu::vertex_attr_array![0 => Uint32x2, 1 => Unorm8x4, 2 => Float32],
         });
         let (triangles, strip) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::TriangleStrip);
+        let tube = Some(wgpu::VertexBufferLayout {
+            array_stride: size_of::<Tube>() as u64,
+            step_mode: wgpu::VertexStepMode::Instance,
+            attributes: &wgpu::vertex_attr_array![0 => Uint32x4, 1 => Float32],
+        });
         let surface_buffers = [position.clone(), normal];
         let surface = pipeline(triangles, "surface_vertex", Some("surface_fragment"), &surface_buffers, false);
         let surface_shadow = pipeline(triangles, "shadow_vertex", None, &[position], true);
         let ground = pipeline(strip, "ground_vertex", Some("ground_fragment"), &[], false);
         let sky = pipeline(strip, "sky_vertex", Some("sky_fragment"), &[], false);
+        let collider = pipeline(triangles, "solid_vertex", Some("solid_fragment"), &surface_buffers, false);
+        let tube_shadow = pipeline(triangles, "tube_shadow_vertex", None, std::slice::from_ref(&tube), true);
+        let ball_shadow = pipeline(triangles, "ball_shadow_vertex", None, std::slice::from_ref(&tube), true);
+        let ball = pipeline(triangles, "ball_vertex", Some("solid_fragment"), std::slice::from_ref(&tube), false);
+        let tube = pipeline(triangles, "tube_vertex", Some("solid_fragment"), &[tube], false);
         let lines = pipeline(triangles, "line_vertex", Some("line_fragment"), &[line], false);
 
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
@@ -167,16 +207,19 @@ impl Renderer {
             mapped_at_creation: false,
         });
         let mut all_lines = constraint_lines(demo, solver);
-        let constraint_count = all_lines.len() as u32;
-        all_lines.extend(rope_lines(demo));
-        let rope_lines = constraint_count..all_lines.len() as u32;
+        let line_count = all_lines.len() as u32;
         // A buffer must not be empty.
         all_lines.push(bytemuck::Zeroable::zeroed());
-        let line_instances = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("lines"),
-            contents: bytemuck::cast_slice(&all_lines),
-            usage: wgpu::BufferUsages::VERTEX,
-        });
+        let mut tubes = tubes(demo);
+        let tube_count = tubes.len() as u32;
+        tubes.extend(demo.balls.iter().map(|&(particle, radius)| Tube { particles: [particle; 4], radius }));
+        tubes.push(bytemuck::Zeroable::zeroed());
+        let vertices = |label, contents| {
+            let usage = wgpu::BufferUsages::VERTEX;
+            device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
+        };
+        let line_instances = vertices("lines", bytemuck::cast_slice(&all_lines));
+        let tube_instances = vertices("tubes", bytemuck::cast_slice(&tubes));
         let tints = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: Some("tints"),
             contents: bytemuck::cast_slice(&tints(demo)),
@@ -188,7 +231,10 @@ impl Renderer {
         let shadow_bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &shadow_layout,
-            entries: &[wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() }],
+            entries: &[
+                wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 4, resource: solver.positions().as_entire_binding() },
+            ],
         });
         Self {
             device: device.clone(),
@@ -206,8 +252,16 @@ impl Renderer {
             sky,
             lines,
             line_instances,
-            constraint_lines: 0..constraint_count,
-            rope_lines,
+            line_count,
+            tube,
+            tube_shadow,
+            tube_instances,
+            tube_count,
+            ball,
+            ball_shadow,
+            ball_count: demo.balls.len() as u32,
+            collider,
+            colliders: DrawnColliders::new(device, demo),
             tints,
             ground_height: demo.ground,
             targets: None,
@@ -232,9 +286,11 @@ impl Renderer {
         view: &wgpu::TextureView,
         size: (u32, u32),
         solver: &Solver,
-        camera: &Camera,
+        demo: &Demo,
         color_view: ColorView,
     ) {
+        let camera = &demo.camera;
+        self.colliders.place(&self.queue, demo.collider_poses());
         let light = Vec3::new(0.5, 0.7, 0.65).normalize();
         let light_view = look_at_mat4(camera.target + light * 8.0, camera.target, Vec3::Y);
         let uniform = FrameUniform {
@@ -267,6 +323,12 @@ impl Renderer {
             pass.set_pipeline(&self.surface_shadow);
             surface(&mut pass);
             pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+            self.colliders.draw(&mut pass);
+            pass.set_pipeline(&self.tube_shadow);
+            pass.set_vertex_buffer(0, self.tube_instances.slice(..));
+            pass.draw(0..TUBE_CORNERS, 0..self.tube_count);
+            pass.set_pipeline(&self.ball_shadow);
+            pass.draw(0..BALL_CORNERS, self.tube_count..self.tube_count + self.ball_count);
         }
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("picture"),
@@ -284,21 +346,72 @@ impl Renderer {
         pass.draw(0..3, 0..1);
         pass.set_pipeline(&self.ground);
         pass.draw(0..4, 0..1);
+        pass.set_pipeline(&self.collider);
+        self.colliders.draw(&mut pass);
         // Groups have no lines to show, a chain nothing else.
-        let only_lines = solver.index_count() == 0;
-        let wants_lines = color_view == ColorView::Constraints && !self.constraint_lines.is_empty();
-        if !only_lines && !wants_lines {
-            pass.set_pipeline(&self.surface);
-            surface(&mut pass);
-            pass.set_vertex_buffer(1, solver.normals().slice(..));
-            pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+        let only_lines = solver.index_count() == 0 && self.tube_count == 0;
+        let wants_lines = color_view == ColorView::Constraints && self.line_count > 0;
+        if only_lines || wants_lines {
+            pass.set_pipeline(&self.lines);
+            pass.set_vertex_buffer(0, self.line_instances.slice(..));
+            pass.draw(0..6, 0..self.line_count);
+            return;
         }
-        pass.set_pipeline(&self.lines);
-        pass.set_vertex_buffer(0, self.line_instances.slice(..));
-        pass.draw(
-            0..6,
-            if only_lines || wants_lines { self.constraint_lines.clone() } else { self.rope_lines.clone() },
-        );
+        pass.set_pipeline(&self.surface);
+        surface(&mut pass);
+        pass.set_vertex_buffer(1, solver.normals().slice(..));
+        pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+        pass.set_pipeline(&self.tube);
+        pass.set_vertex_buffer(0, self.tube_instances.slice(..));
+        pass.draw(0..TUBE_CORNERS, 0..self.tube_count);
+        pass.set_pipeline(&self.ball);
+        pass.draw(0..BALL_CORNERS, self.tube_count..self.tube_count + self.ball_count);
+    }
+}
+
+impl DrawnColliders {
+    fn new(device: &wgpu::Device, demo: &Demo) -> Self {
+        let colliders = demo.scene.colliders();
+        let meshes: Vec<_> = colliders.iter().map(|collider| ColliderMesh::new(collider, demo.ground)).collect();
+        let mut triangles = Vec::new();
+        let mut base = 0;
+        for mesh in &meshes {
+            triangles.extend(mesh.triangles.iter().map(|triangle| triangle.map(|point| base + point)));
+            base += mesh.len() as u32;
+        }
+        let index_count = triangles.len() as u32 * 3;
+        triangles.push([0; 3]);
+        let usage = wgpu::BufferUsages::INDEX;
+        let contents = bytemuck::cast_slice(&triangles);
+        let indices =
+            device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some("colliders"), contents, usage });
+        let room = || {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("colliders"),
+                size: u64::from(base.max(1)) * 16,
+                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        };
+        Self { meshes, poses: Vec::new(), points: room(), normals: room(), indices, index_count }
+    }
+
+    fn place(&mut self, queue: &wgpu::Queue, poses: Vec<Pose>) {
+        if self.poses == poses {
+            return;
+        }
+        let placed = self.meshes.iter().zip(&poses).flat_map(|(mesh, pose)| mesh.placed(pose));
+        let (points, normals): (Vec<_>, Vec<_>) = placed.map(|[point, normal]| (point, normal)).unzip();
+        queue.write_buffer(&self.points, 0, bytemuck::cast_slice(&points));
+        queue.write_buffer(&self.normals, 0, bytemuck::cast_slice(&normals));
+        self.poses = poses;
+    }
+
+    fn draw(&self, pass: &mut wgpu::RenderPass) {
+        pass.set_vertex_buffer(0, self.points.slice(..));
+        pass.set_vertex_buffer(1, self.normals.slice(..));
+        pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
+        pass.draw_indexed(0..self.index_count, 0, 0..1);
     }
 }
 
@@ -314,9 +427,17 @@ fn constraint_lines(demo: &Demo, solver: &Solver) -> Vec<Line> {
     distances.zip(colors).map(line).collect()
 }
 
-fn rope_lines(demo: &Demo) -> impl Iterator<Item = Line> {
-    let distances = demo.scene.distances(demo.ropes.clone());
-    distances.map(|distance| Line { particles: distance.particles, color: [70, 60, 45, 255], width: 0.012 })
+/// The ropes, piece by piece; one that begins where the last has ended goes on from it.
+fn tubes(demo: &Demo) -> Vec<Tube> {
+    let pieces: Vec<[u32; 2]> = demo.scene.distances(demo.ropes.clone()).map(|distance| distance.particles).collect();
+    let radius = if demo.rope_thickness > 0.0 { 0.5 * demo.rope_thickness } else { 0.006 };
+    let tube = |place: usize| {
+        let [a, b] = pieces[place];
+        let before = place.checked_sub(1).map(|before| pieces[before]).filter(|before| before[1] == a);
+        let after = pieces.get(place + 1).filter(|after| after[0] == b);
+        Tube { particles: [before.map_or(a, |before| before[0]), a, b, after.map_or(b, |after| after[1])], radius }
+    };
+    (0..pieces.len()).map(tube).collect()
 }
 
 /// The colour of every particle, and 1 where both sides have it; one row for all where they are alike.

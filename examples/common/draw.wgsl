@@ -72,25 +72,105 @@ fn strain_color(strain: f32) -> vec3f {
     return mix(middle, vec3f(0.75, 0.03, 0.03), clamp(t - 2.0, 0.0, 1.0));
 }
 
-@fragment
-fn surface_fragment(in: Surface) -> @location(0) vec4f {
-    let view = normalize(frame.eye - in.world);
-    let geometric = normalize(in.normal);
-    let front = dot(geometric, view) >= 0.0;
-    let n = select(-geometric, geometric, front);
-    var base = select(mix(vec3f(0.55, 0.36, 0.13), in.tint.rgb, in.tint.a), in.tint.rgb, front);
-    if frame.color_view == 1u {
-        base = strain_color(in.strain);
-    }
+// What a surface of the given colour shows to the eye, its normal turned to it.
+fn shaded(base: vec3f, world: vec3f, n: vec3f, through: f32) -> vec4f {
+    let view = normalize(frame.eye - world);
     let facing = dot(n, frame.light);
-    // Light that falls on the far side of thin cloth shines through.
-    let through = max(-facing, 0.0) * 0.18;
-    let direct = (max(facing, 0.0) + through) * lit(in.world, n);
+    let direct = (max(facing, 0.0) + max(-facing, 0.0) * through) * lit(world, n);
     let sky = 0.5 + 0.5 * n.y;
     let half_way = normalize(frame.light + view);
     let sheen = pow(1.0 - max(dot(n, view), 0.0), 3.0) * 0.10 + pow(max(dot(n, half_way), 0.0), 24.0) * 0.08 * max(facing, 0.0);
     let ambient = mix(vec3f(0.10, 0.09, 0.085), SKY * 0.40, sky);
     return shown(base * (ambient + direct * vec3f(1.75, 1.65, 1.5)) + sheen * (0.3 + direct));
+}
+
+@fragment
+fn surface_fragment(in: Surface) -> @location(0) vec4f {
+    let geometric = normalize(in.normal);
+    let front = dot(geometric, frame.eye - in.world) >= 0.0;
+    var base = select(mix(vec3f(0.55, 0.36, 0.13), in.tint.rgb, in.tint.a), in.tint.rgb, front);
+    if frame.color_view == 1u {
+        base = strain_color(in.strain);
+    }
+    // Light that falls on the far side of thin cloth shines through.
+    return shaded(base, in.world, select(-geometric, geometric, front), 0.18);
+}
+
+struct Solid {
+    @builtin(position) clip: vec4f,
+    @location(0) world: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) color: vec3f,
+}
+
+@vertex
+fn solid_vertex(@location(0) position: vec4f, @location(1) normal: vec4f) -> Solid {
+    return Solid(frame.view_projection * position, position.xyz, normal.xyz, vec3f(0.30, 0.31, 0.32));
+}
+
+@fragment
+fn solid_fragment(in: Solid) -> @location(0) vec4f {
+    let geometric = normalize(in.normal);
+    let front = dot(geometric, frame.eye - in.world) >= 0.0;
+    return shaded(in.color, in.world, select(-geometric, geometric, front), 0.0);
+}
+
+// A corner of a round piece of rope and its normal: twelve sides of two triangles. `particles` are those before, at either end
+// of, and after the piece, so that neighbours share their rings.
+fn tube_corner(index: u32, particles: vec4u, radius: f32) -> array<vec3f, 2> {
+    let corner = index % 6u;
+    let at_end = corner == 2u || corner == 4u || corner == 5u;
+    let side = index / 6u + select(0u, 1u, corner == 1u || corner == 3u || corner == 5u);
+    let here = points[select(particles.y, particles.z, at_end)].xyz;
+    let from_place = points[select(particles.x, particles.y, at_end)].xyz;
+    let to_place = points[select(particles.z, particles.w, at_end)].xyz;
+    let along = normalize(to_place - from_place);
+    // A direction that a rope seldom runs in, so that rings are seldom turned against each other.
+    let across = normalize(cross(along, vec3f(0.31, 0.88, 0.36)));
+    let angle = f32(side % 12u) * (6.2831853 / 12.0);
+    let normal = across * cos(angle) + cross(along, across) * sin(angle);
+    return array(here + normal * radius, normal);
+}
+
+@vertex
+fn tube_vertex(@builtin(vertex_index) index: u32, @location(0) particles: vec4u, @location(1) radius: f32) -> Solid {
+    let corner = tube_corner(index, particles, radius);
+    return Solid(frame.view_projection * vec4f(corner[0], 1.0), corner[0], corner[1], vec3f(0.36, 0.22, 0.09));
+}
+
+@vertex
+fn tube_shadow_vertex(
+    @builtin(vertex_index) index: u32,
+    @location(0) particles: vec4u,
+    @location(1) radius: f32,
+) -> @builtin(position) vec4f {
+    return frame.light_projection * vec4f(tube_corner(index, particles, radius)[0], 1.0);
+}
+
+// A corner of a ball and its normal: eight bands of twelve sides.
+fn ball_corner(index: u32, particle: u32, radius: f32) -> array<vec3f, 2> {
+    let corner = index % 6u;
+    let band = index / 72u + select(0u, 1u, corner == 2u || corner == 4u || corner == 5u);
+    let side = (index / 6u) % 12u + select(0u, 1u, corner == 1u || corner == 3u || corner == 5u);
+    let down = f32(band) * (3.1415927 / 8.0);
+    let around = f32(side % 12u) * (6.2831853 / 12.0);
+    let normal = vec3f(sin(down) * cos(around), cos(down), sin(down) * sin(around));
+    return array(points[particle].xyz + normal * radius, normal);
+}
+
+@vertex
+fn ball_vertex(@builtin(vertex_index) index: u32, @location(0) particles: vec4u, @location(1) radius: f32) -> Solid {
+    let corner = ball_corner(index, particles.x, radius);
+    return Solid(frame.view_projection * vec4f(corner[0], 1.0), corner[0], corner[1], vec3f(0.05, 0.055, 0.06));
+}
+
+@vertex
+fn ball_shadow_vertex(
+    @builtin(vertex_index) index: u32,
+    @location(0) particles: vec4u,
+    @location(1) radius: f32,
+) -> @builtin(position) vec4f {
+    return frame.light_projection * vec4f(ball_corner(index, particles.x, radius)[0], 1.0);
 }
 
 struct Ground {

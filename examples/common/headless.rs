@@ -1,6 +1,7 @@
 //! A demo without a window: steps, times, files, and a report.
 
 use super::measure::{median, peak_memory_mb};
+use super::obj::Sequence;
 use super::picture::{Film, Painter};
 use super::{Demo, Figures, Options};
 use anyhow::Context as _;
@@ -99,6 +100,11 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     let mut painter = wants_pictures.then(|| Painter::new(&gpu, demo, &solver, picture_size));
     let mut film =
         options.gif.as_deref().map(|path| Film::create(path).with_context(|| cannot_write(path))).transpose()?;
+    let mut sequence =
+        options.obj.as_deref().map(|folder| Sequence::create(folder, options.every, demo)).transpose()?;
+    if let Some(sequence) = &mut sequence {
+        sequence.write(demo.scene.positions())?;
+    }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {per_sec}, {eta} left")?;
     let progress = ProgressBar::new(options.frames.into()).with_style(style);
     let mut times = Vec::new();
@@ -114,6 +120,9 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         times.push(start.elapsed().as_secs_f64() * 1e3);
         if let Some(script) = &mut demo.script {
             script.observe(&solver.read_positions()?);
+        }
+        if let Some(sequence) = sequence.as_mut().filter(|sequence| sequence.wants(frame + 1)) {
+            sequence.write(&solver.read_positions()?)?;
         }
         if let (Some(painter), Some(film), 0) = (&mut painter, &mut film, frame % 2) {
             film.push(&painter.paint(&gpu, demo, &solver)?)?;

@@ -4,9 +4,11 @@
 #![allow(dead_code, reason = "each example uses its own part of it")]
 
 pub mod camera;
+pub mod colliders;
 pub mod draw;
 pub mod headless;
 pub mod measure;
+pub mod obj;
 pub mod panel;
 pub mod picture;
 pub mod shapes;
@@ -17,7 +19,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ops::Range;
 use std::path::PathBuf;
-use supple::{MaterialId, Method, Scene, Settings, Solver, Sweep, Wind};
+use supple::{MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind};
 
 /// The options that every demo takes.
 #[derive(Args, Debug, Clone)]
@@ -67,6 +69,12 @@ pub struct Options {
     /// Write a film, a picture every second step
     #[arg(long, value_name = "FILE.gif")]
     pub gif: Option<PathBuf>,
+    /// Write the surfaces as frame_00000.obj and so on, the start first; the folder is made
+    #[arg(long, value_name = "FOLDER")]
+    pub obj: Option<PathBuf>,
+    /// Steps from one of these files to the next
+    #[arg(long, default_value_t = 1, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub every: u32,
     /// Width and height of pictures and of the window
     #[arg(long, value_names = ["WIDTH", "HEIGHT"], num_args = 2, default_values_t = [1280, 800])]
     pub size: Vec<u32>,
@@ -139,6 +147,11 @@ pub trait Script {
         Ok(())
     }
 
+    /// Where it has moved colliders, by their places in [`Scene::colliders`]; the others are where they were at the start.
+    fn moved_colliders(&self) -> &[(usize, Pose)] {
+        &[]
+    }
+
     /// Takes note of positions: those after every step, or in a window the last that have come.
     fn observe(&mut self, _positions: &[[f32; 3]]) {}
 
@@ -164,12 +177,27 @@ pub struct Demo {
     pub materials: Vec<(&'static str, MaterialId)>,
     /// The distance constraints that are drawn as cords beside the surfaces.
     pub ropes: Range<u32>,
+    /// How thick these are drawn [m]; 0 for 12 mm.
+    pub rope_thickness: f32,
+    /// Particles that are drawn as balls, and their radii [m].
+    pub balls: Vec<(u32, f32)>,
     /// Colours of particles, linear; the others are red, and yellow on the back.
     pub tints: Vec<(Range<u32>, [f32; 3])>,
     pub script: Option<Box<dyn Script>>,
     pub camera: Camera,
     /// Height of the drawn ground [m].
     pub ground: f32,
+}
+
+impl Demo {
+    /// Where every collider is now.
+    pub fn collider_poses(&self) -> Vec<Pose> {
+        let mut poses: Vec<Pose> = self.scene.colliders().iter().map(|collider| collider.pose).collect();
+        for &(index, pose) in self.script.iter().flat_map(|script| script.moved_colliders()) {
+            poses[index] = pose;
+        }
+        poses
+    }
 }
 
 /// Runs a demo in a window, or without one where there is no display; prints and checks what came of it.

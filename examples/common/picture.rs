@@ -40,7 +40,7 @@ impl Painter {
         let (width, height) = self.size;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let view = self.texture.create_view(&Default::default());
-        self.renderer.draw(&mut encoder, &view, self.size, solver, &demo.camera, ColorView::Cloth);
+        self.renderer.draw(&mut encoder, &view, self.size, solver, demo, ColorView::Cloth);
         let stride = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let staging = gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("picture"),

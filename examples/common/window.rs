@@ -318,7 +318,7 @@ impl State {
         if let Some(frame) = &frame {
             let view = frame.texture.create_view(&Default::default());
             let size = (self.surface_config.width, self.surface_config.height);
-            self.renderer.draw(&mut encoder, &view, size, &self.solver, &demo.camera, self.color_view);
+            self.renderer.draw(&mut encoder, &view, size, &self.solver, demo, self.color_view);
         }
         let shown = panel::Shown {
             seconds: elapsed,

@@ -1,0 +1,117 @@
+//! Colliders as they are drawn: a mesh of each shape, placed where it is.
+
+use glam::{Quat, Vec3};
+use supple::{Collider, Pose, Shape};
+
+/// Half the side of the square that stands for a half-space [m].
+const PLANE: f32 = 1.5;
+const AROUND: u32 = 64;
+const ALONG: u32 = 32;
+
+/// Points with their normals, and triangles.
+#[derive(Debug, Default)]
+pub struct ColliderMesh {
+    points: Vec<[Vec3; 2]>,
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl ColliderMesh {
+    /// In its own frame; nothing where the ground at the given height stands for it.
+    pub fn new(collider: &Collider, ground: f32) -> Self {
+        let mut mesh = Self::default();
+        match collider.shape {
+            Shape::HalfSpace => {
+                let up = turn(&collider.pose) * Vec3::Y;
+                if up.y < 0.9999 || (collider.pose.position[1] - ground).abs() > 0.01 {
+                    mesh.face(Vec3::Y, Vec3::X * PLANE, Vec3::ZERO);
+                }
+            }
+            // Of a shell the lower half, so that one can look in.
+            Shape::Sphere { radius } => mesh.round(radius, 0.0, if collider.two_sided { ALONG / 2 } else { 0 }),
+            Shape::Capsule { radius, half_height } => mesh.round(radius, half_height, 0),
+            Shape::Box { half_extents } => {
+                let extents = Vec3::from(half_extents);
+                for normal in [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|axis| [axis, -axis]) {
+                    let side = if normal.y == 0.0 { Vec3::Y } else { Vec3::X };
+                    mesh.face(normal, side, extents);
+                }
+            }
+            // A shape that is not known here is not drawn.
+            _ => {}
+        }
+        mesh
+    }
+
+    /// A rectangle: of a box of the given extents, or about the origin where these are none.
+    fn face(&mut self, normal: Vec3, side: Vec3, extents: Vec3) {
+        let base = self.points.len() as u32;
+        let other = normal.cross(side);
+        for (u, v) in [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)] {
+            let corner = side * u + other * v;
+            let place = if extents == Vec3::ZERO { corner } else { (corner + normal) * extents };
+            self.points.push([place, normal]);
+        }
+        self.triangles.extend([[base, base + 1, base + 2], [base + 2, base + 1, base + 3]]);
+    }
+
+    /// A ball, drawn out along y, without its first rows from above.
+    fn round(&mut self, radius: f32, half_height: f32, first: u32) {
+        let base = self.points.len() as u32;
+        // The equator stands twice, at either end of the segment.
+        let rows: Vec<(u32, f32)> = (first..=ALONG)
+            .flat_map(|row| match row.cmp(&(ALONG / 2)) {
+                std::cmp::Ordering::Less => vec![(row, half_height)],
+                std::cmp::Ordering::Equal => vec![(row, half_height), (row, -half_height)],
+                std::cmp::Ordering::Greater => vec![(row, -half_height)],
+            })
+            .collect();
+        for &(row, shift) in &rows {
+            let (sin, cos) = (row as f32 / ALONG as f32 * std::f32::consts::PI).sin_cos();
+            for column in 0..AROUND {
+                let (z, x) = (column as f32 / AROUND as f32 * std::f32::consts::TAU).sin_cos();
+                let normal = Vec3::new(x * sin, cos, z * sin);
+                self.points.push([normal * radius + Vec3::Y * shift, normal]);
+            }
+        }
+        for row in 0..rows.len() as u32 - 1 {
+            for column in 0..AROUND {
+                let [a, b] = [column, (column + 1) % AROUND].map(|column| base + row * AROUND + column);
+                self.triangles.extend([[a, b, a + AROUND], [b, b + AROUND, a + AROUND]]);
+            }
+        }
+    }
+
+    /// Its points and its normals at a pose.
+    pub fn placed(&self, pose: &Pose) -> impl Iterator<Item = [[f32; 4]; 2]> {
+        let (turn, position) = (turn(pose), Vec3::from(pose.position));
+        self.points.iter().map(move |&[point, normal]| {
+            [(turn * point + position).extend(1.0).into(), (turn * normal).extend(0.0).into()]
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+}
+
+/// How far a point is from a collider's surface [m], less than 0 inside; none of a shape that is not known here.
+pub fn signed_distance(collider: &Collider, pose: &Pose, point: [f32; 3]) -> Option<f64> {
+    let p = (turn(pose).inverse() * (Vec3::from(point) - Vec3::from(pose.position))).as_dvec3();
+    Some(match collider.shape {
+        Shape::HalfSpace => p.y,
+        Shape::Sphere { radius } => p.length() - f64::from(radius),
+        Shape::Capsule { radius, half_height } => {
+            let half_height = f64::from(half_height);
+            (p - p.y.clamp(-half_height, half_height) * glam::DVec3::Y).length() - f64::from(radius)
+        }
+        Shape::Box { half_extents } => {
+            let beyond = p.abs() - Vec3::from(half_extents).as_dvec3();
+            beyond.max(glam::DVec3::ZERO).length() + beyond.max_element().min(0.0)
+        }
+        _ => return None,
+    })
+}
+
+fn turn(pose: &Pose) -> Quat {
+    Quat::from_array(pose.rotation).normalize()
+}

@@ -1,0 +1,297 @@
+//! Cloth on bodies, on the ground, on other cloth and on itself.
+
+use crate::common::camera::Camera;
+use crate::common::headless::Report;
+use crate::common::{self, Demo, Figures};
+use crate::{Arguments, Drive, Play};
+use anyhow::ensure;
+use glam::{Quat, Vec3};
+use serde_json::json;
+use std::f32::consts::TAU;
+use supple::{
+    Cloth, ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Particle, Pose, Scene,
+    SelfCollisionLevel, Shape, Solver,
+};
+
+const PARTICLES: Option<SelfCollisionLevel> = Some(SelfCollisionLevel::Particles);
+const SURFACES: Option<SelfCollisionLevel> = Some(SelfCollisionLevel::Surfaces);
+
+/// A square cloth about a point, its sides turned by an angle about the vertical.
+fn sheet(columns: u32, rows: u32, side: f32, middle: Vec3, angle: f32) -> ClothGrid {
+    let turn = Quat::from_rotation_y(angle);
+    let (across, along) = (turn * Vec3::X * side, turn * Vec3::Z * side);
+    ClothGrid {
+        columns,
+        rows,
+        origin: (middle - 0.5 * (across + along)).into(),
+        column_axis: across.into(),
+        row_axis: along.into(),
+        ..ClothGrid::default()
+    }
+}
+
+/// Colours that differ, for the cloths of a pile.
+fn tint(index: u32) -> [f32; 3] {
+    const TINTS: [[f32; 3]; 8] = [
+        [0.45, 0.05, 0.05],
+        [0.60, 0.28, 0.04],
+        [0.55, 0.45, 0.10],
+        [0.12, 0.33, 0.08],
+        [0.03, 0.28, 0.28],
+        [0.03, 0.12, 0.38],
+        [0.20, 0.06, 0.32],
+        [0.45, 0.40, 0.34],
+    ];
+    TINTS[index as usize % TINTS.len()]
+}
+
+/// A collider of the friction that is asked for.
+fn add(scene: &mut Scene, material: ContactMaterialId, collider: Collider) -> supple::Result<ColliderId> {
+    scene.add_collider(Collider { material, ..collider })
+}
+
+/// Turns a collider about the vertical, from half a second on.
+fn spin(id: ColliderId, at: [f32; 3], turns_a_second: f32) -> Option<Drive> {
+    let drive = move |solver: &mut Solver, step: u32| {
+        let seconds = ((step + 1) as f32 / 60.0 - 0.5).max(0.0);
+        let rotation = Quat::from_rotation_y(TAU * turns_a_second * seconds).to_array();
+        let pose = Pose { position: at, rotation };
+        solver.move_collider(id, pose)?;
+        Ok(vec![(id.index(), pose)])
+    };
+    (turns_a_second != 0.0).then(|| Box::new(drive) as Drive)
+}
+
+/// A cloth of 2 m over a body that stands on the ground, and falls from a little above it.
+fn over(arguments: &Arguments, body: Collider, top: f32) -> anyhow::Result<Play> {
+    let [columns, rows] = arguments.columns(316);
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&sheet(columns, rows, 2.0, Vec3::Y * (top + 0.03), 0.0))?;
+    let spacing = 2.0 / (columns.max(rows) - 1) as f32;
+    let material = arguments.material(&mut scene, PARTICLES, spacing)?;
+    scene.set_particle_contact(cloth.particles.clone(), material)?;
+    common::jitter(&mut scene, cloth.particles.clone(), 0.01 * spacing, arguments.options.seed)?;
+    let at = body.pose.position;
+    let id = add(&mut scene, material, body)?;
+    add(&mut scene, material, Collider::default())?;
+    let camera = Camera { target: Vec3::new(0.0, 0.38, 0.0), distance: 3.3, yaw: 0.5, pitch: 0.38 };
+    Ok(Play {
+        demo: demo(scene, &[cloth], camera),
+        drive: spin(id, at, arguments.spin),
+        check: Box::new(move |report| {
+            crossed(report)?;
+            let deepest = report.figures["deepest_penetration"].as_f64();
+            ensure!(deepest < Some(1e-4), "the cloth is {deepest:?} m inside");
+            ensure!(report.lowest_point > -1e-4, "the cloth is below the ground: {} m", report.lowest_point);
+            ensure!(report.mean_strain < 0.05, "the cloth is stretched by {:.1} %", report.mean_strain * 100.0);
+            Ok(())
+        }),
+        ..Play::default()
+    })
+}
+
+fn demo(scene: Scene, cloths: &[Cloth], camera: Camera) -> Demo {
+    let edges = cloths[0].structural.clone();
+    let tints = (0..).zip(cloths).map(|(index, cloth)| (cloth.particles.clone(), tint(index)));
+    let tints = if cloths.len() > 1 { tints.collect() } else { Vec::new() };
+    Demo { title: "contacts", edges, tints, camera, scene, ..Demo::default() }
+}
+
+/// Whether no edge passes through a triangle.
+fn crossed(report: &Report) -> anyhow::Result<()> {
+    let crossings = report.figures["self_intersections"].as_u64();
+    ensure!(crossings == Some(0), "cloth passes through cloth {crossings:?} times");
+    Ok(())
+}
+
+/// On a ball of 0.5 m that lies on the ground.
+pub fn sphere(arguments: &Arguments) -> anyhow::Result<Play> {
+    over(arguments, Collider::new(Shape::Sphere { radius: 0.5 }, [0.0, 0.5, 0.0]), 1.0)
+}
+
+/// On a block with edges and corners.
+pub fn table(arguments: &Arguments) -> anyhow::Result<Play> {
+    let half_extents = [0.5, 0.35, 0.5];
+    over(arguments, Collider::new(Shape::Box { half_extents }, [0.0, 0.35, 0.0]), 0.7)
+}
+
+/// A pile of cloths, each turned against the one below.
+fn pile(
+    arguments: &Arguments,
+    columns: u32,
+    count: u32,
+    place: impl Fn(u32) -> Vec3,
+) -> anyhow::Result<(Scene, Vec<Cloth>, ContactMaterialId)> {
+    let [columns, rows] = arguments.columns(columns);
+    let mut scene = Scene::new();
+    let material = arguments.material(&mut scene, PARTICLES, 1.0 / (columns.max(rows) - 1) as f32)?;
+    let mut cloths = Vec::new();
+    for index in 0..arguments.count.unwrap_or(count) {
+        let cloth = scene.add_cloth_grid(&sheet(columns, rows, 1.0, place(index), 0.4 * index as f32))?;
+        scene.set_particle_contact(cloth.particles.clone(), material)?;
+        common::jitter(&mut scene, cloth.particles.clone(), 1e-4, arguments.options.seed)?;
+        cloths.push(cloth);
+    }
+    Ok((scene, cloths, material))
+}
+
+/// Cloths of 1 m that fall on one another.
+pub fn layers(arguments: &Arguments) -> anyhow::Result<Play> {
+    let place = |index: u32| Vec3::new(0.0, 0.1 + 0.08 * index as f32, 0.0);
+    let (mut scene, cloths, material) = pile(arguments, 96, 8, place)?;
+    add(&mut scene, material, Collider::default())?;
+    let camera = Camera { target: Vec3::new(0.0, 0.03, 0.0), distance: 1.9, yaw: 0.5, pitch: 0.5 };
+    Ok(Play {
+        demo: demo(scene, &cloths, camera),
+        margin: Some(0.5),
+        pairs_per_particle: Some(32),
+        check: Box::new(|report| {
+            crossed(report)?;
+            ensure!(report.lowest_point > -1e-4, "a cloth is below the ground: {} m", report.lowest_point);
+            Ok(())
+        }),
+        ..Play::default()
+    })
+}
+
+/// Cloths of 1 m in a bowl: the lower half of a shell of 1 m.
+pub fn bowl(arguments: &Arguments) -> anyhow::Result<Play> {
+    let place = |index: u32| Vec3::new(0.0, -0.45 + 0.05 * index as f32, 0.0);
+    let (mut scene, cloths, material) = pile(arguments, 48, 20, place)?;
+    let shell = Collider::new(Shape::Sphere { radius: 1.0 }, [0.0; 3]);
+    add(&mut scene, material, Collider { two_sided: true, ..shell })?;
+    let camera = Camera { target: Vec3::new(0.0, -0.5, 0.0), distance: 2.9, yaw: 0.5, pitch: 0.7 };
+    let mut demo = demo(scene, &cloths, camera);
+    demo.ground = -1.0;
+    Ok(Play {
+        demo,
+        frames: 180,
+        margin: Some(0.5),
+        pairs_per_particle: Some(32),
+        check: Box::new(|report| {
+            crossed(report)?;
+            let deepest = report.figures["deepest_penetration"].as_f64();
+            ensure!(deepest < Some(1e-4), "a cloth is {deepest:?} m outside the bowl");
+            Ok(())
+        }),
+        ..Play::default()
+    })
+}
+
+/// A cloth of 1 m by 1 m, in two grips that turn against each other and come nearer as it shortens.
+pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
+    let [columns, rows] = arguments.columns(128);
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&ClothGrid { tethers: None, ..sheet(columns, rows, 1.0, Vec3::ZERO, 0.0) })?;
+    let spacing = 1.0 / (columns.max(rows) - 1) as f32;
+    let material = arguments.material(&mut scene, SURFACES, spacing)?;
+    scene.set_particle_contact(cloth.particles.clone(), material)?;
+    common::jitter(&mut scene, cloth.particles.clone(), 0.02 * spacing, arguments.options.seed.max(1))?;
+    // Either end of the cloth, along x.
+    let mut held: Vec<(u32, Vec3)> = Vec::new();
+    for particle in cloth.particles.clone() {
+        let place = Vec3::from(scene.positions()[particle as usize]);
+        if place.x.abs() > 0.5 - 0.5 * spacing && place.z.abs() < GRIP {
+            scene.set_position(particle, place.with_y(0.0).into())?;
+            scene.pin(particle)?;
+            held.push((particle, place.with_y(0.0)));
+        }
+    }
+    let turns = arguments.turns;
+    let thickness = scene.contact_material(material)?.thickness;
+    let drive = move |solver: &mut Solver, step: u32| {
+        let seconds = (step + 1) as f32 / 60.0;
+        // Half of the turns each.
+        let angle = TAU * (TURN_RATE * seconds).min(0.5 * turns.abs()) * turns.signum();
+        let length = twisted_length(2.0 * angle.abs(), thickness);
+        for &(particle, start) in &held {
+            let turn = Quat::from_rotation_x(angle * start.x.signum());
+            let place = turn * Vec3::new(0.5 * length * start.x.signum(), start.y, start.z);
+            solver.set_target(particle, place.into())?;
+        }
+        Ok(Vec::new())
+    };
+    let camera = Camera { target: Vec3::ZERO, distance: 1.7, yaw: 0.35, pitch: 0.35 };
+    let mut demo = demo(scene, &[cloth], camera);
+    demo.ground = -0.7;
+    Ok(Play {
+        demo,
+        level: SURFACES,
+        pairs_per_particle: Some(128),
+        frames: (0.5 * turns.abs() / TURN_RATE * 60.0) as u32 + 30,
+        drive: Some(Box::new(drive)),
+        check: Box::new(crossed),
+        ..Play::default()
+    })
+}
+
+/// Half the width of what is held of either end [m].
+const GRIP: f32 = 0.1;
+/// Of either end [1/s].
+const TURN_RATE: f32 = 0.5;
+
+/// How long a cloth of 1 m by 1 m is whose ends are turned by an angle [rad]: it winds up to a rope of the same volume, whose fibres
+/// are helices of 1 m at half the rope's radius on average.
+fn twisted_length(angle: f32, thickness: f32) -> f32 {
+    let mut length = 1f32;
+    for _ in 0..50 {
+        let radius = (thickness / (0.6 * std::f32::consts::PI * length)).sqrt();
+        length = 0.5 * length + 0.5 * (1.0 - (0.5 * radius * angle).powi(2)).max(0.09).sqrt();
+    }
+    length
+}
+
+/// A small ball against a cloth that is held all around.
+pub fn bullet(arguments: &Arguments) -> anyhow::Result<Play> {
+    let [columns, rows] = arguments.columns(32);
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&ClothGrid {
+        columns,
+        rows,
+        origin: [-0.5, -0.5, 0.0],
+        column_axis: [1.0, 0.0, 0.0],
+        row_axis: [0.0, 1.0, 0.0],
+        ..ClothGrid::default()
+    })?;
+    let spacing = 1.0 / (columns.max(rows) - 1) as f32;
+    let material = arguments.material(&mut scene, SURFACES, spacing)?;
+    scene.set_particle_contact(cloth.particles.clone(), material)?;
+    for particle in cloth.particles.clone() {
+        let [x, y, _] = scene.positions()[particle as usize];
+        if x.abs().max(y.abs()) > 0.5 - 0.5 * spacing {
+            scene.pin(particle)?;
+        }
+    }
+    let lead = ContactMaterial { thickness: 2.0 * BULLET, friction: arguments.friction(0.5), ..Default::default() };
+    let lead = scene.add_contact_material(lead)?;
+    let position = [0.07, 0.04, 1.0];
+    let velocity = [0.0, 0.0, -arguments.speed];
+    let bullet = scene.add_particle(Particle { position, velocity, inverse_mass: 1.0 / arguments.mass })?;
+    scene.set_particle_contact(bullet..bullet + 1, lead)?;
+    let camera = Camera { target: Vec3::ZERO, distance: 1.9, yaw: 0.9, pitch: 0.25 };
+    let mut demo = demo(scene, &[cloth], camera);
+    demo.ground = -0.7;
+    demo.balls = vec![(bullet, BULLET)];
+    Ok(Play {
+        demo,
+        level: SURFACES,
+        // The margin is a share of the largest thickness, that of the bullet, which is many times that of the cloth.
+        margin: Some(0.1),
+        contact_iterations: Some(10),
+        frames: 6,
+        substeps: 60,
+        measure: Box::new(move |positions| {
+            let [x, y, z] = positions[bullet as usize];
+            Figures::from_iter([("bullet".into(), json!([x, y, z]))])
+        }),
+        check: Box::new(|report| {
+            let depth = report.figures["bullet"][2].as_f64();
+            ensure!(depth > Some(-0.5), "the bullet is at {depth:?} m: it has passed");
+            Ok(())
+        }),
+        ..Play::default()
+    })
+}
+
+/// The radius of the bullet [m].
+const BULLET: f32 = 0.02;

@@ -1,0 +1,123 @@
+//! A rope that is knotted.
+
+use crate::common::camera::Camera;
+use crate::common::{Demo, Figures};
+use crate::{Arguments, Play};
+use anyhow::ensure;
+use glam::{DVec3, Vec3};
+use serde_json::json;
+use supple::{Collider, Cord, Rope, Scene, SelfCollisionLevel, Solver};
+
+/// How thick the rope is [m].
+const THICKNESS: f32 = 0.02;
+
+/// An overhand knot with long ends, along x: the polynomial knot of Shastri (1992), x = t³ − 3t, y = t⁴ − 4t², z = t⁵ − 10t.
+fn overhand(spacing: f32) -> Vec<[f32; 3]> {
+    let knot = |t: f32| {
+        let [x, y, z] = [t.powi(3) - 3.0 * t, t.powi(4) - 4.0 * t * t, t.powi(5) - 10.0 * t];
+        Vec3::new(0.13 * x, 0.013 * z + 0.03, 0.09 * y)
+    };
+    let (from, to) = (knot(-2.1), knot(2.1));
+    // Where the ends lead out of it, they swing into the line that they are pulled along.
+    let out = |end: Vec3, s: f32| {
+        let far = Vec3::new(1.6 * end.x.signum(), 0.0, 0.0);
+        let lead = end + (end - knot(2.0 * end.x.signum())) * 4.0;
+        end * (1.0 - s).powi(2) + lead * 2.0 * s * (1.0 - s) + far * s * s
+    };
+    let share = |step: u32| step as f32 / 400.0;
+    let path = (0..400).rev().map(|step| out(from, share(step + 1)));
+    let path = path.chain((0..=400).map(|step| knot(4.2 * share(step) - 2.1)));
+    let path: Vec<Vec3> = path.chain((1..=400).map(|step| out(to, share(step)))).collect();
+    // Points that are equally far apart.
+    let mut points = vec![path[0]];
+    for pair in path.windows(2) {
+        while let Some(last) = points.last().copied()
+            && last.distance(pair[1]) >= spacing
+        {
+            let along = (pair[1] - last).normalize();
+            points.push(last + along * spacing);
+        }
+    }
+    points.into_iter().map(Vec3::into).collect()
+}
+
+/// An overhand knot that two hands pull tight.
+pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
+    let thickness = arguments.thickness.unwrap_or(THICKNESS);
+    let points = overhand(0.7 * THICKNESS);
+    let mut scene = Scene::new();
+    let cord = Cord { flexural_rigidity: 2e-4, ..Cord::NYLON };
+    let rope = scene.add_rope(&Rope { points: &points, cord, tethers: None })?;
+    let material = supple::ContactMaterial { thickness, friction: arguments.friction(0.3), ..Default::default() };
+    let material = scene.add_contact_material(material)?;
+    scene.set_particle_contact(rope.particles.clone(), material)?;
+    scene.add_collider(Collider { material, ..Collider::new(supple::Shape::HalfSpace, [0.0, -0.05, 0.0]) })?;
+    let ends = [rope.particles.start, rope.particles.end - 1];
+    for end in ends {
+        scene.pin(end)?;
+    }
+    let starts = ends.map(|end| Vec3::from(scene.positions()[end as usize]));
+    let length = (points.len() - 1) as f32 * 0.7 * THICKNESS;
+    // A tight knot takes up about twelve thicknesses of its rope.
+    let apart = length - 14.0 * thickness;
+    let gap = (starts[1].x - starts[0].x).abs();
+    let drive = move |solver: &mut Solver, step: u32| {
+        let seconds = (step + 1) as f32 / 60.0;
+        let pulled = (PULL * seconds).min(apart - gap);
+        for (end, start) in ends.into_iter().zip(starts) {
+            solver.set_target(end, (start + Vec3::X * 0.5 * pulled * start.x.signum()).into())?;
+        }
+        Ok(Vec::new())
+    };
+    let demo = Demo {
+        title: "contacts",
+        edges: rope.segments.clone(),
+        ropes: rope.segments.clone(),
+        rope_thickness: thickness,
+        camera: Camera { target: Vec3::ZERO, distance: 0.6, yaw: 0.3, pitch: 0.8 },
+        ground: -0.05,
+        scene,
+        ..Demo::default()
+    };
+    Ok(Play {
+        demo,
+        frames: ((apart - gap) / PULL * 60.0) as u32 + 60,
+        drive: Some(Box::new(drive)),
+        measure: Box::new(move |positions| {
+            let [writhe, nearest] = shape(positions, thickness);
+            Figures::from_iter([("writhe".into(), json!(writhe)), ("nearest_strands".into(), json!(nearest))])
+        }),
+        check: Box::new(|report| {
+            let writhe = report.figures["writhe"].as_f64().map(f64::abs);
+            ensure!(writhe > Some(2.0), "the writhe is {writhe:?}: the knot has come undone");
+            ensure!(report.mean_strain < 0.05, "the rope is stretched by {:.1} %", report.mean_strain * 100.0);
+            Ok(())
+        }),
+        level: Some(SelfCollisionLevel::Surfaces),
+        substeps: 60,
+        ..Play::default()
+    })
+}
+
+/// How fast the ends part [m/s].
+const PULL: f32 = 1.0;
+
+/// The writhe of an open rope, about 3.4 for a knotted one and about 0 for one that is not; and how near two places of it are that
+/// are more than five thicknesses apart along it [m].
+fn shape(positions: &[[f32; 3]], thickness: f32) -> [f64; 2] {
+    let places: Vec<DVec3> = positions.iter().map(|&position| Vec3::from(position).as_dvec3()).collect();
+    let segments: Vec<[DVec3; 2]> =
+        places.windows(2).map(|pair| [0.5 * (pair[0] + pair[1]), pair[1] - pair[0]]).collect();
+    let apart = (5.0 * thickness / (0.7 * THICKNESS)) as usize;
+    let (mut sum, mut nearest) = (0.0, f64::INFINITY);
+    for (i, [here, along]) in segments.iter().enumerate() {
+        for (j, [there, other]) in segments.iter().enumerate().skip(i + 2) {
+            let between = *here - *there;
+            sum += along.cross(*other).dot(between) / between.length().powi(3);
+            if j > i + apart {
+                nearest = nearest.min(between.length());
+            }
+        }
+    }
+    [sum / (2.0 * std::f64::consts::PI), nearest]
+}

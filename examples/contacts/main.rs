@@ -1,0 +1,205 @@
+//! Things that touch: cloth on bodies and on itself, a knot, soft bodies in a funnel.
+//!
+//! ```text
+//! cargo run --release --example contacts -- --scene sphere                             a window
+//! cargo run --release --example contacts -- --scene knot --headless --json             a line of figures
+//! cargo run --release --example contacts -- --scene layers --headless --obj out/layers meshes, one a step
+//! ```
+
+mod bodies;
+mod cloths;
+#[path = "../common/mod.rs"]
+mod common;
+mod cords;
+mod measure;
+
+use anyhow::ensure;
+use clap::Parser;
+use common::{Demo, Options, choice, headless, is_given};
+use measure::Observed;
+use supple::{ContactMaterial, ContactMaterialId, Friction, Pose, Scene, SelfCollision, SelfCollisionLevel, Solver};
+
+/// What is kept apart from what; nothing for `off`.
+type Level = Option<SelfCollisionLevel>;
+
+const LEVELS: &[(&str, Level)] = &[
+    ("off", None),
+    ("particles", Some(SelfCollisionLevel::Particles)),
+    ("surfaces", Some(SelfCollisionLevel::Surfaces)),
+];
+const SCENES: &[(&str, Build)] = &[
+    ("sphere", cloths::sphere),
+    ("box", cloths::table),
+    ("layers", cloths::layers),
+    ("bowl", cloths::bowl),
+    ("knot", cords::knot),
+    ("twister", cloths::twister),
+    ("funnel", bodies::funnel),
+    ("bullet", cloths::bullet),
+    ("incline", bodies::incline),
+];
+
+#[derive(Parser, Debug, Clone)]
+#[command(about = "Things that touch")]
+struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// What is played; each has defaults of its own for most of what follows
+    #[arg(long, default_value = "sphere", value_parser = choice(SCENES))]
+    scene: Build,
+    /// What is kept apart from what, besides colliders
+    #[arg(long, value_parser = choice(LEVELS))]
+    self_collision: Option<Level>,
+    /// Sweeps over the contacts in a substep
+    #[arg(long)]
+    contact_iterations: Option<u32>,
+    /// The margin of the search, in thicknesses
+    #[arg(long)]
+    margin: Option<f32>,
+    /// How thick cloth and ropes are, and how far apart the particles of bodies stay [m]; without it the
+    /// spacing of the particles, or 0.4 of it between surfaces
+    #[arg(long)]
+    thickness: Option<f32>,
+    /// Coefficient of friction
+    #[arg(long)]
+    friction: Option<f32>,
+    /// Particles in a row of a cloth
+    #[arg(long)]
+    columns: Option<u32>,
+    /// Rows of a cloth; as many as columns
+    #[arg(long)]
+    rows: Option<u32>,
+    /// How many cloths or bodies
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=200))]
+    count: Option<u32>,
+    /// Turns of the ball or the box about the vertical a second, from half a second on [1/s]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    spin: f32,
+    /// Turns of one end of the twister against the other
+    #[arg(long, default_value_t = 5.0)]
+    turns: f32,
+    /// Speed of the bullet [m/s]
+    #[arg(long, default_value_t = 100.0)]
+    speed: f32,
+    /// Mass of the bullet [kg]
+    #[arg(long, default_value_t = 0.002)]
+    mass: f32,
+    /// Slope of the incline [degrees]
+    #[arg(long, default_value_t = 25.0)]
+    angle: f32,
+    /// Play it without contacts between particles first, for the time that they take
+    #[arg(long)]
+    compare: bool,
+}
+
+impl Arguments {
+    fn columns(&self, default: u32) -> [u32; 2] {
+        let columns = self.columns.unwrap_or(default);
+        [columns, self.rows.unwrap_or(columns)]
+    }
+
+    /// Adds a contact material for particles that are `spacing` apart, and of the given level where nothing else is said.
+    fn material(&self, scene: &mut Scene, level: Level, spacing: f32) -> supple::Result<ContactMaterialId> {
+        let level = self.self_collision.unwrap_or(level);
+        let share = if level == Some(SelfCollisionLevel::Surfaces) { 0.4 } else { 1.0 };
+        let thickness = self.thickness.unwrap_or(share * spacing);
+        scene.add_contact_material(ContactMaterial { thickness, friction: self.friction(0.5), ..Default::default() })
+    }
+
+    fn friction(&self, default: f32) -> Friction {
+        Friction::coulomb(self.friction.unwrap_or(default))
+    }
+}
+
+/// Moves what is moved by hand before a step: takes a solver and the step, gives where colliders are then.
+type Drive = Box<dyn FnMut(&mut Solver, u32) -> supple::Result<Vec<(usize, Pose)>>>;
+type Build = fn(&Arguments) -> anyhow::Result<Play>;
+
+/// What must hold at the end.
+type Check = Box<dyn FnOnce(&headless::Report) -> anyhow::Result<()>>;
+
+/// A scene with what is particular to it.
+struct Play {
+    demo: Demo,
+    /// What is kept apart from what where nothing else is said.
+    level: Level,
+    /// Steps and substeps where nothing else is said.
+    frames: u32,
+    substeps: u32,
+    /// Sweeps over the contacts and margin of the search where nothing else is said, not even by the level.
+    contact_iterations: Option<u32>,
+    margin: Option<f32>,
+    /// Room for pairs where nothing else is said, not even by the level.
+    pairs_per_particle: Option<u32>,
+    drive: Option<Drive>,
+    /// Figures of its own.
+    measure: measure::Measure,
+    /// What must hold at the end.
+    check: Check,
+}
+
+impl Default for Play {
+    fn default() -> Self {
+        Self {
+            demo: Demo { title: "contacts", ..Demo::default() },
+            level: Some(SelfCollisionLevel::Particles),
+            frames: 120,
+            substeps: 20,
+            contact_iterations: None,
+            margin: None,
+            pairs_per_particle: None,
+            drive: None,
+            measure: Box::new(|_| common::Figures::new()),
+            check: Box::new(|_| Ok(())),
+        }
+    }
+}
+
+/// The demo, what it is run with, and what must hold at its end.
+type Ready = (Demo, Options, Check);
+
+fn make(arguments: &Arguments, without: Option<f64>) -> anyhow::Result<Ready> {
+    let mut options = arguments.options.clone();
+    let play = (arguments.scene)(arguments)?;
+    let Play { mut demo, level, frames, substeps, drive, measure, check, .. } = play;
+    if !is_given("--frames") {
+        options.frames = frames;
+    }
+    if !is_given("--substeps") {
+        options.substeps = substeps;
+    }
+    demo.settings = options.settings();
+    demo.settings.self_collision = arguments.self_collision.unwrap_or(level).map(|level| {
+        let own = match level {
+            SelfCollisionLevel::Particles => SelfCollision::default(),
+            SelfCollisionLevel::Surfaces => SelfCollision::surfaces(),
+        };
+        SelfCollision {
+            iterations: arguments.contact_iterations.or(play.contact_iterations).unwrap_or(own.iterations),
+            margin: arguments.margin.or(play.margin).unwrap_or(own.margin),
+            pairs_per_particle: play.pairs_per_particle.unwrap_or(own.pairs_per_particle),
+            ..own
+        }
+    });
+    demo.script = Some(Box::new(Observed::new(&demo.scene, drive, measure, without)));
+    Ok((demo, options, check))
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let mut without = None;
+    if arguments.compare && arguments.options.headless {
+        let (mut demo, mut options, _) = make(&Arguments { self_collision: Some(None), ..arguments.clone() }, None)?;
+        (options.png, options.gif, options.obj, options.positions) = (None, None, None, None);
+        without = Some(headless::run(&mut demo, &options)?.ms_per_frame_median);
+    }
+    let (demo, options, check) = make(&arguments, without)?;
+    let apart = demo.settings.self_collision.is_some();
+    common::run(demo, &options, |report| {
+        ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
+        let lost = report.figures["overflow"].as_u64();
+        ensure!(lost == Some(0), "{lost:?} contacts found no room");
+        // Without contacts things pass through each other.
+        if apart { check(report) } else { Ok(()) }
+    })
+}
