@@ -323,7 +323,7 @@ enum Player {
 
 impl Player {
     fn on_gpu(file: &SceneFile) -> anyhow::Result<Self> {
-        let gpu = Context::new(supple::required_limits(&file.scene))?;
+        let gpu = Context::new(supple::required_limits_with(&file.scene, &file.settings))?;
         let solver = file.solver(&gpu.device, &gpu.queue)?;
         Ok(Self::Gpu(Box::new((gpu, solver))))
     }

@@ -20,7 +20,7 @@ pub use collide::{
     Heightfield, Pose, SelfCollision, SelfCollisionLevel, Shape,
 };
 pub use error::{Error, Result};
-pub use gpu::{Solver, required_limits};
+pub use gpu::{Solver, required_limits, required_limits_with};
 pub use kinds::{
     Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Pressure,
     ShapeMatching, Volume,

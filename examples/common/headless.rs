@@ -79,7 +79,7 @@ impl Report {
 
 pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     let start = Instant::now();
-    let gpu = Context::new(supple::required_limits(&demo.scene))?;
+    let gpu = Context::new(supple::required_limits_with(&demo.scene, &demo.settings))?;
     let mut solver = Solver::new(&gpu.device, &gpu.queue, &demo.scene, demo.settings)?;
     // The uploads belong to the cooking, not to the first frame.
     gpu.queue.submit([]);

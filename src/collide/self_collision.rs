@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 
 /// How particles are kept from passing through each other.
 ///
-/// A search on a grid lists the pairs that are nearer than their thickness plus a margin. The list holds until something has
-/// moved by more than half the margin against the rest, which is looked at in every substep; only then is searched again. So no
-/// pair that could meet within a substep is left out.
+/// A search on a grid lists the pairs that could come nearer than their thickness plus a margin for as long as all go on as they
+/// move. In every substep is looked at whether they do, up to half the margin; only where they do not is searched again. So no pair that
+/// meets is left out, but of two elements that both cross more than half the margin within one substep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelfCollision {
     /// What is kept apart from what.

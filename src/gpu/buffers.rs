@@ -23,6 +23,7 @@ use crate::controls::{Controls, Params, Target};
 use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
 use crate::scene::{Follower, Scene};
+use crate::settings::Settings;
 use crate::xpbd::ScaledMaterial;
 use wgpu::BufferUsages;
 
@@ -316,5 +317,20 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
         max_storage_buffer_binding_size: defaults.max_storage_buffer_binding_size.max(largest),
         max_buffer_size: defaults.max_buffer_size.max(largest),
         ..defaults
+    }
+}
+
+/// The limits that a device needs for a scene that is run with the given settings: those of [`required_limits`], raised for the pairs of
+/// self-collision.
+pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
+    let limits = required_limits(scene);
+    let Some(own) = settings.self_collision else { return limits };
+    let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
+    // Half as many contacts as pairs, of three times the size; and five elements a particle of a closed mesh.
+    let largest = (pairs * 24).max(scene.particle_count() as u64 * 96).next_multiple_of(256);
+    wgpu::Limits {
+        max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size.max(largest),
+        max_buffer_size: limits.max_buffer_size.max(largest),
+        ..limits
     }
 }

@@ -16,7 +16,7 @@ mod reading;
 mod solver;
 mod state;
 
-pub use buffers::required_limits;
+pub use buffers::{required_limits, required_limits_with};
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};
 pub use readback::Readback;
 pub use solver::{Diagnostics, Solver};
