@@ -42,7 +42,7 @@ impl SelfCollision {
     /// The same by vertices, triangles and edges.
     pub fn surfaces() -> Self {
         let level = SelfCollisionLevel::Surfaces;
-        Self { level, margin: 1.0, iterations: 2, pairs_per_particle: 48 }
+        Self { level, margin: 0.5, iterations: 4, pairs_per_particle: 48 }
     }
 
     pub(crate) fn check(&self) -> Result<()> {

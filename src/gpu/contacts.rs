@@ -269,7 +269,7 @@ impl Contacts {
         let parts = ["clear", "count", "bound", "horizon", "sum_blocks", "scan_blocks", "starts", "fill"];
         let mut stages = Vec::from(parts.map(search));
         // What a thread keeps is cleared for each, which takes software drivers longer than all the rest.
-        let near = if only_particles { 64 } else { 256 };
+        let near = if only_particles { 160 } else { 256 };
         let text = [include_str!("../../shaders/pairs.wgsl"), &format!("const NEAR = {near}u;\n")].join("\n");
         for kind in [PairKind::Particles, PairKind::VertexTriangle, PairKind::Edges] {
             let own = [(Read, &elements), (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status];
