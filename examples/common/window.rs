@@ -88,7 +88,7 @@ impl App {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_with_display_handle_from_env(display));
         let surface = instance.create_surface(window.clone())?;
         let adapter = choose_adapter(&instance, Some(&surface))?;
-        let gpu = Context::on(adapter, supple::required_limits(&self.demo.scene))?;
+        let gpu = Context::on(adapter, supple::required_limits_with(&self.demo.scene, &self.demo.settings))?;
         let size = window.inner_size();
         let mut surface_config = surface
             .get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1))

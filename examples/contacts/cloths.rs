@@ -78,6 +78,7 @@ fn over(arguments: &Arguments, body: Collider, top: f32) -> anyhow::Result<Play>
     Ok(Play {
         demo: demo(scene, &[cloth], camera),
         drive: spin(id, at, arguments.spin),
+        margin: Some(0.5),
         check: Box::new(move |report| {
             crossed(report)?;
             let deepest = report.figures["deepest_penetration"].as_f64();
@@ -218,6 +219,7 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         demo,
         level: SURFACES,
         pairs_per_particle: Some(128),
+        contact_iterations: Some(8),
         frames: (0.5 * turns.abs() / TURN_RATE * 60.0) as u32 + 30,
         drive: Some(Box::new(drive)),
         check: Box::new(crossed),

@@ -15,7 +15,7 @@ mod measure;
 
 use anyhow::ensure;
 use clap::Parser;
-use common::{Demo, Options, choice, headless, is_given};
+use common::{Demo, Figures, Options, choice, headless, is_given};
 use measure::Observed;
 use supple::{ContactMaterial, ContactMaterialId, Friction, Pose, Scene, SelfCollision, SelfCollisionLevel, Solver};
 
@@ -113,10 +113,11 @@ impl Arguments {
 
 /// Moves what is moved by hand before a step: takes a solver and the step, gives where colliders are then.
 type Drive = Box<dyn FnMut(&mut Solver, u32) -> supple::Result<Vec<(usize, Pose)>>>;
-type Build = fn(&Arguments) -> anyhow::Result<Play>;
-
-/// What must hold at the end.
+/// Figures of positions.
+type Measure = Box<dyn Fn(&[[f32; 3]]) -> Figures>;
+/// What must hold of a report.
 type Check = Box<dyn FnOnce(&headless::Report) -> anyhow::Result<()>>;
+type Build = fn(&Arguments) -> anyhow::Result<Play>;
 
 /// A scene with what is particular to it.
 struct Play {
@@ -133,7 +134,7 @@ struct Play {
     pairs_per_particle: Option<u32>,
     drive: Option<Drive>,
     /// Figures of its own.
-    measure: measure::Measure,
+    measure: Measure,
     /// What must hold at the end.
     check: Check,
 }
@@ -149,7 +150,7 @@ impl Default for Play {
             margin: None,
             pairs_per_particle: None,
             drive: None,
-            measure: Box::new(|_| common::Figures::new()),
+            measure: Box::new(|_| Figures::new()),
             check: Box::new(|_| Ok(())),
         }
     }

@@ -1,14 +1,11 @@
 //! What is measured of things that touch.
 
-use crate::Drive;
 use crate::common::colliders::signed_distance;
 use crate::common::{Figures, Script};
+use crate::{Drive, Measure};
 use glam::Vec3;
 use serde_json::json;
 use supple::{Pose, Scene, Solver};
-
-/// Figures of a scene's own, by the positions.
-pub type Measure = Box<dyn Fn(&[[f32; 3]]) -> Figures>;
 
 /// A scene that is driven and measured.
 pub struct Observed {
