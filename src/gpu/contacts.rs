@@ -49,6 +49,8 @@ pub(super) struct ContactStatus {
 }
 
 impl ContactStatus {
+    /// Where the mark stands that the list of pairs no longer holds.
+    pub const STALE: u64 = std::mem::offset_of!(Self, stale) as u64;
     pub const NEW: Self = Self {
         drift: [0.0; 3],
         since: 0,

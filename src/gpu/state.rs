@@ -29,7 +29,8 @@ impl Solver {
             return Err(error);
         }
         let others = settings.sweep != before.sweep || keep_lambdas != self.keep_lambdas;
-        let contacts = settings.self_collision.is_some() || before.self_collision.is_some();
+        // Buffers and pipelines depend on nothing else of the settings.
+        let contacts = settings.self_collision != before.self_collision;
         if contacts && let Err(error) = self.remake_contacts() {
             self.controls.set_settings(before)?;
             return Err(error);
@@ -222,13 +223,10 @@ impl Solver {
     /// # Errors
     /// It must exist, its figures must be in range.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
-        let before = self.controls.scene.contact_material(id)?;
         self.controls.set_contact_material(id, material)?;
-        if let Err(error) = self.remake_contacts() {
-            self.controls.set_contact_material(id, before)?;
-            return Err(error);
-        }
+        self.contact_params = self.controls.contact_params();
         self.upload_params();
+        self.mark_stale();
         Ok(())
     }
 
@@ -338,8 +336,14 @@ impl Solver {
         }
     }
 
+    /// What was listed by other figures may not hold.
+    fn mark_stale(&self) {
+        self.queue.write_buffer(&self.contacts.status, ContactStatus::STALE, bytemuck::bytes_of(&1u32));
+    }
+
     fn upload_settings(&self) {
         self.upload_params();
+        self.mark_stale();
         self.write(&self.buffers.materials, 0, &self.controls.scaled_materials());
     }
 
