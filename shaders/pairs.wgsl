@@ -1,7 +1,7 @@
 // Lists the pairs of elements that may touch before the next search: nearer than thickness + margin, or one of them so fast that
 // only the time of impact can tell. The twin is `search` in src/reference/contacts.rs.
-// Three passes, by the kind of pair. One thread an element that looks for others: in the cells around it, or around its way where it is fast. Reads the sorted
-// elements. Writes pairs, in any order: what follows adds up whole numbers.
+// Three passes, by the kind of pair. One thread an element that looks for others, in the cells around it, or around its way where it is
+// fast. Reads the sorted elements. Writes pairs, in any order: what follows adds up whole numbers.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -10,7 +10,7 @@
 @group(0) @binding(4) var<storage, read> elements: array<vec4u>;
 // Where the next cell begins.
 @group(0) @binding(5) var<storage, read> cells: array<u32>;
-@group(0) @binding(6) var<storage, read> sorted: array<vec4f>;
+@group(0) @binding(6) var<storage, read> sorted: array<vec4u>;
 // place at rest (bits), contact material and body
 @group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(8) var<storage, read_write> pairs: array<vec4u>;
@@ -22,50 +22,70 @@ const MOST_OTHERS = 8192u;
 // The kind of pair: `PairKind` in src/collide/pair.rs.
 override KIND: u32 = 0u;
 
+// Rows of a sorted element: see search.wgsl.
+override ROWS: u32 = 1u;
+
+// An element that looks for others: a segment, near which are the centers of those that it may meet.
 struct Element {
-    index: u32,
-    row: vec4u,
-    center: vec3f,
-    // at the start of the substep
-    start: vec3f,
+    particles: vec3u,
+    // A particle or an edge where it is to be, or, where it is fast, the way of its center.
+    segment: array<vec3f, 2>,
     is_fast: bool,
 }
 
-// Others that are near, by their place among the sorted. They are looked at one by one only once all are found: software drivers
-// run through all of a loop's body in each of its turns.
-// NEAR of them at most, which src/gpu/contacts.rs says by the level.
-var<private> near: array<u32, NEAR>;
-var<private> near_count: u32;
+// An element as it was sorted.
+struct Other {
+    center: vec3f,
+    particles: vec3u,
+    is_fast: bool,
+    // of an edge, from its center to its second particle
+    half: vec3f,
+}
 
-fn element_at(index: u32) -> Element {
-    let row = elements[index];
-    let x = array(positions[row.x].xyz, positions[row.y].xyz, positions[row.z].xyz);
-    let start = center(x[0], x[1], x[2], row.w);
-    let d = array(displacements[row.x].xyz, displacements[row.y].xyz, displacements[row.z].xyz);
-    let end = center(
-        opaque(x[0] + d[0], params.zero),
-        opaque(x[1] + d[1], params.zero),
-        opaque(x[2] + d[2], params.zero),
-        row.w,
-    );
-    let fast = contact_status.horizon == 0u
-        && is_fast(end, start, contact_status.drift, contact_params.margin, params.zero);
-    return Element(index, row, end, start, fast);
+// Others that are near, in runs of 32 places among the sorted: the first place, and a bit for each. What costs much is done only once many
+// are found: software drivers run through all of a loop's body in each of its turns, and write what is private lane by lane.
+const RUNS = 24u;
+var<private> found: array<vec2u, RUNS>;
+
+fn element(particles: vec3u, arity: u32) -> Element {
+    var x: array<vec3f, 3>;
+    var there: array<vec3f, 3>;
+    for (var k = 0u; k <= min(arity, 2u); k++) {
+        x[k] = positions[particles[k]].xyz;
+        there[k] = opaque(x[k] + displacements[particles[k]].xyz, params.zero);
+    }
+    let way = array(center(there[0], there[1], there[2], arity), center(x[0], x[1], x[2], arity));
+    if contact_status.horizon == 0u
+        && is_fast(way[0], way[1], contact_status.drift, contact_params.margin, params.zero) {
+        return Element(particles, way, true);
+    }
+    return Element(particles, array(there[0], there[select(0u, 1u, arity == 1u)]), false);
+}
+
+fn other_at(place: u32) -> Other {
+    let row = sorted[ROWS * place];
+    let first = row.w & 0x7fffffffu;
+    let fast = row.w != first;
+    if KIND == PARTICLES {
+        return Other(bitcast<vec3f>(row.xyz), vec3u(first), fast, vec3f());
+    }
+    let more = sorted[ROWS * place + 1u];
+    if KIND == EDGES {
+        return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.ww), fast, bitcast<vec3f>(more.xyz));
+    }
+    return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.xy), fast, vec3f());
+}
+
+// The particles of the pair of two elements.
+fn pair_of(query: Element, other: Other) -> vec4u {
+    if KIND == EDGES {
+        return vec4u(query.particles.xy, other.particles.xy);
+    }
+    return vec4u(query.particles.x, other.particles);
 }
 
 fn place_at_rest(row: vec4u) -> vec3f {
     return bitcast<vec3f>(row.xyz);
-}
-
-// The particles of the pair of two elements.
-fn pair_of(query: vec4u, other: vec4u) -> vec4u {
-    if KIND == VERTEX_TRIANGLE {
-        return vec4u(query.x, other.xyz);
-    }
-    if KIND == EDGES {
-        return vec4u(query.xy, other.xy);
-    }
-    return vec4u(query.x, other.xxx);
 }
 
 // Whether a pair may come nearer than so much before the list is made anew.
@@ -83,31 +103,40 @@ fn may_meet(particles: vec4u, reach: f32) -> bool {
     return closest(KIND, p, params.zero).distance < reach + way;
 }
 
-// The first look, at what most others fail.
-fn is_near(query: Element, entry: vec4f) -> bool {
-    let other = bitcast<u32>(entry.w);
-    let index = other & 0x7fffffffu;
-    if KIND != VERTEX_TRIANGLE {
-        // Each pair once: the fast one finds the slow one, else the first the second.
-        let other_fast = other != index;
-        if select(query.is_fast, query.index < index, query.is_fast == other_fast) == false {
-            return false;
-        }
+// Whether an element is to be found by this one: each pair once, by the fast one, else by the one of the lower particles.
+fn finds(query: Element, other: Other) -> bool {
+    if KIND == VERTEX_TRIANGLE {
+        return all(query.particles.xxx != other.particles);
     }
-    let row = elements[index];
-    let particles = pair_of(query.row, row);
-    if KIND == VERTEX_TRIANGLE && any(row.xyz == vec3u(particles.x)) {
-        return false;
+    if query.is_fast != other.is_fast {
+        return query.is_fast;
     }
-    if KIND == EDGES
-        && (particles.x == particles.z || particles.x == particles.w || particles.y == particles.z || particles.y == particles.w) {
-        return false;
+    let lower = query.particles.x < other.particles.x;
+    if KIND == PARTICLES {
+        return lower;
     }
-    return may_meet(particles, contact_params.thickness + contact_params.margin);
+    return lower || query.particles.x == other.particles.x && query.particles.y < other.particles.y;
 }
 
-fn list(query: Element, entry: vec4f) {
-    let particles = pair_of(query.row, elements[bitcast<u32>(entry.w) & 0x7fffffffu]);
+// The second look, of arithmetic alone: whether an element is to be found, and the gap of edges.
+fn is_near(query: Element, other: Other) -> bool {
+    if !finds(query, other) {
+        return false;
+    }
+    if KIND != EDGES {
+        return true;
+    }
+    if any(query.particles.xxyy == other.particles.xyxy) {
+        return false;
+    }
+    let first = opaque(other.center - query.segment[0], params.zero);
+    let along = opaque(query.segment[1] - query.segment[0], params.zero);
+    let p = Four(vec3f(), along, opaque(first - other.half, params.zero), opaque(first + other.half, params.zero));
+    return query.is_fast || closest(KIND, p, params.zero).distance < contact_params.reach;
+}
+
+fn list(query: Element, other: Other) {
+    let particles = pair_of(query, other);
     let first = contact_particles[particles.x];
     let third = contact_particles[particles.z];
     let left = first.w & 0xffu;
@@ -134,23 +163,23 @@ fn list(query: Element, entry: vec4f) {
     if !may_meet(particles, thickness + contact_params.margin) {
         return;
     }
-    let place = atomicAdd(&contact_status.pair_count, 1u);
-    if place < contact_params.pair_capacity {
-        pairs[place] = pack(KIND, particles);
+    let slot = atomicAdd(&contact_status.pair_count, 1u);
+    if slot < contact_params.pair_capacity {
+        pairs[slot] = pack(KIND, particles);
     } else {
         atomicAdd(&contact_status.lost, 1u);
     }
 }
 
-// From a place to the nearest point of an element's way, where it is fast, else to where it is to be.
-fn from_way(query: Element, place: vec3f) -> vec3f {
-    let way = opaque(query.start - query.center, params.zero);
-    let square = opaque1(dot(way, way), params.zero);
+// From a place to the nearest point of a segment.
+fn from_segment(segment: array<vec3f, 2>, place: vec3f) -> vec3f {
+    let along = opaque(segment[1] - segment[0], params.zero);
+    let square = opaque1(dot(along, along), params.zero);
     var share = 0.0;
-    if query.is_fast && square > 0.0 {
-        share = clamp(opaque1(dot(opaque(place - query.center, params.zero), way), params.zero) / square, 0.0, 1.0);
+    if square > 0.0 {
+        share = opaque1(dot(opaque(place - segment[0], params.zero), along), params.zero) / square;
     }
-    return opaque(query.center + opaque(way * share, params.zero), params.zero) - place;
+    return opaque(segment[0] + opaque(along * clamp(share, 0.0, 1.0), params.zero), params.zero) - place;
 }
 
 // Which type of element is looked for; `Contacting::elements` has them.
@@ -158,87 +187,129 @@ const PARTNER = array(0u, 2u, 1u);
 
 fn look_around(query: Element) {
     let kind = PARTNER[KIND];
-    let scale = contact_params.inverse_cells[kind];
-    let here = cell_at(query.center, scale);
-    var low = here - 1;
-    var size = vec3u(3u);
-    if query.is_fast {
-        let there = cell_at(query.start, scale);
-        let wide = abs(here - there) + 3;
-        // Each below 2³¹, and their product far from the end of f32.
-        if f32(wide.x) * f32(wide.y) * f32(wide.z) <= f32(MOST_CELLS) {
-            low = min(here, there) - 1;
-            size = vec3u(wide);
-        } else {
-            atomicAdd(&contact_status.lost, 1u);
-        }
+    // How far the center of the other is from its particles, at most.
+    var radius = 0.0;
+    if KIND == VERTEX_TRIANGLE {
+        radius = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
+    } else if KIND == EDGES {
+        radius = bitcast<f32>(atomicLoad(&contact_status.edge_radius));
+    }
+    let scale = inverse_cell(contact_params.reach, radius, params.zero);
+    // An edge that is fast is where the way of its center is, give or take its own radius.
+    let reach = (contact_params.reach + radius) + select(0.0, radius, KIND == EDGES && query.is_fast);
+    var low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);
+    var size = vec3u(cell_at(max(query.segment[0], query.segment[1]) + 1.001 * reach, scale) - low) + 1u;
+    // Each below 2³², and their product far from the end of f32.
+    if f32(size.x) * f32(size.y) * f32(size.z) > f32(MOST_CELLS) {
+        low = cell_at(query.segment[0], scale) - 1;
+        size = vec3u(3u);
+        atomicAdd(&contact_status.lost, 1u);
     }
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
     let size_of_table = contact_params.table_size;
-    let reach = (contact_params.thickness + 2.0 * contact_params.margin) + contact_params.radii[kind];
+    // As many turns as it takes to look at all that is near, RUNS at a time; then k, x and how many of a row are done stay.
     var looked = 0u;
-    near_count = 0u;
-    for (var k = 0u; k < size.y * size.z; k++) {
-        let row = low + vec3i(0, vec2i(vec2u(k % size.y, k / size.y)));
-        let first = hash_cell(row, size_of_table);
-        // The cells of a row lie in one run, or where the table ends in two.
-        for (var x = 0u; x < size.x;) {
-            let entry = (first + x) & (size_of_table - 1u);
-            let run = min(size.x - x, size_of_table - entry);
-            var place = 0u;
-            if table + entry > 0u {
-                place = cells[table + entry - 1u];
-            }
-            var end = cells[table + entry + run - 1u];
-            let first_x = row.x + i32(x);
-            // No thread looks at more than it may.
-            looked += end - place;
-            if looked > MOST_OTHERS {
-                end = place;
-            }
-            for (; place < end; place++) {
-                let other = sorted[place];
-                let cell = cell_at(other.xyz, scale);
-                // Other cells may have the same entry.
-                if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(run) {
-                    let apart = from_way(query, other.xyz);
-                    // Of two slow ones of one type the first finds the second.
-                    let finds = KIND == VERTEX_TRIANGLE || query.is_fast || query.index < bitcast<u32>(other.w);
-                    if finds && dot(apart, apart) < reach * reach {
-                        near[min(near_count, NEAR - 1u)] = place;
-                        near_count += 1u;
+    var k = 0u;
+    var x = 0u;
+    var done = 0u;
+    while k < size.y * size.z {
+        var runs = 0u;
+        while k < size.y * size.z && runs < RUNS {
+            let row = low + vec3i(0, vec2i(vec2u(k % size.y, k / size.y)));
+            let first = hash_cell(row, size_of_table);
+            while x < size.x && runs < RUNS {
+                // The cells of a row lie one after another, or where the table ends in two parts.
+                let entry = (first + x) & (size_of_table - 1u);
+                let part = min(size.x - x, size_of_table - entry);
+                var start = 0u;
+                if table + entry > 0u {
+                    start = cells[table + entry - 1u];
+                }
+                var end = cells[table + entry + part - 1u];
+                let first_x = row.x + i32(x);
+                // No thread looks at more than it may.
+                looked += select(0u, end - start, done == 0u);
+                if looked > MOST_OTHERS {
+                    end = start;
+                }
+                start += done;
+                let count = min(end - min(start, end), 32u);
+                var bits = 0u;
+                for (var n = 0u; n < count; n++) {
+                    let middle = bitcast<vec3f>(sorted[ROWS * (start + n)].xyz);
+                    let cell = cell_at(middle, scale);
+                    let apart = from_segment(query.segment, middle);
+                    // Other cells may have the same entry.
+                    if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
+                        && dot(apart, apart) < reach * reach {
+                        bits |= 1u << n;
                     }
                 }
+                if bits != 0u {
+                    found[runs] = vec2u(start, bits);
+                    runs += 1u;
+                }
+                let more = start + count < end;
+                done = select(0u, done + count, more);
+                x += select(part, 0u, more);
             }
-            x += run;
+            if x >= size.x {
+                x = 0u;
+                k += 1u;
+            }
+        }
+        var run = 0u;
+        var bits = found[0].y;
+        var stays = 0u;
+        while run < runs {
+            let n = firstTrailingBit(bits);
+            if is_near(query, other_at(found[run].x + n)) {
+                stays |= 1u << n;
+            }
+            bits &= bits - 1u;
+            if bits == 0u {
+                found[run].y = stays;
+                stays = 0u;
+                run += 1u;
+                bits = found[min(run, RUNS - 1u)].y;
+            }
+        }
+        run = 0u;
+        bits = found[0].y;
+        while run < runs {
+            if bits != 0u {
+                list(query, other_at(found[run].x + firstTrailingBit(bits)));
+                bits &= bits - 1u;
+            }
+            while bits == 0u && run < runs {
+                run += 1u;
+                bits = found[min(run, RUNS - 1u)].y;
+            }
         }
     }
-    if near_count > NEAR || looked > MOST_OTHERS {
+    if looked > MOST_OTHERS {
         atomicAdd(&contact_status.lost, 1u);
-    }
-    var count = 0u;
-    for (var k = 0u; k < min(near_count, NEAR); k++) {
-        let place = near[k];
-        if is_near(query, sorted[place]) {
-            near[count] = place;
-            count += 1u;
-        }
-    }
-    for (var k = 0u; k < count; k++) {
-        list(query, sorted[near[k]]);
     }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    let first = select(select(0u, contact_params.alone_first, KIND == PARTICLES), contact_params.alone_end, KIND == EDGES);
-    let only = contact_params.level == 1u;
-    let end = select(contact_params.alone_end, contact_params.query_end, KIND == EDGES);
-    let index = select(first, 0u, only) + i;
-    if atomicLoad(&contact_status.stale) == 0u || index >= end {
+    if atomicLoad(&contact_status.stale) == 0u {
         return;
     }
-    // In the order of the cells where they are all of one type, so that neighbouring threads look into the same ones.
-    look_around(element_at(select(index, bitcast<u32>(sorted[i].w) & 0x7fffffffu, only)));
+    if KIND == VERTEX_TRIANGLE {
+        if i < contact_params.alone_end {
+            look_around(element(elements[i].xyz, 0u));
+        }
+        return;
+    }
+    // In the order of the cells, so that neighbouring threads look into the same ones: particles, then edges.
+    let lone = select(contact_params.alone_first, 0u, contact_params.level == 1u);
+    let first = select(0u, contact_params.alone_end - lone, KIND == EDGES);
+    let place = first + i;
+    let end = select(contact_params.alone_end, contact_params.query_end, KIND == EDGES) - lone;
+    if place < end {
+        look_around(element(other_at(place).particles, select(0u, 1u, KIND == EDGES)));
+    }
 }

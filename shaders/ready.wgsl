@@ -3,8 +3,13 @@
 
 @group(0) @binding(0) var<uniform> contact_params: ContactParams;
 @group(0) @binding(1) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the passes that are dispatched by it: pairs, vertex pairs, edge pairs, contacts.
+// Workgroups of the passes that are dispatched by it: pairs, vertex pairs, edge pairs, contacts, further rounds of divide.
 @group(0) @binding(2) var<storage, read_write> dispatches: array<u32>;
+// Workgroups of truncate, by round.
+@group(0) @binding(3) var<storage, read_write> truncations: array<u32>;
+
+// How often it is looked again at what passes through each other.
+override ROUNDS: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn ready(@builtin(global_invocation_id) id: vec3u) {
@@ -18,8 +23,15 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
     dispatches[6] = 0u;
     dispatches[9] = groups.x;
     dispatches[10] = groups.y;
+    for (var round = 0u; round < ROUNDS; round++) {
+        dispatches[12u + 3u * round] = 0u;
+        truncations[3u * round] = 0u;
+    }
     atomicStore(&contact_status.stale, 0u);
     atomicStore(&contact_status.contact_count, 0u);
+    // For the next search.
+    atomicStore(&contact_status.edge_radius, 0u);
+    atomicStore(&contact_status.triangle_radius, 0u);
     contact_status.since += 1u;
     contact_status.most_pairs = max(contact_status.most_pairs, count);
 }

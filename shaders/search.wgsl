@@ -19,10 +19,13 @@
 @group(0) @binding(4) var<storage, read> elements: array<vec4u>;
 @group(0) @binding(5) var<storage, read_write> cells: array<atomic<u32>>;
 @group(0) @binding(6) var<storage, read_write> sums: array<u32>;
-// center; element, with its uppermost bit where it moves fast
-@group(0) @binding(7) var<storage, read_write> sorted: array<vec4f>;
+// ROWS a sorted element: its center (bits) and first particle, with the uppermost bit where it moves fast; and of surfaces a second: of an
+// edge from its center to its second particle (bits), and that particle, of a triangle its second and third particle.
+@group(0) @binding(7) var<storage, read_write> sorted: array<vec4u>;
 @group(0) @binding(8) var<storage, read_write> watched: array<Watched>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
+
+override ROWS: u32 = 1u;
 
 const BLOCK = 64u;
 const LANES = 128u;
@@ -60,6 +63,10 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
             atomicStore(&cells[coarse(i) + 3u + k], 0u);
         }
     }
+    let element = contact_params.insert_first + i;
+    if element < contact_params.insert_end {
+        widen(elements[element]);
+    }
     if i < params.particle_count {
         watched[i] = Watched(vec4f(positions[i].xyz + displacements[i].xyz, 0.0), displacements[i]);
     }
@@ -79,6 +86,41 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
+// Takes note of how far the particles of an element are to be from its center. Read first: most widen nothing.
+fn widen(element: vec4u) {
+    if element.w == 0u {
+        return;
+    }
+    let middle = opaque(center_of(element), params.zero);
+    var radius = 0.0;
+    for (var k = 0u; k < 3u; k++) {
+        let place = opaque(positions[element[k]].xyz + displacements[element[k]].xyz, params.zero);
+        radius = max(radius, length(opaque(place - middle, params.zero)));
+    }
+    let bits = bitcast<u32>(radius);
+    if element.w == 1u && bits > atomicLoad(&contact_status.edge_radius) {
+        atomicMax(&contact_status.edge_radius, bits);
+    }
+    if element.w == 2u && bits > atomicLoad(&contact_status.triangle_radius) {
+        atomicMax(&contact_status.triangle_radius, bits);
+    }
+}
+
+// How far the center of an element is from its particles, at most, by its type.
+fn radius_of(kind: u32) -> f32 {
+    if kind == 0u {
+        return 0.0;
+    }
+    if kind == 1u {
+        return bitcast<f32>(atomicLoad(&contact_status.edge_radius));
+    }
+    return bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
+}
+
+fn coarse_scale() -> f32 {
+    return inverse_coarse(contact_params.reach, max(2.0 * radius_of(1u), radius_of(2u)), params.zero);
+}
+
 // Where an element is to be at the end of the substep.
 fn center_of(element: vec4u) -> vec3f {
     let a = positions[element.x].xyz + displacements[element.x].xyz;
@@ -92,7 +134,8 @@ fn center_of(element: vec4u) -> vec3f {
 
 fn cell_of(element: vec4u, center: vec3f) -> u32 {
     let table = select(0u, element.w, contact_params.tables > 1u) * contact_params.table_size;
-    return table + hash_cell(cell_at(center, contact_params.inverse_cells[element.w]), contact_params.table_size);
+    let scale = inverse_cell(contact_params.reach, radius_of(element.w), params.zero);
+    return table + hash_cell(cell_at(center, scale), contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -115,7 +158,7 @@ fn search_bound(@builtin(global_invocation_id) id: vec3u) {
     let particle = elements[i].x;
     let d = displacements[particle].xyz;
     let place = opaque(positions[particle].xyz + d, params.zero);
-    let c = bitcast<vec3u>(cell_at(place, contact_params.inverse_coarse)) % vec3u(COARSE);
+    let c = bitcast<vec3u>(cell_at(place, coarse_scale())) % vec3u(COARSE);
     let cell = coarse(c.x + COARSE * (c.y + COARSE * c.z));
     let quanta = vec3i(round(clamp(d * contact_params.inverse_quantum, vec3f(-1e9), vec3f(1e9))));
     // Read first: most widen nothing.
@@ -181,7 +224,7 @@ fn horizon(local: f32, twice: f32) -> u32 {
     }
     var far = 1000.0;
     if twice > 0.0 {
-        far = 0.666 / opaque(vec3f(contact_params.inverse_coarse * twice), params.zero).x;
+        far = 0.333 / opaque(vec3f(coarse_scale() * twice), params.zero).x;
     }
     return u32(min(min(near, far), 1000.0));
 }
@@ -245,5 +288,12 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let moves_fast = contact_status.horizon == 0u
         && is_fast(end, start, contact_status.drift, contact_params.margin, params.zero);
     let fast = select(0u, 0x80000000u, moves_fast);
-    sorted[place] = vec4f(end, bitcast<f32>(i | fast));
+    sorted[ROWS * place] = vec4u(bitcast<vec3u>(end), element.x | fast);
+    if element.w == 1u {
+        let second = positions[element.y].xyz + displacements[element.y].xyz;
+        let half = opaque(second, params.zero) - opaque(end, params.zero);
+        sorted[ROWS * place + 1u] = vec4u(bitcast<vec3u>(half), element.y);
+    } else if element.w == 2u {
+        sorted[ROWS * place + 1u] = vec4u(element.yz, 0u, 0u);
+    }
 }

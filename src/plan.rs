@@ -14,11 +14,12 @@
 //! With contacts a substep is
 //!
 //! ```text
-//! Watch  Search …  Tether  Project …  Contacts  (Separate Settle) …  Collide
+//! Watch  Search …  Tether  Project …  Contacts  (Separate Settle) …  Collide  (Divide Truncate) …
 //! ```
 //!
-//! where the passes of `Search` do nothing while the list of pairs holds; `Bounce` follows `Velocity` where anything has
-//! restitution, and colliders `Arrive` at the end.
+//! where the passes of `Search` do nothing while the list of pairs holds, nor those of `Divide` and `Truncate`, which are there between
+//! surfaces, while nothing is forced through anything; `Bounce` follows `Velocity` where anything has restitution, and colliders
+//! `Arrive` at the end.
 
 use crate::collide::SelfCollisionLevel;
 use crate::coloring::Span;
@@ -79,6 +80,16 @@ pub enum Pass {
     Separate,
     /// Moves the particles by the sum of their corrections.
     Settle,
+    /// Planes between what would pass through each other nonetheless.
+    Divide {
+        /// Which round; those after the first do nothing where the one before found nothing.
+        round: u32,
+    },
+    /// Cuts the ways of particles before these planes.
+    Truncate {
+        /// Which round.
+        round: u32,
+    },
     /// No particle within a collider; friction.
     Collide,
     /// Restitution, after `Velocity`.
@@ -100,6 +111,9 @@ pub enum Pass {
     /// The normals of the surfaces.
     Normals,
 }
+
+/// Rounds of [`Pass::Divide`].
+pub(crate) const ROUNDS: u32 = 4;
 
 /// The parts of a search: a counting sort of the elements by the cells of a grid, and a look around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,6 +238,9 @@ impl Plan {
         }
         // Last, so that at the end of a substep nothing is within a collider.
         plan.substep.extend(obstacles.any.then_some(Pass::Collide));
+        if settings.self_collision.is_some_and(|own| own.level == SelfCollisionLevel::Surfaces) {
+            plan.substep.extend((0..ROUNDS).flat_map(|round| [Pass::Divide { round }, Pass::Truncate { round }]));
+        }
         plan.push_rest();
         plan.end.push(Pass::Velocity);
         plan.end.extend(obstacles.bounce.then_some(Pass::Bounce));

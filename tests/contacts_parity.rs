@@ -145,3 +145,17 @@ fn contacts_between_particles_agree() {
         println!("{:?}", reports.0);
     }
 }
+
+#[test]
+fn what_would_pass_through_is_cut_short_alike() {
+    let gpu = common::gpu();
+    let scene = common::press(0.01, 2);
+    let settings = Settings { substeps: 4, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    let passes = pair.passes(8);
+    let difference = pair.first_difference(tolerance(&gpu), passes);
+    assert!(difference.is_none(), "{difference:#?}");
+    let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+    assert_eq!(reports.0, reports.1);
+    assert!(reports.0.truncated > 100 && reports.0.lost == 0, "{reports:?}");
+}

@@ -185,6 +185,9 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid { tethers: None, ..sheet(columns, rows, 1.0, Vec3::ZERO, 0.0) })?;
     let spacing = 1.0 / (columns.max(rows) - 1) as f32;
+    let mut arguments = arguments.clone();
+    // Thicker, five turns of it have no room.
+    arguments.thickness.get_or_insert(1e-3);
     let material = arguments.material(&mut scene, SURFACES, spacing)?;
     scene.set_particle_contact(cloth.particles.clone(), material)?;
     common::jitter(&mut scene, cloth.particles.clone(), 0.02 * spacing, arguments.options.seed.max(1))?;
@@ -220,6 +223,8 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         level: SURFACES,
         pairs_per_particle: Some(128),
         contact_iterations: Some(8),
+        // The cloth is thin for its spacing, and turns.
+        margin: Some(3.0),
         frames: (0.5 * turns.abs() / TURN_RATE * 60.0) as u32 + 30,
         drive: Some(Box::new(drive)),
         check: Box::new(crossed),

@@ -62,6 +62,7 @@ impl Script for Observed {
         add("candidates_max", json!(report.most_pairs));
         add("overflow", json!(report.lost));
         add("searches", json!(report.searches));
+        add("truncated", json!(report.truncated));
         add("deepest_penetration", json!(self.deepest(&positions)));
         add("deepest_overlap", json!(report.deepest));
         add("self_intersections", json!(self.scene.intersections(&positions)?.count));

@@ -10,18 +10,17 @@ struct ContactParams {
     quantum: f32,
     inverse_quantum: f32,
     thickness: f32,
-    inverse_cells: vec3f,
     table_size: u32,
-    radii: vec3f,
     tables: u32,
     insert_first: u32,
     insert_end: u32,
     query_end: u32,
     alone_first: u32,
+    alone_end: u32,
     pair_capacity: u32,
     contact_capacity: u32,
-    alone_end: u32,
-    inverse_coarse: f32,
+    reach: f32,
+    padding: vec2u,
     // half the thickness (bits), groups, touches, 0
     materials: array<vec4u, 16>,
     // by material and material: static and kinetic friction, restitution, 0
@@ -74,6 +73,12 @@ struct ContactStatus {
     lost: atomic<u32>,
     // Largest overlap at the start of a substep (bits of a positive f32).
     deepest: atomic<u32>,
+    // Ways of particles that were cut.
+    truncated: atomic<u32>,
+    // How far the center of an edge, of a triangle is from its particles, at most (bits of positive f32).
+    edge_radius: atomic<u32>,
+    triangle_radius: atomic<u32>,
+    more_padding: u32,
 }
 
 // Where a particle was to be at the last search, and its displacement then.
@@ -145,6 +150,16 @@ fn is_fast(end: vec3f, start: vec3f, drift: vec3f, margin: f32, zero: u32) -> bo
     let travel = opaque(opaque(end - start, zero) - drift, zero);
     let half = 0.5 * margin;
     return dot(travel, travel) > half * half;
+}
+
+// 1/the edge of a cell of the grid in which elements stand whose centers are so much farther apart than they are; the twins are
+// `inverse_cell` and `inverse_coarse` in src/collide/table.rs.
+fn inverse_cell(reach: f32, radius: f32, zero: u32) -> f32 {
+    return 1.0 / opaque1((reach + radius) * 1.001, zero);
+}
+
+fn inverse_coarse(reach: f32, radius: f32, zero: u32) -> f32 {
+    return 1.0 / opaque1(1.5 * opaque1(reach + radius, zero), zero);
 }
 
 // The cell of the grid that a place is in.

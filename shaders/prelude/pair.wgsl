@@ -205,6 +205,78 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
     return meeting;
 }
 
+// What share of its gap a pair always keeps in a substep, and what share of its thickness in all.
+const LEFT = 0.2;
+const FLOOR = 0.02;
+
+// By how much the way e of each particle is to be cut so that the elements of a pair do not pass through each other: 0 where they
+// do not (Chen et al. 2025, Divide and Truncate). The twin is in src/collide/pair.rs.
+fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -> vec4f {
+    var near = closest(kind, p, zero);
+    let normal = opaque(near.normal, zero);
+    // The first element lies above the plane, from `lowest` up, and the second below.
+    let seconds = select(1u, 2u, kind == EDGES);
+    let members = select(4u, 2u, kind == PARTICLES);
+    var heights: vec4f;
+    var speeds: vec4f;
+    var lowest = 0.0;
+    var highest = -1e30;
+    var above = 0.0;
+    var below = 0.0;
+    for (var k = 0u; k < members; k++) {
+        heights[k] = opaque1(dot(normal, p[k]), zero);
+        speeds[k] = opaque1(dot(normal, e[k]), zero);
+        if k < seconds {
+            speeds[k] = -speeds[k];
+            lowest = min(lowest, heights[k]);
+            above = max(above, speeds[k]);
+        } else {
+            highest = max(highest, heights[k]);
+            below = max(below, speeds[k]);
+        }
+    }
+    let room = opaque1((1.0 - LEFT) * max((lowest - highest) - opaque1(FLOOR * thickness, zero), 0.0), zero);
+    let room_below = opaque1(room * opaque1(below / max(above + below, 1e-30), zero), zero);
+    let room_above = room - room_below;
+    var cut: vec4f;
+    for (var k = 0u; k < members; k++) {
+        let own = select((highest - heights[k]) + room_below, (heights[k] - lowest) + room_above, k < seconds);
+        if speeds[k] > own {
+            cut[k] = 1.0 - opaque1(own / speeds[k], zero);
+        }
+    }
+    if !excused || all(cut == vec4f()) {
+        return cut;
+    }
+    // They may well travel together.
+    var d: Four;
+    for (var k = 1u; k < 4u; k++) {
+        d[k] = opaque(e[k] - e[0], zero);
+    }
+    let floor_ = max(LEFT * min(near.distance, thickness), min(0.9 * near.distance, opaque1(FLOOR * thickness, zero)));
+    let reach = approach(kind, d);
+    var left = near.distance - floor_;
+    var time = 0.0;
+    for (var turn = 0u; turn < 10u; turn++) {
+        time = opaque1(time + opaque1(left / reach, zero), zero);
+        if !(time < 1.0) {
+            return vec4f();
+        }
+        let then = Four(
+            opaque(p[0] + opaque(d[0] * time, zero), zero),
+            opaque(p[1] + opaque(d[1] * time, zero), zero),
+            opaque(p[2] + opaque(d[2] * time, zero), zero),
+            opaque(p[3] + opaque(d[3] * time, zero), zero),
+        );
+        near = closest(kind, then, zero);
+        left = near.distance - floor_;
+        if left <= 0.0 {
+            break;
+        }
+    }
+    return cut;
+}
+
 // Σ b x
 fn weighted(b: vec4f, x: Four, zero: u32) -> vec3f {
     if ONLY_PARTICLES {

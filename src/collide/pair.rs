@@ -188,6 +188,63 @@ pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, r
     (contact.c0 - dot(contact.normal, weighted(contact.weights, d)) > 0.0).then_some(contact)
 }
 
+/// What share of its gap a pair always keeps in a substep, and what share of its thickness in all.
+const LEFT: f32 = 0.2;
+const FLOOR: f32 = 0.02;
+
+/// By how much the way e of each particle is to be cut so that the elements of a pair do not pass through each other, if they would:
+/// between them lies a plane, nearer to the slower one, and nobody goes farther than to it. Who stays on his side of the planes of all
+/// his pairs meets nobody, whatever the others do (Chen et al. 2025, *Divide and Truncate*). Near the floor, far above what rounding
+/// does, they come no nearer at all.
+///
+/// Planes stand still, so they would also hold up what travels together; where `excused`, a pair that keeps apart as it moves is left
+/// alone. That holds only for as long as no way of its particles is cut: hence the rounds of [`crate::plan::Pass::Divide`].
+pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, excused: bool) -> Option<[f32; 4]> {
+    let start = closest(kind, p);
+    // The first element lies above the plane, from `lowest` up, and the second below.
+    let seconds = if kind == PairKind::Edges { 2 } else { 1 };
+    let members = if kind == PairKind::Particles { 2 } else { 4 };
+    let heights = p.map(|p| dot(start.normal, p));
+    let mut speeds = e.map(|e| dot(start.normal, e));
+    speeds[..seconds].iter_mut().for_each(|speed| *speed = -*speed);
+    let lowest = heights[..seconds].iter().copied().fold(0.0, f32::min);
+    let highest = heights[seconds..members].iter().copied().fold(-1e30, f32::max);
+    let above = speeds[..seconds].iter().copied().fold(0.0, f32::max);
+    let below = speeds[seconds..members].iter().copied().fold(0.0, f32::max);
+    let room = (1.0 - LEFT) * ((lowest - highest) - FLOOR * thickness).max(0.0);
+    let room_below = room * (below / (above + below).max(1e-30));
+    let room_above = room - room_below;
+    let mut cuts = [0.0; 4];
+    for k in 0..members {
+        let own = if k < seconds { (heights[k] - lowest) + room_above } else { (highest - heights[k]) + room_below };
+        if speeds[k] > own {
+            cuts[k] = 1.0 - own / speeds[k];
+        }
+    }
+    if cuts == [0.0; 4] {
+        return None;
+    }
+    if !excused {
+        return Some(cuts);
+    }
+    let d = e.map(|way| way - e[0]);
+    let floor = (LEFT * start.distance.min(thickness)).max((0.9 * start.distance).min(FLOOR * thickness));
+    let reach = approach(kind, d);
+    let (mut left, mut time) = (start.distance - floor, 0.0);
+    for _ in 0..TURNS {
+        time += left / reach;
+        if time.is_nan() || time >= 1.0 {
+            return None;
+        }
+        let near = closest(kind, [p[0] + d[0] * time, p[1] + d[1] * time, p[2] + d[2] * time, p[3] + d[3] * time]);
+        left = near.distance - floor;
+        if left <= 0.0 {
+            break;
+        }
+    }
+    Some(cuts)
+}
+
 /// Σ b x
 pub(crate) fn weighted(weights: Vec4, x: [Vec3; 4]) -> Vec3 {
     ((x[0] * weights.x + x[1] * weights.y) + x[2] * weights.z) + x[3] * weights.w

@@ -28,4 +28,7 @@ pub struct ContactReport {
     pub deepest: f32,
     /// Searches.
     pub searches: u32,
+    /// How often the way of a particle was cut, as it would have passed through something after all corrections. Only between
+    /// surfaces.
+    pub truncated: u32,
 }

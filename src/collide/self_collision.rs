@@ -34,7 +34,8 @@ pub enum SelfCollisionLevel {
     #[default]
     Particles,
     /// Vertices from triangles and edges from edges, whatever the spacing. Elements of one body that are nearer than
-    /// their thickness at rest do not see each other.
+    /// their thickness at rest do not see each other. What all contacts together cannot part is stopped before it crosses, held
+    /// particles too: they stay behind their targets where something is in the way that cannot give way.
     Surfaces,
 }
 

@@ -7,9 +7,6 @@ use crate::scene::{Scene, follows};
 use crate::settings::Settings;
 use std::collections::BTreeSet;
 
-/// Elements by what they are: particles, edges, triangles.
-pub(crate) const TYPES: usize = 3;
-
 /// Cells of the coarse grid along each axis; it repeats itself beyond.
 pub(crate) const COARSE: i32 = 16;
 
@@ -28,8 +25,6 @@ pub(crate) struct Contacting {
     pub elements: Vec<[u32; 4]>,
     /// Where each of these four begins, and the end.
     pub firsts: [u32; 5],
-    /// By type, how far the center of an element is from its particles at rest, at most \[m\].
-    pub radii: [f32; TYPES],
 }
 
 /// By particle: its body. Those that no builder has made one of are one with what constraints tie them to.
@@ -97,15 +92,7 @@ impl Contacting {
         firsts[3] = elements.len() as u32;
         elements.extend(triangles.iter().map(|&[a, b, c]| [a, b, c, 2]));
         firsts[4] = elements.len() as u32;
-        let rest = |particle: u32| glam::Vec3::from(scene.rest_positions[particle as usize]);
-        let mut radii = [0f32; TYPES];
-        for &[a, b, c, of] in &elements {
-            let center = center([rest(a), rest(b), rest(c)], of);
-            let radius = [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max);
-            radii[of as usize] = radii[of as usize].max(radius);
-        }
-        // Stretched by a tenth it is still found wherever it is touched.
-        Self { particles, elements, firsts, radii: radii.map(|radius| 1.1 * radius) }
+        Self { particles, elements, firsts }
     }
 
     /// The contact material of a particle.
@@ -140,12 +127,8 @@ pub(crate) struct ContactParams {
     pub inverse_quantum: f32,
     /// The largest thickness \[m\].
     pub thickness: f32,
-    /// 1/the edge of a cell of the grid, by type [1/m].
-    pub inverse_cells: [f32; TYPES],
     /// Entries of the grid by type: a power of two.
     pub table_size: u32,
-    /// By type, how much nearer than their centers two elements of a pair can be \[m\].
-    pub radii: [f32; TYPES],
     /// Tables of the grid that are in use: 1 or 3.
     pub tables: u32,
     /// The elements that stand in the grid.
@@ -155,11 +138,14 @@ pub(crate) struct ContactParams {
     pub query_end: u32,
     /// The particles that stand alone: from this one on, before the edges.
     pub alone_first: u32,
+    /// Those that stand in a surface or an edge, and those that stand alone: before this one.
+    pub alone_end: u32,
     pub pair_capacity: u32,
     pub contact_capacity: u32,
-    pub alone_end: u32,
-    /// 1/the edge of a cell of the coarse grid [1/m].
-    pub inverse_coarse: f32,
+    /// How near particles are that the search sees: the thickness, once the margin for what moves aside before the next search, and
+    /// once for what comes nearer until then \[m\].
+    pub reach: f32,
+    pub padding: [u32; 2],
     /// Half the thickness \[m\] (bits), groups, touches, 0.
     pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
     /// By material and material: static and kinetic friction, restitution, 0.
@@ -192,11 +178,6 @@ impl ContactParams {
         let surfaces = level == SelfCollisionLevel::Surfaces;
         let margin = margin * thickness;
         let [_, alone_first, edge_first, triangle_first, end] = contacting.firsts;
-        let [_, edge, triangle] = contacting.radii;
-        let radii = if surfaces { [0.0, 2.0 * edge, triangle] } else { [0.0; TYPES] };
-        // Once the margin for what moves aside before the next search, once for what comes nearer until then; a thousandth, so
-        // that rounding of a place to its cell hides nothing.
-        let inverse_cells = radii.map(|radius| 1.0 / ((thickness + 2.0 * margin + radius) * 1.001));
         let largest = if surfaces {
             (edge_first - alone_first).max(triangle_first - edge_first).max(end - triangle_first)
         } else {
@@ -214,18 +195,17 @@ impl ContactParams {
             quantum,
             inverse_quantum: 1.0 / quantum,
             thickness,
-            inverse_cells,
             table_size: largest.max(64).next_power_of_two(),
-            radii,
             tables: if surfaces { 3 } else { 1 },
             insert_first: if surfaces { alone_first } else { 0 },
             insert_end: if surfaces { end } else { edge_first },
             query_end: if surfaces { triangle_first } else { edge_first },
             alone_first,
+            alone_end: edge_first,
             pair_capacity: capacity(pairs),
             contact_capacity: capacity(pairs.div_ceil(2).max(64)),
-            alone_end: edge_first,
-            inverse_coarse: 1.0 / (3.0 * (thickness + 2.0 * margin + radii.into_iter().fold(0.0, f32::max))),
+            reach: thickness + 2.0 * margin,
+            padding: [0; 2],
             materials,
             friction,
         }
@@ -241,11 +221,22 @@ impl ContactParams {
         groups_a & touches_b != 0 && groups_b & touches_a != 0
     }
 
+    /// 1/the edge of a cell of the grid in which elements stand whose centers are so much farther apart than they are \[m\].
+    pub fn inverse_cell(&self, radius: f32) -> f32 {
+        // A thousandth, so that rounding of a place to its cell hides nothing.
+        1.0 / ((self.reach + radius) * 1.001)
+    }
+
+    /// 1/the edge of a cell of the coarse grid [1/m].
+    pub fn inverse_coarse(&self, radius: f32) -> f32 {
+        1.0 / (1.5 * (self.reach + radius))
+    }
+
     /// For how many substeps a list holds in which relative displacements are at most `local` among what is near, and at most
     /// `twice` on the whole: until what it leaves out can have come nearer by the margin, or by the gap of two coarse cells.
-    pub fn horizon(&self, local: f32, twice: f32) -> u32 {
+    pub fn horizon(&self, local: f32, twice: f32, inverse_coarse: f32) -> u32 {
         let near = if local > 0.0 { self.margin / local } else { MOST_SUBSTEPS };
-        let far = if twice > 0.0 { 0.666 / (self.inverse_coarse * twice) } else { MOST_SUBSTEPS };
+        let far = if twice > 0.0 { 0.333 / (inverse_coarse * twice) } else { MOST_SUBSTEPS };
         near.min(far).min(MOST_SUBSTEPS) as u32
     }
 

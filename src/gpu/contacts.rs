@@ -13,8 +13,9 @@
 //! | watched | where each particle was to be at the last search | search | watch |
 //! | pairs | four particles | pairs | contacts |
 //! | meetings | n and c₀, b, particles | contacts | separate |
-//! | dispatches | workgroups of pairs; of contacts, separate | watch, ready | – |
-//! | corrections | three sums and a count, `i32` | watch, contacts, separate, settle | separate, settle |
+//! | dispatches | workgroups of pairs; of contacts, separate; of rounds of divide | watch, ready, truncate | – |
+//! | corrections | three sums and a count, `i32`; then cuts | watch, contacts, separate, settle, divide | separate, settle, truncate |
+//! | truncations | workgroups of rounds of truncate | ready, divide | – |
 
 use super::buffers::{Buffers, Maker};
 use super::guarded;
@@ -24,7 +25,7 @@ use crate::collide::pair::PairKind;
 use crate::collide::{COARSE, ColliderRow, Colliders, ContactParams, ContactReport};
 use crate::controls::Controls;
 use crate::error::Result;
-use crate::plan::{Pass, SearchPass};
+use crate::plan::{Pass, ROUNDS, SearchPass};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wgpu::BufferUsages;
 
@@ -46,6 +47,10 @@ pub(super) struct ContactStatus {
     pub most_contacts: u32,
     pub lost: u32,
     pub deepest: u32,
+    pub truncated: u32,
+    pub edge_radius: u32,
+    pub triangle_radius: u32,
+    pub more_padding: u32,
 }
 
 impl ContactStatus {
@@ -66,6 +71,10 @@ impl ContactStatus {
         most_contacts: 0,
         lost: 0,
         deepest: 0,
+        truncated: 0,
+        edge_radius: 0,
+        triangle_radius: 0,
+        more_padding: 0,
     };
 
     pub fn report(&self) -> ContactReport {
@@ -78,6 +87,7 @@ impl ContactStatus {
             lost: self.lost,
             deepest: f32::from_bits(self.deepest),
             searches: self.searches,
+            truncated: self.truncated,
         }
     }
 }
@@ -121,8 +131,12 @@ pub(super) struct Pairing {
     contacts: Bound,
     separate: Bound,
     settle: Bound,
+    /// By round.
+    divide: Vec<Bound>,
+    truncate: Vec<Bound>,
     /// Workgroups of the three searches for pairs, then of contacts and separate, 12 bytes each.
     dispatches: wgpu::Buffer,
+    truncations: wgpu::Buffer,
 }
 
 /// Binds a pass of contacts.
@@ -245,16 +259,20 @@ impl Contacts {
         let inserted = u64::from(figures.insert_end - figures.insert_first);
         let cells = maker.empty("cells", (cell_count + 6 * u64::from(COARSE.unsigned_abs()).pow(3)) * 4, storage)?;
         let sums = maker.empty("cell_sums", cell_count / 16, storage)?;
-        let sorted = maker.empty("sorted_elements", inserted * 16, storage)?;
+        let rows = if figures.level == 1 { 1 } else { 2 };
+        let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
         let watched = maker.empty("watched", count * 32, storage)?;
         let pairs = maker.empty("pairs", u64::from(figures.pair_capacity) * 16, storage)?;
         let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
         // Nothing in x, one in z, for a start.
-        let sizes = [[0u32, 1, 1]; 4];
+        let sizes = [[0u32, 1, 1]; 4 + ROUNDS as usize];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
+        let sizes = [[0u32, 1, 1]; ROUNDS as usize];
+        let truncations = maker.filled(queue, "truncations", &sizes, storage | BufferUsages::INDIRECT)?;
         let only_particles = figures.level == 1;
         let constants = [("ONLY_PARTICLES", f64::from(u8::from(only_particles)))];
+        let rows = ("ROWS", rows as f64);
 
         let binder = Binder { device: maker.device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
@@ -266,23 +284,47 @@ impl Contacts {
         let search = |part: &str| {
             let grid =
                 [(Read, &elements), (Write, &cells), (Write, &sums), (Write, &sorted), (Write, &watched), status];
-            bind(&format!("search_{part}"), include_str!("../../shaders/search.wgsl"), &grid)
+            let name = format!("search_{part}");
+            binder.bind_with(
+                &name,
+                include_str!("../../shaders/search.wgsl"),
+                &[motion.as_slice(), &grid].concat(),
+                &[rows],
+            )
         };
         let parts = ["clear", "count", "bound", "horizon", "sum_blocks", "scan_blocks", "starts", "fill"];
         let mut stages = Vec::from(parts.map(search));
-        // What a thread keeps is cleared for each, which takes software drivers longer than all the rest.
-        let near = if only_particles { 160 } else { 256 };
-        let text = [include_str!("../../shaders/pairs.wgsl"), &format!("const NEAR = {near}u;\n")].join("\n");
+        let text = include_str!("../../shaders/pairs.wgsl");
         for kind in [PairKind::Particles, PairKind::VertexTriangle, PairKind::Edges] {
             let own = [(Read, &elements), (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status];
-            let constants = [("KIND", f64::from(kind as u32))];
-            stages.push(binder.bind_with("pairs_list", &text, &[motion.as_slice(), &own].concat(), &constants));
+            let constants = [("KIND", f64::from(kind as u32)), rows];
+            stages.push(binder.bind_with("pairs_list", text, &[motion.as_slice(), &own].concat(), &constants));
         }
-        stages.push(binder.bind(
+        let rounds = ("ROUNDS", f64::from(ROUNDS));
+        stages.push(binder.bind_with(
             "ready",
             include_str!("../../shaders/ready.wgsl"),
-            &[figures, status, (Write, &dispatches)],
+            &[figures, status, (Write, &dispatches), (Write, &truncations)],
+            &[rounds],
         ));
+        let (mut divide, mut truncate) = (Vec::new(), Vec::new());
+        // Between particles nothing is cut.
+        for round in 0..if only_particles { 0 } else { ROUNDS } {
+            let constants = [("ROUND", f64::from(round)), rounds];
+            let own = [(Read, &pairs), particles, (Write, &corrections), status, (Write, &truncations)];
+            divide.push(binder.bind_with(
+                "divide",
+                include_str!("../../shaders/divide.wgsl"),
+                &[motion.as_slice(), &own].concat(),
+                &constants,
+            ));
+            truncate.push(binder.bind_with(
+                "truncate",
+                include_str!("../../shaders/truncate.wgsl"),
+                &[params, (Write, &shared.displacements), (Write, &corrections), status, (Write, &dispatches)],
+                &constants[..1],
+            ));
+        }
         Ok(Pairing {
             watch: bind(
                 "watch",
@@ -305,7 +347,10 @@ impl Contacts {
                 include_str!("../../shaders/settle.wgsl"),
                 &[params, figures, (Write, &shared.displacements), (Write, &corrections)],
             ),
+            divide,
+            truncate,
             dispatches,
+            truncations,
         })
     }
 
@@ -334,6 +379,11 @@ impl Contacts {
             Pass::Contacts => Some((&pairing.contacts, indirect(36))),
             Pass::Separate => Some((&pairing.separate, indirect(36))),
             Pass::Settle => Some((&pairing.settle, particles)),
+            Pass::Divide { round } => Some((&pairing.divide[round as usize], indirect(36 + 12 * u64::from(round)))),
+            Pass::Truncate { round } => {
+                let size = Size::Indirect(&pairing.truncations, 12 * u64::from(round));
+                Some((&pairing.truncate[round as usize], size))
+            }
             Pass::Search(part) => {
                 let cells = figures.tables * figures.table_size;
                 let size = match part {

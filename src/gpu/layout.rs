@@ -105,18 +105,17 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             quantum,
             inverse_quantum,
             thickness,
-            inverse_cells,
             table_size,
-            radii,
             tables,
             insert_first,
             insert_end,
             query_end,
             alone_first,
+            alone_end,
             pair_capacity,
             contact_capacity,
-            alone_end,
-            inverse_coarse,
+            reach,
+            padding,
             materials,
             friction
         })
@@ -158,7 +157,11 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             most_pairs,
             most_contacts,
             lost,
-            deepest
+            deepest,
+            truncated,
+            edge_radius,
+            triangle_radius,
+            more_padding
         })
     );
     // Made on the host as 80 zeroed bytes a particle.

@@ -242,6 +242,8 @@ impl Solver {
             | Pass::Contacts
             | Pass::Separate
             | Pass::Settle
+            | Pass::Divide { .. }
+            | Pass::Truncate { .. }
             | Pass::Collide
             | Pass::Bounce
             | Pass::Arrive

@@ -1,8 +1,9 @@
 //! The passes of contacts between particles: watch, search, contacts, separate, settle.
 
 use super::Reference;
-use crate::collide::pair::{Contact, PairKind, approach, closest, meet, pack, unpack, weighted};
+use crate::collide::pair::{Contact, PairKind, approach, closest, cuts, meet, pack, unpack, weighted};
 use crate::collide::{COARSE, ContactReport, UNTOUCHABLE, center};
+use crate::plan::ROUNDS;
 use crate::xpbd::{dot, length};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -13,6 +14,8 @@ pub(super) struct Contacts {
     /// Where every particle was to be at the last search, and its displacement then.
     pub watched: Vec<[Vec3; 2]>,
     pub drift: Vec3,
+    /// By type, how far the center of an element is from its particles, at most \[m\].
+    pub radii: [f32; 3],
     pub since: u32,
     pub stale: bool,
     /// Substeps for which the list holds, if nothing is deflected.
@@ -26,6 +29,9 @@ pub(super) struct Contacts {
     pub most_contacts: u32,
     pub lost: u32,
     pub deepest: f32,
+    pub truncated: u32,
+    /// Whether any way was cut in the last round.
+    pub has_cut: bool,
 }
 
 impl Contacts {
@@ -43,20 +49,22 @@ const MOST_CELLS: f32 = 4096.0;
 /// An element as the search sees it.
 #[derive(Clone, Copy)]
 struct Element {
-    index: u32,
     particles: [u32; 3],
     of: u32,
     center: Vec3,
-    /// Where it is at the start of the substep, where it is fast.
-    from: Option<Vec3>,
+    /// Of an edge, from its center to its second particle.
+    half: Vec3,
+    /// A particle or an edge where it is to be, or, where it is fast, the way of its center.
+    segment: [Vec3; 2],
+    is_fast: bool,
 }
 
 impl Reference {
     /// See [`crate::Solver::read_contacts`].
     pub fn contact_report(&self) -> ContactReport {
-        let Contacts { searches, most_pairs, most_contacts, lost, deepest, .. } = self.contacts;
+        let Contacts { searches, most_pairs, most_contacts, lost, deepest, truncated, .. } = self.contacts;
         let (pairs, contacts) = (self.contacts.pairs.len() as u32, self.contacts.active.len() as u32);
-        ContactReport { pairs, contacts, most_pairs, most_contacts, lost, deepest, searches }
+        ContactReport { pairs, contacts, most_pairs, most_contacts, lost, deepest, searches, truncated }
     }
 
     pub(super) fn watch(&mut self, i: usize) {
@@ -91,6 +99,7 @@ impl Reference {
             self.contacts.watched[i] = [self.positions[i] + self.displacements[i], self.displacements[i]];
         }
         let params = self.contact_params;
+        self.contacts.radii = self.radii();
         self.contacts.horizon = self.horizon();
         let mut cells: HashMap<(u32, [i32; 3]), Vec<Element>> = HashMap::new();
         for index in params.insert_first..params.insert_end {
@@ -118,15 +127,30 @@ impl Reference {
         self.contacts.pairs = pairs;
     }
 
+    /// By type, how far the center of an element is from its particles, at most.
+    fn radii(&self) -> [f32; 3] {
+        let mut radii = [0f32; 3];
+        for index in self.contact_params.insert_first..self.contact_params.insert_end {
+            let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
+            let x = [a, b, c].map(|i| self.positions[i as usize] + self.displacements[i as usize]);
+            let center = center(x, of);
+            let radius = x.into_iter().map(|x| length(x - center)).fold(0.0, f32::max);
+            radii[of as usize] = radii[of as usize].max(radius);
+        }
+        radii
+    }
+
     /// For how many substeps the list will hold: by how differently the particles of neighbouring cells of a coarse grid move.
     fn horizon(&self) -> u32 {
         let params = &self.contact_params;
+        let [_, edge, triangle] = self.contacts.radii;
+        let scale = params.inverse_coarse((2.0 * edge).max(triangle));
         let mut bounds: HashMap<[i32; 3], [[i32; 3]; 2]> = HashMap::new();
         let mut fastest = 0f32;
         for index in 0..params.alone_end {
             let i = self.controls.cooked.contacting.elements[index as usize][0] as usize;
             let d = self.displacements[i];
-            let cell = cell_at(self.positions[i] + d, params.inverse_coarse).map(|k| k.rem_euclid(COARSE));
+            let cell = cell_at(self.positions[i] + d, scale).map(|k| k.rem_euclid(COARSE));
             let quanta = (d * params.inverse_quantum).to_array();
             let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
             let [low, high] = bounds.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
@@ -148,21 +172,20 @@ impl Reference {
             let extent: [f32; 3] = std::array::from_fn(|axis| (high[axis].wrapping_sub(low[axis]) as u32) as f32);
             local = local.max(length(Vec3::from(extent) * params.quantum));
         }
-        params.horizon(local, 2.0 * fastest)
+        params.horizon(local, 2.0 * fastest, scale)
     }
 
     fn element(&self, index: u32) -> Element {
         let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
         let particles = [a, b, c];
         let x = particles.map(|i| self.positions[i as usize]);
-        let d = particles.map(|i| self.displacements[i as usize]);
-        let from = center(x, of);
-        let center = center([x[0] + d[0], x[1] + d[1], x[2] + d[2]], of);
-        let travel = (center - from) - self.contacts.drift;
+        let there = particles.map(|i| self.positions[i as usize] + self.displacements[i as usize]);
+        let (start, center) = (center(x, of), center(there, of));
+        let travel = (center - start) - self.contacts.drift;
         let half = 0.5 * self.contact_params.margin;
-        let fast = self.contacts.horizon == 0 && dot(travel, travel) > half * half;
-        let from = fast.then_some(from);
-        Element { index, particles, of, center, from }
+        let is_fast = self.contacts.horizon == 0 && dot(travel, travel) > half * half;
+        let segment = if is_fast { [center, start] } else { [there[0], there[1]] };
+        Element { particles, of, center, half: there[1] - center, segment, is_fast }
     }
 
     /// The types of element that an element looks for.
@@ -176,43 +199,54 @@ impl Reference {
     }
 
     fn cell(&self, center: Vec3, of: u32) -> [i32; 3] {
-        cell_at(center, self.contact_params.inverse_cells[of as usize])
+        cell_at(center, self.contact_params.inverse_cell(self.contacts.radii[of as usize]))
     }
 
-    /// The cells that an element looks into: those around it, or around its way where it is fast.
+    /// How far from its segment an element looks for the centers of others.
+    fn reach(&self, query: &Element, of: u32) -> f32 {
+        let radius = self.contacts.radii[of as usize];
+        // An edge that is fast is where the way of its center is, give or take its own radius.
+        let own = if query.is_fast && query.of == 1 { radius } else { 0.0 };
+        (self.contact_params.reach + radius) + own
+    }
+
+    /// The cells that an element looks into.
     fn range(&mut self, query: &Element, of: u32) -> ([i32; 3], [i32; 3]) {
-        let here = self.cell(query.center, of);
-        if let Some(from) = query.from {
-            let there = self.cell(from, of);
-            let [low, high] = [
-                std::array::from_fn(|k| here[k].min(there[k]) - 1),
-                std::array::from_fn(|k| here[k].max(there[k]) + 1),
-            ];
-            let sizes: [f32; 3] = std::array::from_fn(|k| (high[k] - low[k] + 1) as f32);
-            if sizes[0] * sizes[1] * sizes[2] <= MOST_CELLS {
-                return (low, high);
-            }
-            self.contacts.lost += 1;
+        let [a, b] = query.segment;
+        let reach = 1.001 * self.reach(query, of);
+        let (low, high) = (self.cell(a.min(b) - reach, of), self.cell(a.max(b) + reach, of));
+        let sizes: [f32; 3] = std::array::from_fn(|k| high[k].wrapping_sub(low[k]) as u32 as f32 + 1.0);
+        if sizes[0] * sizes[1] * sizes[2] <= MOST_CELLS {
+            return (low, high);
         }
+        self.contacts.lost += 1;
+        let here = self.cell(a, of);
         (here.map(|k| k - 1), here.map(|k| k + 1))
     }
 
     /// The pair of two elements, if they may meet before the next search.
     fn pair(&self, query: &Element, other: &Element) -> Option<[u32; 4]> {
         let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
-        let fast = query.from.is_some();
-        let near = (params.thickness + 2.0 * params.margin) + params.radii[other.of as usize];
-        // To the nearest point of its way, where it is fast.
-        let way = query.from.map_or(Vec3::ZERO, |from| from - query.center);
-        let square = dot(way, way);
-        let share = if square > 0.0 { (dot(other.center - query.center, way) / square).clamp(0.0, 1.0) } else { 0.0 };
-        let apart = (query.center + way * share) - other.center;
+        let near = self.reach(query, other.of);
+        // To the nearest point of its segment.
+        let [start, end] = query.segment;
+        let along = end - start;
+        let square = dot(along, along);
+        let share = if square > 0.0 { dot(other.center - start, along) / square } else { 0.0 };
+        let apart = (start + along * share.clamp(0.0, 1.0)) - other.center;
         if dot(apart, apart) >= near * near {
             return None;
         }
+        if query.of == 1 && !query.is_fast {
+            let [middle, along] = [other.center - start, end - start];
+            let p = [Vec3::ZERO, along, middle - other.half, middle + other.half];
+            if closest(PairKind::Edges, p).distance >= params.reach {
+                return None;
+            }
+        }
         if query.of == other.of {
-            // Each pair once: the fast one finds the slow one, else the first the second.
-            let found = if fast == other.from.is_some() { query.index < other.index } else { fast };
+            // Each pair once: the fast one finds the slow one, else the one of the lower particles.
+            let found = if query.is_fast == other.is_fast { query.particles < other.particles } else { query.is_fast };
             if !found {
                 return None;
             }
@@ -266,6 +300,7 @@ impl Reference {
         self.contacts.since += 1;
         self.contacts.most_pairs = self.contacts.most_pairs.max(self.contacts.pairs.len() as u32);
         self.contacts.active.clear();
+        self.contacts.has_cut = false;
     }
 
     pub(super) fn find_contacts(&mut self) {
@@ -326,6 +361,39 @@ impl Reference {
                     *sum = sum.wrapping_add(quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
                 }
             }
+        }
+    }
+
+    pub(super) fn divide(&mut self, round: u32) {
+        // What was not in the way of each other may be so now that some ways were cut; else all has been looked at.
+        if round > 0 && !std::mem::take(&mut self.contacts.has_cut) {
+            return;
+        }
+        let excused = round + 1 < ROUNDS;
+        let params = self.contact_params;
+        for place in 0..self.contacts.pairs.len() {
+            let (kind, particles) = unpack(self.contacts.pairs[place]);
+            let contacting = &self.controls.cooked.contacting;
+            let thickness =
+                params.radius(contacting.material(particles[0])) + params.radius(contacting.material(particles[2]));
+            let e = particles.map(|i| self.displacements[i as usize] - self.contacts.drift);
+            let Some(cuts) = cuts(kind, self.points(particles), e, thickness, excused) else { continue };
+            for k in members(kind) {
+                let [cut, ..] = &mut self.contacts.corrections[particles[k] as usize];
+                // Positive numbers are in the order of their bits.
+                *cut = (*cut).max(cuts[k].to_bits() as i32);
+            }
+        }
+    }
+
+    pub(super) fn truncate(&mut self, i: usize) {
+        let [cut, ..] = &mut self.contacts.corrections[i];
+        let cut = f32::from_bits(std::mem::take(cut) as u32);
+        if cut > 0.0 {
+            let drift = self.contacts.drift;
+            self.displacements[i] = drift + (self.displacements[i] - drift) * (1.0 - cut);
+            self.contacts.truncated += 1;
+            self.contacts.has_cut = true;
         }
     }
 

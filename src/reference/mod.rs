@@ -179,6 +179,8 @@ impl Reference {
             Pass::Contacts => self.find_contacts(),
             Pass::Separate => self.separate(),
             Pass::Settle => particles.for_each(|i| self.settle(i)),
+            Pass::Divide { round } => self.divide(round),
+            Pass::Truncate { .. } => particles.for_each(|i| self.truncate(i)),
             Pass::Collide => particles.for_each(|i| self.collide(i)),
             Pass::Bounce => particles.for_each(|i| self.bounce(i)),
             Pass::Arrive => self.arrive(),

@@ -10,8 +10,8 @@ use std::ops::Range;
 use supple::gpu::Context;
 use supple::kinds::{Kind, kind_index};
 use supple::{
-    Cloth, ClothGrid, Distance, DistanceLimit, Material, MaterialId, Particle, Pass, Pressure, Reference, Scene,
-    Settings, Solver, wgpu,
+    Cloth, ClothGrid, ContactMaterial, Distance, DistanceLimit, Friction, Material, MaterialId, Particle, Pass,
+    Pressure, Reference, Scene, Settings, Solver, wgpu,
 };
 
 /// The device of the tests. A machine without one fails, and says what to install.
@@ -56,6 +56,37 @@ pub fn crumple(scene: &mut Scene, particles: Range<u32>, size: f32) {
         let [dx, dy, dz] = [0, 1, 2].map(|axis| size * noise(3 * particle + axis));
         scene.set_position(particle, [x + dx, y + dy, z + dz]).unwrap();
     }
+}
+
+/// Sheets of 0.4 m between two that are held, the upper of which comes down on the lower at 0.5 m/s and would pass through it.
+pub fn press(thickness: f32, sheets: u32) -> Scene {
+    let mut scene = Scene::new();
+    let material = ContactMaterial { thickness, friction: Friction::coulomb(0.3), ..ContactMaterial::default() };
+    let material = scene.add_contact_material(material).unwrap();
+    for sheet in 0..sheets + 2 {
+        let angle = 0.3 * sheet as f32;
+        let (sin, cos) = (0.4 * angle.sin(), 0.4 * angle.cos());
+        let height = 1.5 * thickness * sheet as f32;
+        let grid = ClothGrid {
+            columns: 8,
+            rows: 8,
+            origin: [-0.5 * (cos + sin), height, -0.5 * (cos - sin)],
+            column_axis: [cos, 0.0, -sin],
+            row_axis: [sin, 0.0, cos],
+            ..ClothGrid::default()
+        };
+        let cloth = scene.add_cloth_grid(&grid).unwrap();
+        scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
+        crumple(&mut scene, cloth.particles.clone(), 0.1 * thickness);
+        if sheet == 0 || sheet == sheets + 1 {
+            for particle in cloth.particles {
+                scene.pin(particle).unwrap();
+                let speed = if sheet == 0 { 0.0 } else { -0.5 };
+                scene.set_velocity(particle, [0.0, speed, 0.0]).unwrap();
+            }
+        }
+    }
+    scene
 }
 
 /// A particle with more constraints than there are colours: spokes around a hub.

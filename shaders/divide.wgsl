@@ -1,0 +1,53 @@
+// What would pass through something nonetheless, after all corrections: between the elements of such a pair stands a plane, and the way of
+// each of their particles is cut so that it stays on its side; see `cuts` in src/collide/pair.rs. The largest cut counts, in whatever
+// order they are found. In the last round nobody is excused any more.
+// One thread a pair. Reads pairs, positions, displacements. Writes the cuts, in place of the corrections, which are done, and the size of
+// the pass that makes them.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read> positions: array<vec4f>;
+@group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
+@group(0) @binding(4) var<storage, read> pairs: array<vec4u>;
+@group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
+@group(0) @binding(6) var<storage, read_write> corrections: array<atomic<i32>>;
+@group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
+// Workgroups of truncate, by round.
+@group(0) @binding(8) var<storage, read_write> truncations: array<u32>;
+
+override ROUND: u32 = 0u;
+override ROUNDS: u32 = 1u;
+
+fn half_thickness(particle: u32) -> f32 {
+    return bitcast<f32>(contact_params.materials[contact_particles[particle].w & 0xffu].x);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn divide(@builtin(global_invocation_id) id: vec3u) {
+    let place = thread_index(id);
+    if place >= min(atomicLoad(&contact_status.pair_count), contact_params.pair_capacity) {
+        return;
+    }
+    let row = pairs[place];
+    let kind = pair_kind(row);
+    let particles = pair_particles(row);
+    let x0 = positions[particles.x].xyz;
+    var p: Four;
+    var e: Four;
+    for (var k = 0u; k < 4u; k++) {
+        p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
+        e[k] = opaque(displacements[particles[k]].xyz - contact_status.drift, params.zero);
+    }
+    let thickness = half_thickness(particles.x) + half_thickness(particles.z);
+    let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
+    if all(cut == vec4f()) {
+        return;
+    }
+    for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {
+        // Positive numbers are in the order of their bits.
+        atomicMax(&corrections[4u * particles[k]], bitcast<i32>(cut[k]));
+    }
+    let groups = workgroups(params.particle_count, WORKGROUP_SIZE);
+    truncations[3u * ROUND] = groups.x;
+    truncations[3u * ROUND + 1u] = groups.y;
+}

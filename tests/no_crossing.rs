@@ -1,0 +1,105 @@
+//! Surfaces do not pass through each other, whatever forces them to.
+
+mod common;
+
+use common::{press, solver, step};
+use std::f32::consts::TAU;
+use supple::{ClothGrid, ContactMaterial, Scene, SelfCollision, Settings, Solver};
+
+fn settings(substeps: u32) -> Settings {
+    Settings { substeps, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() }
+}
+
+fn crossings(solver: &Solver, scene: &Scene) -> usize {
+    scene.intersections(&solver.read_positions().unwrap()).unwrap().count
+}
+
+/// What is held does not give way, so that in the end there is no room for what lies between.
+#[test]
+fn sheets_in_a_press_do_not_cross() {
+    let gpu = common::gpu();
+    for (thickness, sheets, substeps) in [(0.01, 3, 20), (0.01, 0, 5), (0.003, 1, 1)] {
+        let scene = press(thickness, sheets);
+        let mut solver = solver(&gpu, &scene, settings(substeps));
+        let gap = 1.5 * thickness * (sheets + 1) as f32;
+        for frame in 0..(60.0 * 2.0 * gap / 0.5) as u32 + 20 {
+            step(&gpu, &mut solver, 1);
+            let count = crossings(&solver, &scene);
+            assert_eq!(count, 0, "{sheets} sheets, {substeps} substeps, step {frame}");
+        }
+        let report = solver.read_contacts().unwrap();
+        assert!(report.truncated > 0 && report.lost == 0, "nothing was pressed: {report:?}");
+        assert_eq!(solver.read_diagnostics().unwrap().non_finite_count, 0);
+    }
+}
+
+/// Both ends turn in opposite senses until the cloth is a rope.
+#[test]
+fn a_cloth_that_is_wrung_does_not_cross() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let count = 16;
+    let material = ContactMaterial { thickness: 0.01, ..ContactMaterial::default() };
+    let material = scene.add_contact_material(material).unwrap();
+    let grid = ClothGrid { columns: count, rows: count, tethers: None, ..ClothGrid::default() };
+    let cloth = scene.add_cloth_grid(&grid).unwrap();
+    scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
+    common::crumple(&mut scene, cloth.particles.clone(), 1e-3);
+    let middle = scene.positions().iter().fold([0.0; 3], |sum, x| [0, 1, 2].map(|k| sum[k] + x[k] / 256.0));
+    let mut held = Vec::new();
+    for particle in cloth.particles {
+        let column = particle % count;
+        let [x, y, z] = scene.positions()[particle as usize];
+        if (column == 0 || column == count - 1) && (z - middle[2]).abs() < 0.15 {
+            scene.pin(particle).unwrap();
+            held.push((particle, [x, y, z]));
+        }
+    }
+    let mut solver = solver(&gpu, &scene, settings(20));
+    for frame in 0..100 {
+        for &(particle, [x, y, z]) in &held {
+            let side = (x - middle[0]).signum();
+            let (sin, cos) = (side * TAU * 0.75 * frame as f32 / 100.0).sin_cos();
+            let (y, z) = (y - middle[1], z - middle[2]);
+            let place = [x - side * 0.002 * frame as f32, middle[1] + cos * y - sin * z, middle[2] + sin * y + cos * z];
+            solver.set_target(particle, place).unwrap();
+        }
+        step(&gpu, &mut solver, 1);
+        if frame % 5 == 4 {
+            assert_eq!(crossings(&solver, &scene), 0, "step {frame}");
+        }
+    }
+    let report = solver.read_contacts().unwrap();
+    assert!(report.truncated > 0 && report.most_contacts > 50 && report.lost == 0, "{report:?}");
+}
+
+/// The search looks as far as elements are large, not as far as they once were.
+#[test]
+fn what_falls_on_a_stretched_sheet_is_held() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let material = ContactMaterial { thickness: 0.01, ..ContactMaterial::default() };
+    let material = scene.add_contact_material(material).unwrap();
+    let below = scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 4, ..ClothGrid::default() }).unwrap();
+    let axes = |size: f32| ([size, 0.0, 0.0], [0.0, 0.0, size]);
+    let (column_axis, row_axis) = axes(0.1);
+    let stretched = 5.0;
+    let origin = [0.0, 0.05, 0.0];
+    let above = ClothGrid { columns: 4, rows: 4, origin, column_axis, row_axis, ..ClothGrid::default() };
+    let above = scene.add_cloth_grid(&above).unwrap();
+    scene.set_particle_contact(0..above.particles.end, material).unwrap();
+    below.particles.for_each(|particle| scene.pin(particle).unwrap());
+    let mut solver = solver(&gpu, &scene, settings(20));
+    let first = scene.positions()[0];
+    let places: Vec<[f32; 3]> =
+        scene.positions()[..16].iter().map(|x| [0, 1, 2].map(|k| stretched * (x[k] - first[k]))).collect();
+    solver.set_positions(0, &places).unwrap();
+    // Into the inside of a triangle.
+    let third = stretched / 9.0;
+    let drops: Vec<[f32; 3]> =
+        scene.positions()[16..].iter().map(|x| [x[0] + third, x[1], x[2] + 0.5 * third]).collect();
+    solver.set_positions(16, &drops).unwrap();
+    step(&gpu, &mut solver, 40);
+    let lowest = solver.read_positions().unwrap()[16..].iter().fold(f32::INFINITY, |low, x| low.min(x[1]));
+    assert!(lowest > 0.009, "{lowest}");
+}
