@@ -28,6 +28,7 @@ override ROWS: u32 = 1u;
 // An element that looks for others: a segment, near which are the centers of those that it may meet.
 struct Element {
     particles: vec3u,
+    center: vec3f,
     // A particle or an edge where it is to be, or, where it is fast, the way of its center.
     segment: array<vec3f, 2>,
     is_fast: bool,
@@ -57,9 +58,9 @@ fn element(particles: vec3u, arity: u32) -> Element {
     let way = array(center(there[0], there[1], there[2], arity), center(x[0], x[1], x[2], arity));
     if contact_status.horizon == 0u
         && is_fast(way[0], way[1], contact_status.drift, contact_params.margin, params.zero) {
-        return Element(particles, way, true);
+        return Element(particles, way[0], way, true);
     }
-    return Element(particles, array(there[0], there[select(0u, 1u, arity == 1u)]), false);
+    return Element(particles, way[0], array(there[0], there[select(0u, 1u, arity == 1u)]), false);
 }
 
 fn other_at(place: u32) -> Other {
@@ -103,13 +104,17 @@ fn may_meet(particles: vec4u, reach: f32) -> bool {
     return closest(KIND, p, params.zero).distance < reach + way;
 }
 
-// Whether an element is to be found by this one: each pair once, by the fast one, else by the one of the lower particles.
+// Whether an element is to be found by this one: each pair once, by the fast one, else by the one that is higher up in z, so that what is
+// slow need not look there at all.
 fn finds(query: Element, other: Other) -> bool {
     if KIND == VERTEX_TRIANGLE {
         return all(query.particles.xxx != other.particles);
     }
     if query.is_fast != other.is_fast {
         return query.is_fast;
+    }
+    if query.center.z != other.center.z {
+        return query.center.z > other.center.z;
     }
     let lower = query.particles.x < other.particles.x;
     if KIND == PARTICLES {
@@ -198,7 +203,11 @@ fn look_around(query: Element) {
     // An edge that is fast is where the way of its center is, give or take its own radius.
     let reach = (contact_params.reach + radius) + select(0.0, radius, KIND == EDGES && query.is_fast);
     var low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);
-    var size = vec3u(cell_at(max(query.segment[0], query.segment[1]) + 1.001 * reach, scale) - low) + 1u;
+    var high = cell_at(max(query.segment[0], query.segment[1]) + 1.001 * reach, scale);
+    if KIND != VERTEX_TRIANGLE && !query.is_fast {
+        high.z = cell_at(query.center, scale).z;
+    }
+    var size = vec3u(high - low) + 1u;
     // Each below 2³², and their product far from the end of f32.
     if f32(size.x) * f32(size.y) * f32(size.z) > f32(MOST_CELLS) {
         low = cell_at(query.segment[0], scale) - 1;

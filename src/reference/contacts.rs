@@ -245,8 +245,9 @@ impl Reference {
             }
         }
         if query.of == other.of {
-            // Each pair once: the fast one finds the slow one, else the one of the lower particles.
-            let found = if query.is_fast == other.is_fast { query.particles < other.particles } else { query.is_fast };
+            // Each pair once: the fast one finds the slow one, else the one that is higher up in z.
+            let higher = (other.center.z, query.particles) < (query.center.z, other.particles);
+            let found = if query.is_fast == other.is_fast { higher } else { query.is_fast };
             if !found {
                 return None;
             }
