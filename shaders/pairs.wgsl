@@ -190,16 +190,25 @@ fn from_segment(segment: array<vec3f, 2>, place: vec3f) -> vec3f {
 // Which type of element is looked for; `Contacting::elements` has them.
 const PARTNER = array(0u, 2u, 1u);
 
+// How far the center of another is from its particles, at most: among all near, or among all.
+fn radius_near(query: Element) -> f32 {
+    if KIND == PARTICLES {
+        return 0.0;
+    }
+    let edge = bitcast<f32>(atomicLoad(&contact_status.edge_radius));
+    let triangle = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
+    if query.is_fast {
+        return select(edge, triangle, KIND == VERTEX_TRIANGLE);
+    }
+    let cell = coarse_at(query.center, inverse_coarse(contact_params.reach, max(2.0 * edge, triangle), params.zero));
+    let word = contact_params.tables * contact_params.table_size + COARSE_WORDS * cell;
+    return bitcast<f32>(cells[word + select(8u, 9u, KIND == VERTEX_TRIANGLE)]);
+}
+
 fn look_around(query: Element) {
     let kind = PARTNER[KIND];
-    // How far the center of the other is from its particles, at most.
-    var radius = 0.0;
-    if KIND == VERTEX_TRIANGLE {
-        radius = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
-    } else if KIND == EDGES {
-        radius = bitcast<f32>(atomicLoad(&contact_status.edge_radius));
-    }
-    let scale = inverse_cell(contact_params.reach, radius, params.zero);
+    let radius = radius_near(query);
+    let scale = inverse_cell(contact_params.reach, contact_params.radii[kind], params.zero);
     // An edge that is fast is where the way of its center is, give or take its own radius.
     let reach = (contact_params.reach + radius) + select(0.0, radius, KIND == EDGES && query.is_fast);
     var low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);

@@ -4,8 +4,9 @@
 // search_clear: one thread an entry of the grid, or a particle. Empties the entry; takes note of where the particle is to be,
 //   and of what some particles travel on average.
 // search_count: one thread an element. Counts it in its cell.
-// search_bound: one thread a particle. Widens the bounds of the displacements in its cell of a coarse grid.
-// search_horizon: one thread a cell of the coarse grid. How differently what is near moves, at most.
+// search_bound: one thread a particle, or an element. Widens the bounds of the displacements in its cell of a coarse grid, or that of the
+//   sizes of elements.
+// search_horizon: one thread a cell of the coarse grid. How differently what is near moves, and how large it is, at most.
 // search_sum_blocks: one thread a block of 64 cells. Sums their counts.
 // search_scan_blocks: one workgroup. Where each block begins; and for how long the list will hold.
 // search_starts: one thread a block. Where each of its cells begins.
@@ -29,19 +30,18 @@ override ROWS: u32 = 1u;
 
 const BLOCK = 64u;
 const LANES = 128u;
-// `COARSE` in src/collide/table.rs, and its cube.
-const COARSE = 16u;
-const COARSE_CELLS = 4096u;
+const COARSE_CELLS = COARSE * COARSE * COARSE;
 const SIGN = 0x80000000u;
 
 fn holds() -> bool {
     return atomicLoad(&contact_status.stale) == 0u;
 }
 
-// The coarse grid lies behind the fine one: six words a cell, the bounds of the displacements in it, in quanta
-// and with the sign turned over, so that they are in order.
+// The coarse grid lies behind the fine one, ten words a cell. 0 to 5: the bounds of the displacements in it, in quanta and with the sign
+// turned over, so that they are in order. 6, 7: how far the centers of edges, of triangles in it are from their particles, at most (bits of
+// positive f32). 8, 9: the same with the cells around it.
 fn coarse(cell: u32) -> u32 {
-    return cell_count() + 6u * cell;
+    return cell_count() + COARSE_WORDS * cell;
 }
 
 fn cell_count() -> u32 {
@@ -62,6 +62,8 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
             atomicStore(&cells[coarse(i) + k], 0xffffffffu);
             atomicStore(&cells[coarse(i) + 3u + k], 0u);
         }
+        atomicStore(&cells[coarse(i) + 6u], 0u);
+        atomicStore(&cells[coarse(i) + 7u], 0u);
     }
     let element = contact_params.insert_first + i;
     if element < contact_params.insert_end {
@@ -86,24 +88,41 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// Takes note of how far the particles of an element are to be from its center. Read first: most widen nothing.
-fn widen(element: vec4u) {
-    if element.w == 0u {
-        return;
-    }
-    let middle = opaque(center_of(element), params.zero);
-    var radius = 0.0;
+// How far the particles of an element are to be from its center, at most.
+fn size_of(element: vec4u, middle: vec3f) -> f32 {
+    var size = 0.0;
     for (var k = 0u; k < 3u; k++) {
         let place = opaque(positions[element[k]].xyz + displacements[element[k]].xyz, params.zero);
-        radius = max(radius, length(opaque(place - middle, params.zero)));
+        size = max(size, length(opaque(place - middle, params.zero)));
     }
-    let bits = bitcast<u32>(radius);
+    return size;
+}
+
+// Takes note of it. Read first: most widen nothing.
+fn widen(element: vec4u) {
+    let bits = bitcast<u32>(size_of(element, opaque(center_of(element), params.zero)));
     if element.w == 1u && bits > atomicLoad(&contact_status.edge_radius) {
         atomicMax(&contact_status.edge_radius, bits);
     }
     if element.w == 2u && bits > atomicLoad(&contact_status.triangle_radius) {
         atomicMax(&contact_status.triangle_radius, bits);
     }
+}
+
+fn widen_cell(element: vec4u) {
+    if element.w == 0u {
+        return;
+    }
+    let middle = opaque(center_of(element), params.zero);
+    let bits = bitcast<u32>(size_of(element, middle));
+    let word = coarse(coarse_cell(middle)) + 5u + element.w;
+    if bits > atomicLoad(&cells[word]) {
+        atomicMax(&cells[word], bits);
+    }
+}
+
+fn coarse_cell(place: vec3f) -> u32 {
+    return coarse_at(place, coarse_scale());
 }
 
 // How far the center of an element is from its particles, at most, by its type.
@@ -134,7 +153,7 @@ fn center_of(element: vec4u) -> vec3f {
 
 fn cell_of(element: vec4u, center: vec3f) -> u32 {
     let table = select(0u, element.w, contact_params.tables > 1u) * contact_params.table_size;
-    let scale = inverse_cell(contact_params.reach, radius_of(element.w), params.zero);
+    let scale = inverse_cell(contact_params.reach, contact_params.radii[element.w], params.zero);
     return table + hash_cell(cell_at(center, scale), contact_params.table_size);
 }
 
@@ -151,15 +170,20 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_bound(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
+    if holds() {
+        return;
+    }
+    let element = contact_params.insert_first + i;
+    if element < contact_params.insert_end {
+        widen_cell(elements[element]);
+    }
     // The particles are the first of the elements.
-    if holds() || i >= contact_params.alone_end {
+    if i >= contact_params.alone_end {
         return;
     }
     let particle = elements[i].x;
     let d = displacements[particle].xyz;
-    let place = opaque(positions[particle].xyz + d, params.zero);
-    let c = bitcast<vec3u>(cell_at(place, coarse_scale())) % vec3u(COARSE);
-    let cell = coarse(c.x + COARSE * (c.y + COARSE * c.z));
+    let cell = coarse(coarse_cell(opaque(positions[particle].xyz + d, params.zero)));
     let quanta = vec3i(round(clamp(d * contact_params.inverse_quantum, vec3f(-1e9), vec3f(1e9))));
     // Read first: most widen nothing.
     for (var k = 0u; k < 3u; k++) {
@@ -185,11 +209,10 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let here = vec3u(i % COARSE, (i / COARSE) % COARSE, i / (COARSE * COARSE));
-    if atomicLoad(&cells[coarse(i)]) > atomicLoad(&cells[coarse(i) + 3u]) {
-        return;
-    }
+    let moves = atomicLoad(&cells[coarse(i)]) <= atomicLoad(&cells[coarse(i) + 3u]);
     var low = vec3u(0xffffffffu);
     var high = vec3u();
+    var sizes = vec2u();
     for (var k = 0u; k < 27u; k++) {
         // One less along each axis is COARSE − 1 more.
         let c = (here + vec3u(k % 3u, (k / 3u) % 3u, k / 9u) + (COARSE - 1u)) % vec3u(COARSE);
@@ -198,9 +221,14 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
             low[axis] = min(low[axis], atomicLoad(&cells[cell + axis]));
             high[axis] = max(high[axis], atomicLoad(&cells[cell + 3u + axis]));
         }
+        sizes = max(sizes, vec2u(atomicLoad(&cells[cell + 6u]), atomicLoad(&cells[cell + 7u])));
     }
-    let extent = length(vec3f(high - low) * contact_params.quantum);
-    atomicMax(&contact_status.local, bitcast<u32>(extent));
+    atomicStore(&cells[coarse(i) + 8u], sizes.x);
+    atomicStore(&cells[coarse(i) + 9u], sizes.y);
+    if moves {
+        let extent = length(vec3f(high - low) * contact_params.quantum);
+        atomicMax(&contact_status.local, bitcast<u32>(extent));
+    }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

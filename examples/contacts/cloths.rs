@@ -206,6 +206,8 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
     let drive = move |solver: &mut Solver, step: u32| {
         let seconds = (step + 1) as f32 / 60.0;
         // Half of the turns each.
+        // From rest within RAMP, so that nothing is jerked.
+        let seconds = if seconds < RAMP { 0.5 * seconds * seconds / RAMP } else { seconds - 0.5 * RAMP };
         let angle = TAU * (TURN_RATE * seconds).min(0.5 * turns.abs()) * turns.signum();
         let length = twisted_length(2.0 * angle.abs(), thickness);
         for &(particle, start) in &held {
@@ -225,7 +227,8 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         contact_iterations: Some(8),
         // The cloth is thin for its spacing, and turns.
         margin: Some(3.0),
-        frames: (0.5 * turns.abs() / TURN_RATE * 60.0) as u32 + 30,
+        frames: ((0.5 * turns.abs() / TURN_RATE + 0.5 * RAMP) * 60.0) as u32 + 30,
+        substeps: 40,
         drive: Some(Box::new(drive)),
         check: Box::new(crossed),
         ..Play::default()
@@ -236,14 +239,16 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
 const GRIP: f32 = 0.1;
 /// Of either end [1/s].
 const TURN_RATE: f32 = 0.5;
+/// How long it takes them to turn so fast [s].
+const RAMP: f32 = 1.0;
 
 /// How long a cloth of 1 m by 1 m is whose ends are turned by an angle [rad]: it winds up to a rope of the same volume, whose fibres
-/// are helices of 1 m at half the rope's radius on average.
+/// are helices of 1 m at seven tenths of the rope's radius.
 fn twisted_length(angle: f32, thickness: f32) -> f32 {
     let mut length = 1f32;
     for _ in 0..50 {
         let radius = (thickness / (0.6 * std::f32::consts::PI * length)).sqrt();
-        length = 0.5 * length + 0.5 * (1.0 - (0.5 * radius * angle).powi(2)).max(0.09).sqrt();
+        length = 0.5 * length + 0.5 * (1.0 - (0.7 * radius * angle).powi(2)).max(0.09).sqrt();
     }
     length
 }

@@ -21,6 +21,8 @@ struct ContactParams {
     contact_capacity: u32,
     reach: f32,
     padding: vec2u,
+    radii: vec3f,
+    more_padding: u32,
     // half the thickness (bits), groups, touches, 0
     materials: array<vec4u, 16>,
     // by material and material: static and kinetic friction, restitution, 0
@@ -160,6 +162,16 @@ fn inverse_cell(reach: f32, radius: f32, zero: u32) -> f32 {
 
 fn inverse_coarse(reach: f32, radius: f32, zero: u32) -> f32 {
     return 1.0 / opaque1(1.5 * opaque1(reach + radius, zero), zero);
+}
+
+// Cells of the coarse grid along each axis, and words of a cell; the twins are in src/collide/table.rs.
+const COARSE = 16u;
+const COARSE_WORDS = 10u;
+
+// The cell of the coarse grid that a place is in.
+fn coarse_at(place: vec3f, scale: f32) -> u32 {
+    let c = bitcast<vec3u>(cell_at(place, scale)) % vec3u(COARSE);
+    return c.x + COARSE * (c.y + COARSE * c.z);
 }
 
 // The cell of the grid that a place is in.

@@ -249,3 +249,61 @@ pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, e
 pub(crate) fn weighted(weights: Vec4, x: [Vec3; 4]) -> Vec3 {
     ((x[0] * weights.x + x[1] * weights.y) + x[2] * weights.z) + x[3] * weights.w
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks random, −1 to 1.
+    fn noise(seed: u32) -> f32 {
+        let mixed = (seed ^ (seed >> 15)).wrapping_mul(0x2c1b_3c6d);
+        let mixed = (mixed ^ (mixed >> 12)).wrapping_mul(0x297a_2d39);
+        (mixed ^ (mixed >> 15)) as f32 / u32::MAX as f32 * 2.0 - 1.0
+    }
+
+    fn points(seed: u32, size: f32) -> [Vec3; 4] {
+        let at = |k: u32| size * noise(12 * seed + k);
+        [0, 3, 6, 9].map(|k| Vec3::new(at(k), at(k + 1), at(k + 2)))
+    }
+
+    /// Whoever goes at most as far as the planes let him meets nobody, whatever share of it he goes.
+    #[test]
+    fn cut_ways_do_not_meet() {
+        let thickness = 0.3;
+        let (mut cut, mut excused) = (0, 0);
+        for seed in 0..20_000 {
+            let kind = [PairKind::VertexTriangle, PairKind::Edges][seed as usize % 2];
+            let p = points(2 * seed, 1.0);
+            let p = p.map(|point| point - p[0]);
+            let e = points(2 * seed + 1, 2.0);
+            let start = closest(kind, p).distance;
+            let Some(shares) = cuts(kind, p, e, thickness, false) else { continue };
+            cut += 1;
+            excused += u32::from(cuts(kind, p, e, thickness, true).is_none());
+            for time in 1..=20 {
+                let way = |k: usize| {
+                    // Not in step with each other.
+                    let own = 0.5 + 0.5 * noise(seed * 100 + time * 4 + k as u32);
+                    p[k] + e[k] * ((1.0 - shares[k]) * own)
+                };
+                let gap = closest(kind, std::array::from_fn(way)).distance;
+                assert!(gap >= 0.99 * LEFT * start, "{kind:?} {seed}: {start} became {gap}");
+            }
+        }
+        assert!(cut > 5000 && excused > 500, "{cut} {excused}");
+    }
+
+    #[test]
+    fn what_travels_together_is_excused() {
+        let p = [Vec3::ZERO, Vec3::new(-1.0, -0.1, -1.0), Vec3::new(1.0, -0.1, -1.0), Vec3::new(0.0, -0.1, 1.0)];
+        let together = [Vec3::new(0.0, -3.0, 0.5); 4];
+        assert!(cuts(PairKind::VertexTriangle, p, together, 0.1, false).is_some());
+        assert!(cuts(PairKind::VertexTriangle, p, together, 0.1, true).is_none());
+        let [mut apart, mut into] = [together; 2];
+        apart[0].y += 0.05;
+        assert!(cuts(PairKind::VertexTriangle, p, apart, 0.1, true).is_none());
+        into[0].y -= 0.11;
+        let shares = cuts(PairKind::VertexTriangle, p, into, 0.1, true).unwrap();
+        assert!(shares[0] > 0.9 && shares[1..] == [0.0; 3], "{shares:?}");
+    }
+}

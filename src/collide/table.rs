@@ -7,6 +7,12 @@ use crate::scene::{Scene, follows};
 use crate::settings::Settings;
 use std::collections::BTreeSet;
 
+/// Elements by what they are: particles, edges, triangles.
+pub(crate) const TYPES: usize = 3;
+
+/// Words of a cell of the coarse grid; `shaders/search.wgsl` says which.
+pub(crate) const COARSE_WORDS: u64 = 10;
+
 /// Cells of the coarse grid along each axis; it repeats itself beyond.
 pub(crate) const COARSE: i32 = 16;
 
@@ -25,6 +31,8 @@ pub(crate) struct Contacting {
     pub elements: Vec<[u32; 4]>,
     /// Where each of these four begins, and the end.
     pub firsts: [u32; 5],
+    /// By type, how far the center of an element is from its particles at rest, at most \[m\].
+    pub radii: [f32; TYPES],
 }
 
 /// By particle: its body. Those that no builder has made one of are one with what constraints tie them to.
@@ -92,7 +100,14 @@ impl Contacting {
         firsts[3] = elements.len() as u32;
         elements.extend(triangles.iter().map(|&[a, b, c]| [a, b, c, 2]));
         firsts[4] = elements.len() as u32;
-        Self { particles, elements, firsts }
+        let rest = |particle: u32| glam::Vec3::from(scene.rest_positions[particle as usize]);
+        let mut radii = [0f32; TYPES];
+        for &[a, b, c, of] in &elements {
+            let center = center([rest(a), rest(b), rest(c)], of);
+            let radius = [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max);
+            radii[of as usize] = radii[of as usize].max(radius);
+        }
+        Self { particles, elements, firsts, radii }
     }
 
     /// The contact material of a particle.
@@ -146,6 +161,9 @@ pub(crate) struct ContactParams {
     /// once for what comes nearer until then \[m\].
     pub reach: f32,
     pub padding: [u32; 2],
+    /// By type, how far the center of an element usually is from its particles: what the cells of the grid are made for \[m\].
+    pub radii: [f32; TYPES],
+    pub more_padding: u32,
     /// Half the thickness \[m\] (bits), groups, touches, 0.
     pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
     /// By material and material: static and kinetic friction, restitution, 0.
@@ -206,6 +224,8 @@ impl ContactParams {
             contact_capacity: capacity(pairs.div_ceil(2).max(64)),
             reach: thickness + 2.0 * margin,
             padding: [0; 2],
+            radii: contacting.radii,
+            more_padding: 0,
             materials,
             friction,
         }

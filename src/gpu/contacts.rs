@@ -22,7 +22,7 @@ use super::guarded;
 use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{Slot, Stage};
 use crate::collide::pair::PairKind;
-use crate::collide::{COARSE, ColliderRow, Colliders, ContactParams, ContactReport};
+use crate::collide::{COARSE, COARSE_WORDS, ColliderRow, Colliders, ContactParams, ContactReport};
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::plan::{Pass, ROUNDS, SearchPass};
@@ -257,7 +257,8 @@ impl Contacts {
         let cell_count = u64::from(figures.tables) * u64::from(figures.table_size);
         let elements = maker.filled(queue, "elements", &controls.cooked.contacting.elements, storage)?;
         let inserted = u64::from(figures.insert_end - figures.insert_first);
-        let cells = maker.empty("cells", (cell_count + 6 * u64::from(COARSE.unsigned_abs()).pow(3)) * 4, storage)?;
+        let cells =
+            maker.empty("cells", (cell_count + COARSE_WORDS * u64::from(COARSE.unsigned_abs()).pow(3)) * 4, storage)?;
         let sums = maker.empty("cell_sums", cell_count / 16, storage)?;
         let rows = if figures.level == 1 { 1 } else { 2 };
         let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
@@ -392,7 +393,9 @@ impl Contacts {
                         Size::Threads(most.max(controls.scene.particle_count() as u32))
                     }
                     SearchPass::Count | SearchPass::Fill => Size::Threads(figures.insert_end - figures.insert_first),
-                    SearchPass::Bound => Size::Threads(figures.alone_end),
+                    SearchPass::Bound => {
+                        Size::Threads(figures.alone_end.max(figures.insert_end - figures.insert_first))
+                    }
                     SearchPass::Horizon => Size::Threads(COARSE.unsigned_abs().pow(3)),
                     SearchPass::SumBlocks | SearchPass::Starts => Size::Threads(cells / 64),
                     SearchPass::ScanBlocks | SearchPass::Ready => Size::Groups(1),

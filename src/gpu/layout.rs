@@ -116,6 +116,8 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             contact_capacity,
             reach,
             padding,
+            radii,
+            more_padding,
             materials,
             friction
         })

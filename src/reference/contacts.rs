@@ -16,6 +16,8 @@ pub(super) struct Contacts {
     pub drift: Vec3,
     /// By type, how far the center of an element is from its particles, at most \[m\].
     pub radii: [f32; 3],
+    /// The same by type and cell of the coarse grid.
+    pub sizes: HashMap<(u32, [i32; 3]), f32>,
     pub since: u32,
     pub stale: bool,
     /// Substeps for which the list holds, if nothing is deflected.
@@ -100,6 +102,7 @@ impl Reference {
         }
         let params = self.contact_params;
         self.contacts.radii = self.radii();
+        self.contacts.sizes = self.sizes();
         self.contacts.horizon = self.horizon();
         let mut cells: HashMap<(u32, [i32; 3]), Vec<Element>> = HashMap::new();
         for index in params.insert_first..params.insert_end {
@@ -110,12 +113,15 @@ impl Reference {
         for index in 0..params.query_end {
             let query = self.element(index);
             for of in self.partners(index, query.of).into_iter().flatten() {
-                let (low, high) = self.range(&query, of);
+                let reach = self.reach(&query, of);
+                let (low, high) = self.range(&query, of, reach);
                 for x in low[0]..=high[0] {
                     for y in low[1]..=high[1] {
                         for z in low[2]..=high[2] {
                             let others = cells.get(&(of, [x, y, z]));
-                            pairs.extend(others.into_iter().flatten().filter_map(|other| self.pair(&query, other)));
+                            pairs.extend(
+                                others.into_iter().flatten().filter_map(|other| self.pair(&query, other, reach)),
+                            );
                         }
                     }
                 }
@@ -127,30 +133,57 @@ impl Reference {
         self.contacts.pairs = pairs;
     }
 
+    fn coarse_scale(&self) -> f32 {
+        let [_, edge, triangle] = self.contacts.radii;
+        self.contact_params.inverse_coarse((2.0 * edge).max(triangle))
+    }
+
+    /// How far the center of an element of a type is from its particles, at most, among all near a place.
+    fn radius_near(&self, place: Vec3, of: u32) -> f32 {
+        let cell = coarse_at(place, self.coarse_scale());
+        let sizes = around(cell).filter_map(|cell| self.contacts.sizes.get(&(of, cell)));
+        sizes.copied().fold(0.0, f32::max)
+    }
+
     /// By type, how far the center of an element is from its particles, at most.
     fn radii(&self) -> [f32; 3] {
         let mut radii = [0f32; 3];
-        for index in self.contact_params.insert_first..self.contact_params.insert_end {
+        for (of, _, size) in self.sized() {
+            radii[of as usize] = radii[of as usize].max(size);
+        }
+        radii
+    }
+
+    fn sizes(&self) -> HashMap<(u32, [i32; 3]), f32> {
+        let scale = self.coarse_scale();
+        let mut sizes: HashMap<_, f32> = HashMap::new();
+        for (of, center, size) in self.sized() {
+            let largest = sizes.entry((of, coarse_at(center, scale))).or_default();
+            *largest = largest.max(size);
+        }
+        sizes
+    }
+
+    /// Types, centers and sizes of the elements that stand in the grid.
+    fn sized(&self) -> impl Iterator<Item = (u32, Vec3, f32)> {
+        (self.contact_params.insert_first..self.contact_params.insert_end).map(|index| {
             let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
             let x = [a, b, c].map(|i| self.positions[i as usize] + self.displacements[i as usize]);
             let center = center(x, of);
-            let radius = x.into_iter().map(|x| length(x - center)).fold(0.0, f32::max);
-            radii[of as usize] = radii[of as usize].max(radius);
-        }
-        radii
+            (of, center, x.into_iter().map(|x| length(x - center)).fold(0.0, f32::max))
+        })
     }
 
     /// For how many substeps the list will hold: by how differently the particles of neighbouring cells of a coarse grid move.
     fn horizon(&self) -> u32 {
         let params = &self.contact_params;
-        let [_, edge, triangle] = self.contacts.radii;
-        let scale = params.inverse_coarse((2.0 * edge).max(triangle));
+        let scale = self.coarse_scale();
         let mut bounds: HashMap<[i32; 3], [[i32; 3]; 2]> = HashMap::new();
         let mut fastest = 0f32;
         for index in 0..params.alone_end {
             let i = self.controls.cooked.contacting.elements[index as usize][0] as usize;
             let d = self.displacements[i];
-            let cell = cell_at(self.positions[i] + d, scale).map(|k| k.rem_euclid(COARSE));
+            let cell = coarse_at(self.positions[i] + d, scale);
             let quanta = (d * params.inverse_quantum).to_array();
             let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
             let [low, high] = bounds.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
@@ -158,12 +191,9 @@ impl Reference {
             fastest = fastest.max(length(d - self.contacts.drift));
         }
         let mut local = 0f32;
-        for cell in bounds.keys() {
+        for &cell in bounds.keys() {
             let [mut low, mut high] = [[i32::MAX; 3], [i32::MIN; 3]];
-            for k in 0..27 {
-                let offset = [k % 3 - 1, (k / 3) % 3 - 1, k / 9 - 1];
-                let beside = std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(COARSE));
-                let Some(other) = bounds.get(&beside) else { continue };
+            for other in around(cell).filter_map(|cell| bounds.get(&cell)) {
                 for axis in 0..3 {
                     low[axis] = low[axis].min(other[0][axis]);
                     high[axis] = high[axis].max(other[1][axis]);
@@ -199,21 +229,21 @@ impl Reference {
     }
 
     fn cell(&self, center: Vec3, of: u32) -> [i32; 3] {
-        cell_at(center, self.contact_params.inverse_cell(self.contacts.radii[of as usize]))
+        cell_at(center, self.contact_params.inverse_cell(self.contact_params.radii[of as usize]))
     }
 
     /// How far from its segment an element looks for the centers of others.
     fn reach(&self, query: &Element, of: u32) -> f32 {
-        let radius = self.contacts.radii[of as usize];
+        let radius = if query.is_fast { self.contacts.radii[of as usize] } else { self.radius_near(query.center, of) };
         // An edge that is fast is where the way of its center is, give or take its own radius.
         let own = if query.is_fast && query.of == 1 { radius } else { 0.0 };
         (self.contact_params.reach + radius) + own
     }
 
     /// The cells that an element looks into.
-    fn range(&mut self, query: &Element, of: u32) -> ([i32; 3], [i32; 3]) {
+    fn range(&mut self, query: &Element, of: u32, reach: f32) -> ([i32; 3], [i32; 3]) {
         let [a, b] = query.segment;
-        let reach = 1.001 * self.reach(query, of);
+        let reach = 1.001 * reach;
         let (low, high) = (self.cell(a.min(b) - reach, of), self.cell(a.max(b) + reach, of));
         let sizes: [f32; 3] = std::array::from_fn(|k| high[k].wrapping_sub(low[k]) as u32 as f32 + 1.0);
         if sizes[0] * sizes[1] * sizes[2] <= MOST_CELLS {
@@ -225,9 +255,8 @@ impl Reference {
     }
 
     /// The pair of two elements, if they may meet before the next search.
-    fn pair(&self, query: &Element, other: &Element) -> Option<[u32; 4]> {
+    fn pair(&self, query: &Element, other: &Element, near: f32) -> Option<[u32; 4]> {
         let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
-        let near = self.reach(query, other.of);
         // To the nearest point of its segment.
         let [start, end] = query.segment;
         let along = end - start;
@@ -411,6 +440,19 @@ impl Reference {
 /// The cell of a grid that a place is in.
 fn cell_at(place: Vec3, inverse_cell: f32) -> [i32; 3] {
     (place * inverse_cell).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
+}
+
+/// The cell of the coarse grid that a place is in.
+fn coarse_at(place: Vec3, scale: f32) -> [i32; 3] {
+    cell_at(place, scale).map(|k| k.rem_euclid(COARSE))
+}
+
+/// A cell of the coarse grid and those around it.
+fn around(cell: [i32; 3]) -> impl Iterator<Item = [i32; 3]> {
+    (0..27).map(move |k| {
+        let offset = [k % 3 - 1, (k / 3) % 3 - 1, k / 9 - 1];
+        std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(COARSE))
+    })
 }
 
 /// The places of a pair at which there are particles of its own.
