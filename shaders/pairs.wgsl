@@ -16,7 +16,7 @@
 @group(0) @binding(8) var<storage, read_write> pairs: array<vec4u>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
 
-// How many cells an element looks into that moves fast, and how many others any element looks at: bounds of a thread's time.
+// How many cells an element looks into, and how many others it looks at: bounds of a thread's time.
 const MOST_CELLS = 4096u;
 const MOST_OTHERS = 8192u;
 // The kind of pair: `PairKind` in src/collide/pair.rs.

@@ -170,6 +170,18 @@ fn approach(kind: u32, d: Four) -> f32 {
     return b + max(c, e);
 }
 
+// Turns of the search for the time of impact.
+const TURNS_OF_PAIR = 10u;
+
+fn on_the_way(p: Four, d: Four, time: f32, zero: u32) -> Four {
+    return Four(
+        opaque(p[0] + opaque(d[0] * time, zero), zero),
+        opaque(p[1] + opaque(d[1] * time, zero), zero),
+        opaque(p[2] + opaque(d[2] * time, zero), zero),
+        opaque(p[3] + opaque(d[3] * time, zero), zero),
+    );
+}
+
 // Whether a pair comes nearer than `thickness` on the way from p to p + d, and the constraint that this makes.
 fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -> Meeting {
     var near = closest(kind, p, zero);
@@ -182,18 +194,12 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
         }
         var time = 0.0;
         var turn = 0u;
-        while turn < 10u && gap > 0.05 * thickness {
+        while turn < TURNS_OF_PAIR && gap > 0.05 * thickness {
             time = opaque1(time + opaque1(gap / reach, zero), zero);
             if time > 1.0 {
                 return meeting;
             }
-            let then = Four(
-                opaque(p[0] + opaque(d[0] * time, zero), zero),
-                opaque(p[1] + opaque(d[1] * time, zero), zero),
-                opaque(p[2] + opaque(d[2] * time, zero), zero),
-                opaque(p[3] + opaque(d[3] * time, zero), zero),
-            );
-            near = closest(kind, then, zero);
+            near = closest(kind, on_the_way(p, d, time, zero), zero);
             gap = near.distance - thickness;
             turn++;
         }
@@ -257,18 +263,12 @@ fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -
     let reach = approach(kind, d);
     var left = near.distance - floor_;
     var time = 0.0;
-    for (var turn = 0u; turn < 10u; turn++) {
+    for (var turn = 0u; turn < TURNS_OF_PAIR; turn++) {
         time = opaque1(time + opaque1(left / reach, zero), zero);
         if !(time < 1.0) {
             return vec4f();
         }
-        let then = Four(
-            opaque(p[0] + opaque(d[0] * time, zero), zero),
-            opaque(p[1] + opaque(d[1] * time, zero), zero),
-            opaque(p[2] + opaque(d[2] * time, zero), zero),
-            opaque(p[3] + opaque(d[3] * time, zero), zero),
-        );
-        near = closest(kind, then, zero);
+        near = closest(kind, on_the_way(p, d, time, zero), zero);
         left = near.distance - floor_;
         if left <= 0.0 {
             break;

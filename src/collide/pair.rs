@@ -158,6 +158,10 @@ pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
 /// Turns of the search for the time of impact.
 const TURNS: u32 = 10;
 
+fn on_the_way(p: [Vec3; 4], d: [Vec3; 4], time: f32) -> [Vec3; 4] {
+    std::array::from_fn(|k| p[k] + d[k] * time)
+}
+
 /// Whether a pair comes nearer than `thickness` on the way from p to p + d, and the constraint that this makes: about the closest
 /// points at that time (conservative advancement), so that what is fast does not pass through. Overlap that is there at the
 /// start is taken back by at most `recovery` a substep.
@@ -178,7 +182,7 @@ pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, r
             if time > 1.0 {
                 return None;
             }
-            near = closest(kind, [p[0] + d[0] * time, p[1] + d[1] * time, p[2] + d[2] * time, p[3] + d[3] * time]);
+            near = closest(kind, on_the_way(p, d, time));
             gap = near.distance - thickness;
             turn += 1;
         }
@@ -236,7 +240,7 @@ pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, e
         if time.is_nan() || time >= 1.0 {
             return None;
         }
-        let near = closest(kind, [p[0] + d[0] * time, p[1] + d[1] * time, p[2] + d[2] * time, p[3] + d[3] * time]);
+        let near = closest(kind, on_the_way(p, d, time));
         left = near.distance - floor;
         if left <= 0.0 {
             break;

@@ -45,7 +45,7 @@ impl Contacts {
 
 /// How many places are looked at for what all particles travel together.
 const SAMPLES: usize = 64;
-/// How many cells an element looks into that moves fast.
+/// How many cells an element looks into.
 const MOST_CELLS: f32 = 4096.0;
 
 /// An element as the search sees it.
@@ -244,7 +244,11 @@ impl Reference {
     fn range(&mut self, query: &Element, of: u32, reach: f32) -> ([i32; 3], [i32; 3]) {
         let [a, b] = query.segment;
         let reach = 1.001 * reach;
-        let (low, high) = (self.cell(a.min(b) - reach, of), self.cell(a.max(b) + reach, of));
+        let (low, mut high) = (self.cell(a.min(b) - reach, of), self.cell(a.max(b) + reach, of));
+        // Others of its type that are higher up in z find it themselves.
+        if query.of == of && !query.is_fast {
+            high[2] = self.cell(query.center, of)[2];
+        }
         let sizes: [f32; 3] = std::array::from_fn(|k| high[k].wrapping_sub(low[k]) as u32 as f32 + 1.0);
         if sizes[0] * sizes[1] * sizes[2] <= MOST_CELLS {
             return (low, high);
@@ -319,6 +323,13 @@ impl Reference {
         Some(pack(kind, particles))
     }
 
+    /// How far apart the elements of a pair are kept.
+    fn thickness(&self, particles: [u32; 4]) -> f32 {
+        let contacting = &self.controls.cooked.contacting;
+        let [a, b] = [particles[0], particles[2]].map(|i| self.contact_params.radius(contacting.material(i)));
+        a + b
+    }
+
     /// The particles of a pair at the start of the substep, in the frame of the first.
     fn points(&self, particles: [u32; 4]) -> [Vec3; 4] {
         let x0 = self.positions[particles[0] as usize];
@@ -339,9 +350,7 @@ impl Reference {
             let (kind, particles) = unpack(self.contacts.pairs[place]);
             let p = self.points(particles);
             let d = particles.map(|i| self.displacements[i as usize]);
-            let contacting = &self.controls.cooked.contacting;
-            let thickness =
-                params.radius(contacting.material(particles[0])) + params.radius(contacting.material(particles[2]));
+            let thickness = self.thickness(particles);
             let relative = std::array::from_fn(|k| d[k] - d[0]);
             let Some(contact) = meet(kind, p, relative, thickness, params.recovery) else { continue };
             if self.contacts.active.len() == params.contact_capacity as usize {
@@ -400,12 +409,9 @@ impl Reference {
             return;
         }
         let excused = round + 1 < ROUNDS;
-        let params = self.contact_params;
         for place in 0..self.contacts.pairs.len() {
             let (kind, particles) = unpack(self.contacts.pairs[place]);
-            let contacting = &self.controls.cooked.contacting;
-            let thickness =
-                params.radius(contacting.material(particles[0])) + params.radius(contacting.material(particles[2]));
+            let thickness = self.thickness(particles);
             let e = particles.map(|i| self.displacements[i as usize] - self.contacts.drift);
             let Some(cuts) = cuts(kind, self.points(particles), e, thickness, excused) else { continue };
             for k in members(kind) {
