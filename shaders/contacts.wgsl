@@ -13,6 +13,8 @@
 // Four words a particle: corrections in quanta, and how many contacts it has.
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
+// By particle, whether it has part in a crossing; see crossings.wgsl.
+@group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
 fn half_thickness(particle: u32) -> f32 {
     return bitcast<f32>(contact_params.materials[contact_particles[particle].w & 0xffu].x);
@@ -39,6 +41,12 @@ fn contacts(@builtin(global_invocation_id) id: vec3u) {
     let meeting = meet(kind, p, d, thickness, contact_params.recovery, params.zero);
     if !meeting.is_met {
         return;
+    }
+    if !ONLY_PARTICLES && atomicLoad(&contact_status.crossing_count) > 0u {
+        let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
+        if are_tangled(kind, marks) {
+            return;
+        }
     }
     let slot = atomicAdd(&contact_status.contact_count, 1u);
     if slot >= contact_params.contact_capacity {

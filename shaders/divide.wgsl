@@ -14,6 +14,8 @@
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 // Workgroups of truncate, by round.
 @group(0) @binding(8) var<storage, read_write> truncations: array<u32>;
+// By particle, whether it has part in a crossing; see crossings.wgsl.
+@group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
 override ROUND: u32 = 0u;
 override ROUNDS: u32 = 1u;
@@ -40,7 +42,8 @@ fn divide(@builtin(global_invocation_id) id: vec3u) {
     }
     let thickness = half_thickness(particles.x) + half_thickness(particles.z);
     let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
-    if all(cut == vec4f()) {
+    let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
+    if all(cut == vec4f()) || atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks) {
         return;
     }
     for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {

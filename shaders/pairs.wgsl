@@ -160,7 +160,7 @@ fn list(query: Element, other: Other) {
             place_at_rest(third) - origin,
             place_at_rest(contact_particles[particles.w]) - origin,
         );
-        let least = select(thickness, 2.0 * thickness, KIND == PARTICLES);
+        let least = select(thickness, 1.5 * thickness, KIND == PARTICLES);
         if closest(KIND, rest, params.zero).distance < least {
             return;
         }

@@ -1,12 +1,13 @@
 // The list of pairs holds: how many threads look at it, and no further search.
 // One thread in all.
 
-@group(0) @binding(0) var<uniform> contact_params: ContactParams;
-@group(0) @binding(1) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the passes that are dispatched by it: pairs, vertex pairs, edge pairs, contacts, further rounds of divide.
-@group(0) @binding(2) var<storage, read_write> dispatches: array<u32>;
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read_write> contact_status: ContactStatus;
+// Workgroups of the passes that are dispatched by it: pairs, vertex pairs, edge pairs, contacts, further rounds of divide, untangle.
+@group(0) @binding(3) var<storage, read_write> dispatches: array<u32>;
 // Workgroups of truncate, by round.
-@group(0) @binding(3) var<storage, read_write> truncations: array<u32>;
+@group(0) @binding(4) var<storage, read_write> truncations: array<u32>;
 
 // How often it is looked again at what passes through each other.
 override ROUNDS: u32 = 1u;
@@ -17,7 +18,10 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let count = min(atomicLoad(&contact_status.pair_count), contact_params.pair_capacity);
-    let groups = workgroups(count, WORKGROUP_SIZE);
+    let crossings = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
+    // Each crossing is two contacts.
+    let groups = workgroups(count + 2u * crossings, WORKGROUP_SIZE);
+    let tangled = workgroups(crossings, WORKGROUP_SIZE);
     dispatches[0] = 0u;
     dispatches[3] = 0u;
     dispatches[6] = 0u;
@@ -26,6 +30,11 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
     for (var round = 0u; round < ROUNDS; round++) {
         dispatches[12u + 3u * round] = 0u;
         truncations[3u * round] = 0u;
+    }
+    dispatches[12u + 3u * ROUNDS] = tangled.x;
+    dispatches[13u + 3u * ROUNDS] = tangled.y;
+    if atomicLoad(&contact_status.stale) == 1u {
+        contact_status.sorted_radius = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
     }
     atomicStore(&contact_status.stale, 0u);
     atomicStore(&contact_status.contact_count, 0u);

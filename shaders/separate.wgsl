@@ -57,6 +57,10 @@ fn separate(@builtin(global_invocation_id) id: vec3u) {
     if l > opaque1(friction.x * depth, params.zero) {
         share = opaque1(friction.y * depth, params.zero) / l;
     }
+    if pair_kind(row) == CROSSING {
+        // Nothing is to hold it there.
+        share = 0.0;
+    }
     let change =
         opaque(opaque(plane.xyz * depth, params.zero) - opaque(slip * share, params.zero), params.zero) / weight;
     for (var k = 0u; k < members; k++) {

@@ -14,11 +14,12 @@
 //! With contacts a substep is
 //!
 //! ```text
-//! Tether  Project …  Watch  Search …  Contacts  (Separate Settle) …  Collide  (Divide Truncate) …
+//! Tether  Project …  Watch  Search …  Contacts  (Untangle)  (Separate Settle) …  Collide  (Divide Truncate) …
 //! ```
 //!
 //! where the passes of `Search` do nothing while the list of pairs holds, nor those of `Divide` and `Truncate`, which are there between
-//! surfaces, while nothing is forced through anything; `Bounce` follows `Velocity` where anything has restitution, and colliders
+//! surfaces, while nothing is forced through anything; `Untangle` looks at the crossings that `ClearCrossings` `FindCrossings` at the end of
+//! the step before have found; `Bounce` follows `Velocity` where anything has restitution, and colliders
 //! `Arrive` at the end.
 
 use crate::collide::SelfCollisionLevel;
@@ -76,6 +77,8 @@ pub enum Pass {
     Search(SearchPass),
     /// The pairs that meet in this substep.
     Contacts,
+    /// What pushes edges out of triangles that they pass through.
+    Untangle,
     /// The corrections of contacts.
     Separate,
     /// Moves the particles by the sum of their corrections.
@@ -98,6 +101,10 @@ pub enum Pass {
     Arrive,
     /// The forces on colliders.
     ColliderForces,
+    /// Forgets the crossings of the last step.
+    ClearCrossings,
+    /// The edges that pass through triangles.
+    FindCrossings,
     /// x += d; the displacement stays as the new velocity.
     Velocity,
     /// `Velocity`, then `Predict` of the next substep.
@@ -233,6 +240,7 @@ impl Plan {
             let parts = SearchPass::ALL.into_iter().filter(|part| surfaces || !part.is_of_surfaces());
             plan.substep.extend(parts.map(Pass::Search));
             plan.substep.push(Pass::Contacts);
+            plan.substep.extend(surfaces.then_some(Pass::Untangle));
             plan.substep.extend((0..own.iterations).flat_map(|_| [Pass::Separate, Pass::Settle]));
         }
         // Last, so that at the end of a substep nothing is within a collider.
@@ -248,6 +256,9 @@ impl Plan {
         }
         if settings.body_damping > 0.0 && !cooked.bodies.is_empty() {
             plan.end.push(Pass::BodyDamping);
+        }
+        if settings.self_collision.is_some_and(|own| own.level == SelfCollisionLevel::Surfaces) {
+            plan.end.extend([Pass::ClearCrossings, Pass::FindCrossings]);
         }
         plan.end.push(Pass::Finish);
         if !cooked.followers.is_empty() {

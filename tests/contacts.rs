@@ -912,7 +912,7 @@ fn particles_collide_and_keep_their_momentum() {
     }
 }
 
-/// "Particles of one body that are nearer than two thicknesses at rest do not see each other": loose ones are of no body.
+/// "Particles of one body that are nearer than one and a half thicknesses at rest do not see each other": loose ones are of no body.
 #[test]
 fn loose_particles_that_start_close_do_collide() {
     let gpu = common::gpu();
@@ -920,7 +920,7 @@ fn loose_particles_that_start_close_do_collide() {
     let thickness = 0.02;
     let own = scene.add_contact_material(ContactMaterial { thickness, ..slippery() }).unwrap();
     for side in [-1.0, 1.0] {
-        let position = [0.8 * side * thickness, 0.0, 0.0];
+        let position = [0.7 * side * thickness, 0.0, 0.0];
         scene.add_particle(Particle { position, velocity: [-side, 0.0, 0.0], ..Particle::default() }).unwrap();
     }
     scene.set_particle_contact(0..2, own).unwrap();

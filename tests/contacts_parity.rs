@@ -159,3 +159,23 @@ fn what_would_pass_through_is_cut_short_alike() {
     assert_eq!(reports.0, reports.1);
     assert!(reports.0.truncated > 100 && reports.0.lost == 0, "{reports:?}");
 }
+
+#[test]
+fn what_is_entangled_is_parted_alike() {
+    let gpu = common::gpu();
+    let scene = common::tangle(0.01, |x, z| if x.hypot(z) < 0.15 { 0.06 } else { 0.0 });
+    let settings = Settings { substeps: 5, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    let passes = pair.passes(2);
+    let difference = pair.first_difference(tolerance(&gpu), passes);
+    assert!(difference.is_none(), "{difference:#?}");
+    let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+    assert_eq!(reports.0, reports.1);
+    assert!(reports.0.crossings > 20 && reports.0.lost == 0, "{reports:?}");
+    let passes = pair.passes(20);
+    let difference = pair.first_difference(tolerance(&gpu), passes);
+    assert!(difference.is_none(), "{difference:#?}");
+    let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+    assert_eq!(reports.0, reports.1);
+    assert!(reports.0.crossings == 0, "{reports:?}");
+}

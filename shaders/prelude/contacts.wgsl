@@ -65,7 +65,8 @@ struct ContactStatus {
     // Relative displacement of what is near at the search, and the largest against the drift (bits of positive f32).
     local: atomic<u32>,
     fastest: atomic<u32>,
-    padding: u32,
+    // Edges that passed through triangles at the end of the last step.
+    crossing_count: atomic<u32>,
     pair_count: atomic<u32>,
     contact_count: atomic<u32>,
     searches: u32,
@@ -80,7 +81,8 @@ struct ContactStatus {
     // How far the center of an edge, of a triangle is from its particles, at most (bits of positive f32).
     edge_radius: atomic<u32>,
     triangle_radius: atomic<u32>,
-    more_padding: u32,
+    // The latter, as it was at the last search.
+    sorted_radius: f32,
 }
 
 // Where a particle was to be at the last search, and its displacement then.

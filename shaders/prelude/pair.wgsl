@@ -4,6 +4,7 @@
 const PARTICLES = 0u;
 const VERTEX_TRIANGLE = 1u;
 const EDGES = 2u;
+const CROSSING = 3u;
 
 // The closest points of a pair: their distance is n·Σ b x.
 struct Closest {

@@ -7,6 +7,7 @@
 
 mod baked;
 mod collider;
+pub(crate) mod crossing;
 mod material;
 pub(crate) mod pair;
 mod report;

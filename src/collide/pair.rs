@@ -15,6 +15,9 @@ pub(crate) enum PairKind {
     VertexTriangle = 1,
     /// The first two, and the last two.
     Edges = 2,
+    /// The first is of an edge that passes through the triangle of the other three: pushed on its way out rather than kept apart. Only
+    /// contacts are of this kind.
+    Crossing = 3,
 }
 
 /// The closest points of a pair.
@@ -46,7 +49,8 @@ pub(crate) fn unpack(row: [u32; 4]) -> (PairKind, [u32; 4]) {
     let kind = match d >> 30 {
         0 => PairKind::Particles,
         1 => PairKind::VertexTriangle,
-        _ => PairKind::Edges,
+        2 => PairKind::Edges,
+        _ => PairKind::Crossing,
     };
     (kind, [a, b, c, d & 0x3fff_ffff])
 }
@@ -57,7 +61,7 @@ const ANYWHERE: Vec3 = Vec3::Y;
 pub(crate) fn closest(kind: PairKind, p: [Vec3; 4]) -> Closest {
     match kind {
         PairKind::Particles => apart(p[0] - p[1], Vec4::new(1.0, -1.0, 0.0, 0.0), ANYWHERE),
-        PairKind::VertexTriangle => vertex_triangle(p),
+        PairKind::VertexTriangle | PairKind::Crossing => vertex_triangle(p),
         PairKind::Edges => edges(p),
     }
 }
@@ -150,7 +154,7 @@ pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
     let [b, c, e] = [length(d[1] - d[0]), length(d[2] - d[0]), length(d[3] - d[0])];
     match kind {
         PairKind::Particles => b,
-        PairKind::VertexTriangle => b.max(c).max(e),
+        PairKind::VertexTriangle | PairKind::Crossing => b.max(c).max(e),
         PairKind::Edges => b + c.max(e),
     }
 }

@@ -31,4 +31,7 @@ pub struct ContactReport {
     /// How often the way of a particle was cut, as it would have passed through something after all corrections. Only between
     /// surfaces.
     pub truncated: u32,
+    /// Edges that passed through triangles at the end of the last step, in rounded arithmetic; they are being parted. Only between
+    /// surfaces.
+    pub crossings: u32,
 }

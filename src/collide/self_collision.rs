@@ -30,7 +30,7 @@ impl Default for SelfCollision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelfCollisionLevel {
     /// Particles from particles, as balls: fast, and closed where the thickness is at least 0.7 times the spacing of the
-    /// particles. Particles of one body that are nearer than two thicknesses at rest do not see each other.
+    /// particles. Particles of one body that are nearer than one and a half thicknesses at rest do not see each other.
     #[default]
     Particles,
     /// Vertices from triangles and edges from edges, whatever the spacing. Elements of one body that are nearer than

@@ -1,6 +1,7 @@
 //! What the players read of a scene's contacts: who may meet, and the figures by which they do.
 
 use super::collider::Colliders;
+use super::crossing::NO_WING;
 use super::material::{ContactMaterial, Friction, MAX_CONTACT_MATERIALS};
 use super::self_collision::{SelfCollision, SelfCollisionLevel};
 use crate::scene::{Scene, follows};
@@ -31,6 +32,8 @@ pub(crate) struct Contacting {
     pub elements: Vec<[u32; 4]>,
     /// Where each of these four begins, and the end.
     pub firsts: [u32; 5],
+    /// By edge, the third corners of up to two triangles at it, [`NO_WING`] where there is none; none of those of ropes.
+    pub wings: Vec<[u32; 2]>,
     /// By type, how far the center of an element is from its particles at rest, at most \[m\].
     pub radii: [f32; TYPES],
 }
@@ -100,6 +103,16 @@ impl Contacting {
         firsts[3] = elements.len() as u32;
         elements.extend(triangles.iter().map(|&[a, b, c]| [a, b, c, 2]));
         firsts[4] = elements.len() as u32;
+        let mut wings = vec![[NO_WING; 2]; edges.len()];
+        let places: Vec<[u32; 2]> = edges.into_iter().collect();
+        for &[a, b, c] in &triangles {
+            for [a, b, wing] in [[a, b, c], [b, c, a], [c, a, b]] {
+                let place = places.binary_search(&[a.min(b), a.max(b)]).expect("the edges are those of the triangles");
+                let [first, second] = &mut wings[place];
+                // Of more than two at an edge two are enough to tell a way out.
+                *(if *first == NO_WING { first } else { second }) = wing;
+            }
+        }
         let rest = |particle: u32| glam::Vec3::from(scene.rest_positions[particle as usize]);
         let mut radii = [0f32; TYPES];
         for &[a, b, c, of] in &elements {
@@ -107,7 +120,7 @@ impl Contacting {
             let radius = [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max);
             radii[of as usize] = radii[of as usize].max(radius);
         }
-        Self { particles, elements, firsts, radii }
+        Self { particles, elements, firsts, wings, radii }
     }
 
     /// The contact material of a particle.

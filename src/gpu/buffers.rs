@@ -326,8 +326,8 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
     let limits = required_limits(scene);
     let Some(own) = settings.self_collision else { return limits };
     let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
-    // Half as many contacts as pairs, of three times the size; and five elements a particle of a closed mesh.
-    let largest = (pairs * 24).max(scene.particle_count() as u64 * 96).next_multiple_of(256);
+    // Half as many contacts as pairs, of three times the size; and six elements a particle of a closed mesh, with the wings of three.
+    let largest = (pairs * 24).max(scene.particle_count() as u64 * 144).next_multiple_of(256);
     wgpu::Limits {
         max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size.max(largest),
         max_buffer_size: limits.max_buffer_size.max(largest),

@@ -15,6 +15,7 @@
 //! | meetings | n and c₀, b, particles | contacts | separate |
 //! | dispatches | workgroups of pairs; of contacts, separate; of rounds of divide | watch, ready, truncate | – |
 //! | corrections | three sums and a count, `i32`; then cuts | watch, contacts, separate, settle, divide | separate, settle, truncate |
+//! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
 //! | truncations | workgroups of rounds of truncate | ready, divide | – |
 
 use super::buffers::{Buffers, Maker};
@@ -39,7 +40,7 @@ pub(super) struct ContactStatus {
     pub horizon: u32,
     pub local: u32,
     pub fastest: u32,
-    pub padding: u32,
+    pub crossing_count: u32,
     pub pair_count: u32,
     pub contact_count: u32,
     pub searches: u32,
@@ -50,7 +51,7 @@ pub(super) struct ContactStatus {
     pub truncated: u32,
     pub edge_radius: u32,
     pub triangle_radius: u32,
-    pub more_padding: u32,
+    pub sorted_radius: f32,
 }
 
 impl ContactStatus {
@@ -63,7 +64,7 @@ impl ContactStatus {
         horizon: 0,
         local: 0,
         fastest: 0,
-        padding: 0,
+        crossing_count: 0,
         pair_count: 0,
         contact_count: 0,
         searches: 0,
@@ -74,7 +75,7 @@ impl ContactStatus {
         truncated: 0,
         edge_radius: 0,
         triangle_radius: 0,
-        more_padding: 0,
+        sorted_radius: 0.0,
     };
 
     pub fn report(&self) -> ContactReport {
@@ -88,6 +89,7 @@ impl ContactStatus {
             deepest: f32::from_bits(self.deepest),
             searches: self.searches,
             truncated: self.truncated,
+            crossings: self.crossing_count,
         }
     }
 }
@@ -129,12 +131,16 @@ pub(super) struct Pairing {
     /// In the order of [`SearchPass::ALL`].
     search: Vec<Bound>,
     contacts: Bound,
+    untangle: Option<Bound>,
     separate: Bound,
     settle: Bound,
     /// By round.
     divide: Vec<Bound>,
     truncate: Vec<Bound>,
-    /// Workgroups of the three searches for pairs, then of contacts and separate, 12 bytes each.
+    clear_crossings: Option<Bound>,
+    find_crossings: Option<Bound>,
+    /// Workgroups of the three searches for pairs, then of contacts and separate, of further rounds of divide, of untangle: 12 bytes
+    /// each.
     dispatches: wgpu::Buffer,
     truncations: wgpu::Buffer,
 }
@@ -255,23 +261,28 @@ impl Contacts {
         let figures = controls.contact_params();
         let count = controls.scene.particle_count() as u64;
         let cell_count = u64::from(figures.tables) * u64::from(figures.table_size);
-        let elements = maker.filled(queue, "elements", &controls.cooked.contacting.elements, storage)?;
+        let contacting = &controls.cooked.contacting;
+        let only_particles = figures.level == 1;
+        let wings = if only_particles { &[] } else { contacting.wings.as_slice() };
+        let wings = wings.iter().map(|&[left, right]| [left, right, 0, 0]);
+        let rows: Vec<[u32; 4]> = contacting.elements.iter().copied().chain(wings).collect();
+        let elements = maker.filled(queue, "elements", &rows, storage)?;
         let inserted = u64::from(figures.insert_end - figures.insert_first);
         let cells =
             maker.empty("cells", (cell_count + COARSE_WORDS * u64::from(COARSE.unsigned_abs()).pow(3)) * 4, storage)?;
         let sums = maker.empty("cell_sums", cell_count / 16, storage)?;
-        let rows = if figures.level == 1 { 1 } else { 2 };
+        let rows = if only_particles { 1 } else { 2 };
         let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
         let watched = maker.empty("watched", count * 32, storage)?;
         let pairs = maker.empty("pairs", u64::from(figures.pair_capacity) * 16, storage)?;
         let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
         // Nothing in x, one in z, for a start.
-        let sizes = [[0u32, 1, 1]; 4 + ROUNDS as usize];
+        let sizes = [[0u32, 1, 1]; 5 + ROUNDS as usize];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let sizes = [[0u32, 1, 1]; ROUNDS as usize];
         let truncations = maker.filled(queue, "truncations", &sizes, storage | BufferUsages::INDIRECT)?;
-        let only_particles = figures.level == 1;
+        let tangles = maker.empty("tangles", if only_particles { 4 } else { count * 36 }, storage)?;
         let constants = [("ONLY_PARTICLES", f64::from(u8::from(only_particles)))];
         let rows = ("ROWS", rows as f64);
 
@@ -305,14 +316,15 @@ impl Contacts {
         stages.push(binder.bind_with(
             "ready",
             include_str!("../../shaders/ready.wgsl"),
-            &[figures, status, (Write, &dispatches), (Write, &truncations)],
+            &[params, figures, status, (Write, &dispatches), (Write, &truncations)],
             &[rounds],
         ));
         let (mut divide, mut truncate) = (Vec::new(), Vec::new());
         // Between particles nothing is cut.
         for round in 0..if only_particles { 0 } else { ROUNDS } {
             let constants = [("ROUND", f64::from(round)), rounds];
-            let own = [(Read, &pairs), particles, (Write, &corrections), status, (Write, &truncations)];
+            let own =
+                [(Read, &pairs), particles, (Write, &corrections), status, (Write, &truncations), (Read, &tangles)];
             divide.push(binder.bind_with(
                 "divide",
                 include_str!("../../shaders/divide.wgsl"),
@@ -326,6 +338,24 @@ impl Contacts {
                 &constants[..1],
             ));
         }
+        let crossings = |entry: &str| {
+            let grid = [(Read, &elements), (Read, &cells), (Read, &sorted), particles, (Read, &watched)];
+            binder.bind(
+                entry,
+                include_str!("../../shaders/crossings.wgsl"),
+                &[&motion[..3], &grid, &[(Write, &tangles), status]].concat(),
+            )
+        };
+        let untangle = || {
+            binder.bind(
+                "untangle",
+                include_str!("../../shaders/untangle.wgsl"),
+                &[&motion[..3], &[(Read, &tangles), (Write, &meetings), (Write, &corrections), status]].concat(),
+            )
+        };
+        let [clear_crossings, find_crossings] =
+            ["crossings_clear", "crossings_find"].map(|entry| (!only_particles).then(|| crossings(entry)));
+        let untangle = (!only_particles).then(untangle);
         Ok(Pairing {
             watch: bind(
                 "watch",
@@ -336,8 +366,9 @@ impl Contacts {
             contacts: bind(
                 "contacts",
                 include_str!("../../shaders/contacts.wgsl"),
-                &[(Read, &pairs), particles, (Write, &meetings), (Write, &corrections), status],
+                &[(Read, &pairs), particles, (Write, &meetings), (Write, &corrections), status, (Read, &tangles)],
             ),
+            untangle,
             separate: bind(
                 "separate",
                 include_str!("../../shaders/separate.wgsl"),
@@ -350,6 +381,8 @@ impl Contacts {
             ),
             divide,
             truncate,
+            clear_crossings,
+            find_crossings,
             dispatches,
             truncations,
         })
@@ -378,12 +411,17 @@ impl Contacts {
         match pass {
             Pass::Watch => Some((&pairing.watch, particles)),
             Pass::Contacts => Some((&pairing.contacts, indirect(36))),
+            Pass::Untangle => Some((pairing.untangle.as_ref()?, indirect(48 + 12 * u64::from(ROUNDS)))),
             Pass::Separate => Some((&pairing.separate, indirect(36))),
             Pass::Settle => Some((&pairing.settle, particles)),
             Pass::Divide { round } => Some((&pairing.divide[round as usize], indirect(36 + 12 * u64::from(round)))),
             Pass::Truncate { round } => {
                 let size = Size::Indirect(&pairing.truncations, 12 * u64::from(round));
                 Some((&pairing.truncate[round as usize], size))
+            }
+            Pass::ClearCrossings => Some((pairing.clear_crossings.as_ref()?, particles)),
+            Pass::FindCrossings => {
+                Some((pairing.find_crossings.as_ref()?, Size::Threads(figures.query_end - figures.alone_end)))
             }
             Pass::Search(part) => {
                 let cells = figures.tables * figures.table_size;

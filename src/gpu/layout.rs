@@ -152,7 +152,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             horizon,
             local,
             fastest,
-            padding,
+            crossing_count,
             pair_count,
             contact_count,
             searches,
@@ -163,7 +163,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             truncated,
             edge_radius,
             triangle_radius,
-            more_padding
+            sorted_radius
         })
     );
     // Made on the host as 80 zeroed bytes a particle.

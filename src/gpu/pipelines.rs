@@ -17,6 +17,7 @@ pub(super) const PRELUDE: &str = concat!(
     include_str!("../../shaders/prelude/xpbd.wgsl"),
     include_str!("../../shaders/prelude/contacts.wgsl"),
     include_str!("../../shaders/prelude/pair.wgsl"),
+    include_str!("../../shaders/prelude/crossing.wgsl"),
     include_str!("../../shaders/prelude/particle.wgsl"),
 );
 

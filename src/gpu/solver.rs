@@ -240,6 +240,7 @@ impl Solver {
             Pass::Watch
             | Pass::Search(_)
             | Pass::Contacts
+            | Pass::Untangle
             | Pass::Separate
             | Pass::Settle
             | Pass::Divide { .. }
@@ -247,7 +248,9 @@ impl Solver {
             | Pass::Collide
             | Pass::Bounce
             | Pass::Arrive
-            | Pass::ColliderForces => {
+            | Pass::ColliderForces
+            | Pass::ClearCrossings
+            | Pass::FindCrossings => {
                 if let Some((bound, size)) = self.contacts.dispatch(pass, &self.controls, &self.contact_params) {
                     recorder.dispatch_sized(bound, size);
                 }

@@ -1,12 +1,13 @@
 //! The passes of contacts between particles: watch, search, contacts, separate, settle.
 
 use super::Reference;
+use crate::collide::crossing::{NO_WING, crossing, push, way_out};
 use crate::collide::pair::{Contact, PairKind, approach, closest, cuts, meet, pack, unpack, weighted};
 use crate::collide::{COARSE, ContactReport, UNTOUCHABLE, center};
 use crate::plan::ROUNDS;
 use crate::xpbd::{dot, length};
 use glam::Vec3;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What the passes leave for each other.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +24,8 @@ pub(super) struct Contacts {
     /// Substeps for which the list holds, if nothing is deflected.
     pub horizon: u32,
     pub pairs: Vec<[u32; 4]>,
-    pub active: Vec<(u32, Contact)>,
+    /// Those that meet, as pairs lie in the list.
+    pub active: Vec<([u32; 4], Contact)>,
     /// By particle: the sum of its corrections in quanta, and how many contacts it has.
     pub corrections: Vec<[i32; 4]>,
     pub searches: u32,
@@ -34,12 +36,17 @@ pub(super) struct Contacts {
     pub truncated: u32,
     /// Whether any way was cut in the last round.
     pub has_cut: bool,
+    /// Edges, triangles that they passed through at the end of the last step, and wings.
+    pub crossings: Vec<[u32; 7]>,
+    /// By particle: whether it is one of these.
+    pub tangled: Vec<bool>,
 }
 
 impl Contacts {
     pub fn new(particle_count: usize) -> Self {
         let corrections = vec![[0; 4]; particle_count];
-        Self { watched: vec![[Vec3::ZERO; 2]; particle_count], corrections, stale: true, ..Self::default() }
+        let watched = vec![[Vec3::ZERO; 2]; particle_count];
+        Self { watched, corrections, stale: true, tangled: vec![false; particle_count], ..Self::default() }
     }
 }
 
@@ -66,7 +73,8 @@ impl Reference {
     pub fn contact_report(&self) -> ContactReport {
         let Contacts { searches, most_pairs, most_contacts, lost, deepest, truncated, .. } = self.contacts;
         let (pairs, contacts) = (self.contacts.pairs.len() as u32, self.contacts.active.len() as u32);
-        ContactReport { pairs, contacts, most_pairs, most_contacts, lost, deepest, searches, truncated }
+        let crossings = self.contacts.crossings.len() as u32;
+        ContactReport { pairs, contacts, most_pairs, most_contacts, lost, deepest, searches, truncated, crossings }
     }
 
     pub(super) fn watch(&mut self, i: usize) {
@@ -294,7 +302,7 @@ impl Reference {
         };
         let shared = match kind {
             PairKind::Particles => false,
-            PairKind::VertexTriangle => a == c || a == d || a == e,
+            PairKind::VertexTriangle | PairKind::Crossing => a == c || a == d || a == e,
             PairKind::Edges => a == c || a == d || b == c || b == d,
         };
         let (left, right) = (contacting.material(a), contacting.material(particles[2]));
@@ -307,7 +315,7 @@ impl Reference {
         if rows[0][3] >> 8 == rows[2][3] >> 8 {
             let place = |row: [u32; 4]| Vec3::from([row[0], row[1], row[2]].map(f32::from_bits));
             let rest = rows.map(|row| place(row) - place(rows[0]));
-            let least = if kind == PairKind::Particles { 2.0 * thickness } else { thickness };
+            let least = if kind == PairKind::Particles { 1.5 * thickness } else { thickness };
             if closest(kind, rest).distance < least {
                 return None;
             }
@@ -353,6 +361,9 @@ impl Reference {
             let thickness = self.thickness(particles);
             let relative = std::array::from_fn(|k| d[k] - d[0]);
             let Some(contact) = meet(kind, p, relative, thickness, params.recovery) else { continue };
+            if self.is_tangled(kind, particles) {
+                continue;
+            }
             if self.contacts.active.len() == params.contact_capacity as usize {
                 self.contacts.lost += 1;
                 continue;
@@ -362,17 +373,97 @@ impl Reference {
             }
             let gap = closest(kind, p).distance;
             self.contacts.deepest = self.contacts.deepest.max(thickness - gap);
-            self.contacts.active.push((place as u32, contact));
+            self.contacts.active.push((self.contacts.pairs[place], contact));
         }
-        self.contacts.most_contacts = self.contacts.most_contacts.max(self.contacts.active.len() as u32);
+    }
+
+    /// Whether both elements of a pair have a part in crossings: contacts would hold them where they are, on wrong sides.
+    fn is_tangled(&self, kind: PairKind, particles: [u32; 4]) -> bool {
+        let seconds = if kind == PairKind::Edges { 2 } else { 1 };
+        let any = |particles: &[u32]| particles.iter().any(|&i| self.contacts.tangled[i as usize]);
+        any(&particles[..seconds]) && any(&particles[seconds..])
+    }
+
+    /// The edges that pass through triangles.
+    pub(super) fn find_crossings(&mut self) {
+        self.contacts.crossings.clear();
+        self.contacts.tangled.fill(false);
+        let contacting = &self.controls.cooked.contacting;
+        let [_, _, edge_first, triangle_first, end] = contacting.firsts;
+        let x = |i: u32| self.positions[i as usize];
+        let scale = 1.0 / self.contacts.radii[2].max(1e-6);
+        let bounds = |particles: &[u32]| {
+            let (low, high) = particles
+                .iter()
+                .fold((x(particles[0]), x(particles[0])), |(low, high), &i| (low.min(x(i)), high.max(x(i))));
+            (cell_at(low, scale), cell_at(high, scale))
+        };
+        let cells = |(low, high): ([i32; 3], [i32; 3])| {
+            (low[0]..=high[0])
+                .flat_map(move |x| (low[1]..=high[1]).flat_map(move |y| (low[2]..=high[2]).map(move |z| [x, y, z])))
+        };
+        let mut grid: HashMap<[i32; 3], Vec<u32>> = HashMap::new();
+        for index in triangle_first..end {
+            let [a, b, c, _] = contacting.elements[index as usize];
+            cells(bounds(&[a, b, c])).for_each(|cell| grid.entry(cell).or_default().push(index));
+        }
+        let mut found = BTreeSet::new();
+        for (index, &[left, right]) in (edge_first..triangle_first).zip(&contacting.wings) {
+            let [a, b, ..] = contacting.elements[index as usize];
+            if left == NO_WING {
+                continue;
+            }
+            for triangle in cells(bounds(&[a, b])).filter_map(|cell| grid.get(&cell)).flatten() {
+                let [c, d, e, _] = contacting.elements[*triangle as usize];
+                let shared = [c, d, e].into_iter().any(|corner| corner == a || corner == b);
+                let may = self.contact_params.touch(contacting.material(a), contacting.material(c));
+                let p = [a, b, c, d, e].map(|i| x(i) - x(a));
+                if !shared && may && crossing(p).is_some() {
+                    found.insert([a, b, c, d, e, left, right]);
+                }
+            }
+        }
+        for row in found {
+            row[..5].iter().for_each(|&i| self.contacts.tangled[i as usize] = true);
+            self.contacts.crossings.push(row);
+        }
+    }
+
+    /// The contacts that push edges out of the triangles that they still pass through.
+    pub(super) fn untangle(&mut self) {
+        for place in 0..self.contacts.crossings.len() {
+            let [a, b, c, d, e, left, right] = self.contacts.crossings[place];
+            let origin = self.positions[a as usize];
+            let x = |i: u32| self.positions[i as usize] - origin;
+            let p = [a, b, c, d, e].map(x);
+            let Some(weights) = crossing(p) else { continue };
+            let wings = [left, right].into_iter().filter(|&wing| wing != NO_WING).map(x);
+            let way = way_out(p, wings);
+            let l = length(way);
+            if l == 0.0 || !l.is_finite() {
+                continue;
+            }
+            let contact =
+                Contact { normal: way / l, c0: self.contact_params.recovery * l.min(1.0), weights: push(weights) };
+            for particle in [a, b] {
+                let particles = [particle, c, d, e];
+                if self.contacts.active.len() == self.contact_params.contact_capacity as usize {
+                    self.contacts.lost += 1;
+                    continue;
+                }
+                particles.iter().for_each(|&i| self.contacts.corrections[i as usize][3] += 1);
+                self.contacts.active.push((pack(PairKind::Crossing, particles), contact));
+            }
+        }
     }
 
     /// Each particle counts as so many as it has contacts, of as much less mass: see `Split` in `src/cooked.rs`.
     pub(super) fn separate(&mut self) {
         let params = self.contact_params;
+        self.contacts.most_contacts = self.contacts.most_contacts.max(self.contacts.active.len() as u32);
         for place in 0..self.contacts.active.len() {
             let (pair, contact) = self.contacts.active[place];
-            let (kind, particles) = unpack(self.contacts.pairs[pair as usize]);
+            let (kind, particles) = unpack(pair);
             let d = particles.map(|i| self.displacements[i as usize]);
             let w = particles.map(|i| self.controls.inverse_masses[i as usize]);
             let slip = weighted(contact.weights, [Vec3::ZERO, d[1] - d[0], d[2] - d[0], d[3] - d[0]]);
@@ -391,7 +482,11 @@ impl Reference {
                 params.friction(contacting.material(particles[0]), contacting.material(particles[2]));
             let slip = slip - contact.normal * along;
             let l = length(slip);
-            let share = if l <= statics * depth { 1.0 } else { kinetic * depth / l };
+            let mut share = if l <= statics * depth { 1.0 } else { kinetic * depth / l };
+            if kind == PairKind::Crossing {
+                // Nothing is to hold it there.
+                share = 0.0;
+            }
             let change = (contact.normal * depth - slip * share) / weight;
             for k in members(kind) {
                 let quanta = change * ((w[k] * contact.weights[k]) * params.inverse_quantum);
@@ -414,6 +509,9 @@ impl Reference {
             let thickness = self.thickness(particles);
             let e = particles.map(|i| self.displacements[i as usize] - self.contacts.drift);
             let Some(cuts) = cuts(kind, self.points(particles), e, thickness, excused) else { continue };
+            if self.is_tangled(kind, particles) {
+                continue;
+            }
             for k in members(kind) {
                 let [cut, ..] = &mut self.contacts.corrections[particles[k] as usize];
                 // Positive numbers are in the order of their bits.

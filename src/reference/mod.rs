@@ -177,6 +177,7 @@ impl Reference {
             Pass::Search(SearchPass::Ready) => self.ready(),
             Pass::Search(_) => {}
             Pass::Contacts => self.find_contacts(),
+            Pass::Untangle => self.untangle(),
             Pass::Separate => self.separate(),
             Pass::Settle => particles.for_each(|i| self.settle(i)),
             Pass::Divide { round } => self.divide(round),
@@ -185,6 +186,8 @@ impl Reference {
             Pass::Bounce => particles.for_each(|i| self.bounce(i)),
             Pass::Arrive => self.arrive(),
             Pass::ColliderForces => (0..self.colliders.len()).for_each(|index| self.collider_force(index)),
+            Pass::ClearCrossings => {}
+            Pass::FindCrossings => self.find_crossings(),
             Pass::Finish => {
                 particles.for_each(|i| self.velocities[i] = self.displacements[i] / self.params.h);
                 self.last_h = self.params.h;

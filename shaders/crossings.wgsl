@@ -1,0 +1,147 @@
+// The edges that pass through triangles at the end of a step.
+//
+// crossings_clear: one thread a particle. Forgets those of the last step.
+// crossings_find: one thread an edge. Looks through the triangles that the last search has put into the cells near where the edge then
+//   was: what is near has since moved alike, but for the margin once for both ways and once for both deviations. Writes
+//   crossings, in any order: what follows adds up whole numbers.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read> positions: array<vec4f>;
+// three particles, type; then by edge the third corners of its triangles
+@group(0) @binding(3) var<storage, read> elements: array<vec4u>;
+// Where the next cell begins.
+@group(0) @binding(4) var<storage, read> cells: array<u32>;
+// Two rows a sorted element: see search.wgsl.
+@group(0) @binding(5) var<storage, read> sorted: array<vec4u>;
+@group(0) @binding(6) var<storage, read> contact_particles: array<vec4u>;
+@group(0) @binding(7) var<storage, read> watched: array<Watched>;
+// By particle, whether it has part in one; then eight words a crossing: edge, triangle, wings.
+@group(0) @binding(8) var<storage, read_write> tangles: array<atomic<u32>>;
+@group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
+
+// Bounds of a thread's time.
+const MOST_CELLS = 4096u;
+const MOST_OTHERS = 8192u;
+const TRIANGLE = 2u;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn crossings_clear(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i < params.particle_count {
+        atomicStore(&tangles[i], 0u);
+    }
+    if i == 0u {
+        atomicStore(&contact_status.crossing_count, 0u);
+    }
+}
+
+// The square of how far a place is from a segment.
+fn square_from(a: vec3f, b: vec3f, place: vec3f) -> f32 {
+    let along = b - a;
+    let share = clamp(dot(place - a, along) / max(dot(along, along), 1e-30), 0.0, 1.0);
+    let apart = (a + along * share) - place;
+    return dot(apart, apart);
+}
+
+fn look_at(edge: vec2u, wings: vec2u, triangle: vec3u) {
+    let particles = array(edge.x, edge.y, triangle.x, triangle.y, triangle.z);
+    let origin = positions[edge.x].xyz;
+    var p: Five;
+    for (var k = 1u; k < 5u; k++) {
+        p[k] = opaque(positions[particles[k]].xyz - origin, params.zero);
+    }
+    let left = contact_particles[edge.x].w & 0xffu;
+    let right = contact_particles[triangle.x].w & 0xffu;
+    if !crossing(p, params.zero).is_there || any(edge.xxx == triangle) || any(edge.yyy == triangle)
+        || left == UNTOUCHABLE || right == UNTOUCHABLE
+        || !touch(contact_params.materials[left], contact_params.materials[right]) {
+        return;
+    }
+    let place = atomicAdd(&contact_status.crossing_count, 1u);
+    for (var k = 0u; k < 5u; k++) {
+        atomicStore(&tangles[particles[k]], 1u);
+    }
+    // Room for as many as particles.
+    if place < params.particle_count {
+        let row = params.particle_count + 8u * place;
+        for (var k = 0u; k < 5u; k++) {
+            atomicStore(&tangles[row + k], particles[k]);
+        }
+        atomicStore(&tangles[row + 5u], wings.x);
+        atomicStore(&tangles[row + 6u], wings.y);
+    } else {
+        atomicAdd(&contact_status.lost, 1u);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
+    let edge = contact_params.alone_end + thread_index(id);
+    if edge >= contact_params.query_end {
+        return;
+    }
+    let ends = elements[edge].xy;
+    let wings = elements[contact_params.insert_end + thread_index(id)].xy;
+    // A rope has no inside that a triangle could be out of.
+    if wings.x == NO_WING {
+        return;
+    }
+    let a = watched[ends.x].place.xyz;
+    let b = watched[ends.y].place.xyz;
+    let reach = contact_params.reach + contact_status.sorted_radius;
+    let scale = inverse_cell(contact_params.reach, contact_params.radii[TRIANGLE], params.zero);
+    let low = cell_at(min(a, b) - 1.001 * reach, scale);
+    let size = vec3u(cell_at(max(a, b) + 1.001 * reach, scale) - low) + 1u;
+    if f32(size.x) * f32(size.y) * f32(size.z) > f32(MOST_CELLS) {
+        atomicAdd(&contact_status.lost, 1u);
+        return;
+    }
+    let table = select(0u, TRIANGLE, contact_params.tables > 1u) * contact_params.table_size;
+    let size_of_table = contact_params.table_size;
+    var looked = 0u;
+    for (var k = 0u; k < size.y * size.z; k++) {
+        let row = low + vec3i(0, vec2i(vec2u(k % size.y, k / size.y)));
+        let first = hash_cell(row, size_of_table);
+        var x = 0u;
+        while x < size.x {
+            // The cells of a row lie one after another, or where the table ends in two parts.
+            let entry = (first + x) & (size_of_table - 1u);
+            let part = min(size.x - x, size_of_table - entry);
+            var start = 0u;
+            if table + entry > 0u {
+                start = cells[table + entry - 1u];
+            }
+            var end = cells[table + entry + part - 1u];
+            let first_x = row.x + i32(x);
+            looked += end - start;
+            if looked > MOST_OTHERS {
+                end = start;
+            }
+            while start < end {
+                // A light first look, as software drivers run through all of a loop's body in each of its turns.
+                let count = min(end - start, 32u);
+                var bits = 0u;
+                for (var n = 0u; n < count; n++) {
+                    let middle = bitcast<vec3f>(sorted[2u * (start + n)].xyz);
+                    let cell = cell_at(middle, scale);
+                    // Other cells may have the same entry.
+                    if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
+                        && square_from(a, b, middle) < reach * reach {
+                        bits |= 1u << n;
+                    }
+                }
+                while bits != 0u {
+                    let place = 2u * (start + firstTrailingBit(bits));
+                    bits &= bits - 1u;
+                    look_at(ends, wings, vec3u(sorted[place].w & 0x7fffffffu, sorted[place + 1u].xy));
+                }
+                start += count;
+            }
+            x += part;
+        }
+    }
+    if looked > MOST_OTHERS {
+        atomicAdd(&contact_status.lost, 1u);
+    }
+}
