@@ -183,6 +183,8 @@ pub struct Demo {
     pub balls: Vec<(u32, f32)>,
     /// Colours of particles, linear; the others are red, and yellow on the back.
     pub tints: Vec<(Range<u32>, [f32; 3])>,
+    /// How colliders look that are meshes, by their places in [`Scene::colliders`].
+    pub meshes: Vec<(usize, shapes::Surface)>,
     pub script: Option<Box<dyn Script>>,
     pub camera: Camera,
     /// Height of the drawn ground [m].
