@@ -19,7 +19,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ops::Range;
 use std::path::PathBuf;
-use supple::{MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind};
+use supple::{MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind, wgpu};
 
 /// The options that every demo takes.
 #[derive(Args, Debug, Clone)]
@@ -146,6 +146,9 @@ pub trait Script {
     fn drive(&mut self, _solver: &mut Solver, _step: u32) -> supple::Result<()> {
         Ok(())
     }
+
+    /// After a step was recorded: what it asks for here is what the step has done.
+    fn request(&mut self, _solver: &Solver, _encoder: &mut wgpu::CommandEncoder) {}
 
     /// Where it has moved colliders, by their places in [`Scene::colliders`]; the others are where they were at the start.
     fn moved_colliders(&self) -> &[(usize, Pose)] {
