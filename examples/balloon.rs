@@ -163,11 +163,11 @@ fn main() -> anyhow::Result<()> {
         tints: vec![(parts.cloth.particles.clone(), [0.40, 0.02, 0.03])],
         ropes,
         rope_thickness: 0.012,
-        balls: Vec::new(),
         script: Some(Box::new(Gas { parts, fixed: pressure, pressure: 1.0, volume: f64::from(rest_volume) })),
         camera: Camera { target: Vec3::new(0.05, -0.05, 0.0), distance: 2.1, yaw: 0.5, pitch: 0.1 },
         ground: -0.9,
         scene,
+        ..Demo::default()
     };
     common::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);

@@ -185,6 +185,24 @@ fn contacts_lay_a_cloth_over_a_ball() {
 }
 
 #[test]
+fn contacts_lay_a_cloth_over_a_mesh() {
+    let report = report("contacts", &["--scene", "mesh", "--columns", "24", "--frames", "30"]);
+    let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
+    assert_eq!(figure("self_intersections"), 0.0, "{report}");
+    // Half the thickness away, but for the error of the sampled distances.
+    assert!((figure("nearest_to_mesh") - 0.6 / 23.0).abs() < 2e-3, "{report}");
+    assert!(figure("lowest_point") < 0.9, "{report}");
+}
+
+#[test]
+fn rapier_bodies_are_carried_by_cloth() {
+    let report = report("rapier", &["--columns", "24", "--iterations", "1", "--frames", "240"]);
+    let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
+    assert!((figure("carried") / figure("weight") - 1.0).abs() < 0.03, "{report}");
+    assert!(figure("lowest_body") > 0.2 && figure("fastest_body") < 0.3, "{report}");
+}
+
+#[test]
 fn contacts_keep_layers_apart() {
     let report = report("contacts", &["--scene", "layers", "--count", "3", "--columns", "20", "--frames", "40"]);
     let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));

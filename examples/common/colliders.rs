@@ -1,5 +1,6 @@
 //! Colliders as they are drawn: a mesh of each shape, placed where it is.
 
+use super::shapes::Surface;
 use glam::{Quat, Vec3};
 use supple::{Collider, Pose, Shape};
 
@@ -36,10 +37,22 @@ impl ColliderMesh {
                     mesh.face(normal, side, extents);
                 }
             }
-            // A shape that is not known here is not drawn.
+            // A shape that is not known here is drawn only where the demo says how it looks.
             _ => {}
         }
         mesh
+    }
+
+    /// The surface of a mesh, in its own frame.
+    pub fn of_surface((positions, triangles): &Surface) -> Self {
+        let place = |vertex: u32| Vec3::from(positions[vertex as usize]);
+        let mut normals = vec![Vec3::ZERO; positions.len()];
+        for &[a, b, c] in triangles {
+            let normal = (place(b) - place(a)).cross(place(c) - place(a));
+            [a, b, c].iter().for_each(|&vertex| normals[vertex as usize] += normal);
+        }
+        let points = normals.iter().zip(positions).map(|(normal, &point)| [point.into(), normal.normalize_or_zero()]);
+        Self { points: points.collect(), triangles: triangles.clone() }
     }
 
     /// A rectangle: of a box of the given extents, or about the origin where these are none.

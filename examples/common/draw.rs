@@ -371,8 +371,11 @@ impl Renderer {
 
 impl DrawnColliders {
     fn new(device: &wgpu::Device, demo: &Demo) -> Self {
-        let colliders = demo.scene.colliders();
-        let meshes: Vec<_> = colliders.iter().map(|collider| ColliderMesh::new(collider, demo.ground)).collect();
+        let look = |(index, collider)| match demo.meshes.iter().find(|mesh| mesh.0 == index) {
+            Some((_, surface)) => ColliderMesh::of_surface(surface),
+            None => ColliderMesh::new(collider, demo.ground),
+        };
+        let meshes: Vec<_> = demo.scene.colliders().iter().enumerate().map(look).collect();
         let mut triangles = Vec::new();
         let mut base = 0;
         for mesh in &meshes {

@@ -115,6 +115,9 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         let start = Instant::now();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         solver.encode(&mut encoder, 1);
+        if let Some(script) = &mut demo.script {
+            script.request(&solver, &mut encoder);
+        }
         let submission_index = Some(gpu.queue.submit([encoder.finish()]));
         gpu.device.poll(wgpu::PollType::Wait { submission_index, timeout: None })?;
         times.push(start.elapsed().as_secs_f64() * 1e3);

@@ -19,7 +19,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ops::Range;
 use std::path::PathBuf;
-use supple::{MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind};
+use supple::{MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind, wgpu};
 
 /// The options that every demo takes.
 #[derive(Args, Debug, Clone)]
@@ -147,6 +147,9 @@ pub trait Script {
         Ok(())
     }
 
+    /// After a step was recorded: what it asks for here is what the step has done.
+    fn request(&mut self, _solver: &Solver, _encoder: &mut wgpu::CommandEncoder) {}
+
     /// Where it has moved colliders, by their places in [`Scene::colliders`]; the others are where they were at the start.
     fn moved_colliders(&self) -> &[(usize, Pose)] {
         &[]
@@ -183,6 +186,8 @@ pub struct Demo {
     pub balls: Vec<(u32, f32)>,
     /// Colours of particles, linear; the others are red, and yellow on the back.
     pub tints: Vec<(Range<u32>, [f32; 3])>,
+    /// How colliders look that are meshes, by their places in [`Scene::colliders`].
+    pub meshes: Vec<(usize, shapes::Surface)>,
     pub script: Option<Box<dyn Script>>,
     pub camera: Camera,
     /// Height of the drawn ground [m].

@@ -19,13 +19,64 @@ pub fn torus(major: f32, minor: f32, around: u32, across: u32) -> Surface {
         let out = major + minor * cos_v;
         [out * cos_u, minor * sin_v, out * sin_u]
     };
-    let places = || (0..around).flat_map(|i| (0..across).map(move |j| (i, j)));
+    (places(around, across).map(|(i, j)| point(i, j)).collect(), wrapped(around, across))
+}
+
+/// A tube along a trefoil knot, which winds twice around the y axis and thrice around the tube of a torus.
+pub struct Trefoil {
+    /// From the axis to the middle of the torus' tube [m].
+    pub major: f32,
+    /// From there to the knot [m].
+    pub minor: f32,
+    /// Of the tube, less than `minor` [m].
+    pub radius: f32,
+}
+
+impl Trefoil {
+    /// A point of its middle, after a share of the way, and the normal of the torus there.
+    fn middle(&self, share: f32) -> [Vec3; 2] {
+        let [(sin_u, cos_u), (sin_v, cos_v)] = [2.0, 3.0].map(|turns| (turns * share * TAU).sin_cos());
+        let normal = Vec3::new(cos_v * cos_u, sin_v, cos_v * sin_u);
+        [Vec3::new(cos_u, 0.0, sin_u) * self.major + normal * self.minor, normal]
+    }
+
+    pub fn surface(&self, along: u32, across: u32) -> Surface {
+        let point = |i: u32, j: u32| {
+            let share = i as f32 / along as f32;
+            let [place, normal] = self.middle(share);
+            let tangent = (self.middle(share + 1e-3)[0] - self.middle(share - 1e-3)[0]).normalize();
+            let (sin, cos) = (j as f32 / across as f32 * TAU).sin_cos();
+            (place + (normal * cos + tangent.cross(normal) * sin).normalize() * self.radius).into()
+        };
+        (places(along, across).map(|(i, j)| point(i, j)).collect(), wrapped(along, across))
+    }
+
+    /// How far a point is from the tube [m], less than 0 inside; exact but for the pieces of which its middle is made here.
+    pub fn distance(&self, point: Vec3) -> f32 {
+        const PIECES: u32 = 512;
+        let middle = |piece: u32| self.middle(piece as f32 / PIECES as f32)[0];
+        let piece = |piece: u32| {
+            let (start, way) = (middle(piece), middle(piece + 1) - middle(piece));
+            let share = ((point - start).dot(way) / way.length_squared()).clamp(0.0, 1.0);
+            point.distance(start + way * share)
+        };
+        (0..PIECES).map(piece).fold(f32::INFINITY, f32::min) - self.radius
+    }
+}
+
+/// The points of a grid that is closed both ways.
+fn places(around: u32, across: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..around).flat_map(move |i| (0..across).map(move |j| (i, j)))
+}
+
+/// Its triangles.
+fn wrapped(around: u32, across: u32) -> Vec<[u32; 3]> {
     let at = |i: u32, j: u32| (i % around) * across + j % across;
     let cell = |(i, j)| {
         let [a, b, c, d] = [at(i, j), at(i, j + 1), at(i + 1, j), at(i + 1, j + 1)];
         [[a, b, c], [c, b, d]]
     };
-    (places().map(|(i, j)| point(i, j)).collect(), places().flat_map(cell).collect())
+    places(around, across).flat_map(cell).collect()
 }
 
 /// A cube with rounded edges: |x|⁶ + |y|⁶ + |z|⁶ = (size/2)⁶.

@@ -308,6 +308,9 @@ impl State {
         let writes = self.timer.as_ref().filter(|_| steps > 0).map(Timer::writes);
         let timed = writes.is_some();
         self.solver.encode_timed(&mut encoder, steps, writes);
+        if let Some(script) = demo.script.as_mut().filter(|_| steps > 0) {
+            script.request(&self.solver, &mut encoder);
+        }
         if let Some(timer) = self.timer.as_mut().filter(|_| timed) {
             timer.resolve(&mut encoder, steps);
         }

@@ -2,6 +2,7 @@
 
 use crate::common::camera::Camera;
 use crate::common::headless::Report;
+use crate::common::shapes::{Trefoil, placed};
 use crate::common::{self, Demo, Figures};
 use crate::{Arguments, Drive, Play};
 use anyhow::ensure;
@@ -62,12 +63,12 @@ fn spin(id: ColliderId, at: [f32; 3], turns_a_second: f32) -> Option<Drive> {
     (turns_a_second != 0.0).then(|| Box::new(drive) as Drive)
 }
 
-/// A cloth of 2 m over a body that stands on the ground, and falls from a little above it.
-fn over(arguments: &Arguments, body: Collider, top: f32) -> anyhow::Result<Play> {
-    let [columns, rows] = arguments.columns(316);
+/// A square cloth over a body that stands on the ground, and falls from a little above it.
+fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32) -> anyhow::Result<Play> {
+    let [columns, rows] = arguments.columns(columns);
     let mut scene = Scene::new();
-    let cloth = scene.add_cloth_grid(&sheet(columns, rows, 2.0, Vec3::Y * (top + 0.03), 0.0))?;
-    let spacing = 2.0 / (columns.max(rows) - 1) as f32;
+    let cloth = scene.add_cloth_grid(&sheet(columns, rows, side, Vec3::Y * (top + 0.03), 0.0))?;
+    let spacing = side / (columns.max(rows) - 1) as f32;
     let material = arguments.material(&mut scene, PARTICLES, spacing)?;
     scene.set_particle_contact(cloth.particles.clone(), material)?;
     common::jitter(&mut scene, cloth.particles.clone(), 0.01 * spacing, arguments.options.seed)?;
@@ -107,13 +108,50 @@ fn crossed(report: &Report) -> anyhow::Result<()> {
 
 /// On a ball of 0.5 m that lies on the ground.
 pub fn sphere(arguments: &Arguments) -> anyhow::Result<Play> {
-    over(arguments, Collider::new(Shape::Sphere { radius: 0.5 }, [0.0, 0.5, 0.0]), 1.0)
+    over(arguments, 316, 2.0, Collider::new(Shape::Sphere { radius: 0.5 }, [0.0, 0.5, 0.0]), 1.0)
 }
 
 /// On a block with edges and corners.
 pub fn table(arguments: &Arguments) -> anyhow::Result<Play> {
     let half_extents = [0.5, 0.35, 0.5];
-    over(arguments, Collider::new(Shape::Box { half_extents }, [0.0, 0.35, 0.0]), 0.7)
+    over(arguments, 316, 2.0, Collider::new(Shape::Box { half_extents }, [0.0, 0.35, 0.0]), 0.7)
+}
+
+/// On a trefoil knot that stands on one of its three bends: a mesh of triangles.
+pub fn mesh(arguments: &Arguments) -> anyhow::Result<Play> {
+    let knot = Trefoil { major: 0.36, minor: 0.16, radius: 0.11 };
+    // One bend is at the bottom, two are at the top.
+    let turn = Quat::from_rotation_z(TAU / 12.0) * Quat::from_rotation_x(-TAU / 4.0);
+    let (positions, triangles) = placed(knot.surface(256, 32), turn, Vec3::ZERO);
+    let height = |bound: fn(f32, f32) -> f32| positions.iter().map(|position| position[1]).reduce(bound).unwrap_or(0.0);
+    let (foot, top) = (height(f32::min), height(f32::max));
+    let at = Vec3::NEG_Y * foot;
+    let body = Collider::new(Shape::mesh(&positions, &triangles, None)?, at.into());
+    let Play { mut demo, check, drive, margin, .. } = over(arguments, 128, 1.2, body, top - foot)?;
+    demo.meshes = vec![(0, (positions, triangles))];
+    demo.camera = Camera { target: Vec3::new(0.0, 0.55, 0.0), distance: 2.3, yaw: 0.5, pitch: 0.25 };
+    let half_thickness = 0.5 * demo.scene.contact_material(demo.scene.colliders()[0].material)?.thickness;
+    let stands = arguments.spin == 0.0;
+    Ok(Play {
+        demo,
+        measure: Box::new(move |positions| {
+            let distance = |&position: &[f32; 3]| knot.distance(turn.inverse() * (Vec3::from(position) - at));
+            let nearest = positions.iter().map(distance).fold(f32::INFINITY, f32::min);
+            // Of a knot that has been turned nobody asks.
+            stands.then(|| ("nearest_to_mesh".into(), json!(nearest))).into_iter().collect()
+        }),
+        check: Box::new(move |report| {
+            check(report)?;
+            // The distances of a mesh are sampled, and its triangles are chords.
+            let least = f64::from(half_thickness) - 2e-3;
+            let nearest = report.figures.get("nearest_to_mesh").and_then(serde_json::Value::as_f64);
+            ensure!(nearest.is_none_or(|nearest| nearest > least), "the cloth is at {nearest:?} m, not {least} m");
+            Ok(())
+        }),
+        drive,
+        margin,
+        ..Play::default()
+    })
 }
 
 /// A pile of cloths, each turned against the one below.

@@ -30,6 +30,7 @@ const LEVELS: &[(&str, Level)] = &[
 const SCENES: &[(&str, Build)] = &[
     ("sphere", cloths::sphere),
     ("box", cloths::table),
+    ("mesh", cloths::mesh),
     ("layers", cloths::layers),
     ("bowl", cloths::bowl),
     ("knot", cords::knot),

@@ -1,0 +1,347 @@
+//! Rigid bodies of rapier on a trampoline: rapier moves the bodies, supple the cloth, and each tells the other what it has done.
+//!
+//! Each body is a rigid body of rapier and a collider of supple. In every step rapier moves the bodies, the colliders follow, and the
+//! forces and torques that the cloth has put on them act on the bodies in the next step. Nothing waits for anything: such coupling is
+//! called staggered, and explicit. It has limits:
+//!
+//! - **One step of delay.** A force is the average over a step that is over, so a spring k gives a body of mass M energy, at
+//!   a rate of about k Δt/2M: nobody would come to rest. So forces are carried forward by their last change, which takes as much out
+//!   again; the sum of all impulses stays what it was. `--ahead 0 --drag 0` shows what happens otherwise: after 5 s they
+//!   still go at 1.3 m/s. With `--drag 0` alone it is 0.2 m/s, and they swing out.
+//! - **Stiffness.** k Δt²/M must be less than 2/3, or the change that is carried forward overshoots: a taut cloth and a light body
+//!   want a shorter step. A small ball turns more easily than it moves, so that friction makes it tremble first.
+//! - **Mass.** The cloth that goes along with a body must be less than a third of its mass, or their accelerations drive each other
+//!   up. Heavy bodies on light cloth are the good case here: foam of 10 kg/m³ still comes to rest, that of 2 kg/m³ is
+//!   thrown off.
+//!
+//! ```text
+//! cargo run --release --example rapier                                      a window
+//! cargo run --release --example rapier -- --headless --json                 a line of figures
+//! cargo run --release --example rapier -- --headless --density 60 --json    bodies of foam
+//! ```
+
+mod common;
+
+use anyhow::ensure;
+use clap::Parser;
+use common::camera::Camera;
+use common::colliders::signed_distance;
+use common::{Demo, Figures, Options, Script};
+use glam::{Quat, Vec3};
+use rapier3d::prelude as rigid;
+use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodyHandle};
+use serde_json::json;
+use std::collections::VecDeque;
+use supple::gpu::Readback;
+use supple::{
+    Bending, ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, Fabric, Friction,
+    Material, Pose, Scene, Shape, Solver, wgpu,
+};
+
+#[derive(Parser, Debug)]
+#[command(about = "Rigid bodies of rapier on a trampoline")]
+struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// Particles in a row of the cloth
+    #[arg(long, default_value_t = 48, value_parser = clap::value_parser!(u32).range(8..))]
+    columns: u32,
+    /// What a cubic metre of the bodies weighs [kg/m³]; that of wood
+    #[arg(long, default_value_t = 600.0)]
+    density: f32,
+    /// How many steps the forces are carried forward; 0 holds them
+    #[arg(long, default_value_t = 1.0)]
+    ahead: f32,
+    /// Damping of the bodies, as by air [1/s]
+    #[arg(long, default_value_t = 2.0)]
+    drag: f32,
+}
+
+/// Half the side of the trampoline, and its height above the ground [m].
+const HALF: f32 = 1.0;
+const HEIGHT: f32 = 0.8;
+/// Of the cloth: what a metre of it pulls with at twice its length [N/m].
+const STIFFNESS: f32 = 3000.0;
+/// Its damping time [s].
+const DAMPING: f32 = 0.003;
+const FRICTION: f32 = 0.4;
+/// Over how many steps the carried force is averaged.
+const WINDOW: usize = 60;
+
+/// What falls: a shape, and where it starts.
+fn bodies() -> Vec<(Shape, Pose)> {
+    let body = |shape, position, tilt: f32| {
+        let rotation = Quat::from_euler(glam::EulerRot::XYZ, tilt, 0.5 * tilt, 0.7 * tilt).to_array();
+        (shape, Pose { position, rotation })
+    };
+    let ball = |radius| Shape::Sphere { radius };
+    vec![
+        body(ball(0.16), [-0.4, 1.1, 0.1], 0.0),
+        body(Shape::Box { half_extents: [0.18, 0.10, 0.14] }, [0.4, 1.15, 0.0], 0.4),
+        body(ball(0.10), [0.0, 1.0, -0.45], 0.0),
+        body(Shape::Capsule { radius: 0.08, half_height: 0.14 }, [-0.1, 1.2, 0.45], 1.2),
+        body(Shape::Box { half_extents: [0.09; 3] }, [0.0, 1.3, 0.0], -0.6),
+        body(ball(0.08), [0.5, 1.1, 0.55], 0.0),
+    ]
+}
+
+/// Four beams around the cloth, on legs.
+fn frame() -> Vec<(Shape, [f32; 3])> {
+    let beam = |half_extents, position| (Shape::Box { half_extents }, position);
+    let (thick, middle) = (0.03, HALF + 0.03);
+    let mut frame = Vec::new();
+    for side in [-1.0, 1.0] {
+        frame.push(beam([thick, thick, HALF + 2.0 * thick], [side * middle, HEIGHT, 0.0]));
+        frame.push(beam([HALF, thick, thick], [0.0, HEIGHT, side * middle]));
+        for other in [-1.0, 1.0] {
+            let half_height = 0.5 * (HEIGHT - thick);
+            frame.push(beam([thick, half_height, thick], [side * middle, half_height, other * middle]));
+        }
+    }
+    frame
+}
+
+/// The same shape to rapier.
+fn rigid_shape(shape: &Shape) -> ColliderBuilder {
+    match *shape {
+        Shape::Sphere { radius } => ColliderBuilder::ball(radius),
+        Shape::Capsule { radius, half_height } => ColliderBuilder::capsule_y(half_height, radius),
+        Shape::Box { half_extents: [x, y, z] } => ColliderBuilder::cuboid(x, y, z),
+        _ => ColliderBuilder::halfspace(rapier3d::na::Unit::new_unchecked(rigid::Vector::Y)),
+    }
+}
+
+/// The two worlds, and what goes from one to the other.
+struct Coupling {
+    arguments: Arguments,
+    bodies: Vec<(Shape, Pose)>,
+    /// Those of supple, in the same order.
+    colliders: Vec<ColliderId>,
+    state: State,
+}
+
+/// What is made anew by a reset.
+#[derive(Default)]
+struct State {
+    world: rigid::PhysicsWorld,
+    /// The bodies, in the same order.
+    handles: Vec<RigidBodyHandle>,
+    /// Where they are now.
+    moved: Vec<(usize, Pose)>,
+    /// The forces of the last step, on their way.
+    asked: Option<Readback<Vec<ColliderForce>>>,
+    /// Those of the step before.
+    before: Vec<ColliderForce>,
+    /// What the cloth has carried in the last steps [N].
+    carried: VecDeque<f64>,
+}
+
+impl Coupling {
+    fn start(&self) -> State {
+        let Arguments { density, drag, .. } = self.arguments;
+        let mut world = rigid::PhysicsWorld::new();
+        for (shape, position) in frame().into_iter().chain([(Shape::HalfSpace, [0.0; 3])]) {
+            world.insert_collider(rigid_shape(&shape).translation(position.into()).friction(FRICTION), None);
+        }
+        let insert = |(shape, pose): &(Shape, Pose)| {
+            let pose = rigid::Pose::from_parts(pose.position.into(), rigid::Rotation::from_array(pose.rotation));
+            // Rapier does not see what a body lies on, and would put it to sleep in the air.
+            let builder = RigidBodyBuilder::dynamic().pose(pose).can_sleep(false);
+            let builder = builder.linear_damping(drag).angular_damping(2.0 * drag);
+            world.insert(builder, rigid_shape(shape).density(density).friction(FRICTION)).0
+        };
+        let handles = self.bodies.iter().map(insert).collect();
+        State { world, handles, ..State::default() }
+    }
+}
+
+impl State {
+    /// What the cloth has done to the colliders in the last step. It is here already, but where the GPU is slower than the window:
+    /// then it is waited for, since every further step of delay feeds the swinging.
+    fn forces(&mut self, solver: &Solver) -> supple::Result<Vec<ColliderForce>> {
+        let Some(mut asked) = self.asked.take() else { return Ok(Vec::new()) };
+        asked.try_take()?.map_or_else(|| solver.read_collider_forces(), Ok)
+    }
+
+    fn rigid_bodies(&self) -> impl Iterator<Item = &rigid::RigidBody> {
+        self.handles.iter().filter_map(|&handle| self.world.bodies.get(handle))
+    }
+
+    /// [N]
+    fn weight(&self) -> f64 {
+        self.rigid_bodies().map(|body| f64::from(body.mass())).sum::<f64>() * 9.81
+    }
+
+    /// On average over the last steps [N].
+    fn carried(&self) -> f64 {
+        self.carried.iter().sum::<f64>() / self.carried.len().max(1) as f64
+    }
+}
+
+impl Script for Coupling {
+    fn drive(&mut self, solver: &mut Solver, step: u32) -> supple::Result<()> {
+        if step == 0 {
+            self.state = self.start();
+        }
+        let forces = self.state.forces(solver)?;
+        let State { world, handles, moved, before, carried, .. } = &mut self.state;
+        let mut lift = 0.0;
+        for (collider, &handle) in self.colliders.iter().zip(&*handles) {
+            let (Some(load), Some(body)) = (forces.get(collider.index()), world.bodies.get_mut(handle)) else {
+                continue;
+            };
+            let before = before.get(collider.index()).copied().unwrap_or_default();
+            let ahead = |now: [f32; 3], before: [f32; 3]| {
+                let [now, before] = [now, before].map(rigid::Vector::from);
+                now + (now - before) * self.arguments.ahead
+            };
+            // As forces, not as impulses: rapier spreads them over its own substeps as it does gravity, and at rest they cancel
+            // in each of them.
+            body.reset_forces(true);
+            body.reset_torques(true);
+            body.add_force(ahead(load.force, before.force), true);
+            body.add_torque(ahead(load.torque, before.torque), true);
+            lift += f64::from(load.force[1]);
+        }
+        *before = forces;
+        carried.push_back(lift);
+        if carried.len() > WINDOW {
+            carried.pop_front();
+        }
+        world.integration_parameters.dt = solver.settings().dt;
+        world.step();
+        moved.clear();
+        for (&collider, &handle) in self.colliders.iter().zip(&*handles) {
+            let Some(body) = world.bodies.get(handle) else { continue };
+            let pose = Pose { position: body.translation().into(), rotation: body.rotation().to_array() };
+            solver.move_collider(collider, pose)?;
+            moved.push((collider.index(), pose));
+        }
+        Ok(())
+    }
+
+    fn request(&mut self, solver: &Solver, encoder: &mut wgpu::CommandEncoder) {
+        self.state.asked = Some(solver.request_collider_forces(encoder));
+    }
+
+    fn moved_colliders(&self) -> &[(usize, Pose)] {
+        &self.state.moved
+    }
+
+    fn panel(&mut self, ui: &mut egui::Ui) {
+        ui.label(format!("carried: {:.1} of {:.1} N", self.state.carried(), self.state.weight()));
+    }
+
+    fn figures(&mut self, solver: &Solver) -> supple::Result<Figures> {
+        let positions = solver.read_positions()?;
+        let mut lowest = f64::INFINITY;
+        let mut deepest = 0f64;
+        for ((shape, _), &(_, pose)) in self.bodies.iter().zip(&self.state.moved) {
+            lowest = lowest.min(bottom(shape, &pose).into());
+            let collider = Collider::new(shape.clone(), [0.0; 3]);
+            let depths = positions.iter().filter_map(|&point| signed_distance(&collider, &pose, point));
+            deepest = depths.fold(deepest, |deepest, distance| deepest.max(-distance));
+        }
+        let speeds = self.state.rigid_bodies().map(|body| body.linvel().length());
+        let figures = [
+            ("weight", self.state.weight()),
+            ("carried", self.state.carried()),
+            ("lowest_body", lowest),
+            ("fastest_body", speeds.fold(0.0, f32::max).into()),
+            ("deepest_penetration", deepest),
+        ];
+        Ok(figures.map(|(name, value)| (name.into(), json!(value))).into_iter().collect())
+    }
+}
+
+/// The height of the lowest point of a body [m].
+fn bottom(shape: &Shape, pose: &Pose) -> f32 {
+    let up = Quat::from_array(pose.rotation).inverse() * Vec3::Y;
+    let down = match *shape {
+        Shape::Sphere { radius } => radius,
+        Shape::Capsule { radius, half_height } => radius + half_height * up.y.abs(),
+        Shape::Box { half_extents } => Vec3::from(half_extents).dot(up.abs()),
+        _ => 0.0,
+    };
+    pose.position[1] - down
+}
+
+/// A cloth that is held all around, and the colliders of the frame and of the ground.
+fn trampoline(scene: &mut Scene, columns: u32) -> supple::Result<(supple::Cloth, ContactMaterialId)> {
+    let thread = |compliance| Material { damping_time: DAMPING, ..Material::compliant(compliance) };
+    let fabric = Fabric {
+        area_density: 0.8,
+        structural: thread(1.0 / STIFFNESS),
+        shear: thread(2.0 / STIFFNESS),
+        bending: Bending::None,
+        ..Fabric::default()
+    };
+    let cloth = scene.add_cloth_grid(&ClothGrid {
+        columns,
+        rows: columns,
+        origin: [-HALF, HEIGHT, -HALF],
+        column_axis: [2.0 * HALF, 0.0, 0.0],
+        row_axis: [0.0, 0.0, 2.0 * HALF],
+        fabric,
+        // They do not give way at all: bodies would bounce on them as on a board.
+        tethers: None,
+    })?;
+    let spacing = 2.0 * HALF / (columns - 1) as f32;
+    // As thick as this, edges of boxes do not show between the particles.
+    let friction = Friction::coulomb(FRICTION);
+    let material =
+        scene.add_contact_material(ContactMaterial { thickness: spacing, friction, ..Default::default() })?;
+    scene.set_particle_contact(cloth.particles.clone(), material)?;
+    for particle in cloth.particles.clone() {
+        let [x, _, z] = scene.positions()[particle as usize];
+        if x.abs().max(z.abs()) > HALF - 0.5 * spacing {
+            scene.pin(particle)?;
+        }
+    }
+    Ok((cloth, material))
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let mut options = arguments.options.clone();
+    if !common::is_given("--frames") {
+        options.frames = 300;
+    }
+    // With one sweep a substep the threads would be softer than they should be.
+    if !common::is_given("--iterations") {
+        options.iterations = 3;
+    }
+    let spacing = 2.0 * HALF / (arguments.columns - 1) as f32;
+    let mut scene = Scene::new();
+    let (cloth, material) = trampoline(&mut scene, arguments.columns)?;
+    let bodies = bodies();
+    let add = |(shape, pose): &(Shape, Pose)| {
+        scene.add_collider(Collider { shape: shape.clone(), pose: *pose, material, ..Collider::default() })
+    };
+    let colliders = bodies.iter().map(add).collect::<supple::Result<Vec<_>>>()?;
+    for (shape, position) in frame() {
+        scene.add_collider(Collider { material, ..Collider::new(shape, position) })?;
+    }
+    scene.add_collider(Collider { material, ..Collider::default() })?;
+    let coupling = Coupling { arguments, bodies, colliders, state: State::default() };
+    let demo = Demo {
+        title: "rapier",
+        settings: options.settings(),
+        edges: cloth.structural,
+        materials: vec![("stretch", cloth.materials.structural)],
+        script: Some(Box::new(coupling)),
+        camera: Camera { target: Vec3::new(0.0, 0.5, 0.0), distance: 2.9, yaw: 0.5, pitch: 0.55 },
+        scene,
+        ..Demo::default()
+    };
+    common::run(demo, &options, |report| {
+        ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
+        let figure = |name: &str| report.figures[name].as_f64().unwrap_or(f64::NAN);
+        let share = figure("carried") / figure("weight");
+        ensure!((share - 1.0).abs() < 0.03, "the cloth carries {share:.3} of the weight");
+        let (body, cloth) = (figure("lowest_body"), report.lowest_point);
+        // The corner of a box may stand out between particles.
+        ensure!(body > cloth - 0.5 * f64::from(spacing), "a body is at {body} m, below the cloth at {cloth} m");
+        Ok(())
+    })
+}
