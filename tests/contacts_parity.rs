@@ -163,7 +163,7 @@ fn what_would_pass_through_is_cut_short_alike() {
 #[test]
 fn what_is_entangled_is_parted_alike() {
     let gpu = common::gpu();
-    let scene = common::tangle(0.01, |x, z| if x.hypot(z) < 0.15 { 0.06 } else { 0.0 });
+    let scene = common::tangles(0.01, &[&|x, z| if x.hypot(z) < 0.15 { 0.06 } else { 0.0 }]);
     let settings = Settings { substeps: 5, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
     let mut pair = Pair::new(&gpu, &scene, settings);
     let passes = pair.passes(2);

@@ -75,7 +75,8 @@ impl Solver {
     }
 
     /// Asks for the force and the torque on every collider in the last step, on average over its time; by the place of its id. For a
-    /// rigid body engine that moves it.
+    /// rigid body engine that moves it: as what it reads is the average of a step that is over, it should carry it forward by its last
+    /// change, or bodies gain energy (`examples/rapier.rs` does).
     pub fn request_collider_forces(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<ColliderForce>> {
         let decode = |bytes: &[u8]| {
             let rows = bytes.chunks_exact(32).map(bytemuck::pod_read_unaligned::<[[f32; 4]; 2]>);

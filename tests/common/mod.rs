@@ -357,9 +357,9 @@ pub fn noise(seed: u32) -> f32 {
     ((mixed >> 8) & 0xffff) as f32 / 32_767.5 - 1.0
 }
 
-/// Two sheets of 16 × 16, the upper one of which has been laid through the lower: `depth` says how far each of its particles is below
-/// where it would lie free, by its place along x and z.
-pub fn tangle(thickness: f32, depth: impl Fn(f32, f32) -> f32) -> Scene {
+/// Pairs of sheets of 16 × 16, 3 m apart, the upper one of which has been laid through the lower: the depths say how far each of its
+/// particles is below where it would lie free, by its place along x and z. 512 particles a pair.
+pub fn tangles(thickness: f32, depths: &[&dyn Fn(f32, f32) -> f32]) -> Scene {
     let mut scene = Scene::new();
     let material = ContactMaterial { thickness, ..ContactMaterial::default() };
     let material = scene.add_contact_material(material).unwrap();
@@ -372,16 +372,20 @@ pub fn tangle(thickness: f32, depth: impl Fn(f32, f32) -> f32) -> Scene {
         tethers: None,
         ..ClothGrid::default()
     };
-    let below = sheet([-0.5, 0.0, -0.5], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
-    let above = sheet([-0.37, 2.0 * thickness, -0.31], [0.7, 0.0, 0.05], [0.03, 0.0, 0.7]);
-    for grid in [below, above] {
-        let cloth = scene.add_cloth_grid(&grid).unwrap();
-        scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
-        crumple(&mut scene, cloth.particles, 1e-3);
-    }
-    for particle in 256..512 {
-        let [x, y, z] = scene.positions()[particle as usize];
-        scene.set_position(particle, [x, y - depth(x, z), z]).unwrap();
+    for (index, depth) in depths.iter().enumerate() {
+        let aside = 3.0 * index as f32;
+        let below = sheet([aside - 0.5, 0.0, -0.5], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
+        let above = sheet([aside - 0.37, 2.0 * thickness, -0.31], [0.7, 0.0, 0.05], [0.03, 0.0, 0.7]);
+        for grid in [below, above] {
+            let cloth = scene.add_cloth_grid(&grid).unwrap();
+            scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
+            crumple(&mut scene, cloth.particles, 1e-3);
+        }
+        let first = 512 * index as u32;
+        for particle in first + 256..first + 512 {
+            let [x, y, z] = scene.positions()[particle as usize];
+            scene.set_position(particle, [x, y - depth(x - aside, z), z]).unwrap();
+        }
     }
     scene
 }
