@@ -13,7 +13,7 @@
 // Four words a particle: corrections in quanta, and how many contacts it has.
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
-// By particle, whether it has part in a crossing; see crossings.wgsl.
+// By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
 fn half_thickness(particle: u32) -> f32 {
@@ -44,7 +44,9 @@ fn contacts(@builtin(global_invocation_id) id: vec3u) {
     }
     if !ONLY_PARTICLES && atomicLoad(&contact_status.crossing_count) > 0u {
         let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
-        if are_tangled(kind, marks) {
+        let first = mark_of(contact_particles[particles.x]);
+        let second = mark_of(contact_particles[particles.z]);
+        if are_tangled(kind, marks, first, second) {
             return;
         }
     }

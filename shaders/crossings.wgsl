@@ -16,7 +16,7 @@
 @group(0) @binding(5) var<storage, read> sorted: array<vec4u>;
 @group(0) @binding(6) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(7) var<storage, read> watched: array<Watched>;
-// By particle, whether it has part in one; then eight words a crossing: edge, triangle, wings.
+// By particle, the marks of the bodies that it has one with; then eight words a crossing: edge, triangle, wings.
 @group(0) @binding(8) var<storage, read_write> tangles: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
 
@@ -44,6 +44,18 @@ fn square_from(a: vec3f, b: vec3f, place: vec3f) -> f32 {
     return dot(apart, apart);
 }
 
+// Whether an edge and a triangle of one body cross or nearly touch at rest already.
+fn is_so_at_rest(particles: array<u32, 5>, thickness: f32) -> bool {
+    let origin = bitcast<vec3f>(contact_particles[particles[0]].xyz);
+    var p: Five;
+    for (var k = 1u; k < 5u; k++) {
+        p[k] = bitcast<vec3f>(contact_particles[particles[k]].xyz) - origin;
+    }
+    let first = closest(VERTEX_TRIANGLE, Four(p[0], p[2], p[3], p[4]), params.zero).distance;
+    let second = closest(VERTEX_TRIANGLE, Four(p[1], p[2], p[3], p[4]), params.zero).distance;
+    return crossing(p, params.zero).is_there || min(first, second) < thickness;
+}
+
 fn look_at(edge: vec2u, wings: vec2u, triangle: vec3u) {
     let particles = array(edge.x, edge.y, triangle.x, triangle.y, triangle.z);
     let origin = positions[edge.x].xyz;
@@ -51,16 +63,23 @@ fn look_at(edge: vec2u, wings: vec2u, triangle: vec3u) {
     for (var k = 1u; k < 5u; k++) {
         p[k] = opaque(positions[particles[k]].xyz - origin, params.zero);
     }
-    let left = contact_particles[edge.x].w & 0xffu;
-    let right = contact_particles[triangle.x].w & 0xffu;
+    let first = contact_particles[edge.x];
+    let second = contact_particles[triangle.x];
+    let left = first.w & 0xffu;
+    let right = second.w & 0xffu;
     if !crossing(p, params.zero).is_there || any(edge.xxx == triangle) || any(edge.yyy == triangle)
         || left == UNTOUCHABLE || right == UNTOUCHABLE
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;
     }
+    let thickness =
+        bitcast<f32>(contact_params.materials[left].x) + bitcast<f32>(contact_params.materials[right].x);
+    if (first.w >> 8u) == (second.w >> 8u) && is_so_at_rest(particles, thickness) {
+        return;
+    }
     let place = atomicAdd(&contact_status.crossing_count, 1u);
     for (var k = 0u; k < 5u; k++) {
-        atomicStore(&tangles[particles[k]], 1u);
+        atomicOr(&tangles[particles[k]], mark_of(select(first, second, k < 2u)));
     }
     // Room for as many as particles.
     if place < params.particle_count {

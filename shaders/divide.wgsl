@@ -14,7 +14,7 @@
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 // Workgroups of truncate, by round.
 @group(0) @binding(8) var<storage, read_write> truncations: array<u32>;
-// By particle, whether it has part in a crossing; see crossings.wgsl.
+// By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
 override ROUND: u32 = 0u;
@@ -43,7 +43,10 @@ fn divide(@builtin(global_invocation_id) id: vec3u) {
     let thickness = half_thickness(particles.x) + half_thickness(particles.z);
     let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
     let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
-    if all(cut == vec4f()) || atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks) {
+    let first = mark_of(contact_particles[particles.x]);
+    let second = mark_of(contact_particles[particles.z]);
+    if all(cut == vec4f())
+        || atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks, first, second) {
         return;
     }
     for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {

@@ -79,7 +79,7 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
         for (var k = 0u; k < samples; k++) {
             sum += displacements[k * stride].xyz;
         }
-        contact_status.drift = sum / f32(samples);
+        contact_status.drift = select(sum / f32(samples), vec3f(), contact_params.anchored == 1u);
         contact_status.since = 0u;
         atomicStore(&contact_status.local, 0u);
         atomicStore(&contact_status.fastest, 0u);

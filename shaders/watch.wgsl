@@ -29,8 +29,8 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
     let way = opaque(watched[i].displacement.xyz * f32(contact_status.since), params.zero);
     let moved = opaque(opaque(travelled, params.zero) - way, params.zero);
     let half = 0.5 * contact_params.margin;
-    // Not `>`: what is not finite is watched too.
-    if !(dot(moved, moved) <= half * half) || contact_status.since > contact_status.horizon {
+    // Marked so by the host, or by one of these; and not `>`: what is not finite is watched too.
+    if atomicLoad(&contact_status.stale) == 1u || !(dot(moved, moved) <= half * half) || contact_status.since > contact_status.horizon {
         atomicStore(&contact_status.stale, 1u);
         // The same by whoever writes it.
         let lone = select(contact_params.alone_end - contact_params.alone_first, contact_params.alone_end, contact_params.level == 1u);

@@ -188,7 +188,8 @@ impl Controls {
 
     /// The figures of contacts.
     pub fn contact_params(&self) -> ContactParams {
-        ContactParams::new(&self.scene, &self.settings, &self.cooked.contacting, &self.colliders)
+        let anchored = self.settings.self_collision.is_some() && self.inverse_masses.contains(&0.0);
+        ContactParams::new(&self.scene, &self.settings, &self.cooked.contacting, &self.colliders, anchored)
     }
 
     pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {

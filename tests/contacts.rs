@@ -912,6 +912,38 @@ fn particles_collide_and_keep_their_momentum() {
     }
 }
 
+/// Where all are at rest, nobody but the host says that the list no longer holds.
+#[test]
+fn a_list_that_the_host_calls_stale_is_made_anew() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let thickness = 0.02;
+    let own = scene.add_contact_material(ContactMaterial { thickness, ..slippery() }).unwrap();
+    for height in [0.0, 1.1 * thickness] {
+        let position = [0.0, height, 0.0];
+        scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+    }
+    scene.set_particle_contact(0..2, own).unwrap();
+    for own in [SelfCollision::default(), SelfCollision::surfaces()] {
+        let settings = Settings { self_collision: Some(own), ..weightless() };
+        let (mut solver, mut reference) =
+            (common::solver(&gpu, &scene, settings), Reference::new(&scene, settings).unwrap());
+        for round in 0..3 {
+            common::step(&gpu, &mut solver, 1);
+            reference.step(1);
+            let (there, here) = (solver.read_contacts().unwrap(), reference.contact_report());
+            assert!(there.pairs == 1 && here.pairs == 1, "{own:?}, round {round}: {there:?}, {here:?}");
+            if round == 0 {
+                solver.set_settings(settings).unwrap();
+                reference.set_settings(settings).unwrap();
+            } else {
+                solver.reset();
+                reference.reset();
+            }
+        }
+    }
+}
+
 /// "Particles of one body that are nearer than one and a half thicknesses at rest do not see each other": loose ones are of no body.
 #[test]
 fn loose_particles_that_start_close_do_collide() {

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{solver, step, tangles};
-use supple::{SelfCollision, Settings};
+use common::{Pair, solver, step, tangles};
+use supple::{ClothGrid, ClothMesh, Collider, ContactMaterial, Fabric, Scene, SelfCollision, Settings, Shape};
 
 const THICKNESS: f32 = 0.01;
 
@@ -52,4 +52,89 @@ fn what_starts_entangled_is_parted() {
     let velocities = solver.read_velocities().unwrap();
     let fastest = velocities.into_iter().map(|[x, y, z]| x.hypot(y).hypot(z)).fold(0.0, f32::max);
     assert!(fastest < 2.0, "{fastest} m/s");
+}
+
+fn scene_of(thickness: f32) -> (Scene, supple::ContactMaterialId) {
+    let mut scene = Scene::new();
+    let material = ContactMaterial { thickness, ..ContactMaterial::default() };
+    let material = scene.add_contact_material(material).unwrap();
+    (scene, material)
+}
+
+/// Two sheets of one mesh that is made so that they cross, and each triangle twice: nothing is to happen.
+#[test]
+fn what_is_made_crossed_stays_so() {
+    let gpu = common::gpu();
+    let (mut scene, material) = scene_of(THICKNESS);
+    let across = |side: u32, i: u32, j: u32| {
+        let [u, v] = [i, j].map(|k| 0.1 * k as f32 - 0.23);
+        if side == 0 { [u, 0.03 * v, v] } else { [u + 0.013, v + 0.017, 0.4 * v] }
+    };
+    let grid = |side: u32| (0..6).flat_map(move |j| (0..6).map(move |i| across(side, i, j)));
+    let positions: Vec<[f32; 3]> = grid(0).chain(grid(1)).collect();
+    let cell = |corner: u32| [[corner, corner + 1, corner + 6], [corner + 6, corner + 1, corner + 7]];
+    let cells = (0..2).flat_map(|side| (0..5).flat_map(move |j| (0..5).map(move |i| 36 * side + 6 * j + i)));
+    let once: Vec<[u32; 3]> = cells.flat_map(cell).collect();
+    let triangles = [once.clone(), once].concat();
+    let fabric = Fabric::default();
+    let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None };
+    let cloth = scene.add_cloth_mesh(&mesh).unwrap();
+    scene.set_particle_contact(cloth.particles, material).unwrap();
+    assert!(scene.intersections(&positions).unwrap().count > 20);
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 5, ..settings() });
+    let passes = pair.passes(20);
+    let difference = pair.first_difference(0.0, passes);
+    assert!(difference.is_none() || !common::is_exact(&gpu), "{difference:#?}");
+    assert_eq!(pair.solver.read_contacts().unwrap().crossings, 0);
+    let moved = pair.solver.read_positions().unwrap().into_iter().zip(positions);
+    let farthest = moved.map(|(a, b)| common::distance(a, b)).fold(0.0, f64::max);
+    assert!(farthest < 1e-3, "{farthest} m");
+}
+
+/// A floor with a spike through one corner, and a sheet with another that falls on it somewhere else.
+#[test]
+fn what_is_entangled_with_one_thing_does_not_pass_through_another() {
+    let gpu = common::gpu();
+    let (mut scene, material) = scene_of(THICKNESS);
+    let mut add = |origin, column_axis, row_axis, speed: Option<f32>, held: bool| {
+        let sheet =
+            ClothGrid { columns: 2, rows: 2, origin, column_axis, row_axis, tethers: None, ..Default::default() };
+        let cloth = scene.add_cloth_grid(&sheet).unwrap();
+        scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
+        for particle in cloth.particles.clone() {
+            if held {
+                scene.pin(particle).unwrap();
+            }
+            scene.set_velocity(particle, [0.0, -speed.unwrap_or(0.0), 0.0]).unwrap();
+        }
+        cloth.particles
+    };
+    add([-0.5, 0.0, -0.5], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], None, true);
+    let falling = add([-0.35, 0.3, -0.36], [0.3, 0.0, 0.0], [0.0, 0.0, 0.3], Some(5.0), false);
+    add([0.32, -0.03, 0.313], [0.05, 0.0, 0.003], [0.0, 0.06, 0.0], None, true);
+    add([-0.3, 0.28, -0.3], [0.05, 0.0, 0.003], [0.0, 0.04, 0.0], Some(5.0), true);
+    let mut solver = solver(&gpu, &scene, settings());
+    for frame in 0..8 {
+        step(&gpu, &mut solver, 1);
+        let positions = solver.read_positions().unwrap();
+        let lowest = falling.clone().map(|i| positions[i as usize][1]).fold(f32::INFINITY, f32::min);
+        assert!(lowest > 0.9 * THICKNESS, "{lowest} m after step {frame}");
+        assert_eq!(positions[0], [-0.5, 0.0, -0.5], "what is held was taken along");
+    }
+}
+
+/// What is known of crossings and of counts outlives a collider that is added.
+#[test]
+fn colliders_that_are_added_do_not_stop_it() {
+    let gpu = common::gpu();
+    let scene = tangles(THICKNESS, &[&dent(0.15, 0.06)]);
+    let mut solver = solver(&gpu, &scene, settings());
+    for frame in 0..20 {
+        let collider = Collider::new(Shape::Sphere { radius: 0.01 }, [5.0 + frame as f32, 0.0, 0.0]);
+        solver.add_collider(&collider).unwrap();
+        step(&gpu, &mut solver, 1);
+    }
+    let report = solver.read_contacts().unwrap();
+    assert!(report.crossings == 0 && report.searches > 19 && report.most_contacts > 20, "{report:?}");
+    assert_eq!(scene.intersections(&solver.read_positions().unwrap()).unwrap().count, 0);
 }

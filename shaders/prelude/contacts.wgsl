@@ -20,7 +20,8 @@ struct ContactParams {
     pair_capacity: u32,
     contact_capacity: u32,
     reach: f32,
-    padding: vec2u,
+    anchored: u32,
+    padding: u32,
     radii: vec3f,
     more_padding: u32,
     // half the thickness (bits), groups, touches, 0
@@ -54,7 +55,7 @@ const UNTOUCHABLE = 255u;
 
 // Written by the GPU alone; `ContactStatus` in src/gpu/buffers.rs.
 struct ContactStatus {
-    // Mean displacement of some particles at the last search: what all are taken to travel together.
+    // Mean displacement of some particles at the last search: what all are taken to travel together; 0 where anything is held.
     drift: vec3f,
     // Substeps since then.
     since: u32,

@@ -5,14 +5,18 @@ alias Five = array<vec3f, 5>;
 // What stands for the corner that the second triangle at an edge would have.
 const NO_WING = 0xffffffffu;
 
-// Whether both elements of a pair have a part in crossings, by marks of its particles: contacts would hold them where they are, on
-// wrong sides.
-fn are_tangled(kind: u32, marks: vec4u) -> bool {
-    let marked = marks != vec4u();
+// The mark of a particle's body, by its row; the twin of `mark` in src/collide/crossing.rs.
+fn mark_of(row: vec4u) -> u32 {
+    return 1u << (((row.w >> 8u) * 2654435769u) >> 27u);
+}
+
+// Whether the elements of a pair have a part in crossings with each other's bodies, by the marks of its particles: contacts would hold
+// them where they are, on wrong sides.
+fn are_tangled(kind: u32, marks: vec4u, first: u32, second: u32) -> bool {
     if kind == EDGES {
-        return any(marked.xy) && any(marked.zw);
+        return ((marks.x | marks.y) & second) != 0u && ((marks.z | marks.w) & first) != 0u;
     }
-    return marked.x && any(marked.yzw);
+    return (marks.x & second) != 0u && ((marks.y | marks.z | marks.w) & first) != 0u;
 }
 
 struct Crossing {
@@ -39,7 +43,7 @@ fn crossing(p: Five, zero: u32) -> Crossing {
     return Crossing(vec3f(1.0 - both, v, w), is_there);
 }
 
-// Of which way the line of intersection goes on in one of the triangles at the edge: what its length becomes less by for each metre.
+// By which way the line of intersection goes on in one of the triangles at the edge: twice its share of the gradient.
 fn way_out_of(side: vec3f, edge: vec3f, normal: vec3f, zero: u32) -> vec3f {
     let across = cross_product(normal, cross_product(edge, side, zero), zero);
     let l = length(across);
@@ -49,5 +53,6 @@ fn way_out_of(side: vec3f, edge: vec3f, normal: vec3f, zero: u32) -> vec3f {
     let steepness = opaque1(dot(edge, normal), zero);
     let into = opaque(side - opaque(edge * opaque1(dot(edge, side), zero), zero), zero);
     let line = opaque(select(across, -across, dot(across, into) < 0.0) / l, zero);
-    return opaque(line - opaque(normal * opaque1(opaque1(dot(edge, line), zero) / steepness, zero), zero), zero);
+    let turn = 2.0 * opaque1(opaque1(dot(edge, line), zero) / steepness, zero);
+    return opaque(line - opaque(normal * turn, zero), zero);
 }

@@ -8,6 +8,11 @@ use glam::{Vec3, Vec4};
 /// What stands for the corner that the second triangle at an edge would have.
 pub(crate) const NO_WING: u32 = u32::MAX;
 
+/// The mark that a particle bears that has part in a crossing with the given body. Two bodies may have the same.
+pub(crate) fn mark(body: u32) -> u32 {
+    1 << (body.wrapping_mul(2_654_435_769) >> 27)
+}
+
 /// Where an edge passes through a triangle: the weights of the triangle's corners.
 ///
 /// In rounded arithmetic, so what is nearer than rounding may be mistaken; [`crate::count_intersections`] is exact.
@@ -25,12 +30,13 @@ pub(crate) fn crossing(p: [Vec3; 5]) -> Option<[f32; 3]> {
     (v >= 0.0 && w >= 0.0 && v + w <= 1.0).then_some([1.0 - (v + w), v, w])
 }
 
-/// Which way an edge that passes through a triangle is to go so that the line along which their surfaces intersect becomes shorter,
-/// and by how much for each metre: the gradient of its length (after Volino, Magnenat-Thalmann 2006, *Resolving Surface Collisions
-/// through Intersection Contour Minimization*). `wings` are the third corners of the one or two triangles at the edge.
+/// Which way an edge that passes through a triangle is to go so that the line along which their surfaces intersect becomes shorter:
+/// its share of the gradient of the line's length, twice (Volino, Magnenat-Thalmann 2006, *Resolving Surface Collisions through
+/// Intersection Contour Minimization*). `wings` are the third corners of the one or two triangles at the edge.
 ///
 /// The line goes on from the edge into each of these, along a direction r in the plane of the triangle, of normal n. Where the edge,
-/// of direction e, moves by δ, it meets that plane at δ − e (n·δ)/(n·e) from where it did, and the line is shorter by r times this.
+/// of direction e, moves by δ, it meets that plane at δ − e (n·δ)/(n·e) from where it did. Over the edges of both surfaces, each in
+/// the frame of the other, Σ r appears twice, so that the sum of r − 2 n (e·r)/(n·e) is twice the gradient.
 pub(crate) fn way_out(p: [Vec3; 5], wings: impl Iterator<Item = Vec3>) -> Vec3 {
     let normal = (p[3] - p[2]).cross(p[4] - p[2]);
     let normal = normal / length(normal);
@@ -45,7 +51,7 @@ pub(crate) fn way_out(p: [Vec3; 5], wings: impl Iterator<Item = Vec3>) -> Vec3 {
         if l > 0.0 {
             let into = side - edge * dot(edge, side);
             let line = if dot(line, into) < 0.0 { -line } else { line } / l;
-            sum += line - normal * (dot(edge, line) / steepness);
+            sum += line - normal * (2.0 * (dot(edge, line) / steepness));
         }
     }
     sum

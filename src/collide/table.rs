@@ -80,11 +80,18 @@ impl Contacting {
             [x, y, z, bodies[particle] << 8 | material]
         };
         let particles = (0..count).map(row).collect();
+        let mut known = BTreeSet::new();
         let triangles: Vec<[u32; 3]> = scene
             .triangles
             .iter()
             .copied()
             .filter(|triangle| !triangle.iter().any(|&particle| follower(particle)))
+            // Those that a mesh has twice would touch twice.
+            .filter(|triangle| {
+                let mut corners = *triangle;
+                corners.sort_unstable();
+                known.insert(corners)
+            })
             .collect();
         let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
         let edges: BTreeSet<[u32; 2]> =
@@ -110,7 +117,11 @@ impl Contacting {
                 let place = places.binary_search(&[a.min(b), a.max(b)]).expect("the edges are those of the triangles");
                 let [first, second] = &mut wings[place];
                 // Of more than two at an edge two are enough to tell a way out.
-                *(if *first == NO_WING { first } else { second }) = wing;
+                if *first == NO_WING {
+                    *first = wing;
+                } else if *second == NO_WING {
+                    *second = wing;
+                }
             }
         }
         let rest = |particle: u32| glam::Vec3::from(scene.rest_positions[particle as usize]);
@@ -121,6 +132,11 @@ impl Contacting {
             radii[of as usize] = radii[of as usize].max(radius);
         }
         Self { particles, elements, firsts, wings, radii }
+    }
+
+    /// The body of a particle.
+    pub fn body(&self, particle: u32) -> u32 {
+        self.particles[particle as usize][3] >> 8
     }
 
     /// The contact material of a particle.
@@ -173,7 +189,9 @@ pub(crate) struct ContactParams {
     /// How near particles are that the search sees: the thickness, once the margin for what moves aside before the next search, and
     /// once for what comes nearer until then \[m\].
     pub reach: f32,
-    pub padding: [u32; 2],
+    /// 1 where any particle is held: then nothing is taken to travel with the others, as cuts would take what is held along.
+    pub anchored: u32,
+    pub padding: u32,
     /// By type, how far the center of an element usually is from its particles: what the cells of the grid are made for \[m\].
     pub radii: [f32; TYPES],
     pub more_padding: u32,
@@ -184,7 +202,13 @@ pub(crate) struct ContactParams {
 }
 
 impl ContactParams {
-    pub fn new(scene: &Scene, settings: &Settings, contacting: &Contacting, colliders: &Colliders) -> Self {
+    pub fn new(
+        scene: &Scene,
+        settings: &Settings,
+        contacting: &Contacting,
+        colliders: &Colliders,
+        anchored: bool,
+    ) -> Self {
         let own = &scene.contact_materials;
         let mut materials = [[0; 4]; MAX_CONTACT_MATERIALS];
         let mut friction = [[0.0; 4]; MAX_CONTACT_MATERIALS * MAX_CONTACT_MATERIALS];
@@ -236,7 +260,8 @@ impl ContactParams {
             pair_capacity: capacity(pairs),
             contact_capacity: capacity(pairs.div_ceil(2).max(64)),
             reach: thickness + 2.0 * margin,
-            padding: [0; 2],
+            anchored: u32::from(anchored),
+            padding: 0,
             radii: contacting.radii,
             more_padding: 0,
             materials,

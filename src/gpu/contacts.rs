@@ -191,6 +191,21 @@ impl Contacts {
         Ok(contacts)
     }
 
+    /// Other obstacles, where all else may stay as it is: what is known of contacts between particles is not to be lost. An error if
+    /// there is no room.
+    pub fn obstacles_remade(
+        &self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        controls: &Controls,
+        shared: &Buffers,
+    ) -> Option<Result<Option<Obstacles>>> {
+        self.pairing.as_ref()?;
+        let maker = Maker { device, limits: device.limits() };
+        let make = || self.make_obstacles(&maker, queue, controls, shared).map(Some);
+        Some(if controls.colliders.is_empty() { Ok(None) } else { guarded(device, make) })
+    }
+
     fn make_obstacles(
         &self,
         maker: &Maker<'_>,

@@ -115,6 +115,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             pair_capacity,
             contact_capacity,
             reach,
+            anchored,
             padding,
             radii,
             more_padding,

@@ -88,6 +88,7 @@ impl Solver {
         for &particle in &changed {
             self.write_velocity(particle, &[[0.0; 3]]);
         }
+        self.contact_params = self.controls.contact_params();
         self.upload_pins(&changed);
         Ok(())
     }
@@ -99,6 +100,7 @@ impl Solver {
     /// The particles must exist, and have had a mass in the scene.
     pub fn release(&mut self, particles: &[u32]) -> Result<()> {
         let changed = self.controls.set_pinned(particles, false)?;
+        self.contact_params = self.controls.contact_params();
         self.upload_pins(&changed);
         Ok(())
     }
@@ -233,12 +235,18 @@ impl Solver {
     fn change_colliders<T>(&mut self, change: impl FnOnce(&mut Controls) -> Result<T>) -> Result<T> {
         let before = self.controls.colliders.clone();
         let changed = change(&mut self.controls)?;
-        if let Err(error) = self.remake_contacts() {
+        let remade = match self.contacts.obstacles_remade(&self.device, &self.queue, &self.controls, &self.buffers) {
+            Some(obstacles) => obstacles.map(|obstacles| self.contacts.obstacles = obstacles),
+            None => self.remake_contacts(),
+        };
+        if let Err(error) = remade {
             self.controls.colliders = before;
             self.controls.make_plan();
             return Err(error);
         }
+        self.contact_params = self.controls.contact_params();
         self.upload_params();
+        self.mark_stale();
         Ok(changed)
     }
 

@@ -1,7 +1,7 @@
 //! The passes of contacts between particles: watch, search, contacts, separate, settle.
 
 use super::Reference;
-use crate::collide::crossing::{NO_WING, crossing, push, way_out};
+use crate::collide::crossing::{NO_WING, crossing, mark, push, way_out};
 use crate::collide::pair::{Contact, PairKind, approach, closest, cuts, meet, pack, unpack, weighted};
 use crate::collide::{COARSE, ContactReport, UNTOUCHABLE, center};
 use crate::plan::ROUNDS;
@@ -38,15 +38,15 @@ pub(super) struct Contacts {
     pub has_cut: bool,
     /// Edges, triangles that they passed through at the end of the last step, and wings.
     pub crossings: Vec<[u32; 7]>,
-    /// By particle: whether it is one of these.
-    pub tangled: Vec<bool>,
+    /// By particle: the marks of the bodies that it has a crossing with.
+    pub tangled: Vec<u32>,
 }
 
 impl Contacts {
     pub fn new(particle_count: usize) -> Self {
         let corrections = vec![[0; 4]; particle_count];
         let watched = vec![[Vec3::ZERO; 2]; particle_count];
-        Self { watched, corrections, stale: true, tangled: vec![false; particle_count], ..Self::default() }
+        Self { watched, corrections, stale: true, tangled: vec![0; particle_count], ..Self::default() }
     }
 }
 
@@ -102,7 +102,8 @@ impl Reference {
         let samples = count.min(SAMPLES);
         let stride = count / samples;
         let sum = (0..samples).fold(Vec3::ZERO, |sum, k| sum + self.displacements[k * stride]);
-        self.contacts.drift = sum / samples as f32;
+        let anchored = self.contact_params.anchored == 1;
+        self.contacts.drift = if anchored { Vec3::ZERO } else { sum / samples as f32 };
         self.contacts.since = 0;
         self.contacts.searches += 1;
         for i in 0..count {
@@ -377,17 +378,20 @@ impl Reference {
         }
     }
 
-    /// Whether both elements of a pair have a part in crossings: contacts would hold them where they are, on wrong sides.
+    /// Whether the elements of a pair have a part in crossings with each other's bodies: contacts would hold them where they are, on
+    /// wrong sides.
     fn is_tangled(&self, kind: PairKind, particles: [u32; 4]) -> bool {
         let seconds = if kind == PairKind::Edges { 2 } else { 1 };
-        let any = |particles: &[u32]| particles.iter().any(|&i| self.contacts.tangled[i as usize]);
-        any(&particles[..seconds]) && any(&particles[seconds..])
+        let contacting = &self.controls.cooked.contacting;
+        let marks = |particles: &[u32]| particles.iter().fold(0, |marks, &i| marks | self.contacts.tangled[i as usize]);
+        marks(&particles[..seconds]) & mark(contacting.body(particles[2])) != 0
+            && marks(&particles[seconds..]) & mark(contacting.body(particles[0])) != 0
     }
 
     /// The edges that pass through triangles.
     pub(super) fn find_crossings(&mut self) {
         self.contacts.crossings.clear();
-        self.contacts.tangled.fill(false);
+        self.contacts.tangled.fill(0);
         let contacting = &self.controls.cooked.contacting;
         let [_, _, edge_first, triangle_first, end] = contacting.firsts;
         let x = |i: u32| self.positions[i as usize];
@@ -417,16 +421,36 @@ impl Reference {
                 let [c, d, e, _] = contacting.elements[*triangle as usize];
                 let shared = [c, d, e].into_iter().any(|corner| corner == a || corner == b);
                 let may = self.contact_params.touch(contacting.material(a), contacting.material(c));
-                let p = [a, b, c, d, e].map(|i| x(i) - x(a));
-                if !shared && may && crossing(p).is_some() {
+                let particles = [a, b, c, d, e];
+                let p = particles.map(|i| x(i) - x(a));
+                if !shared && may && crossing(p).is_some() && !self.is_crossed_at_rest(particles) {
                     found.insert([a, b, c, d, e, left, right]);
                 }
             }
         }
         for row in found {
-            row[..5].iter().for_each(|&i| self.contacts.tangled[i as usize] = true);
+            let [first, second] = [row[2], row[0]].map(|other| mark(self.controls.cooked.contacting.body(other)));
+            row[..2].iter().for_each(|&i| self.contacts.tangled[i as usize] |= first);
+            row[2..5].iter().for_each(|&i| self.contacts.tangled[i as usize] |= second);
             self.contacts.crossings.push(row);
         }
+    }
+
+    /// Whether an edge and a triangle of one body cross or nearly touch at rest already.
+    fn is_crossed_at_rest(&self, particles: [u32; 5]) -> bool {
+        let contacting = &self.controls.cooked.contacting;
+        if contacting.body(particles[0]) != contacting.body(particles[2]) {
+            return false;
+        }
+        let [a, _, c, ..] = particles;
+        let [left, right] = [a, c].map(|i| self.contact_params.radius(contacting.material(i)));
+        let place = |i: u32| {
+            let [x, y, z, _] = contacting.particles[i as usize];
+            Vec3::from([x, y, z].map(f32::from_bits))
+        };
+        let p = particles.map(|i| place(i) - place(particles[0]));
+        let near = [p[0], p[1]].map(|end| closest(PairKind::VertexTriangle, [end, p[2], p[3], p[4]]).distance);
+        crossing(p).is_some() || near[0].min(near[1]) < left + right
     }
 
     /// The contacts that push edges out of the triangles that they still pass through.

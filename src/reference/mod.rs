@@ -254,7 +254,11 @@ impl Reference {
         if settings.forces && !self.controls.settings.forces {
             self.forces.fill(Vec3::ZERO);
         }
+        let changed = settings.self_collision != self.controls.settings.self_collision;
         self.controls.set_settings(settings)?;
+        if changed {
+            self.contacts = contacts::Contacts::new(self.positions.len());
+        }
         self.make_impulses();
         self.upload();
         Ok(())
