@@ -31,7 +31,7 @@ pub struct ContactReport {
     /// How often the way of a particle was cut, as it would have passed through something after all corrections. Only between
     /// surfaces.
     pub truncated: u32,
-    /// Edges that passed through triangles at the end of the last step, in rounded arithmetic; they are being parted. Only between
-    /// surfaces.
+    /// Edges that passed through triangles at the end of the last step, as far as a search in rounded arithmetic sees them: what has been
+    /// pushed far aside by its last substep may be seen a step later. They are being parted. Only between surfaces.
     pub crossings: u32,
 }

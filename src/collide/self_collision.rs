@@ -35,7 +35,8 @@ pub enum SelfCollisionLevel {
     Particles,
     /// Vertices from triangles and edges from edges, whatever the spacing. Elements of one body that are nearer than
     /// their thickness at rest do not see each other. What all contacts together cannot part is stopped before it crosses, held
-    /// particles too: they stay behind their targets where something is in the way that cannot give way.
+    /// particles too: they stay behind their targets where something is in the way that cannot give way. What is entangled nonetheless is
+    /// parted where the line of intersection can become shorter, but for what is made so that it crosses itself.
     Surfaces,
 }
 
