@@ -20,9 +20,6 @@
 @group(0) @binding(8) var<storage, read_write> tangles: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
 
-// Bounds of a thread's time.
-const MOST_CELLS = 4096u;
-const MOST_OTHERS = 8192u;
 const TRIANGLE = 2u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -34,14 +31,6 @@ fn crossings_clear(@builtin(global_invocation_id) id: vec3u) {
     if i == 0u {
         atomicStore(&contact_status.crossing_count, 0u);
     }
-}
-
-// The square of how far a place is from a segment.
-fn square_from(a: vec3f, b: vec3f, place: vec3f) -> f32 {
-    let along = b - a;
-    let share = clamp(dot(place - a, along) / max(dot(along, along), 1e-30), 0.0, 1.0);
-    let apart = (a + along * share) - place;
-    return dot(apart, apart);
 }
 
 // Whether an edge and a triangle of one body cross or nearly touch at rest already.
@@ -144,9 +133,10 @@ fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
                 for (var n = 0u; n < count; n++) {
                     let middle = bitcast<vec3f>(sorted[2u * (start + n)].xyz);
                     let cell = cell_at(middle, scale);
+                    let apart = from_segment(array(a, b), middle, params.zero);
                     // Other cells may have the same entry.
                     if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
-                        && square_from(a, b, middle) < reach * reach {
+                        && dot(apart, apart) < reach * reach {
                         bits |= 1u << n;
                     }
                 }

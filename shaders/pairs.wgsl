@@ -16,9 +16,6 @@
 @group(0) @binding(8) var<storage, read_write> pairs: array<vec4u>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
 
-// How many cells an element looks into, and how many others it looks at: bounds of a thread's time.
-const MOST_CELLS = 4096u;
-const MOST_OTHERS = 8192u;
 // The kind of pair: `PairKind` in src/collide/pair.rs.
 override KIND: u32 = 0u;
 
@@ -176,17 +173,6 @@ fn list(query: Element, other: Other) {
     }
 }
 
-// From a place to the nearest point of a segment.
-fn from_segment(segment: array<vec3f, 2>, place: vec3f) -> vec3f {
-    let along = opaque(segment[1] - segment[0], params.zero);
-    let square = opaque1(dot(along, along), params.zero);
-    var share = 0.0;
-    if square > 0.0 {
-        share = opaque1(dot(opaque(place - segment[0], params.zero), along), params.zero) / square;
-    }
-    return opaque(segment[0] + opaque(along * clamp(share, 0.0, 1.0), params.zero), params.zero) - place;
-}
-
 // Which type of element is looked for; `Contacting::elements` has them.
 const PARTNER = array(0u, 2u, 1u);
 
@@ -256,7 +242,7 @@ fn look_around(query: Element) {
                 for (var n = 0u; n < count; n++) {
                     let middle = bitcast<vec3f>(sorted[ROWS * (start + n)].xyz);
                     let cell = cell_at(middle, scale);
-                    let apart = from_segment(query.segment, middle);
+                    let apart = from_segment(query.segment, middle, params.zero);
                     // Other cells may have the same entry.
                     if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
                         && dot(apart, apart) < reach * reach {

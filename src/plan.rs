@@ -213,6 +213,8 @@ impl Plan {
         let surfaces = !cooked.rings.is_empty();
         let fields = settings.fields.iter().any(|field| *field != Field::None);
         let accelerated = surfaces && settings.wind.is_some() || fields || settings.forces;
+        let level = settings.self_collision.map(|own| own.level);
+        let apart = level == Some(SelfCollisionLevel::Surfaces);
         let mut plan =
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
@@ -236,16 +238,15 @@ impl Plan {
         if let Some(own) = settings.self_collision {
             // After the constraints, so that the list holds for where they have moved things.
             plan.substep.push(Pass::Watch);
-            let surfaces = own.level == SelfCollisionLevel::Surfaces;
-            let parts = SearchPass::ALL.into_iter().filter(|part| surfaces || !part.is_of_surfaces());
+            let parts = SearchPass::ALL.into_iter().filter(|part| apart || !part.is_of_surfaces());
             plan.substep.extend(parts.map(Pass::Search));
             plan.substep.push(Pass::Contacts);
-            plan.substep.extend(surfaces.then_some(Pass::Untangle));
+            plan.substep.extend(apart.then_some(Pass::Untangle));
             plan.substep.extend((0..own.iterations).flat_map(|_| [Pass::Separate, Pass::Settle]));
         }
         // Last, so that at the end of a substep nothing is within a collider.
         plan.substep.extend(obstacles.any.then_some(Pass::Collide));
-        if settings.self_collision.is_some_and(|own| own.level == SelfCollisionLevel::Surfaces) {
+        if apart {
             plan.substep.extend((0..ROUNDS).flat_map(|round| [Pass::Divide { round }, Pass::Truncate { round }]));
         }
         plan.push_rest();
@@ -257,7 +258,7 @@ impl Plan {
         if settings.body_damping > 0.0 && !cooked.bodies.is_empty() {
             plan.end.push(Pass::BodyDamping);
         }
-        if settings.self_collision.is_some_and(|own| own.level == SelfCollisionLevel::Surfaces) {
+        if apart {
             plan.end.extend([Pass::ClearCrossings, Pass::FindCrossings]);
         }
         plan.end.push(Pass::Finish);

@@ -189,3 +189,18 @@ fn hash_cell(cell: vec3i, size: u32) -> u32 {
     let mixed = (c.y * 2654435769u) ^ (c.z * 2246822519u);
     return ((mixed ^ (mixed >> 15u)) + c.x) & (size - 1u);
 }
+
+// How many cells an element looks into, and how many others it looks at: bounds of a thread's time.
+const MOST_CELLS = 4096u;
+const MOST_OTHERS = 8192u;
+
+// From a place to the nearest point of a segment.
+fn from_segment(segment: array<vec3f, 2>, place: vec3f, zero: u32) -> vec3f {
+    let along = opaque(segment[1] - segment[0], zero);
+    let square = opaque1(dot(along, along), zero);
+    var share = 0.0;
+    if square > 0.0 {
+        share = opaque1(dot(opaque(place - segment[0], zero), along), zero) / square;
+    }
+    return opaque(segment[0] + opaque(along * clamp(share, 0.0, 1.0), zero), zero) - place;
+}

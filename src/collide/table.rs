@@ -134,6 +134,12 @@ impl Contacting {
         Self { particles, elements, firsts, wings, radii }
     }
 
+    /// The place of a particle at rest.
+    pub fn rest(&self, particle: u32) -> glam::Vec3 {
+        let [x, y, z, _] = self.particles[particle as usize];
+        [x, y, z].map(f32::from_bits).into()
+    }
+
     /// The body of a particle.
     pub fn body(&self, particle: u32) -> u32 {
         self.particles[particle as usize][3] >> 8

@@ -312,10 +312,8 @@ impl Reference {
         }
         let thickness = params.radius(left) + params.radius(right);
         let reach = thickness + params.margin;
-        let rows = particles.map(|i| contacting.particles[i as usize]);
-        if rows[0][3] >> 8 == rows[2][3] >> 8 {
-            let place = |row: [u32; 4]| Vec3::from([row[0], row[1], row[2]].map(f32::from_bits));
-            let rest = rows.map(|row| place(row) - place(rows[0]));
+        if contacting.body(a) == contacting.body(particles[2]) {
+            let rest = particles.map(|i| contacting.rest(i) - contacting.rest(a));
             let least = if kind == PairKind::Particles { 1.5 * thickness } else { thickness };
             if closest(kind, rest).distance < least {
                 return None;
@@ -442,15 +440,10 @@ impl Reference {
         if contacting.body(particles[0]) != contacting.body(particles[2]) {
             return false;
         }
-        let [a, _, c, ..] = particles;
-        let [left, right] = [a, c].map(|i| self.contact_params.radius(contacting.material(i)));
-        let place = |i: u32| {
-            let [x, y, z, _] = contacting.particles[i as usize];
-            Vec3::from([x, y, z].map(f32::from_bits))
-        };
-        let p = particles.map(|i| place(i) - place(particles[0]));
+        let [a, b, c, d, _] = particles;
+        let p = particles.map(|i| contacting.rest(i) - contacting.rest(a));
         let near = [p[0], p[1]].map(|end| closest(PairKind::VertexTriangle, [end, p[2], p[3], p[4]]).distance);
-        crossing(p).is_some() || near[0].min(near[1]) < left + right
+        crossing(p).is_some() || near[0].min(near[1]) < self.thickness([a, b, c, d])
     }
 
     /// The contacts that push edges out of the triangles that they still pass through.
