@@ -7,22 +7,10 @@
 // constraint of the colour names.
 // split: one thread a constraint of the overflow, or of a Jacobi sweep. Writes its own impulses; gather.wgsl applies them.
 
-@group(0) @binding(0) var<uniform> span: Span;
-@group(0) @binding(1) var<storage, read> positions: array<vec4f>;
-@group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
-// ROWS vec4s a constraint: particles, material, parameters. vec4s rather than a struct: one load instead of four.
-@group(0) @binding(3) var<storage, read> records: array<vec4u>;
-@group(0) @binding(4) var<storage, read> materials: array<ScaledMaterial>;
-@group(0) @binding(5) var<storage, read_write> lambdas: array<f32>;
 @group(0) @binding(6) var<storage, read> shares: array<f32>;
 @group(0) @binding(7) var<storage, read_write> impulses: array<vec4f>;
 
-override KEEP_LAMBDA: bool = false;
-
 alias Record = array<vec4u, ROWS>;
-alias Points = array<vec3f, ARITY>;
-
-alias Weights = array<f32, ARITY>;
 
 struct Projection {
     particles: array<u32, ARITY>,
@@ -63,7 +51,8 @@ fn solve(place: u32, record: Record, share: Weights) -> Projection {
         // All in the frame of x₀, so that differences keep their precision.
         p[k] = (x.xyz - x0.xyz) + projection.d[k];
     }
-    projection.impulses = impulses_of(place, record, p, projection.d, w);
+    let material = materials[word(record, ARITY)];
+    projection.impulses = impulses_of(place, record, material, p, projection.d, w);
     return projection;
 }
 

@@ -32,7 +32,7 @@ impl Span {
 pub struct Coloring {
     /// `order[i]` is the constraint (by insertion) that stands at place `i`.
     pub order: Vec<u32>,
-    /// The colours, one after another from place 0.
+    /// The colours, one after another; before the first are constraints that are solved in clusters ([`crate::Execution`]).
     pub colors: Vec<Span>,
     /// What no colour took, after the last colour.
     pub overflow: Span,
@@ -96,6 +96,14 @@ impl Coloring {
             next[color as usize] += 1;
         }
         Self { order, colors: spans, overflow }
+    }
+
+    /// The same where the constraints that were coloured are `rest` of a larger set, and come after those of `first`.
+    pub(crate) fn after(mut self, first: &[u32], rest: &[u32]) -> Self {
+        self.order.iter_mut().for_each(|constraint| *constraint = rest[*constraint as usize]);
+        self.order.splice(0..0, first.iter().copied());
+        self.colors.iter_mut().chain([&mut self.overflow]).for_each(|span| span.first += first.len() as u32);
+        self
     }
 
     /// Values by place, put back in the order of insertion.

@@ -4,7 +4,7 @@
 //! [`Params`], scaled materials, targets, tethers.
 
 use crate::collide::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactParams};
-use crate::cooked::Cooked;
+use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Obstacles, Plan};
@@ -127,7 +127,7 @@ impl Controls {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
         }
         settings.check()?;
-        let cooked = Cooked::new(scene, settings.sweep)?;
+        let cooked = Cooked::new(scene, &settings)?;
         cooked.check_bodies(&settings)?;
         let mut controls = Self {
             scene: scene.clone(),
@@ -165,14 +165,9 @@ impl Controls {
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         settings.check()?;
         self.cooked.check_bodies(&settings)?;
-        if settings.sweep != self.settings.sweep {
-            let particle_count = self.scene.particle_count();
-            // On a copy, as an error must leave nothing changed.
-            let mut kinds = self.cooked.kinds.clone();
-            for kind in &mut kinds {
-                kind.split(particle_count, settings.sweep)?;
-            }
-            self.cooked.kinds = kinds;
+        if settings.spreads_unlike(&self.settings) {
+            let cook = |kind: &CookedKind| CookedKind::new(&kind.constraints(), &self.scene, &settings);
+            self.cooked.kinds = self.cooked.kinds.iter().map(cook).collect::<Result<_>>()?;
         }
         self.settings = settings;
         self.make_plan();

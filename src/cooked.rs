@@ -8,11 +8,15 @@ use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
 use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph};
-use crate::settings::{Settings, Sweep};
+use crate::settings::{Execution, Settings, Sweep};
+use crate::tiling::Tiling;
 
 /// The longest loop that one GPU thread may run: Mesa's software driver ends every loop of an invocation after 65 535
 /// turns in all, without a word.
 const MAX_LOOP: u64 = 60_000;
+
+/// The fewest constraints for which [`Execution::Auto`] makes tiles: their shaders take a second or so to compile.
+const WORTH_TILING: usize = 4096;
 
 /// How many contributions one thread sums for a hub.
 const CHUNK: u32 = 64;
@@ -42,6 +46,9 @@ pub(crate) struct CookedKind {
     pub slot_count: u32,
     /// How many threads solve one group: 1, or [`group::LANES`].
     pub lanes: usize,
+    /// What is solved in tiles; its records come first.
+    pub tiling: Tiling,
+    /// What is not.
     pub coloring: Coloring,
     pub split: Split,
 }
@@ -76,10 +83,9 @@ pub(crate) struct Rings {
 }
 
 impl Cooked {
-    pub fn new(scene: &Scene, sweep: Sweep) -> Result<Self> {
+    pub fn new(scene: &Scene, settings: &Settings) -> Result<Self> {
+        let kinds = scene.constraints.iter().map(|set| CookedKind::new(set, scene, settings)).collect::<Result<_>>()?;
         let particle_count = scene.particle_count();
-        let kinds: Vec<_> =
-            scene.constraints.iter().map(|set| CookedKind::new(set, particle_count, sweep)).collect::<Result<_>>()?;
         let tether_graph = TetherGraph::new(scene);
         let mut tethered = Vec::new();
         let mut next = 0;
@@ -116,9 +122,13 @@ impl Cooked {
 }
 
 impl CookedKind {
-    fn new(set: &ConstraintSet, particle_count: usize, sweep: Sweep) -> Result<Self> {
+    pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings) -> Result<Self> {
         let info = set.info;
-        let coloring = set.coloring(particle_count);
+        let mut tiling = if settings.clusters() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
+        if settings.execution == Execution::Auto && tiling.order.len() < WORTH_TILING {
+            tiling = Tiling::default();
+        }
+        let coloring = set.coloring(scene.particle_count(), &tiling.order);
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
             let first = constraint as usize * info.record_words;
@@ -126,12 +136,32 @@ impl CookedKind {
         }
         let lanes = lanes(set);
         let (rows, slot_count) = (set.rows.clone(), set.slot_count);
-        let mut kind = Self { info, records, rows, slot_count, lanes, coloring, split: Split::default() };
+        let mut kind = Self { info, records, rows, slot_count, lanes, tiling, coloring, split: Split::default() };
         if info.is_group() {
             kind.check_loops()?;
         }
-        kind.split(particle_count, sweep)?;
+        kind.split(scene.particle_count(), settings.sweep)?;
         Ok(kind)
+    }
+
+    /// The constraints in the order in which they were added, with the parameters that they have now.
+    pub fn constraints(&self) -> ConstraintSet {
+        let size = self.info.record_words;
+        let mut words = vec![0; self.records.len()];
+        for (place, &constraint) in self.coloring.order.iter().enumerate() {
+            words[constraint as usize * size..][..size].copy_from_slice(self.record(place));
+        }
+        ConstraintSet { info: self.info, words, rows: self.rows.clone(), slot_count: self.slot_count }
+    }
+
+    /// Whether any constraint is solved by its colour.
+    pub fn has_colors(&self) -> bool {
+        !self.coloring.colors.is_empty() && self.split.span.count < self.len() as u32
+    }
+
+    /// Whether any is solved in a tile.
+    pub fn has_tiles(&self) -> bool {
+        !self.tiling.is_empty() && self.split.span.count < self.len() as u32
     }
 
     pub fn len(&self) -> usize {

@@ -11,6 +11,7 @@ pub mod plan;
 pub mod reference;
 pub mod scene;
 mod settings;
+mod tiling;
 pub mod xpbd;
 
 #[cfg(feature = "mesh-colliders")]
@@ -32,5 +33,5 @@ pub use scene::{
     Material, MaterialId, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, Tethers,
     count_intersections,
 };
-pub use settings::{ColorOrder, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
+pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use wgpu;

@@ -50,6 +50,17 @@ pub enum Pass {
         /// Whether λ starts at 0 here.
         first_iteration: bool,
     },
+    /// The constraints of the tiles of one phase.
+    Tiles {
+        /// Place in [`crate::kinds::KINDS`].
+        kind: usize,
+        /// The phase.
+        phase: u32,
+        /// Their records.
+        span: Span,
+        /// Whether λ starts at 0 here.
+        first_iteration: bool,
+    },
     /// The constraints that no colour took, each with its share of its particles' masses.
     Split {
         /// Place in [`crate::kinds::KINDS`].
@@ -275,6 +286,9 @@ impl Plan {
         let first_iteration = iteration == 0;
         for (kind, constraints) in cooked.kinds.iter().enumerate() {
             if sweep == Sweep::GaussSeidel {
+                let records = (0..).zip(&constraints.tiling.records);
+                self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));
+                self.push_rest();
                 let (first, count) = (self.substep.len(), constraints.coloring.colors.len());
                 for (color, &span) in (0..).zip(&constraints.coloring.colors) {
                     self.substep.push(Pass::Project { kind, color, span, first_iteration });

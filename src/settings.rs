@@ -34,6 +34,8 @@ pub struct Settings {
     pub relaxation: f32,
     /// The order of the colours in a Gauss-Seidel sweep.
     pub color_order: ColorOrder,
+    /// How the constraints of a Gauss-Seidel sweep are spread over the threads.
+    pub execution: Execution,
     /// Air around the surfaces; `None` for a vacuum.
     pub wind: Option<Wind>,
     /// Fields of acceleration on every free particle, [`MAX_FIELDS`] at most; see [`Field::slots`].
@@ -66,6 +68,7 @@ impl Default for Settings {
             sweep: Sweep::GaussSeidel,
             relaxation: 1.0,
             color_order: ColorOrder::Fixed,
+            execution: Execution::Auto,
             wind: None,
             fields: [Field::None; MAX_FIELDS],
             forces: false,
@@ -124,6 +127,21 @@ pub enum ColorOrder {
         /// The same seed gives the same orders.
         seed: u32,
     },
+}
+
+/// How the constraints of a Gauss-Seidel sweep are spread over the threads. Either way constraints that are solved at the same time
+/// share no particle; the order of the sweep differs, and with it what one sweep leaves unsolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Execution {
+    /// In clusters where they are many and lie in a grid, else by colours.
+    #[default]
+    Auto,
+    /// One thread a constraint, one dispatch a colour.
+    Colors,
+    /// Whatever lies in a grid of particles ([`crate::Scene::add_grid`]; cloth of [`crate::ClothGrid`] does) is cut into tiles, and one
+    /// thread solves all constraints of a tile: four dispatches in place of a dozen, with a third of the loads and stores. What is
+    /// left goes by colours. Colours that alternate or are shuffled are not clustered.
+    Clusters,
 }
 
 /// Moving air, and what it does to surfaces.
@@ -237,6 +255,16 @@ impl Settings {
     /// The length of a substep, h \[s\].
     pub fn substep(&self) -> f32 {
         self.dt / self.substeps as f32
+    }
+
+    /// Whether constraints may be clustered.
+    pub(crate) fn clusters(&self) -> bool {
+        self.sweep == Sweep::GaussSeidel && self.color_order == ColorOrder::Fixed && self.execution != Execution::Colors
+    }
+
+    /// Whether the constraints must be cooked anew for these settings instead of those.
+    pub(crate) fn spreads_unlike(&self, other: &Self) -> bool {
+        self.sweep != other.sweep || self.clusters() != other.clusters() || self.execution != other.execution
     }
 
     /// Whether every figure is in range.

@@ -2,7 +2,7 @@
 
 use supple::coloring::Span;
 use supple::{
-    ClothGrid, Distance, Material, Particle, Pass, Plan, Reference, Scene, Settings, Tethers, Wind,
+    ClothGrid, Distance, Execution, Material, Particle, Pass, Plan, Reference, Scene, Settings, Tethers, Wind,
     kinds::{KINDS, Kind, kind_index},
 };
 
@@ -34,7 +34,13 @@ fn wheel_and_chain(spokes: u32) -> Scene {
 /// The records of each kind that a list of passes projects, in order of the first.
 fn projected(passes: &[Pass], kind: usize) -> Vec<Span> {
     let span = |pass: &Pass| match *pass {
-        Pass::Project { kind: of, span, .. } | Pass::Split { kind: of, span, .. } if of == kind => Some(span),
+        Pass::Project { kind: of, span, .. }
+        | Pass::Tiles { kind: of, span, .. }
+        | Pass::Split { kind: of, span, .. }
+            if of == kind =>
+        {
+            Some(span)
+        }
         _ => None,
     };
     let mut spans: Vec<Span> = passes.iter().filter_map(span).collect();
@@ -51,7 +57,9 @@ fn iterations(plan: &Plan, count: usize) -> Vec<Vec<Pass>> {
 
 fn is_first_iteration(pass: &Pass) -> Option<bool> {
     match *pass {
-        Pass::Project { first_iteration, .. } | Pass::Split { first_iteration, .. } => Some(first_iteration),
+        Pass::Project { first_iteration, .. }
+        | Pass::Tiles { first_iteration, .. }
+        | Pass::Split { first_iteration, .. } => Some(first_iteration),
         _ => None,
     }
 }
@@ -60,8 +68,8 @@ fn is_first_iteration(pass: &Pass) -> Option<bool> {
 fn every_constraint_is_projected_exactly_once_an_iteration() {
     let scenes = [grid(17, 13, Some(Tethers::default())), grid(2, 2, None), wheel_and_chain(5), wheel_and_chain(200)];
     for scene in scenes {
-        for count in [1, 3] {
-            let plan = plan(&scene, Settings { iterations: count, ..Settings::default() });
+        for (count, execution) in [(1, Execution::Colors), (3, Execution::Colors), (1, Execution::Clusters)] {
+            let plan = plan(&scene, Settings { iterations: count, execution, ..Settings::default() });
             for iteration in iterations(&plan, count as usize) {
                 let mut total = 0;
                 for kind in 0..KINDS.len() {
@@ -143,13 +151,15 @@ end     Finish
 }
 
 #[test]
-fn a_substep_of_a_cloth_costs_14_dispatches_with_tethers_and_13_without() {
-    // Twelve colours, the tethers, and one sweep over the particles. A guard of speed that no noise can blur.
-    let settings = Settings::default();
-    assert_eq!(plan(&grid(64, 64, Some(Tethers::default())), settings).dispatches_per_substep(), 14);
-    assert_eq!(plan(&grid(64, 64, None), settings).dispatches_per_substep(), 13);
-    let untied = Settings { tethers: false, ..settings };
-    assert_eq!(plan(&grid(64, 64, Some(Tethers::default())), untied).dispatches_per_substep(), 13);
+fn a_substep_of_a_cloth_costs_6_dispatches_with_tethers_and_5_without() {
+    // Four phases of tiles or twelve colours, the tethers, and one sweep over the particles. A guard of speed that no noise can blur.
+    for (execution, sweep) in [(Execution::Auto, 4), (Execution::Colors, 12)] {
+        let settings = Settings { execution, ..Settings::default() };
+        let dispatches = |tethers, settings| plan(&grid(64, 64, tethers), settings).dispatches_per_substep();
+        assert_eq!(dispatches(Some(Tethers::default()), settings), sweep + 2);
+        assert_eq!(dispatches(None, settings), sweep + 1);
+        assert_eq!(dispatches(Some(Tethers::default()), Settings { tethers: false, ..settings }), sweep + 1);
+    }
 }
 
 #[test]

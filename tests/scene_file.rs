@@ -611,7 +611,7 @@ fn what_is_left_out_is_the_default() {
     assert_eq!(part.edges.len(), 29);
     let settings = r#", "settings": {"dt": 0.01, "substeps": 5, "iterations": 3, "gravity": [0, 0, 1], "damping": 0.5,
         "step_factor": 0.9, "body_damping": 0.1, "method": "naive_pbd", "sweep": "jacobi", "relaxation": 1.5,
-        "color_order": {"shuffled": {"seed": 4}}, "tethers": false, "keep_lambdas": true,
+        "color_order": {"shuffled": {"seed": 4}}, "execution": "colors", "tethers": false, "keep_lambdas": true,
         "fields": [{"point": {"position": [1, 2, 3], "strength": 4, "radius": 5}}]}"#;
     let expected = Settings {
         self_collision: None,
@@ -627,6 +627,7 @@ fn what_is_left_out_is_the_default() {
         sweep: supple::Sweep::Jacobi,
         relaxation: 1.5,
         color_order: supple::ColorOrder::Shuffled { seed: 4 },
+        execution: supple::Execution::Colors,
         wind: None,
         fields: Field::slots(&[Field::Point { position: [1.0, 2.0, 3.0], strength: 4.0, radius: 5.0 }]),
         forces: false,

@@ -80,8 +80,8 @@ fn texts() -> Vec<(String, String)> {
                 info.unilateral
             );
             let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
-            let form = root().join(format!("shaders/project/{form}.wgsl"));
-            let shared = if info.is_group() { String::new() } else { read(&form) };
+            let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
+            let shared = if info.is_group() { String::new() } else { shared(form) + &shared("bindings") };
             texts.push((format!("project_{}", info.name), [&text, info.shader, &shared, &constants].join("\n")));
         }
     }

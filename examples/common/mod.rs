@@ -19,7 +19,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ops::Range;
 use std::path::PathBuf;
-use supple::{MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind, wgpu};
+use supple::{Execution, MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind, wgpu};
 
 /// The options that every demo takes.
 #[derive(Args, Debug, Clone)]
@@ -42,6 +42,9 @@ pub struct Options {
     /// In which order they are solved
     #[arg(long, default_value = "gauss-seidel", value_parser = choice(SWEEPS))]
     pub sweep: Sweep,
+    /// How the constraints are spread over the threads
+    #[arg(long, default_value = "auto", value_parser = choice(EXECUTIONS))]
+    pub execution: Execution,
     /// Relaxation of every correction, between 0 and 2
     #[arg(long, default_value_t = 1.0)]
     pub relaxation: f32,
@@ -82,6 +85,8 @@ pub struct Options {
 
 const METHODS: &[(&str, Method)] = &[("xpbd", Method::Xpbd), ("pbd", Method::Pbd), ("naive-pbd", Method::NaivePbd)];
 const SWEEPS: &[(&str, Sweep)] = &[("gauss-seidel", Sweep::GaussSeidel), ("jacobi", Sweep::Jacobi)];
+const EXECUTIONS: &[(&str, Execution)] =
+    &[("auto", Execution::Auto), ("colors", Execution::Colors), ("clusters", Execution::Clusters)];
 
 /// Reads one of a few names.
 pub fn choice<T: Clone + Send + Sync>(choices: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
@@ -102,6 +107,7 @@ impl Options {
             tethers: !self.no_tethers,
             method: self.method,
             sweep: self.sweep,
+            execution: self.execution,
             relaxation: self.relaxation,
             damping: self.damping,
             wind: (self.wind != 0.0).then(|| breeze(self.wind)),

@@ -1,11 +1,11 @@
-// What project.wgsl applies, for a kind whose C is a number: ∇C Δλ for each particle.
+// What the projections apply, for a kind whose C is a number: ∇C Δλ for each particle.
 
 struct Evaluation {
     c: f32,
     grad: Points,
 }
 
-fn impulses_of(place: u32, record: Record, p: Points, d: Points, w: Weights) -> Points {
+fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, d: Points, w: Weights) -> Points {
     let evaluation = evaluate(record, p);
     var weighted = 0.0;
     var travel = 0.0;
@@ -23,7 +23,7 @@ fn impulses_of(place: u32, record: Record, p: Points, d: Points, w: Weights) -> 
     if KEEP_LAMBDA && span.first_iteration == 0u {
         lambda = lambdas[place];
     }
-    var delta = delta_lambda(evaluation.c, weighted, travel, lambda, materials[word(record, ARITY)]);
+    var delta = delta_lambda(evaluation.c, weighted, travel, lambda, material);
     if UNILATERAL {
         delta = unilateral(delta, lambda);
     }

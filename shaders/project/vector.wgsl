@@ -1,4 +1,4 @@
-// What project.wgsl applies, for a kind whose C is the length of a vector s = Σ k x: three constraints sₓ, s_y, s_z with a
+// What the projections apply, for a kind whose C is the length of a vector s = Σ k x: three constraints sₓ, s_y, s_z with a
 // multiplier each. One along s would not do: its direction turns from one iteration to the next, and the sum of the
 // steps would be no force. The gradient of each is k in its own direction, so that one Σ w k² serves all three.
 
@@ -7,7 +7,7 @@ struct Evaluation {
     k: array<f32, ARITY>,
 }
 
-fn impulses_of(place: u32, record: Record, p: Points, d: Points, w: Weights) -> Points {
+fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, d: Points, w: Weights) -> Points {
     let evaluation = evaluate(record, p);
     var weighted = 0.0;
     var travel = vec3f();
@@ -19,7 +19,6 @@ fn impulses_of(place: u32, record: Record, p: Points, d: Points, w: Weights) -> 
     if KEEP_LAMBDA && span.first_iteration == 0u {
         lambda = vec3f(lambdas[3u * place], lambdas[3u * place + 1u], lambdas[3u * place + 2u]);
     }
-    let material = materials[word(record, ARITY)];
     let delta = vec3f(
         delta_lambda(evaluation.s.x, weighted, travel.x, lambda.x, material),
         delta_lambda(evaluation.s.y, weighted, travel.y, lambda.y, material),

@@ -22,6 +22,7 @@ pub(super) struct Bindings {
 #[derive(Debug)]
 pub(super) struct KindBindings {
     pub project: Option<wgpu::BindGroup>,
+    pub tile: Option<wgpu::BindGroup>,
     pub split: Option<wgpu::BindGroup>,
     pub gather_chunks: wgpu::BindGroup,
     pub gather_hubs: wgpu::BindGroup,
@@ -34,6 +35,7 @@ impl Bindings {
         let motion = [&b.params, &b.positions, &b.displacements, &b.residuals, &b.status];
         let kinds = pipelines.kinds.iter().zip(&b.kinds).map(|(stages, k)| {
             let project = vec![&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
+            let tile = [project.as_slice(), &[&k.tiles]].concat();
             let split = [project.as_slice(), &[&k.shares, &k.impulses]].concat();
             let group = [project.as_slice(), &[&k.members, &k.impulses, &k.rotations]].concat();
             let gather = [&b.positions, &b.displacements, &k.impulses, &k.slots, &k.chunks, &k.sums, &k.hubs];
@@ -41,6 +43,7 @@ impl Bindings {
             let bind = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind_span(device, &b.spans, buffers);
             KindBindings {
                 project: stages.project.as_ref().map(|stage| bind(stage, project)),
+                tile: stages.tile.as_ref().map(|stage| bind(stage, &tile)),
                 split: stages.split.as_ref().map(|stage| bind(stage, split)),
                 gather_chunks: pipelines.gather_chunks.bind_span(device, &b.spans, &gather),
                 gather_hubs: pipelines.gather_hubs.bind_span(device, &b.spans, &gather),

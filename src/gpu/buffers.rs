@@ -14,6 +14,7 @@
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
 //! | tethered, tethers, targets | rows, see the shaders | host | tether, targets |
 //! | materials | α̃, γ, factor | host | projections |
+//! | per kind: tiles | rows, see `shaders/project/tile.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |
@@ -89,6 +90,7 @@ pub(super) struct Buffers {
 #[derive(Debug)]
 pub(super) struct KindBuffers {
     pub records: wgpu::Buffer,
+    pub tiles: wgpu::Buffer,
     pub lambdas: wgpu::Buffer,
     pub shares: wgpu::Buffer,
     pub impulses: wgpu::Buffer,
@@ -123,12 +125,17 @@ impl KindBuffers {
         self.chunks_offset() + SPAN_STRIDE
     }
 
+    pub fn tiles_offset(&self, phase: u32, first_iteration: bool) -> u32 {
+        self.span_offset(self.color_count + 2 + phase, first_iteration)
+    }
+
     fn rows(kind: &CookedKind) -> Vec<SpanRow> {
         let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, zero: 0 };
         let spans = kind.coloring.colors.iter().chain([&kind.split.span]);
         let mut rows: Vec<_> = spans.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))).collect();
         rows.push(row(0, kind.split.chunks.len() as u32, 0));
         rows.push(row(0, kind.split.hubs.len() as u32, 0));
+        rows.extend(kind.tiling.phases.iter().flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
         rows
     }
 }
@@ -237,6 +244,7 @@ impl Buffers {
             let lambda_count = if keep_lambdas { (kind.len() * kind.info.lambda_count()) as u64 } else { 0 };
             kinds.push(KindBuffers {
                 records: maker.filled(queue, &label("records"), &kind.records, storage)?,
+                tiles: maker.filled(queue, &label("tiles"), &kind.tiling.rows, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
                 shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,
                 // Groups keep what each member has been given behind its impulse.
@@ -307,7 +315,7 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     ];
     // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
-        let overflow = u64::from(set.coloring(scene.particle_count()).overflow.count);
+        let overflow = u64::from(set.coloring(scene.particle_count(), &[]).overflow.count);
         let groups = (set.rows.len() as u64).max(u64::from(set.slot_count));
         (set.words.len() as u64 * 4).max(overflow * set.info.arity as u64 * 16).max(groups * 32)
     });

@@ -15,6 +15,7 @@ mod readback;
 mod reading;
 mod solver;
 mod state;
+mod tiles;
 
 pub use buffers::{required_limits, required_limits_with};
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};

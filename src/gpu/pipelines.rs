@@ -3,6 +3,7 @@
 //! A projection is made of three: the kind's C and ∇C, the pass that all kinds share, the prelude; and of the constants of the
 //! kind's descriptor.
 
+use super::tiles;
 use crate::cooked::{Cooked, CookedKind};
 use crate::kinds::{Function, KindInfo, group};
 
@@ -60,18 +61,20 @@ pub(super) struct Pipelines {
     pub kinds: Vec<KindStages>,
 }
 
-/// The two ways to project a kind. `None` where a scene does not need it: compiling takes longer than cooking.
+/// The ways to project a kind. `None` where a scene does not need it: compiling takes longer than cooking.
 #[derive(Debug)]
 pub(super) struct KindStages {
     pub project: Option<Stage>,
+    pub tile: Option<Stage>,
     pub split: Option<Stage>,
     /// Whether a workgroup solves a constraint, not a thread.
     pub wide: bool,
 }
 
-/// The bindings of a projection, and what a split has on top: span, positions, displacements, records, materials, λ;
-/// shares, impulses.
+/// The bindings of a projection, and what tiles and splits have on top: span, positions, displacements, records, materials, λ;
+/// tiles; shares, impulses.
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
+const TILE: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
 /// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
@@ -117,8 +120,14 @@ impl Pipelines {
 impl KindStages {
     fn new(device: &wgpu::Device, kind: &CookedKind, keep_lambdas: bool) -> Self {
         let (info, wide) = (kind.info, kind.lanes > 1);
-        let text = projection(info);
-        let stage = |entry: &str, slots: &[Slot]| {
+        let pass = if info.is_group() {
+            include_str!("../../shaders/project_group.wgsl")
+        } else {
+            include_str!("../../shaders/project.wgsl")
+        };
+        let stage = |entry: &str, pass: &str, slots: &[Slot]| {
+            let text = projection(info, pass);
+            let text = if entry == tiles::ENTRY { tiles::unrolled(&text, info.arity) } else { text };
             let name = format!("{entry}_{}", info.name);
             let entry = if wide { format!("{entry}_wide") } else { entry.to_owned() };
             let slots = if info.is_group() { GROUP.as_slice() } else { slots };
@@ -126,42 +135,37 @@ impl KindStages {
             Stage::new(device, &name, &entry, &text, slots, &constants)
         };
         Self {
-            project: (kind.split.span.count < kind.len() as u32).then(|| stage("project", &PROJECT)),
-            split: (kind.split.span.count > 0).then(|| stage("split", &SPLIT)),
+            project: kind.has_colors().then(|| stage("project", pass, &PROJECT)),
+            tile: kind.has_tiles().then(|| stage(tiles::ENTRY, &tiles::pass(info, &kind.tiling, keep_lambdas), &TILE)),
+            split: (kind.split.span.count > 0).then(|| stage("split", pass, &SPLIT)),
             wide,
         }
     }
 }
 
-/// The text of a kind's projection, without the prelude.
-pub(super) fn projection(info: &KindInfo) -> String {
-    let (shared, pass, constants) = match info.function {
-        Function::Fixed(_) | Function::Vector(_) => (
-            match info.function {
-                Function::Vector(_) => include_str!("../../shaders/project/vector.wgsl"),
-                _ => include_str!("../../shaders/project/scalar.wgsl"),
-            },
-            include_str!("../../shaders/project.wgsl"),
-            format!(
-                "const ARITY = {}u;\nconst ROWS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
-                info.arity,
-                info.record_words / 4,
-                info.unit_gradients,
-                info.unilateral
-            ),
-        ),
-        Function::Group(_) => (
-            "",
-            include_str!("../../shaders/project_group.wgsl"),
-            format!(
-                "const LANES = {}u;\nconst ROTATION_STEPS = {}u;\nconst PIN_WEIGHT = {:?};\n",
-                group::LANES,
-                group::ROTATION_STEPS,
-                group::PIN_WEIGHT
-            ),
-        ),
+/// The text of a pass that projects constraints of a kind, without the prelude.
+fn projection(info: &KindInfo, pass: &str) -> String {
+    if info.is_group() {
+        let constants = format!(
+            "const LANES = {}u;\nconst ROTATION_STEPS = {}u;\nconst PIN_WEIGHT = {:?};\n",
+            group::LANES,
+            group::ROTATION_STEPS,
+            group::PIN_WEIGHT
+        );
+        return [info.shader, pass, &constants].join("\n");
+    }
+    let constants = format!(
+        "const ARITY = {}u;\nconst ROWS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
+        info.arity,
+        info.record_words / 4,
+        info.unit_gradients,
+        info.unilateral
+    );
+    let impulses = match info.function {
+        Function::Vector(_) => include_str!("../../shaders/project/vector.wgsl"),
+        _ => include_str!("../../shaders/project/scalar.wgsl"),
     };
-    [info.shader, shared, pass, &constants].join("\n")
+    [info.shader, impulses, pass, include_str!("../../shaders/project/bindings.wgsl"), &constants].join("\n")
 }
 
 impl Stage {

@@ -213,6 +213,11 @@ impl Solver {
                 let offset = self.buffers.kinds[kind].span_offset(color, first_iteration);
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Project, &b.kinds[kind], offset, span.count);
             }
+            Pass::Tiles { kind, phase, first_iteration, .. } => {
+                let offset = self.buffers.kinds[kind].tiles_offset(phase, first_iteration);
+                let count = self.controls.cooked.kinds[kind].tiling.phases[phase as usize].count;
+                recorder.dispatch_kind(&p.kinds[kind], Projection::Tiles, &b.kinds[kind], offset, count);
+            }
             Pass::Split { kind, span, first_iteration } => {
                 let offset = self.buffers.kinds[kind].split_offset(first_iteration);
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Split, &b.kinds[kind], offset, span.count);
@@ -313,9 +318,10 @@ impl Solver {
     }
 }
 
-/// The two ways to project a kind.
+/// The ways to project a kind.
 enum Projection {
     Project,
+    Tiles,
     Split,
 }
 
@@ -340,6 +346,7 @@ impl<'a> Recorder<'a> {
     ) {
         let (stage, bindings) = match projection {
             Projection::Project => (&stages.project, &bindings.project),
+            Projection::Tiles => (&stages.tile, &bindings.tile),
             Projection::Split => (&stages.split, &bindings.split),
         };
         if let (Some(stage), Some(bindings)) = (stage, bindings) {

@@ -28,7 +28,7 @@ impl Solver {
             self.controls.set_settings(before)?;
             return Err(error);
         }
-        let others = settings.sweep != before.sweep || keep_lambdas != self.keep_lambdas;
+        let others = settings.spreads_unlike(&before) || keep_lambdas != self.keep_lambdas;
         // Buffers and pipelines depend on nothing else of the settings.
         let contacts = settings.self_collision != before.self_collision;
         if contacts && let Err(error) = self.remake_contacts() {

@@ -151,7 +151,8 @@ impl Reference {
             }
             Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
-            Pass::Project { kind, span, first_iteration, .. } => {
+            // In a tile one after another; between the tiles of a phase the order is of no account.
+            Pass::Project { kind, span, first_iteration, .. } | Pass::Tiles { kind, span, first_iteration, .. } => {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
             }
             Pass::Split { kind, span, first_iteration } => {
@@ -255,9 +256,14 @@ impl Reference {
             self.forces.fill(Vec3::ZERO);
         }
         let changed = settings.self_collision != self.controls.settings.self_collision;
+        let spread = settings.spreads_unlike(&self.controls.settings);
         self.controls.set_settings(settings)?;
         if changed {
             self.contacts = contacts::Contacts::new(self.positions.len());
+        }
+        if spread {
+            // They stood in the old order.
+            self.lambdas.iter_mut().for_each(|lambdas| lambdas.fill(0.0));
         }
         self.make_impulses();
         self.upload();

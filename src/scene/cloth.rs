@@ -266,6 +266,9 @@ impl Scene {
             materials: ClothMaterials { structural: structural_id, shear: shear_id, bend: bend_id },
             report: links.report,
         };
+        if let Some(lines) = links.lines {
+            self.add_grid(cloth.particles.clone(), lines.columns)?;
+        }
         if let Some(tethers) = tethers {
             self.tethered_bodies.push(TetheredBody {
                 particles: cloth.particles.clone(),

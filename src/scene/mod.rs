@@ -78,11 +78,18 @@ impl ConstraintSet {
         self.words.chunks_exact(self.info.record_words)
     }
 
-    pub fn coloring(&self, particle_count: usize) -> Coloring {
+    /// Colours what is not in `tiled`, which comes first.
+    pub fn coloring(&self, particle_count: usize, tiled: &[u32]) -> Coloring {
         if !self.info.is_group() {
-            let mut particles = Vec::with_capacity(self.len() * self.info.arity);
-            self.records().for_each(|record| particles.extend_from_slice(&record[..self.info.arity]));
-            return Coloring::greedy(&particles, self.info.arity, particle_count);
+            let mut is_tiled = vec![false; self.len()];
+            tiled.iter().for_each(|&constraint| is_tiled[constraint as usize] = true);
+            let rest: Vec<u32> = (0..self.len() as u32).filter(|&constraint| !is_tiled[constraint as usize]).collect();
+            let mut particles = Vec::with_capacity(rest.len() * self.info.arity);
+            for &constraint in &rest {
+                let first = constraint as usize * self.info.record_words;
+                particles.extend_from_slice(&self.words[first..first + self.info.arity]);
+            }
+            return Coloring::greedy(&particles, self.info.arity, particle_count).after(tiled, &rest);
         }
         let (mut particles, mut offsets) = (Vec::new(), vec![0]);
         for record in self.records() {
@@ -91,6 +98,14 @@ impl ConstraintSet {
         }
         Coloring::greedy_groups(&particles, &offsets, particle_count)
     }
+}
+
+/// Particles that lie in rows: particle (row r, column c) is `first` + r · `columns` + c.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub first: u32,
+    pub columns: u32,
+    pub rows: u32,
 }
 
 /// Which constraints and triangles hang together, so that tethers can measure distances along them.
@@ -115,6 +130,8 @@ pub struct Scene {
     pub(crate) constraints: Vec<ConstraintSet>,
     pub(crate) materials: Vec<Material>,
     interned: HashMap<[u32; 4], MaterialId>,
+    /// In ascending order; no two overlap.
+    pub(crate) grids: Vec<Grid>,
     pub(crate) tethered_bodies: Vec<TetheredBody>,
     /// The particles of each body; no two overlap.
     pub(crate) bodies: Vec<Range<u32>>,
@@ -154,6 +171,7 @@ impl Scene {
             constraints,
             materials: Vec::new(),
             interned: HashMap::new(),
+            grids: Vec::new(),
             tethered_bodies: Vec::new(),
             bodies: Vec::new(),
             followers: Vec::new(),
@@ -245,6 +263,35 @@ impl Scene {
             }
         }
         Ok(())
+    }
+
+    /// Says that the particles in a range of indices lie in rows of so many columns, row after row, so that the constraints between
+    /// near ones can be solved tile by tile ([`crate::Settings::execution`]). [`crate::ClothGrid`] has done so with its own. It changes how
+    /// fast they are solved and in which order, not what they mean.
+    ///
+    /// # Errors
+    /// The particles must exist, fill their rows, and belong to no other grid.
+    pub fn add_grid(&mut self, particles: Range<u32>, columns: u32) -> Result<()> {
+        if particles.is_empty() {
+            return Err(Error::Empty { what: "the particle range of a grid" });
+        }
+        self.check_particle("grid", particles.end - 1)?;
+        let count = particles.len() as u32;
+        if columns == 0 || !count.is_multiple_of(columns) {
+            return Err(Error::invalid("columns of a grid", f64::from(columns), "a divisor of its particles"));
+        }
+        let end = |grid: &Grid| grid.first + grid.columns * grid.rows;
+        match self.grids.iter().find(|grid| grid.first < particles.end && particles.start < end(grid)) {
+            None => {
+                let place = self.grids.partition_point(|grid| grid.first < particles.start);
+                self.grids.insert(place, Grid { first: particles.start, columns, rows: count / columns });
+                Ok(())
+            }
+            Some(grid) => {
+                let particle = grid.first.max(particles.start);
+                Err(Error::RepeatedIndex { what: "the list of grids".into(), particle })
+            }
+        }
     }
 
     /// The particles of each body.

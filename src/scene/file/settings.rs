@@ -34,6 +34,8 @@ pub(super) struct SettingsFile {
     pub relaxation: f32,
     /// The order of the colours in a Gauss-Seidel sweep. Default "fixed".
     pub color_order: ColorOrderFile,
+    /// How the constraints are spread over the threads. Default "auto".
+    pub execution: ExecutionFile,
     /// Air around the surfaces. Default: none.
     pub wind: Option<WindFile>,
     /// Fields of acceleration, at most 8. Default: none.
@@ -64,6 +66,7 @@ impl Default for SettingsFile {
             sweep: SweepFile::GaussSeidel,
             relaxation,
             color_order: ColorOrderFile::Fixed,
+            execution: ExecutionFile::Auto,
             wind: None,
             fields: Vec::new(),
             tethers: Settings::default().tethers,
@@ -92,6 +95,16 @@ pub(super) enum MethodFile {
 pub(super) enum SweepFile {
     GaussSeidel,
     Jacobi,
+}
+
+/// "auto": in clusters where that pays. "colors": a thread a constraint. "clusters": what lies in a grid tile by tile.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) enum ExecutionFile {
+    Auto,
+    Colors,
+    Clusters,
 }
 
 /// "fixed", "alternating", or {"shuffled": {"seed": 1}}.
@@ -313,6 +326,11 @@ impl SettingsFile {
                 ColorOrderFile::Fixed => settings::ColorOrder::Fixed,
                 ColorOrderFile::Alternating => settings::ColorOrder::Alternating,
                 ColorOrderFile::Shuffled { seed } => settings::ColorOrder::Shuffled { seed },
+            },
+            execution: match self.execution {
+                ExecutionFile::Auto => settings::Execution::Auto,
+                ExecutionFile::Colors => settings::Execution::Colors,
+                ExecutionFile::Clusters => settings::Execution::Clusters,
             },
             wind: self.wind.map(wind),
             fields: settings::Field::slots(&fields),

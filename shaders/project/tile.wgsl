@@ -1,0 +1,41 @@
+// Projects the links of a tile one after another: one thread a tile of one phase, which shares no particle with the others of the phase.
+// See src/tiling.rs. The entry point `project_tile` is written by src/gpu/tiles.rs, link by link, so that what a tile touches stays in
+// registers: it loads the slots, calls `solve_link` for each link of the pattern, and stores the displacements.
+
+// Three rows a tile: first particle, columns of its grid, which slots there are, first record; which links there are (two words); the
+// materials of the links.
+@group(0) @binding(6) var<storage, read> tiles: array<vec4u>;
+
+// A record is its place: of most only one word is wanted, at a place that the compiler knows.
+alias Record = u32;
+
+// The parameters of the kind, after particles and material.
+fn parameter(record: Record, index: u32) -> f32 {
+    let word = ARITY + 1u + index;
+    return bitcast<f32>(records[record * ROWS + word / 4u][word % 4u]);
+}
+
+// The particle of a slot; of one that is not there, the first: something to read.
+fn particle_at(tile: vec4u, slot: u32, row: u32, column: u32) -> u32 {
+    return tile.x + select(0u, row * tile.y + column, has(tile.z, slot));
+}
+
+fn has(bits: u32, bit: u32) -> bool {
+    return (bits & (1u << bit)) != 0u;
+}
+
+// The displacements of the particles of a link after its projection.
+fn solve_link(place: u32, material: ScaledMaterial, x: array<vec4f, ARITY>, d: Points) -> Points {
+    var p: Points;
+    var w: Weights;
+    for (var k = 0u; k < ARITY; k++) {
+        w[k] = x[k].w;
+        p[k] = (x[k].xyz - x[0].xyz) + d[k];
+    }
+    let impulses = impulses_of(place, place, material, p, d, w);
+    var moved: Points;
+    for (var k = 0u; k < ARITY; k++) {
+        moved[k] = d[k] + impulses[k] * w[k];
+    }
+    return moved;
+}

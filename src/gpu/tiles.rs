@@ -1,0 +1,77 @@
+//! Writes out the shader of tiles: the links of a pattern, one after another (`src/tiling.rs`, `shaders/project/tile.wgsl`).
+
+use crate::kinds::KindInfo;
+use crate::tiling::{SPAN, Tiling};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The entry point.
+pub(super) const ENTRY: &str = "project_tile";
+
+/// The text of the pass that solves the tiles of a kind.
+///
+/// Links that are not there are solved nonetheless, and what comes of it is dropped: with a branch for each, drivers take seconds more. Where
+/// multipliers are kept, which they would overwrite, they are skipped.
+pub(super) fn pass(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
+    let slots = tiling.slots(info.arity);
+    let materials: BTreeSet<u8> = tiling.pattern.iter().map(|link| link.material).collect();
+    let mut text = String::from(include_str!("../../shaders/project/tile.wgsl"));
+    text += "
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn project_tile(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= span.count {
+        return;
+    }
+    let tile = tiles[3u * (span.first + i)];
+    let links = tiles[3u * (span.first + i) + 1u];
+    let ids = tiles[3u * (span.first + i) + 2u];
+    var place = tile.w;
+";
+    // Writing to a string cannot fail.
+    let mut line = |arguments: std::fmt::Arguments<'_>| _ = text.write_fmt(arguments);
+    for &slot in &slots {
+        let (row, column) = (slot / SPAN, slot % SPAN);
+        line(format_args!("    let i{slot} = particle_at(tile, {slot}u, {row}u, {column}u);\n"));
+        line(format_args!("    let x{slot} = positions[i{slot}];\n    var d{slot} = displacements[i{slot}].xyz;\n"));
+    }
+    for material in materials {
+        line(format_args!("    let m{material} = materials[ids[{material}u]];\n"));
+    }
+    for (place, link) in tiling.pattern.iter().enumerate() {
+        let (word, bit, material) = (["x", "y"][place / 32], place % 32, link.material);
+        let list =
+            |name: &str| link.slots[..info.arity].iter().map(|slot| format!("{name}{slot}, ")).collect::<String>();
+        let (x, d) = (list("x"), list("d"));
+        let skip = if keep_lambdas { format!("if here{place} ") } else { String::new() };
+        line(format_args!("    let here{place} = has(links.{word}, {bit}u);\n    {skip}{{\n"));
+        line(format_args!("        let moved = solve_link(place, m{material}, array({x}), Points({d}));\n"));
+        for (k, slot) in link.slots[..info.arity].iter().enumerate() {
+            line(format_args!("        d{slot} = select(d{slot}, moved[{k}], here{place});\n"));
+        }
+        line(format_args!("        place += u32(here{place});\n    }}\n"));
+    }
+    for slot in slots {
+        line(format_args!("    if has(tile.z, {slot}u) {{ displacements[i{slot}] = vec4f(d{slot}, 0.0); }}\n"));
+    }
+    text + "}\n"
+}
+
+/// A text in which the loops over the particles of a constraint are written out: drivers take many seconds for as many loops as a pattern has
+/// links.
+pub(super) fn unrolled(text: &str, arity: usize) -> String {
+    const LOOP: &str = "for (var k = 0u; k < ARITY; k++) {";
+    let mut parts = text.split(LOOP);
+    let mut unrolled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let mut depth = 1;
+        let end = part.find(|c| {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            depth == 0
+        });
+        let (body, rest) = part.split_at(end.unwrap_or(part.len()));
+        unrolled.extend((0..arity).map(|k| format!("{{ const k = {k}u; {body} }}\n")));
+        unrolled += rest.strip_prefix('}').unwrap_or(rest);
+    }
+    unrolled
+}

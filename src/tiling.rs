@@ -1,0 +1,282 @@
+//! Tiles: constraints of a grid of particles that one thread solves one after another, on displacements that it loads and stores once.
+//!
+//! A grid repeats itself. It is cut into tiles of [`SIDE`] × [`SIDE`] particles, and a constraint belongs to the tile of its upper left
+//! corner, the smallest row and column of its particles. As it reaches [`REACH`] rows and columns at most, a tile touches
+//! [`SPAN`] × [`SPAN`] particles, and every other tile, in both directions, can be solved at the same time: four *phases* in place of as
+//! many colours as a particle has constraints, with a third of the loads and stores. What all tiles may hold is the *pattern*, from
+//! which the shader is written out (`src/gpu/tiles.rs`), link after link, so that it stays in registers; a tile says by bits
+//! what of it is there. Along the border, where something is missing or for grids of other sizes the pattern is the same.
+//!
+//! What does not fit (constraints that reach farther, or that lie outside of any grid) is coloured as ever.
+
+use crate::coloring::Span;
+use crate::kinds::MAX_ARITY;
+use crate::scene::{ConstraintSet, Grid};
+use std::collections::HashMap;
+
+/// Particles along the side of a tile whose constraints are its own.
+pub(crate) const SIDE: u32 = 3;
+
+/// How many rows or columns a constraint may span besides its first; at most [`SIDE`], or tiles of a phase would meet.
+const REACH: u32 = 2;
+
+/// Particles along the side of all that a tile touches.
+pub(crate) const SPAN: u32 = SIDE + REACH;
+
+/// The most links of a pattern: a tile has so many bits for them.
+const MOST_LINKS: usize = 64;
+
+/// The most materials of a grid that its tiles know.
+pub(crate) const MOST_MATERIALS: usize = 4;
+
+/// Phases: the parities of a tile's row and column.
+const PHASES: usize = 4;
+
+/// A constraint of the pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Link {
+    /// Where its particles lie in the tile: row · [`SPAN`] + column; the first `arity` count.
+    pub slots: [u8; MAX_ARITY],
+    /// Its material, as the place in the list that each grid has.
+    pub material: u8,
+}
+
+/// The constraints of one kind that are solved in tiles.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tiling {
+    /// In the order in which a tile solves them.
+    pub pattern: Vec<Link>,
+    /// Three rows a tile, sorted by phase: first particle, columns of its grid, which slots there are, first record; which links
+    /// there are (two words); the materials of the links as entries of the material table.
+    pub rows: Vec<[u32; 4]>,
+    /// The tiles of each phase, none of them empty.
+    pub phases: Vec<Span>,
+    /// Their records.
+    pub records: Vec<Span>,
+    /// The constraints, in the order of their records.
+    pub order: Vec<u32>,
+}
+
+/// A constraint and where it belongs.
+struct Placed {
+    constraint: u32,
+    tile: u32,
+    link: Link,
+}
+
+impl Tiling {
+    pub fn is_empty(&self) -> bool {
+        self.phases.is_empty()
+    }
+
+    /// Tiles what can be tiled of a set of constraints. The grids are in ascending order.
+    pub fn new(set: &ConstraintSet, grids: &[Grid]) -> Self {
+        if set.info.is_group() || grids.is_empty() {
+            return Self::default();
+        }
+        let firsts = first_tiles(grids);
+        let mut materials = vec![Vec::new(); grids.len()];
+        let mut placed: Vec<Placed> = Vec::new();
+        for (index, record) in (0..).zip(set.records()) {
+            placed.extend(place(set, grids, &firsts, index, record, &mut materials));
+        }
+        let pattern = pattern(&placed, set.info.arity);
+        let bit_of: HashMap<Link, u32> = (0..).zip(&pattern).map(|(bit, &link)| (link, bit)).collect();
+        placed.retain(|placed| bit_of.contains_key(&placed.link));
+        placed.sort_by_key(|placed| (phase(grids, &firsts, placed.tile), placed.tile, bit_of[&placed.link]));
+        // Of two constraints of the same place the second is left to the colours.
+        placed.dedup_by_key(|placed| (placed.tile, bit_of[&placed.link]));
+
+        let mut tiling = Self { pattern, ..Self::default() };
+        for tile in placed.chunk_by(|a, b| a.tile == b.tile) {
+            let (index, row, column) = corner(grids, &firsts, tile[0].tile);
+            let grid = &grids[index];
+            let (mut slots, mut links) = (0u32, 0u64);
+            for Placed { link, .. } in tile {
+                links |= 1 << bit_of[link];
+                link.slots[..set.info.arity].iter().for_each(|slot| slots |= 1 << slot);
+            }
+            tiling.rows.push([
+                grid.first + row * grid.columns + column,
+                grid.columns,
+                slots,
+                tiling.order.len() as u32,
+            ]);
+            tiling.rows.push([links as u32, (links >> 32) as u32, 0, 0]);
+            tiling.rows.push(std::array::from_fn(|place| materials[index].get(place).copied().unwrap_or(0)));
+            tiling.order.extend(tile.iter().map(|placed| placed.constraint));
+        }
+        let (mut tile, mut record) = (0, 0);
+        for of_phase in placed.chunk_by(|a, b| phase(grids, &firsts, a.tile) == phase(grids, &firsts, b.tile)) {
+            let tiles = of_phase.chunk_by(|a, b| a.tile == b.tile).count() as u32;
+            tiling.phases.push(Span { first: tile, count: tiles });
+            tiling.records.push(Span { first: record, count: of_phase.len() as u32 });
+            tile += tiles;
+            record += of_phase.len() as u32;
+        }
+        tiling
+    }
+
+    /// The slots that any link of the pattern names, in ascending order.
+    pub fn slots(&self, arity: usize) -> Vec<u32> {
+        let named =
+            self.pattern.iter().flat_map(|link| &link.slots[..arity]).fold(0u32, |slots, slot| slots | 1 << slot);
+        (0..SPAN * SPAN).filter(|slot| named >> slot & 1 == 1).collect()
+    }
+}
+
+/// The number of the first tile of each grid.
+fn first_tiles(grids: &[Grid]) -> Vec<u32> {
+    let tiles = |grid: &Grid| grid.columns.div_ceil(SIDE) * grid.rows.div_ceil(SIDE);
+    grids.iter().scan(0, |sum, grid| Some(std::mem::replace(sum, *sum + tiles(grid)))).collect()
+}
+
+/// The grid of a tile, and the row and column of its upper left particle.
+fn corner(grids: &[Grid], firsts: &[u32], tile: u32) -> (usize, u32, u32) {
+    let index = firsts.partition_point(|&first| first <= tile) - 1;
+    let local = tile - firsts[index];
+    let across = grids[index].columns.div_ceil(SIDE);
+    (index, local / across * SIDE, local % across * SIDE)
+}
+
+fn phase(grids: &[Grid], firsts: &[u32], tile: u32) -> usize {
+    let (_, row, column) = corner(grids, firsts, tile);
+    (row / SIDE % 2 * 2 + column / SIDE % 2) as usize % PHASES
+}
+
+/// The tile and the link of a constraint; nothing where its particles do not lie together in a grid.
+/// Its material is put on the list of the grid.
+fn place(
+    set: &ConstraintSet,
+    grids: &[Grid],
+    firsts: &[u32],
+    constraint: u32,
+    record: &[u32],
+    materials: &mut [Vec<u32>],
+) -> Option<Placed> {
+    let particles = &record[..set.info.arity];
+    let index = grids.partition_point(|grid| grid.first <= particles[0]).checked_sub(1)?;
+    let grid = &grids[index];
+    let mut places = [[0; 2]; MAX_ARITY];
+    for (place, &particle) in places.iter_mut().zip(particles) {
+        let local = particle.checked_sub(grid.first).filter(|&local| local < grid.columns * grid.rows)?;
+        *place = [local / grid.columns, local % grid.columns];
+    }
+    let places = &places[..particles.len()];
+    let least = |axis: usize| places.iter().map(|place| place[axis]).min().unwrap_or(0);
+    let corner = [least(0) / SIDE, least(1) / SIDE];
+    let mut slots = [0; MAX_ARITY];
+    for (slot, place) in slots.iter_mut().zip(places) {
+        let [row, column] = [place[0] - corner[0] * SIDE, place[1] - corner[1] * SIDE];
+        if row >= SPAN || column >= SPAN {
+            return None;
+        }
+        *slot = (row * SPAN + column) as u8;
+    }
+    let tile = firsts[index] + corner[0] * grid.columns.div_ceil(SIDE) + corner[1];
+    let (materials, material) = (&mut materials[index], record[set.info.material_word()]);
+    let rank = materials.iter().position(|&known| known == material).unwrap_or(materials.len());
+    if rank == materials.len() {
+        if rank == MOST_MATERIALS {
+            return None;
+        }
+        materials.push(material);
+    }
+    Some(Placed { constraint, tile, link: Link { slots, material: rank as u8 } })
+}
+
+/// The links that occur most often, in an order in which those of one colour stand together: a sweep in the order of the mesh would pump
+/// energy into the cloth.
+fn pattern(placed: &[Placed], arity: usize) -> Vec<Link> {
+    // How often, and where first.
+    let mut counts: HashMap<Link, (u32, u32)> = HashMap::new();
+    for Placed { constraint, link, .. } in placed {
+        counts.entry(*link).or_insert((0, *constraint)).0 += 1;
+    }
+    let mut links: Vec<(Link, (u32, u32))> = counts.into_iter().collect();
+    links.sort_by_key(|&(_, (count, first))| (std::cmp::Reverse(count), first));
+    links.truncate(MOST_LINKS);
+    links.sort_by_key(|&(_, (_, first))| first);
+    let mut used = [0u64; (SPAN * SPAN) as usize];
+    let mut colored: Vec<(u32, Link)> = Vec::new();
+    for (link, _) in links {
+        let slots = || link.slots[..arity].iter().map(|&slot| usize::from(slot));
+        let color = (!slots().fold(0, |taken, slot| taken | used[slot])).trailing_zeros();
+        slots().for_each(|slot| used[slot] |= 1u64.checked_shl(color).unwrap_or(0));
+        colored.push((color, link));
+    }
+    colored.sort_by_key(|&(color, _)| color);
+    colored.into_iter().map(|(_, link)| link).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClothGrid, Distance, Material, Scene, kinds::Kind, kinds::kind_index};
+
+    /// Two grids with links between any two of their particles, near and far.
+    fn tangle() -> Scene {
+        let mut scene = Scene::new();
+        for [columns, rows] in [[7, 9], [16, 4]] {
+            scene.add_cloth_grid(&ClothGrid { columns, rows, ..ClothGrid::default() }).unwrap();
+        }
+        let count = scene.particle_count() as u32;
+        for k in 0..400 {
+            let particles = [k * 37 % count, (k * 37 + k % 23 + 1) % count];
+            scene.add(Distance { particles, rest_length: 1.0 }, Material::compliant((k % 3) as f32)).unwrap();
+        }
+        scene
+    }
+
+    #[test]
+    fn tiles_of_a_phase_share_no_particle_and_slots_lead_to_the_particles() {
+        let scene = tangle();
+        let set = &scene.constraints[kind_index(Distance::INFO)];
+        let tiling = Tiling::new(set, &scene.grids);
+        assert_eq!(tiling.phases.len(), PHASES);
+        assert_eq!(tiling.pattern.len(), MOST_LINKS);
+        let mut seen = vec![false; set.len()];
+        let mut place = 0;
+        for phase in &tiling.phases {
+            let mut owner = vec![usize::MAX; scene.particle_count()];
+            for tile in phase.range() {
+                let rows = &tiling.rows[3 * tile..3 * (tile + 1)];
+                let ([first, columns, slots, record], [low, high, ..]) = (rows[0], rows[1]);
+                assert_eq!(record as usize, place);
+                let links = u64::from(low) | u64::from(high) << 32;
+                for (_, link) in tiling.pattern.iter().enumerate().filter(|(bit, _)| links >> bit & 1 == 1) {
+                    let constraint = tiling.order[place] as usize;
+                    let record = &set.words[constraint * set.info.record_words..];
+                    for k in 0..set.info.arity {
+                        let slot = u32::from(link.slots[k]);
+                        assert_eq!(slots >> slot & 1, 1);
+                        assert_eq!(record[k], first + slot / SPAN * columns + slot % SPAN);
+                        let owner = &mut owner[record[k] as usize];
+                        assert!(*owner == usize::MAX || *owner == tile, "particle {} of two tiles", record[k]);
+                        *owner = tile;
+                    }
+                    assert_eq!(record[set.info.material_word()], rows[2][usize::from(link.material)]);
+                    assert!(!std::mem::replace(&mut seen[constraint], true));
+                    place += 1;
+                }
+            }
+        }
+        assert_eq!(place, tiling.order.len());
+        // All that the cloths are made of is in tiles; what leads far away is not.
+        let tiled = seen.iter().filter(|seen| **seen).count();
+        assert!(tiled < set.len() && tiled > set.len() - 400, "{tiled} of {}", set.len());
+    }
+
+    #[test]
+    fn links_of_one_colour_stand_together() {
+        let mut scene = Scene::new();
+        scene.add_cloth_grid(&ClothGrid { columns: 9, rows: 9, ..ClothGrid::default() }).unwrap();
+        let tiling = Tiling::new(&scene.constraints[kind_index(Distance::INFO)], &scene.grids);
+        assert_eq!(tiling.pattern.len() as u32, 6 * SIDE * SIDE);
+        let shares = |a: &Link, b: &Link| a.slots[..2].iter().any(|slot| b.slots[..2].contains(slot));
+        // The first run without a shared particle is longer than a line of the mesh.
+        let run =
+            (1..).find(|&end| tiling.pattern[..end].iter().any(|link| shares(link, &tiling.pattern[end]))).unwrap();
+        assert!(run > SPAN as usize, "{run}");
+    }
+}
