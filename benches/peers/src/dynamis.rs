@@ -1,0 +1,70 @@
+//! Soft bodies of dynamis, on the GPU that supple takes.
+//!
+//! Its constraints are XPBD with compliances, all solved at once from the same positions and averaged. Its own cloth ends at 64 × 64
+//! particles, so both take the constraints of the workload.
+
+use crate::drape::{DT, Drape, Link, Player, Ready, SUBSTEPS, State};
+use anyhow::{Result, anyhow, ensure};
+use dynamis::{GpuContext, GpuRequest, PhysicsConfig, SoftBodyDesc, SoftBodyHandle, SoftElement, WarmupBudget, World};
+use supple::wgpu;
+
+/// 20 substeps of one sweep, undamped.
+pub fn same(drape: &Drape) -> Result<Ready> {
+    let config =
+        PhysicsConfig { soft_substeps: SUBSTEPS, soft_iterations: 1, damping: 0.0, ..PhysicsConfig::default() };
+    ready(drape, config, "20 substeps, undamped")
+}
+
+/// Its own settings.
+pub fn default(drape: &Drape) -> Result<Ready> {
+    ready(drape, PhysicsConfig::default(), "its settings at their defaults")
+}
+
+fn ready(drape: &Drape, config: PhysicsConfig, note: &str) -> Result<Ready> {
+    let gpu = open()?;
+    let adapter = gpu.adapter_info().name;
+    let element = |link: Link| {
+        let [first, second] = link.particles;
+        SoftElement::distance(first, second, link.rest_length).compliance(link.compliance)
+    };
+    let elements: Vec<SoftElement> = drape.links().into_iter().map(element).collect();
+    let constraints = elements.len();
+    let body = SoftBodyDesc::new(drape.positions(), elements).inverse_masses(drape.inverse_masses());
+    let mut world = World::new(gpu, config);
+    let handle = world.add_soft_body(body);
+    world.warmup(WarmupBudget::All);
+    Ok(Ready {
+        player: Box::new(Cloth { world, handle }),
+        constraints,
+        substeps: config.soft_substeps,
+        iterations: config.soft_iterations,
+        note: format!("dynamis 0.7: the constraints of the workload, all at once and averaged; {note}; {adapter}"),
+    })
+}
+
+/// The adapter that supple takes, by its name, unless it runs on the CPU: dynamis takes seconds a frame there, and says nothing of
+/// what it is on a GPU.
+fn open() -> Result<GpuContext> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let adapter = supple::gpu::choose_adapter(&instance, None)?.get_info();
+    ensure!(adapter.device_type != wgpu::DeviceType::Cpu, "runs on GPUs only, and {} is a CPU adapter", adapter.name);
+    pollster::block_on(GpuContext::open(&GpuRequest::adapter_named(adapter.name))).map_err(|error| anyhow!("{error}"))
+}
+
+struct Cloth {
+    world: World,
+    handle: SoftBodyHandle,
+}
+
+impl Player for Cloth {
+    fn play(&mut self) -> Result<()> {
+        self.world.step(DT);
+        self.world.gpu().device().poll(wgpu::PollType::wait_indefinitely())?;
+        Ok(())
+    }
+
+    fn state(&mut self) -> Result<State> {
+        // It keeps velocities to itself.
+        Ok(State { positions: self.world.soft_body_positions(self.handle), velocities: None })
+    }
+}

@@ -1,0 +1,78 @@
+//! supple itself, through its public API.
+
+use crate::drape::{DT, Drape, Player, Ready, SUBSTEPS, State};
+use anyhow::Result;
+use supple::gpu::Context;
+use supple::{ClothGrid, Distance, Material, Particle, Scene, Settings, Solver, wgpu};
+
+/// The workload to the letter, without tethers: every particle and every constraint by hand. Only the order is that of supple's own
+/// colouring, which has other constraints among those of the border.
+pub fn same(drape: &Drape) -> Result<Ready> {
+    let mut scene = Scene::new();
+    for (position, inverse_mass) in drape.positions().into_iter().zip(drape.inverse_masses()) {
+        scene.add_particle(Particle { position, inverse_mass, ..Particle::default() })?;
+    }
+    for link in drape.links() {
+        let distance = Distance { particles: link.particles, rest_length: link.rest_length };
+        scene.add(distance, Material::compliant(link.compliance))?;
+    }
+    let settings = Settings { dt: DT, substeps: SUBSTEPS, iterations: 1, ..Settings::default() };
+    ready(&scene, settings, "the workload to the letter")
+}
+
+/// Its own cloth with its own settings. Their compliances, substeps and sweeps are those of the workload; two tethers a particle
+/// come on top, and particles of the border weigh half.
+pub fn default(drape: &Drape) -> Result<Ready> {
+    let rest = drape.rest_positions();
+    let n = drape.n as usize;
+    let [origin, column_end, row_end] = [rest[0], rest[n - 1], rest[n * (n - 1)]];
+    let axis = |end: [f32; 3]| std::array::from_fn(|k| end[k] - origin[k]);
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&ClothGrid {
+        columns: drape.n,
+        rows: drape.n,
+        origin,
+        column_axis: axis(column_end),
+        row_axis: axis(row_end),
+        ..ClothGrid::default()
+    })?;
+    for (particle, position) in cloth.particles.zip(drape.positions()) {
+        scene.set_position(particle, position)?;
+    }
+    for pin in drape.pins() {
+        scene.pin(pin)?;
+    }
+    ready(&scene, Settings::default(), "its cloth and settings at their defaults: two tethers a particle")
+}
+
+fn ready(scene: &Scene, settings: Settings, note: &str) -> Result<Ready> {
+    let gpu = Context::new(supple::required_limits(scene))?;
+    let solver = Solver::new(&gpu.device, &gpu.queue, scene, settings)?;
+    let colors = solver.coloring::<Distance>().histogram().len();
+    Ok(Ready {
+        constraints: scene.constraint_count(),
+        substeps: settings.substeps,
+        iterations: settings.iterations,
+        note: format!("{note}; {colors} colours; {}", gpu.adapter_name()),
+        player: Box::new(Cloth { gpu, solver }),
+    })
+}
+
+struct Cloth {
+    gpu: Context,
+    solver: Solver,
+}
+
+impl Player for Cloth {
+    fn play(&mut self) -> Result<()> {
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        self.solver.encode(&mut encoder, 1);
+        self.gpu.queue.submit([encoder.finish()]);
+        self.gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
+        Ok(())
+    }
+
+    fn state(&mut self) -> Result<State> {
+        Ok(State { positions: self.solver.read_positions()?, velocities: Some(self.solver.read_velocities()?) })
+    }
+}

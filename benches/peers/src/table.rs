@@ -1,0 +1,130 @@
+//! The runs as one table.
+
+use crate::drape::measure::median;
+use crate::drape::{Drape, Init, Line};
+use crate::peers::{Peer, SUPPLE};
+use anyhow::Result;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// One run of one peer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    pub name: String,
+    pub round: u32,
+    /// How many processors others took meanwhile, where the system says it.
+    pub others_cores: Option<f64>,
+    #[serde(flatten)]
+    pub line: Line,
+}
+
+/// What became of a peer.
+pub struct Outcome {
+    pub peer: &'static Peer,
+    pub runs: Vec<Run>,
+    /// Why it was not played, or not to the end.
+    pub fault: Option<String>,
+}
+
+impl Outcome {
+    pub fn new(peer: &'static Peer) -> Self {
+        Self { peer, runs: Vec::new(), fault: None }
+    }
+
+    /// The median of a figure over the rounds, if it is there in all of them.
+    fn median(&self, figure: impl Fn(&Line) -> Option<f64>) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.runs.iter().map(|run| figure(&run.line)).collect();
+        values.filter(|values| !values.is_empty()).map(median)
+    }
+
+    /// How many times the time of another in the same round, in the median.
+    fn ratio(&self, to: &Outcome) -> Option<f64> {
+        let pairs = self
+            .runs
+            .iter()
+            .flat_map(|run| to.runs.iter().filter(|other| other.round == run.round).map(move |other| (run, other)));
+        let ratios: Vec<f64> =
+            pairs.map(|(run, other)| run.line.ms_per_frame_median / other.line.ms_per_frame_median).collect();
+        (!ratios.is_empty()).then(|| median(ratios))
+    }
+
+    fn row(&self, supple: Option<&Outcome>) -> String {
+        let name = self.peer.name;
+        let Some(run) = self.runs.first() else {
+            let fault = self.fault.as_deref().unwrap_or("not played");
+            return format!("| {name} | not run: {} | | | | | | |", fault.replace('|', "/"));
+        };
+        let best = self.runs.iter().map(|run| run.line.ms_min).fold(f64::INFINITY, f64::min);
+        let (line, fault) = (&run.line, self.fault.as_ref().map(|fault| format!("; then: {fault}")));
+        format!(
+            "| {name} | {} | {} | {} | {} | {} / {} | {} / {} | {} × {}; {}{} |",
+            figure(self.median(|line| Some(line.ms_per_frame_median))),
+            figure(supple.and_then(|supple| self.ratio(supple))),
+            figure(Some(best)),
+            figure(self.median(|line| line.user_ms_per_frame)),
+            percent(self.median(|line| line.mean_strain)),
+            percent(self.median(|line| line.max_strain)),
+            percent(self.median(|line| line.mean_strain_late)),
+            percent(self.median(|line| line.max_strain_late)),
+            line.substeps,
+            line.iterations,
+            line.note.replace('|', "/"),
+            fault.unwrap_or_default(),
+        )
+    }
+}
+
+/// The table, and what has to be known to read it.
+pub fn markdown(adapter: &str, drape: &Drape, frames: u32, repeat: u32, outcomes: &[Outcome]) -> Result<String> {
+    let supple = outcomes.iter().find(|outcome| outcome.peer.name == SUPPLE);
+    let cores = std::thread::available_parallelism()?;
+    let loads: Vec<f64> =
+        outcomes.iter().flat_map(|outcome| &outcome.runs).filter_map(|run| run.others_cores).collect();
+    let init = if drape.init == Init::Hang { "hanging" } else { "flat" };
+    let mut text = format!(
+        "Adapter: {adapter}. CPU: {}, {cores} threads. Cloth of {n} × {n} particles, hung by two corners, {init} at the start, {} constraints; \
+         {frames} frames of 1/60 s. Medians over {repeat} rounds; in each, all play one after the other.",
+        cpu().as_deref().unwrap_or("unknown"),
+        drape.links().len(),
+        n = drape.n,
+    );
+    if !loads.is_empty() {
+        let most = loads.iter().copied().fold(0.0, f64::max);
+        write!(text, " Meanwhile others took {:.1} of the processors, {most:.1} at most.", median(loads))?;
+    }
+    write!(
+        text,
+        "\n\n| peer | ms a frame | to supple | best frame ms | CPU ms a frame | structural strain after {:.1} s, mean / max | \
+         over the last frames, mean / max | substeps × sweeps; what it is |\n|---|---|---|---|---|---|---|---|\n",
+        f64::from(frames) / 60.0
+    )?;
+    for outcome in outcomes {
+        writeln!(text, "{}", outcome.row(supple))?;
+    }
+    Ok(text)
+}
+
+/// Three digits, or a dash where there is nothing.
+fn figure(value: Option<f64>) -> String {
+    match value {
+        None => "–".into(),
+        Some(value) if value >= 100.0 => format!("{value:.0}"),
+        Some(value) if value >= 10.0 => format!("{value:.1}"),
+        Some(value) if value >= 1.0 => format!("{value:.2}"),
+        Some(value) => format!("{value:.3}"),
+    }
+}
+
+/// A strain. What blew up has none, or less than none.
+fn percent(strain: Option<f64>) -> String {
+    match strain {
+        Some(strain) if strain >= 0.0 => format!("{} %", figure(Some(strain * 100.0))),
+        _ => "–".into(),
+    }
+}
+
+fn cpu() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let model = text.lines().find_map(|line| line.strip_prefix("model name"))?;
+    Some(model.trim_start_matches([' ', '\t', ':']).to_owned())
+}
