@@ -74,12 +74,22 @@ struct BodyGraph {
     /// Neighbours of particle p: `edges[offsets[p]..offsets[p + 1]]`, sorted by particle.
     offsets: Vec<u32>,
     edges: Vec<(u32, f32)>,
-    /// The other two corners of each triangle at p, likewise.
+    /// The triangles at p, likewise.
     fan_offsets: Vec<u32>,
-    fans: Vec<[u32; 2]>,
+    fans: Vec<Blade>,
     /// Whether a shortest way can turn at a particle: the material around it spans more than half a turn at a border, more
     /// than a whole one inside.
     corners: Vec<bool>,
+}
+
+/// A triangle, as one of its corners sees it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Blade {
+    /// The other two corners.
+    corners: [u32; 2],
+    /// The sides to the first and to the second of them, and the one between them; infinite where there is no edge. They stand here,
+    /// as the edges of the other corners lie far away in memory.
+    sides: [f32; 3],
 }
 
 /// A way to a particle from a pin, for the queue: the nearest comes first.
@@ -183,26 +193,40 @@ impl BodyGraph {
             edges[offsets[particle] as usize..offsets[particle + 1] as usize].sort_by_key(|edge| edge.0);
         }
         let triangles = &scene.triangles[body.triangles.start as usize..body.triangles.end as usize];
-        let corners = triangles.iter().flat_map(|triangle| {
-            let [a, b, c] = triangle.map(|particle| particle - first);
-            [(a, [b, c]), (b, [c, a]), (c, [a, b])]
-        });
-        let (fan_offsets, fans) = group(count, corners);
+        let length = |a: u32, b: u32| {
+            let neighbours: &[(u32, f32)] = &edges[offsets[a as usize] as usize..offsets[a as usize + 1] as usize];
+            neighbours.binary_search_by_key(&b, |edge| edge.0).map_or(f32::INFINITY, |place| neighbours[place].1)
+        };
+        let blades: Vec<[(u32, Blade); 3]> = triangles
+            .iter()
+            .map(|triangle| {
+                let [a, b, c] = triangle.map(|particle| particle - first);
+                let [ab, bc, ca] = [length(a, b), length(b, c), length(c, a)];
+                let blade = |corners, sides| Blade { corners, sides };
+                [(a, blade([b, c], [ab, ca, bc])), (b, blade([c, a], [bc, ab, ca])), (c, blade([a, b], [ca, bc, ab]))]
+            })
+            .collect();
+        let (fan_offsets, fans) = group(count, blades.iter().flatten().copied());
         let (first_particle, tethers) = (first, body.tethers);
         let mut graph = Self { first_particle, tethers, offsets, edges, fan_offsets, fans, corners: Vec::new() };
-        graph.corners = (0..count as u32).map(|particle| graph.is_corner(particle)).collect();
+        let mut met = Vec::new();
+        graph.corners = (0..count as u32).map(|particle| graph.is_corner(particle, &mut met)).collect();
         graph
     }
 
-    fn is_corner(&self, particle: u32) -> bool {
+    /// `met` is room to work in.
+    fn is_corner(&self, particle: u32, met: &mut Vec<u32>) -> bool {
         let fan = self.fan(particle);
-        let angle = |&[b, c]: &[u32; 2]| {
-            let sides = [self.rest_length(particle, b), self.rest_length(particle, c), self.rest_length(b, c)];
-            let [Some(b), Some(c), Some(a)] = sides else { return 0.0 };
+        let angle = |blade: &Blade| {
+            let [b, c, a] = blade.sides;
+            if !blade.sides.iter().all(|side| side.is_finite()) {
+                return 0.0;
+            }
             ((b * b + c * c - a * a) / (2.0 * b * c)).clamp(-1.0, 1.0).acos()
         };
         // Inside, each neighbour is met once as the second corner of a triangle and once as the third.
-        let mut met: Vec<u32> = fan.iter().flatten().copied().collect();
+        met.clear();
+        met.extend(fan.iter().flat_map(|blade| blade.corners));
         met.sort_unstable();
         let inside = met.chunks(2).all(|pair| pair.len() == 2 && pair[0] == pair[1]);
         let straight = if inside { std::f32::consts::TAU } else { std::f32::consts::PI };
@@ -218,14 +242,9 @@ impl BodyGraph {
         &self.edges[self.offsets[particle] as usize..self.offsets[particle + 1] as usize]
     }
 
-    fn fan(&self, particle: u32) -> &[[u32; 2]] {
+    fn fan(&self, particle: u32) -> &[Blade] {
         let particle = particle as usize;
         &self.fans[self.fan_offsets[particle] as usize..self.fan_offsets[particle + 1] as usize]
-    }
-
-    fn rest_length(&self, a: u32, b: u32) -> Option<f32> {
-        let neighbours = self.neighbours(a);
-        neighbours.binary_search_by_key(&b, |edge| edge.0).ok().map(|place| neighbours[place].1)
     }
 
     fn tie(&self, is_pinned: &impl Fn(u32) -> bool) -> Vec<TetherRow> {
@@ -280,21 +299,18 @@ impl BodyGraph {
             for &(to, length) in self.neighbours(particle) {
                 reach(&mut labels, to, Label { distance: distance + length, settled: false, ..along_edges });
             }
-            for &[b, c] in self.fan(particle) {
-                for (known, to) in [(b, c), (c, b)] {
+            for &Blade { corners: [b, c], sides: [ab, ac, bc] } in self.fan(particle) {
+                if !(ab.is_finite() && ac.is_finite() && bc.is_finite()) {
+                    continue;
+                }
+                for (known, to, base, side) in [(b, c, ab, ac), (c, b, ac, ab)] {
                     let slots = &labels[known as usize * per_particle..][..per_particle];
                     // Only two ways that have been straight since the same corner belong to one front.
                     let same_front = |label: &&Label| label.source == source && label.root == here.root;
                     let Some(known_label) = slots.iter().find(same_front) else { continue };
                     let [straight, known_straight] =
                         [distance, known_label.distance].map(|distance| distance - here.root_distance);
-                    let sides = (
-                        self.rest_length(particle, known),
-                        self.rest_length(particle, to),
-                        self.rest_length(known, to),
-                    );
-                    let (Some(base), Some(side), Some(other_side)) = sides else { continue };
-                    if let Some(straight) = unfold(straight, known_straight, base, side, other_side) {
+                    if let Some(straight) = unfold(straight, known_straight, base, side, bc) {
                         reach(
                             &mut labels,
                             to,
