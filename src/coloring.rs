@@ -76,7 +76,8 @@ impl Coloring {
         let mut colors = vec![0u8; constraint_count];
         let constraint = |index: u32| &particles[range(index)];
         // The highest degree of a particle of each constraint, and by it a counting sort, highest first.
-        let highest = |index: u32| constraint(index).iter().map(|&particle| degree[particle as usize]).max().unwrap_or(0);
+        let highest =
+            |index: u32| constraint(index).iter().map(|&particle| degree[particle as usize]).max().unwrap_or(0);
         let busiest: Vec<u32> = (0..constraint_count as u32).map(highest).collect();
         let most = busiest.iter().copied().max().unwrap_or(0) as usize;
         let mut places = vec![0u32; most + 2];

@@ -8,7 +8,7 @@ mod common;
 use allocation_counter::AllocationInfo;
 use common::{gpu, hanging_cloth, solver};
 use supple::gpu::{Context, pass_name};
-use supple::{Collider, Material, Pass, Pose, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver, Wind, wgpu};
+use supple::{Collider, Material, Pass, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver, Wind, wgpu};
 
 /// A pass that does nothing, for calls as supple makes them: one bind group, with a dynamic offset or without.
 struct Idle {
@@ -31,10 +31,9 @@ impl Idle {
             has_dynamic_offset: has_offset,
             min_binding_size: None,
         };
-        let entry =
-            wgpu::BindGroupLayoutEntry { binding: 0, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None };
-        let layout = device
-            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &[entry] });
+        let entry = wgpu::BindGroupLayoutEntry { binding: 0, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None };
+        let layout =
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &[entry] });
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             bind_group_layouts: &[Some(&layout)],
             ..Default::default()
@@ -113,14 +112,15 @@ fn scene() -> Scene {
 fn a_frame_allocates_no_more_than_wgpu_does() {
     let gpu = gpu();
     let mut with_contacts = scene();
-    with_contacts
-        .add_collider(&Collider { shape: Shape::Sphere { radius: 0.3 }, pose: Pose::default(), ..Collider::default() })
-        .unwrap();
+    with_contacts.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
     let level = SelfCollisionLevel::Particles;
     let cases = [
         (scene(), Settings::default()),
         (scene(), Settings { iterations: 3, wind: Some(Wind::default()), ..Settings::default() }),
-        (with_contacts, Settings { self_collision: Some(SelfCollision { level, ..Default::default() }), ..Default::default() }),
+        (
+            with_contacts,
+            Settings { self_collision: Some(SelfCollision { level, ..Default::default() }), ..Default::default() },
+        ),
     ];
     for (scene, settings) in cases {
         let mut solver = solver(&gpu, &scene, settings);

@@ -4,13 +4,11 @@ mod common;
 
 use common::{gpu, hanging_cloth, solver, step};
 use supple::gpu::{Context, Timestamps, pass_name};
-use supple::{
-    Collider, Error, Scene, SelfCollision, Settings, Shape, Sweep, Wind, wgpu,
-};
+use supple::{Collider, Error, Scene, SelfCollision, Settings, Shape, Sweep, Wind, wgpu};
 
 fn with_contacts() -> (Scene, Settings) {
     let (mut scene, _) = hanging_cloth(20, 20);
-    scene.add_collider(&Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
+    scene.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
     let settings = Settings {
         self_collision: Some(SelfCollision::default()),
         wind: Some(Wind::default()),

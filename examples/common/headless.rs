@@ -215,7 +215,8 @@ fn by_pass<'a>(profiles: impl Iterator<Item = &'a Profile>) -> serde_json::Map<S
     let sums: Vec<_> = profiles.map(Profile::by_name).collect();
     let names = sums.first().into_iter().flatten().map(|&(name, _)| name);
     let time = |name: &str| {
-        let of_frame = |frame: &Vec<(&str, f64)>| frame.iter().find(|&&(other, _)| other == name).map(|&(_, time)| time);
+        let of_frame =
+            |frame: &Vec<(&str, f64)>| frame.iter().find(|&&(other, _)| other == name).map(|&(_, time)| time);
         median(sums.iter().filter_map(of_frame).collect())
     };
     names.map(|name| (name.to_owned(), time(name).into())).collect()

@@ -38,7 +38,9 @@ impl Trace {
         let slice = |row: u32, name: &str, begin: f64, end: f64, details: Value| json!({ "ph": "X", "pid": 1, "tid": row, "cat": "frame", "name": name, "ts": begin, "dur": end - begin, "args": details });
         let name = format!("frame {frame}");
         let mut events = vec![slice(HOST, &name, since(begin), since(done), json!({}))];
-        for (name, begin, end) in [("record", begin, recorded), ("submit", recorded, submitted), ("wait", submitted, done)] {
+        for (name, begin, end) in
+            [("record", begin, recorded), ("submit", recorded, submitted), ("wait", submitted, done)]
+        {
             events.push(slice(HOST, name, since(begin), since(end), json!({})));
         }
         let at = |milliseconds: f64| since(submitted) + milliseconds * 1e3;

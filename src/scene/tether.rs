@@ -14,7 +14,7 @@
 
 use super::{Scene, TetheredBody};
 use crate::error::{Error, Result, check_positive};
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// How a body is tied to its pins.
@@ -92,26 +92,26 @@ struct Blade {
     sides: [f32; 3],
 }
 
-/// A way to a particle from a pin, for the queue: the nearest comes first.
-#[derive(Clone, Copy, PartialEq)]
-struct Arrival {
-    distance: f32,
-    particle: u32,
-    source: u32,
-}
+/// A way to a particle from a pin, for the queue, which has the nearest first, then the lower particle and the lower source: one
+/// number, as comparing is most of what a queue does. Lengths are never negative, so their bits are in their order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Arrival(Reverse<u128>);
 
-impl Eq for Arrival {}
-
-impl Ord for Arrival {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let ties = || (other.particle, other.source).cmp(&(self.particle, self.source));
-        other.distance.total_cmp(&self.distance).then_with(ties)
+impl Arrival {
+    fn new(distance: f32, particle: u32, source: u32) -> Self {
+        Self(Reverse(u128::from(distance.to_bits()) << 64 | u128::from(particle) << 32 | u128::from(source)))
     }
-}
 
-impl PartialOrd for Arrival {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+    fn distance(self) -> f32 {
+        f32::from_bits((self.0.0 >> 64) as u32)
+    }
+
+    fn particle(self) -> u32 {
+        (self.0.0 >> 32) as u32
+    }
+
+    fn source(self) -> u32 {
+        self.0.0 as u32
     }
 }
 
@@ -279,9 +279,10 @@ impl BodyGraph {
         for particle in (0..count).filter(|particle| is_pinned(self.first_particle + particle)) {
             let label = Label { source: particle, distance: 0.0, root: particle, root_distance: 0.0, settled: false };
             labels[particle as usize * per_particle] = label;
-            queue.push(Arrival { distance: 0.0, particle, source: particle });
+            queue.push(Arrival::new(0.0, particle, particle));
         }
-        while let Some(Arrival { distance, particle, source }) = queue.pop() {
+        while let Some(arrival) = queue.pop() {
+            let (distance, particle, source) = (arrival.distance(), arrival.particle(), arrival.source());
             let slots = &mut labels[particle as usize * per_particle..][..per_particle];
             let Some(label) = slots.iter_mut().find(|label| label.source == source && !label.settled) else { continue };
             if distance > label.distance {
@@ -291,7 +292,7 @@ impl BodyGraph {
             let here = *label;
             let mut reach = |labels: &mut [Label], to: u32, label: Label| {
                 if offer(&mut labels[to as usize * per_particle..][..per_particle], label) {
-                    queue.push(Arrival { distance: label.distance, particle: to, source });
+                    queue.push(Arrival::new(label.distance, to, source));
                 }
             };
             let turned = Label { root: particle, root_distance: distance, ..here };
@@ -310,6 +311,12 @@ impl BodyGraph {
                     let Some(known_label) = slots.iter().find(same_front) else { continue };
                     let [straight, known_straight] =
                         [distance, known_label.distance].map(|distance| distance - here.root_distance);
+                    // Most ways lead back to where the front has come from, and need not be unfolded to see that they are longer.
+                    let slots = &labels[to as usize * per_particle..][..per_particle];
+                    let least = here.root_distance * (1.0 - 1e-5) + shortest(straight, known_straight, base, side, bc);
+                    if slots.iter().any(|label| label.source == source && label.distance < least) {
+                        continue;
+                    }
                     if let Some(straight) = unfold(straight, known_straight, base, side, bc) {
                         reach(
                             &mut labels,
@@ -356,6 +363,13 @@ fn unfold(da: f32, db: f32, ab: f32, ac: f32, bc: f32) -> Option<f32> {
     let crossing = sx + (cx - sx) * sy / (sy + cy);
     let slack = 1e-6 * ab;
     (crossing >= -slack && crossing <= ab + slack).then(|| (cx - sx).hypot(cy + sy) as f32)
+}
+
+/// No more than what [`unfold`] says, and quicker. For a point x of the edge the way is |sx| + |xc|, which is at least da − |ax| + ac − |ax|,
+/// and likewise from b; the mean of both does not depend on x. A little less for roundings.
+fn shortest(da: f32, db: f32, ab: f32, ac: f32, bc: f32) -> f32 {
+    let sum = da + db + ac + bc;
+    0.5 * sum - ab - 1e-5 * (sum + ab)
 }
 
 #[cfg(test)]
@@ -452,6 +466,31 @@ mod tests {
             assert!(error > -1e-5, "{error} at row {z}, column {x}");
         }
         assert!(worst < 1.5e-2, "{worst}");
+    }
+
+    #[test]
+    fn no_unfolded_way_is_shorter_than_the_shortest() {
+        let mut state = 1u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 24) as f32
+        };
+        let (mut found, mut tight) = (0, 0);
+        for _ in 0..100_000 {
+            // c above the x axis, the source below, a and b on it; sources near and far.
+            let ab = 0.1 + random();
+            let c = glam::Vec2::new(2.0 * random() - 0.5, random());
+            let source = glam::Vec2::new(2.0 * random() - 0.5, -random()) * if random() < 0.5 { 1.0 } else { 50.0 };
+            let (a, b) = (glam::Vec2::ZERO, glam::Vec2::new(ab, 0.0));
+            let sides = [a.distance(source), b.distance(source), ab, a.distance(c), b.distance(c)];
+            let [da, db, ab, ac, bc] = sides;
+            if let Some(length) = unfold(da, db, ab, ac, bc) {
+                let least = shortest(da, db, ab, ac, bc);
+                assert!(least <= length, "{least} > {length} for {sides:?}");
+                (found, tight) = (found + 1, tight + i32::from(least > 0.9 * length));
+            }
+        }
+        assert!(found > 5000 && tight > 500, "{found}, {tight}");
     }
 
     #[test]
