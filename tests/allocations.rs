@@ -13,7 +13,8 @@ use supple::{Collider, Material, Pass, Scene, SelfCollision, SelfCollisionLevel,
 /// A pass that does nothing, for calls as supple makes them: one bind group, with a dynamic offset or without.
 struct Idle {
     pipeline: wgpu::ComputePipeline,
-    bindings: wgpu::BindGroup,
+    /// Taken in turns: wgpu leaves out what is bound already.
+    bindings: [wgpu::BindGroup; 2],
     has_offset: bool,
 }
 
@@ -52,11 +53,12 @@ impl Idle {
             usage: wgpu::BufferUsages::UNIFORM,
             mapped_at_creation: false,
         });
-        let resource = buffer.as_entire_binding();
-        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &layout,
-            entries: &[wgpu::BindGroupEntry { binding: 0, resource }],
+        let bindings = [0; 2].map(|_| {
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &layout,
+                entries: &[wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() }],
+            })
         });
         Self { pipeline, bindings, has_offset }
     }
@@ -66,11 +68,11 @@ impl Idle {
 fn record(encoder: &mut wgpu::CommandEncoder, calls: &[(bool, &Idle)]) {
     let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes: None };
     let mut pass = encoder.begin_compute_pass(&descriptor);
-    for (is_other, idle) in calls {
+    for (turn, (is_other, idle)) in calls.iter().enumerate() {
         if *is_other {
             pass.set_pipeline(&idle.pipeline);
         }
-        pass.set_bind_group(0, &idle.bindings, if idle.has_offset { &[0] } else { &[] });
+        pass.set_bind_group(0, &idle.bindings[turn % 2], if idle.has_offset { &[0] } else { &[] });
         pass.dispatch_workgroups(1, 1, 1);
     }
 }
