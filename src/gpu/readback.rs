@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 /// How long a blocking read waits for the device.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
+type Decoder<T> = dyn Fn(&[u8]) -> T + Send + Sync;
+
 /// Makes data of bytes.
-struct Decode<T>(Box<dyn Fn(&[u8]) -> T + Send + Sync>);
+struct Decode<T>(Box<Decoder<T>>);
 
 impl<T> std::fmt::Debug for Decode<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
