@@ -42,7 +42,7 @@ pub struct Report {
     pub recording_ms_median: f64,
     pub ns_per_particle_substep: f64,
     pub projections_per_second: f64,
-    /// Building scene, constraints, colours, tethers and uploading them.
+    /// From the scene to a solver that is ready: device, colours, tethers, pipelines, uploads.
     pub cook_ms: f64,
     /// Of all buffers of the solver on the GPU.
     pub bytes_per_particle: f64,

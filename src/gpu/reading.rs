@@ -178,7 +178,7 @@ impl Solver {
         Ok(cooked.coloring.unsort(&sorted))
     }
 
-    /// Size of all its buffers on the GPU [bytes]. Readbacks come on top while they are on their way, and what the driver adds to each.
+    /// Size of all its buffers on the GPU \[bytes\]. Readbacks come on top while they are on their way, and what the driver adds to each.
     pub fn memory_bytes(&self) -> u64 {
         self.buffers.bytes() + self.contacts.bytes()
     }
