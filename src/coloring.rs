@@ -182,3 +182,35 @@ pub struct Conflict {
     /// The two constraints.
     pub constraints: [u32; 2],
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_surely_fits_does_not_overflow() {
+        let mut state = 1u32;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        let [mut sure, mut overflowing] = [0; 2];
+        for round in 1..200 {
+            let particle_count = 50;
+            let mut particles = Vec::new();
+            while particles.len() < 20 * round {
+                let [a, b] = [random(particle_count), random(particle_count)];
+                if a != b {
+                    particles.extend([a, b]);
+                }
+            }
+            let overflow = Coloring::greedy(&particles, 2, particle_count as usize).overflow.count;
+            if Coloring::surely_fits(&particles, 2, particle_count as usize) {
+                assert_eq!(overflow, 0);
+                sure += 1;
+            }
+            overflowing += i32::from(overflow > 0);
+        }
+        assert!(sure > 10 && overflowing > 10, "{sure}, {overflowing}");
+    }
+}
