@@ -51,6 +51,15 @@ impl Coloring {
         Self::first_fit(particles, count, |index| offsets[index as usize]..offsets[index as usize + 1], particle_count)
     }
 
+    /// Whether first fit finds a colour for every constraint, whatever its order: each has at most `arity` particles, each of
+    /// which shares it with at most its degree − 1 others. For a quick answer where the colours themselves are not needed.
+    pub(crate) fn surely_fits(particles: &[u32], arity: usize, particle_count: usize) -> bool {
+        let mut degree = vec![0usize; particle_count];
+        particles.iter().for_each(|&particle| degree[particle as usize] += 1);
+        let most = degree.into_iter().max().unwrap_or(0);
+        most <= HUB_DEGREE && most.saturating_sub(1) * arity < MAX_COLORS
+    }
+
     fn first_fit(
         particles: &[u32],
         constraint_count: usize,
@@ -66,13 +75,26 @@ impl Coloring {
         let mut counts = [0u32; MAX_COLORS + 1];
         let mut colors = vec![0u8; constraint_count];
         let constraint = |index: u32| &particles[range(index)];
-        let busiest = |index: u32| constraint(index).iter().map(|&particle| degree[particle as usize]).max();
-        let mut sequence: Vec<u32> = (0..constraint_count as u32).collect();
-        sequence.sort_by_key(|&index| std::cmp::Reverse(busiest(index)));
+        // The highest degree of a particle of each constraint, and by it a counting sort, highest first.
+        let highest =
+            |index: u32| constraint(index).iter().map(|&particle| degree[particle as usize]).max().unwrap_or(0);
+        let busiest: Vec<u32> = (0..constraint_count as u32).map(highest).collect();
+        let most = busiest.iter().copied().max().unwrap_or(0) as usize;
+        let mut places = vec![0u32; most + 2];
+        busiest.iter().for_each(|&degree| places[most - degree as usize + 1] += 1);
+        for place in 0..=most {
+            places[place + 1] += places[place];
+        }
+        let mut sequence = vec![0u32; constraint_count];
+        for (index, &degree) in (0..).zip(&busiest) {
+            let place = &mut places[most - degree as usize];
+            sequence[*place as usize] = index;
+            *place += 1;
+        }
         for index in sequence {
             let constraint = constraint(index);
             let taken = constraint.iter().fold(0u64, |mask, &particle| mask | used[particle as usize]);
-            let hub = busiest(index) > Some(HUB_DEGREE as u32);
+            let hub = busiest[index as usize] > HUB_DEGREE as u32;
             let color = if hub { overflow_color } else { (!taken).trailing_zeros() as usize };
             if color < MAX_COLORS {
                 for &particle in constraint {
@@ -167,4 +189,36 @@ pub struct Conflict {
     pub color: Option<u32>,
     /// The two constraints.
     pub constraints: [u32; 2],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_surely_fits_does_not_overflow() {
+        let mut state = 1u32;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        let [mut sure, mut overflowing] = [0; 2];
+        for round in 1..200 {
+            let particle_count = 50;
+            let mut particles = Vec::new();
+            while particles.len() < 20 * round {
+                let [a, b] = [random(particle_count), random(particle_count)];
+                if a != b {
+                    particles.extend([a, b]);
+                }
+            }
+            let overflow = Coloring::greedy(&particles, 2, particle_count as usize).overflow.count;
+            if Coloring::surely_fits(&particles, 2, particle_count as usize) {
+                assert_eq!(overflow, 0);
+                sure += 1;
+            }
+            overflowing += i32::from(overflow > 0);
+        }
+        assert!(sure > 10 && overflowing > 10, "{sure}, {overflowing}");
+    }
 }

@@ -200,6 +200,9 @@ impl CookedKind {
             Sweep::GaussSeidel => self.coloring.overflow,
             Sweep::Jacobi => Span { first: 0, count: self.len() as u32 },
         };
+        if self.split.span.count == 0 && !self.info.is_group() {
+            return Ok(());
+        }
         // Counting sort of the slots by particle.
         let mut counts = vec![0u32; particle_count];
         self.each_slot(|particle, _| counts[particle as usize] += 1);

@@ -133,6 +133,11 @@ pub enum Error {
         /// What the device allows.
         available: u64,
     },
+    /// The device cannot take timestamps, so nothing on it can be timed.
+    #[error(
+        "the device has no timestamp queries: request it with wgpu::Features::TIMESTAMP_QUERY, where the adapter has them"
+    )]
+    NoTimestamps,
     /// The device is lost: nothing on it can be used any more. Make a new one and build the solver again.
     #[error("the graphics device is lost: {reason}")]
     DeviceLost {

@@ -97,6 +97,50 @@ fn report(name: &str, arguments: &[&str]) -> serde_json::Value {
 }
 
 #[test]
+fn cloth_says_where_the_time_goes() {
+    let trace = file("trace.json");
+    let arguments = ["--columns", "24", "--rows", "24", "--frames", "9", "--substeps", "6", "--profile"];
+    let report = report("cloth", &[&arguments[..], &["--trace", trace.to_str().unwrap()]].concat());
+    let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
+    assert!(figure("gpu_ms_per_frame_median") > 0.0 && figure("recording_ms_median") > 0.0, "{report}");
+    assert!(figure("gpu_ms_per_frame_median") < figure("ms_per_frame_max"), "{report}");
+    assert!(figure("recording_ms_median") < figure("ms_per_frame_median"), "{report}");
+    // Positions, displacements, velocities, normals, residuals and two tethers alone are 112 bytes.
+    assert!((112.0..600.0).contains(&figure("bytes_per_particle")), "{report}");
+    let passes = report["profile"].as_object().unwrap();
+    for name in
+        ["targets", "start", "predict", "tether", "project_distance", "advance", "velocity", "finish", "normals"]
+    {
+        assert!(passes[name].as_f64().is_some_and(|time| time >= 0.0), "{name} in {report}");
+    }
+    assert_eq!(passes.len(), 9, "{report}");
+    assert!(passes["project_distance"].as_f64() > Some(0.0), "{report}");
+
+    let trace: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(trace).unwrap()).unwrap();
+    let slices: Vec<_> = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X").collect();
+    let time = |event: &serde_json::Value, name: &str| event[name].as_f64().unwrap();
+    assert!(slices.iter().all(|slice| time(slice, "ts") >= 0.0 && time(slice, "dur") >= 0.0));
+    let count =
+        |name: &str, row: u32| slices.iter().filter(|slice| slice["name"] == name && slice["tid"] == row).count();
+    // Five frames of six substeps; rows are the host and the GPU.
+    for (name, row, expected) in
+        [("record", 1, 5), ("wait", 1, 5), ("start", 2, 5), ("tether", 2, 30), ("advance", 2, 25)]
+    {
+        assert_eq!(count(name, row), expected, "{name}");
+    }
+    // A pass lies within its frame.
+    for frame in 4..9 {
+        let name = format!("frame {frame}");
+        let whole = slices.iter().find(|slice| slice["name"] == name.as_str() && slice["tid"] == 2).unwrap();
+        let (begin, end) = (time(whole, "ts"), time(whole, "ts") + time(whole, "dur"));
+        let inside = slices.iter().filter(|slice| slice["tid"] == 2 && slice["name"] != name.as_str());
+        let inside =
+            inside.filter(|slice| time(slice, "ts") >= begin && time(slice, "ts") + time(slice, "dur") <= end + 1e-3);
+        assert_eq!(inside.count(), 6 * 3 - 1 + 6, "{name}");
+    }
+}
+
+#[test]
 fn cloth_bends_in_every_way() {
     for bending in ["springs", "hinges", "isometric", "none"] {
         let size = ["--columns", "24", "--rows", "24", "--frames", "30", "--rigidity", "1e-4", "--bending", bending];

@@ -3,6 +3,7 @@
 use super::measure::{median, peak_memory_mb};
 use super::obj::Sequence;
 use super::picture::{Film, Painter};
+use super::trace::{Moments, Trace};
 use super::{Demo, Figures, Options};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,10 +11,14 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
 use supple::coloring::Coloring;
-use supple::gpu::Context;
+use supple::gpu::{Context, Profile, Timestamps};
 use supple::{Distance, Hinge, IsometricBend, LineBend, Pressure, ShapeMatching, Solver, Volume, wgpu};
 
-/// What came of a run. Times are wall-clock from the recording of a frame to the end of its work on the GPU.
+/// How many of the last frames are profiled where that is asked for.
+const PROFILED_FRAMES: u32 = 5;
+
+/// What came of a run. Times are wall-clock from the recording of a frame to the end of its work on the GPU,
+/// unless they say otherwise; frames that are profiled are left out where there are others.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub adapter: String,
@@ -31,10 +36,16 @@ pub struct Report {
     pub ms_per_frame_median: f64,
     pub ms_per_frame_min: f64,
     pub ms_per_frame_max: f64,
+    /// By timestamps around the compute pass of a frame; none where the adapter has no timestamps.
+    pub gpu_ms_per_frame_median: Option<f64>,
+    /// What the host takes to record a frame, `finish` included.
+    pub recording_ms_median: f64,
     pub ns_per_particle_substep: f64,
     pub projections_per_second: f64,
-    /// Building scene, constraints, colours, tethers and uploading them.
+    /// From the scene to a solver that is ready: device, colours, tethers, pipelines, uploads.
     pub cook_ms: f64,
+    /// Of all buffers of the solver on the GPU.
+    pub bytes_per_particle: f64,
     pub peak_memory_mb: Option<f64>,
     pub mean_strain: f64,
     pub max_strain: f64,
@@ -44,6 +55,9 @@ pub struct Report {
     pub lowest_point: f64,
     pub non_finite_count: u32,
     pub seed: u64,
+    /// GPU time by pass [ms a frame], with `--profile`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<serde_json::Map<String, serde_json::Value>>,
     /// Those of the demo's script.
     #[serde(flatten)]
     pub figures: Figures,
@@ -68,6 +82,12 @@ impl Report {
             self.ms_per_frame_max,
             self.projections_per_second / 1e6,
         );
+        if let Some(gpu) = self.gpu_ms_per_frame_median {
+            println!("of these {gpu:.2} ms on the GPU; {:.3} ms to record", self.recording_ms_median);
+        }
+        for (name, value) in self.profile.iter().flatten() {
+            println!("  {name}: {:.3} ms a frame", value.as_f64().unwrap_or(f64::NAN));
+        }
         for (name, value) in &self.figures {
             println!("{name}: {value}");
         }
@@ -88,7 +108,7 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
 
     let picture_size = options.picture_size()?;
     // Before the work rather than after it.
-    for path in options.png.iter().chain(&options.gif).chain(&options.positions) {
+    for path in options.png.iter().chain(&options.gif).chain(&options.positions).chain(&options.trace) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", cannot_write(path), folder.display());
     }
@@ -107,20 +127,50 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {per_sec}, {eta} left")?;
     let progress = ProgressBar::new(options.frames.into()).with_style(style);
-    let mut times = Vec::new();
+    let timestamps = match Timestamps::new(&gpu.device, &gpu.queue, 1) {
+        Ok(timestamps) => Some(timestamps),
+        Err(supple::Error::NoTimestamps) if !options.profile && options.trace.is_none() => None,
+        Err(error) => return Err(error).context("--profile and --trace need timestamps of the GPU"),
+    };
+    let first_profiled = if options.profile || options.trace.is_some() {
+        options.frames.saturating_sub(PROFILED_FRAMES)
+    } else {
+        options.frames
+    };
+    let mut frames = Vec::new();
+    let mut trace = Trace::new();
     for frame in 0..options.frames {
         if let Some(script) = &mut demo.script {
             script.drive(&mut solver, frame)?;
         }
-        let start = Instant::now();
+        let begin = Instant::now();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        solver.encode(&mut encoder, 1);
+        let mut profile = None;
+        if frame >= first_profiled {
+            profile = Some(solver.encode_profiled(&mut encoder, 1)?);
+        } else {
+            solver.encode_timed(&mut encoder, 1, timestamps.as_ref().map(|timestamps| timestamps.writes(0)));
+        }
+        let commands = encoder.finish();
+        let recorded = Instant::now();
+        // What is asked for is no part of the frame.
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let pass = timestamps.as_ref().filter(|_| profile.is_none()).map(|timestamps| timestamps.request(&mut encoder));
         if let Some(script) = &mut demo.script {
             script.request(&solver, &mut encoder);
         }
-        let submission_index = Some(gpu.queue.submit([encoder.finish()]));
+        let submission_index = Some(gpu.queue.submit([commands, encoder.finish()]));
+        let submitted = Instant::now();
         gpu.device.poll(wgpu::PollType::Wait { submission_index, timeout: None })?;
-        times.push(start.elapsed().as_secs_f64() * 1e3);
+        let done = Instant::now();
+        let profile = profile.map(|mut profile| profile.try_take()).transpose()?.flatten();
+        let pass = pass.map(|mut pass| pass.try_take()).transpose()?.flatten();
+        let milliseconds = |end: Instant| end.duration_since(begin).as_secs_f64() * 1e3;
+        if let Some(profile) = &profile {
+            trace.push(frame, &Moments { begin, recorded, submitted, done }, profile);
+        }
+        let gpu_ms = profile.as_ref().map(Profile::milliseconds).or(pass.map(|intervals| intervals[0].milliseconds()));
+        frames.push(Frame { wall_ms: milliseconds(done), recording_ms: milliseconds(recorded), gpu_ms, profile });
         if let Some(script) = &mut demo.script {
             script.observe(&solver.read_positions()?);
         }
@@ -146,7 +196,30 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
             println!("wrote {}", path.display());
         }
     }
-    report(demo, options, &gpu, &solver, positions, times, cook_ms)
+    if let Some(path) = &options.trace {
+        trace.write(path).with_context(|| cannot_write(path))?;
+    }
+    report(demo, options, &gpu, &solver, positions, frames, cook_ms)
+}
+
+/// What a frame took.
+struct Frame {
+    wall_ms: f64,
+    recording_ms: f64,
+    gpu_ms: Option<f64>,
+    profile: Option<Profile>,
+}
+
+/// The median time of each pass [ms a frame].
+fn by_pass<'a>(profiles: impl Iterator<Item = &'a Profile>) -> serde_json::Map<String, serde_json::Value> {
+    let sums: Vec<_> = profiles.map(Profile::by_name).collect();
+    let names = sums.first().into_iter().flatten().map(|&(name, _)| name);
+    let time = |name: &str| {
+        let of_frame =
+            |frame: &Vec<(&str, f64)>| frame.iter().find(|&&(other, _)| other == name).map(|&(_, time)| time);
+        median(sums.iter().filter_map(of_frame).collect())
+    };
+    names.map(|name| (name.to_owned(), time(name).into())).collect()
 }
 
 fn report(
@@ -155,9 +228,15 @@ fn report(
     gpu: &Context,
     solver: &Solver,
     positions: Vec<[f32; 3]>,
-    times: Vec<f64>,
+    frames: Vec<Frame>,
     cook_ms: f64,
 ) -> anyhow::Result<Report> {
+    let mut plain: Vec<&Frame> = frames.iter().filter(|frame| frame.profile.is_none()).collect();
+    if plain.is_empty() {
+        plain = frames.iter().collect();
+    }
+    let times: Vec<f64> = plain.iter().map(|frame| frame.wall_ms).collect();
+    let gpu_times: Vec<f64> = plain.iter().filter_map(|frame| frame.gpu_ms).collect();
     let fastest = times.iter().copied().fold(f64::NAN, f64::min);
     let slowest = times.iter().copied().fold(f64::NAN, f64::max);
     let median = median(times);
@@ -183,9 +262,12 @@ fn report(
         ms_per_frame_median: median,
         ms_per_frame_min: fastest,
         ms_per_frame_max: slowest,
+        gpu_ms_per_frame_median: (!gpu_times.is_empty()).then(|| self::median(gpu_times)),
+        recording_ms_median: self::median(plain.iter().map(|frame| frame.recording_ms).collect()),
         ns_per_particle_substep: median * 1e6 / (particles as f64 * f64::from(settings.substeps)),
         projections_per_second: projections / median * 1e3,
         cook_ms,
+        bytes_per_particle: solver.memory_bytes() as f64 / particles as f64,
         peak_memory_mb: peak_memory_mb(),
         mean_strain: strain.mean,
         max_strain: strain.max,
@@ -193,6 +275,7 @@ fn report(
         lowest_point: positions.iter().map(|position| f64::from(position[1])).fold(f64::INFINITY, f64::min),
         non_finite_count: solver.read_diagnostics()?.non_finite_count,
         seed: options.seed,
+        profile: options.profile.then(|| by_pass(frames.iter().filter_map(|frame| frame.profile.as_ref()))),
         figures,
         positions,
     })

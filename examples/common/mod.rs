@@ -12,6 +12,7 @@ pub mod obj;
 pub mod panel;
 pub mod picture;
 pub mod shapes;
+pub mod trace;
 pub mod window;
 
 use camera::Camera;
@@ -63,6 +64,12 @@ pub struct Options {
     /// Print one line of JSON
     #[arg(long)]
     pub json: bool,
+    /// Time the passes of the last steps by timestamps of the GPU, and report ms a step by pass
+    #[arg(long)]
+    pub profile: bool,
+    /// Write a trace of the last steps, for ui.perfetto.dev
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
     /// Write the positions at the end, float32, particles × 3
     #[arg(long, value_name = "FILE.npy")]
     pub positions: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 use super::{Demo, breeze, headless};
 use std::collections::HashMap;
-use supple::gpu::Context;
+use supple::gpu::{Context, Profile};
 use supple::{Material, MaterialId, Settings, Solver, Strain, wgpu};
 use winit::event::WindowEvent;
 use winit::window::Window;
@@ -14,6 +14,10 @@ pub struct Panel {
     renderer: egui_wgpu::Renderer,
     output: Option<egui::FullOutput>,
     frame_milliseconds: f32,
+    /// Whether the passes are to be timed one by one; it costs time itself.
+    pub profiles: bool,
+    /// GPU time of a step by pass [ms], smoothed.
+    pass_milliseconds: Vec<(String, f64)>,
     /// Compliances that were moved away from the scene's.
     compliances: HashMap<MaterialId, f32>,
 }
@@ -21,7 +25,10 @@ pub struct Panel {
 /// What changes from frame to frame.
 pub struct Shown {
     pub seconds: f32,
-    pub gpu_milliseconds: Option<f32>,
+    pub has_timestamps: bool,
+    pub gpu_milliseconds: Option<f64>,
+    /// One that has come since the last frame.
+    pub profile: Option<Profile>,
     pub adapter: String,
     pub paused: bool,
     pub strain: Strain,
@@ -47,7 +54,16 @@ impl Panel {
         let state =
             egui_winit::State::new(context.clone(), viewport, window, scale, window.theme(), Some(texture_limit));
         let renderer = egui_wgpu::Renderer::new(&gpu.device, format, egui_wgpu::RendererOptions::default());
-        Self { context, state, renderer, output: None, frame_milliseconds: 0.0, compliances: HashMap::new() }
+        Self {
+            context,
+            state,
+            renderer,
+            output: None,
+            frame_milliseconds: 0.0,
+            profiles: false,
+            pass_milliseconds: Vec::new(),
+            compliances: HashMap::new(),
+        }
     }
 
     /// Whether the panel has taken the event for itself.
@@ -66,11 +82,23 @@ impl Panel {
     pub fn run(&mut self, window: &Window, shown: &Shown, demo: &mut Demo, solver: &Solver) -> Asked {
         self.frame_milliseconds += (shown.seconds * 1e3 - self.frame_milliseconds) * 0.1;
         let milliseconds = self.frame_milliseconds;
+        if let Some(profile) = &shown.profile {
+            let known = std::mem::take(&mut self.pass_milliseconds);
+            let smooth = |(name, now): (&str, f64)| {
+                let before = known.iter().find(|(other, _)| other == name).map_or(now, |&(_, before)| before);
+                (name.to_owned(), before + (now - before) * 0.1)
+            };
+            self.pass_milliseconds = profile.by_name().into_iter().map(smooth).collect();
+        }
         let mut asked = Asked::default();
         let input = self.state.take_egui_input(window);
         let mut output = self.context.run_ui(input, |ui| {
             egui::Window::new(demo.title).default_pos([10.0, 10.0]).resizable(false).show(ui.ctx(), |ui| {
                 figures(ui, shown, demo, solver, milliseconds);
+                ui.add_enabled(shown.has_timestamps, egui::Checkbox::new(&mut self.profiles, "time passes"));
+                if self.profiles {
+                    rows(ui, "passes", pass_rows(&self.pass_milliseconds));
+                }
                 ui.separator();
                 sliders(ui, demo, &mut self.compliances, &mut asked);
                 if let Some(script) = &mut demo.script {
@@ -143,8 +171,12 @@ impl Panel {
 
 fn figures(ui: &mut egui::Ui, shown: &Shown, demo: &Demo, solver: &Solver, milliseconds: f32) {
     let [colors, _] = headless::colors(solver);
-    let gpu = shown.gpu_milliseconds.map_or("no timestamps".into(), |gpu| format!("{gpu:.2} ms a step"));
-    let mut rows = vec![
+    let gpu = match shown.gpu_milliseconds {
+        Some(gpu) => format!("{gpu:.2} ms a step"),
+        None if shown.has_timestamps => "–".into(),
+        None => "no timestamps".into(),
+    };
+    let mut list = vec![
         ("adapter", shown.adapter.clone()),
         ("frame", format!("{milliseconds:.1} ms{}", if shown.paused { ", paused" } else { "" })),
         ("solver", gpu),
@@ -155,9 +187,18 @@ fn figures(ui: &mut egui::Ui, shown: &Shown, demo: &Demo, solver: &Solver, milli
     ];
     if !demo.edges.is_empty() {
         let [mean, max] = [shown.strain.mean, shown.strain.max].map(|strain| strain * 100.0);
-        rows.push(("strain", format!("mean {mean:.2} %, max {max:.1} %")));
+        list.push(("strain", format!("mean {mean:.2} %, max {max:.1} %")));
     }
-    egui::Grid::new("figures").num_columns(2).show(ui, |ui| {
+    rows(ui, "figures", list);
+}
+
+/// GPU time by pass.
+fn pass_rows(milliseconds: &[(String, f64)]) -> Vec<(&str, String)> {
+    milliseconds.iter().map(|(name, milliseconds)| (name.as_str(), format!("{milliseconds:.3} ms"))).collect()
+}
+
+fn rows(ui: &mut egui::Ui, id: &str, rows: Vec<(&str, String)>) {
+    egui::Grid::new(id).num_columns(2).show(ui, |ui| {
         for (name, value) in rows {
             ui.label(name);
             ui.label(value);

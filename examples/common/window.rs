@@ -6,7 +6,7 @@ use super::{Demo, Options, breeze};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 use std::time::Instant;
-use supple::gpu::{Context, Readback, choose_adapter};
+use supple::gpu::{Context, Interval, Profile, Readback, Timestamps, choose_adapter};
 use supple::{Settings, Solver, wgpu};
 use winit::application::ApplicationHandler;
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
@@ -100,7 +100,7 @@ impl App {
         let solver = Solver::new(&gpu.device, &gpu.queue, &self.demo.scene, self.demo.settings)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, surface_config.format, &self.demo, &solver);
         let panel = Panel::new(&window, &gpu, surface_config.format);
-        let timer = gpu.device.features().contains(wgpu::Features::TIMESTAMP_QUERY).then(|| Timer::new(&gpu));
+        let timer = Timer::new(&gpu);
         Ok(State {
             positions: self.demo.scene.positions().to_vec(),
             window,
@@ -305,14 +305,13 @@ impl State {
         self.step += steps;
         self.drag(demo)?;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-        let writes = self.timer.as_ref().filter(|_| steps > 0).map(Timer::writes);
-        let timed = writes.is_some();
-        self.solver.encode_timed(&mut encoder, steps, writes);
+        let profile = self.timer.as_mut().map(Timer::collect).transpose()?.flatten();
+        match &mut self.timer {
+            Some(timer) if steps > 0 => timer.encode(&mut self.solver, &mut encoder, self.panel.profiles)?,
+            _ => self.solver.encode(&mut encoder, steps),
+        }
         if let Some(script) = demo.script.as_mut().filter(|_| steps > 0) {
             script.request(&self.solver, &mut encoder);
-        }
-        if let Some(timer) = self.timer.as_mut().filter(|_| timed) {
-            timer.resolve(&mut encoder, steps);
         }
         if self.pending.is_none() {
             self.pending = Some(self.solver.request_positions(&mut encoder));
@@ -325,7 +324,9 @@ impl State {
         }
         let shown = panel::Shown {
             seconds: elapsed,
-            gpu_milliseconds: self.timer.as_mut().and_then(Timer::milliseconds),
+            has_timestamps: self.timer.is_some(),
+            gpu_milliseconds: self.timer.as_ref().and_then(|timer| timer.milliseconds),
+            profile,
             adapter: self.gpu.adapter.get_info().name,
             paused: self.paused,
             strain: demo.scene.strain(demo.edges.clone(), &self.positions)?,
@@ -435,71 +436,58 @@ fn particle_strains(demo: &Demo, positions: &[[f32; 3]]) -> Vec<f32> {
     strains
 }
 
-/// GPU time of the solver's passes, by timestamps.
+/// GPU time of the solver, by timestamps.
 struct Timer {
-    queries: wgpu::QuerySet,
-    resolved: wgpu::Buffer,
-    device: wgpu::Device,
-    period: f32,
-    pending: Option<(wgpu::Buffer, u32, std::sync::mpsc::Receiver<()>)>,
-    last: Option<f32>,
+    pass: Timestamps,
+    pending: Option<Pending>,
+    /// Of one step, as last measured [ms].
+    milliseconds: Option<f64>,
+}
+
+/// Times on their way from the GPU.
+enum Pending {
+    Pass(Readback<Vec<Interval>>),
+    Runs(Readback<Profile>),
 }
 
 impl Timer {
-    fn new(gpu: &Context) -> Self {
-        let descriptor = wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count: 2 };
-        let resolved = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("timestamps"),
-            size: 16,
-            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: false,
-        });
-        let queries = gpu.device.create_query_set(&descriptor);
-        let (device, period) = (gpu.device.clone(), gpu.queue.get_timestamp_period());
-        Self { queries, resolved, device, period, pending: None, last: None }
+    /// `None` where the adapter has no timestamps.
+    fn new(gpu: &Context) -> Option<Self> {
+        let pass = Timestamps::new(&gpu.device, &gpu.queue, 1).ok()?;
+        Some(Self { pass, pending: None, milliseconds: None })
     }
 
-    fn writes(&self) -> wgpu::ComputePassTimestampWrites<'_> {
-        wgpu::ComputePassTimestampWrites {
-            query_set: &self.queries,
-            beginning_of_pass_write_index: Some(0),
-            end_of_pass_write_index: Some(1),
-        }
-    }
-
-    fn resolve(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
+    /// Records a step, timed as a whole or pass by pass.
+    fn encode(
+        &mut self,
+        solver: &mut Solver,
+        encoder: &mut wgpu::CommandEncoder,
+        profiles: bool,
+    ) -> anyhow::Result<()> {
         if self.pending.is_some() {
-            return;
+            solver.encode(encoder, 1);
+        } else if profiles {
+            self.pending = Some(Pending::Runs(solver.encode_profiled(encoder, 1)?));
+        } else {
+            solver.encode_timed(encoder, 1, Some(self.pass.writes(0)));
+            self.pending = Some(Pending::Pass(self.pass.request(encoder)));
         }
-        encoder.resolve_query_set(&self.queries, 0..2, &self.resolved, 0);
-        let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("timestamps"),
-            size: 16,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        encoder.copy_buffer_to_buffer(&self.resolved, 0, &staging, 0, 16);
-        let (sender, receiver) = std::sync::mpsc::channel();
-        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
-            if result.is_ok() {
-                let _ = sender.send(());
-            }
-        });
-        self.pending = Some((staging, steps, receiver));
+        Ok(())
     }
 
-    /// Of one step, as last measured.
-    fn milliseconds(&mut self) -> Option<f32> {
-        if let Some((staging, steps, receiver)) = &self.pending
-            && receiver.try_recv().is_ok()
-        {
-            let ticks: Option<[u64; 2]> =
-                staging.get_mapped_range(..).ok().map(|view| bytemuck::pod_read_unaligned(&view));
-            if let Some([begin, end]) = ticks {
-                self.last = Some(end.saturating_sub(begin) as f32 * self.period * 1e-6 / *steps as f32);
+    /// Takes what has come since the last frame; a profile where one was asked for.
+    fn collect(&mut self) -> anyhow::Result<Option<Profile>> {
+        let (come, profile) = match &mut self.pending {
+            None => return Ok(None),
+            Some(Pending::Pass(pass)) => (pass.try_take()?.map(|intervals| intervals[0].milliseconds()), None),
+            Some(Pending::Runs(runs)) => {
+                let profile = runs.try_take()?;
+                (profile.as_ref().map(Profile::milliseconds), profile)
             }
-            self.pending = None;
+        };
+        if come.is_some() {
+            (self.pending, self.milliseconds) = (None, come);
         }
-        self.last
+        Ok(profile)
     }
 }

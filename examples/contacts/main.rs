@@ -192,7 +192,8 @@ fn main() -> anyhow::Result<()> {
     let mut without = None;
     if arguments.compare && arguments.options.headless {
         let (mut demo, mut options, _) = make(&Arguments { self_collision: Some(None), ..arguments.clone() }, None)?;
-        (options.png, options.gif, options.obj, options.positions) = (None, None, None, None);
+        (options.png, options.gif, options.obj) = (None, None, None);
+        (options.positions, options.trace, options.profile) = (None, None, false);
         without = Some(headless::run(&mut demo, &options)?.ms_per_frame_median);
     }
     let (demo, options, check) = make(&arguments, without)?;

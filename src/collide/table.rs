@@ -4,9 +4,8 @@ use super::collider::Colliders;
 use super::crossing::NO_WING;
 use super::material::{ContactMaterial, Friction, MAX_CONTACT_MATERIALS};
 use super::self_collision::{SelfCollision, SelfCollisionLevel};
-use crate::scene::{Scene, follows};
+use crate::scene::{Distinct, Scene, follows};
 use crate::settings::Settings;
-use std::collections::BTreeSet;
 
 /// Elements by what they are: particles, edges, triangles.
 pub(crate) const TYPES: usize = 3;
@@ -80,24 +79,30 @@ impl Contacting {
             [x, y, z, bodies[particle] << 8 | material]
         };
         let particles = (0..count).map(row).collect();
-        let mut known = BTreeSet::new();
-        let triangles: Vec<[u32; 3]> = scene
+        let with_doubles: Vec<[u32; 3]> = scene
             .triangles
             .iter()
             .copied()
             .filter(|triangle| !triangle.iter().any(|&particle| follower(particle)))
-            // Those that a mesh has twice would touch twice.
-            .filter(|triangle| {
-                let mut corners = *triangle;
-                corners.sort_unstable();
-                known.insert(corners)
-            })
             .collect();
+        // Those that a mesh has twice would touch twice.
+        let corners = with_doubles.iter().map(|&triangle| {
+            let mut corners = triangle;
+            corners.sort_unstable();
+            (corners[0], [corners[1], corners[2]])
+        });
+        let Distinct { values, places } = Distinct::new(count, corners);
+        let mut known = vec![false; values.len()];
+        let fresh = |place: u32| !std::mem::replace(&mut known[place as usize], true);
+        let fresh: Vec<bool> = places.into_iter().map(fresh).collect();
+        let triangles: Vec<[u32; 3]> =
+            with_doubles.into_iter().zip(fresh).filter(|&(_, fresh)| fresh).map(|(triangle, _)| triangle).collect();
         let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
-        let edges: BTreeSet<[u32; 2]> =
-            sides.chain(scene.cord_edges.iter().copied()).map(|[a, b]| [a.min(b), a.max(b)]).collect();
+        let ends = sides.chain(scene.cord_edges.iter().copied()).map(|[a, b]| (a.min(b), a.max(b)));
+        // The sides of triangle i are the edges at `places[3 i..]`.
+        let Distinct { values: edges, places } = Distinct::new(count, ends);
         let mut covered = vec![false; count];
-        edges.iter().flatten().for_each(|&particle| covered[particle as usize] = true);
+        edges.iter().flat_map(|&(a, b)| [a, b]).for_each(|particle| covered[particle as usize] = true);
         let (surface, alone): (Vec<u32>, Vec<u32>) =
             (0..count as u32).filter(|&particle| !follower(particle)).partition(|&i| covered[i as usize]);
         let mut elements = Vec::with_capacity(count + edges.len() + triangles.len());
@@ -106,16 +111,14 @@ impl Contacting {
         firsts[1] = elements.len() as u32;
         elements.extend(alone.iter().map(|&i| [i, i, i, 0]));
         firsts[2] = elements.len() as u32;
-        elements.extend(edges.iter().map(|&[a, b]| [a, b, b, 1]));
+        elements.extend(edges.iter().map(|&(a, b)| [a, b, b, 1]));
         firsts[3] = elements.len() as u32;
         elements.extend(triangles.iter().map(|&[a, b, c]| [a, b, c, 2]));
         firsts[4] = elements.len() as u32;
         let mut wings = vec![[NO_WING; 2]; edges.len()];
-        let places: Vec<[u32; 2]> = edges.into_iter().collect();
-        for &[a, b, c] in &triangles {
-            for [a, b, wing] in [[a, b, c], [b, c, a], [c, a, b]] {
-                let place = places.binary_search(&[a.min(b), a.max(b)]).expect("the edges are those of the triangles");
-                let [first, second] = &mut wings[place];
+        for (&[a, b, c], places) in triangles.iter().zip(places.chunks_exact(3)) {
+            for (wing, &place) in [c, a, b].into_iter().zip(places) {
+                let [first, second] = &mut wings[place as usize];
                 // Of more than two at an edge two are enough to tell a way out.
                 if *first == NO_WING {
                     *first = wing;
@@ -230,7 +233,7 @@ impl ContactParams {
                 friction[a * MAX_CONTACT_MATERIALS + b] = [statics, kinetic, restitution, 0.0];
             }
         }
-        let used: BTreeSet<u32> = contacting.particles.iter().map(|row| row[3] & 0xff).collect();
+        let used: std::collections::BTreeSet<u32> = contacting.particles.iter().map(|row| row[3] & 0xff).collect();
         let thickness =
             |place: u32| own.get(place as usize).map_or(0.0, |material: &ContactMaterial| material.thickness);
         let thickness = used.into_iter().map(thickness).fold(1e-6, f32::max);

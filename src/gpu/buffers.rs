@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::scene::{Follower, Scene};
 use crate::settings::Settings;
 use crate::xpbd::ScaledMaterial;
+use std::cell::Cell;
 use wgpu::BufferUsages;
 
 /// What the GPU keeps for itself and reports: `Status` in `shaders/prelude/params.wgsl`.
@@ -129,6 +130,27 @@ impl KindBuffers {
         self.span_offset(self.color_count + 2 + phase, first_iteration)
     }
 
+    /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
+    fn bytes(&self) -> u64 {
+        let Self {
+            records,
+            tiles,
+            lambdas,
+            shares,
+            impulses,
+            slots,
+            chunks,
+            sums,
+            hubs,
+            members,
+            rotations,
+            is_group: _,
+            first_row: _,
+            color_count: _,
+        } = self;
+        sizes(&[records, tiles, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations])
+    }
+
     fn rows(kind: &CookedKind) -> Vec<SpanRow> {
         let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, zero: 0 };
         let spans = kind.coloring.colors.iter().chain([&kind.split.span]);
@@ -140,13 +162,28 @@ impl KindBuffers {
     }
 }
 
-/// Makes buffers, and checks each against the device's limits before it is made.
-pub(super) struct Maker<'a> {
-    pub device: &'a wgpu::Device,
-    pub limits: wgpu::Limits,
+fn sizes(buffers: &[&wgpu::Buffer]) -> u64 {
+    buffers.iter().map(|buffer| buffer.size()).sum()
 }
 
-impl Maker<'_> {
+/// Makes buffers, and checks each against the device's limits before it is made.
+pub(super) struct Maker<'a> {
+    device: &'a wgpu::Device,
+    limits: wgpu::Limits,
+    /// Size of all that it has made [bytes].
+    made_bytes: Cell<u64>,
+}
+
+impl<'a> Maker<'a> {
+    pub fn new(device: &'a wgpu::Device) -> Self {
+        Self { device, limits: device.limits(), made_bytes: Cell::new(0) }
+    }
+
+    /// Size of all that it has made [bytes].
+    pub fn made_bytes(&self) -> u64 {
+        self.made_bytes.get()
+    }
+
     /// A buffer of at least 16 bytes, as wgpu takes no empty bindings.
     pub fn empty(&self, label: &str, size: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
         let size = size.max(16).next_multiple_of(16);
@@ -166,6 +203,7 @@ impl Maker<'_> {
         }
         let usage = usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
         let label = format!("supple.{label}");
+        self.made_bytes.set(self.made_bytes.get() + size);
         let descriptor = wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation: false };
         Ok(self.device.create_buffer(&descriptor))
     }
@@ -186,7 +224,7 @@ impl Maker<'_> {
 
 impl Buffers {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, controls: &Controls, keep_lambdas: bool) -> Result<Self> {
-        let maker = Maker { device, limits: device.limits() };
+        let maker = Maker::new(device);
         let (storage, uniform) = (BufferUsages::STORAGE, BufferUsages::UNIFORM);
         let drawn = storage | BufferUsages::VERTEX;
         let count = controls.scene.particle_count() as u64;
@@ -219,6 +257,36 @@ impl Buffers {
         })
     }
 
+    /// Size of all of them [bytes]; like [`KindBuffers::bytes`], it names every field.
+    pub fn bytes(&self) -> u64 {
+        let Self {
+            positions,
+            displacements,
+            residuals,
+            velocities,
+            accelerations,
+            forces,
+            bodies,
+            followers,
+            normals,
+            indices,
+            ring_offsets,
+            ring_corners,
+            tethered,
+            tethers,
+            targets,
+            materials,
+            params,
+            spans,
+            status,
+            kinds,
+        } = self;
+        let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
+        let shape = sizes(&[bodies, followers, indices, ring_offsets, ring_corners, tethered, tethers, targets]);
+        let figures = sizes(&[materials, params, spans, status]);
+        motion + shape + figures + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
+    }
+
     /// The buffers of the kinds, and the spans that they share.
     pub fn make_kinds(
         device: &wgpu::Device,
@@ -226,7 +294,7 @@ impl Buffers {
         cooked: &Cooked,
         keep_lambdas: bool,
     ) -> Result<(Vec<KindBuffers>, wgpu::Buffer)> {
-        let maker = Maker { device, limits: device.limits() };
+        let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let rows: Vec<Vec<SpanRow>> = cooked.kinds.iter().map(KindBuffers::rows).collect();
         let row_count: usize = rows.iter().map(Vec::len).sum();
@@ -271,20 +339,20 @@ impl Buffers {
     /// Room for accelerations, where anything but gravity accelerates.
     pub fn make_accelerations(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
         let count = if controls.params().accelerated == 1 { controls.scene.particle_count() } else { 0 };
-        let maker = Maker { device, limits: device.limits() };
+        let maker = Maker::new(device);
         maker.empty("accelerations", count as u64 * 16, BufferUsages::STORAGE)
     }
 
     /// Room for forces, where they act; zeros.
     pub fn make_forces(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
         let count = if controls.settings.forces { controls.scene.particle_count() } else { 0 };
-        let maker = Maker { device, limits: device.limits() };
+        let maker = Maker::new(device);
         maker.empty("forces", count as u64 * 16, BufferUsages::STORAGE)
     }
 
     /// Room for so many targets.
     pub fn make_targets(device: &wgpu::Device, count: usize) -> Result<wgpu::Buffer> {
-        let maker = Maker { device, limits: device.limits() };
+        let maker = Maker::new(device);
         maker.empty("targets", (count * size_of::<Target>()) as u64, BufferUsages::STORAGE)
     }
 }
@@ -315,7 +383,7 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     ];
     // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
-        let overflow = u64::from(set.coloring(scene.particle_count(), &[]).overflow.count);
+        let overflow = u64::from(set.overflow_count(scene.particle_count()));
         let groups = (set.rows.len() as u64).max(u64::from(set.slot_count));
         (set.words.len() as u64 * 4).max(overflow * set.info.arity as u64 * 16).max(groups * 32)
     });

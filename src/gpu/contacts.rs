@@ -107,6 +107,8 @@ pub(super) struct Contacts {
     pub params: wgpu::Buffer,
     pub status: wgpu::Buffer,
     particles: wgpu::Buffer,
+    /// Size of these three [bytes]. Here and below it is what their maker has made: most buffers are held by bindings only.
+    bytes: u64,
     pub obstacles: Option<Obstacles>,
     pub pairing: Option<Pairing>,
 }
@@ -118,6 +120,8 @@ pub(super) struct Obstacles {
     /// The [`fingerprint`] of what was there when this was made.
     shapes: u64,
     pub forces: wgpu::Buffer,
+    /// Size of all its buffers [bytes].
+    bytes: u64,
     collide: Bound,
     bounce: Bound,
     arrive: Bound,
@@ -143,6 +147,8 @@ pub(super) struct Pairing {
     /// each.
     dispatches: wgpu::Buffer,
     truncations: wgpu::Buffer,
+    /// Size of all its buffers [bytes].
+    bytes: u64,
 }
 
 /// Binds a pass of contacts.
@@ -171,7 +177,7 @@ impl Binder<'_> {
 
 impl Contacts {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, controls: &Controls, shared: &Buffers) -> Result<Self> {
-        let maker = Maker { device, limits: device.limits() };
+        let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let wanted = !controls.colliders.is_empty() || controls.settings.self_collision.is_some();
         let rows = if wanted { controls.cooked.contacting.particles.as_slice() } else { &[] };
@@ -179,14 +185,16 @@ impl Contacts {
             params: maker.empty("contact_params", size_of::<ContactParams>() as u64, BufferUsages::UNIFORM)?,
             status: maker.filled(queue, "contact_status", &[ContactStatus::NEW], storage)?,
             particles: maker.filled(queue, "contact_particles", rows, storage)?,
+            bytes: 0,
             obstacles: None,
             pairing: None,
         };
+        contacts.bytes = maker.made_bytes();
         if !controls.colliders.is_empty() {
-            contacts.obstacles = Some(contacts.make_obstacles(&maker, queue, controls, shared)?);
+            contacts.obstacles = Some(contacts.make_obstacles(device, queue, controls, shared)?);
         }
         if controls.settings.self_collision.is_some() {
-            contacts.pairing = Some(contacts.make_pairing(&maker, queue, controls, shared)?);
+            contacts.pairing = Some(contacts.make_pairing(device, queue, controls, shared)?);
         }
         Ok(contacts)
     }
@@ -201,18 +209,18 @@ impl Contacts {
         shared: &Buffers,
     ) -> Option<Result<Option<Obstacles>>> {
         self.pairing.as_ref()?;
-        let maker = Maker { device, limits: device.limits() };
-        let make = || self.make_obstacles(&maker, queue, controls, shared).map(Some);
+        let make = || self.make_obstacles(device, queue, controls, shared).map(Some);
         Some(if controls.colliders.is_empty() { Ok(None) } else { guarded(device, make) })
     }
 
     fn make_obstacles(
         &self,
-        maker: &Maker<'_>,
+        device: &wgpu::Device,
         queue: &wgpu::Queue,
         controls: &Controls,
         shared: &Buffers,
     ) -> Result<Obstacles> {
+        let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let (count, own) = (controls.scene.particle_count() as u64, &controls.colliders);
         let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, storage)?;
@@ -220,7 +228,7 @@ impl Contacts {
         let data = maker.filled(queue, "collider_data", &own.data, storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
         let touches = maker.empty("touches", count * 80, storage)?;
-        let binder = Binder { device: maker.device };
+        let binder = Binder { device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
         let text = [
             include_str!("../../shaders/collide.wgsl"),
@@ -262,16 +270,18 @@ impl Contacts {
             colliders,
             shapes: fingerprint(own),
             forces,
+            bytes: maker.made_bytes(),
         })
     }
 
     fn make_pairing(
         &self,
-        maker: &Maker<'_>,
+        device: &wgpu::Device,
         queue: &wgpu::Queue,
         controls: &Controls,
         shared: &Buffers,
     ) -> Result<Pairing> {
+        let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let figures = controls.contact_params();
         let count = controls.scene.particle_count() as u64;
@@ -301,7 +311,7 @@ impl Contacts {
         let constants = [("ONLY_PARTICLES", f64::from(u8::from(only_particles)))];
         let rows = ("ROWS", rows as f64);
 
-        let binder = Binder { device: maker.device };
+        let binder = Binder { device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
         let motion = [params, figures, (Read, &shared.positions), (Read, &shared.displacements)];
         let (particles, status) = ((Read, &self.particles), (Write, &self.status));
@@ -400,7 +410,14 @@ impl Contacts {
             find_crossings,
             dispatches,
             truncations,
+            bytes: maker.made_bytes(),
         })
+    }
+
+    /// Size of all buffers [bytes].
+    pub fn bytes(&self) -> u64 {
+        let obstacles = self.obstacles.as_ref().map_or(0, |obstacles| obstacles.bytes);
+        self.bytes + obstacles + self.pairing.as_ref().map_or(0, |pairing| pairing.bytes)
     }
 
     /// Whether the shapes of the colliders are not those that lie in their buffer and for which the pass was made.

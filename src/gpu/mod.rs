@@ -11,16 +11,20 @@ mod context;
 #[cfg(test)]
 mod layout;
 mod pipelines;
+mod profile;
 mod readback;
 mod reading;
 mod solver;
 mod state;
 mod tiles;
+mod timestamps;
 
 pub use buffers::{required_limits, required_limits_with};
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};
+pub use profile::{Profile, Run, pass_name};
 pub use readback::Readback;
 pub use solver::{Diagnostics, Solver};
+pub use timestamps::{Interval, Timestamps};
 
 use crate::error::{Error, Result};
 

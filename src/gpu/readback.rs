@@ -8,7 +8,16 @@ use std::time::{Duration, Instant};
 /// How long a blocking read waits for the device.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-type Decode<T> = fn(&[u8]) -> T;
+type Decoder<T> = dyn Fn(&[u8]) -> T + Send + Sync;
+
+/// Makes data of bytes.
+struct Decode<T>(Box<Decoder<T>>);
+
+impl<T> std::fmt::Debug for Decode<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Decode")
+    }
+}
 
 /// Data on its way from the GPU; asked for by the `request_…` calls of [`crate::Solver`].
 ///
@@ -28,7 +37,7 @@ impl<T> Readback<T> {
         encoder: &mut wgpu::CommandEncoder,
         source: &wgpu::Buffer,
         size: u64,
-        decode: Decode<T>,
+        decode: impl Fn(&[u8]) -> T + Send + Sync + 'static,
     ) -> Self {
         let staging = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("supple.readback"),
@@ -42,7 +51,7 @@ impl<T> Readback<T> {
         encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
             *setter.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         });
-        Self { staging, size, arrival, decode, taken: false }
+        Self { staging, size, arrival, decode: Decode(Box::new(decode)), taken: false }
     }
 
     /// The data, once; `None` while it is on its way, and after it was taken.
@@ -58,7 +67,7 @@ impl<T> Readback<T> {
             Some(Ok(())) => {
                 let lost = |fault: wgpu::MapRangeError| Error::DeviceLost { reason: fault.to_string() };
                 let view = self.staging.get_mapped_range(..).map_err(lost)?;
-                let data = (self.decode)(&view[..self.size as usize]);
+                let data = (self.decode.0)(&view[..self.size as usize]);
                 drop(view);
                 self.staging.unmap();
                 self.taken = true;

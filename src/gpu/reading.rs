@@ -178,6 +178,11 @@ impl Solver {
         Ok(cooked.coloring.unsort(&sorted))
     }
 
+    /// Size of all its buffers on the GPU \[bytes\]. Readbacks come on top while they are on their way, and what the driver adds to each.
+    pub fn memory_bytes(&self) -> u64 {
+        self.buffers.bytes() + self.contacts.bytes()
+    }
+
     fn request_vectors(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer) -> Readback<Vec<[f32; 3]>> {
         Readback::new(&self.device, encoder, source, u64::from(self.particle_count()) * 16, decode_vectors)
     }

@@ -1,5 +1,6 @@
 //! What a triangle soup is made of: edges, the pairs of triangles that share them, areas, and what is odd about it.
 
+use super::Distinct;
 use crate::error::{Error, Result, check_finite};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -40,31 +41,32 @@ impl Topology {
     pub fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Self> {
         check_mesh(positions, triangles)?;
         let mut topology = Self::default();
-        let mut seen: HashMap<[u32; 2], EdgeUse> = HashMap::with_capacity(triangles.len() * 3 / 2);
+        let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b, c], [b, c, a], [c, a, b]]);
+        let Distinct { values, places } =
+            Distinct::new(positions.len(), sides.clone().map(|[from, to, _]| (from.min(to), from.max(to))));
+        // By place among the edges in ascending order.
+        let mut uses = vec![EdgeUse::default(); values.len()];
+        topology.edges.reserve_exact(values.len());
         let mut used = vec![false; positions.len()];
-        for &[a, b, c] in triangles {
-            for [from, to, opposite] in [[a, b, c], [b, c, a], [c, a, b]] {
-                used[from as usize] = true;
-                let edge = [from.min(to), from.max(to)];
-                let ascending = from < to;
-                let entry = seen.entry(edge).or_insert_with(|| {
-                    topology.edges.push(edge);
-                    EdgeUse { count: 0, ascending, opposite }
-                });
-                entry.count += 1;
-                if entry.count > 1 {
-                    if entry.opposite != opposite {
-                        let [low, high] = edge;
-                        let ends = if entry.ascending { [low, high] } else { [high, low] };
-                        topology.opposites.push([entry.opposite, opposite]);
-                        topology.hinges.push([ends[0], ends[1], entry.opposite, opposite]);
-                    }
-                    topology.report.inconsistent_edges += u32::from(entry.ascending == ascending);
+        for ([from, to, opposite], place) in sides.zip(places) {
+            used[from as usize] = true;
+            let edge = [from.min(to), from.max(to)];
+            let ascending = from < to;
+            let entry = &mut uses[place as usize];
+            if entry.count == 0 {
+                topology.edges.push(edge);
+            } else {
+                if entry.opposite != opposite {
+                    let [low, high] = edge;
+                    let ends = if entry.ascending { [low, high] } else { [high, low] };
+                    topology.opposites.push([entry.opposite, opposite]);
+                    topology.hinges.push([ends[0], ends[1], entry.opposite, opposite]);
                 }
-                (entry.ascending, entry.opposite) = (ascending, opposite);
+                topology.report.inconsistent_edges += u32::from(entry.ascending == ascending);
             }
+            *entry = EdgeUse { count: entry.count + 1, ascending, opposite };
         }
-        for entry in seen.values() {
+        for entry in &uses {
             topology.report.boundary_edges += u32::from(entry.count == 1);
             topology.report.non_manifold_edges += u32::from(entry.count > 2);
         }
@@ -73,6 +75,8 @@ impl Topology {
     }
 }
 
+/// How often an edge has been met, and how it was met last.
+#[derive(Clone, Copy, Default)]
 struct EdgeUse {
     count: u32,
     ascending: bool,

@@ -6,6 +6,7 @@
 mod bending;
 mod cloth;
 mod contacts;
+mod distinct;
 #[cfg(feature = "scene-file")]
 pub mod file;
 mod follower;
@@ -22,6 +23,7 @@ mod tether;
 
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
+pub(crate) use distinct::Distinct;
 pub(crate) use follower::{Follower, follows};
 pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
@@ -76,6 +78,21 @@ impl ConstraintSet {
 
     pub fn records(&self) -> impl Iterator<Item = &[u32]> {
         self.words.chunks_exact(self.info.record_words)
+    }
+
+    /// How many constraints no colour takes.
+    pub fn overflow_count(&self, particle_count: usize) -> u32 {
+        if !self.info.is_group() && Coloring::surely_fits(&self.particles(), self.info.arity, particle_count) {
+            return 0;
+        }
+        self.coloring(particle_count, &[]).overflow.count
+    }
+
+    /// The particles of all constraints, of kinds that have a fixed number of them.
+    fn particles(&self) -> Vec<u32> {
+        let mut particles = Vec::with_capacity(self.len() * self.info.arity);
+        self.records().for_each(|record| particles.extend_from_slice(&record[..self.info.arity]));
+        particles
     }
 
     /// Colours what is not in `tiled`, which comes first.

@@ -1,0 +1,145 @@
+//! Recording a frame allocates nothing on the host beyond what wgpu does for the same calls.
+//!
+//! wgpu keeps the commands of a pass in lists that grow, so a frame is never without allocations. What is counted here is therefore
+//! compared with a pass of as many calls of the same kinds, made without supple.
+
+mod common;
+
+use allocation_counter::AllocationInfo;
+use common::{gpu, hanging_cloth, solver};
+use supple::gpu::{Context, pass_name};
+use supple::{Collider, Material, Pass, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver, Wind, wgpu};
+
+/// A pass that does nothing, for calls as supple makes them: one bind group, with a dynamic offset or without.
+struct Idle {
+    pipeline: wgpu::ComputePipeline,
+    /// Taken in turns: wgpu leaves out what is bound already.
+    bindings: [wgpu::BindGroup; 2],
+    has_offset: bool,
+}
+
+impl Idle {
+    fn new(gpu: &Context, has_offset: bool) -> Self {
+        let source = "@group(0) @binding(0) var<uniform> figure: vec4<u32>;
+                      @compute @workgroup_size(1) fn idle() { _ = figure; }";
+        let device = &gpu.device;
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let ty = wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Uniform,
+            has_dynamic_offset: has_offset,
+            min_binding_size: None,
+        };
+        let entry = wgpu::BindGroupLayoutEntry { binding: 0, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None };
+        let layout =
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &[entry] });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            bind_group_layouts: &[Some(&layout)],
+            ..Default::default()
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: None,
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 16,
+            usage: wgpu::BufferUsages::UNIFORM,
+            mapped_at_creation: false,
+        });
+        let bindings = [0; 2].map(|_| {
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &layout,
+                entries: &[wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() }],
+            })
+        });
+        Self { pipeline, bindings, has_offset }
+    }
+}
+
+/// The calls of a frame, made without supple: a pipeline where another one begins, a bind group and a dispatch for each pass.
+fn record(encoder: &mut wgpu::CommandEncoder, calls: &[(bool, &Idle)]) {
+    let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes: None };
+    let mut pass = encoder.begin_compute_pass(&descriptor);
+    for (turn, (is_other, idle)) in calls.iter().enumerate() {
+        if *is_other {
+            pass.set_pipeline(&idle.pipeline);
+        }
+        pass.set_bind_group(0, &idle.bindings[turn % 2], if idle.has_offset { &[0] } else { &[] });
+        pass.dispatch_workgroups(1, 1, 1);
+    }
+}
+
+/// What the last of a few frames allocates; the first ones make room for others.
+fn count(gpu: &Context, mut record: impl FnMut(&mut wgpu::CommandEncoder)) -> AllocationInfo {
+    let mut counted = AllocationInfo::default();
+    for _ in 0..4 {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        counted = allocation_counter::measure(|| record(&mut encoder));
+        gpu.queue.submit([encoder.finish()]);
+    }
+    counted
+}
+
+/// What supple allocates for a frame, and what wgpu does for the same calls.
+fn compare(gpu: &Context, solver: &mut Solver) -> [AllocationInfo; 2] {
+    let [plain, with_offset] = [false, true].map(|has_offset| Idle::new(gpu, has_offset));
+    let mut calls = Vec::new();
+    let mut last = String::new();
+    // Nothing has a target, so that pass is left out.
+    for pass in solver.plan().step(solver.settings().substeps, 0).filter(|pass| *pass != Pass::Targets) {
+        let has_offset = matches!(
+            pass,
+            Pass::Project { .. } | Pass::Split { .. } | Pass::GatherChunks { .. } | Pass::GatherHubs { .. }
+        );
+        let name = pass_name(&pass);
+        calls.push((name != last, if has_offset { &with_offset } else { &plain }));
+        last = name;
+    }
+    [count(gpu, |encoder| solver.encode(encoder, 1)), count(gpu, |encoder| record(encoder, &calls))]
+}
+
+fn scene() -> Scene {
+    hanging_cloth(24, 20).0
+}
+
+#[test]
+fn a_frame_allocates_no_more_than_wgpu_does() {
+    let gpu = gpu();
+    let mut with_contacts = scene();
+    with_contacts.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
+    let level = SelfCollisionLevel::Particles;
+    let cases = [
+        (scene(), Settings::default()),
+        (scene(), Settings { iterations: 3, wind: Some(Wind::default()), ..Settings::default() }),
+        (
+            with_contacts,
+            Settings { self_collision: Some(SelfCollision { level, ..Default::default() }), ..Default::default() },
+        ),
+    ];
+    for (scene, settings) in cases {
+        let mut solver = solver(&gpu, &scene, settings);
+        let [ours, wgpus] = compare(&gpu, &mut solver);
+        println!("{} allocations of {} bytes", ours.count_total, ours.bytes_total);
+        assert_eq!((ours.count_total, ours.bytes_total), (wgpus.count_total, wgpus.bytes_total), "{settings:?}");
+    }
+}
+
+#[test]
+fn what_is_allocated_is_seen() {
+    let gpu = gpu();
+    let mut solver = solver(&gpu, &scene(), Settings::default());
+    let plain = count(&gpu, |encoder| solver.encode(encoder, 1)).count_total;
+    let more = count(&gpu, |encoder| {
+        solver.encode(encoder, 1);
+        std::hint::black_box(Box::new(Material::RIGID));
+    });
+    assert_eq!(more.count_total, plain + 1);
+}
