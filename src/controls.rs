@@ -104,6 +104,16 @@ pub struct Target {
     pub particle: u32,
 }
 
+/// What [`Controls::set_constraint`] has changed.
+pub(crate) struct ChangedConstraint {
+    pub kind: usize,
+    /// The word of the records at which its parameters begin.
+    pub first: usize,
+    pub words: Vec<u32>,
+    /// Whether the shaders of the kind held parameters, and are to load them from now on.
+    pub other: bool,
+}
+
 /// See the [module documentation](self).
 #[derive(Debug, Clone)]
 pub(crate) struct Controls {
@@ -212,8 +222,8 @@ impl Controls {
         Ok(())
     }
 
-    /// Changes the parameters of a constraint; returns its kind, the word at which they begin, and the words.
-    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<(usize, usize, Vec<u32>)> {
+    /// Changes the parameters of a constraint.
+    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<ChangedConstraint> {
         let kind = kind_index(K::INFO);
         let cooked = &mut self.cooked.kinds[kind];
         let name = K::INFO.name;
@@ -238,8 +248,10 @@ impl Controls {
         if K::INFO.is_group() {
             words[0] = cooked.records[first];
         }
-        cooked.records[first..first + words.len()].copy_from_slice(&words);
-        Ok((kind, first, words))
+        let old = &mut cooked.records[first..first + words.len()];
+        let other = *old != words && cooked.tiling.unshare();
+        old.copy_from_slice(&words);
+        Ok(ChangedConstraint { kind, first, words, other })
     }
 
     pub fn is_pinned(&self, particle: u32) -> bool {

@@ -41,11 +41,16 @@ pub(crate) struct Link {
     pub material: u8,
 }
 
+/// The parameters of a constraint, as many as a kind with a fixed number of particles has.
+pub(crate) type Parameters = [u32; 4];
+
 /// The constraints of one kind that are solved in tiles.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tiling {
     /// In the order in which a tile solves them.
     pub pattern: Vec<Link>,
+    /// For each link the parameters of its constraints, where all of them have the same: the shader holds them then, and loads none.
+    pub shared: Vec<Option<Parameters>>,
     /// Three rows a tile, sorted by phase: first particle, columns of its grid, which slots there are, first record; which links
     /// there are (two words); the materials of the links as entries of the material table.
     pub rows: Vec<[u32; 4]>,
@@ -87,7 +92,8 @@ impl Tiling {
         // Of two constraints of the same place the second is left to the colours.
         placed.dedup_by_key(|placed| (placed.tile, bit_of[&placed.link]));
 
-        let mut tiling = Self { pattern, ..Self::default() };
+        let shared = shared(set, &placed, &bit_of);
+        let mut tiling = Self { pattern, shared, ..Self::default() };
         for tile in placed.chunk_by(|a, b| a.tile == b.tile) {
             let (index, row, column) = corner(grids, &firsts, tile[0].tile);
             let grid = &grids[index];
@@ -115,6 +121,13 @@ impl Tiling {
             record += of_phase.len() as u32;
         }
         tiling
+    }
+
+    /// From now on all parameters are loaded, as one of a constraint has changed; returns whether any was not before.
+    pub fn unshare(&mut self) -> bool {
+        let any = self.shared.iter().any(Option::is_some);
+        self.shared.fill(None);
+        any
     }
 
     /// The slots that any link of the pattern names, in ascending order.
@@ -183,6 +196,26 @@ fn place(
         materials.push(material);
     }
     Some(Placed { constraint, tile, link: Link { slots, material: rank as u8 } })
+}
+
+/// The parameters of a record of a kind that is not a group.
+fn parameters(set: &ConstraintSet, constraint: u32) -> Parameters {
+    let size = set.info.record_words;
+    let record = &set.words[constraint as usize * size..][..size];
+    let words = &record[set.info.material_word() + 1..];
+    std::array::from_fn(|place| words.get(place).copied().unwrap_or(0))
+}
+
+/// The parameters of each link of the pattern in which all its constraints agree.
+fn shared(set: &ConstraintSet, placed: &[Placed], bit_of: &HashMap<Link, u32>) -> Vec<Option<Parameters>> {
+    // Nothing yet; then what all have had so far, or that they do not agree.
+    let mut found: Vec<Option<Option<Parameters>>> = vec![None; bit_of.len()];
+    for placed in placed {
+        let own = parameters(set, placed.constraint);
+        let found = &mut found[bit_of[&placed.link] as usize];
+        *found = Some(found.map_or(Some(own), |known| known.filter(|known| *known == own)));
+    }
+    found.into_iter().map(Option::flatten).collect()
 }
 
 /// The links that occur most often, in an order in which those of one colour stand together: a sweep in the order of the mesh would pump

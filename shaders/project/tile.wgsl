@@ -6,13 +6,19 @@
 // materials of the links.
 @group(0) @binding(6) var<storage, read> tiles: array<vec4u>;
 
-// A record is its place: of most only one word is wanted, at a place that the compiler knows.
-alias Record = u32;
+// The parameters of the kind: written into the shader where all tiles agree, else loaded.
+alias Record = vec4f;
 
-// The parameters of the kind, after particles and material.
 fn parameter(record: Record, index: u32) -> f32 {
-    let word = ARITY + 1u + index;
-    return bitcast<f32>(records[record * ROWS + word / 4u][word % 4u]);
+    return record[index];
+}
+
+fn load(place: u32) -> Record {
+    return vec4f(load_word(place, ARITY + 1u), load_word(place, ARITY + 2u), load_word(place, ARITY + 3u), load_word(place, ARITY + 4u));
+}
+
+fn load_word(place: u32, word: u32) -> f32 {
+    return bitcast<f32>(records[place * ROWS + word / 4u][word % 4u]);
 }
 
 // The particle of a slot; of one that is not there, the first: something to read.
@@ -25,14 +31,14 @@ fn has(bits: u32, bit: u32) -> bool {
 }
 
 // The displacements of the particles of a link after its projection.
-fn solve_link(place: u32, material: ScaledMaterial, x: array<vec4f, ARITY>, d: Points) -> Points {
+fn solve_link(place: u32, record: Record, material: ScaledMaterial, x: array<vec4f, ARITY>, d: Points) -> Points {
     var p: Points;
     var w: Weights;
     for (var k = 0u; k < ARITY; k++) {
         w[k] = x[k].w;
         p[k] = (x[k].xyz - x[0].xyz) + d[k];
     }
-    let impulses = impulses_of(place, place, material, p, d, w);
+    let impulses = impulses_of(place, record, material, p, d, w);
     var moved: Points;
     for (var k = 0u; k < ARITY; k++) {
         moved[k] = d[k] + impulses[k] * w[k];

@@ -118,7 +118,7 @@ impl Pipelines {
 }
 
 impl KindStages {
-    fn new(device: &wgpu::Device, kind: &CookedKind, keep_lambdas: bool) -> Self {
+    pub fn new(device: &wgpu::Device, kind: &CookedKind, keep_lambdas: bool) -> Self {
         let (info, wide) = (kind.info, kind.lanes > 1);
         let pass = if info.is_group() {
             include_str!("../../shaders/project_group.wgsl")

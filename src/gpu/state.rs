@@ -4,12 +4,12 @@ use super::bindings::Bindings;
 use super::buffers::{Buffers, Status};
 use super::contacts::{self, ContactStatus};
 use super::guarded;
-use super::pipelines::Pipelines;
+use super::pipelines::{KindStages, Pipelines};
 use super::solver::{Solver, needs_lambdas};
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
-use crate::controls::Controls;
+use crate::controls::{ChangedConstraint, Controls};
 use crate::error::Result;
-use crate::kinds::Kind;
+use crate::kinds::{Kind, kind_index};
 use crate::reference::normal;
 use crate::scene::{Material, MaterialId};
 use crate::settings::Settings;
@@ -64,7 +64,14 @@ impl Solver {
     /// # Errors
     /// It must exist and have the same particles, its parameters must be in range. The rest shape of a group stays.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
-        let (kind, first, words) = self.controls.set_constraint(index, constraint)?;
+        let ChangedConstraint { kind, first, words, other } = self.controls.set_constraint(index, constraint)?;
+        if other {
+            // Once at most: then no shader of this kind holds parameters. It cannot fail but by a lost device.
+            let (device, kind) = (&self.device, &self.controls.cooked.kinds[kind]);
+            let stages = guarded(device, || Ok(KindStages::new(device, kind, self.keep_lambdas)))?;
+            self.pipelines.kinds[kind_index(K::INFO)] = stages;
+            self.rebind();
+        }
         self.write(&self.buffers.kinds[kind].records, first, &words);
         Ok(())
     }

@@ -43,9 +43,13 @@ fn project_tile(@builtin(global_invocation_id) id: vec3u) {
         let list =
             |name: &str| link.slots[..info.arity].iter().map(|slot| format!("{name}{slot}, ")).collect::<String>();
         let (x, d) = (list("x"), list("d"));
+        let record = match tiling.shared[place] {
+            Some([a, b, c, d]) => format!("bitcast<vec4f>(vec4u({a}u, {b}u, {c}u, {d}u))"),
+            None => "load(place)".to_owned(),
+        };
         let skip = if keep_lambdas { format!("if here{place} ") } else { String::new() };
         line(format_args!("    let here{place} = has(links.{word}, {bit}u);\n    {skip}{{\n"));
-        line(format_args!("        let moved = solve_link(place, m{material}, array({x}), Points({d}));\n"));
+        line(format_args!("        let moved = solve_link(place, {record}, m{material}, array({x}), Points({d}));\n"));
         for (k, slot) in link.slots[..info.arity].iter().enumerate() {
             line(format_args!("        d{slot} = select(d{slot}, moved[{k}], here{place});\n"));
         }

@@ -34,12 +34,24 @@ pub(super) struct GridLines {
     pub columns: u32,
     pub rows: u32,
     /// From one particle of a row to the next, and from one row to the next \[m\].
-    pub cell: [f32; 2],
+    pub steps: [Vec3; 2],
     /// The area of a cell \[m²\].
     pub area: f32,
 }
 
 impl GridLines {
+    /// The lengths of these steps \[m\].
+    pub fn cell(&self) -> [f32; 2] {
+        self.steps.map(Vec3::length)
+    }
+
+    /// How far apart two particles are at rest \[m\]; the same for all that lie alike, which rounded positions are not.
+    pub fn distance(&self, [a, b]: [u32; 2]) -> f32 {
+        let place = |particle: u32| [particle % self.columns, particle / self.columns].map(|place| place as f32);
+        let ([a, b], [column, row]) = ([place(a), place(b)], self.steps);
+        ((b[0] - a[0]) * column + (b[1] - a[1]) * row).length()
+    }
+
     /// A quarter of every cell around a particle \[m²\]: even, where the diagonals of the triangles would make it alternate.
     pub fn vertex_areas(&self) -> Vec<f32> {
         let Self { columns, rows, area, .. } = *self;
@@ -87,7 +99,7 @@ impl Scene {
 
     /// Second differences along the lines of a grid and across its cells.
     pub(super) fn push_grid_bends(&mut self, base: u32, lines: GridLines, id: MaterialId) {
-        let GridLines { columns, rows, cell: [a, b], .. } = lines;
+        let (GridLines { columns, rows, .. }, [a, b]) = (lines, lines.cell());
         let at = |r: u32, c: u32| base + r * columns + c;
         // A line stands for a strip as wide as a cell, at the border half as wide.
         let share = |line: u32, count: u32| if line == 0 || line == count - 1 { 0.5 } else { 1.0 };

@@ -151,7 +151,7 @@ impl Scene {
             })
         };
         let Topology { hinges, report, .. } = Topology::new(&positions, &triangles)?;
-        let cell = [column_axis.length() / (columns - 1) as f32, row_axis.length() / (rows - 1) as f32];
+        let steps = [column_axis / (columns - 1) as f32, row_axis / (rows - 1) as f32];
         let cells = (columns - 1) as f32 * (rows - 1) as f32;
         let area = column_axis.cross(row_axis).length() / cells;
         let links = Links {
@@ -159,7 +159,7 @@ impl Scene {
             shear: links(1, 1).chain(links(1, -1)).collect(),
             bend: links(0, 2).chain(links(2, 0)).collect(),
             hinges,
-            lines: Some(GridLines { columns, rows, cell, area }),
+            lines: Some(GridLines { columns, rows, steps, area }),
             report,
         };
         self.push_cloth(&positions, &triangles, links, &grid.fabric, grid.tethers)
@@ -202,6 +202,7 @@ impl Scene {
             }
         }
 
+        let length = |link: [u32; 2]| links.lines.map_or_else(|| length(link), |lines| lines.distance(link));
         let mut areas = match links.lines {
             Some(lines) => lines.vertex_areas(),
             None => mesh::vertex_areas(positions, triangles),
