@@ -1,7 +1,9 @@
 // velocity: the end of a substep, x += d; the displacement stays as the velocity (Macklin et al. 2016, alg. 1, lines 15–17).
 // velocity_predict: the same, then predict of the next substep (the pass Advance): half the dispatches and half the bytes
 // of the two.
-// One thread a particle. Writes position, displacement and residual of its own particle, and counts what is not finite;
+// velocity_tether: that for free particles, then tether.wgsl (the pass AdvanceFree). The pins are still where the substep began, and will be there
+// and their displacement; velocity_pinned moves them after it (AdvancePinned).
+// One thread a particle, or a pinned one. Writes position, displacement and residual of its own particle, and counts what is not finite;
 // thread 0 counts the substeps.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -9,6 +11,14 @@
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> residuals: array<Residual>;
 @group(0) @binding(4) var<storage, read_write> status: Status;
+// For each particle its first tether · 16 + how many it has.
+@group(0) @binding(5) var<storage, read> tether_runs: array<u32>;
+// anchor, length as bits
+@group(0) @binding(6) var<storage, read> tethers: array<vec2u>;
+@group(0) @binding(7) var<storage, read> pins: array<u32>;
+
+// The most that any particle has: with a number that compilers know they unroll the loop, which is a tenth faster on the software driver.
+override MOST_TETHERS: u32 = 1u;
 
 fn load_moved(i: u32) -> Motion {
     let motion = moved(Motion(positions[i], displacements[i].xyz, residuals[i], true), params.velocity_factor, params.zero);
@@ -19,10 +29,13 @@ fn load_moved(i: u32) -> Motion {
     return motion;
 }
 
-fn store(i: u32, motion: Motion) {
+fn count_substep(i: u32) {
     if i == 0u {
         status.substep += 1u;
     }
+}
+
+fn store(i: u32, motion: Motion) {
     positions[i] = motion.position;
     displacements[i] = vec4f(motion.displacement, 0.0);
     residuals[i] = motion.residual;
@@ -32,6 +45,7 @@ fn store(i: u32, motion: Motion) {
 fn velocity(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i < params.particle_count {
+        count_substep(i);
         store(i, load_moved(i));
     }
 }
@@ -40,6 +54,40 @@ fn velocity(@builtin(global_invocation_id) id: vec3u) {
 fn velocity_predict(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i < params.particle_count {
+        count_substep(i);
         store(i, predicted(load_moved(i), params.gravity_step, params.zero));
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= params.particle_count {
+        return;
+    }
+    count_substep(i);
+    if positions[i].w == 0.0 {
+        return;
+    }
+    var motion = predicted(load_moved(i), params.gravity_step, params.zero);
+    let run = tether_runs[i];
+    var d = motion.displacement;
+    for (var k = 0u; k < MOST_TETHERS; k++) {
+        let t = tethers[(run >> 4u) + k];
+        let ahead = displacements[t.x].xyz;
+        let difference = ((motion.position.xyz - positions[t.x].xyz) - ahead) + (d - ahead);
+        let l = length(difference);
+        let limit = bitcast<f32>(t.y);
+        d -= difference * select(0.0, (l - limit) / l, l > limit && k < (run & 15u));
+    }
+    motion.displacement = d;
+    store(i, motion);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn velocity_pinned(@builtin(global_invocation_id) id: vec3u) {
+    let place = thread_index(id);
+    if place < params.pin_count {
+        store(pins[place], load_moved(pins[place]));
     }
 }

@@ -59,8 +59,8 @@ pub struct Params {
     pub body_damping: f32,
     /// How many fields there are.
     pub field_count: u32,
-    /// The uniform ends on a row of 16 bytes.
-    pub padding: u32,
+    /// How many particles are pinned.
+    pub pin_count: u32,
     /// The fields.
     pub fields: [FieldRow; MAX_FIELDS],
 }
@@ -124,6 +124,8 @@ pub(crate) struct Controls {
     pub materials: Vec<Material>,
     /// The inverse mass of each particle now: 0 while pinned.
     pub inverse_masses: Vec<f32>,
+    /// The particles whose inverse mass is 0 now, in ascending order.
+    pub pins: Vec<u32>,
     pub targets: Vec<Target>,
     /// Where in `targets` a particle stands.
     target_of: BTreeMap<u32, usize>,
@@ -146,6 +148,7 @@ impl Controls {
             plan: Plan::default(),
             materials: scene.materials.clone(),
             inverse_masses: Vec::new(),
+            pins: Vec::new(),
             targets: Vec::new(),
             target_of: BTreeMap::new(),
             tether_rows: Vec::new(),
@@ -162,6 +165,7 @@ impl Controls {
             |particle| if scene.is_pinned(particle) { 0.0 } else { scene.inverse_masses[particle as usize] };
         self.inverse_masses = (0..scene.particle_count() as u32).map(inverse_mass).collect();
         self.materials.clone_from(&scene.materials);
+        self.list_pins();
         self.targets.clear();
         self.target_of.clear();
         let inverse_masses = &self.inverse_masses;
@@ -276,9 +280,15 @@ impl Controls {
                 changed.push(particle);
             }
         }
+        self.list_pins();
         let Self { cooked, tether_rows, inverse_masses, .. } = self;
         cooked.tether_graph.retie(tether_rows, &changed, |particle| inverse_masses[particle as usize] == 0.0);
         Ok(changed)
+    }
+
+    fn list_pins(&mut self) {
+        let masses = (0..).zip(&self.inverse_masses);
+        self.pins = masses.filter(|(_, mass)| **mass == 0.0).map(|(particle, _)| particle).collect();
     }
 
     /// Sets where a pinned particle is to be after the next step, and keeps it there; returns its place in `targets`.
@@ -363,7 +373,7 @@ impl Controls {
             turbulence_scale: 1.0 / wind.turbulence_length,
             body_damping: self.settings.body_damping,
             field_count: rows.len() as u32,
-            padding: 0,
+            pin_count: self.pins.len() as u32,
             fields,
         }
     }

@@ -18,6 +18,9 @@ const MAX_LOOP: u64 = 60_000;
 /// The fewest constraints for which [`Execution::Auto`] makes tiles: their shaders take a second or so to compile.
 const WORTH_TILING: usize = 4096;
 
+/// What 28 bits can name.
+const MOST_TETHERS: u64 = 1 << 28;
+
 /// How many contributions one thread sums for a hub.
 const CHUNK: u32 = 64;
 
@@ -29,6 +32,8 @@ pub(crate) struct Cooked {
     pub rings: Rings,
     /// One row a tethered particle: itself, its first tether, how many it has.
     pub tethered: Vec<[u32; 4]>,
+    /// For each particle its first tether · 16 + how many it has.
+    pub tether_runs: Vec<u32>,
     pub tether_graph: TetherGraph,
     /// First particle and particle count of each body.
     pub bodies: Vec<[u32; 2]>,
@@ -87,11 +92,16 @@ impl Cooked {
         let kinds = scene.constraints.iter().map(|set| CookedKind::new(set, scene, settings)).collect::<Result<_>>()?;
         let particle_count = scene.particle_count();
         let tether_graph = TetherGraph::new(scene);
-        let mut tethered = Vec::new();
-        let mut next = 0;
+        let (mut tethered, mut tether_runs) = (Vec::new(), vec![0; particle_count]);
+        let mut next = 0u32;
         for (first, count, per_particle) in tether_graph.runs() {
+            let end = u64::from(next) + u64::from(count) * u64::from(per_particle);
+            if end > MOST_TETHERS {
+                return Err(Error::TooLarge { what: "tethers", count: end, limit: MOST_TETHERS });
+            }
             for particle in first..first + count {
                 tethered.push([particle, next, per_particle, 0]);
+                tether_runs[particle as usize] = next << 4 | per_particle;
                 next += per_particle;
             }
         }
@@ -101,6 +111,7 @@ impl Cooked {
             kinds,
             rings,
             tethered,
+            tether_runs,
             tether_graph,
             bodies,
             followers: scene.followers.clone(),

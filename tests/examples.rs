@@ -48,12 +48,33 @@ fn chain_holds_together() {
 }
 
 #[test]
+fn cloth_is_clustered_where_it_is_asked_for_and_by_colours_as_the_yardstick() {
+    let report = |options: &[&str]| -> serde_json::Value {
+        let size = ["--headless", "--columns", "24", "--rows", "24", "--frames", "2", "--json"];
+        serde_json::from_str(&run(example("cloth").args(size).args(options))).unwrap()
+    };
+    let (clusters, baseline) = (report(&["--execution", "clusters"]), report(&["--baseline"]));
+    assert_eq!((&clusters["execution"], &baseline["execution"]), (&"clusters".into(), &"colors".into()));
+    assert_eq!((clusters["dispatches_per_substep"].as_u64(), baseline["substeps"].as_u64()), (Some(6), Some(20)));
+    assert!(clusters["substeps"].as_u64() > Some(20));
+    let output = example("cloth").args(["--headless", "--baseline", "--substeps", "40"]).output().unwrap();
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("--baseline"));
+}
+
+#[test]
 fn cloth_reports_what_its_positions_say() {
     let npy = file("cloth.npy");
     let (png, gif) = (file("cloth.png"), file("cloth.gif"));
     let size = ["--headless", "--columns", "40", "--rows", "24", "--frames", "30", "--json", "--size", "160", "120"];
-    let out =
-        run(example("cloth").args(size).arg("--positions").arg(&npy).arg("--png").arg(&png).arg("--gif").arg(&gif));
+    let out = run(example("cloth")
+        .args(size)
+        .args(["--execution", "colors"])
+        .arg("--positions")
+        .arg(&npy)
+        .arg("--png")
+        .arg(&png)
+        .arg("--gif")
+        .arg(&gif));
     let report: serde_json::Value = serde_json::from_str(&out).unwrap();
     let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {out}"));
     for name in
@@ -64,6 +85,7 @@ fn cloth_reports_what_its_positions_say() {
     assert_eq!(figure("particles"), 960.0);
     assert_eq!(figure("colors"), 12.0);
     assert_eq!(figure("dispatches_per_substep"), 14.0);
+    assert_eq!(report["execution"], "colors");
     assert!(report["adapter"].is_string() && report["backend"].is_string() && report["seed"].is_number());
 
     // The strain again, from the file and by other means.
@@ -108,12 +130,11 @@ fn cloth_says_where_the_time_goes() {
     // Positions, displacements, velocities, normals, residuals and two tethers alone are 112 bytes.
     assert!((112.0..600.0).contains(&figure("bytes_per_particle")), "{report}");
     let passes = report["profile"].as_object().unwrap();
-    for name in
-        ["targets", "start", "predict", "tether", "project_distance", "advance", "velocity", "finish", "normals"]
-    {
+    let particles = ["targets", "start", "predict", "tether", "velocity", "finish", "normals"];
+    for name in particles.into_iter().chain(["project_distance", "advance_free", "advance_pinned"]) {
         assert!(passes[name].as_f64().is_some_and(|time| time >= 0.0), "{name} in {report}");
     }
-    assert_eq!(passes.len(), 9, "{report}");
+    assert_eq!(passes.len(), 10, "{report}");
     assert!(passes["project_distance"].as_f64() > Some(0.0), "{report}");
 
     let trace: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(trace).unwrap()).unwrap();
@@ -124,7 +145,7 @@ fn cloth_says_where_the_time_goes() {
         |name: &str, row: u32| slices.iter().filter(|slice| slice["name"] == name && slice["tid"] == row).count();
     // Five frames of six substeps; rows are the host and the GPU.
     for (name, row, expected) in
-        [("record", 1, 5), ("wait", 1, 5), ("start", 2, 5), ("tether", 2, 30), ("advance", 2, 25)]
+        [("record", 1, 5), ("wait", 1, 5), ("start", 2, 5), ("tether", 2, 5), ("advance_free", 2, 25)]
     {
         assert_eq!(count(name, row), expected, "{name}");
     }
@@ -136,7 +157,7 @@ fn cloth_says_where_the_time_goes() {
         let inside = slices.iter().filter(|slice| slice["tid"] == 2 && slice["name"] != name.as_str());
         let inside =
             inside.filter(|slice| time(slice, "ts") >= begin && time(slice, "ts") + time(slice, "dur") <= end + 1e-3);
-        assert_eq!(inside.count(), 6 * 3 - 1 + 6, "{name}");
+        assert_eq!(inside.count(), 6 * 3 - 2 + 7, "{name}");
     }
 }
 
@@ -152,7 +173,7 @@ fn cloth_bends_in_every_way() {
 
 #[test]
 fn cloth_takes_other_ways_of_solving() {
-    let size = ["--columns", "24", "--rows", "24", "--frames", "30"];
+    let size = ["--columns", "24", "--rows", "24", "--frames", "30", "--substeps", "20"];
     for extra in [["--sweep", "jacobi"], ["--relaxation", "1.4"], ["--method", "pbd"]] {
         let report = report("cloth", &[&size[..], &extra].concat());
         assert!(report["max_strain"].as_f64() < Some(0.1), "{extra:?}: {report}");

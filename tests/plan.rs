@@ -114,11 +114,12 @@ fn the_plan_of_a_small_tethered_cloth() {
 begin   Targets
 begin   Start
 begin   Predict
-substep Tether
+begin   Tether
 substep Project { kind: distance, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
 substep Project { kind: distance, color: 1, span: Span { first: 2, count: 2 }, first_iteration: true }
 substep Project { kind: distance, color: 2, span: Span { first: 4, count: 2 }, first_iteration: true }
-between Advance
+between AdvanceFree
+between AdvancePinned
 end     Velocity
 end     Finish
 end     Normals
@@ -165,9 +166,15 @@ fn a_substep_of_a_cloth_costs_6_dispatches_with_tethers_and_5_without() {
 #[test]
 fn tethers_hold_once_a_substep_whatever_the_iterations() {
     let settings = Settings { iterations: 5, ..Settings::default() };
-    let plan = plan(&grid(8, 8, Some(Tethers::default())), settings);
-    assert_eq!(plan.substep.iter().filter(|pass| **pass == Pass::Tether).count(), 1);
-    assert_eq!(plan.substep.len(), 5 * 12 + 1);
+    let scene = grid(8, 8, Some(Tethers::default()));
+    let whole = plan(&scene, settings);
+    assert_eq!(whole.begin.last(), Some(&Pass::Tether));
+    assert_eq!(whole.between, [Pass::AdvanceFree, Pass::AdvancePinned]);
+    assert_eq!(whole.substep.len(), 5 * 12);
+    // Where the sweep over the particles is taken apart, a pass of their own.
+    let windy = plan(&scene, Settings { wind: Some(Wind::default()), ..settings });
+    assert_eq!(windy.substep.iter().filter(|pass| **pass == Pass::Tether).count(), 1);
+    assert_eq!(windy.substep.len(), 5 * 12 + 1);
 }
 
 #[test]
@@ -194,8 +201,9 @@ fn a_step_is_begin_then_substeps_with_between_between_them_then_end() {
         let count = |wanted: Pass| passes.iter().filter(|pass| **pass == wanted).count() as u32;
         assert_eq!(count(Pass::Start), 1);
         assert_eq!(count(Pass::Predict), 1);
-        assert_eq!(count(Pass::Tether), substeps);
-        assert_eq!(count(Pass::Advance), substeps - 1);
+        assert_eq!(count(Pass::Tether), 1);
+        assert_eq!(count(Pass::AdvanceFree), substeps - 1);
+        assert_eq!(count(Pass::AdvancePinned), substeps - 1);
         assert_eq!(count(Pass::Velocity), 1);
         assert_eq!(count(Pass::Finish), 1);
         let further = (substeps as usize - 1) * plan.dispatches_per_substep();
@@ -211,10 +219,10 @@ fn the_plan_follows_the_settings() {
     let mut reference = Reference::new(&grid(5, 5, Some(Tethers::default())), Settings::default()).unwrap();
     let before = reference.plan().clone();
     reference.set_settings(Settings { iterations: 2, ..Settings::default() }).unwrap();
-    assert_eq!(reference.plan().substep.len(), 2 * before.substep.len() - 1);
+    assert_eq!(reference.plan().substep.len(), 2 * before.substep.len());
     // Refused, and nothing changed.
     assert!(reference.set_settings(Settings { iterations: 0, ..Settings::default() }).is_err());
-    assert_eq!(reference.plan().substep.len(), 2 * before.substep.len() - 1);
+    assert_eq!(reference.plan().substep.len(), 2 * before.substep.len());
     reference.set_settings(Settings::default()).unwrap();
     assert_eq!(*reference.plan(), before);
 }

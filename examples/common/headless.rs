@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 use supple::coloring::Coloring;
 use supple::gpu::{Context, Profile, Timestamps};
-use supple::{Distance, Hinge, IsometricBend, LineBend, Pressure, ShapeMatching, Solver, Volume, wgpu};
+use supple::{Distance, Hinge, IsometricBend, LineBend, Pass, Pressure, ShapeMatching, Solver, Volume, wgpu};
 
 /// How many of the last frames are profiled where that is asked for.
 const PROFILED_FRAMES: u32 = 5;
@@ -29,6 +29,8 @@ pub struct Report {
     /// Constraints that no colour took.
     pub overflow: usize,
     pub dispatches_per_substep: usize,
+    /// How constraints were spread over the threads: "clusters" where any were, else "colors".
+    pub execution: &'static str,
     pub substeps: u32,
     pub iterations: u32,
     pub tethers: bool,
@@ -243,6 +245,7 @@ fn report(
     let settings = &demo.settings;
     let strain = demo.scene.strain(demo.edges.clone(), &positions)?;
     let [colors, overflow] = colors(solver);
+    let clustered = solver.plan().substep.iter().any(|pass| matches!(pass, Pass::Tiles { .. }));
     let figures = demo.script.as_mut().map_or(Ok(Figures::new()), |script| script.figures(solver))?;
     let constraints = demo.scene.constraint_count();
     let particles = demo.scene.particle_count();
@@ -255,6 +258,7 @@ fn report(
         colors,
         overflow,
         dispatches_per_substep: solver.plan().dispatches_per_substep(),
+        execution: if clustered { "clusters" } else { "colors" },
         substeps: settings.substeps,
         iterations: settings.iterations,
         tethers: settings.tethers,

@@ -21,7 +21,7 @@ struct Params {
     turbulence_scale: f32,
     body_damping: f32,
     field_count: u32,
-    padding: u32,
+    pin_count: u32,
     fields: array<Field, 8>,
 }
 

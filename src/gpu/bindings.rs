@@ -13,6 +13,7 @@ pub(super) struct Bindings {
     pub predict: wgpu::BindGroup,
     pub velocity: wgpu::BindGroup,
     pub advance: wgpu::BindGroup,
+    pub advance_tethered: Option<[wgpu::BindGroup; 2]>,
     pub finish: wgpu::BindGroup,
     pub tether: wgpu::BindGroup,
     pub normals: wgpu::BindGroup,
@@ -73,6 +74,10 @@ impl Bindings {
             ),
             velocity: bind(&pipelines.velocity, &motion),
             advance: bind(&pipelines.advance, &motion),
+            advance_tethered: pipelines.advance_tethered.as_ref().map(|stages| {
+                let buffers = [motion.as_slice(), &[&b.tether_runs, &b.tethers, &b.pins]].concat();
+                stages.each_ref().map(|stage| bind(stage, &buffers))
+            }),
             finish: bind(&pipelines.finish, &[&b.params, &b.displacements, &b.velocities, &b.status]),
             tether: bind(&pipelines.tether, &[&b.params, &b.positions, &b.displacements, &b.tethered, &b.tethers]),
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),

@@ -12,7 +12,8 @@
 //! | normals | `vec4`: unit normal, 0 | normals | the caller's renderer |
 //! | indices | `u32`, three a triangle | – | the caller's renderer |
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
-//! | tethered, tethers, targets | rows, see the shaders | host | tether, targets |
+//! | tethered, tethers, targets | rows, see the shaders | host | tether, advance, targets |
+//! | tether runs, pins | `u32` | host | advance |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: tiles | rows, see `shaders/project/tile.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
@@ -80,6 +81,8 @@ pub(super) struct Buffers {
     pub ring_corners: wgpu::Buffer,
     pub tethered: wgpu::Buffer,
     pub tethers: wgpu::Buffer,
+    pub tether_runs: wgpu::Buffer,
+    pub pins: wgpu::Buffer,
     pub targets: wgpu::Buffer,
     pub materials: wgpu::Buffer,
     pub params: wgpu::Buffer,
@@ -248,6 +251,8 @@ impl Buffers {
             ring_corners: maker.filled(queue, "ring_corners", &cooked.rings.corners, storage)?,
             tethered: maker.filled(queue, "tethered", &cooked.tethered, storage)?,
             tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
+            tether_runs: maker.filled(queue, "tether_runs", &cooked.tether_runs, storage)?,
+            pins: empty("pins", count * 4, storage)?,
             targets: Self::make_targets(device, 16)?,
             materials: empty("materials", (controls.materials.len() * size_of::<ScaledMaterial>()) as u64, storage)?,
             params: empty("params", size_of::<Params>() as u64, uniform)?,
@@ -274,6 +279,8 @@ impl Buffers {
             ring_corners,
             tethered,
             tethers,
+            tether_runs,
+            pins,
             targets,
             materials,
             params,
@@ -282,7 +289,18 @@ impl Buffers {
             kinds,
         } = self;
         let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
-        let shape = sizes(&[bodies, followers, indices, ring_offsets, ring_corners, tethered, tethers, targets]);
+        let shape = sizes(&[
+            bodies,
+            followers,
+            indices,
+            ring_offsets,
+            ring_corners,
+            tethered,
+            tethers,
+            tether_runs,
+            pins,
+            targets,
+        ]);
         let figures = sizes(&[materials, params, spans, status]);
         motion + shape + figures + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }

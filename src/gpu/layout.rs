@@ -61,7 +61,7 @@ fn params_lie_as_in_the_prelude() {
         turbulence_scale,
         body_damping,
         field_count,
-        padding,
+        pin_count,
         fields
     });
     assert_eq!(on_gpu("", "Params"), (members, size));

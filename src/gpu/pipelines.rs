@@ -52,6 +52,8 @@ pub(super) struct Pipelines {
     pub predict: Stage,
     pub velocity: Stage,
     pub advance: Stage,
+    /// `None` where nothing is tethered.
+    pub advance_tethered: Option<[Stage; 2]>,
     pub finish: Stage,
     pub tether: Stage,
     pub normals: Stage,
@@ -76,6 +78,8 @@ pub(super) struct KindStages {
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
 const TILE: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
+/// Of what is tethered: params, positions, displacements, residuals, status; runs, tethers, pins.
+const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Write, Read, Read, Read];
 /// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
 
@@ -101,6 +105,12 @@ impl Pipelines {
             predict: stage("predict", include_str!("../../shaders/predict.wgsl"), &[Uniform, Read, Read, Write, Write]),
             velocity: stage("velocity", velocity, &[Uniform, Write, Write, Write, Write]),
             advance: stage("velocity_predict", velocity, &[Uniform, Write, Write, Write, Write]),
+            advance_tethered: (!cooked.tethered.is_empty()).then(|| {
+                let most = cooked.tethered.iter().map(|row| row[2]).max().unwrap_or(0);
+                ["velocity_tether", "velocity_pinned"].map(|entry| {
+                    Stage::new(device, entry, entry, velocity, &TETHERED, &[("MOST_TETHERS", f64::from(most))])
+                })
+            }),
             finish: stage("finish", include_str!("../../shaders/finish.wgsl"), &[Uniform, Read, Write, Write]),
             tether: stage("tether", include_str!("../../shaders/tether.wgsl"), &[Uniform, Read, Write, Read, Read]),
             normals: stage("normals", include_str!("../../shaders/normals.wgsl"), &[Uniform, Read, Read, Read, Write]),

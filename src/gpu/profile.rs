@@ -118,6 +118,8 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::FindCrossings => "find_crossings",
         Pass::Velocity => "velocity",
         Pass::Advance => "advance",
+        Pass::AdvanceFree => "advance_free",
+        Pass::AdvancePinned => "advance_pinned",
         Pass::BodyDamping => "body_damping",
         Pass::Finish => "finish",
         Pass::Follow => "follow",

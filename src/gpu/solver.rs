@@ -235,6 +235,13 @@ impl Solver {
             Pass::Tether => recorder.dispatch(&p.tether, &b.tether, &[], self.controls.cooked.tethered.len() as u32),
             Pass::Velocity => recorder.dispatch(&p.velocity, &b.velocity, &[], particles),
             Pass::Advance => recorder.dispatch(&p.advance, &b.advance, &[], particles),
+            Pass::AdvanceFree | Pass::AdvancePinned => {
+                let (turn, count) =
+                    if pass == Pass::AdvanceFree { (0, particles) } else { (1, self.controls.pins.len() as u32) };
+                if let (Some(stages), Some(bindings)) = (&p.advance_tethered, &b.advance_tethered) {
+                    recorder.dispatch(&stages[turn], &bindings[turn], &[], count);
+                }
+            }
             Pass::BodyDamping => {
                 let count = self.controls.cooked.bodies.len() as u32;
                 recorder.dispatch_groups(&p.body_damping, &b.body_damping, &[], count);

@@ -328,6 +328,7 @@ impl Solver {
         self.write_positions(0, &scene.positions);
         self.write_velocity(0, &scene.velocities);
         self.write(&self.buffers.displacements, 0, &vec![[0.0f32; 4]; scene.particle_count()]);
+        self.write(&self.buffers.pins, 0, &self.controls.pins);
         self.upload_settings();
         self.upload_tethers();
         self.clear_forces();
@@ -388,6 +389,7 @@ impl Solver {
                 &[self.controls.inverse_masses[particle as usize]],
             );
         }
+        self.write(&self.buffers.pins, 0, &self.controls.pins);
         self.upload_targets();
         self.upload_tethers();
     }

@@ -172,6 +172,19 @@ impl Reference {
                 });
                 self.substep += 1;
             }
+            Pass::AdvanceFree => {
+                for i in particles {
+                    if self.controls.inverse_masses[i] != 0.0 {
+                        self.velocity(i);
+                        self.predict(i);
+                        self.tether_ahead(i);
+                    }
+                }
+                self.substep += 1;
+            }
+            Pass::AdvancePinned => (0..self.controls.pins.len()).for_each(|place| {
+                self.velocity(self.controls.pins[place] as usize);
+            }),
             Pass::Watch => particles.for_each(|i| self.watch(i)),
             // All of it at once; what the passes of the GPU make of it in parts is the same set of pairs.
             Pass::Search(SearchPass::Pairs) => self.search(),

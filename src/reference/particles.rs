@@ -50,6 +50,22 @@ impl Reference {
         self.displacements[i] = d;
     }
 
+    /// The same before the pins have advanced, which they will by their displacement.
+    pub(super) fn tether_ahead(&mut self, i: usize) {
+        let run = self.controls.cooked.tether_runs[i] as usize;
+        let mut d = self.displacements[i];
+        for tether in &self.controls.tether_rows[run >> 4..][..run & 15] {
+            let anchor = tether.anchor as usize;
+            let ahead = self.displacements[anchor];
+            let difference = ((self.positions[i] - self.positions[anchor]) - ahead) + (d - ahead);
+            let l = length(difference);
+            if l > tether.length {
+                d -= difference * ((l - tether.length) / l);
+            }
+        }
+        self.displacements[i] = d;
+    }
+
     pub(super) fn velocity(&mut self, i: usize) {
         let (x, residual) = two_sum(self.positions[i], self.displacements[i] + self.position_residuals[i]);
         if !x.is_finite() {
