@@ -150,6 +150,7 @@ fn cloth_says_where_the_time_goes() {
         assert_eq!(count(name, row), expected, "{name}");
     }
     // A pass lies within its frame.
+    const PASSES: usize = 6 * 3 - 2 + 7;
     for frame in 4..9 {
         let name = format!("frame {frame}");
         let whole = slices.iter().find(|slice| slice["name"] == name.as_str() && slice["tid"] == 2).unwrap();
@@ -157,8 +158,10 @@ fn cloth_says_where_the_time_goes() {
         let inside = slices.iter().filter(|slice| slice["tid"] == 2 && slice["name"] != name.as_str());
         let inside =
             inside.filter(|slice| time(slice, "ts") >= begin && time(slice, "ts") + time(slice, "dur") <= end + 1e-3);
-        assert_eq!(inside.count(), 6 * 3 - 2 + 7, "{name}");
+        // What takes no time may stand at the very end of one frame and count for the next as well.
+        assert!(inside.count() >= PASSES, "{name}");
     }
+    assert_eq!(slices.iter().filter(|slice| slice["tid"] == 2).count(), 5 * (PASSES + 1));
 }
 
 #[test]
