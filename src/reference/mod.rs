@@ -160,7 +160,7 @@ impl Reference {
             }
             Pass::GatherChunks { kind } => self.gather_chunks(kind),
             Pass::GatherHubs { kind } => self.gather_hubs(kind),
-            Pass::Tether => (0..self.controls.cooked.tethered.len()).for_each(|row| self.tether(row)),
+            Pass::Tether => particles.for_each(|i| self.tether(i, false)),
             Pass::Velocity => {
                 particles.for_each(|i| self.velocity(i));
                 self.substep += 1;
@@ -177,7 +177,7 @@ impl Reference {
                     if self.controls.inverse_masses[i] != 0.0 {
                         self.velocity(i);
                         self.predict(i);
-                        self.tether_ahead(i);
+                        self.tether(i, true);
                     }
                 }
                 self.substep += 1;

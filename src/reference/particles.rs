@@ -32,32 +32,19 @@ impl Reference {
         (self.displacements[i], self.displacement_residuals[i]) = two_sum(self.displacements[i], increment);
     }
 
-    pub(super) fn tether(&mut self, row: usize) {
-        let [particle, first, count, _] = self.controls.cooked.tethered[row];
-        let i = particle as usize;
+    /// Pulls a free particle to where its tethers let it be; `ahead` where the pins have still to advance, which they will by their
+    /// displacement.
+    pub(super) fn tether(&mut self, i: usize, ahead: bool) {
         if self.controls.inverse_masses[i] == 0.0 {
             return;
         }
-        let mut d = self.displacements[i];
-        for tether in &self.controls.tether_rows[first as usize..(first + count) as usize] {
-            let anchor = tether.anchor as usize;
-            let difference = (self.positions[i] - self.positions[anchor]) + (d - self.displacements[anchor]);
-            let l = length(difference);
-            if l > tether.length {
-                d -= difference * ((l - tether.length) / l);
-            }
-        }
-        self.displacements[i] = d;
-    }
-
-    /// The same before the pins have advanced, which they will by their displacement.
-    pub(super) fn tether_ahead(&mut self, i: usize) {
         let run = self.controls.cooked.tether_runs[i] as usize;
         let mut d = self.displacements[i];
         for tether in &self.controls.tether_rows[run >> 4..][..run & 15] {
             let anchor = tether.anchor as usize;
-            let ahead = self.displacements[anchor];
-            let difference = ((self.positions[i] - self.positions[anchor]) - ahead) + (d - ahead);
+            let travel = self.displacements[anchor];
+            let apart = self.positions[i] - self.positions[anchor];
+            let difference = (if ahead { apart - travel } else { apart }) + (d - travel);
             let l = length(difference);
             if l > tether.length {
                 d -= difference * ((l - tether.length) / l);
