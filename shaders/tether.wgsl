@@ -1,32 +1,32 @@
 // Long-range attachments: no particle farther from its pins than the material between them is long (Kim, Chentanez,
 // Müller-Fischer 2012). A unilateral distance constraint of compliance 0 whose other end does not move:
 // Δx = −(l − L) n where l > L.
-// One thread a tethered particle. Reads positions, tethers, and the displacements of pins, which this pass does not write.
+// One thread a particle. Reads positions, runs, tethers, and the displacements of pins, which this pass does not write.
 // Writes the displacement of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
-// particle, first tether, tether count, 0
-@group(0) @binding(3) var<storage, read> tethered: array<vec4u>;
+// For each particle its first tether · 16 + how many it has.
+@group(0) @binding(3) var<storage, read> tether_runs: array<u32>;
 // anchor, length as bits. One vec2 rather than a struct: one load instead of two.
 @group(0) @binding(4) var<storage, read> tethers: array<vec2u>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn tether(@builtin(global_invocation_id) id: vec3u) {
-    let row = thread_index(id);
-    if row >= params.tethered_count {
+    let i = thread_index(id);
+    if i >= params.particle_count {
         return;
     }
-    let run = tethered[row];
-    let x = positions[run.x];
+    let run = tether_runs[i];
+    let x = positions[i];
     if x.w == 0.0 {
         return;
     }
-    var d = displacements[run.x].xyz;
+    var d = displacements[i].xyz;
     var taut = false;
-    for (var k = 0u; k < run.z; k++) {
-        let t = tethers[run.y + k];
+    for (var k = 0u; k < (run & 15u); k++) {
+        let t = tethers[(run >> 4u) + k];
         let anchor = positions[t.x];
         let difference = (x.xyz - anchor.xyz) + (d - displacements[t.x].xyz);
         let l = length(difference);
@@ -37,6 +37,6 @@ fn tether(@builtin(global_invocation_id) id: vec3u) {
         }
     }
     if taut {
-        displacements[run.x] = vec4f(d, 0.0);
+        displacements[i] = vec4f(d, 0.0);
     }
 }

@@ -39,8 +39,8 @@ pub struct Params {
     pub velocity_factor: f32,
     /// How many particles there are.
     pub particle_count: u32,
-    /// How many particles are tethered.
-    pub tethered_count: u32,
+    /// How many particles are pinned.
+    pub pin_count: u32,
     /// How many kinematic particles follow a target.
     pub target_count: u32,
     /// 1 where a substep begins with the accelerations by wind, fields and forces, else 0.
@@ -59,8 +59,8 @@ pub struct Params {
     pub body_damping: f32,
     /// How many fields there are.
     pub field_count: u32,
-    /// How many particles are pinned.
-    pub pin_count: u32,
+    /// The uniform ends on a row of 16 bytes.
+    pub padding: u32,
     /// The fields.
     pub fields: [FieldRow; MAX_FIELDS],
 }
@@ -363,7 +363,7 @@ impl Controls {
             lift: 0.5 * wind.density * wind.lift,
             velocity_factor: self.velocity_factor(),
             particle_count: self.scene.particle_count() as u32,
-            tethered_count: self.cooked.tethered.len() as u32,
+            pin_count: self.pins.len() as u32,
             target_count: self.targets.len() as u32,
             accelerated: u32::from(self.plan.begin.contains(&crate::plan::Pass::Accelerations)),
             zero: 0,
@@ -373,7 +373,7 @@ impl Controls {
             turbulence_scale: 1.0 / wind.turbulence_length,
             body_damping: self.settings.body_damping,
             field_count: rows.len() as u32,
-            pin_count: self.pins.len() as u32,
+            padding: 0,
             fields,
         }
     }

@@ -30,8 +30,8 @@ pub(crate) struct Cooked {
     /// One entry a kind of [`crate::kinds::KINDS`].
     pub kinds: Vec<CookedKind>,
     pub rings: Rings,
-    /// One row a tethered particle: itself, its first tether, how many it has.
-    pub tethered: Vec<[u32; 4]>,
+    /// The most tethers that a particle has.
+    pub most_tethers: u32,
     /// For each particle its first tether · 16 + how many it has.
     pub tether_runs: Vec<u32>,
     pub tether_graph: TetherGraph,
@@ -92,15 +92,15 @@ impl Cooked {
         let kinds = scene.constraints.iter().map(|set| CookedKind::new(set, scene, settings)).collect::<Result<_>>()?;
         let particle_count = scene.particle_count();
         let tether_graph = TetherGraph::new(scene);
-        let (mut tethered, mut tether_runs) = (Vec::new(), vec![0; particle_count]);
-        let mut next = 0u32;
+        let mut tether_runs = vec![0; particle_count];
+        let (mut next, mut most_tethers) = (0u32, 0);
         for (first, count, per_particle) in tether_graph.runs() {
             let end = u64::from(next) + u64::from(count) * u64::from(per_particle);
             if end > MOST_TETHERS {
                 return Err(Error::TooLarge { what: "tethers", count: end, limit: MOST_TETHERS });
             }
+            most_tethers = per_particle.max(most_tethers);
             for particle in first..first + count {
-                tethered.push([particle, next, per_particle, 0]);
                 tether_runs[particle as usize] = next << 4 | per_particle;
                 next += per_particle;
             }
@@ -110,7 +110,7 @@ impl Cooked {
         Ok(Self {
             kinds,
             rings,
-            tethered,
+            most_tethers,
             tether_runs,
             tether_graph,
             bodies,

@@ -238,7 +238,7 @@ impl Plan {
         plan.begin.extend(predict);
         // First in a substep, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
         // of strain instead of 16 %.
-        let tethers = settings.tethers && !cooked.tethered.is_empty();
+        let tethers = settings.tethers && cooked.most_tethers > 0;
         if accelerated || obstacles.bounce {
             plan.between.push(Pass::Velocity);
             plan.between.extend(obstacles.bounce.then_some(Pass::Bounce));

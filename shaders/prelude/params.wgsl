@@ -11,7 +11,7 @@ struct Params {
     lift: f32,
     velocity_factor: f32,
     particle_count: u32,
-    tethered_count: u32,
+    pin_count: u32,
     target_count: u32,
     accelerated: u32,
     zero: u32,
@@ -21,7 +21,7 @@ struct Params {
     turbulence_scale: f32,
     body_damping: f32,
     field_count: u32,
-    pin_count: u32,
+    padding: u32,
     fields: array<Field, 8>,
 }
 

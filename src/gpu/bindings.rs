@@ -79,7 +79,7 @@ impl Bindings {
                 stages.each_ref().map(|stage| bind(stage, &buffers))
             }),
             finish: bind(&pipelines.finish, &[&b.params, &b.displacements, &b.velocities, &b.status]),
-            tether: bind(&pipelines.tether, &[&b.params, &b.positions, &b.displacements, &b.tethered, &b.tethers]),
+            tether: bind(&pipelines.tether, &[&b.params, &b.positions, &b.displacements, &b.tether_runs, &b.tethers]),
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
             kinds: kinds.collect(),
         }

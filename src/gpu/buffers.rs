@@ -12,8 +12,8 @@
 //! | normals | `vec4`: unit normal, 0 | normals | the caller's renderer |
 //! | indices | `u32`, three a triangle | – | the caller's renderer |
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
-//! | tethered, tethers, targets | rows, see the shaders | host | tether, advance, targets |
-//! | tether runs, pins | `u32` | host | advance |
+//! | tethers, targets | rows, see the shaders | host | tether, advance, targets |
+//! | tether runs, pins | `u32` | host | tether, advance |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: tiles | rows, see `shaders/project/tile.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
@@ -79,7 +79,6 @@ pub(super) struct Buffers {
     pub indices: wgpu::Buffer,
     pub ring_offsets: wgpu::Buffer,
     pub ring_corners: wgpu::Buffer,
-    pub tethered: wgpu::Buffer,
     pub tethers: wgpu::Buffer,
     pub tether_runs: wgpu::Buffer,
     pub pins: wgpu::Buffer,
@@ -249,7 +248,6 @@ impl Buffers {
             indices: maker.filled(queue, "indices", &controls.scene.triangles, storage | BufferUsages::INDEX)?,
             ring_offsets: maker.filled(queue, "ring_offsets", &cooked.rings.offsets, storage)?,
             ring_corners: maker.filled(queue, "ring_corners", &cooked.rings.corners, storage)?,
-            tethered: maker.filled(queue, "tethered", &cooked.tethered, storage)?,
             tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
             tether_runs: maker.filled(queue, "tether_runs", &cooked.tether_runs, storage)?,
             pins: empty("pins", count * 4, storage)?,
@@ -277,7 +275,6 @@ impl Buffers {
             indices,
             ring_offsets,
             ring_corners,
-            tethered,
             tethers,
             tether_runs,
             pins,
@@ -289,18 +286,8 @@ impl Buffers {
             kinds,
         } = self;
         let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
-        let shape = sizes(&[
-            bodies,
-            followers,
-            indices,
-            ring_offsets,
-            ring_corners,
-            tethered,
-            tethers,
-            tether_runs,
-            pins,
-            targets,
-        ]);
+        let shape =
+            sizes(&[bodies, followers, indices, ring_offsets, ring_corners, tethers, tether_runs, pins, targets]);
         let figures = sizes(&[materials, params, spans, status]);
         motion + shape + figures + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }

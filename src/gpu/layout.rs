@@ -51,7 +51,7 @@ fn params_lie_as_in_the_prelude() {
         lift,
         velocity_factor,
         particle_count,
-        tethered_count,
+        pin_count,
         target_count,
         accelerated,
         zero,
@@ -61,7 +61,7 @@ fn params_lie_as_in_the_prelude() {
         turbulence_scale,
         body_damping,
         field_count,
-        pin_count,
+        padding,
         fields
     });
     assert_eq!(on_gpu("", "Params"), (members, size));

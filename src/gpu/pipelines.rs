@@ -105,8 +105,8 @@ impl Pipelines {
             predict: stage("predict", include_str!("../../shaders/predict.wgsl"), &[Uniform, Read, Read, Write, Write]),
             velocity: stage("velocity", velocity, &[Uniform, Write, Write, Write, Write]),
             advance: stage("velocity_predict", velocity, &[Uniform, Write, Write, Write, Write]),
-            advance_tethered: (!cooked.tethered.is_empty()).then(|| {
-                let most = cooked.tethered.iter().map(|row| row[2]).max().unwrap_or(0);
+            advance_tethered: (cooked.most_tethers > 0).then(|| {
+                let most = cooked.most_tethers;
                 ["velocity_tether", "velocity_pinned"].map(|entry| {
                     Stage::new(device, entry, entry, velocity, &TETHERED, &[("MOST_TETHERS", f64::from(most))])
                 })

@@ -232,7 +232,7 @@ impl Solver {
                 let offset = self.buffers.kinds[kind].hubs_offset();
                 recorder.dispatch(&p.gather_hubs, &b.kinds[kind].gather_hubs, &[offset], count);
             }
-            Pass::Tether => recorder.dispatch(&p.tether, &b.tether, &[], self.controls.cooked.tethered.len() as u32),
+            Pass::Tether => recorder.dispatch(&p.tether, &b.tether, &[], particles),
             Pass::Velocity => recorder.dispatch(&p.velocity, &b.velocity, &[], particles),
             Pass::Advance => recorder.dispatch(&p.advance, &b.advance, &[], particles),
             Pass::AdvanceFree | Pass::AdvancePinned => {
