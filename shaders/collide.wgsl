@@ -8,7 +8,7 @@
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(4) var<storage, read> residuals: array<Residual>;
+@group(0) @binding(4) var<storage, read> residuals: array<vec3u>;
 @group(0) @binding(5) var<storage, read> colliders: array<Collider>;
 @group(0) @binding(6) var<storage, read> collider_data: array<f32>;
 @group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
@@ -101,7 +101,7 @@ fn collide_with(i: u32, material: u32, index: u32) {
     }
     let zero = params.zero;
     let keep = bitcast<f32>(contact_params.materials[material].x) + c.margin;
-    let rest = residuals[i].position;
+    let rest = unpacked(residuals[i]).position;
     let step_share = opaque1(1.0 / f32(contact_params.substeps), zero);
     let before = pose_at(c, opaque1(f32(status.substep) * step_share, zero), zero);
     let after = pose_at(c, opaque1(f32(status.substep + 1u) * step_share, zero), zero);

@@ -5,7 +5,7 @@
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read> accelerations: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(4) var<storage, read_write> residuals: array<Residual>;
+@group(0) @binding(4) var<storage, read_write> residuals: array<vec3u>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn predict(@builtin(global_invocation_id) id: vec3u) {
@@ -17,7 +17,7 @@ fn predict(@builtin(global_invocation_id) id: vec3u) {
     if params.accelerated == 1u {
         increment += accelerations[i].xyz * (params.h * params.h);
     }
-    let next = predicted(Motion(positions[i], displacements[i].xyz, residuals[i], true), increment, params.zero);
+    let next = predicted(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i]), true), increment, params.zero);
     displacements[i] = vec4f(next.displacement, 0.0);
-    residuals[i].displacement = next.residual.displacement;
+    residuals[i] = packed(next.residual);
 }

@@ -5,7 +5,7 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> velocities: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> residuals: array<Residual>;
+@group(0) @binding(3) var<storage, read_write> residuals: array<vec3u>;
 @group(0) @binding(4) var<storage, read_write> status: Status;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -21,6 +21,6 @@ fn start(@builtin(global_invocation_id) id: vec3u) {
     if v.w != 0.0 || status.last_h != params.h {
         velocities[i] = vec4f(v.xyz, 0.0);
         displacements[i] = vec4f(v.xyz * params.h, 0.0);
-        residuals[i].displacement = vec3f();
+        residuals[i] = packed(Residual(unpacked(residuals[i]).position, vec3f()));
     }
 }

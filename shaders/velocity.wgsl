@@ -9,7 +9,7 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> residuals: array<Residual>;
+@group(0) @binding(3) var<storage, read_write> residuals: array<vec3u>;
 @group(0) @binding(4) var<storage, read_write> status: Status;
 // For each particle its first tether · 16 + how many it has.
 @group(0) @binding(5) var<storage, read> tether_runs: array<u32>;
@@ -21,7 +21,7 @@
 override MOST_TETHERS: u32 = 1u;
 
 fn load_moved(i: u32) -> Motion {
-    let motion = moved(Motion(positions[i], displacements[i].xyz, residuals[i], true), params.velocity_factor, params.zero);
+    let motion = moved(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i]), true), params.velocity_factor, params.zero);
     if !motion.finite {
         atomicAdd(&status.non_finite_count, 1u);
         atomicMin(&status.first_non_finite, i);
@@ -38,7 +38,7 @@ fn count_substep(i: u32) {
 fn store(i: u32, motion: Motion) {
     positions[i] = motion.position;
     displacements[i] = vec4f(motion.displacement, 0.0);
-    residuals[i] = motion.residual;
+    residuals[i] = packed(motion.residual);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

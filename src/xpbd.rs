@@ -139,6 +139,13 @@ pub fn two_sum(a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     (sum, (a - a_part) + (b - b_part))
 }
 
+/// A residual as it is kept: to 8 bits, so that two of them are packed into a word an axis. With the 24 of the sum that is 32 bits in all.
+#[inline]
+pub fn kept_residual(residual: Vec3) -> Vec3 {
+    let kept = |v: f32| f32::from_bits(v.to_bits().wrapping_add(0x8000) & 0xffff_0000);
+    Vec3::new(kept(residual.x), kept(residual.y), kept(residual.z))
+}
+
 #[cfg(test)]
 mod tests {
     use super::solve_symmetric;

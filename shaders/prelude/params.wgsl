@@ -58,11 +58,30 @@ struct Status {
     padding: vec2u,
 }
 
-// What the roundings of x + d and of d + h² g lost.
+// What the roundings of x + d and of d + h² g lost, of which 8 bits are kept: one word an axis holds both.
 struct Residual {
     position: vec3f,
     displacement: vec3f,
 }
+
+fn packed(residual: Residual) -> vec3u {
+    return bitcast<vec3u>(residual.position) | (bitcast<vec3u>(residual.displacement) >> vec3u(16u));
+}
+
+fn unpacked(words: vec3u) -> Residual {
+    return Residual(bitcast<vec3f>(words & vec3u(0xffff0000u)), bitcast<vec3f>(words << vec3u(16u)));
+}
+
+// A pin as tethers see it: where it began the substep, and its displacement since. `AnchorRow` in src/gpu/buffers.rs.
+struct Anchor {
+    position: vec3f,
+    particle: u32,
+    displacement: vec3f,
+    padding: u32,
+}
+
+// How many pins stand in a uniform buffer, if there are no more: reading them there is cheaper than wherever each thread wishes.
+const MOST_ANCHORS = 8u;
 
 override WORKGROUP_SIZE: u32 = 128;
 

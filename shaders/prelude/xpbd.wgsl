@@ -116,6 +116,11 @@ fn two_sum(a: vec3f, b: vec3f, zero: u32) -> TwoSum {
     return TwoSum(sum, (a - a_part) + (b - b_part));
 }
 
+// A residual as it is kept: to 8 bits.
+fn kept_residual(residual: vec3f) -> vec3f {
+    return bitcast<vec3f>((bitcast<vec3u>(residual) + vec3u(0x8000u)) & vec3u(0xffff0000u));
+}
+
 // A test of the exponent bits: on Vulkan `v != v` is false for NaN.
 fn is_finite(v: vec3f) -> bool {
     return all((bitcast<vec3u>(v) & vec3u(0x7f800000u)) != vec3u(0x7f800000u));

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, advance | every pass, the caller's renderer |
 //! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tether, velocity, advance | every pass |
-//! | residuals | 2 `vec4`: what the roundings of x and d lost | start, predict, velocity, advance | the same |
+//! | residuals | `vec3<u32>`: what the roundings of x and d lost, packed | start, predict, velocity, advance | the same |
 //! | velocities | `vec4`: v [m/s], 1 if fresh from outside | targets, finish | start |
 //! | accelerations | `vec4`: by wind, fields, forces [m/s²] | accelerations | predict |
 //! | forces | `vec4`: by the user \[N\], 0 | the caller | accelerations |
@@ -238,7 +238,7 @@ impl Buffers {
         Ok(Self {
             positions: empty("positions", count * 16, drawn)?,
             displacements: empty("displacements", count * 16, storage)?,
-            residuals: empty("residuals", count * 32, storage)?,
+            residuals: empty("residuals", count * 16, storage)?,
             velocities: empty("velocities", count * 16, drawn)?,
             accelerations: Self::make_accelerations(device, controls)?,
             forces: Self::make_forces(device, controls)?,

@@ -170,10 +170,3 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
     // Made on the host as 80 zeroed bytes a particle.
     assert_eq!(on_gpu("", "Touch"), (vec![("bounce".to_owned(), 0), ("impulses".to_owned(), 16)], 80));
 }
-
-#[test]
-fn residuals_are_two_rows() {
-    // Made on the host as 32 zeroed bytes a particle.
-    let members = vec![("position".to_owned(), 0), ("displacement".to_owned(), 16)];
-    assert_eq!(on_gpu("", "Residual"), (members, 32));
-}

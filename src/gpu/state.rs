@@ -399,7 +399,7 @@ impl Solver {
         let masses = &self.controls.inverse_masses[start..start + positions.len()];
         let rows: Vec<[f32; 4]> = positions.iter().zip(masses).map(|(&[x, y, z], &w)| [x, y, z, w]).collect();
         self.write(&self.buffers.positions, start, &rows);
-        self.write(&self.buffers.residuals, start, &vec![[0.0f32; 8]; positions.len()]);
+        self.write(&self.buffers.residuals, start, &vec![[0u32; 4]; positions.len()]);
     }
 
     fn write_velocity(&self, first: u32, velocities: &[[f32; 3]]) {

@@ -1,7 +1,7 @@
 //! The passes over single particles: targets, start, predict, tether, velocity.
 
 use super::Reference;
-use crate::xpbd::{length, two_sum};
+use crate::xpbd::{kept_residual, length, two_sum};
 use glam::Vec3;
 
 impl Reference {
@@ -29,7 +29,9 @@ impl Reference {
             increment += self.accelerations[i] * (self.params.h * self.params.h);
         }
         let increment = increment + self.displacement_residuals[i];
-        (self.displacements[i], self.displacement_residuals[i]) = two_sum(self.displacements[i], increment);
+        let (d, residual) = two_sum(self.displacements[i], increment);
+        self.displacements[i] = d;
+        self.displacement_residuals[i] = kept_residual(residual);
     }
 
     /// Pulls a free particle to where its tethers let it be; `ahead` where the pins have still to advance, which they will by their
@@ -64,10 +66,11 @@ impl Reference {
             return;
         }
         self.positions[i] = x;
-        self.position_residuals[i] = residual;
+        self.position_residuals[i] = kept_residual(residual);
         if self.controls.inverse_masses[i] != 0.0 {
             self.displacements[i] *= self.params.velocity_factor;
-            self.displacement_residuals[i] *= self.params.velocity_factor;
+            self.displacement_residuals[i] =
+                kept_residual(self.displacement_residuals[i] * self.params.velocity_factor);
         }
     }
 
