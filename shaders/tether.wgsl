@@ -2,7 +2,7 @@
 // Müller-Fischer 2012). A unilateral distance constraint of compliance 0 whose other end does not move:
 // Δx = −(l − L) n where l > L.
 // One thread a particle. Reads positions, runs, tethers, and the displacements of pins, which this pass does not write.
-// Writes the displacement of its own particle.
+// Writes the displacement of its own particle, and the anchors that velocity_tether reads in the next substep.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
@@ -11,12 +11,18 @@
 @group(0) @binding(3) var<storage, read> tether_runs: array<u32>;
 // anchor, length as bits. One vec2 rather than a struct: one load instead of two.
 @group(0) @binding(4) var<storage, read> tethers: array<vec2u>;
+@group(0) @binding(5) var<storage, read> pins: array<u32>;
+@group(0) @binding(6) var<storage, read_write> next_anchors: array<Anchor>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn tether(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i >= params.particle_count {
         return;
+    }
+    if i < min(params.pin_count, MOST_ANCHORS) {
+        let particle = pins[i];
+        next_anchors[i] = Anchor(positions[particle].xyz, particle, displacements[particle].xyz, 0u);
     }
     let run = tether_runs[i];
     let x = positions[i];

@@ -11,22 +11,33 @@
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> residuals: array<vec3u>;
 @group(0) @binding(4) var<storage, read_write> status: Status;
+
+// Of velocity_tether:
 // For each particle its first tether · 16 + how many it has.
 @group(0) @binding(5) var<storage, read> tether_runs: array<u32>;
 // anchor, length as bits
 @group(0) @binding(6) var<storage, read> tethers: array<vec2u>;
-@group(0) @binding(7) var<storage, read> pins: array<u32>;
+@group(0) @binding(7) var<uniform> anchors: array<Anchor, MOST_ANCHORS>;
+
+// Of velocity_pinned:
+@group(0) @binding(5) var<storage, read> pins: array<u32>;
+@group(0) @binding(6) var<storage, read_write> next_anchors: array<Anchor>;
 
 // The most that any particle has: with a number that compilers know they unroll the loop, which is a tenth faster on the software driver.
 override MOST_TETHERS: u32 = 1u;
+// How many anchors there are; 0 where they are too many for their buffer.
+override ANCHORS: u32 = 0u;
 
 fn load_moved(i: u32) -> Motion {
     let motion = moved(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i]), true), params.velocity_factor, params.zero);
+    return motion;
+}
+
+fn count_fault(i: u32, motion: Motion) {
     if !motion.finite {
         atomicAdd(&status.non_finite_count, 1u);
         atomicMin(&status.first_non_finite, i);
     }
-    return motion;
 }
 
 fn count_substep(i: u32) {
@@ -36,6 +47,7 @@ fn count_substep(i: u32) {
 }
 
 fn store(i: u32, motion: Motion) {
+    count_fault(i, motion);
     positions[i] = motion.position;
     displacements[i] = vec4f(motion.displacement, 0.0);
     residuals[i] = packed(motion.residual);
@@ -66,28 +78,46 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     count_substep(i);
-    if positions[i].w == 0.0 {
-        return;
-    }
     var motion = predicted(load_moved(i), params.gravity_step, params.zero);
     let run = tether_runs[i];
     var d = motion.displacement;
     for (var k = 0u; k < MOST_TETHERS; k++) {
         let t = tethers[(run >> 4u) + k];
-        let ahead = displacements[t.x].xyz;
-        let difference = ((motion.position.xyz - positions[t.x].xyz) - ahead) + (d - ahead);
+        let anchor = anchor_at(t.x);
+        let difference = ((motion.position.xyz - anchor.position) - anchor.displacement) + (d - anchor.displacement);
         let l = length(difference);
         let limit = bitcast<f32>(t.y);
         d -= difference * select(0.0, (l - limit) / l, l > limit && k < (run & 15u));
     }
     motion.displacement = d;
-    store(i, motion);
+    if motion.position.w != 0.0 {
+        store(i, motion);
+    }
+}
+
+fn anchor_at(particle: u32) -> Anchor {
+    if ANCHORS == 0u {
+        return Anchor(positions[particle].xyz, particle, displacements[particle].xyz, 0u);
+    }
+    // The first that is it: behind the pins there may be some that are no more.
+    var anchor = anchors[max(ANCHORS, 1u) - 1u];
+    for (var k = ANCHORS - 1u; k > 0u; k--) {
+        let it = anchors[k - 1u].particle == particle;
+        anchor.position = select(anchor.position, anchors[k - 1u].position, it);
+        anchor.displacement = select(anchor.displacement, anchors[k - 1u].displacement, it);
+    }
+    return anchor;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn velocity_pinned(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     if place < params.pin_count {
-        store(pins[place], load_moved(pins[place]));
+        let particle = pins[place];
+        let motion = load_moved(particle);
+        store(particle, motion);
+        if place < MOST_ANCHORS {
+            next_anchors[place] = Anchor(motion.position.xyz, particle, motion.displacement, 0u);
+        }
     }
 }

@@ -75,11 +75,17 @@ impl Bindings {
             velocity: bind(&pipelines.velocity, &motion),
             advance: bind(&pipelines.advance, &motion),
             advance_tethered: pipelines.advance_tethered.as_ref().map(|stages| {
-                let buffers = [motion.as_slice(), &[&b.tether_runs, &b.tethers, &b.pins]].concat();
-                stages.each_ref().map(|stage| bind(stage, &buffers))
+                let [free, pinned] = stages;
+                [
+                    bind(free, &[motion.as_slice(), &[&b.tether_runs, &b.tethers, &b.anchors]].concat()),
+                    bind(pinned, &[motion.as_slice(), &[&b.pins, &b.anchors]].concat()),
+                ]
             }),
             finish: bind(&pipelines.finish, &[&b.params, &b.displacements, &b.velocities, &b.status]),
-            tether: bind(&pipelines.tether, &[&b.params, &b.positions, &b.displacements, &b.tether_runs, &b.tethers]),
+            tether: bind(
+                &pipelines.tether,
+                &[&b.params, &b.positions, &b.displacements, &b.tether_runs, &b.tethers, &b.pins, &b.anchors],
+            ),
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
             kinds: kinds.collect(),
         }

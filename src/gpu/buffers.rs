@@ -14,13 +14,14 @@
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
 //! | tethers, targets | rows, see the shaders | host | tether, advance, targets |
 //! | tether runs, pins | `u32` | host | tether, advance |
+//! | anchors | the first pins | tether, advance | advance |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: tiles | rows, see `shaders/project/tile.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |
 
-use super::pipelines::SPAN_STRIDE;
+use super::pipelines::{MOST_ANCHORS, SPAN_STRIDE};
 use crate::controls::{Controls, Params, Target};
 use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
@@ -65,6 +66,15 @@ pub struct SpanRow {
     pub zero: u32,
 }
 
+/// A pin as tethers see it: `Anchor` in `shaders/prelude/params.wgsl`. The host only makes room for it.
+#[repr(C)]
+pub struct AnchorRow {
+    pub position: [f32; 3],
+    pub particle: u32,
+    pub displacement: [f32; 3],
+    pub padding: u32,
+}
+
 #[derive(Debug)]
 pub(super) struct Buffers {
     pub positions: wgpu::Buffer,
@@ -82,6 +92,7 @@ pub(super) struct Buffers {
     pub tethers: wgpu::Buffer,
     pub tether_runs: wgpu::Buffer,
     pub pins: wgpu::Buffer,
+    pub anchors: wgpu::Buffer,
     pub targets: wgpu::Buffer,
     pub materials: wgpu::Buffer,
     pub params: wgpu::Buffer,
@@ -251,6 +262,7 @@ impl Buffers {
             tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
             tether_runs: maker.filled(queue, "tether_runs", &cooked.tether_runs, storage)?,
             pins: empty("pins", count * 4, storage)?,
+            anchors: empty("anchors", (MOST_ANCHORS * size_of::<AnchorRow>()) as u64, storage | uniform)?,
             targets: Self::make_targets(device, 16)?,
             materials: empty("materials", (controls.materials.len() * size_of::<ScaledMaterial>()) as u64, storage)?,
             params: empty("params", size_of::<Params>() as u64, uniform)?,
@@ -278,6 +290,7 @@ impl Buffers {
             tethers,
             tether_runs,
             pins,
+            anchors,
             targets,
             materials,
             params,
@@ -288,7 +301,7 @@ impl Buffers {
         let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
         let shape =
             sizes(&[bodies, followers, indices, ring_offsets, ring_corners, tethers, tether_runs, pins, targets]);
-        let figures = sizes(&[materials, params, spans, status]);
+        let figures = sizes(&[anchors, materials, params, spans, status]);
         motion + shape + figures + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }
 

@@ -1,7 +1,7 @@
 //! Structs that both sides share lie in memory on the host as naga lays them out on the GPU: every member at the same
 //! offset, none missing on either side.
 
-use super::buffers::{SpanRow, Status};
+use super::buffers::{AnchorRow, SpanRow, Status};
 use super::contacts::ContactStatus;
 use crate::collide::{ColliderRow, ContactParams};
 use crate::controls::{FieldRow, Params, Target};
@@ -169,4 +169,10 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
     );
     // Made on the host as 80 zeroed bytes a particle.
     assert_eq!(on_gpu("", "Touch"), (vec![("bounce".to_owned(), 0), ("impulses".to_owned(), 16)], 80));
+}
+
+#[test]
+fn anchors_lie_as_in_the_prelude() {
+    assert_eq!(on_gpu("", "Anchor"), on_host!(AnchorRow { position, particle, displacement, padding }));
+    assert!(super::pipelines::PRELUDE.contains(&format!("const MOST_ANCHORS = {}u;", super::pipelines::MOST_ANCHORS)));
 }

@@ -13,6 +13,15 @@ pub(super) const WORKGROUP_SIZE: u32 = 128;
 /// Bytes from one row of the span buffer to the next: the alignment that dynamic offsets need everywhere.
 pub(super) const SPAN_STRIDE: u32 = 256;
 
+/// The most pins that are kept in a uniform buffer too: `MOST_ANCHORS` of the prelude.
+pub(super) const MOST_ANCHORS: usize = 8;
+
+/// How many of them the pass AdvanceFree is made for, given the pins: a power of two, so that it seldom has to be made anew, or 0, by which it
+/// reads them where they lie.
+pub(super) fn anchor_count(pin_count: usize) -> u32 {
+    if pin_count > MOST_ANCHORS { 0 } else { pin_count.max(1).next_power_of_two() as u32 }
+}
+
 pub(super) const PRELUDE: &str = concat!(
     include_str!("../../shaders/prelude/params.wgsl"),
     include_str!("../../shaders/prelude/xpbd.wgsl"),
@@ -54,6 +63,8 @@ pub(super) struct Pipelines {
     pub advance: Stage,
     /// `None` where nothing is tethered.
     pub advance_tethered: Option<[Stage; 2]>,
+    /// What its first is made for.
+    pub anchor_count: u32,
     pub finish: Stage,
     pub tether: Stage,
     pub normals: Stage,
@@ -78,13 +89,15 @@ pub(super) struct KindStages {
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
 const TILE: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
-/// Of what is tethered: params, positions, displacements, residuals, status; runs, tethers, pins.
-const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Write, Read, Read, Read];
+/// Of what is tethered: params, positions, displacements, residuals, status; runs, tethers, anchors.
+const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Write, Read, Read, Uniform];
+/// Of its pins: the same five; pins, anchors.
+const PINNED: [Slot; 7] = [Uniform, Write, Write, Write, Write, Read, Write];
 /// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
 
 impl Pipelines {
-    pub fn new(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Self {
+    pub fn new(device: &wgpu::Device, cooked: &Cooked, pin_count: usize, keep_lambdas: bool) -> Self {
         let stage = |entry: &str, text: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
         let gather = include_str!("../../shaders/gather.wgsl");
         let velocity = include_str!("../../shaders/velocity.wgsl");
@@ -106,13 +119,15 @@ impl Pipelines {
             velocity: stage("velocity", velocity, &[Uniform, Write, Write, Write, Write]),
             advance: stage("velocity_predict", velocity, &[Uniform, Write, Write, Write, Write]),
             advance_tethered: (cooked.most_tethers > 0).then(|| {
-                let most = cooked.most_tethers;
-                ["velocity_tether", "velocity_pinned"].map(|entry| {
-                    Stage::new(device, entry, entry, velocity, &TETHERED, &[("MOST_TETHERS", f64::from(most))])
-                })
+                let pinned = "velocity_pinned";
+                [
+                    Self::make_advance_free(device, cooked, pin_count),
+                    Stage::new(device, pinned, pinned, velocity, &PINNED, &[]),
+                ]
             }),
+            anchor_count: anchor_count(pin_count),
             finish: stage("finish", include_str!("../../shaders/finish.wgsl"), &[Uniform, Read, Write, Write]),
-            tether: stage("tether", include_str!("../../shaders/tether.wgsl"), &[Uniform, Read, Write, Read, Read]),
+            tether: stage("tether", include_str!("../../shaders/tether.wgsl"), &[Uniform, Read, Write, Read, Read, Read, Write]),
             normals: stage("normals", include_str!("../../shaders/normals.wgsl"), &[Uniform, Read, Read, Read, Write]),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
@@ -122,6 +137,14 @@ impl Pipelines {
 }
 
 impl Pipelines {
+    /// The pass AdvanceFree, for so many pins.
+    pub fn make_advance_free(device: &wgpu::Device, cooked: &Cooked, pin_count: usize) -> Stage {
+        let (entry, text) = ("velocity_tether", include_str!("../../shaders/velocity.wgsl"));
+        let most = f64::from(cooked.most_tethers);
+        let constants = [("MOST_TETHERS", most), ("ANCHORS", f64::from(anchor_count(pin_count)))];
+        Stage::new(device, entry, entry, text, &TETHERED, &constants)
+    }
+
     pub fn make_kinds(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Vec<KindStages> {
         cooked.kinds.iter().map(|kind| KindStages::new(device, kind, keep_lambdas)).collect()
     }

@@ -98,7 +98,7 @@ impl Solver {
         let controls = Controls::new(scene, settings)?;
         let keep_lambdas = needs_lambdas(&settings);
         let (pipelines, buffers, bindings, contacts) = guarded(device, || {
-            let pipelines = Pipelines::new(device, &controls.cooked, keep_lambdas);
+            let pipelines = Pipelines::new(device, &controls.cooked, controls.pins.len(), keep_lambdas);
             let buffers = Buffers::new(device, queue, &controls, keep_lambdas)?;
             let bindings = Bindings::new(device, &pipelines, &buffers);
             let contacts = Contacts::new(device, queue, &controls, &buffers)?;

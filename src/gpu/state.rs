@@ -4,7 +4,7 @@ use super::bindings::Bindings;
 use super::buffers::{Buffers, Status};
 use super::contacts::{self, ContactStatus};
 use super::guarded;
-use super::pipelines::{KindStages, Pipelines};
+use super::pipelines::{KindStages, Pipelines, anchor_count};
 use super::solver::{Solver, needs_lambdas};
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
 use crate::controls::{ChangedConstraint, Controls};
@@ -97,7 +97,7 @@ impl Solver {
         }
         self.contact_params = self.controls.contact_params();
         self.upload_pins(&changed);
-        Ok(())
+        self.fit_anchors()
     }
 
     /// Releases pinned particles; each flies on with the velocity of its last step. The tethers of their
@@ -109,7 +109,7 @@ impl Solver {
         let changed = self.controls.set_pinned(particles, false)?;
         self.contact_params = self.controls.contact_params();
         self.upload_pins(&changed);
-        Ok(())
+        self.fit_anchors()
     }
 
     /// Sets where \[m\] a pinned particle is to be after the next step. It moves there at constant velocity through the
@@ -183,6 +183,8 @@ impl Solver {
             // Of what has been there before: it cannot fail but by a lost device, which the next read reports.
             let _ = self.remake_contacts();
         }
+        // The same.
+        let _ = self.fit_anchors();
         self.accumulator = 0.0;
         self.steps = 0;
         self.upload_state();
@@ -316,6 +318,19 @@ impl Solver {
         self.pipelines.kinds = stages;
         self.keep_lambdas = keep_lambdas;
         self.rebind();
+        Ok(())
+    }
+
+    /// Makes the pass that pulls tethers anew if it is for fewer pins than there are, or for many more.
+    fn fit_anchors(&mut self) -> Result<()> {
+        let (device, cooked, pin_count) = (&self.device, &self.controls.cooked, self.controls.pins.len());
+        let Some([advance_free, _]) = &mut self.pipelines.advance_tethered else { return Ok(()) };
+        if anchor_count(pin_count) != self.pipelines.anchor_count {
+            // Of what has been there before: it cannot fail but by a lost device.
+            *advance_free = guarded(device, || Ok(Pipelines::make_advance_free(device, cooked, pin_count)))?;
+            self.pipelines.anchor_count = anchor_count(pin_count);
+            self.rebind();
+        }
         Ok(())
     }
 
