@@ -51,7 +51,7 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let Arguments { mut options, columns, rows, bending, rigidity, baseline, tethers } = Arguments::parse();
     if baseline {
-        (options.substeps, options.execution) = (20, Execution::Colors);
+        (options.substeps, options.execution) = (20, common::Spread::Forced(Execution::Colors));
     } else if !common::is_given("--substeps") {
         options.substeps = SUBSTEPS;
     }

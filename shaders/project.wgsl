@@ -7,33 +7,15 @@
 // constraint of the colour names.
 // split: one thread a constraint of the overflow, or of a Jacobi sweep. Writes its own impulses; gather.wgsl applies them.
 
+// Of split:
 @group(0) @binding(6) var<storage, read> shares: array<f32>;
 @group(0) @binding(7) var<storage, read_write> impulses: array<vec4f>;
-
-alias Record = array<vec4u, ROWS>;
 
 struct Projection {
     particles: array<u32, ARITY>,
     w: Weights,
     d: Points,
     impulses: Points,
-}
-
-fn load(place: u32) -> Record {
-    var record: Record;
-    for (var row = 0u; row < ROWS; row++) {
-        record[row] = records[place * ROWS + row];
-    }
-    return record;
-}
-
-fn word(record: Record, index: u32) -> u32 {
-    return record[index / 4u][index % 4u];
-}
-
-// The parameters of the kind, after particles and material.
-fn parameter(record: Record, index: u32) -> f32 {
-    return bitcast<f32>(word(record, ARITY + 1u + index));
 }
 
 fn solve(place: u32, record: Record, share: Weights) -> Projection {

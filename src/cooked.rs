@@ -7,6 +7,7 @@ use crate::collide::Contacting;
 use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
+use crate::patches::Patching;
 use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph};
 use crate::settings::{Execution, Settings, Sweep};
 use crate::tiling::Tiling;
@@ -53,7 +54,9 @@ pub(crate) struct CookedKind {
     pub lanes: usize,
     /// What is solved in tiles; its records come first.
     pub tiling: Tiling,
-    /// What is not.
+    /// What is solved in patches; its records come next.
+    pub patching: Patching,
+    /// What is in neither.
     pub coloring: Coloring,
     pub split: Split,
 }
@@ -135,11 +138,17 @@ impl Cooked {
 impl CookedKind {
     pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings) -> Result<Self> {
         let info = set.info;
-        let mut tiling = if settings.clusters() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
+        let mut tiling = if settings.tiles() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
         if settings.execution == Execution::Auto && tiling.order.len() < WORTH_TILING {
             tiling = Tiling::default();
         }
-        let coloring = set.coloring(scene.particle_count(), &tiling.order);
+        let patching = if settings.patches() {
+            Patching::new(set, scene.particle_count(), &tiling.order)
+        } else {
+            Patching::default()
+        };
+        let clustered = [tiling.order.as_slice(), &patching.order].concat();
+        let coloring = set.coloring(scene.particle_count(), &clustered);
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
             let first = constraint as usize * info.record_words;
@@ -147,7 +156,8 @@ impl CookedKind {
         }
         let lanes = lanes(set);
         let (rows, slot_count) = (set.rows.clone(), set.slot_count);
-        let mut kind = Self { info, records, rows, slot_count, lanes, tiling, coloring, split: Split::default() };
+        let mut kind =
+            Self { info, records, rows, slot_count, lanes, tiling, patching, coloring, split: Split::default() };
         if info.is_group() {
             kind.check_loops()?;
         }
@@ -173,6 +183,11 @@ impl CookedKind {
     /// Whether any is solved in a tile.
     pub fn has_tiles(&self) -> bool {
         !self.tiling.is_empty() && self.split.span.count < self.len() as u32
+    }
+
+    /// Whether any is solved in a patch.
+    pub fn has_patches(&self) -> bool {
+        !self.patching.is_empty() && self.split.span.count < self.len() as u32
     }
 
     pub fn len(&self) -> usize {

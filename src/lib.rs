@@ -7,6 +7,7 @@ mod cooked;
 mod error;
 pub mod gpu;
 pub mod kinds;
+mod patches;
 pub mod plan;
 pub mod reference;
 pub mod scene;

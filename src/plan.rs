@@ -63,6 +63,17 @@ pub enum Pass {
         /// Whether λ starts at 0 here.
         first_iteration: bool,
     },
+    /// The constraints of the patches of one layer.
+    Patches {
+        /// Place in [`crate::kinds::KINDS`].
+        kind: usize,
+        /// The layer.
+        layer: u32,
+        /// Their records.
+        span: Span,
+        /// Whether λ starts at 0 here.
+        first_iteration: bool,
+    },
     /// The constraints that no colour took, each with its share of its particles' masses.
     Split {
         /// Place in [`crate::kinds::KINDS`].
@@ -296,6 +307,8 @@ impl Plan {
             if sweep == Sweep::GaussSeidel {
                 let records = (0..).zip(&constraints.tiling.records);
                 self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));
+                let records = (0..).zip(&constraints.patching.records);
+                self.substep.extend(records.map(|(layer, &span)| Pass::Patches { kind, layer, span, first_iteration }));
                 self.push_rest();
                 let (first, count) = (self.substep.len(), constraints.coloring.colors.len());
                 for (color, &span) in (0..).zip(&constraints.coloring.colors) {

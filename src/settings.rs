@@ -133,7 +133,8 @@ pub enum ColorOrder {
 /// share no particle; the order of the sweep differs, and with it what one sweep leaves unsolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Execution {
-    /// In clusters where they are many and lie in a grid, else by colours.
+    /// In tiles where many constraints of a kind lie in grids, else by colours: the same everywhere, so that results do not depend on
+    /// the adapter. [`crate::gpu::fastest_execution`] measures instead.
     #[default]
     Auto,
     /// One thread a constraint, one dispatch a colour.
@@ -141,6 +142,11 @@ pub enum Execution {
     /// Whatever lies in a grid of particles ([`crate::Scene::add_grid`]; cloth of [`crate::ClothGrid`] does) is cut into tiles, and one
     /// thread solves all constraints of a tile: four dispatches in place of a dozen, with a third of the loads and stores. What is
     /// left goes by colours. Colours that alternate or are shuffled are not clustered.
+    Tiles,
+    /// Constraints among a few hundred particles are solved by one workgroup, which keeps these in its own memory: three or four
+    /// dispatches a kind, whatever the mesh. For real GPUs: barriers within a workgroup are dear on software adapters.
+    Patches,
+    /// Grids in tiles, all else in patches.
     Clusters,
 }
 
@@ -257,9 +263,19 @@ impl Settings {
         self.dt / self.substeps as f32
     }
 
-    /// Whether constraints may be clustered.
-    pub(crate) fn clusters(&self) -> bool {
-        self.sweep == Sweep::GaussSeidel && self.color_order == ColorOrder::Fixed && self.execution != Execution::Colors
+    /// Whether constraints may be solved in other orders than by colours.
+    fn clusters(&self) -> bool {
+        self.sweep == Sweep::GaussSeidel && self.color_order == ColorOrder::Fixed
+    }
+
+    /// Whether grids may be solved in tiles.
+    pub(crate) fn tiles(&self) -> bool {
+        self.clusters() && matches!(self.execution, Execution::Auto | Execution::Tiles | Execution::Clusters)
+    }
+
+    /// Whether meshes may be solved in patches.
+    pub(crate) fn patches(&self) -> bool {
+        self.clusters() && matches!(self.execution, Execution::Patches | Execution::Clusters)
     }
 
     /// Whether the constraints must be cooked anew for these settings instead of those.

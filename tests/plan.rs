@@ -36,6 +36,8 @@ fn projected(passes: &[Pass], kind: usize) -> Vec<Span> {
     let span = |pass: &Pass| match *pass {
         Pass::Project { kind: of, span, .. }
         | Pass::Tiles { kind: of, span, .. }
+        | Pass::Patches { kind: of, span, .. }
+        | Pass::Patches { kind: of, span, .. }
         | Pass::Split { kind: of, span, .. }
             if of == kind =>
         {
@@ -59,6 +61,7 @@ fn is_first_iteration(pass: &Pass) -> Option<bool> {
     match *pass {
         Pass::Project { first_iteration, .. }
         | Pass::Tiles { first_iteration, .. }
+        | Pass::Patches { first_iteration, .. }
         | Pass::Split { first_iteration, .. } => Some(first_iteration),
         _ => None,
     }
@@ -68,7 +71,9 @@ fn is_first_iteration(pass: &Pass) -> Option<bool> {
 fn every_constraint_is_projected_exactly_once_an_iteration() {
     let scenes = [grid(17, 13, Some(Tethers::default())), grid(2, 2, None), wheel_and_chain(5), wheel_and_chain(200)];
     for scene in scenes {
-        for (count, execution) in [(1, Execution::Colors), (3, Execution::Colors), (1, Execution::Clusters)] {
+        for (count, execution) in
+            [(1, Execution::Colors), (3, Execution::Colors), (1, Execution::Clusters), (2, Execution::Patches)]
+        {
             let plan = plan(&scene, Settings { iterations: count, execution, ..Settings::default() });
             for iteration in iterations(&plan, count as usize) {
                 let mut total = 0;

@@ -72,7 +72,7 @@ fn texts() -> Vec<(String, String)> {
         }
         for info in KINDS.iter().filter(|info| info.is_group() == (name == "project_group")) {
             let constants = format!(
-                "const ARITY = {}u; const ROWS = {}u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
+                "const ARITY = {}u; const ROWS = {}u; const MOST_PARTICLES = 256u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
                 const LANES = 128u; const ROTATION_STEPS = 8u; const PIN_WEIGHT = 10.0;",
                 info.arity.max(1),
                 info.record_words / 4,
@@ -81,8 +81,9 @@ fn texts() -> Vec<(String, String)> {
             );
             let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
             let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
-            let shared = if info.is_group() { String::new() } else { shared(form) + &shared("bindings") };
-            texts.push((format!("project_{}", info.name), [&text, info.shader, &shared, &constants].join("\n")));
+            let shared =
+                if info.is_group() { String::new() } else { shared(form) + &shared("bindings") + &shared("record") };
+            texts.push((format!("{name}_{}", info.name), [&text, info.shader, &shared, &constants].join("\n")));
         }
     }
     texts
@@ -117,12 +118,14 @@ fn every_file_holds_the_entry_points_that_its_name_promises() {
         let names: BTreeSet<_> = module.entry_points.iter().map(|entry| entry.name.as_str()).collect();
         assert!(!names.is_empty(), "{file}.wgsl has no entry point");
         if file.starts_with("project") {
-            let wide: &[&str] = if names.len() > 2 {
+            let expected: &[&str] = if file.starts_with("project_patch") {
+                &["project_patch"]
+            } else if file.starts_with("project_group") {
                 &["project", "split", "project_wide", "split_wide"]
             } else {
                 &["project", "split"]
             };
-            assert_eq!(names, wide.iter().copied().collect(), "{file}");
+            assert_eq!(names, expected.iter().copied().collect(), "{file}");
             continue;
         }
         let parts = format!("{file}_");

@@ -102,11 +102,14 @@ impl Report {
 pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     let start = Instant::now();
     let gpu = Context::new(supple::required_limits_with(&demo.scene, &demo.settings))?;
+    let opened = start.elapsed();
+    options.execution.measure(&gpu, demo)?;
+    let start = Instant::now();
     let mut solver = Solver::new(&gpu.device, &gpu.queue, &demo.scene, demo.settings)?;
     // The uploads belong to the cooking, not to the first frame.
     gpu.queue.submit([]);
     gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
-    let cook_ms = start.elapsed().as_secs_f64() * 1e3;
+    let cook_ms = (opened + start.elapsed()).as_secs_f64() * 1e3;
 
     let picture_size = options.picture_size()?;
     // Before the work rather than after it.
@@ -245,7 +248,7 @@ fn report(
     let settings = &demo.settings;
     let strain = demo.scene.strain(demo.edges.clone(), &positions)?;
     let [colors, overflow] = colors(solver);
-    let clustered = solver.plan().substep.iter().any(|pass| matches!(pass, Pass::Tiles { .. }));
+    let clustered = solver.plan().substep.iter().any(|pass| matches!(pass, Pass::Tiles { .. } | Pass::Patches { .. }));
     let figures = demo.script.as_mut().map_or(Ok(Figures::new()), |script| script.figures(solver))?;
     let constraints = demo.scene.constraint_count();
     let particles = demo.scene.particle_count();

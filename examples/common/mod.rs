@@ -20,6 +20,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ops::Range;
 use std::path::PathBuf;
+use supple::gpu::{Context, fastest_execution};
 use supple::{Execution, MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind, wgpu};
 
 /// The options that every demo takes.
@@ -43,9 +44,9 @@ pub struct Options {
     /// In which order they are solved
     #[arg(long, default_value = "gauss-seidel", value_parser = choice(SWEEPS))]
     pub sweep: Sweep,
-    /// How the constraints are spread over the threads
+    /// How the constraints are spread over the threads; "measured" tries all
     #[arg(long, default_value = "auto", value_parser = choice(EXECUTIONS))]
-    pub execution: Execution,
+    pub execution: Spread,
     /// Relaxation of every correction, between 0 and 2
     #[arg(long, default_value_t = 1.0)]
     pub relaxation: f32,
@@ -92,8 +93,39 @@ pub struct Options {
 
 const METHODS: &[(&str, Method)] = &[("xpbd", Method::Xpbd), ("pbd", Method::Pbd), ("naive-pbd", Method::NaivePbd)];
 const SWEEPS: &[(&str, Sweep)] = &[("gauss-seidel", Sweep::GaussSeidel), ("jacobi", Sweep::Jacobi)];
-const EXECUTIONS: &[(&str, Execution)] =
-    &[("auto", Execution::Auto), ("colors", Execution::Colors), ("clusters", Execution::Clusters)];
+const EXECUTIONS: &[(&str, Spread)] = &[
+    ("auto", Spread::Forced(Execution::Auto)),
+    ("colors", Spread::Forced(Execution::Colors)),
+    ("tiles", Spread::Forced(Execution::Tiles)),
+    ("patches", Spread::Forced(Execution::Patches)),
+    ("clusters", Spread::Forced(Execution::Clusters)),
+    ("measured", Spread::Measured),
+];
+
+/// How the constraints are spread over the threads.
+#[derive(Debug, Clone, Copy)]
+pub enum Spread {
+    Forced(Execution),
+    /// As is fastest here.
+    Measured,
+}
+
+impl Spread {
+    fn forced(self) -> Execution {
+        match self {
+            Self::Forced(execution) => execution,
+            Self::Measured => Execution::Auto,
+        }
+    }
+
+    /// Puts into the settings of a demo what is fastest on this adapter, if that was asked for.
+    pub fn measure(self, gpu: &Context, demo: &mut Demo) -> anyhow::Result<()> {
+        if let Self::Measured = self {
+            demo.settings.execution = fastest_execution(&gpu.device, &gpu.queue, &demo.scene, demo.settings)?;
+        }
+        Ok(())
+    }
+}
 
 /// Reads one of a few names.
 pub fn choice<T: Clone + Send + Sync>(choices: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
@@ -114,7 +146,7 @@ impl Options {
             tethers: !self.no_tethers,
             method: self.method,
             sweep: self.sweep,
-            execution: self.execution,
+            execution: self.execution.forced(),
             relaxation: self.relaxation,
             damping: self.damping,
             wind: (self.wind != 0.0).then(|| breeze(self.wind)),

@@ -2,7 +2,7 @@
 
 use super::draw::{ColorView, Renderer};
 use super::panel::{self, Panel};
-use super::{Demo, Options, breeze};
+use super::{Demo, Options, Spread, breeze};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +29,7 @@ pub fn run(demo: Demo, options: &Options) -> anyhow::Result<Outcome> {
         Err(reason) => return Ok(Outcome::NoDisplay { demo: Box::new(demo), reason: reason.to_string() }),
     };
     event_loop.set_control_flow(ControlFlow::Poll);
-    let mut app = App { demo, size: options.picture_size()?, state: None, failure: None };
+    let mut app = App { demo, size: options.picture_size()?, execution: options.execution, state: None, failure: None };
     event_loop.run_app(&mut app)?;
     match app.failure {
         None => Ok(Outcome::Closed),
@@ -38,6 +38,7 @@ pub fn run(demo: Demo, options: &Options) -> anyhow::Result<Outcome> {
 }
 
 struct App {
+    execution: Spread,
     demo: Demo,
     size: (u32, u32),
     state: Option<State>,
@@ -79,7 +80,7 @@ struct Grab {
 }
 
 impl App {
-    fn open(&self, event_loop: &ActiveEventLoop) -> anyhow::Result<State> {
+    fn open(&mut self, event_loop: &ActiveEventLoop) -> anyhow::Result<State> {
         let size = winit::dpi::PhysicalSize::new(self.size.0, self.size.1);
         let attributes =
             Window::default_attributes().with_title(format!("supple: {}", self.demo.title)).with_inner_size(size);
@@ -97,6 +98,7 @@ impl App {
         let formats = surface.get_capabilities(&gpu.adapter).formats;
         surface_config.format = egui_wgpu::preferred_framebuffer_format(&formats)?;
         surface.configure(&gpu.device, &surface_config);
+        self.execution.measure(&gpu, &mut self.demo)?;
         let solver = Solver::new(&gpu.device, &gpu.queue, &self.demo.scene, self.demo.settings)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, surface_config.format, &self.demo, &solver);
         let panel = Panel::new(&window, &gpu, surface_config.format);

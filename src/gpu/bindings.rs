@@ -24,6 +24,7 @@ pub(super) struct Bindings {
 pub(super) struct KindBindings {
     pub project: Option<wgpu::BindGroup>,
     pub tile: Option<wgpu::BindGroup>,
+    pub patch: Option<wgpu::BindGroup>,
     pub split: Option<wgpu::BindGroup>,
     pub gather_chunks: wgpu::BindGroup,
     pub gather_hubs: wgpu::BindGroup,
@@ -37,6 +38,7 @@ impl Bindings {
         let kinds = pipelines.kinds.iter().zip(&b.kinds).map(|(stages, k)| {
             let project = vec![&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
             let tile = [project.as_slice(), &[&k.tiles]].concat();
+            let patch = [project.as_slice(), &[&k.patches]].concat();
             let split = [project.as_slice(), &[&k.shares, &k.impulses]].concat();
             let group = [project.as_slice(), &[&k.members, &k.impulses, &k.rotations]].concat();
             let gather = [&b.positions, &b.displacements, &k.impulses, &k.slots, &k.chunks, &k.sums, &k.hubs];
@@ -45,6 +47,7 @@ impl Bindings {
             KindBindings {
                 project: stages.project.as_ref().map(|stage| bind(stage, project)),
                 tile: stages.tile.as_ref().map(|stage| bind(stage, &tile)),
+                patch: stages.patch.as_ref().map(|stage| bind(stage, &patch)),
                 split: stages.split.as_ref().map(|stage| bind(stage, split)),
                 gather_chunks: pipelines.gather_chunks.bind_span(device, &b.spans, &gather),
                 gather_hubs: pipelines.gather_hubs.bind_span(device, &b.spans, &gather),

@@ -16,7 +16,7 @@
 //! | tether runs, pins | `u32` | host | tether, advance |
 //! | anchors | the first pins | tether, advance | advance |
 //! | materials | α̃, γ, factor | host | projections |
-//! | per kind: tiles | rows, see `shaders/project/tile.wgsl` | – | projections |
+//! | per kind: tiles, patches | see `shaders/project/tile.wgsl`, `shaders/project_patch.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |
@@ -105,6 +105,7 @@ pub(super) struct Buffers {
 pub(super) struct KindBuffers {
     pub records: wgpu::Buffer,
     pub tiles: wgpu::Buffer,
+    pub patches: wgpu::Buffer,
     pub lambdas: wgpu::Buffer,
     pub shares: wgpu::Buffer,
     pub impulses: wgpu::Buffer,
@@ -119,6 +120,7 @@ pub(super) struct KindBuffers {
     /// The row of `spans` where this kind begins; see [`KindBuffers::row`].
     first_row: u32,
     color_count: u32,
+    phase_count: u32,
 }
 
 impl KindBuffers {
@@ -143,11 +145,16 @@ impl KindBuffers {
         self.span_offset(self.color_count + 2 + phase, first_iteration)
     }
 
+    pub fn patches_offset(&self, layer: u32, first_iteration: bool) -> u32 {
+        self.tiles_offset(self.phase_count + layer, first_iteration)
+    }
+
     /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
     fn bytes(&self) -> u64 {
         let Self {
             records,
             tiles,
+            patches,
             lambdas,
             shares,
             impulses,
@@ -160,8 +167,9 @@ impl KindBuffers {
             is_group: _,
             first_row: _,
             color_count: _,
+            phase_count: _,
         } = self;
-        sizes(&[records, tiles, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations])
+        sizes(&[records, tiles, patches, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations])
     }
 
     fn rows(kind: &CookedKind) -> Vec<SpanRow> {
@@ -170,7 +178,8 @@ impl KindBuffers {
         let mut rows: Vec<_> = spans.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))).collect();
         rows.push(row(0, kind.split.chunks.len() as u32, 0));
         rows.push(row(0, kind.split.hubs.len() as u32, 0));
-        rows.extend(kind.tiling.phases.iter().flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
+        let clusters = kind.tiling.phases.iter().chain(&kind.patching.layers);
+        rows.extend(clusters.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
         rows
     }
 }
@@ -331,6 +340,7 @@ impl Buffers {
             kinds.push(KindBuffers {
                 records: maker.filled(queue, &label("records"), &kind.records, storage)?,
                 tiles: maker.filled(queue, &label("tiles"), &kind.tiling.rows, storage)?,
+                patches: maker.filled(queue, &label("patches"), &kind.patching.words, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
                 shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,
                 // Groups keep what each member has been given behind its impulse.
@@ -348,6 +358,7 @@ impl Buffers {
                 is_group: kind.info.is_group(),
                 first_row,
                 color_count: kind.coloring.colors.len() as u32,
+                phase_count: kind.tiling.phases.len() as u32,
             });
             first_row += rows.len() as u32;
         }

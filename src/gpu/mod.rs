@@ -8,6 +8,7 @@ mod bindings;
 mod buffers;
 mod contacts;
 mod context;
+mod fastest;
 #[cfg(test)]
 mod layout;
 mod pipelines;
@@ -21,6 +22,7 @@ mod timestamps;
 
 pub use buffers::{required_limits, required_limits_with};
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};
+pub use fastest::fastest_execution;
 pub use profile::{Profile, Run, pass_name};
 pub use readback::Readback;
 pub use solver::{Diagnostics, Solver};

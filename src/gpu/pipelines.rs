@@ -6,6 +6,7 @@
 use super::tiles;
 use crate::cooked::{Cooked, CookedKind};
 use crate::kinds::{Function, KindInfo, group};
+use crate::patches;
 
 /// Threads in a workgroup; the default of `WORKGROUP_SIZE` in the prelude follows it.
 pub(super) const WORKGROUP_SIZE: u32 = 128;
@@ -30,6 +31,9 @@ pub(super) const PRELUDE: &str = concat!(
     include_str!("../../shaders/prelude/crossing.wgsl"),
     include_str!("../../shaders/prelude/particle.wgsl"),
 );
+
+/// How projections read a record, but for those of tiles.
+const RECORD: &str = include_str!("../../shaders/project/record.wgsl");
 
 /// How a pass sees a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,15 +83,16 @@ pub(super) struct Pipelines {
 pub(super) struct KindStages {
     pub project: Option<Stage>,
     pub tile: Option<Stage>,
+    pub patch: Option<Stage>,
     pub split: Option<Stage>,
     /// Whether a workgroup solves a constraint, not a thread.
     pub wide: bool,
 }
 
-/// The bindings of a projection, and what tiles and splits have on top: span, positions, displacements, records, materials, λ;
-/// tiles; shares, impulses.
+/// The bindings of a projection, and what tiles, patches and splits have on top: span, positions, displacements, records, materials, λ;
+/// tiles or patches; shares, impulses.
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
-const TILE: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
+const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
 /// Of what is tethered: params, positions, displacements, residuals, status; runs, tethers, anchors.
 const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Write, Read, Read, Uniform];
@@ -127,7 +132,11 @@ impl Pipelines {
             }),
             anchor_count: anchor_count(pin_count),
             finish: stage("finish", include_str!("../../shaders/finish.wgsl"), &[Uniform, Read, Write, Write]),
-            tether: stage("tether", include_str!("../../shaders/tether.wgsl"), &[Uniform, Read, Write, Read, Read, Read, Write]),
+            tether: stage(
+                "tether",
+                include_str!("../../shaders/tether.wgsl"),
+                &[Uniform, Read, Write, Read, Read, Read, Write],
+            ),
             normals: stage("normals", include_str!("../../shaders/normals.wgsl"), &[Uniform, Read, Read, Read, Write]),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
@@ -160,7 +169,11 @@ impl KindStages {
         };
         let stage = |entry: &str, pass: &str, slots: &[Slot]| {
             let text = projection(info, pass);
-            let text = if entry == tiles::ENTRY { tiles::unrolled(&text, info.arity) } else { text };
+            let text = match entry {
+                tiles::ENTRY => tiles::unrolled(&text, info.arity),
+                _ if info.is_group() => text,
+                _ => text + RECORD,
+            };
             let name = format!("{entry}_{}", info.name);
             let entry = if wide { format!("{entry}_wide") } else { entry.to_owned() };
             let slots = if info.is_group() { GROUP.as_slice() } else { slots };
@@ -169,7 +182,12 @@ impl KindStages {
         };
         Self {
             project: kind.has_colors().then(|| stage("project", pass, &PROJECT)),
-            tile: kind.has_tiles().then(|| stage(tiles::ENTRY, &tiles::pass(info, &kind.tiling, keep_lambdas), &TILE)),
+            tile: kind
+                .has_tiles()
+                .then(|| stage(tiles::ENTRY, &tiles::pass(info, &kind.tiling, keep_lambdas), &CLUSTERED)),
+            patch: kind
+                .has_patches()
+                .then(|| stage("project_patch", include_str!("../../shaders/project_patch.wgsl"), &CLUSTERED)),
             split: (kind.split.span.count > 0).then(|| stage("split", pass, &SPLIT)),
             wide,
         }
@@ -188,9 +206,10 @@ fn projection(info: &KindInfo, pass: &str) -> String {
         return [info.shader, pass, &constants].join("\n");
     }
     let constants = format!(
-        "const ARITY = {}u;\nconst ROWS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
+        "const ARITY = {}u;\nconst ROWS = {}u;\nconst MOST_PARTICLES = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
         info.arity,
         info.record_words / 4,
+        patches::MOST_PARTICLES,
         info.unit_gradients,
         info.unilateral
     );
@@ -231,7 +250,11 @@ impl Stage {
             layout: Some(&pipeline_layout),
             module: &module,
             entry_point: Some(entry),
-            compilation_options: wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() },
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &constants,
+                // Whatever lies in workgroup memory is written before it is read.
+                zero_initialize_workgroup_memory: false,
+            },
             cache: None,
         });
         Self { name, pipeline, layout }

@@ -81,6 +81,7 @@ pub fn pass_name(pass: &Pass) -> String {
     let name = match *pass {
         Pass::Project { kind, .. } => return of_kind("project", kind),
         Pass::Tiles { kind, .. } => return of_kind("project_tile", kind),
+        Pass::Patches { kind, .. } => return of_kind("project_patch", kind),
         Pass::Split { kind, .. } => return of_kind("split", kind),
         Pass::GatherChunks { kind } => return of_kind("gather_chunks", kind),
         Pass::GatherHubs { kind } => return of_kind("gather_hubs", kind),

@@ -218,6 +218,11 @@ impl Solver {
                 let count = self.controls.cooked.kinds[kind].tiling.phases[phase as usize].count;
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Tiles, &b.kinds[kind], offset, count);
             }
+            Pass::Patches { kind, layer, first_iteration, .. } => {
+                let offset = self.buffers.kinds[kind].patches_offset(layer, first_iteration);
+                let count = self.controls.cooked.kinds[kind].patching.layers[layer as usize].count;
+                recorder.dispatch_kind(&p.kinds[kind], Projection::Patches, &b.kinds[kind], offset, count);
+            }
             Pass::Split { kind, span, first_iteration } => {
                 let offset = self.buffers.kinds[kind].split_offset(first_iteration);
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Split, &b.kinds[kind], offset, span.count);
@@ -329,6 +334,7 @@ impl Solver {
 enum Projection {
     Project,
     Tiles,
+    Patches,
     Split,
 }
 
@@ -349,15 +355,17 @@ impl<'a> Recorder<'a> {
         projection: Projection,
         bindings: &KindBindings,
         offset: u32,
-        constraints: u32,
+        count: u32,
     ) {
-        let (stage, bindings) = match projection {
+        let (stage, bindings) = match &projection {
             Projection::Project => (&stages.project, &bindings.project),
             Projection::Tiles => (&stages.tile, &bindings.tile),
+            Projection::Patches => (&stages.patch, &bindings.patch),
             Projection::Split => (&stages.split, &bindings.split),
         };
         if let (Some(stage), Some(bindings)) = (stage, bindings) {
-            let groups = if stages.wide { constraints } else { constraints.div_ceil(WORKGROUP_SIZE) };
+            let wide = stages.wide || matches!(projection, Projection::Patches);
+            let groups = if wide { count } else { count.div_ceil(WORKGROUP_SIZE) };
             self.dispatch_groups(stage, bindings, &[offset], groups);
         }
     }

@@ -151,8 +151,10 @@ impl Reference {
             }
             Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
-            // In a tile one after another; between the tiles of a phase the order is of no account.
-            Pass::Project { kind, span, first_iteration, .. } | Pass::Tiles { kind, span, first_iteration, .. } => {
+            // In a tile one after another, in a patch by rounds; between tiles or patches the order is of no account.
+            Pass::Project { kind, span, first_iteration, .. }
+            | Pass::Tiles { kind, span, first_iteration, .. }
+            | Pass::Patches { kind, span, first_iteration, .. } => {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
             }
             Pass::Split { kind, span, first_iteration } => {

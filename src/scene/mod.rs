@@ -80,6 +80,11 @@ impl ConstraintSet {
         self.words.chunks_exact(self.info.record_words)
     }
 
+    /// The particles of a constraint, of a kind that has a fixed number of them.
+    pub fn particles_of(&self, constraint: u32) -> &[u32] {
+        &self.words[constraint as usize * self.info.record_words..][..self.info.arity]
+    }
+
     /// How many constraints no colour takes.
     pub fn overflow_count(&self, particle_count: usize) -> u32 {
         if !self.info.is_group() && Coloring::surely_fits(&self.particles(), self.info.arity, particle_count) {
@@ -95,18 +100,15 @@ impl ConstraintSet {
         particles
     }
 
-    /// Colours what is not in `tiled`, which comes first.
-    pub fn coloring(&self, particle_count: usize, tiled: &[u32]) -> Coloring {
+    /// Colours what is not in `clustered`, which comes first.
+    pub fn coloring(&self, particle_count: usize, clustered: &[u32]) -> Coloring {
         if !self.info.is_group() {
-            let mut is_tiled = vec![false; self.len()];
-            tiled.iter().for_each(|&constraint| is_tiled[constraint as usize] = true);
-            let rest: Vec<u32> = (0..self.len() as u32).filter(|&constraint| !is_tiled[constraint as usize]).collect();
+            let mut is_left = vec![true; self.len()];
+            clustered.iter().for_each(|&constraint| is_left[constraint as usize] = false);
+            let rest: Vec<u32> = (0..self.len() as u32).filter(|&constraint| is_left[constraint as usize]).collect();
             let mut particles = Vec::with_capacity(rest.len() * self.info.arity);
-            for &constraint in &rest {
-                let first = constraint as usize * self.info.record_words;
-                particles.extend_from_slice(&self.words[first..first + self.info.arity]);
-            }
-            return Coloring::greedy(&particles, self.info.arity, particle_count).after(tiled, &rest);
+            rest.iter().for_each(|&constraint| particles.extend_from_slice(self.particles_of(constraint)));
+            return Coloring::greedy(&particles, self.info.arity, particle_count).after(clustered, &rest);
         }
         let (mut particles, mut offsets) = (Vec::new(), vec![0]);
         for record in self.records() {

@@ -97,13 +97,16 @@ pub(super) enum SweepFile {
     Jacobi,
 }
 
-/// "auto": in clusters where that pays. "colors": a thread a constraint. "clusters": what lies in a grid tile by tile.
+/// "auto": in tiles where many constraints lie in grids. "colors": a thread a constraint. "tiles": what lies in a grid tile by tile, a
+/// thread each. "patches": a workgroup for a few hundred particles. "clusters": grids in tiles, all else in patches.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) enum ExecutionFile {
     Auto,
     Colors,
+    Tiles,
+    Patches,
     Clusters,
 }
 
@@ -330,6 +333,8 @@ impl SettingsFile {
             execution: match self.execution {
                 ExecutionFile::Auto => settings::Execution::Auto,
                 ExecutionFile::Colors => settings::Execution::Colors,
+                ExecutionFile::Tiles => settings::Execution::Tiles,
+                ExecutionFile::Patches => settings::Execution::Patches,
                 ExecutionFile::Clusters => settings::Execution::Clusters,
             },
             wind: self.wind.map(wind),

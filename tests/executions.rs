@@ -1,12 +1,12 @@
-//! Constraints that are solved in tiles: the same constraints, alike on both players, and as good as by colours.
+//! Constraints that are solved in tiles and in patches: the same constraints, alike on both players, and as good as by colours.
 
 mod common;
 
 use common::{Pair, crumple, is_exact, step};
 use supple::kinds::{Kind, kind_index};
 use supple::{
-    Bending, ClothGrid, ColorOrder, Distance, Error, Execution, Fabric, Material, Particle, Pass, Reference, Scene,
-    Settings, Sweep,
+    Bending, Cloth, ClothGrid, ClothMesh, ColorOrder, Distance, Error, Execution, Fabric, Material, Particle, Pass,
+    Reference, Scene, Settings, Sweep, Tethers,
 };
 
 fn clusters() -> Settings {
@@ -50,17 +50,25 @@ fn patchwork(bending: Bending) -> Scene {
 }
 
 #[test]
-fn every_stage_agrees_in_tiles() {
+fn every_stage_agrees_in_tiles_and_patches() {
     let gpu = common::gpu();
     for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
         let scene = patchwork(bending);
-        for settings in [clusters(), Settings { iterations: 2, keep_lambdas: true, damping: 0.3, ..clusters() }] {
+        let iterated = Settings { iterations: 2, keep_lambdas: true, damping: 0.3, ..clusters() };
+        let executions = [Execution::Tiles, Execution::Patches, Execution::Clusters];
+        for settings in
+            executions.iter().flat_map(|&execution| [clusters(), iterated].map(|s| Settings { execution, ..s }))
+        {
             let mut pair = Pair::new(&gpu, &scene, settings);
-            assert!(pair.solver.plan().substep.iter().any(|pass| matches!(pass, Pass::Tiles { .. })));
+            let execution = settings.execution;
+            let any = |found: fn(&Pass) -> bool| pair.solver.plan().substep.iter().any(found);
+            assert_eq!(any(|pass| matches!(pass, Pass::Tiles { .. })), execution != Execution::Patches);
+            assert_eq!(any(|pass| matches!(pass, Pass::Patches { .. })), execution != Execution::Tiles);
+            assert_eq!(any(|pass| matches!(pass, Pass::Project { .. })), execution == Execution::Tiles);
             let passes = pair.passes(2);
             let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
             let difference = pair.first_difference(tolerance, passes);
-            assert!(difference.is_none(), "{bending:?}: {difference:#?}");
+            assert!(difference.is_none(), "{bending:?}, {execution:?}: {difference:#?}");
             if settings.keep_lambdas && is_exact(&gpu) {
                 let on_gpu = pair.solver.read_lambdas::<Distance>().unwrap();
                 assert_eq!(on_gpu, pair.reference.lambdas(kind_index(Distance::INFO)));
@@ -90,7 +98,7 @@ fn a_grid_takes_four_dispatches_in_place_of_twelve() {
 }
 
 #[test]
-fn tiles_converge_to_what_colours_converge_to() {
+fn tiles_and_patches_converge_to_what_colours_converge_to() {
     let mut scene = Scene::new();
     let [structural, shear, bend] = [1e-3, 2e-3, 1e-2].map(Material::compliant);
     let fabric = Fabric { structural, shear, bend, ..Fabric::default() };
@@ -104,11 +112,14 @@ fn tiles_converge_to_what_colours_converge_to() {
         reference.step(2);
         reference.positions()
     };
-    let (tiles, colors) = (play(Execution::Clusters), play(Execution::Colors));
-    let distance = |a: &[f32; 3], b: &[f32; 3]| glam::Vec3::from(*a).distance((*b).into());
-    let worst = tiles.iter().zip(&colors).map(|(a, b)| distance(a, b)).fold(0.0, f32::max);
-    let moved = tiles.iter().zip(scene.positions()).map(|(a, b)| distance(a, b)).fold(0.0, f32::max);
-    assert!(moved > 0.01 && worst < 0.03 * moved, "{worst} apart of {moved} moved");
+    let colors = play(Execution::Colors);
+    for execution in [Execution::Tiles, Execution::Patches] {
+        let clustered = play(execution);
+        let distance = |a: &[f32; 3], b: &[f32; 3]| glam::Vec3::from(*a).distance((*b).into());
+        let worst = clustered.iter().zip(&colors).map(|(a, b)| distance(a, b)).fold(0.0, f32::max);
+        let moved = clustered.iter().zip(scene.positions()).map(|(a, b)| distance(a, b)).fold(0.0, f32::max);
+        assert!(moved > 0.01 && worst < 0.03 * moved, "{execution:?}: {worst} apart of {moved} moved");
+    }
 }
 
 #[test]
@@ -121,7 +132,7 @@ fn the_execution_may_change_while_running_and_keeps_what_was_set() {
     let index = scene.distances(0..count).position(|distance| distance.particles == [0, 1]).unwrap() as u32;
     pair.solver.set_constraint(index, longer).unwrap();
     pair.reference.set_constraint(index, longer).unwrap();
-    for execution in [Execution::Colors, Execution::Clusters, Execution::Auto] {
+    for execution in [Execution::Colors, Execution::Clusters, Execution::Patches, Execution::Auto, Execution::Tiles] {
         let settings = Settings { execution, iterations: 20, ..clusters() };
         pair.solver.set_settings(settings).unwrap();
         pair.reference.set_settings(settings).unwrap();
@@ -151,4 +162,50 @@ fn grids_that_are_none_are_refused() {
     assert!(matches!(scene.add_grid(6..10, 2), Err(Error::RepeatedIndex { particle: 6, .. })));
     scene.add_grid(8..12, 4).unwrap();
     scene.add_grid(0..4, 1).unwrap();
+}
+
+#[test]
+fn the_fastest_execution_is_measured_and_does_not_change_within_a_run() {
+    let gpu = common::gpu();
+    let scene = patchwork(Bending::Springs);
+    let find = || supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, clusters());
+    let found = find().unwrap();
+    assert_ne!(found, Execution::Auto);
+    assert_eq!(find().unwrap(), found);
+    let wrong = Settings { substeps: 0, ..clusters() };
+    let refused = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, wrong);
+    assert!(matches!(refused, Err(Error::InvalidValue { .. })), "{refused:?}");
+}
+
+/// A flat mesh of points that lie anyhow, each cell of its grid cut along either diagonal.
+fn irregular(scene: &mut Scene, columns: u32, rows: u32) -> Cloth {
+    let random = |k: u32| (k.wrapping_mul(2_654_435_761) >> 20) as f32 / 4096.0 - 0.5;
+    let along = |k: u32, by: u32| 0.02 * (k as f32 + 0.6 * random(by));
+    let position = |k: u32| [along(k % columns, k), 0.0, along(k / columns, k + 7777)];
+    let positions: Vec<[f32; 3]> = (0..columns * rows).map(position).collect();
+    let cells = (0..columns * (rows - 1)).filter(|cell| cell % columns + 1 < columns);
+    let triangles: Vec<[u32; 3]> = cells
+        .flat_map(|cell| {
+            let [a, b, c, d] = [cell, cell + 1, cell + columns, cell + columns + 1];
+            if random(cell) < 0.0 { [[a, b, c], [b, d, c]] } else { [[a, b, d], [a, d, c]] }
+        })
+        .collect();
+    let fabric = Fabric { bending: Bending::Hinges, ..Fabric::default() };
+    let tethers = Some(Tethers::default());
+    scene.add_cloth_mesh(&ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers }).unwrap()
+}
+
+#[test]
+fn patches_take_few_dispatches_whatever_the_mesh() {
+    let mut scene = Scene::new();
+    scene.add_cloth_grid(&ClothGrid { columns: 120, rows: 97, ..ClothGrid::default() }).unwrap();
+    scene.pin(0).unwrap();
+    let patches = Settings { execution: Execution::Patches, ..clusters() };
+    let plan = |scene: &Scene, settings| Reference::new(scene, settings).unwrap().plan().dispatches_per_substep();
+    assert!(plan(&scene, patches) <= 5, "{}", plan(&scene, patches));
+    let mut scene = Scene::new();
+    irregular(&mut scene, 110, 95);
+    scene.pin(0).unwrap();
+    let (few, many) = (plan(&scene, patches), plan(&scene, Settings { execution: Execution::Colors, ..patches }));
+    assert!(few <= 8 && many > 20, "{few}, {many}");
 }

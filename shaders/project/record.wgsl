@@ -1,0 +1,20 @@
+// A record as it lies in memory, for the passes that read all of it.
+
+alias Record = array<vec4u, ROWS>;
+
+fn load(place: u32) -> Record {
+    var record: Record;
+    for (var row = 0u; row < ROWS; row++) {
+        record[row] = records[place * ROWS + row];
+    }
+    return record;
+}
+
+fn word(record: Record, index: u32) -> u32 {
+    return record[index / 4u][index % 4u];
+}
+
+// The parameters of the kind, after particles and material.
+fn parameter(record: Record, index: u32) -> f32 {
+    return bitcast<f32>(word(record, ARITY + 1u + index));
+}

@@ -1,0 +1,99 @@
+//! Which execution is the fastest for a scene on an adapter: measured, as no rule knows every driver.
+
+use super::solver::Solver;
+use crate::error::Result;
+use crate::plan::Plan;
+use crate::scene::Scene;
+use crate::settings::{Execution, Settings};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// All that can be told apart.
+const CANDIDATES: [Execution; 4] = [Execution::Colors, Execution::Tiles, Execution::Patches, Execution::Clusters];
+
+/// Steps of each that are timed, at least; the fastest counts.
+const FEWEST_STEPS: u32 = 3;
+
+/// For how long each is timed, if that takes longer.
+const LONG_ENOUGH: Duration = Duration::from_millis(50);
+
+/// What it has found, so that it does not look again while the program runs.
+static FOUND: Mutex<Vec<(Key, Execution)>> = Mutex::new(Vec::new());
+
+/// Adapter and scene as far as time depends on them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Key {
+    adapter: (String, u32, u32),
+    particles: usize,
+    grids: usize,
+    /// Of each kind.
+    constraints: Vec<usize>,
+    substeps: u32,
+    iterations: u32,
+}
+
+impl Key {
+    fn new(device: &wgpu::Device, scene: &Scene, settings: &Settings) -> Self {
+        let info = device.adapter_info();
+        Self {
+            adapter: (info.name, info.vendor, info.device),
+            particles: scene.particle_count(),
+            grids: scene.grids.len(),
+            constraints: scene.constraints.iter().map(|set| set.len()).collect(),
+            substeps: settings.substeps,
+            iterations: settings.iterations,
+        }
+    }
+}
+
+/// Times a step of each execution and returns the fastest, to be put into [`Settings::execution`].
+///
+/// It plays a few steps of the scene, a copy of it, on the queue, and waits for them: that takes as long as making the solver once for each
+/// execution. What it has found holds for as long as the program runs, for the same adapter and scenes of the same size. The result is a
+/// matter of time, so it may be another in another run, and with it the order in which constraints are solved: write it down where runs
+/// are to be repeated bit by bit.
+///
+/// # Errors
+/// As [`Solver::new`] and [`Solver::read_positions`].
+pub fn fastest_execution(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    scene: &Scene,
+    settings: Settings,
+) -> Result<Execution> {
+    let key = Key::new(device, scene, &settings);
+    let lock = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, found)) = lock().iter().find(|(known, _)| *known == key) {
+        return Ok(*found);
+    }
+    let mut timed: Vec<(Plan, Execution, Duration)> = Vec::new();
+    for execution in CANDIDATES {
+        let mut solver = Solver::new(device, queue, scene, Settings { execution, ..settings })?;
+        // Where a scene has no grids, or nothing else, two of them are the same.
+        if timed.iter().all(|(plan, ..)| plan != solver.plan()) {
+            timed.push((solver.plan().clone(), execution, time_of_a_step(device, queue, &mut solver)?));
+        }
+    }
+    let fastest = timed.iter().min_by_key(|(.., time)| *time).map_or(Execution::Auto, |(_, execution, _)| *execution);
+    lock().push((key, fastest));
+    Ok(fastest)
+}
+
+fn time_of_a_step(device: &wgpu::Device, queue: &wgpu::Queue, solver: &mut Solver) -> Result<Duration> {
+    let mut step = || {
+        let start = Instant::now();
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        solver.encode(&mut encoder, 1);
+        queue.submit([encoder.finish()]);
+        solver.read_diagnostics()?;
+        Ok(start.elapsed())
+    };
+    // The first makes drivers compile.
+    step()?;
+    let (start, mut fastest, mut steps) = (Instant::now(), Duration::MAX, 0);
+    while steps < FEWEST_STEPS || start.elapsed() < LONG_ENOUGH {
+        fastest = fastest.min(step()?);
+        steps += 1;
+    }
+    Ok(fastest)
+}
