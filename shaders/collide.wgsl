@@ -1,6 +1,6 @@
 // Colliders: no particle within one at the end of a substep, nor on the other side of it; friction (Coulomb), restitution, and the
 // impulses on the colliders. C = keep − φ(x + d) ≤ 0, φ being the signed distance in the collider's frame, which moves. The twin is
-// src/reference/colliders.rs; shaders/collide/ has the shapes.
+// src/reference/colliders.rs; shaders/collide/ has the shapes, and what lays out the colliders (few.wgsl or many.wgsl).
 // One thread a particle, for all colliders one after another. Reads colliders. Writes position, displacement and touch of its own
 // particle.
 
@@ -9,7 +9,6 @@
 @group(0) @binding(2) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read> residuals: array<vec3u>;
-@group(0) @binding(5) var<storage, read> colliders: array<Collider>;
 @group(0) @binding(6) var<storage, read> collider_data: array<f32>;
 @group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(8) var<storage, read_write> touches: array<Touch>;
@@ -168,7 +167,5 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     if positions[i].w == 0.0 || material == UNTOUCHABLE {
         return;
     }
-    for (var index = 0u; index < min(contact_params.collider_count, arrayLength(&colliders)); index++) {
-        collide_with(i, material, index);
-    }
+    collide_with_all(i, material);
 }

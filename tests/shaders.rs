@@ -58,8 +58,13 @@ fn texts() -> Vec<(String, String)> {
     for path in files("shaders", "wgsl") {
         let (name, text) = (stem(&path).to_owned(), read(&path));
         if name == "collide" {
-            let shapes: String = files("shaders/collide", "wgsl").iter().map(|path| read(path)).collect();
-            texts.push((name, text + &shapes));
+            let parts = files("shaders/collide", "wgsl");
+            let without = |left_out: &str| -> String {
+                parts.iter().filter(|path| !path.ends_with(left_out)).map(|path| read(path)).collect()
+            };
+            let few = "const FEW = 3u; fn collide_with_all(i: u32, material: u32) { collide_with(i, material, 2u); }";
+            texts.push((name.clone(), text.clone() + &without("many.wgsl") + few));
+            texts.push((name, text + &without("few.wgsl")));
             continue;
         }
         if name == "pairs" {

@@ -30,6 +30,9 @@ use crate::plan::{Pass, ROUNDS, SearchPass};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wgpu::BufferUsages;
 
+/// The most colliders for which the shader is written out, collider by collider.
+const MOST_WRITTEN_OUT: usize = 4;
+
 /// What the GPU counts of contacts: `ContactStatus` in `shaders/prelude/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
@@ -223,15 +226,20 @@ impl Contacts {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let (count, own) = (controls.scene.particle_count() as u64, &controls.colliders);
-        let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, storage)?;
+        let usage = storage | BufferUsages::UNIFORM;
+        let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, usage)?;
         queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
         let data = maker.filled(queue, "collider_data", &own.data, storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
         let touches = maker.empty("touches", count * 80, storage)?;
         let binder = Binder { device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
+        let few = own.len() <= MOST_WRITTEN_OUT;
+        let all =
+            if few { few_colliders(own.len()) } else { include_str!("../../shaders/collide/many.wgsl").to_owned() };
         let text = [
             include_str!("../../shaders/collide.wgsl"),
+            &all,
             include_str!("../../shaders/collide/field.wgsl"),
             include_str!("../../shaders/collide/heightfield.wgsl"),
             include_str!("../../shaders/collide/hull.wgsl"),
@@ -248,7 +256,7 @@ impl Contacts {
                     (Write, &shared.positions),
                     (Write, &shared.displacements),
                     (Read, &shared.residuals),
-                    (Read, &colliders),
+                    (if few { Uniform } else { Read }, &colliders),
                     (Read, &data),
                     (Read, &self.particles),
                     (Write, &touches),
@@ -481,6 +489,18 @@ impl Contacts {
 }
 
 /// Of the kinds of shapes and their data, which are too large to be kept for a comparison.
+/// The text for so many colliders, a call each.
+fn few_colliders(count: usize) -> String {
+    let calls = (0..count).map(|index| {
+        format!("    if {index}u < contact_params.collider_count {{ collide_with(i, material, {index}u); }}\n")
+    });
+    let calls: String = calls.collect();
+    format!(
+        "{}\nconst FEW = {count}u;\nfn collide_with_all(i: u32, material: u32) {{\n{calls}}}\n",
+        include_str!("../../shaders/collide/few.wgsl")
+    )
+}
+
 fn fingerprint(colliders: &Colliders) -> u64 {
     let mut hasher = DefaultHasher::new();
     colliders.rows.iter().for_each(|row| (row.shape, row.data).hash(&mut hasher));
