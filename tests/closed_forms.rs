@@ -43,6 +43,39 @@ fn length(positions: &[[f32; 3]]) -> f64 {
     distance(positions[0], positions[1])
 }
 
+// ----------------------------------------------------------------------------------------------------- Over-relaxation
+
+/// n iterations leave a lone rigid constraint the share q = (1 − ω)ⁿ of the error that its velocity predicts, so that its errors
+/// follow e₊ = q (2 e − e₋): they grow where q < −1/3.
+#[test]
+fn over_relaxation_of_a_rigid_constraint_follows_its_recurrence_and_grows_beyond_four_thirds() {
+    let gpu = common::gpu();
+    for (relaxation, iterations, grows) in [(1.2f32, 1u32, false), (1.4, 1, true), (1.6, 3, false), (1.4, 2, false)] {
+        let mut scene = two(1.0, [0.3, 0.0, 0.0]);
+        scene.add(Distance { particles: [0, 1], rest_length: 1.0 }, Material::RIGID).unwrap();
+        let settings = Settings { relaxation, iterations, substeps: 1, ..no_gravity() };
+        let q = (1.0 - f64::from(relaxation)).powi(iterations as i32);
+        for mut player in players(&gpu, &scene, settings) {
+            // The error of the start, and that of a step before it.
+            let (mut last, mut error) = (-0.6 * substep(&settings), 0.0);
+            let mut largest: [f64; 2] = [0.0; 2];
+            for step in 0..24 {
+                (last, error) = (error, q * (2.0 * error - last));
+                player.step(1);
+                let measured = length(&player.positions()) - 1.0;
+                let size = error.abs().max(last.abs()).max(1e-3);
+                assert!(
+                    (measured - error).abs() < 1e-3 * size,
+                    "{}, ω = {relaxation}: {measured} for {error}",
+                    player.name()
+                );
+                largest[step / 12] = largest[step / 12].max(measured.abs());
+            }
+            assert_eq!(largest[1] > largest[0], grows, "{}, ω = {relaxation}: {largest:?}", player.name());
+        }
+    }
+}
+
 // ------------------------------------------------------------------------------------------------------------ PBD
 
 /// A projection takes the share k of a lone error, so that n of them leave (1 − k)^n; with k' = 1 − (1 − k)^(1/n) they

@@ -403,13 +403,7 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
         .iter()
         .map(|body| body.particles.len() as u64 * u64::from(body.tethers.per_particle))
         .sum();
-    let sizes = [
-        particles * 32,
-        scene.followers.len() as u64 * 48,
-        scene.triangles.len() as u64 * 24,
-        tethers * 8,
-        particles * 16,
-    ];
+    let sizes = [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers * 8, particles * 16];
     // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let overflow = u64::from(set.overflow_count(scene.particle_count()));
