@@ -5,7 +5,7 @@
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read> accelerations: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(4) var<storage, read_write> residuals: array<vec3u>;
+@group(0) @binding(4) var<storage, read_write> residuals: array<vec4u>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn predict(@builtin(global_invocation_id) id: vec3u) {

@@ -5,7 +5,7 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> velocities: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> residuals: array<vec3u>;
+@group(0) @binding(3) var<storage, read_write> residuals: array<vec4u>;
 @group(0) @binding(4) var<storage, read_write> status: Status;
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -9,7 +9,7 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> residuals: array<vec3u>;
+@group(0) @binding(3) var<storage, read_write> residuals: array<vec4u>;
 @group(0) @binding(4) var<storage, read_write> status: Status;
 
 // Of velocity_tether:
@@ -87,7 +87,8 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
         let difference = ((motion.position.xyz - anchor.position) - anchor.displacement) + (d - anchor.displacement);
         let l = length(difference);
         let limit = bitcast<f32>(t.y);
-        d -= difference * select(0.0, (l - limit) / l, l > limit && k < (run & 15u));
+        // What is not taut is left, not added nothing: a pin may be infinitely far.
+        d = select(d, d - difference * ((l - limit) / l), l > limit && k < (run & 15u));
     }
     motion.displacement = d;
     if motion.position.w != 0.0 {

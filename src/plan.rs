@@ -9,7 +9,8 @@
 //! end       Velocity  (BodyDamping)  Finish  (Follow)  Normals
 //! ```
 //!
-//! With tethers, `AdvanceFree` `AdvancePinned` stand in the place of `Advance` and of `Tether`, which then ends `begin`.
+//! With tethers, `AdvanceFree` `AdvancePinned` stand in the place of `Advance` and of `Tether`, which then ends `begin`. That takes pins that
+//! stay where they are set, so not where surfaces touch, as `Truncate` may cut short the ways of pins too.
 //!
 //! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `Advance` is taken apart.
 //!
@@ -250,7 +251,7 @@ impl Plan {
         // First in a substep, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
         // of strain instead of 16 %.
         let tethers = settings.tethers && cooked.most_tethers > 0;
-        if accelerated || obstacles.bounce {
+        if accelerated || obstacles.bounce || apart && tethers {
             plan.between.push(Pass::Velocity);
             plan.between.extend(obstacles.bounce.then_some(Pass::Bounce));
             plan.between.extend(predict);

@@ -5,8 +5,8 @@ mod common;
 
 use common::{Pair, is_exact};
 use supple::{
-    ClothGrid, Collider, ContactMaterial, Cord, Friction, Heightfield, Particle, Pose, Rope, Scene, SelfCollision,
-    Settings, Shape,
+    ClothGrid, ClothMesh, Collider, ContactMaterial, Cord, Fabric, Friction, Heightfield, Particle, Pose, Rope, Scene,
+    SelfCollision, Settings, Shape,
 };
 
 fn tolerance(gpu: &supple::gpu::Context) -> f32 {
@@ -178,4 +178,37 @@ fn what_is_entangled_is_parted_alike() {
     let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
     assert_eq!(reports.0, reports.1);
     assert!(reports.0.crossings == 0, "{reports:?}");
+}
+
+/// Two pins of a cloth are driven through a held triangle: their ways are cut, and tethers see them where they then are.
+#[test]
+fn pins_whose_ways_are_cut_agree() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let thin = ContactMaterial { thickness: 0.02, ..ContactMaterial::default() };
+    let thin = scene.add_contact_material(thin).unwrap();
+    let grid = ClothGrid {
+        columns: 4,
+        rows: 6,
+        origin: [-0.15, 0.05, 0.0],
+        column_axis: [0.3, 0.0, 0.0],
+        row_axis: [0.0, 0.5, 0.0],
+        ..ClothGrid::default()
+    };
+    let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
+    let positions = [[-2.0, 0.0, -2.0], [2.0, 0.0, -2.0], [0.0, 0.0, 3.0]];
+    let wall = ClothMesh { positions: &positions, triangles: &[[0, 1, 2]], fabric: Fabric::default(), tethers: None };
+    let wall = scene.add_cloth_mesh(&wall).unwrap().particles;
+    scene.set_particle_contact(cloth.start..wall.end, thin).unwrap();
+    wall.for_each(|particle| scene.pin(particle).unwrap());
+    for pin in [cloth.start, cloth.start + 3] {
+        scene.pin(pin).unwrap();
+        scene.set_velocity(pin, [0.0, -3.0, 0.0]).unwrap();
+    }
+    let settings = Settings { substeps: 4, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    let passes = pair.passes(4);
+    let difference = pair.first_difference(tolerance(&gpu), passes);
+    assert!(difference.is_none(), "{difference:#?}");
+    assert!(pair.reference.contact_report().truncated > 0);
 }

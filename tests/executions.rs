@@ -79,6 +79,20 @@ fn every_stage_agrees_in_tiles_and_patches() {
     }
 }
 
+/// A grid of its own, in whose parameters all tiles agree: they stand in the shader, and are still no constants to the compiler.
+#[test]
+fn every_stage_agrees_where_parameters_stand_in_the_shader() {
+    let gpu = common::gpu();
+    for (columns, rows, bending) in [(6, 5, Bending::Springs), (4, 7, Bending::Hinges), (6, 5, Bending::Isometric)] {
+        let mut scene = Scene::new();
+        add_cloth(&mut scene, columns, rows, bending, 0.0);
+        let mut pair = Pair::new(&gpu, &scene, Settings { execution: Execution::Tiles, ..clusters() });
+        let passes = pair.passes(1);
+        let difference = pair.first_difference(if is_exact(&gpu) { 0.0 } else { 2e-5 }, passes);
+        assert!(difference.is_none(), "{bending:?}: {difference:#?}");
+    }
+}
+
 #[test]
 fn a_grid_takes_four_dispatches_in_place_of_twelve() {
     let mut scene = Scene::new();

@@ -71,6 +71,21 @@ fn free_fall_is_exact_whatever_the_height_and_the_substep() {
     }
 }
 
+/// What the rounding of x + d loses is kept from substep to substep, even where d is far below half an ulp of x. (The 2 % are the readout.)
+#[test]
+fn a_slow_particle_travels_as_fast_as_it_moves_however_far_away_it_is() {
+    let gpu = common::gpu();
+    for (place, speed) in [(100.0f32, 1e-3f32), (1e3, 0.01), (1e4, 0.05), (1e4, 0.3)] {
+        let settings = Settings { substeps: 1000, ..no_gravity() };
+        for mut player in players(&gpu, &point([place, 0.0, -place], [speed, 0.0, 0.0]), settings) {
+            player.step(60);
+            let moved = f64::from(player.positions()[0][0]) - f64::from(place);
+            let share = moved / f64::from(speed);
+            assert!((share - 1.0).abs() < 0.02, "{} at {place} m, {speed} m/s: {share}", player.name());
+        }
+    }
+}
+
 /// The same fall with v = (x − x_prev)/h recovered in f32, as the textbooks have it: the bound above is no formality.
 /// From 10 m at 100 substeps g h² is under half an ulp of the height, and the particle never falls at all.
 #[test]

@@ -58,18 +58,24 @@ struct Status {
     padding: vec2u,
 }
 
-// What the roundings of x + d and of d + h² g lost, of which 8 bits are kept: one word an axis holds both.
+// What the roundings of x + d and of d + h² g lost, of which 18 and 8 bits are kept: a word an axis holds 8 of both, the last word the ten
+// more of x, which is what slow motion far from the origin lives on.
 struct Residual {
     position: vec3f,
     displacement: vec3f,
 }
 
-fn packed(residual: Residual) -> vec3u {
-    return bitcast<vec3u>(residual.position) | (bitcast<vec3u>(residual.displacement) >> vec3u(16u));
+fn packed(residual: Residual) -> vec4u {
+    let position = bitcast<vec3u>(residual.position);
+    let more = (position >> vec3u(6u)) & vec3u(0x3ffu);
+    let words = (position & vec3u(0xffff0000u)) | (bitcast<vec3u>(residual.displacement) >> vec3u(16u));
+    return vec4u(words, more.x | (more.y << 10u) | (more.z << 20u));
 }
 
-fn unpacked(words: vec3u) -> Residual {
-    return Residual(bitcast<vec3f>(words & vec3u(0xffff0000u)), bitcast<vec3f>(words << vec3u(16u)));
+fn unpacked(words: vec4u) -> Residual {
+    let more = (vec3u(words.w) >> vec3u(0u, 10u, 20u)) & vec3u(0x3ffu);
+    let position = (words.xyz & vec3u(0xffff0000u)) | (more << vec3u(6u));
+    return Residual(bitcast<vec3f>(position), bitcast<vec3f>(words.xyz << vec3u(16u)));
 }
 
 // A pin as tethers see it: where it began the substep, and its displacement since. `AnchorRow` in src/gpu/buffers.rs.

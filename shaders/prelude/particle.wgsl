@@ -14,7 +14,7 @@ fn predicted(motion: Motion, increment: vec3f, zero: u32) -> Motion {
     if motion.position.w != 0.0 {
         let sum = two_sum(motion.displacement, increment + motion.residual.displacement, zero);
         next.displacement = sum.sum;
-        next.residual.displacement = kept_residual(sum.residual);
+        next.residual.displacement = kept_of_displacement(sum.residual);
     }
     return next;
 }
@@ -31,10 +31,10 @@ fn moved(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
         return next;
     }
     next.position = vec4f(sum.sum, motion.position.w);
-    next.residual.position = kept_residual(sum.residual);
+    next.residual.position = kept_of_position(sum.residual);
     if motion.position.w != 0.0 {
         next.displacement *= velocity_factor;
-        next.residual.displacement = kept_residual(motion.residual.displacement * velocity_factor);
+        next.residual.displacement = kept_of_displacement(motion.residual.displacement * velocity_factor);
     }
     return next;
 }

@@ -116,8 +116,12 @@ fn two_sum(a: vec3f, b: vec3f, zero: u32) -> TwoSum {
     return TwoSum(sum, (a - a_part) + (b - b_part));
 }
 
-// A residual as it is kept: to 8 bits.
-fn kept_residual(residual: vec3f) -> vec3f {
+// The residuals of positions as they are kept, to 18 bits, and those of displacements, to 8.
+fn kept_of_position(residual: vec3f) -> vec3f {
+    return bitcast<vec3f>((bitcast<vec3u>(residual) + vec3u(0x20u)) & vec3u(0xffffffc0u));
+}
+
+fn kept_of_displacement(residual: vec3f) -> vec3f {
     return bitcast<vec3f>((bitcast<vec3u>(residual) + vec3u(0x8000u)) & vec3u(0xffff0000u));
 }
 

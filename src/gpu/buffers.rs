@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, advance | every pass, the caller's renderer |
 //! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tether, velocity, advance | every pass |
-//! | residuals | `vec3<u32>`: what the roundings of x and d lost, packed | start, predict, velocity, advance | the same |
+//! | residuals | `vec4<u32>`: what the roundings of x and d lost, packed | start, predict, velocity, advance | the same |
 //! | velocities | `vec4`: v [m/s], 1 if fresh from outside | targets, finish | start |
 //! | accelerations | `vec4`: by wind, fields, forces [m/s²] | accelerations | predict |
 //! | forces | `vec4`: by the user \[N\], 0 | the caller | accelerations |

@@ -44,7 +44,7 @@ fn project_tile(@builtin(global_invocation_id) id: vec3u) {
             |name: &str| link.slots[..info.arity].iter().map(|slot| format!("{name}{slot}, ")).collect::<String>();
         let (x, d) = (list("x"), list("d"));
         let record = match tiling.shared[place] {
-            Some([a, b, c, d]) => format!("bitcast<vec4f>(vec4u({a}u, {b}u, {c}u, {d}u))"),
+            Some([a, b, c, d]) => format!("opaque_record(vec4u({a}u, {b}u, {c}u, {d}u))"),
             None => "load(place)".to_owned(),
         };
         let skip = if keep_lambdas { format!("if here{place} ") } else { String::new() };

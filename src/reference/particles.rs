@@ -1,7 +1,7 @@
 //! The passes over single particles: targets, start, predict, tether, velocity.
 
 use super::Reference;
-use crate::xpbd::{kept_residual, length, two_sum};
+use crate::xpbd::{kept_of_displacement, kept_of_position, length, two_sum};
 use glam::Vec3;
 
 impl Reference {
@@ -31,7 +31,7 @@ impl Reference {
         let increment = increment + self.displacement_residuals[i];
         let (d, residual) = two_sum(self.displacements[i], increment);
         self.displacements[i] = d;
-        self.displacement_residuals[i] = kept_residual(residual);
+        self.displacement_residuals[i] = kept_of_displacement(residual);
     }
 
     /// Pulls a free particle to where its tethers let it be; `ahead` where the pins have still to advance, which they will by their
@@ -66,11 +66,11 @@ impl Reference {
             return;
         }
         self.positions[i] = x;
-        self.position_residuals[i] = kept_residual(residual);
+        self.position_residuals[i] = kept_of_position(residual);
         if self.controls.inverse_masses[i] != 0.0 {
             self.displacements[i] *= self.params.velocity_factor;
             self.displacement_residuals[i] =
-                kept_residual(self.displacement_residuals[i] * self.params.velocity_factor);
+                kept_of_displacement(self.displacement_residuals[i] * self.params.velocity_factor);
         }
     }
 

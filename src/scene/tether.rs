@@ -264,7 +264,7 @@ impl BodyGraph {
                         length: label.distance * self.tethers.scale,
                     }
                 } else {
-                    TetherRow { anchor: self.first_particle + particle, length: f32::MAX }
+                    TetherRow { anchor: self.first_particle + particle, length: f32::INFINITY }
                 });
             }
         }
@@ -380,7 +380,7 @@ mod tests {
     fn straight_line_error(scene: &Scene, pins: &[u32]) -> f64 {
         let rows = TetherGraph::new(scene).tie(|particle| pins.contains(&particle));
         let mut worst = 0.0f64;
-        for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.length < f32::MAX) {
+        for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.length < f32::INFINITY) {
             let [a, b] =
                 [index as u32 / 2, row.anchor].map(|p| glam::Vec3::from(scene.positions()[p as usize]).as_dvec3());
             worst = worst.max((f64::from(row.length) / a.distance(b) - 1.0).abs());
@@ -455,7 +455,7 @@ mod tests {
         let mut worst = 0f64;
         for (&(z, x), &particle) in index.iter().filter(|(_, particle)| **particle != pin) {
             let end = place(particle);
-            let length = rows[particle as usize * 2..][..2].iter().map(|row| row.length).fold(f32::MAX, f32::min);
+            let length = rows[particle as usize * 2..][..2].iter().map(|row| row.length).fold(f32::INFINITY, f32::min);
             // Where the straight line crosses z = 0, it must be left of the corner, or the way turns there.
             let crossing = start.x + (end.x - start.x) * start.z / (start.z - end.z);
             let hidden = end.z < 0.0 && crossing > 0.0 || end.z == 0.0 && end.x > 0.0;
@@ -498,6 +498,6 @@ mod tests {
         let mut scene = Scene::new();
         scene.add_cloth_grid(&ClothGrid { columns: 3, rows: 3, ..Default::default() }).unwrap();
         let rows = TetherGraph::new(&scene).tie(|_| false);
-        assert!(rows.iter().all(|row| row.length == f32::MAX));
+        assert!(rows.iter().all(|row| row.length == f32::INFINITY));
     }
 }

@@ -1,0 +1,118 @@
+//! Tethers while pins come, go and move, as many as stand in a buffer of their own and more: both players agree bit by bit.
+
+mod common;
+
+use common::{Pair, crumple, is_exact, step};
+use std::ops::Range;
+use supple::{ClothGrid, Cord, Material, Particle, Rope, Scene, Settings, Tethers};
+
+fn tethers(per_particle: u32) -> Option<Tethers> {
+    Some(Tethers { per_particle, scale: 1.0 })
+}
+
+fn add_rope(scene: &mut Scene, x: f32, count: u32, tethers: Option<Tethers>) -> Range<u32> {
+    let point = |k: u32| [x + 0.003 * k as f32, -0.1 * k as f32, 0.01 * (k % 3) as f32];
+    let points: Vec<[f32; 3]> = (0..count).map(point).collect();
+    let cord = Cord {
+        linear_density: 1.0,
+        axial_stiffness: 1e4,
+        damping: 0.0,
+        bend: Some(Material::compliant(1e-3)),
+        flexural_rigidity: 0.0,
+    };
+    scene.add_rope(&Rope { points: &points, cord, tethers }).unwrap().particles
+}
+
+/// Plays both and compares them.
+fn play(pair: &mut Pair, steps: u32, what: &str) {
+    step(pair.gpu, &mut pair.solver, steps);
+    pair.reference.step(steps);
+    let faults = pair.solver.read_diagnostics().unwrap().non_finite_count;
+    assert_eq!(faults, pair.reference.non_finite_count(), "{what}");
+    let tolerance = if is_exact(pair.gpu) { 0.0 } else { 2e-4 };
+    for (name, on_gpu, on_reference) in [
+        ("position", pair.solver.read_positions().unwrap(), pair.reference.positions()),
+        ("displacement", pair.solver.read_displacements().unwrap(), pair.reference.displacements()),
+    ] {
+        let unequal = common::first_unequal(&on_gpu, &on_reference, tolerance);
+        let rows = unequal.map(|particle| (particle, on_gpu[particle], on_reference[particle]));
+        assert!(rows.is_none(), "{what}: {name} of {rows:?}");
+    }
+}
+
+/// The same change of both.
+macro_rules! change {
+    ($pair:expr, $call:ident($($argument:expr),+)) => {{
+        $pair.solver.$call($($argument),+).unwrap();
+        $pair.reference.$call($($argument),+).unwrap();
+    }};
+}
+
+#[test]
+fn pins_go_through_all_numbers_and_back() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let a = add_rope(&mut scene, 0.0, 14, tethers(1));
+    let grid = ClothGrid { columns: 7, rows: 5, tethers: tethers(8), ..ClothGrid::default() };
+    let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
+    crumple(&mut scene, cloth.clone(), 0.02);
+    let b = add_rope(&mut scene, 2.0, 9, tethers(3));
+    let free = add_rope(&mut scene, 3.0, 5, None);
+    let all: Vec<u32> = (0..scene.particle_count() as u32).collect();
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 3, ..Settings::default() });
+    play(&mut pair, 1, "no pin");
+    let corner = cloth.start + 6;
+    let middle = a.start + 7;
+    let order = [corner, a.start, b.end - 1, free.start + 2, cloth.start, middle, b.start, free.end - 1, cloth.end - 1];
+    for (count, pin) in (1..).zip(order) {
+        change!(pair, pin(&[pin]));
+        play(&mut pair, 2, &format!("{count} pins"));
+        if count == 5 {
+            change!(pair, set_target(corner, [0.3, 0.2, -0.5]));
+            change!(pair, set_velocities(a.start, &[[0.3, 0.1, 0.0]]));
+            change!(pair, set_positions(b.end - 1, &[[1.9, -0.7, 0.2]]));
+        }
+    }
+    for place in [0, 8, 1, 7, 2, 6, 3] {
+        change!(pair, release(&[order[place]]));
+        play(&mut pair, 2, &format!("without pin {place}"));
+    }
+    for (pins, what) in [(all.as_slice(), "all pinned"), (&order, "some pinned")] {
+        change!(pair, pin(pins));
+        play(&mut pair, 1, what);
+        change!(pair, release(&all));
+        play(&mut pair, 2, "none pinned");
+        change!(pair, pin(pins));
+        pair.solver.reset();
+        pair.reference.reset();
+        play(&mut pair, 2, "reset");
+    }
+}
+
+/// What goes wrong at one pin or particle is counted there, and nothing else is any slower for it.
+#[test]
+fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
+    let gpu = common::gpu();
+    for pin_count in [1, 8, 9] {
+        let mut scene = Scene::new();
+        let unpinned = add_rope(&mut scene, 1.0, 4, tethers(2));
+        let a = add_rope(&mut scene, 0.0, 12, tethers(2));
+        let loose = scene.add_particle(Particle { position: [5.0, 0.0, 0.0], ..Particle::default() }).unwrap();
+        for k in 0..pin_count {
+            scene.pin(a.start + k).unwrap();
+        }
+        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, dt: 0.1, ..Settings::default() });
+        play(&mut pair, 1, "before");
+        // A displacement of a substep, and its square, beyond all numbers.
+        change!(pair, set_target(a.start, [3e37, 0.0, 0.0]));
+        change!(pair, set_velocities(unpinned.start, &[[3e38, 0.0, 0.0]]));
+        for _ in 0..3 {
+            step(&gpu, &mut pair.solver, 1);
+            pair.reference.step(1);
+        }
+        let on_gpu = pair.solver.read_positions().unwrap()[loose as usize];
+        assert_eq!(on_gpu, pair.reference.positions()[loose as usize], "{pin_count} pins");
+        let fall = 9.81 * 0.025f32.powi(2) * 16.0 * 17.0 / 2.0;
+        assert!((on_gpu[1] / -fall - 1.0).abs() < 1e-5, "{pin_count} pins: {on_gpu:?}, {fall}");
+    }
+}
