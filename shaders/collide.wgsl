@@ -71,13 +71,14 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
 // Takes note of an impulse on a collider, at so much from its position.
 fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
     let moment = cross_product(arm, impulse, params.zero);
-    for (var slot = 0u; slot < 4u; slot += 2u) {
-        let taken = touches[i].impulses[slot + 1u].w == 1.0;
-        if !taken || bitcast<u32>(touches[i].impulses[slot].w) == index {
-            let before = select(vec3f(), touches[i].impulses[slot].xyz, taken);
-            let moment_before = select(vec3f(), touches[i].impulses[slot + 1u].xyz, taken);
-            touches[i].impulses[slot] = vec4f(before + impulse, bitcast<f32>(index));
-            touches[i].impulses[slot + 1u] = vec4f(moment_before + moment, 1.0);
+    // Most touch one collider: software drivers run through both turns of a loop that they can unroll, so its end is no constant.
+    for (var slot = 0u; slot < 4u + params.zero; slot += 2u) {
+        let before = touches[i].impulses[slot];
+        let moment_before = touches[i].impulses[slot + 1u];
+        let taken = moment_before.w == 1.0;
+        if !taken || bitcast<u32>(before.w) == index {
+            touches[i].impulses[slot] = vec4f(select(vec3f(), before.xyz, taken) + impulse, bitcast<f32>(index));
+            touches[i].impulses[slot + 1u] = vec4f(select(vec3f(), moment_before.xyz, taken) + moment, 1.0);
             return;
         }
     }
