@@ -4,7 +4,7 @@
 //! [`Params`], scaled materials, targets, tethers.
 
 use crate::collide::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactParams};
-use crate::cooked::{Cooked, CookedKind};
+use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Obstacles, Plan};
@@ -180,8 +180,7 @@ impl Controls {
         settings.check()?;
         self.cooked.check_bodies(&settings)?;
         if settings.spreads_unlike(&self.settings) {
-            let cook = |kind: &CookedKind| CookedKind::new(&kind.constraints(), &self.scene, &settings);
-            self.cooked.kinds = self.cooked.kinds.iter().map(cook).collect::<Result<_>>()?;
+            self.cooked.spread_anew(&self.scene, &settings)?;
         }
         self.settings = settings;
         self.make_plan();

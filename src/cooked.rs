@@ -11,10 +11,11 @@ use crate::patches::Patching;
 use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph};
 use crate::settings::{Execution, Settings, Sweep};
 use crate::tiling::Tiling;
+use crate::whole::Whole;
 
 /// The longest loop that one GPU thread may run: Mesa's software driver ends every loop of an invocation after 65 535
 /// turns in all, without a word.
-const MAX_LOOP: u64 = 60_000;
+pub(crate) const MAX_LOOP: u64 = 60_000;
 
 /// The fewest constraints for which [`Execution::Auto`] makes tiles: their shaders take a second or so to compile.
 const WORTH_TILING: usize = 4096;
@@ -30,6 +31,8 @@ const CHUNK: u32 = 64;
 pub(crate) struct Cooked {
     /// One entry a kind of [`crate::kinds::KINDS`].
     pub kinds: Vec<CookedKind>,
+    /// Where all constraints are solved body by body.
+    pub whole: Option<Whole>,
     pub rings: Rings,
     /// The most tethers that a particle has.
     pub most_tethers: u32,
@@ -52,7 +55,7 @@ pub(crate) struct CookedKind {
     pub slot_count: u32,
     /// How many threads solve one group: 1, or [`group::LANES`].
     pub lanes: usize,
-    /// What is solved in tiles; its records come first.
+    /// What is solved in tiles; its records come first, but for what is solved body by body, which leaves nothing else.
     pub tiling: Tiling,
     /// What is solved in patches; its records come next.
     pub patching: Patching,
@@ -92,7 +95,6 @@ pub(crate) struct Rings {
 
 impl Cooked {
     pub fn new(scene: &Scene, settings: &Settings) -> Result<Self> {
-        let kinds = scene.constraints.iter().map(|set| CookedKind::new(set, scene, settings)).collect::<Result<_>>()?;
         let particle_count = scene.particle_count();
         let tether_graph = TetherGraph::new(scene);
         let mut tether_runs = vec![0; particle_count];
@@ -110,8 +112,10 @@ impl Cooked {
         }
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
+        let (kinds, whole) = Self::cook_kinds(&scene.constraints, scene, settings, &tether_runs)?;
         Ok(Self {
             kinds,
+            whole,
             rings,
             most_tethers,
             tether_runs,
@@ -124,6 +128,27 @@ impl Cooked {
 }
 
 impl Cooked {
+    /// Spreads the constraints of all kinds over the threads.
+    fn cook_kinds(
+        sets: &[ConstraintSet],
+        scene: &Scene,
+        settings: &Settings,
+        tether_runs: &[u32],
+    ) -> Result<(Vec<CookedKind>, Option<Whole>)> {
+        let make = || Whole::new(sets, scene.particle_count(), scene.materials.len(), tether_runs);
+        let whole = settings.whole().then(make).flatten();
+        let orders = |kind: usize| whole.as_ref().map_or(&[][..], |whole| &whole.orders[kind]);
+        let cook = |(kind, set)| CookedKind::new(set, scene, settings, orders(kind));
+        Ok((sets.iter().enumerate().map(cook).collect::<Result<_>>()?, whole))
+    }
+
+    /// The same for other settings, with the parameters that the constraints have now.
+    pub fn spread_anew(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
+        let sets: Vec<_> = self.kinds.iter().map(CookedKind::constraints).collect();
+        (self.kinds, self.whole) = Self::cook_kinds(&sets, scene, settings, &self.tether_runs)?;
+        Ok(())
+    }
+
     /// Whether no thread that damps a body turns more often than it may: three rounds over its particles.
     pub fn check_bodies(&self, settings: &Settings) -> Result<()> {
         let limit = MAX_LOOP / 3 * group::LANES as u64;
@@ -136,18 +161,19 @@ impl Cooked {
 }
 
 impl CookedKind {
-    pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings) -> Result<Self> {
+    /// Those of `whole` are solved body by body, and come first.
+    pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings, whole: &[u32]) -> Result<Self> {
         let info = set.info;
         let mut tiling = if settings.tiles() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
         if settings.execution == Execution::Auto && tiling.order.len() < WORTH_TILING {
             tiling = Tiling::default();
         }
         let patching = if settings.patches() {
-            Patching::new(set, scene.particle_count(), &tiling.order)
+            Patching::new(set, scene.particle_count(), &[whole, &tiling.order].concat())
         } else {
             Patching::default()
         };
-        let clustered = [tiling.order.as_slice(), &patching.order].concat();
+        let clustered = [whole, &tiling.order, &patching.order].concat();
         let coloring = set.coloring(scene.particle_count(), &clustered);
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {

@@ -13,6 +13,7 @@ pub mod reference;
 pub mod scene;
 mod settings;
 mod tiling;
+mod whole;
 pub mod xpbd;
 
 #[cfg(feature = "mesh-colliders")]

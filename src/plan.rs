@@ -12,6 +12,10 @@
 //! With tethers, `AdvanceFree` `AdvancePinned` stand in the place of `Advance` and of `Tether`, which then ends `begin`. That takes pins that
 //! stay where they are set, so not where surfaces touch, as `Truncate` may cut short the ways of pins too.
 //!
+//! Where every body fits a workgroup ([`crate::Execution::Whole`]), and nothing but constraints and tethers acts, `Whole` ends `begin` and plays
+//! all substeps; `substep` and `between` are empty. What it plays in place of `Advance` is `AdvanceFree` `AdvancePinned`, which without
+//! tethers is the same. With anything else, `WholeSweep` stands in the place of the `Project`s of an iteration.
+//!
 //! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `Advance` is taken apart.
 //!
 //! With contacts a substep is
@@ -29,6 +33,7 @@ use crate::collide::SelfCollisionLevel;
 use crate::coloring::Span;
 use crate::cooked::Cooked;
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
+use crate::whole::Whole;
 
 /// One pass over particles or constraints; every pass is one GPU dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +77,13 @@ pub enum Pass {
         layer: u32,
         /// Their records.
         span: Span,
+        /// Whether λ starts at 0 here.
+        first_iteration: bool,
+    },
+    /// All substeps, body by body, but for what begins the first and ends the last.
+    Whole,
+    /// The constraints of all kinds, body by body.
+    WholeSweep {
         /// Whether λ starts at 0 here.
         first_iteration: bool,
     },
@@ -248,39 +260,15 @@ impl Plan {
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
-        // First in a substep, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
-        // of strain instead of 16 %.
         let tethers = settings.tethers && cooked.most_tethers > 0;
-        if accelerated || obstacles.bounce || apart && tethers {
-            plan.between.push(Pass::Velocity);
-            plan.between.extend(obstacles.bounce.then_some(Pass::Bounce));
-            plan.between.extend(predict);
-            plan.substep.extend(tethers.then_some(Pass::Tether));
-        } else if tethers {
-            plan.begin.push(Pass::Tether);
-            plan.between.extend([Pass::AdvanceFree, Pass::AdvancePinned]);
+        let alone = !accelerated && !obstacles.any && settings.self_collision.is_none();
+        let fits = |whole: &Whole| whole.fits_a_step(settings, cooked.most_tethers);
+        if alone && cooked.whole.as_ref().is_some_and(fits) {
+            plan.begin.extend(tethers.then_some(Pass::Tether));
+            plan.begin.push(Pass::Whole);
         } else {
-            plan.between.push(Pass::Advance);
+            plan.push_substeps(cooked, settings, obstacles, predict);
         }
-        plan.push_rest();
-        for iteration in 0..settings.iterations {
-            plan.push_iteration(cooked, settings.sweep, iteration);
-        }
-        if let Some(own) = settings.self_collision {
-            // After the constraints, so that the list holds for where they have moved things.
-            plan.substep.push(Pass::Watch);
-            let parts = SearchPass::ALL.into_iter().filter(|part| apart || !part.is_of_surfaces());
-            plan.substep.extend(parts.map(Pass::Search));
-            plan.substep.push(Pass::Contacts);
-            plan.substep.extend(apart.then_some(Pass::Untangle));
-            plan.substep.extend((0..own.iterations).flat_map(|_| [Pass::Separate, Pass::Settle]));
-        }
-        // Last, so that at the end of a substep nothing is within a collider.
-        plan.substep.extend(obstacles.any.then_some(Pass::Collide));
-        if apart {
-            plan.substep.extend((0..ROUNDS).flat_map(|round| [Pass::Divide { round }, Pass::Truncate { round }]));
-        }
-        plan.push_rest();
         plan.end.push(Pass::Velocity);
         plan.end.extend(obstacles.bounce.then_some(Pass::Bounce));
         if obstacles.any {
@@ -302,8 +290,51 @@ impl Plan {
         plan
     }
 
+    /// What is played in each substep, and between two.
+    fn push_substeps(&mut self, cooked: &Cooked, settings: &Settings, obstacles: Obstacles, predict: &[Pass]) {
+        let apart = settings.self_collision.is_some_and(|own| own.level == SelfCollisionLevel::Surfaces);
+        let tethers = settings.tethers && cooked.most_tethers > 0;
+        // First in a substep, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
+        // of strain instead of 16 %.
+        if predict.len() > 1 || obstacles.bounce || apart && tethers {
+            self.between.push(Pass::Velocity);
+            self.between.extend(obstacles.bounce.then_some(Pass::Bounce));
+            self.between.extend(predict);
+            self.substep.extend(tethers.then_some(Pass::Tether));
+        } else if tethers {
+            self.begin.push(Pass::Tether);
+            self.between.extend([Pass::AdvanceFree, Pass::AdvancePinned]);
+        } else {
+            self.between.push(Pass::Advance);
+        }
+        self.push_rest();
+        for iteration in 0..settings.iterations {
+            self.push_iteration(cooked, settings.sweep, iteration);
+        }
+        if let Some(own) = settings.self_collision {
+            // After the constraints, so that the list holds for where they have moved things.
+            self.substep.push(Pass::Watch);
+            let parts = SearchPass::ALL.into_iter().filter(|part| apart || !part.is_of_surfaces());
+            self.substep.extend(parts.map(Pass::Search));
+            self.substep.push(Pass::Contacts);
+            self.substep.extend(apart.then_some(Pass::Untangle));
+            self.substep.extend((0..own.iterations).flat_map(|_| [Pass::Separate, Pass::Settle]));
+        }
+        // Last, so that at the end of a substep nothing is within a collider.
+        self.substep.extend(obstacles.any.then_some(Pass::Collide));
+        if apart {
+            self.substep.extend((0..ROUNDS).flat_map(|round| [Pass::Divide { round }, Pass::Truncate { round }]));
+        }
+        self.push_rest();
+    }
+
     fn push_iteration(&mut self, cooked: &Cooked, sweep: Sweep, iteration: u32) {
         let first_iteration = iteration == 0;
+        if let Some(whole) = &cooked.whole {
+            let sweep = Pass::WholeSweep { first_iteration };
+            self.substep.extend((!whole.kinds.is_empty()).then_some(sweep));
+            return self.push_rest();
+        }
         for (kind, constraints) in cooked.kinds.iter().enumerate() {
             if sweep == Sweep::GaussSeidel {
                 let records = (0..).zip(&constraints.tiling.records);
@@ -333,7 +364,7 @@ impl Plan {
     }
 
     /// All passes of a step of so many substeps, in order. `step` counts the steps since the start; only alternating and
-    /// shuffled colours look at it.
+    /// shuffled colours look at it. [`Pass::Whole`] is played once, and plays as many substeps as the settings have.
     pub fn step(&self, substeps: u32, step: u32) -> impl Iterator<Item = Pass> {
         let body = (0..substeps).flat_map(move |substep| {
             let between: &[Pass] = if substep + 1 < substeps { &self.between } else { &[] };

@@ -152,6 +152,12 @@ pub enum Execution {
     Patches,
     /// Grids in tiles, all else in patches.
     Clusters,
+    /// One workgroup for each body, with all substeps of a step in one dispatch: for thousands of ropes, leaves, small flags. A body is what
+    /// hangs together by constraints, of 1024 particles at most; small ones share a workgroup. With wind, fields, forces, colliders or contacts,
+    /// or where a step has so many substeps and iterations that a thread would turn more than 60 000 times, the constraints of all kinds take
+    /// one dispatch an iteration instead. Where any body is larger, a scene has shape matching or pressure, a particle more than 64 constraints
+    /// of a kind, or the scene more than 4096 materials, it is [`Execution::Patches`].
+    Whole,
 }
 
 /// Moving air, and what it does to surfaces.
@@ -279,7 +285,12 @@ impl Settings {
 
     /// Whether meshes may be solved in patches.
     pub(crate) fn patches(&self) -> bool {
-        self.clusters() && matches!(self.execution, Execution::Patches | Execution::Clusters)
+        self.clusters() && matches!(self.execution, Execution::Patches | Execution::Clusters | Execution::Whole)
+    }
+
+    /// Whether bodies may be solved whole.
+    pub(crate) fn whole(&self) -> bool {
+        self.clusters() && self.execution == Execution::Whole
     }
 
     /// Whether the constraints must be cooked anew for these settings instead of those.

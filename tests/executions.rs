@@ -223,3 +223,55 @@ fn patches_take_few_dispatches_whatever_the_mesh() {
     let (few, many) = (plan(&scene, patches), plan(&scene, Settings { execution: Execution::Colors, ..patches }));
     assert!(few <= 8 && many > 20, "{few}, {many}");
 }
+
+fn whole() -> Settings {
+    Settings { execution: Execution::Whole, ..clusters() }
+}
+
+/// Bodies of many kinds and sizes: cloths with tethers that hang by a corner, ropes, loose particles, all interleaved with nothing else.
+fn bodies(bending: Bending) -> Scene {
+    let mut scene = Scene::new();
+    for (index, [columns, rows]) in [[11, 8], [32, 32], [5, 4], [3, 3], [4, 6]].into_iter().enumerate() {
+        let fabric = Fabric { bending, flexural_rigidity: 1e-2, stretch_limit: 1.05, ..Fabric::default() };
+        let tethers = (index != 2).then(Tethers::default);
+        let origin = [2.5 * index as f32, 0.1 * index as f32, 0.0];
+        let cloth = ClothGrid { columns, rows, fabric, origin, tethers, ..ClothGrid::default() };
+        let particles = scene.add_cloth_grid(&cloth).unwrap().particles;
+        crumple(&mut scene, particles.clone(), 0.02);
+        scene.pin(particles.start).unwrap();
+        let loose = scene.particle_count() as u32;
+        for k in 0..5 {
+            let position = [2.5 * index as f32, 3.0 - 0.1 * k as f32, 0.01 * k as f32];
+            scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+        }
+        for k in 0..3 {
+            let particles = [loose + k, loose + k + 1];
+            scene.add(Distance { particles, rest_length: 0.09 }, Material::compliant(1e-4 * k as f32)).unwrap();
+        }
+    }
+    scene
+}
+
+#[test]
+fn whole_bodies_agree_in_every_step() {
+    let gpu = common::gpu();
+    for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
+        let scene = bodies(bending);
+        let iterated = Settings { iterations: 2, keep_lambdas: true, damping: 0.3, ..whole() };
+        for settings in [whole(), iterated, Settings { tethers: false, ..iterated }] {
+            let mut pair = Pair::new(&gpu, &scene, settings);
+            let plan = pair.solver.plan().clone();
+            assert!(plan.contains(&Pass::Whole) && plan.dispatches_per_substep() == 0, "{plan:?}");
+            let passes = pair.passes(3);
+            let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
+            let difference = pair.first_difference(tolerance, passes);
+            assert!(difference.is_none(), "{bending:?}, {settings:?}: {difference:#?}");
+            if settings.keep_lambdas && is_exact(&gpu) {
+                let on_gpu = pair.solver.read_lambdas::<Distance>().unwrap();
+                assert_eq!(on_gpu, pair.reference.lambdas(kind_index(Distance::INFO)));
+                let idle = on_gpu.iter().filter(|lambda| **lambda == 0.0).count();
+                assert!(10 * idle < on_gpu.len(), "{idle} of {}", on_gpu.len());
+            }
+        }
+    }
+}

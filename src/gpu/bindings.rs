@@ -17,6 +17,7 @@ pub(super) struct Bindings {
     pub finish: wgpu::BindGroup,
     pub tether: wgpu::BindGroup,
     pub normals: wgpu::BindGroup,
+    pub whole: Option<wgpu::BindGroup>,
     pub kinds: Vec<KindBindings>,
 }
 
@@ -90,6 +91,10 @@ impl Bindings {
                 &[&b.params, &b.positions, &b.displacements, &b.tether_runs, &b.tethers, &b.pins, &b.anchors],
             ),
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
+            whole: pipelines.whole.as_ref().zip(b.whole.as_ref()).map(|(stage, w)| {
+                let own = [&w.batches, &b.tethers, &w.records, &w.lambdas, &b.materials];
+                stage.bind_span(device, &w.schedule, &[motion.as_slice(), &own].concat())
+            }),
             kinds: kinds.collect(),
         }
     }

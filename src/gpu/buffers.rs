@@ -17,6 +17,7 @@
 //! | anchors | the first pins | tether, advance | advance |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: tiles, patches | see `shaders/project/tile.wgsl`, `shaders/project_patch.wgsl` | – | projections |
+//! | of whole bodies: schedule, batches, records, lambdas | see `shaders/whole.wgsl` | host, whole | whole |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |
@@ -99,6 +100,17 @@ pub(super) struct Buffers {
     pub spans: wgpu::Buffer,
     pub status: wgpu::Buffer,
     pub kinds: Vec<KindBuffers>,
+    /// In the place of what kinds have for themselves.
+    pub whole: Option<WholeBuffers>,
+}
+
+/// Of whole bodies: records and multipliers of all kinds, in one buffer each.
+#[derive(Debug)]
+pub(super) struct WholeBuffers {
+    pub schedule: wgpu::Buffer,
+    pub batches: wgpu::Buffer,
+    pub records: wgpu::Buffer,
+    pub lambdas: wgpu::Buffer,
 }
 
 #[derive(Debug)]
@@ -184,6 +196,30 @@ impl KindBuffers {
     }
 }
 
+impl WholeBuffers {
+    fn new(queue: &wgpu::Queue, maker: &Maker<'_>, cooked: &Cooked, keep_lambdas: bool) -> Result<Option<Self>> {
+        let Some(whole) = &cooked.whole else { return Ok(None) };
+        let storage = BufferUsages::STORAGE;
+        let mut records = vec![0u32; whole.record_words];
+        for (kind, &first) in cooked.kinds.iter().zip(&whole.first_places) {
+            records[first as usize * kind.info.record_words..][..kind.records.len()].copy_from_slice(&kind.records);
+        }
+        let lambda_count = if keep_lambdas { whole.lambda_count as u64 } else { 0 };
+        Ok(Some(Self {
+            schedule: maker.empty("schedule.whole", 3 * u64::from(SPAN_STRIDE), BufferUsages::UNIFORM)?,
+            batches: maker.filled(queue, "batches.whole", &whole.words, storage)?,
+            records: maker.filled(queue, "records.whole", &records, storage)?,
+            lambdas: maker.empty("lambdas.whole", lambda_count * 4, storage)?,
+        }))
+    }
+
+    /// Size of all of them [bytes]; like [`KindBuffers::bytes`], it names every field.
+    fn bytes(&self) -> u64 {
+        let Self { schedule, batches, records, lambdas } = self;
+        sizes(&[schedule, batches, records, lambdas])
+    }
+}
+
 fn sizes(buffers: &[&wgpu::Buffer]) -> u64 {
     buffers.iter().map(|buffer| buffer.size()).sum()
 }
@@ -253,7 +289,7 @@ impl Buffers {
         let cooked = &controls.cooked;
         let empty = |label, size, usage| maker.empty(label, size, usage);
 
-        let (kinds, spans) = Self::make_kinds(device, queue, cooked, keep_lambdas)?;
+        let (kinds, whole, spans) = Self::make_kinds(device, queue, cooked, keep_lambdas)?;
         let surface_count = if cooked.rings.is_empty() { 0 } else { count };
         Ok(Self {
             positions: empty("positions", count * 16, drawn)?,
@@ -273,11 +309,16 @@ impl Buffers {
             pins: empty("pins", count * 4, storage)?,
             anchors: empty("anchors", (MOST_ANCHORS * size_of::<AnchorRow>()) as u64, storage | uniform)?,
             targets: Self::make_targets(device, 16)?,
-            materials: empty("materials", (controls.materials.len() * size_of::<ScaledMaterial>()) as u64, storage)?,
+            materials: empty(
+                "materials",
+                (controls.materials.len() * size_of::<ScaledMaterial>()) as u64,
+                storage | uniform,
+            )?,
             params: empty("params", size_of::<Params>() as u64, uniform)?,
             spans,
             status: empty("status", size_of::<Status>() as u64, storage)?,
             kinds,
+            whole,
         })
     }
 
@@ -306,21 +347,23 @@ impl Buffers {
             spans,
             status,
             kinds,
+            whole,
         } = self;
         let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
         let shape =
             sizes(&[bodies, followers, indices, ring_offsets, ring_corners, tethers, tether_runs, pins, targets]);
         let figures = sizes(&[anchors, materials, params, spans, status]);
-        motion + shape + figures + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
+        let whole = whole.as_ref().map_or(0, WholeBuffers::bytes);
+        motion + shape + figures + whole + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }
 
-    /// The buffers of the kinds, and the spans that they share.
+    /// The buffers of the kinds, what they have together, and the spans that they share.
     pub fn make_kinds(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         cooked: &Cooked,
         keep_lambdas: bool,
-    ) -> Result<(Vec<KindBuffers>, wgpu::Buffer)> {
+    ) -> Result<(Vec<KindBuffers>, Option<WholeBuffers>, wgpu::Buffer)> {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let rows: Vec<Vec<SpanRow>> = cooked.kinds.iter().map(KindBuffers::rows).collect();
@@ -336,9 +379,12 @@ impl Buffers {
             let label = |part| format!("{part}.{name}");
             let split = &kind.split;
             let impulse_rows = kind.impulse_count() as u64 * if kind.info.is_group() { 2 } else { 1 };
+            // Those of whole bodies stand elsewhere.
+            let records = if cooked.whole.is_some() { &[] } else { kind.records.as_slice() };
+            let keep_lambdas = keep_lambdas && cooked.whole.is_none();
             let lambda_count = if keep_lambdas { (kind.len() * kind.info.lambda_count()) as u64 } else { 0 };
             kinds.push(KindBuffers {
-                records: maker.filled(queue, &label("records"), &kind.records, storage)?,
+                records: maker.filled(queue, &label("records"), records, storage)?,
                 tiles: maker.filled(queue, &label("tiles"), &kind.tiling.rows, storage)?,
                 patches: maker.filled(queue, &label("patches"), &kind.patching.words, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
@@ -362,7 +408,28 @@ impl Buffers {
             });
             first_row += rows.len() as u32;
         }
-        Ok((kinds, maker.filled(queue, "spans", &span_bytes, BufferUsages::UNIFORM)?))
+        let whole = WholeBuffers::new(queue, &maker, cooked, keep_lambdas)?;
+        Ok((kinds, whole, maker.filled(queue, "spans", &span_bytes, BufferUsages::UNIFORM)?))
+    }
+
+    /// The records of a kind, and the word at which they begin.
+    pub fn records_of(&self, cooked: &Cooked, kind: usize) -> (&wgpu::Buffer, usize) {
+        match (&self.whole, &cooked.whole) {
+            (Some(buffers), Some(whole)) => {
+                (&buffers.records, whole.first_places[kind] as usize * cooked.kinds[kind].info.record_words)
+            }
+            _ => (&self.kinds[kind].records, 0),
+        }
+    }
+
+    /// The multipliers of a kind, and the word at which they begin.
+    pub fn lambdas_of(&self, cooked: &Cooked, kind: usize) -> (&wgpu::Buffer, usize) {
+        match (&self.whole, &cooked.whole) {
+            (Some(buffers), Some(whole)) => {
+                (&buffers.lambdas, whole.first_places[kind] as usize * cooked.kinds[kind].info.lambda_count())
+            }
+            _ => (&self.kinds[kind].lambdas, 0),
+        }
     }
 
     /// Room for accelerations, where anything but gravity accelerates.

@@ -19,6 +19,7 @@ mod solver;
 mod state;
 mod tiles;
 mod timestamps;
+mod whole;
 
 pub use buffers::{required_limits, required_limits_with};
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};

@@ -3,7 +3,8 @@
 //! A projection is made of three: the kind's C and ∇C, the pass that all kinds share, the prelude; and of the constants of the
 //! kind's descriptor.
 
-use super::tiles;
+use super::{tiles, whole};
+use crate::controls::Controls;
 use crate::cooked::{Cooked, CookedKind};
 use crate::kinds::{Function, KindInfo, group};
 use crate::patches;
@@ -33,7 +34,7 @@ pub(super) const PRELUDE: &str = concat!(
 );
 
 /// How projections read a record, but for those of tiles.
-const RECORD: &str = include_str!("../../shaders/project/record.wgsl");
+pub(super) const RECORD: &str = include_str!("../../shaders/project/record.wgsl");
 
 /// How a pass sees a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub(super) struct Pipelines {
     pub normals: Stage,
     pub gather_chunks: Stage,
     pub gather_hubs: Stage,
+    /// Of whole bodies; `None` where they are not.
+    pub whole: Option<Stage>,
     /// In the order of [`crate::kinds::KINDS`].
     pub kinds: Vec<KindStages>,
 }
@@ -98,11 +101,14 @@ const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
 const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Write, Read, Read, Uniform];
 /// Of its pins: the same five; pins, anchors.
 const PINNED: [Slot; 7] = [Uniform, Write, Write, Write, Write, Read, Write];
+/// Of whole bodies: schedule, params, positions, displacements, residuals, status; batches, tethers, records, λ, materials.
+const WHOLE: [Slot; 11] = [Span, Uniform, Write, Write, Write, Write, Read, Read, Read, Write, Uniform];
 /// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
 
 impl Pipelines {
-    pub fn new(device: &wgpu::Device, cooked: &Cooked, pin_count: usize, keep_lambdas: bool) -> Self {
+    pub fn new(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Self {
+        let (cooked, pin_count) = (&controls.cooked, controls.pins.len());
         let stage = |entry: &str, text: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
         let gather = include_str!("../../shaders/gather.wgsl");
         let velocity = include_str!("../../shaders/velocity.wgsl");
@@ -140,6 +146,7 @@ impl Pipelines {
             normals: stage("normals", include_str!("../../shaders/normals.wgsl"), &[Uniform, Read, Read, Read, Write]),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
+            whole: Self::make_whole(device, controls, keep_lambdas),
             kinds: Self::make_kinds(device, cooked, keep_lambdas),
         }
     }
@@ -152,6 +159,13 @@ impl Pipelines {
         let most = f64::from(cooked.most_tethers);
         let constants = [("MOST_TETHERS", most), ("ANCHORS", f64::from(anchor_count(pin_count)))];
         Stage::new(device, entry, entry, text, &TETHERED, &constants)
+    }
+
+    /// The pass that plays whole bodies.
+    pub fn make_whole(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Option<Stage> {
+        let text = whole::pass(controls.cooked.whole.as_ref()?, controls.materials.len());
+        let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)))];
+        Some(Stage::new(device, whole::ENTRY, whole::ENTRY, &text, &WHOLE, &constants))
     }
 
     pub fn make_kinds(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Vec<KindStages> {
@@ -205,19 +219,27 @@ fn projection(info: &KindInfo, pass: &str) -> String {
         );
         return [info.shader, pass, &constants].join("\n");
     }
-    let constants = format!(
-        "const ARITY = {}u;\nconst ROWS = {}u;\nconst MOST_PARTICLES = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
+    let constants = constants(info) + &format!("const MOST_PARTICLES = {}u;\n", patches::MOST_PARTICLES);
+    [info.shader, impulses(info), pass, include_str!("../../shaders/project/bindings.wgsl"), &constants].join("\n")
+}
+
+/// The constants of a kind's descriptor.
+pub(super) fn constants(info: &KindInfo) -> String {
+    format!(
+        "const ARITY = {}u;\nconst ROWS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
         info.arity,
         info.record_words / 4,
-        patches::MOST_PARTICLES,
         info.unit_gradients,
         info.unilateral
-    );
-    let impulses = match info.function {
+    )
+}
+
+/// What makes impulses of C and ∇C.
+pub(super) fn impulses(info: &KindInfo) -> &'static str {
+    match info.function {
         Function::Vector(_) => include_str!("../../shaders/project/vector.wgsl"),
         _ => include_str!("../../shaders/project/scalar.wgsl"),
-    };
-    [info.shader, impulses, pass, include_str!("../../shaders/project/bindings.wgsl"), &constants].join("\n")
+    }
 }
 
 impl Stage {

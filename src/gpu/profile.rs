@@ -85,6 +85,7 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::Split { kind, .. } => return of_kind("split", kind),
         Pass::GatherChunks { kind } => return of_kind("gather_chunks", kind),
         Pass::GatherHubs { kind } => return of_kind("gather_hubs", kind),
+        Pass::Whole | Pass::WholeSweep { .. } => "whole",
         Pass::Targets => "targets",
         Pass::Start => "start",
         Pass::Accelerations => "accelerations",

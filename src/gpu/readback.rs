@@ -39,13 +39,25 @@ impl<T> Readback<T> {
         size: u64,
         decode: impl Fn(&[u8]) -> T + Send + Sync + 'static,
     ) -> Self {
+        Self::of_part(device, encoder, source, 0, size, decode)
+    }
+
+    /// Of `size` bytes from byte `first` on.
+    pub(super) fn of_part(
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        source: &wgpu::Buffer,
+        first: u64,
+        size: u64,
+        decode: impl Fn(&[u8]) -> T + Send + Sync + 'static,
+    ) -> Self {
         let staging = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("supple.readback"),
             size: size.max(16),
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        encoder.copy_buffer_to_buffer(source, 0, &staging, 0, size);
+        encoder.copy_buffer_to_buffer(source, first, &staging, 0, size);
         let arrival = Arc::new(Mutex::new(None));
         let setter = arrival.clone();
         encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {

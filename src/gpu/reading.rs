@@ -141,9 +141,11 @@ impl Solver {
         if coloring.order.is_empty() {
             return Ok(Vec::new());
         }
-        let buffer = &self.buffers.kinds[kind].lambdas;
+        let (buffer, begin) = self.buffers.lambdas_of(&self.controls.cooked, kind);
         let size = (coloring.order.len() * cooked.info.lambda_count()) as u64 * 4;
-        let sorted = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode_scalars))?;
+        let first = begin as u64 * 4;
+        let sorted =
+            self.read(|encoder| Readback::of_part(&self.device, encoder, buffer, first, size, decode_scalars))?;
         Ok(coloring.unsort(&cooked.info.lambdas(&sorted)))
     }
 

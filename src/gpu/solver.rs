@@ -4,7 +4,7 @@ use super::bindings::{Bindings, KindBindings};
 use super::buffers::Buffers;
 use super::contacts::{Bound, Contacts, Size};
 use super::guarded;
-use super::pipelines::{KindStages, Pipelines, Stage, WORKGROUP_SIZE};
+use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, Stage, WORKGROUP_SIZE};
 use crate::collide::ContactParams;
 use crate::coloring::Coloring;
 use crate::controls::Controls;
@@ -98,7 +98,7 @@ impl Solver {
         let controls = Controls::new(scene, settings)?;
         let keep_lambdas = needs_lambdas(&settings);
         let (pipelines, buffers, bindings, contacts) = guarded(device, || {
-            let pipelines = Pipelines::new(device, &controls.cooked, controls.pins.len(), keep_lambdas);
+            let pipelines = Pipelines::new(device, &controls, keep_lambdas);
             let buffers = Buffers::new(device, queue, &controls, keep_lambdas)?;
             let bindings = Bindings::new(device, &pipelines, &buffers);
             let contacts = Contacts::new(device, queue, &controls, &buffers)?;
@@ -222,6 +222,16 @@ impl Solver {
                 let offset = self.buffers.kinds[kind].patches_offset(layer, first_iteration);
                 let count = self.controls.cooked.kinds[kind].patching.layers[layer as usize].count;
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Patches, &b.kinds[kind], offset, count);
+            }
+            Pass::Whole | Pass::WholeSweep { .. } => {
+                let row = match pass {
+                    Pass::WholeSweep { first_iteration } => 2 - u32::from(first_iteration),
+                    _ => 0,
+                };
+                let count = self.controls.cooked.whole.as_ref().map_or(0, |whole| whole.batch_count);
+                if let (Some(stage), Some(bindings)) = (&p.whole, &b.whole) {
+                    recorder.dispatch_groups(stage, bindings, &[row * SPAN_STRIDE], count);
+                }
             }
             Pass::Split { kind, span, first_iteration } => {
                 let offset = self.buffers.kinds[kind].split_offset(first_iteration);

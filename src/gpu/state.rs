@@ -4,8 +4,9 @@ use super::bindings::Bindings;
 use super::buffers::{Buffers, Status};
 use super::contacts::{self, ContactStatus};
 use super::guarded;
-use super::pipelines::{KindStages, Pipelines, anchor_count};
+use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, anchor_count};
 use super::solver::{Solver, needs_lambdas};
+use super::whole::ScheduleRow;
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
 use crate::controls::{ChangedConstraint, Controls};
 use crate::error::Result;
@@ -72,7 +73,8 @@ impl Solver {
             self.pipelines.kinds[kind_index(K::INFO)] = stages;
             self.rebind();
         }
-        self.write(&self.buffers.kinds[kind].records, first, &words);
+        let (records, begin) = self.buffers.records_of(&self.controls.cooked, kind);
+        self.write(records, begin + first, &words);
         Ok(())
     }
 
@@ -306,16 +308,17 @@ impl Solver {
     /// Other pipelines and buffers for the kinds, which keep how groups are turned.
     fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
         let (device, queue, cooked) = (&self.device, &self.queue, &self.controls.cooked);
-        let (stages, (kinds, spans)) = guarded(device, || {
+        let (stages, whole_stage, (kinds, whole, spans)) = guarded(device, || {
             let stages = Pipelines::make_kinds(device, cooked, keep_lambdas);
-            Ok((stages, Buffers::make_kinds(device, queue, cooked, keep_lambdas)?))
+            let whole = Pipelines::make_whole(device, &self.controls, keep_lambdas);
+            Ok((stages, whole, Buffers::make_kinds(device, queue, cooked, keep_lambdas)?))
         })?;
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
         for (kind, old) in self.buffers.kinds.iter_mut().zip(old) {
             kind.rotations = old.rotations;
         }
-        self.buffers.spans = spans;
-        self.pipelines.kinds = stages;
+        (self.buffers.whole, self.buffers.spans) = (whole, spans);
+        (self.pipelines.whole, self.pipelines.kinds) = (whole_stage, stages);
         self.keep_lambdas = keep_lambdas;
         self.rebind();
         Ok(())
@@ -376,6 +379,11 @@ impl Solver {
         self.upload_params();
         self.mark_stale();
         self.write(&self.buffers.materials, 0, &self.controls.scaled_materials());
+        if let Some(whole) = &self.buffers.whole {
+            for (place, row) in ScheduleRow::all(&self.controls.settings).into_iter().enumerate() {
+                self.write(&whole.schedule, place * SPAN_STRIDE as usize / size_of::<ScheduleRow>(), &[row]);
+            }
+        }
     }
 
     fn upload_tethers(&self) {

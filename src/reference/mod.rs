@@ -157,6 +157,17 @@ impl Reference {
             | Pass::Patches { kind, span, first_iteration, .. } => {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
             }
+            // Body by body in the shader, which share nothing.
+            Pass::Whole => {
+                for substep in 0..self.controls.settings.substeps {
+                    if substep > 0 {
+                        self.play_planned(Pass::AdvanceFree);
+                        self.play_planned(Pass::AdvancePinned);
+                    }
+                    (0..self.controls.settings.iterations).for_each(|iteration| self.sweep(iteration == 0));
+                }
+            }
+            Pass::WholeSweep { first_iteration } => self.sweep(first_iteration),
             Pass::Split { kind, span, first_iteration } => {
                 span.range().for_each(|place| self.split(kind, place, first_iteration));
             }
@@ -179,7 +190,9 @@ impl Reference {
                     if self.controls.inverse_masses[i] != 0.0 {
                         self.velocity(i);
                         self.predict(i);
-                        self.tether(i, true);
+                        if self.controls.settings.tethers {
+                            self.tether(i, true);
+                        }
                     }
                 }
                 self.substep += 1;
@@ -212,6 +225,14 @@ impl Reference {
             Pass::BodyDamping => (0..self.controls.cooked.bodies.len()).for_each(|body| self.damp_body(body)),
             Pass::Follow => (0..self.controls.cooked.followers.len()).for_each(|row| self.follow(row)),
             Pass::Normals => particles.for_each(|i| self.normal(i)),
+        }
+    }
+
+    /// All constraints once, kind by kind.
+    fn sweep(&mut self, first_iteration: bool) {
+        for kind in 0..self.controls.cooked.kinds.len() {
+            let count = self.controls.cooked.kinds[kind].len();
+            (0..count).for_each(|place| self.project(kind, place, first_iteration));
         }
     }
 

@@ -1,0 +1,46 @@
+// Projects the constraints of one kind in a batch of bodies, round by round; shaders/whole.wgsl has the bindings. As kinds share names, each
+// top-level name of this file and of all that belongs to the kind gets the kind's own name behind it (src/gpu/whole.rs).
+
+alias Points = array<vec3f, ARITY>;
+alias Weights = array<f32, ARITY>;
+
+// Two local places to a word.
+const LOCAL_WORDS = (ARITY + 1u) / 2u;
+
+fn local_place(locals: u32, k: u32) -> u32 {
+    return (batches[locals + k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+}
+
+fn solve_in_batch(place: u32, locals: u32) {
+    let record = load(place);
+    var d: Points;
+    var p: Points;
+    var w: Weights;
+    let x0 = positions[word(record, 0u)];
+    for (var k = 0u; k < ARITY; k++) {
+        let x = positions[word(record, k)];
+        d[k] = moves[local_place(locals, k)];
+        w[k] = x.w;
+        // All in the frame of x₀, so that differences keep their precision.
+        p[k] = (x.xyz - x0.xyz) + d[k];
+    }
+    let impulses = impulses_of(place, record, materials[word(record, ARITY)], p, d, w);
+    for (var k = 0u; k < ARITY; k++) {
+        moves[local_place(locals, k)] = d[k] + impulses[k] * w[k];
+    }
+}
+
+// `head` are the kind's words in the head of the batch: where its rounds stand, how many, where the local places of record 0 would stand.
+fn solve_rounds(head: u32, lane: u32) {
+    let rounds_at = batches[head];
+    let round_count = batches[head + 1u];
+    let locals_at = batches[head + 2u];
+    for (var round = 0u; round < round_count; round++) {
+        let first = batches[rounds_at + 2u * round];
+        let end = first + batches[rounds_at + 2u * round + 1u];
+        for (var place = first + lane; place < end; place += WORKGROUP_SIZE) {
+            solve_in_batch(place, locals_at + LOCAL_WORDS * place);
+        }
+        workgroupBarrier();
+    }
+}

@@ -1,0 +1,106 @@
+//! Writes out the shader of whole bodies: the texts of all kinds that a scene has, each with names of its own (`src/whole.rs`,
+//! `shaders/whole.wgsl`, `shaders/project/whole.wgsl`).
+
+use super::pipelines::{RECORD, constants, impulses};
+use crate::kinds::{KINDS, KindInfo};
+use crate::settings::Settings;
+use crate::whole::{MOST_PARTICLES, Whole};
+
+/// The entry point.
+pub(super) const ENTRY: &str = "whole";
+
+/// What a dispatch plays: `Schedule` in `shaders/whole.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct ScheduleRow {
+    pub substeps: u32,
+    pub first_iteration: u32,
+    pub iterations: u32,
+    pub tethers: u32,
+}
+
+impl ScheduleRow {
+    /// Of all substeps, of the first sweep of a substep, of a later one.
+    pub fn all(settings: &Settings) -> [Self; 3] {
+        let Settings { substeps, iterations, .. } = *settings;
+        let sweep = |first_iteration| Self { substeps: 1, first_iteration, iterations: 1, tethers: 0 };
+        let tethers = u32::from(settings.tethers);
+        [Self { substeps, first_iteration: 0, iterations, tethers }, sweep(0), sweep(1)]
+    }
+}
+
+/// The text of the pass, without the prelude.
+pub(super) fn pass(whole: &Whole, material_count: usize) -> String {
+    let kinds = || whole.kinds.iter().map(|&kind| KINDS[kind]);
+    let mut text = String::from(include_str!("../../shaders/whole.wgsl"));
+    text += &format!(
+        "\nconst MOST_PARTICLES = {MOST_PARTICLES}u;\nconst MATERIALS = {}u;\nconst HEAD = {}u;\n",
+        material_count.max(1),
+        Whole::head(whole.kinds.len())
+    );
+    text += "\nfn sweep(head: u32, lane: u32) {\n";
+    for (rank, info) in kinds().enumerate() {
+        text += &format!("    solve_rounds_{}(head + {}u, lane);\n", info.name, Whole::head(rank) - Whole::head(0));
+    }
+    text += "}\n";
+    kinds().for_each(|info| text += &renamed(&of_kind(info), info.name));
+    text
+}
+
+/// What belongs to a kind.
+fn of_kind(info: &KindInfo) -> String {
+    let shared = include_str!("../../shaders/project/whole.wgsl");
+    [info.shader, impulses(info), RECORD, shared, &constants(info)].join("\n")
+}
+
+/// A text with a suffix behind every name that it declares at its top level. Members of structs keep theirs, as they follow a dot where
+/// they are read, so they must not be called like anything at the top level.
+fn renamed(text: &str, suffix: &str) -> String {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let declared = |line: &str| {
+        let rest = ["fn ", "struct ", "alias ", "const "].iter().find_map(|keyword| line.strip_prefix(keyword))?;
+        Some(rest.split(|c| !is_name(c)).next().unwrap_or_default().to_owned())
+    };
+    let names: Vec<String> = text.lines().filter_map(declared).collect();
+    let mut renamed = String::with_capacity(text.len() * 5 / 4);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| is_name(c) != is_name(first)).unwrap_or(rest.len());
+        let (token, others) = rest.split_at(end);
+        let is_member = renamed.ends_with('.');
+        renamed += token;
+        if !is_member && names.iter().any(|name| name == token) {
+            renamed += "_";
+            renamed += suffix;
+        }
+        rest = others;
+    }
+    renamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declared_names_get_a_suffix_and_others_do_not() {
+        let text = "const PI = 3.0;\nfn load(x: u32) -> f32 {\n    let reload = a.load + b[load(PI * 1.0)];\n}\nstruct Record {\n    c: f32,\n}\n";
+        let expected = "const PI_k = 3.0;\nfn load_k(x: u32) -> f32 {\n    let reload = a.load + b[load_k(PI_k * 1.0)];\n}\nstruct Record_k {\n    c: f32,\n}\n";
+        assert_eq!(renamed(text, "k"), expected);
+    }
+
+    #[test]
+    fn the_shader_of_all_kinds_together_is_valid() {
+        let fixed = (0..KINDS.len()).filter(|&kind| !KINDS[kind].is_group());
+        let whole = Whole { kinds: fixed.collect(), ..Whole::default() };
+        let source = format!("{}\n{}", pass(&whole, 3), super::super::pipelines::PRELUDE);
+        let module = match naga::front::wgsl::parse_str(&source) {
+            Ok(module) => module,
+            Err(fault) => panic!("{}", fault.emit_to_string(&source)),
+        };
+        let (flags, capabilities) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+        if let Err(fault) = naga::valid::Validator::new(flags, capabilities).validate(&module) {
+            panic!("{}", fault.emit_to_string(&source));
+        }
+    }
+}
