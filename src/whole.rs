@@ -51,8 +51,8 @@ pub(crate) struct Whole {
     pub record_words: usize,
     pub lambda_count: usize,
     /// The most turns that the loops of a thread take for one sweep over the constraints, and for one over the particles.
-    sweep_turns: u64,
-    particle_turns: u64,
+    pub sweep_turns: u64,
+    pub particle_turns: u64,
 }
 
 /// Words of a constraint's local places.

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Pair, crumple, is_exact, step};
+use common::{Pair, crumple, first_unequal, is_exact, raw, step};
 use supple::kinds::{Kind, kind_index};
 use supple::{
-    Bending, Cloth, ClothGrid, ClothMesh, ColorOrder, Distance, Error, Execution, Fabric, Material, Particle, Pass,
-    Reference, Scene, Settings, Sweep, Tethers,
+    Bending, Cloth, ClothGrid, ClothMesh, Collider, ColorOrder, Distance, Error, Execution, Fabric, Field, Material,
+    Particle, Pass, Pose, Reference, Scene, Settings, ShapeMatching, Sweep, Tethers,
 };
 
 fn clusters() -> Settings {
@@ -127,7 +127,7 @@ fn tiles_and_patches_converge_to_what_colours_converge_to() {
         reference.positions()
     };
     let colors = play(Execution::Colors);
-    for execution in [Execution::Tiles, Execution::Patches] {
+    for execution in [Execution::Tiles, Execution::Patches, Execution::Whole] {
         let clustered = play(execution);
         let distance = |a: &[f32; 3], b: &[f32; 3]| glam::Vec3::from(*a).distance((*b).into());
         let worst = clustered.iter().zip(&colors).map(|(a, b)| distance(a, b)).fold(0.0, f32::max);
@@ -146,7 +146,8 @@ fn the_execution_may_change_while_running_and_keeps_what_was_set() {
     let index = scene.distances(0..count).position(|distance| distance.particles == [0, 1]).unwrap() as u32;
     pair.solver.set_constraint(index, longer).unwrap();
     pair.reference.set_constraint(index, longer).unwrap();
-    for execution in [Execution::Colors, Execution::Clusters, Execution::Patches, Execution::Auto, Execution::Tiles] {
+    let executions = [Execution::Colors, Execution::Whole, Execution::Clusters, Execution::Whole, Execution::Patches];
+    for execution in executions.into_iter().chain([Execution::Auto, Execution::Tiles]) {
         let settings = Settings { execution, iterations: 20, ..clusters() };
         pair.solver.set_settings(settings).unwrap();
         pair.reference.set_settings(settings).unwrap();
@@ -273,5 +274,140 @@ fn whole_bodies_agree_in_every_step() {
                 assert!(10 * idle < on_gpu.len(), "{idle} of {}", on_gpu.len());
             }
         }
+    }
+}
+
+/// Plays both players so many steps and compares what came of it.
+fn play(pair: &mut Pair, steps: u32, what: &str) {
+    step(pair.gpu, &mut pair.solver, steps);
+    pair.reference.step(steps);
+    let tolerance = if is_exact(pair.gpu) { 0.0 } else { 1e-3 };
+    for (name, on_gpu, on_reference) in [
+        ("position", pair.solver.read_positions().unwrap(), pair.reference.positions()),
+        ("velocity", pair.solver.read_velocities().unwrap(), pair.reference.velocities()),
+    ] {
+        assert_eq!(first_unequal(&on_gpu, &on_reference, tolerance), None, "{what}: {name}");
+    }
+    let faults = pair.solver.read_diagnostics().unwrap().non_finite_count;
+    assert_eq!(faults, pair.reference.non_finite_count(), "{what}");
+}
+
+/// The same change of both.
+macro_rules! change {
+    ($pair:expr, $call:ident($($argument:expr),+)) => {{
+        $pair.solver.$call($($argument),+).unwrap();
+        $pair.reference.$call($($argument),+).unwrap();
+    }};
+}
+
+#[test]
+fn every_kind_agrees_in_whole_bodies() {
+    let gpu = common::gpu();
+    let material = Material { compliance: 1e-4, damping: 10.0, damping_time: 1e-3, stiffness: 0.5 };
+    for (place, info, sample) in raw::cases().into_iter().filter(|(_, info, _)| !info.is_group()) {
+        let scene = raw::scene_of(place, &sample, &sample.positions, material);
+        for iterations in [1, 3] {
+            let settings = Settings { iterations, relaxation: 1.2, ..whole() };
+            let mut pair = Pair::new(&gpu, &scene, settings);
+            assert!(pair.solver.plan().contains(&Pass::Whole));
+            play(&mut pair, 3, info.name);
+        }
+    }
+}
+
+#[test]
+fn whole_bodies_keep_what_is_changed_while_running() {
+    let gpu = common::gpu();
+    let scene = bodies(Bending::Springs);
+    let mut pair = Pair::new(&gpu, &scene, whole());
+    play(&mut pair, 1, "before");
+    let count = scene.constraint_count_of(Distance::INFO) as u32;
+    for index in [0, count / 2, count - 1] {
+        let old = scene.distances(index..index + 1).next().unwrap();
+        change!(pair, set_constraint(index, Distance { rest_length: 1.3 * old.rest_length, ..old }));
+    }
+    play(&mut pair, 2, "constraints");
+    let corner = scene.pinned_particles().next().unwrap();
+    change!(pair, set_target(corner, [0.2, 0.3, -0.9]));
+    play(&mut pair, 2, "target");
+    change!(pair, pin(&[70, 500]));
+    play(&mut pair, 1, "more pins");
+    change!(pair, release(&[corner, 70]));
+    play(&mut pair, 1, "fewer pins");
+    let fields = Field::slots(&[Field::Point { position: [1.0, 2.0, 0.0], strength: 20.0, radius: 1.0 }]);
+    let changes = [
+        ("iterations", Settings { iterations: 3, damping: 1.0, ..whole() }, true),
+        ("substeps", Settings { substeps: 7, ..whole() }, true),
+        ("tethers", Settings { tethers: false, ..whole() }, true),
+        ("fields", Settings { fields, ..whole() }, false),
+        ("fields and iterations", Settings { fields, iterations: 2, ..whole() }, false),
+        ("patches", Settings { execution: Execution::Patches, ..whole() }, false),
+        ("Jacobi", Settings { sweep: Sweep::Jacobi, ..whole() }, false),
+        ("shuffled", Settings { color_order: ColorOrder::Shuffled { seed: 3 }, ..whole() }, false),
+        ("whole", whole(), true),
+    ];
+    for (what, settings, alone) in changes {
+        change!(pair, set_settings(settings));
+        assert_eq!(pair.solver.plan().contains(&Pass::Whole), alone, "{what}");
+        assert_eq!(pair.solver.plan(), pair.reference.plan());
+        play(&mut pair, 2, what);
+    }
+    // A collider comes in between the substeps.
+    let pose = Pose { position: [0.0, -0.05, 0.0], ..Pose::default() };
+    let floor = Collider { pose, ..Collider::default() };
+    change!(pair, add_collider(&floor));
+    assert!(!pair.solver.plan().contains(&Pass::Whole));
+    assert!(pair.solver.plan().substep.contains(&Pass::WholeSweep { first_iteration: true }));
+    play(&mut pair, 2, "floor");
+    pair.solver.reset();
+    pair.reference.reset();
+    assert!(pair.solver.plan().contains(&Pass::Whole));
+    play(&mut pair, 2, "reset");
+}
+
+#[test]
+fn bodies_that_are_too_large_and_groups_are_solved_in_patches() {
+    let plan = |scene: &Scene, execution| {
+        let settings = Settings { execution, ..whole() };
+        Reference::new(scene, settings).unwrap().plan().clone()
+    };
+    let cloth = |columns, rows| {
+        let mut scene = Scene::new();
+        scene.add_cloth_grid(&ClothGrid { columns, rows, ..ClothGrid::default() }).unwrap();
+        scene
+    };
+    let is_whole = |scene: &Scene| plan(scene, Execution::Whole).contains(&Pass::Whole);
+    assert!(is_whole(&cloth(32, 32)));
+    let mut group = cloth(8, 8);
+    let particles: Vec<u32> = (0..64).collect();
+    let (rest_positions, masses) = (group.positions().to_vec(), vec![0.01; 64]);
+    let shape = ShapeMatching { particles: &particles, rest_positions: &rest_positions, masses: &masses };
+    group.add(shape, Material::compliant(1e-4)).unwrap();
+    for scene in [cloth(41, 25), common::wheel(65, Material::compliant(1e-4)), group] {
+        assert!(!is_whole(&scene));
+        assert_eq!(plan(&scene, Execution::Whole), plan(&scene, Execution::Patches));
+    }
+    assert!(is_whole(&common::wheel(64, Material::compliant(1e-4))));
+}
+
+/// Near the bound of the turns of a thread, which the software driver would cut short without a word, and beyond it.
+#[test]
+fn as_many_substeps_as_a_thread_may_play_agree() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let fabric = Fabric { bending: Bending::Hinges, flexural_rigidity: 1e-2, ..Fabric::default() };
+    let grid = ClothGrid { columns: 4, rows: 4, fabric, tethers: Some(Tethers::default()), ..ClothGrid::default() };
+    let particles = scene.add_cloth_grid(&grid).unwrap().particles;
+    crumple(&mut scene, particles, 0.02);
+    scene.pin(0).unwrap();
+    let is_whole = |substeps| {
+        let settings = Settings { substeps, ..whole() };
+        Reference::new(&scene, settings).unwrap().plan().contains(&Pass::Whole)
+    };
+    let most = (1..=10_000).rev().find(|&substeps| is_whole(substeps)).unwrap();
+    assert!((500..5000).contains(&most), "{most}");
+    for substeps in [most, most + 1] {
+        let mut pair = Pair::new(&gpu, &scene, Settings { substeps, ..whole() });
+        play(&mut pair, 1, &format!("{substeps} substeps"));
     }
 }

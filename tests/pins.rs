@@ -4,7 +4,7 @@ mod common;
 
 use common::{Pair, crumple, is_exact, step};
 use std::ops::Range;
-use supple::{ClothGrid, Cord, Material, Particle, Rope, Scene, Settings, Tethers};
+use supple::{ClothGrid, Cord, Execution, Material, Particle, Pass, Rope, Scene, Settings, Tethers};
 
 fn tethers(per_particle: u32) -> Option<Tethers> {
     Some(Tethers { per_particle, scale: 1.0 })
@@ -50,6 +50,12 @@ macro_rules! change {
 
 #[test]
 fn pins_go_through_all_numbers_and_back() {
+    for execution in [Execution::Auto, Execution::Whole] {
+        go_through_all_numbers(execution);
+    }
+}
+
+fn go_through_all_numbers(execution: Execution) {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let a = add_rope(&mut scene, 0.0, 14, tethers(1));
@@ -59,7 +65,8 @@ fn pins_go_through_all_numbers_and_back() {
     let b = add_rope(&mut scene, 2.0, 9, tethers(3));
     let free = add_rope(&mut scene, 3.0, 5, None);
     let all: Vec<u32> = (0..scene.particle_count() as u32).collect();
-    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 3, ..Settings::default() });
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 3, execution, ..Settings::default() });
+    assert_eq!(pair.solver.plan().contains(&Pass::Whole), execution == Execution::Whole);
     play(&mut pair, 1, "no pin");
     let corner = cloth.start + 6;
     let middle = a.start + 7;
@@ -93,7 +100,9 @@ fn pins_go_through_all_numbers_and_back() {
 #[test]
 fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
     let gpu = common::gpu();
-    for pin_count in [1, 8, 9] {
+    for (pin_count, execution) in
+        [1, 8, 9].into_iter().flat_map(|count| [(count, Execution::Auto), (count, Execution::Whole)])
+    {
         let mut scene = Scene::new();
         let unpinned = add_rope(&mut scene, 1.0, 4, tethers(2));
         let a = add_rope(&mut scene, 0.0, 12, tethers(2));
@@ -101,7 +110,7 @@ fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
         for k in 0..pin_count {
             scene.pin(a.start + k).unwrap();
         }
-        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, dt: 0.1, ..Settings::default() });
+        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, dt: 0.1, execution, ..Settings::default() });
         play(&mut pair, 1, "before");
         // A displacement of a substep, and its square, beyond all numbers.
         change!(pair, set_target(a.start, [3e37, 0.0, 0.0]));

@@ -169,6 +169,25 @@ fn a_substep_of_a_cloth_costs_6_dispatches_with_tethers_and_5_without() {
 }
 
 #[test]
+fn whole_bodies_take_one_dispatch_for_all_substeps() {
+    let settings = Settings { execution: Execution::Whole, ..Settings::default() };
+    let tethered = plan(&grid(32, 32, Some(Tethers::default())), settings);
+    assert_eq!(tethered.begin, [Pass::Targets, Pass::Start, Pass::Predict, Pass::Tether, Pass::Whole]);
+    assert_eq!((&tethered.substep, &tethered.between), (&Vec::new(), &Vec::new()));
+    assert_eq!(tethered.end, [Pass::Velocity, Pass::Finish, Pass::Normals]);
+    assert_eq!(tethered.dispatches_per_substep(), 0);
+    assert_eq!(tethered.step(20, 0).count(), 8);
+    let free = plan(&grid(32, 32, None), Settings { iterations: 4, ..settings });
+    assert_eq!(free.begin, [Pass::Targets, Pass::Start, Pass::Predict, Pass::Whole]);
+    // With anything between the substeps, one an iteration.
+    let windy = plan(&grid(32, 32, None), Settings { wind: Some(Wind::default()), iterations: 2, ..settings });
+    assert_eq!(windy.substep, [true, false].map(|first_iteration| Pass::WholeSweep { first_iteration }));
+    assert_eq!(windy.between, [Pass::Velocity, Pass::Accelerations, Pass::Predict]);
+    let many = plan(&grid(32, 32, None), Settings { substeps: 100, iterations: 1000, ..settings });
+    assert_eq!((many.substep.len(), &many.between), (1000, &vec![Pass::Advance]));
+}
+
+#[test]
 fn tethers_hold_once_a_substep_whatever_the_iterations() {
     let settings = Settings { iterations: 5, ..Settings::default() };
     let scene = grid(8, 8, Some(Tethers::default()));

@@ -12,6 +12,9 @@ use supple::scene::TetherRow;
 /// Storage buffers in one stage that every device offers by [`wgpu::Limits::default`].
 const MAX_STORAGE_BUFFERS: usize = 8;
 
+/// Memory of a workgroup that every device offers by [`wgpu::Limits::default`].
+const MAX_WORKGROUP_BYTES: u32 = 16 << 10;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -69,6 +72,24 @@ fn texts() -> Vec<(String, String)> {
         }
         if name == "pairs" {
             texts.push((name, text + "const NEAR = 64u;"));
+            continue;
+        }
+        if name == "whole" {
+            let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
+            for info in KINDS.iter().filter(|info| !info.is_group()) {
+                let constants = format!(
+                    "const ARITY = {}u; const ROWS = {}u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
+                    const HEAD = 5u; const MATERIALS = 3u; const MOST_PARTICLES = 1024u;
+                    fn sweep(head: u32, lane: u32) {{ solve_rounds(head, lane); }}",
+                    info.arity,
+                    info.record_words / 4,
+                    info.unit_gradients,
+                    info.unilateral
+                );
+                let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
+                let parts = [&text, info.shader, &shared(form), &shared("record"), &shared("whole"), &constants];
+                texts.push((name.clone(), parts.join("\n")));
+            }
             continue;
         }
         if !name.starts_with("project") {
@@ -159,6 +180,16 @@ fn every_entry_point_is_a_compute_shader_of_the_common_workgroup_size() {
                 entry.name
             );
         }
+    }
+}
+
+#[test]
+fn every_workgroup_has_memory_enough() {
+    for (file, module) in shaders() {
+        let of_workgroup = |variable: &&naga::GlobalVariable| variable.space == naga::AddressSpace::WorkGroup;
+        let variables = module.global_variables.iter().map(|(_, variable)| variable).filter(of_workgroup);
+        let bytes: u32 = variables.map(|variable| module.types[variable.ty].inner.size(module.to_ctx())).sum();
+        assert!(bytes <= MAX_WORKGROUP_BYTES, "{file}.wgsl has {bytes} bytes of workgroup memory");
     }
 }
 

@@ -248,7 +248,8 @@ fn report(
     let settings = &demo.settings;
     let strain = demo.scene.strain(demo.edges.clone(), &positions)?;
     let [colors, overflow] = colors(solver);
-    let clustered = solver.plan().substep.iter().any(|pass| matches!(pass, Pass::Tiles { .. } | Pass::Patches { .. }));
+    let plan = solver.plan();
+    let any = |found: fn(&Pass) -> bool| plan.begin.iter().chain(&plan.substep).any(found);
     let figures = demo.script.as_mut().map_or(Ok(Figures::new()), |script| script.figures(solver))?;
     let constraints = demo.scene.constraint_count();
     let particles = demo.scene.particle_count();
@@ -261,7 +262,13 @@ fn report(
         colors,
         overflow,
         dispatches_per_substep: solver.plan().dispatches_per_substep(),
-        execution: if clustered { "clusters" } else { "colors" },
+        execution: if any(|pass| matches!(pass, Pass::Whole | Pass::WholeSweep { .. })) {
+            "whole"
+        } else if any(|pass| matches!(pass, Pass::Tiles { .. } | Pass::Patches { .. })) {
+            "clusters"
+        } else {
+            "colors"
+        },
         substeps: settings.substeps,
         iterations: settings.iterations,
         tethers: settings.tethers,

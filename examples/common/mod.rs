@@ -99,6 +99,7 @@ const EXECUTIONS: &[(&str, Spread)] = &[
     ("tiles", Spread::Forced(Execution::Tiles)),
     ("patches", Spread::Forced(Execution::Patches)),
     ("clusters", Spread::Forced(Execution::Clusters)),
+    ("whole", Spread::Forced(Execution::Whole)),
     ("measured", Spread::Measured),
 ];
 

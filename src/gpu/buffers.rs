@@ -28,6 +28,7 @@ use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
 use crate::scene::{Follower, Scene};
 use crate::settings::Settings;
+use crate::whole::Whole;
 use crate::xpbd::ScaledMaterial;
 use std::cell::Cell;
 use wgpu::BufferUsages;
@@ -487,13 +488,20 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
 }
 
 /// The limits that a device needs for a scene that is run with the given settings: those of [`required_limits`], raised for the pairs of
-/// self-collision.
+/// self-collision, and for what whole bodies have in one buffer ([`crate::Execution::Whole`]).
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
     let limits = required_limits(scene);
-    let Some(own) = settings.self_collision else { return limits };
-    let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
-    // Half as many contacts as pairs, of three times the size; and six elements a particle of a closed mesh, with the wings of three.
-    let largest = (pairs * 24).max(scene.particle_count() as u64 * 144).next_multiple_of(256);
+    let contacts = settings.self_collision.map_or(0, |own| {
+        let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
+        // Half as many contacts as pairs, of three times the size; and six elements a particle of a closed mesh, with the wings of three.
+        (pairs * 24).max(scene.particle_count() as u64 * 144)
+    });
+    let make = || Whole::new(&scene.constraints, scene.particle_count(), scene.materials.len(), &[]);
+    let whole = settings.whole().then(make).flatten().map_or(0, |whole| {
+        let most = whole.words.len().max(whole.record_words).max(whole.lambda_count);
+        most as u64 * 4
+    });
+    let largest = contacts.max(whole).next_multiple_of(256);
     wgpu::Limits {
         max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size.max(largest),
         max_buffer_size: limits.max_buffer_size.max(largest),

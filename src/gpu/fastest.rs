@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// All that can be told apart.
-const CANDIDATES: [Execution; 4] = [Execution::Colors, Execution::Tiles, Execution::Patches, Execution::Clusters];
+const CANDIDATES: [Execution; 5] =
+    [Execution::Colors, Execution::Tiles, Execution::Patches, Execution::Clusters, Execution::Whole];
 
 /// Steps of each that are timed, at least; the fastest counts.
 const FEWEST_STEPS: u32 = 3;
@@ -69,7 +70,7 @@ pub fn fastest_execution(
     let mut timed: Vec<(Plan, Execution, Duration)> = Vec::new();
     for execution in CANDIDATES {
         let mut solver = Solver::new(device, queue, scene, Settings { execution, ..settings })?;
-        // Where a scene has no grids, or nothing else, two of them are the same.
+        // Where a scene has no grids, or nothing else, or a body that is too large, two of them are the same.
         if timed.iter().all(|(plan, ..)| plan != solver.plan()) {
             timed.push((solver.plan().clone(), execution, time_of_a_step(device, queue, &mut solver)?));
         }

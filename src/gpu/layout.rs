@@ -3,8 +3,10 @@
 
 use super::buffers::{AnchorRow, SpanRow, Status};
 use super::contacts::ContactStatus;
+use super::whole::{self, ScheduleRow};
 use crate::collide::{ColliderRow, ContactParams};
 use crate::controls::{FieldRow, Params, Target};
+use crate::whole::Whole;
 use crate::xpbd::ScaledMaterial;
 use std::mem::{offset_of, size_of};
 
@@ -90,6 +92,12 @@ fn scaled_materials_lie_as_in_the_prelude() {
 fn targets_lie_as_in_their_pass() {
     let pass = include_str!("../../shaders/targets.wgsl");
     assert_eq!(on_gpu(pass, "Target"), on_host!(Target { position, particle }));
+}
+
+#[test]
+fn schedules_lie_as_in_their_pass() {
+    let pass = whole::pass(&Whole::default(), 1);
+    assert_eq!(on_gpu(&pass, "Schedule"), on_host!(ScheduleRow { substeps, first_iteration, iterations, tethers }));
 }
 
 #[test]

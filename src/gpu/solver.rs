@@ -8,11 +8,13 @@ use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, Stage, WORKGROUP_SIZE
 use crate::collide::ContactParams;
 use crate::coloring::Coloring;
 use crate::controls::Controls;
+use crate::cooked::Cooked;
 use crate::error::{Error, Result};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Pass, Plan};
 use crate::scene::Scene;
 use crate::settings::Settings;
+use crate::whole::MOST_PARTICLES;
 
 /// The most steps that one call of [`Solver::advance`] asks for: a program that cannot keep up falls behind real time
 /// instead of falling ever further behind itself.
@@ -96,6 +98,7 @@ impl Solver {
             }
         }
         let controls = Controls::new(scene, settings)?;
+        check_workgroup_memory(device, &controls.cooked)?;
         let keep_lambdas = needs_lambdas(&settings);
         let (pipelines, buffers, bindings, contacts) = guarded(device, || {
             let pipelines = Pipelines::new(device, &controls, keep_lambdas);
@@ -408,6 +411,17 @@ impl<'a> Recorder<'a> {
         }
         self.pass.set_bind_group(0, bindings, offsets);
     }
+}
+
+/// Whether a workgroup has the memory that whole bodies take.
+pub(super) fn check_workgroup_memory(device: &wgpu::Device, cooked: &Cooked) -> Result<()> {
+    let limit = "max_compute_workgroup_storage_size";
+    let available = device.limits().max_compute_workgroup_storage_size.into();
+    let needed = if cooked.whole.is_some() { MOST_PARTICLES as u64 * 16 } else { 0 };
+    if needed <= available {
+        return Ok(());
+    }
+    Err(Error::LimitExceeded { what: "a scene that is solved body by body".into(), limit, needed, available })
 }
 
 /// Whether anything reads λ after its constraint was projected.

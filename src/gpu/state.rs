@@ -5,7 +5,7 @@ use super::buffers::{Buffers, Status};
 use super::contacts::{self, ContactStatus};
 use super::guarded;
 use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, anchor_count};
-use super::solver::{Solver, needs_lambdas};
+use super::solver::{Solver, check_workgroup_memory, needs_lambdas};
 use super::whole::ScheduleRow;
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
 use crate::controls::{ChangedConstraint, Controls};
@@ -308,6 +308,7 @@ impl Solver {
     /// Other pipelines and buffers for the kinds, which keep how groups are turned.
     fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
         let (device, queue, cooked) = (&self.device, &self.queue, &self.controls.cooked);
+        check_workgroup_memory(device, cooked)?;
         let (stages, whole_stage, (kinds, whole, spans)) = guarded(device, || {
             let stages = Pipelines::make_kinds(device, cooked, keep_lambdas);
             let whole = Pipelines::make_whole(device, &self.controls, keep_lambdas);

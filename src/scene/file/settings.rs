@@ -98,7 +98,8 @@ pub(super) enum SweepFile {
 }
 
 /// "auto": in tiles where many constraints lie in grids. "colors": a thread a constraint. "tiles": what lies in a grid tile by tile, a
-/// thread each. "patches": a workgroup for a few hundred particles. "clusters": grids in tiles, all else in patches.
+/// thread each. "patches": a workgroup for a few hundred particles. "clusters": grids in tiles, all else in patches. "whole": a workgroup
+/// for each body, where all are small.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -108,6 +109,7 @@ pub(super) enum ExecutionFile {
     Tiles,
     Patches,
     Clusters,
+    Whole,
 }
 
 /// "fixed", "alternating", or {"shuffled": {"seed": 1}}.
@@ -336,6 +338,7 @@ impl SettingsFile {
                 ExecutionFile::Tiles => settings::Execution::Tiles,
                 ExecutionFile::Patches => settings::Execution::Patches,
                 ExecutionFile::Clusters => settings::Execution::Clusters,
+                ExecutionFile::Whole => settings::Execution::Whole,
             },
             wind: self.wind.map(wind),
             fields: settings::Field::slots(&fields),
