@@ -19,15 +19,14 @@ struct Schedule {
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> residuals: array<vec4u>;
 @group(0) @binding(5) var<storage, read_write> status: Status;
-// How many batches there are; where the local places of all particles stand; for each batch a head of HEAD words: where its particles stand,
-// each with its first tether · 16 + how many it has, how many there are, and three words for each kind; then all that these point to.
+// How many batches there are; where the local places of all particles stand, where the tethers; for each batch a head of HEAD words: where its particles stand,
+// each with its first tether · 16 + how many it has, how many there are, and three words for each kind; then all that these point to. A tether
+// is two words: anchor, length as bits.
 @group(0) @binding(6) var<storage, read> batches: array<u32>;
-// anchor, length as bits
-@group(0) @binding(7) var<storage, read> tethers: array<vec2u>;
 // Of all kinds: those of a constraint are found by its place.
-@group(0) @binding(8) var<storage, read> records: array<vec4u>;
-@group(0) @binding(9) var<storage, read_write> lambdas: array<f32>;
-@group(0) @binding(10) var<uniform> materials: array<ScaledMaterial, MATERIALS>;
+@group(0) @binding(7) var<storage, read> records: array<vec4u>;
+@group(0) @binding(8) var<storage, read_write> lambdas: array<f32>;
+@group(0) @binding(9) var<storage, read> materials: array<ScaledMaterial>;
 
 override KEEP_LAMBDA: bool = false;
 
@@ -58,11 +57,12 @@ fn advance_free(k: u32, i: u32, run: u32) {
     if schedule.tethers == 1u {
         var d = motion.displacement;
         for (var t = 0u; t < (run & 15u); t++) {
-            let tether = tethers[(run >> 4u) + t];
-            let travel = moves[batches[batches[1] + tether.x]];
-            let difference = ((motion.position.xyz - positions[tether.x].xyz) - travel) + (d - travel);
+            let tether = batches[2] + 2u * ((run >> 4u) + t);
+            let anchor = batches[tether];
+            let limit = bitcast<f32>(batches[tether + 1u]);
+            let travel = moves[batches[batches[1] + anchor]];
+            let difference = ((motion.position.xyz - positions[anchor].xyz) - travel) + (d - travel);
             let l = length(difference);
-            let limit = bitcast<f32>(tether.y);
             if l > limit {
                 d -= difference * ((l - limit) / l);
             }
@@ -98,7 +98,7 @@ fn whole(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
     if index >= batches[0] {
         return;
     }
-    let head = 2u + HEAD * index;
+    let head = 3u + HEAD * index;
     let particles_at = batches[head];
     let particle_count = batches[head + 1u];
     span.zero = params.zero;

@@ -135,7 +135,7 @@ impl Cooked {
         settings: &Settings,
         tether_runs: &[u32],
     ) -> Result<(Vec<CookedKind>, Option<Whole>)> {
-        let make = || Whole::new(sets, scene.particle_count(), scene.materials.len(), tether_runs);
+        let make = || Whole::new(sets, scene.particle_count(), tether_runs);
         let whole = settings.whole().then(make).flatten();
         let orders = |kind: usize| whole.as_ref().map_or(&[][..], |whole| &whole.orders[kind]);
         let cook = |(kind, set)| CookedKind::new(set, scene, settings, orders(kind));

@@ -155,8 +155,8 @@ pub enum Execution {
     /// One workgroup for each body, with all substeps of a step in one dispatch: for thousands of ropes, leaves, small flags. A body is what
     /// hangs together by constraints, of 1024 particles at most; small ones share a workgroup. With wind, fields, forces, colliders or contacts,
     /// or where a step has so many substeps and iterations that a thread would turn more than 60 000 times, the constraints of all kinds take
-    /// one dispatch an iteration instead. Where any body is larger, a scene has shape matching or pressure, a particle more than 64 constraints
-    /// of a kind, or the scene more than 4096 materials, it is [`Execution::Patches`].
+    /// one dispatch an iteration instead. Where any body is larger, a scene has shape matching or pressure, or a particle more than 64 constraints
+    /// of a kind, it is [`Execution::Patches`].
     Whole,
 }
 

@@ -21,11 +21,15 @@ const MOST_SHARED: usize = 256;
 /// Threads in a workgroup.
 const LANES: u64 = 128;
 
-/// The most materials: as many as a uniform buffer holds.
-pub(crate) const MOST_MATERIALS: usize = 4096;
+/// What the loops over the rounds of a kind take in turns, however many rounds there are. As measured where the software driver ends them:
+/// every loop takes one turn more than it is long, by which it is seen to be over.
+const KIND_TURNS: u64 = 4;
 
-/// Words before the first head: how many batches there are, where the local place of each particle stands.
-pub(crate) const START: usize = 2;
+/// Words before the first head: how many batches there are, where the local place of each particle stands, where the tethers.
+pub(crate) const START: usize = 3;
+
+/// The word that says where the tethers stand.
+const TETHERS_AT: usize = 2;
 
 /// Words of the head of a batch: where its particles stand, how many; then [`KIND_HEAD`] for each kind.
 const HEAD: usize = 2;
@@ -37,7 +41,8 @@ const KIND_HEAD: usize = 3;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Whole {
     /// As the GPU reads it: the heads of all batches, the local place of each particle, then for each batch its particles (each with its run of
-    /// tethers), and for each kind its rounds (first record, count) and for each record the local places of its particles, two to a word.
+    /// tethers), and for each kind its rounds (first record, count) and for each record the local places of its particles, two to a word; and room
+    /// for the tethers, which change with the pins.
     pub words: Vec<u32>,
     pub batch_count: u32,
     /// The kinds that the scene has, as places in [`crate::kinds::KINDS`].
@@ -68,14 +73,8 @@ impl Whole {
 
     /// Puts the bodies of a scene into batches; `None` where it has groups, a body that is too large, or a particle with so many constraints
     /// that there are not rounds enough. `sets` are those of all kinds; `tether_runs` may be empty.
-    pub fn new(
-        sets: &[ConstraintSet],
-        particle_count: usize,
-        material_count: usize,
-        tether_runs: &[u32],
-    ) -> Option<Self> {
-        let groups = sets.iter().any(|set| set.info.is_group() && set.len() > 0);
-        if groups || material_count > MOST_MATERIALS {
+    pub fn new(sets: &[ConstraintSet], particle_count: usize, tether_runs: &[u32]) -> Option<Self> {
+        if sets.iter().any(|set| set.info.is_group() && set.len() > 0) {
             return None;
         }
         let batches = batches(sets, particle_count)?;
@@ -91,7 +90,7 @@ impl Whole {
         whole.place_records(sets);
         let locals_at = START + batches.len() * head;
         whole.words = vec![0; locals_at + particle_count];
-        whole.words[..START].copy_from_slice(&[whole.batch_count, locals_at as u32]);
+        whole.words[..START].copy_from_slice(&[whole.batch_count, locals_at as u32, 0]);
         let mut batch_of = vec![0; particle_count];
         for (index, batch) in (0..).zip(&batches) {
             for (local, &particle) in (0..).zip(batch) {
@@ -112,15 +111,23 @@ impl Whole {
             let mut used = vec![0u64; particle_count];
             for (index, constraints) in by_batch(set, &batch_of, batches.len()).iter().enumerate() {
                 let rounds = rounds(set, constraints, &mut used)?;
-                sweep_turns[index] += 1 + rounds.len() as u64;
-                sweep_turns[index] += rounds.iter().map(|round| (round.len() as u64).div_ceil(LANES)).sum::<u64>();
+                let turns = |round: &Vec<u32>| 2 + (round.len() as u64).div_ceil(LANES);
+                sweep_turns[index] += KIND_TURNS + rounds.iter().map(turns).sum::<u64>();
                 let at = START + index * head + HEAD + KIND_HEAD * rank;
                 let kind_head = whole.push_rounds(set, kind, &rounds, locals_at);
                 whole.words[at..][..KIND_HEAD].copy_from_slice(&kind_head);
             }
         }
+        whole.words[TETHERS_AT] = whole.words.len() as u32;
+        let ends = tether_runs.iter().map(|run| (run >> 4) + (run & 15));
+        whole.words.resize(whole.words.len() + 2 * ends.max().unwrap_or(0) as usize, 0);
         whole.sweep_turns = sweep_turns.into_iter().max().unwrap_or(0);
         Some(whole)
+    }
+
+    /// The word at which the tethers begin.
+    pub fn tethers_at(&self) -> usize {
+        self.words[TETHERS_AT] as usize
     }
 
     /// Finds where the records of each kind begin.
@@ -166,8 +173,9 @@ impl Whole {
     /// Whether no thread that plays all substeps of a step turns more often than it may.
     pub fn fits_a_step(&self, settings: &Settings, most_tethers: u32) -> bool {
         let sweeps = u64::from(settings.iterations) * (1 + self.sweep_turns);
-        let advance = self.particle_turns * (2 + u64::from(most_tethers));
-        2 * self.particle_turns + u64::from(settings.substeps) * (1 + advance + sweeps) <= MAX_LOOP
+        let over_particles = 2 * (self.particle_turns + 1);
+        let tethers = self.particle_turns * (1 + u64::from(most_tethers));
+        over_particles + u64::from(settings.substeps) * (4 + over_particles + tethers + sweeps) <= MAX_LOOP
     }
 }
 
@@ -199,10 +207,17 @@ fn batches(sets: &[ConstraintSet], particle_count: usize) -> Option<Vec<Vec<u32>
         }
     }
     let mut batches: Vec<Vec<u32>> = Vec::new();
+    // The batch that small bodies fill, whatever large ones stand between them.
+    let mut open = 0;
     for body in bodies {
-        match batches.last_mut() {
-            Some(last) if last.len() + body.len() <= MOST_SHARED => last.extend(body),
-            _ => batches.push(body),
+        match batches.get_mut(open) {
+            Some(batch) if batch.len() + body.len() <= MOST_SHARED => batch.extend(body),
+            _ => {
+                if body.len() <= MOST_SHARED {
+                    open = batches.len();
+                }
+                batches.push(body);
+            }
         }
     }
     // Bodies may be interleaved.
@@ -244,4 +259,132 @@ fn rounds(set: &ConstraintSet, constraints: &[u32], used: &mut [u64]) -> Option<
         rounds[round as usize].push(constraint);
     }
     Some(rounds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::KINDS;
+    use crate::{Bending, ClothGrid, Distance, Fabric, Material, Particle, Scene, Tethers};
+    use std::ops::Range;
+
+    fn add_cloth(scene: &mut Scene, columns: u32, rows: u32, bending: Bending) -> Range<u32> {
+        let fabric = Fabric { bending, flexural_rigidity: 1e-2, stretch_limit: 1.05, ..Fabric::default() };
+        scene.add_cloth_grid(&ClothGrid { columns, rows, fabric, ..ClothGrid::default() }).unwrap().particles
+    }
+
+    fn whole(scene: &Scene) -> Option<Whole> {
+        Whole::new(&scene.constraints, scene.particle_count(), &[])
+    }
+
+    /// Whether batches hold every particle once, rounds every constraint once and no particle twice, and heads lead to what they should.
+    fn check(scene: &Scene, whole: &Whole) {
+        let words = &whole.words;
+        let [batch_count, locals_at] = [words[0] as usize, words[1] as usize];
+        let mut owner = vec![usize::MAX; scene.particle_count()];
+        let mut places: Vec<u32> = whole.first_places.clone();
+        let head = |batch: usize| START + batch * Whole::head(whole.kinds.len());
+        for batch in 0..batch_count {
+            let [at, count] = [words[head(batch)] as usize, words[head(batch) + 1] as usize];
+            assert!((1..=MOST_PARTICLES).contains(&count));
+            let particles: Vec<u32> = words[at..at + 2 * count].iter().step_by(2).copied().collect();
+            assert!(particles.is_sorted());
+            for (local, &particle) in (0..).zip(&particles) {
+                assert_eq!(std::mem::replace(&mut owner[particle as usize], batch), usize::MAX);
+                assert_eq!(words[locals_at + particle as usize], local);
+            }
+        }
+        assert!(owner.iter().all(|&owner| owner < batch_count));
+        for (rank, &kind) in whole.kinds.iter().enumerate() {
+            let set = &scene.constraints[kind];
+            let mut seen = vec![false; set.len()];
+            for batch in 0..batch_count {
+                let at = head(batch) + HEAD + KIND_HEAD * rank;
+                let [rounds_at, rounds, begin] = [words[at] as usize, words[at + 1] as usize, words[at + 2] as usize];
+                for round in words[rounds_at..rounds_at + 2 * rounds].chunks_exact(2) {
+                    assert_eq!(round[0], places[kind]);
+                    places[kind] += round[1];
+                    let mut named = std::collections::BTreeSet::new();
+                    for place in round[0]..places[kind] {
+                        let constraint = whole.orders[kind][(place - whole.first_places[kind]) as usize];
+                        assert!(!std::mem::replace(&mut seen[constraint as usize], true));
+                        let size = local_words(set.info.arity) as u32;
+                        let locals = (begin as u32).wrapping_add(size * place) as usize;
+                        for (k, &particle) in set.particles_of(constraint).iter().enumerate() {
+                            assert_eq!(owner[particle as usize], batch);
+                            assert!(named.insert(particle));
+                            let local = words[locals + k / 2] >> (16 * (k % 2)) & 0xffff;
+                            assert_eq!(local, words[locals_at + particle as usize]);
+                        }
+                    }
+                }
+            }
+            assert!(seen.into_iter().all(|seen| seen));
+        }
+        // Where kinds end, others may begin, in both buffers.
+        let mut ends = [0; 2];
+        for &kind in &whole.kinds {
+            let sizes = [KINDS[kind].record_words, KINDS[kind].lambda_count()];
+            for (end, size) in ends.iter_mut().zip(sizes) {
+                assert!(whole.first_places[kind] as usize * size >= *end);
+                *end = places[kind] as usize * size;
+            }
+        }
+        assert_eq!(ends, [whole.record_words, whole.lambda_count]);
+    }
+
+    #[test]
+    fn bodies_are_put_into_batches() {
+        for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
+            let mut scene = Scene::new();
+            for [columns, rows] in [[32, 32], [3, 4], [17, 9], [5, 5]] {
+                add_cloth(&mut scene, columns, rows, bending);
+                scene.add_particle(Particle::default()).unwrap();
+            }
+            let found = whole(&scene).unwrap();
+            check(&scene, &found);
+            // The large one, and one that all else shares.
+            assert_eq!(found.batch_count, 2);
+        }
+        let mut scene = Scene::new();
+        for _ in 0..3 {
+            add_cloth(&mut scene, 16, 12, Bending::Springs);
+        }
+        assert_eq!(whole(&scene).unwrap().batch_count, 3);
+    }
+
+    #[test]
+    fn interleaved_bodies_keep_apart() {
+        let mut scene = Scene::new();
+        for k in 0..900 {
+            scene.add_particle(Particle { position: [k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
+        }
+        for k in 0..897 {
+            scene.add(Distance { particles: [k, k + 3], rest_length: 3.0 }, Material::RIGID).unwrap();
+        }
+        let found = whole(&scene).unwrap();
+        check(&scene, &found);
+        assert_eq!(found.batch_count, 3);
+    }
+
+    #[test]
+    fn a_body_that_is_too_large_is_none() {
+        let mut scene = Scene::new();
+        let first = add_cloth(&mut scene, 32, 32, Bending::Springs);
+        let second = add_cloth(&mut scene, 2, 2, Bending::Springs);
+        assert!(whole(&scene).is_some());
+        let particles = [first.start, second.start];
+        scene.add(Distance { particles, rest_length: 1.0 }, Material::RIGID).unwrap();
+        assert!(whole(&scene).is_none());
+    }
+
+    #[test]
+    fn there_is_room_for_tethers() {
+        let mut scene = Scene::new();
+        let tethers = Some(Tethers { per_particle: 3, scale: 1.0 });
+        scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 3, tethers, ..ClothGrid::default() }).unwrap();
+        let runs: Vec<u32> = (0..12).map(|particle| (3 * particle) << 4 | 3).collect();
+        let found = Whole::new(&scene.constraints, 12, &runs).unwrap();
+        assert_eq!(found.words.len() - found.tethers_at(), 2 * 36);
+    }
 }

@@ -165,6 +165,18 @@ fn cloth_says_where_the_time_goes() {
 }
 
 #[test]
+fn flags_wave_in_one_dispatch() {
+    let size = ["--count", "7", "--columns", "9", "--rows", "6", "--frames", "20"];
+    let whole = report("flags", &size);
+    assert_eq!((&whole["execution"], whole["dispatches_per_substep"].as_u64()), (&"whole".into(), Some(0)));
+    assert_eq!(whole["particles"].as_u64(), Some(7 * 56));
+    let patches = report("flags", &[&size[..], &["--execution", "patches"]].concat());
+    assert_eq!(&patches["execution"], "clusters");
+    let windy = report("flags", &[&size[..], &["--wind", "5"]].concat());
+    assert_eq!((&windy["execution"], windy["dispatches_per_substep"].as_u64()), (&"whole".into(), Some(5)));
+}
+
+#[test]
 fn cloth_bends_in_every_way() {
     for bending in ["springs", "hinges", "isometric", "none"] {
         let size = ["--columns", "24", "--rows", "24", "--frames", "30", "--rigidity", "1e-4", "--bending", bending];

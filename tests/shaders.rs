@@ -79,7 +79,7 @@ fn texts() -> Vec<(String, String)> {
             for info in KINDS.iter().filter(|info| !info.is_group()) {
                 let constants = format!(
                     "const ARITY = {}u; const ROWS = {}u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
-                    const HEAD = 5u; const MATERIALS = 3u; const MOST_PARTICLES = 1024u;
+                    const HEAD = 5u; const MOST_PARTICLES = 1024u;
                     fn sweep(head: u32, lane: u32) {{ solve_rounds(head, lane); }}",
                     info.arity,
                     info.record_words / 4,

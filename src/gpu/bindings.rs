@@ -92,7 +92,7 @@ impl Bindings {
             ),
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
             whole: pipelines.whole.as_ref().zip(b.whole.as_ref()).map(|(stage, w)| {
-                let own = [&w.batches, &b.tethers, &w.records, &w.lambdas, &b.materials];
+                let own = [&w.batches, &w.records, &w.lambdas, &b.materials];
                 stage.bind_span(device, &w.schedule, &[motion.as_slice(), &own].concat())
             }),
             kinds: kinds.collect(),

@@ -17,7 +17,7 @@
 //! | anchors | the first pins | tether, advance | advance |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: tiles, patches | see `shaders/project/tile.wgsl`, `shaders/project_patch.wgsl` | – | projections |
-//! | of whole bodies: schedule, batches, records, lambdas | see `shaders/whole.wgsl` | host, whole | whole |
+//! | of whole bodies: schedule, batches, records, lambdas | see `shaders/whole.wgsl` | host; whole | whole |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |
@@ -26,7 +26,7 @@ use super::pipelines::{MOST_ANCHORS, SPAN_STRIDE};
 use crate::controls::{Controls, Params, Target};
 use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
-use crate::scene::{Follower, Scene};
+use crate::scene::{Follower, Scene, TetheredBody};
 use crate::settings::Settings;
 use crate::whole::Whole;
 use crate::xpbd::ScaledMaterial;
@@ -310,11 +310,7 @@ impl Buffers {
             pins: empty("pins", count * 4, storage)?,
             anchors: empty("anchors", (MOST_ANCHORS * size_of::<AnchorRow>()) as u64, storage | uniform)?,
             targets: Self::make_targets(device, 16)?,
-            materials: empty(
-                "materials",
-                (controls.materials.len() * size_of::<ScaledMaterial>()) as u64,
-                storage | uniform,
-            )?,
+            materials: empty("materials", (controls.materials.len() * size_of::<ScaledMaterial>()) as u64, storage)?,
             params: empty("params", size_of::<Params>() as u64, uniform)?,
             spans,
             status: empty("status", size_of::<Status>() as u64, storage)?,
@@ -461,17 +457,19 @@ fn follower_rows(followers: &[Follower]) -> Vec<[u32; 4]> {
     followers.iter().flat_map(rows).collect()
 }
 
+/// How many tethers a scene has room for.
+fn tether_count(scene: &Scene) -> u64 {
+    let of_body = |body: &TetheredBody| body.particles.len() as u64 * u64::from(body.tethers.per_particle);
+    scene.tethered_bodies.iter().map(of_body).sum()
+}
+
 /// The limits that a device needs for a scene: the defaults, raised where a buffer of the scene is larger.
 ///
 /// Request the device with them, or with more: `supple::gpu::Context::new(supple::required_limits(&scene))`.
 pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     let particles = scene.particle_count() as u64;
-    let tethers: u64 = scene
-        .tethered_bodies
-        .iter()
-        .map(|body| body.particles.len() as u64 * u64::from(body.tethers.per_particle))
-        .sum();
-    let sizes = [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers * 8, particles * 16];
+    let tethers = tether_count(scene) * 8;
+    let sizes = [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, particles * 16];
     // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let overflow = u64::from(set.overflow_count(scene.particle_count()));
@@ -496,10 +494,10 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         // Half as many contacts as pairs, of three times the size; and six elements a particle of a closed mesh, with the wings of three.
         (pairs * 24).max(scene.particle_count() as u64 * 144)
     });
-    let make = || Whole::new(&scene.constraints, scene.particle_count(), scene.materials.len(), &[]);
+    let make = || Whole::new(&scene.constraints, scene.particle_count(), &[]);
     let whole = settings.whole().then(make).flatten().map_or(0, |whole| {
-        let most = whole.words.len().max(whole.record_words).max(whole.lambda_count);
-        most as u64 * 4
+        let words = whole.words.len() as u64 * 4 + tether_count(scene) * 8;
+        words.max(whole.record_words.max(whole.lambda_count) as u64 * 4)
     });
     let largest = contacts.max(whole).next_multiple_of(256);
     wgpu::Limits {

@@ -96,7 +96,7 @@ fn targets_lie_as_in_their_pass() {
 
 #[test]
 fn schedules_lie_as_in_their_pass() {
-    let pass = whole::pass(&Whole::default(), 1);
+    let pass = whole::pass(&Whole::default());
     assert_eq!(on_gpu(&pass, "Schedule"), on_host!(ScheduleRow { substeps, first_iteration, iterations, tethers }));
 }
 

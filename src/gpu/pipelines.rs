@@ -4,7 +4,6 @@
 //! kind's descriptor.
 
 use super::{tiles, whole};
-use crate::controls::Controls;
 use crate::cooked::{Cooked, CookedKind};
 use crate::kinds::{Function, KindInfo, group};
 use crate::patches;
@@ -101,14 +100,13 @@ const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
 const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Write, Read, Read, Uniform];
 /// Of its pins: the same five; pins, anchors.
 const PINNED: [Slot; 7] = [Uniform, Write, Write, Write, Write, Read, Write];
-/// Of whole bodies: schedule, params, positions, displacements, residuals, status; batches, tethers, records, λ, materials.
-const WHOLE: [Slot; 11] = [Span, Uniform, Write, Write, Write, Write, Read, Read, Read, Write, Uniform];
+/// Of whole bodies: schedule, params, positions, displacements, residuals, status; batches, records, λ, materials.
+const WHOLE: [Slot; 10] = [Span, Uniform, Write, Write, Write, Write, Read, Read, Write, Read];
 /// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
 
 impl Pipelines {
-    pub fn new(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Self {
-        let (cooked, pin_count) = (&controls.cooked, controls.pins.len());
+    pub fn new(device: &wgpu::Device, cooked: &Cooked, pin_count: usize, keep_lambdas: bool) -> Self {
         let stage = |entry: &str, text: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
         let gather = include_str!("../../shaders/gather.wgsl");
         let velocity = include_str!("../../shaders/velocity.wgsl");
@@ -146,7 +144,7 @@ impl Pipelines {
             normals: stage("normals", include_str!("../../shaders/normals.wgsl"), &[Uniform, Read, Read, Read, Write]),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
-            whole: Self::make_whole(device, controls, keep_lambdas),
+            whole: Self::make_whole(device, cooked, keep_lambdas),
             kinds: Self::make_kinds(device, cooked, keep_lambdas),
         }
     }
@@ -162,8 +160,8 @@ impl Pipelines {
     }
 
     /// The pass that plays whole bodies.
-    pub fn make_whole(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Option<Stage> {
-        let text = whole::pass(controls.cooked.whole.as_ref()?, controls.materials.len());
+    pub fn make_whole(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Option<Stage> {
+        let text = whole::pass(cooked.whole.as_ref()?);
         let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)))];
         Some(Stage::new(device, whole::ENTRY, whole::ENTRY, &text, &WHOLE, &constants))
     }

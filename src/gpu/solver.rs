@@ -101,7 +101,7 @@ impl Solver {
         check_workgroup_memory(device, &controls.cooked)?;
         let keep_lambdas = needs_lambdas(&settings);
         let (pipelines, buffers, bindings, contacts) = guarded(device, || {
-            let pipelines = Pipelines::new(device, &controls, keep_lambdas);
+            let pipelines = Pipelines::new(device, &controls.cooked, controls.pins.len(), keep_lambdas);
             let buffers = Buffers::new(device, queue, &controls, keep_lambdas)?;
             let bindings = Bindings::new(device, &pipelines, &buffers);
             let contacts = Contacts::new(device, queue, &controls, &buffers)?;

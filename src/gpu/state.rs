@@ -311,7 +311,7 @@ impl Solver {
         check_workgroup_memory(device, cooked)?;
         let (stages, whole_stage, (kinds, whole, spans)) = guarded(device, || {
             let stages = Pipelines::make_kinds(device, cooked, keep_lambdas);
-            let whole = Pipelines::make_whole(device, &self.controls, keep_lambdas);
+            let whole = Pipelines::make_whole(device, cooked, keep_lambdas);
             Ok((stages, whole, Buffers::make_kinds(device, queue, cooked, keep_lambdas)?))
         })?;
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
@@ -321,6 +321,7 @@ impl Solver {
         (self.buffers.whole, self.buffers.spans) = (whole, spans);
         (self.pipelines.whole, self.pipelines.kinds) = (whole_stage, stages);
         self.keep_lambdas = keep_lambdas;
+        self.upload_tethers();
         self.rebind();
         Ok(())
     }
@@ -388,7 +389,11 @@ impl Solver {
     }
 
     fn upload_tethers(&self) {
-        self.write(&self.buffers.tethers, 0, &self.controls.tether_rows);
+        let rows = &self.controls.tether_rows;
+        self.write(&self.buffers.tethers, 0, rows);
+        if let (Some(buffers), Some(whole)) = (&self.buffers.whole, &self.controls.cooked.whole) {
+            self.write::<u32>(&buffers.batches, whole.tethers_at(), bytemuck::cast_slice(rows));
+        }
     }
 
     pub(super) fn upload_params(&self) {

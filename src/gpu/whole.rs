@@ -30,14 +30,11 @@ impl ScheduleRow {
 }
 
 /// The text of the pass, without the prelude.
-pub(super) fn pass(whole: &Whole, material_count: usize) -> String {
+pub(super) fn pass(whole: &Whole) -> String {
     let kinds = || whole.kinds.iter().map(|&kind| KINDS[kind]);
     let mut text = String::from(include_str!("../../shaders/whole.wgsl"));
-    text += &format!(
-        "\nconst MOST_PARTICLES = {MOST_PARTICLES}u;\nconst MATERIALS = {}u;\nconst HEAD = {}u;\n",
-        material_count.max(1),
-        Whole::head(whole.kinds.len())
-    );
+    text +=
+        &format!("\nconst MOST_PARTICLES = {MOST_PARTICLES}u;\nconst HEAD = {}u;\n", Whole::head(whole.kinds.len()));
     text += "\nfn sweep(head: u32, lane: u32) {\n";
     for (rank, info) in kinds().enumerate() {
         text += &format!("    solve_rounds_{}(head + {}u, lane);\n", info.name, Whole::head(rank) - Whole::head(0));
@@ -93,7 +90,7 @@ mod tests {
     fn the_shader_of_all_kinds_together_is_valid() {
         let fixed = (0..KINDS.len()).filter(|&kind| !KINDS[kind].is_group());
         let whole = Whole { kinds: fixed.collect(), ..Whole::default() };
-        let source = format!("{}\n{}", pass(&whole, 3), super::super::pipelines::PRELUDE);
+        let source = format!("{}\n{}", pass(&whole), super::super::pipelines::PRELUDE);
         let module = match naga::front::wgsl::parse_str(&source) {
             Ok(module) => module,
             Err(fault) => panic!("{}", fault.emit_to_string(&source)),
