@@ -18,7 +18,7 @@ pub(crate) const MOST_PARTICLES: usize = 1024;
 /// The most particles that small bodies fill a batch with: two for each thread. Larger batches leave fewer workgroups to share out.
 const MOST_SHARED: usize = 256;
 
-/// Threads in a workgroup.
+/// Threads in a workgroup, as in `src/gpu/pipelines.rs`.
 const LANES: u64 = 128;
 
 /// What the loops over the rounds of a kind take in turns, however many rounds there are. As measured where the software driver ends them:

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Pair, crumple, first_unequal, is_exact, raw, step};
-use supple::kinds::{Kind, kind_index};
+use supple::kinds::{KINDS, Kind, kind_index};
 use supple::{
     Bending, Cloth, ClothGrid, ClothMesh, Collider, ColorOrder, Distance, Error, Execution, Fabric, Field, Material,
     Particle, Pass, Pose, Reference, Scene, Settings, ShapeMatching, Sweep, Tethers,
@@ -268,8 +268,11 @@ fn whole_bodies_agree_in_every_step() {
             let difference = pair.first_difference(tolerance, passes);
             assert!(difference.is_none(), "{bending:?}, {settings:?}: {difference:#?}");
             if settings.keep_lambdas && is_exact(&gpu) {
-                let on_gpu = pair.solver.read_lambdas::<Distance>().unwrap();
-                assert_eq!(on_gpu, pair.reference.lambdas(kind_index(Distance::INFO)));
+                let lambdas = |kind| pair.solver.read_lambdas_of(kind).unwrap();
+                for (kind, info) in KINDS.iter().enumerate() {
+                    assert_eq!(lambdas(kind), pair.reference.lambdas(kind), "{}", info.name);
+                }
+                let on_gpu = lambdas(kind_index(Distance::INFO));
                 let idle = on_gpu.iter().filter(|lambda| **lambda == 0.0).count();
                 assert!(10 * idle < on_gpu.len(), "{idle} of {}", on_gpu.len());
             }
@@ -304,7 +307,7 @@ macro_rules! change {
 fn every_kind_agrees_in_whole_bodies() {
     let gpu = common::gpu();
     let material = Material { compliance: 1e-4, damping: 10.0, damping_time: 1e-3, stiffness: 0.5 };
-    for (place, info, sample) in raw::cases().into_iter().filter(|(_, info, _)| !info.is_group()) {
+    for (place, info, sample) in raw::cases().filter(|(_, info, _)| !info.is_group()) {
         let scene = raw::scene_of(place, &sample, &sample.positions, material);
         let mut pair = Pair::new(&gpu, &scene, Settings { iterations: 3, relaxation: 1.2, ..whole() });
         assert!(pair.solver.plan().contains(&Pass::Whole));
