@@ -19,9 +19,9 @@ struct Schedule {
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> residuals: array<vec4u>;
 @group(0) @binding(5) var<storage, read_write> status: Status;
-// How many batches there are; where the local places of all particles stand, where the tethers; for each batch a head of HEAD words: where its particles stand,
-// each with its first tether · 16 + how many it has, how many there are, and three words for each kind; then all that these point to. A tether
-// is two words: anchor, length as bits.
+// How many batches there are; where the local places of all particles stand, where the tethers; for each batch a head of HEAD words: where
+// its particles stand, each with its first tether · 16 + how many it has, how many there are, and three words for each kind; then all that
+// these point to. A tether is two words: anchor, length as bits.
 @group(0) @binding(6) var<storage, read> batches: array<u32>;
 // Of all kinds: those of a constraint are found by its place.
 @group(0) @binding(7) var<storage, read> records: array<vec4u>;

@@ -158,7 +158,7 @@ impl Whole {
             next += round.len() as u32;
         }
         let size = local_words(set.info.arity) as u32;
-        let begin = (self.words.len() as u32).wrapping_sub(size * first);
+        let begin = (self.words.len() as u32).wrapping_sub(size.wrapping_mul(first));
         for &constraint in rounds.iter().flatten() {
             for pair in set.particles_of(constraint).chunks(2) {
                 let local = |particle: &u32| self.words[locals_at + *particle as usize];
