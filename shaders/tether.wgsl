@@ -1,6 +1,4 @@
-// Long-range attachments: no particle farther from its pins than the material between them is long (Kim, Chentanez,
-// Müller-Fischer 2012). A unilateral distance constraint of compliance 0 whose other end does not move:
-// Δx = −(l − L) n where l > L.
+// Long-range attachments: no particle farther from its pins than the material between them is long; `pulled` in the prelude.
 // One thread a particle. Reads positions, runs, tethers, and the displacements of pins, which this pass does not write.
 // Writes the displacement of its own particle, and the anchors that velocity_tether reads in the next substep.
 
@@ -29,20 +27,15 @@ fn tether(@builtin(global_invocation_id) id: vec3u) {
     if x.w == 0.0 {
         return;
     }
-    var d = displacements[i].xyz;
-    var taut = false;
+    let before = displacements[i].xyz;
+    var d = before;
     for (var k = 0u; k < (run & 15u); k++) {
         let t = tethers[(run >> 4u) + k];
         let anchor = positions[t.x];
         let difference = (x.xyz - anchor.xyz) + (d - displacements[t.x].xyz);
-        let l = length(difference);
-        let limit = bitcast<f32>(t.y);
-        if l > limit {
-            d -= difference * ((l - limit) / l);
-            taut = true;
-        }
+        d = pulled(d, difference, bitcast<f32>(t.y), true);
     }
-    if taut {
+    if any(d != before) {
         displacements[i] = vec4f(d, 0.0);
     }
 }

@@ -85,10 +85,7 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
         let t = tethers[(run >> 4u) + k];
         let anchor = anchor_at(t.x);
         let difference = ((motion.position.xyz - anchor.position) - anchor.displacement) + (d - anchor.displacement);
-        let l = length(difference);
-        let limit = bitcast<f32>(t.y);
-        // What is not taut is left, not added nothing: a pin may be infinitely far.
-        d = select(d, d - difference * ((l - limit) / l), l > limit && k < (run & 15u));
+        d = pulled(d, difference, bitcast<f32>(t.y), k < (run & 15u));
     }
     motion.displacement = d;
     if motion.position.w != 0.0 {

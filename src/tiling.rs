@@ -15,7 +15,7 @@ use crate::scene::{ConstraintSet, Grid};
 use std::collections::HashMap;
 
 /// Particles along the side of a tile whose constraints are its own.
-pub(crate) const SIDE: u32 = 3;
+pub(crate) const SIDE: u32 = 4;
 
 /// How many rows or columns a constraint may span besides its first; at most [`SIDE`], or tiles of a phase would meet.
 const REACH: u32 = 2;
@@ -24,7 +24,10 @@ const REACH: u32 = 2;
 pub(crate) const SPAN: u32 = SIDE + REACH;
 
 /// The most links of a pattern: a tile has so many bits for them.
-const MOST_LINKS: usize = 64;
+const MOST_LINKS: usize = 96;
+
+/// Bits of which a tile has several words.
+type Bits = u128;
 
 /// The most materials of a grid that its tiles know.
 pub(crate) const MOST_MATERIALS: usize = 4;
@@ -51,8 +54,8 @@ pub(crate) struct Tiling {
     pub pattern: Vec<Link>,
     /// For each link the parameters of its constraints, where all of them have the same: the shader holds them then, and loads none.
     pub shared: Vec<Option<Parameters>>,
-    /// Three rows a tile, sorted by phase: first particle, columns of its grid, which slots there are, first record; which links
-    /// there are (two words); the materials of the links as entries of the material table.
+    /// Three rows a tile, sorted by phase: first particle, columns of its grid, which slots there are (two words); which links there are
+    /// (three words), first record; the materials of the links as entries of the material table.
     pub rows: Vec<[u32; 4]>,
     /// The tiles of each phase, none of them empty.
     pub phases: Vec<Span>,
@@ -113,14 +116,16 @@ impl Tiling {
             for tile in of_phase.chunk_by(|a, b| a.tile == b.tile) {
                 let (index, row, column) = corner(grids, &firsts, tile[0].tile);
                 let (grid, record) = (&grids[index], tiling.order.len() as u32);
-                let (mut slots, mut links) = (0u32, 0u64);
+                let (mut slots, mut links): (Bits, Bits) = (0, 0);
                 for placed in tile {
                     links |= 1 << placed.link;
                     let named = &tiling.pattern[placed.link as usize].slots[..set.info.arity];
                     named.iter().for_each(|slot| slots |= 1 << slot);
                 }
-                tiling.rows.push([grid.first + row * grid.columns + column, grid.columns, slots, record]);
-                tiling.rows.push([links as u32, (links >> 32) as u32, 0, 0]);
+                let word = |bits: Bits, index: u32| (bits >> (32 * index)) as u32;
+                let first = grid.first + row * grid.columns + column;
+                tiling.rows.push([first, grid.columns, word(slots, 0), word(slots, 1)]);
+                tiling.rows.push([word(links, 0), word(links, 1), word(links, 2), record]);
                 tiling.rows.push(std::array::from_fn(|place| materials[index].get(place).copied().unwrap_or(0)));
                 tiling.order.extend(tile.iter().map(|placed| placed.constraint));
             }
@@ -142,7 +147,7 @@ impl Tiling {
     /// The slots that any link of the pattern names, in ascending order.
     pub fn slots(&self, arity: usize) -> Vec<u32> {
         let named =
-            self.pattern.iter().flat_map(|link| &link.slots[..arity]).fold(0u32, |slots, slot| slots | 1 << slot);
+            self.pattern.iter().flat_map(|link| &link.slots[..arity]).fold(0, |slots: Bits, slot| slots | 1 << slot);
         (0..SPAN * SPAN).filter(|slot| named >> slot & 1 == 1).collect()
     }
 }
@@ -273,9 +278,11 @@ mod tests {
             let mut owner = vec![usize::MAX; scene.particle_count()];
             for tile in phase.range() {
                 let rows = &tiling.rows[3 * tile..3 * (tile + 1)];
-                let ([first, columns, slots, record], [low, high, ..]) = (rows[0], rows[1]);
+                let ([first, columns, near, far], [low, middle, high, record]) = (rows[0], rows[1]);
                 assert_eq!(record as usize, place);
-                let links = u64::from(low) | u64::from(high) << 32;
+                let bits =
+                    |words: &[u32]| words.iter().rev().fold(0, |bits: Bits, &word| bits << 32 | Bits::from(word));
+                let (slots, links) = (bits(&[near, far]), bits(&[low, middle, high]));
                 for (_, link) in tiling.pattern.iter().enumerate().filter(|(bit, _)| links >> bit & 1 == 1) {
                     let constraint = tiling.order[place] as usize;
                     let record = &set.words[constraint * set.info.record_words..];

@@ -47,7 +47,7 @@ fn the_study_finds_what_its_page_says() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("study");
     let output = Command::new(example).arg("--quick").arg("--out").arg(&folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for name in ["iterations", "time_step", "substeps", "damping", "convergence", "order", "bending"] {
+    for name in ["iterations", "time_step", "substeps", "damping", "convergence", "stiffness", "order", "bending"] {
         let size = std::fs::metadata(folder.join(name).with_extension("svg")).unwrap().len();
         assert!((5_000..100_000).contains(&size), "{name}.svg has {size} bytes");
         let svg = std::fs::read_to_string(folder.join(name).with_extension("svg")).unwrap();
@@ -106,6 +106,15 @@ fn the_study_finds_what_its_page_says() {
     assert!(left("cloth", over, 30.0) > 2.0 * left("cloth", plain, 30.0), "over-relaxation costs at first");
     assert!(left("cloth", over, 300.0) < left("cloth", plain, 300.0), "and pays late");
     assert!(left("chain", over, 300.0) < 0.03 * left("chain", plain, 300.0));
+
+    let figures = Figures::read(&folder, "stiffness");
+    for panel in ["no tethers", "two tethers"] {
+        let at = |series| figures.at(panel, series, 20.0);
+        let (jacobi, iterated, colors) = (at("Jacobi"), at("5 iterations"), at("n substeps, colours"));
+        assert!(jacobi > iterated && iterated > 1.1 * colors, "{panel}: {jacobi}, {iterated}, {colors}");
+        assert!(at("tiles") < colors && at("patches") < 1.1 * colors, "{panel}: {colors}");
+    }
+    assert!(figures.at("two tethers", "tiles", 20.0) < figures.at("no tethers", "tiles", 20.0));
 
     let figures = Figures::read(&folder, "order");
     let end = |panel, series| figures.series(panel, series).last().unwrap().1;

@@ -112,6 +112,31 @@ fn a_pin_that_is_set_again_holds_where_it_is() {
     }
 }
 
+/// The shape at rest is that of the material, not of its grid: 1 % of the cloth's side is 20 mm.
+#[test]
+fn a_cloth_hangs_in_the_same_shape_at_every_resolution() {
+    let gpu = common::gpu();
+    let mut shapes = Vec::new();
+    for cells in [12u32, 24, 48, 96] {
+        let (scene, cloth) = corner_pinned(cells + 1, Tethers::default());
+        let mut solver = common::solver(&gpu, &scene, Settings { damping: 4.0, ..Settings::default() });
+        common::step(&gpu, &mut solver, 240);
+        let positions = solver.read_positions().unwrap();
+        let speed = solver.read_velocities().unwrap().into_iter().map(|v| distance(v, [0.0; 3])).fold(0.0, f64::max);
+        assert!(speed < 0.02, "{cells} cells: it still moves at {speed} m/s");
+        // The particles that the coarsest grid has too.
+        let stride = cells / 12;
+        let places = (0..13 * 13).map(|k| (k / 13 * (cells + 1) + k % 13) * stride);
+        shapes.push(places.map(|place| positions[(cloth.particles.start + place) as usize]).collect::<Vec<_>>());
+    }
+    let finest = &shapes[shapes.len() - 1];
+    for shape in &shapes {
+        let apart = shape.iter().zip(finest).map(|(a, b)| distance(*a, *b)).fold(0.0, f64::max);
+        println!("{:.2} mm apart", apart * 1e3);
+        assert!(apart < 0.02, "{apart} m apart");
+    }
+}
+
 /// A pin that the scene did not have: the tethers are tied anew, over the material around it.
 #[test]
 fn a_pin_in_the_middle_of_the_cloth_holds_it_alone() {

@@ -10,6 +10,7 @@ mod iterations;
 mod order;
 mod plot;
 mod scenes;
+mod stiffness;
 mod substeps;
 mod time_step;
 
@@ -22,12 +23,13 @@ use supple::gpu::Context;
 type Maker = fn(&Lab) -> supple::Result<Figure>;
 
 /// Name and maker of every figure.
-const FIGURES: [(&str, Maker); 7] = [
+const FIGURES: [(&str, Maker); 8] = [
     ("iterations", iterations::figure),
     ("time_step", time_step::figure),
     ("substeps", substeps::figure),
     ("damping", damping::figure),
     ("convergence", convergence::figure),
+    ("stiffness", stiffness::figure),
     ("order", order::figure),
     ("bending", bending::figure),
 ];

@@ -1,4 +1,4 @@
-// What predict.wgsl and velocity.wgsl share: the two halves of a substep for one particle, on values.
+// What predict.wgsl, tether.wgsl and velocity.wgsl share: the two halves of a substep for one particle, and its tethers, on values.
 
 struct Motion {
     // x and w
@@ -37,4 +37,12 @@ fn moved(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
         next.residual.displacement = kept_of_displacement(motion.residual.displacement * velocity_factor);
     }
     return next;
+}
+
+// d after the pull of a tether of length L, where there is one: Δx = −(l − L) n where l > L (Kim, Chentanez, Müller-Fischer 2012), a
+// unilateral distance constraint of compliance 0 whose other end does not move. `difference` is from there to here, l n.
+// What is not taut is left, not added nothing: a pin may be infinitely far.
+fn pulled(d: vec3f, difference: vec3f, limit: f32, there: bool) -> vec3f {
+    let l = length(difference);
+    return select(d, d - difference * ((l - limit) / l), l > limit && there);
 }

@@ -2,8 +2,8 @@
 // See src/tiling.rs. The entry point `project_tile` is written by src/gpu/tiles.rs, link by link, so that what a tile touches stays in
 // registers: it loads the slots, calls `solve_link` for each link of the pattern, and stores the displacements.
 
-// Three rows a tile: first particle, columns of its grid, which slots there are, first record; which links there are (two words); the
-// materials of the links.
+// Three rows a tile: first particle, columns of its grid, which slots there are (two words); which links there are (three words), first
+// record; the materials of the links.
 @group(0) @binding(6) var<storage, read> tiles: array<vec4u>;
 
 // The parameters of the kind: written into the shader where all tiles agree, else loaded.
@@ -27,8 +27,8 @@ fn load_word(place: u32, word: u32) -> f32 {
 }
 
 // The particle of a slot; of one that is not there, the first: something to read.
-fn particle_at(tile: vec4u, slot: u32, row: u32, column: u32) -> u32 {
-    return tile.x + select(0u, row * tile.y + column, has(tile.z, slot));
+fn particle_at(tile: vec4u, is_there: bool, row: u32, column: u32) -> u32 {
+    return tile.x + select(0u, row * tile.y + column, is_there);
 }
 
 fn has(bits: u32, bit: u32) -> bool {

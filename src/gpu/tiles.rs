@@ -26,20 +26,20 @@ fn project_tile(@builtin(global_invocation_id) id: vec3u) {
     let tile = tiles[3u * (span.first + i)];
     let links = tiles[3u * (span.first + i) + 1u];
     let ids = tiles[3u * (span.first + i) + 2u];
-    var place = tile.w;
+    var place = links.w;
 ";
     // Writing to a string cannot fail.
     let mut line = |arguments: std::fmt::Arguments<'_>| _ = text.write_fmt(arguments);
     for &slot in &slots {
-        let (row, column) = (slot / SPAN, slot % SPAN);
-        line(format_args!("    let i{slot} = particle_at(tile, {slot}u, {row}u, {column}u);\n"));
+        let (row, column, there) = (slot / SPAN, slot % SPAN, slot_is_there(slot));
+        line(format_args!("    let i{slot} = particle_at(tile, {there}, {row}u, {column}u);\n"));
         line(format_args!("    let x{slot} = positions[i{slot}];\n    var d{slot} = displacements[i{slot}].xyz;\n"));
     }
     for material in materials {
         line(format_args!("    let m{material} = materials[ids[{material}u]];\n"));
     }
     for (place, link) in tiling.pattern.iter().enumerate() {
-        let (word, bit, material) = (["x", "y"][place / 32], place % 32, link.material);
+        let (word, bit, material) = (["x", "y", "z"][place / 32], place % 32, link.material);
         let list =
             |name: &str| link.slots[..info.arity].iter().map(|slot| format!("{name}{slot}, ")).collect::<String>();
         let (x, d) = (list("x"), list("d"));
@@ -56,9 +56,15 @@ fn project_tile(@builtin(global_invocation_id) id: vec3u) {
         line(format_args!("        place += u32(here{place});\n    }}\n"));
     }
     for slot in slots {
-        line(format_args!("    if has(tile.z, {slot}u) {{ displacements[i{slot}] = vec4f(d{slot}, 0.0); }}\n"));
+        let there = slot_is_there(slot);
+        line(format_args!("    if {there} {{ displacements[i{slot}] = vec4f(d{slot}, 0.0); }}\n"));
     }
     text + "}\n"
+}
+
+/// Whether a tile has a slot.
+fn slot_is_there(slot: u32) -> String {
+    format!("has(tile.{}, {}u)", if slot < 32 { "z" } else { "w" }, slot % 32)
 }
 
 /// A text in which the loops over the particles of a constraint are written out: drivers take many seconds for as many loops as a pattern has
