@@ -59,13 +59,9 @@ fn advance_free(k: u32, i: u32, run: u32) {
         for (var t = 0u; t < (run & 15u); t++) {
             let tether = batches[2] + 2u * ((run >> 4u) + t);
             let anchor = batches[tether];
-            let limit = bitcast<f32>(batches[tether + 1u]);
             let travel = moves[batches[batches[1] + anchor]];
             let difference = ((motion.position.xyz - positions[anchor].xyz) - travel) + (d - travel);
-            let l = length(difference);
-            if l > limit {
-                d -= difference * ((l - limit) / l);
-            }
+            d = pulled(d, difference, bitcast<f32>(batches[tether + 1u]), true);
         }
         motion.displacement = d;
     }

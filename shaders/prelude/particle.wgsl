@@ -1,4 +1,4 @@
-// What predict.wgsl, tether.wgsl and velocity.wgsl share: the two halves of a substep for one particle, and its tethers, on values.
+// What predict.wgsl, tether.wgsl, velocity.wgsl and whole.wgsl share: the two halves of a substep for one particle, and its tethers, on values.
 
 struct Motion {
     // x and w
