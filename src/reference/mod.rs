@@ -190,6 +190,7 @@ impl Reference {
                     if self.controls.inverse_masses[i] != 0.0 {
                         self.velocity(i);
                         self.predict(i);
+                        // Whole bodies advance so even where tethers are slack.
                         if self.controls.settings.tethers {
                             self.tether(i, true);
                         }
