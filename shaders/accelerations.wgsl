@@ -19,7 +19,7 @@ fn air_velocity(x: vec3f) -> vec3f {
     let phase = TAU * (params.gust_frequency * time - dot(params.gust_wave, x));
     let swing = 0.5 * (sin(phase) + sin(2.3 * phase + 1.0));
     let wind = params.wind_velocity * (1.0 + params.gust * swing);
-    if params.turbulence > 0.0 {
+    if by_thread(u32(params.turbulence > 0.0), status.steps) == 1u {
         return wind + noise((x - params.wind_velocity * time) * params.turbulence_scale) * params.turbulence;
     }
     return wind;
@@ -116,13 +116,13 @@ fn accelerations(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     var a = vec3f();
-    if params.wind == 1u {
+    if by_thread(params.wind, i) == 1u {
         a = aerodynamics(i);
     }
-    for (var k = 0u; k < params.field_count; k++) {
+    for (var k = 0u; k < by_thread(params.field_count, i); k++) {
         a += field_acceleration(params.fields[k], positions[i].xyz);
     }
-    if params.forces == 1u {
+    if by_thread(params.forces, i) == 1u {
         a += opaque(forces[i].xyz * positions[i].w, params.zero);
     }
     particle_accelerations[i] = vec4f(a, 0.0);

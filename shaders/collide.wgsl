@@ -95,7 +95,10 @@ fn collide_with(i: u32, material: u32, index: u32) {
     if length(x.xyz - here) > (near + length(d)) + way {
         return;
     }
-    let c = colliders[index];
+    var c = colliders[index];
+    // As `by_thread` in the prelude: here all bits count.
+    c.flags |= i & 0x80000000u;
+    c.shape |= i & 0x80000000u;
     if (c.flags & DISABLED) != 0u || !touch(contact_params.materials[material], contact_params.materials[c.material]) {
         return;
     }

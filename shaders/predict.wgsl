@@ -14,7 +14,7 @@ fn predict(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     var increment = params.gravity_step;
-    if params.accelerated == 1u {
+    if by_thread(params.accelerated, i) == 1u {
         increment += accelerations[i].xyz * (params.h * params.h);
     }
     let next = predicted(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i]), true), increment, params.zero);

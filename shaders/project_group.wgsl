@@ -182,7 +182,7 @@ fn directions_of(record: GroupRecord, frame: Frame, origin: vec3f, lane: u32, la
 
 fn load_lambda(place: u32) -> f32 {
     var lambda = 0.0;
-    if KEEP_LAMBDA && span.first_iteration == 0u {
+    if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {
         lambda = lambdas[place];
     }
     return lambda;
@@ -216,7 +216,7 @@ fn impulse_on(solved: Solved, member: Member, slot: u32) -> vec3f {
     if KEEP_LAMBDA && ROTATES {
         let behind = arrayLength(&impulses) / 2u + slot;
         var given = vec3f();
-        if span.first_iteration == 0u {
+        if by_thread(span.first_iteration, slot) == 0u {
             given = impulses[behind].xyz;
         }
         impulse = opaque(impulse - given * solved.relax, span.zero);

@@ -54,7 +54,7 @@ fn store(k: u32, i: u32, motion: Motion) {
 // displacement.
 fn advance_free(k: u32, i: u32, run: u32) {
     var motion = predicted(load_moved(k, i), params.gravity_step, params.zero);
-    if schedule.tethers == 1u {
+    if by_thread(schedule.tethers, i) == 1u {
         var d = motion.displacement;
         for (var t = 0u; t < (run & 15u); t++) {
             let tether = batches[2] + 2u * ((run >> 4u) + t);
@@ -102,14 +102,14 @@ fn whole(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
         moves[k] = displacements[batches[particles_at + 2u * k]].xyz;
     }
     workgroupBarrier();
-    for (var substep = 0u; substep < schedule.substeps; substep++) {
+    for (var substep = 0u; substep < by_thread(schedule.substeps, group.x); substep++) {
         if substep > 0u {
             advance(particles_at, particle_count, lane);
             if index == 0u && lane == 0u {
                 status.substep += 1u;
             }
         }
-        for (var iteration = 0u; iteration < schedule.iterations; iteration++) {
+        for (var iteration = 0u; iteration < by_thread(schedule.iterations, group.x); iteration++) {
             span.first_iteration = u32(schedule.first_iteration + iteration == 0u);
             sweep(head + 2u, lane);
         }

@@ -91,6 +91,13 @@ const MOST_ANCHORS = 8u;
 
 override WORKGROUP_SIZE: u32 = 128;
 
+// The same number, of which a compiler thinks that it may differ from thread to thread (an index is less than 2³¹). Where numbers of uniform
+// buffers alone decide a branch or end a loop, Mesa's software driver compiles the pass for these numbers, anew at every dispatch (some
+// milliseconds), and never frees it.
+fn by_thread(value: u32, index: u32) -> u32 {
+    return value + (index >> 31u);
+}
+
 // The workgroups of a dispatch for so many threads, in rows of 65 535.
 fn workgroups(threads: u32, size: u32) -> vec2u {
     let groups = (threads + size - 1u) / size;

@@ -20,7 +20,7 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
         travel += dot(grad, d[k] - d[0]);
     }
     var lambda = 0.0;
-    if KEEP_LAMBDA && span.first_iteration == 0u {
+    if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {
         lambda = lambdas[place];
     }
     var delta = delta_lambda(evaluation.c, weighted, travel, lambda, material);

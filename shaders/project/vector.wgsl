@@ -16,7 +16,7 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
         travel += (d[k] - d[0]) * evaluation.k[k];
     }
     var lambda = vec3f();
-    if KEEP_LAMBDA && span.first_iteration == 0u {
+    if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {
         lambda = vec3f(lambdas[3u * place], lambdas[3u * place + 1u], lambdas[3u * place + 2u]);
     }
     let delta = vec3f(

@@ -492,7 +492,9 @@ impl Contacts {
 /// The text for so many colliders, a call each.
 fn few_colliders(count: usize) -> String {
     let calls = (0..count).map(|index| {
-        format!("    if {index}u < contact_params.collider_count {{ collide_with(i, material, {index}u); }}\n")
+        format!(
+            "    if {index}u < by_thread(contact_params.collider_count, i) {{ collide_with(i, material, {index}u); }}\n"
+        )
     });
     let calls: String = calls.collect();
     format!(
