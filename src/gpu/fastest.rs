@@ -21,16 +21,16 @@ const LONG_ENOUGH: Duration = Duration::from_millis(50);
 /// What it has found, so that it does not look again while the program runs.
 static FOUND: Mutex<Vec<(Key, Execution)>> = Mutex::new(Vec::new());
 
-/// Adapter and scene as far as time depends on them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Adapter, scene and settings as far as time depends on them.
+#[derive(Debug, Clone, PartialEq)]
 struct Key {
     adapter: (String, u32, u32),
     particles: usize,
     grids: usize,
     /// Of each kind.
     constraints: Vec<usize>,
-    substeps: u32,
-    iterations: u32,
+    colliders: usize,
+    settings: Settings,
 }
 
 impl Key {
@@ -41,8 +41,8 @@ impl Key {
             particles: scene.particle_count(),
             grids: scene.grids.len(),
             constraints: scene.constraints.iter().map(|set| set.len()).collect(),
-            substeps: settings.substeps,
-            iterations: settings.iterations,
+            colliders: scene.colliders().len(),
+            settings: Settings { execution: Execution::Auto, ..*settings },
         }
     }
 }
@@ -50,7 +50,7 @@ impl Key {
 /// Times a step of each execution and returns the fastest, to be put into [`Settings::execution`].
 ///
 /// It plays a few steps of the scene, a copy of it, on the queue, and waits for them: that takes as long as making the solver once for each
-/// execution. What it has found holds for as long as the program runs, for the same adapter and scenes of the same size. The result is a
+/// execution. What it has found holds for as long as the program runs, for the same adapter and settings, and scenes of the same size. The result is a
 /// matter of time, so it may be another in another run, and with it the order in which constraints are solved: write it down where runs
 /// are to be repeated bit by bit.
 ///
