@@ -220,7 +220,9 @@ impl<'a> Grower<'a> {
                 break;
             }
             chosen.sort_unstable();
-            layer.push(Patch { particles, constraints: self.rounds(&chosen, &mut used) });
+            let (constraints, left) = rounds(self.set, &chosen, &mut used);
+            left.into_iter().for_each(|constraint| self.is_left[constraint as usize] = true);
+            layer.push(Patch { particles, constraints });
         }
         let is_left = &self.is_left;
         self.rest.retain(|&constraint| is_left[constraint as usize]);
@@ -232,25 +234,24 @@ impl<'a> Grower<'a> {
         let mut named = self.set.particles_of(constraint).iter();
         self.is_left[constraint as usize] && named.all(|&particle| [NOBODY, patch].contains(&owner[particle as usize]))
     }
+}
 
-    /// Colours the constraints of a patch, in the order of insertion: what was added last is satisfied best. `used` has a mask of colours
-    /// for each particle.
-    fn rounds(&mut self, chosen: &[u32], used: &mut [u64]) -> Vec<Vec<u32>> {
-        let mut rounds: Vec<Vec<u32>> = Vec::new();
-        for &constraint in chosen {
-            let named = self.set.particles_of(constraint);
-            let round = (!named.iter().fold(0, |mask, &particle| mask | used[particle as usize])).trailing_zeros();
-            if round == u64::BITS {
-                // There is none for it: back to the rest.
-                self.is_left[constraint as usize] = true;
-                continue;
-            }
-            named.iter().for_each(|&particle| used[particle as usize] |= 1 << round);
-            rounds.resize(rounds.len().max(round as usize + 1), Vec::new());
-            rounds[round as usize].push(constraint);
+/// Colours constraints in the order of insertion: what was added last is satisfied best. `used` has a mask of colours for each particle.
+/// Returns the rounds, and the constraints for which there is none.
+pub(crate) fn rounds(set: &ConstraintSet, constraints: &[u32], used: &mut [u64]) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let (mut rounds, mut left): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
+    for &constraint in constraints {
+        let named = set.particles_of(constraint);
+        let round = (!named.iter().fold(0, |mask, &particle| mask | used[particle as usize])).trailing_zeros();
+        if round == u64::BITS {
+            left.push(constraint);
+            continue;
         }
-        rounds
+        named.iter().for_each(|&particle| used[particle as usize] |= 1 << round);
+        rounds.resize(rounds.len().max(round as usize + 1), Vec::new());
+        rounds[round as usize].push(constraint);
     }
+    (rounds, left)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! Contacts and forces of all kinds come between the substeps. With them a dispatch sweeps over the constraints of all kinds once.
 
 use crate::cooked::MAX_LOOP;
+use crate::patches::rounds;
 use crate::scene::ConstraintSet;
 use crate::settings::Settings;
 
@@ -110,7 +111,10 @@ impl Whole {
             let set = &sets[kind];
             let mut used = vec![0u64; particle_count];
             for (index, constraints) in by_batch(set, &batch_of, batches.len()).iter().enumerate() {
-                let rounds = rounds(set, constraints, &mut used)?;
+                let (rounds, left) = rounds(set, constraints, &mut used);
+                if !left.is_empty() {
+                    return None;
+                }
                 let turns = |round: &Vec<u32>| 2 + (round.len() as u64).div_ceil(LANES);
                 sweep_turns[index] += KIND_TURNS + rounds.iter().map(turns).sum::<u64>();
                 let at = START + index * head + HEAD + KIND_HEAD * rank;
@@ -243,22 +247,6 @@ fn by_batch(set: &ConstraintSet, batch_of: &[u32], batch_count: usize) -> Vec<Ve
         lists[batch_of[first as usize] as usize].push(constraint);
     }
     lists
-}
-
-/// Colours constraints in the order of insertion: what was added last is satisfied best. `used` has a mask of colours for each particle.
-fn rounds(set: &ConstraintSet, constraints: &[u32], used: &mut [u64]) -> Option<Vec<Vec<u32>>> {
-    let mut rounds: Vec<Vec<u32>> = Vec::new();
-    for &constraint in constraints {
-        let named = set.particles_of(constraint);
-        let round = (!named.iter().fold(0, |mask, &particle| mask | used[particle as usize])).trailing_zeros();
-        if round == u64::BITS {
-            return None;
-        }
-        named.iter().for_each(|&particle| used[particle as usize] |= 1 << round);
-        rounds.resize(rounds.len().max(round as usize + 1), Vec::new());
-        rounds[round as usize].push(constraint);
-    }
-    Some(rounds)
 }
 
 #[cfg(test)]
