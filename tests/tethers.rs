@@ -120,11 +120,10 @@ fn a_cloth_hangs_in_the_same_shape_at_every_resolution() {
     for cells in [12u32, 24, 48, 96] {
         let (scene, cloth) = corner_pinned(cells + 1, Tethers::default());
         let mut solver = common::solver(&gpu, &scene, Settings { damping: 4.0, ..Settings::default() });
-        common::step(&gpu, &mut solver, 240);
+        common::step(&gpu, &mut solver, 360);
         let positions = solver.read_positions().unwrap();
         let speed = solver.read_velocities().unwrap().into_iter().map(|v| distance(v, [0.0; 3])).fold(0.0, f64::max);
-        // The damping takes it no farther than a quarter of that in metres: 12 mm.
-        assert!(speed < 0.05, "{cells} cells: it still moves at {speed} m/s");
+        assert!(speed < 0.02, "{cells} cells: it still moves at {speed} m/s");
         // The particles that the coarsest grid has too.
         let stride = cells / 12;
         let places = (0..13 * 13).map(|k| (k / 13 * (cells + 1) + k % 13) * stride);
