@@ -129,6 +129,12 @@ fn cloth_says_where_the_time_goes() {
     assert!(figure("recording_ms_median") < figure("ms_per_frame_median"), "{report}");
     // Positions, displacements, velocities, normals, residuals and two tethers alone are 112 bytes.
     assert!((112.0..600.0).contains(&figure("bytes_per_particle")), "{report}");
+    assert!(figure("ms_per_frame_early") > 0.0 && figure("ms_per_frame_late") > 0.0, "{report}");
+    // Equal runs end at equal bits, others do not.
+    let again =
+        |frames: &str| self::report("cloth", &[&arguments[..4], &["--frames", frames, "--substeps", "6"]].concat());
+    assert_eq!(report["positions_hash"], again("9")["positions_hash"]);
+    assert_ne!(report["positions_hash"], again("8")["positions_hash"]);
     let passes = report["profile"].as_object().unwrap();
     let particles = ["targets", "start", "predict", "tether", "velocity", "finish", "normals"];
     for name in particles.into_iter().chain(["project_distance", "advance_free", "advance_pinned"]) {

@@ -2,12 +2,15 @@
 
 mod common;
 
-use common::{Pair, crumple, first_unequal, is_exact, raw, step};
+use common::{Pair, change, crumple, is_exact, raw, step};
 use supple::kinds::{KINDS, Kind, kind_index};
 use supple::{
     Bending, Cloth, ClothGrid, ClothMesh, Collider, ColorOrder, Distance, Error, Execution, Fabric, Field, Material,
     Particle, Pass, Pose, Reference, Scene, Settings, ShapeMatching, Sweep, Tethers,
 };
+
+/// Relative to the largest component after some steps, where bits may differ.
+const TOLERANCE: f32 = 1e-3;
 
 fn clusters() -> Settings {
     Settings { execution: Execution::Clusters, substeps: 3, ..Settings::default() }
@@ -280,29 +283,6 @@ fn whole_bodies_agree_in_every_step() {
     }
 }
 
-/// Plays both players so many steps and compares what came of it.
-fn play(pair: &mut Pair, steps: u32, what: &str) {
-    step(pair.gpu, &mut pair.solver, steps);
-    pair.reference.step(steps);
-    let tolerance = if is_exact(pair.gpu) { 0.0 } else { 1e-3 };
-    for (name, on_gpu, on_reference) in [
-        ("position", pair.solver.read_positions().unwrap(), pair.reference.positions()),
-        ("velocity", pair.solver.read_velocities().unwrap(), pair.reference.velocities()),
-    ] {
-        assert_eq!(first_unequal(&on_gpu, &on_reference, tolerance), None, "{what}: {name}");
-    }
-    let faults = pair.solver.read_diagnostics().unwrap().non_finite_count;
-    assert_eq!(faults, pair.reference.non_finite_count(), "{what}");
-}
-
-/// The same change of both.
-macro_rules! change {
-    ($pair:expr, $call:ident($($argument:expr),+)) => {{
-        $pair.solver.$call($($argument),+).unwrap();
-        $pair.reference.$call($($argument),+).unwrap();
-    }};
-}
-
 #[test]
 fn every_kind_agrees_in_whole_bodies() {
     let gpu = common::gpu();
@@ -311,7 +291,7 @@ fn every_kind_agrees_in_whole_bodies() {
         let scene = raw::scene_of(place, &sample, &sample.positions, material);
         let mut pair = Pair::new(&gpu, &scene, Settings { iterations: 3, relaxation: 1.2, ..whole() });
         assert!(pair.solver.plan().contains(&Pass::Whole));
-        play(&mut pair, 3, info.name);
+        pair.play(3, TOLERANCE, info.name);
     }
 }
 
@@ -320,20 +300,20 @@ fn whole_bodies_keep_what_is_changed_while_running() {
     let gpu = common::gpu();
     let scene = bodies(Bending::Springs);
     let mut pair = Pair::new(&gpu, &scene, whole());
-    play(&mut pair, 1, "before");
+    pair.play(1, TOLERANCE, "before");
     let count = scene.constraint_count_of(Distance::INFO) as u32;
     for index in [0, count / 2, count - 1] {
         let old = scene.distances(index..index + 1).next().unwrap();
         change!(pair, set_constraint(index, Distance { rest_length: 1.3 * old.rest_length, ..old }));
     }
-    play(&mut pair, 2, "constraints");
+    pair.play(2, TOLERANCE, "constraints");
     let corner = scene.pinned_particles().next().unwrap();
     change!(pair, set_target(corner, [0.2, 0.3, -0.9]));
-    play(&mut pair, 2, "target");
+    pair.play(2, TOLERANCE, "target");
     change!(pair, pin(&[70, 500]));
-    play(&mut pair, 1, "more pins");
+    pair.play(1, TOLERANCE, "more pins");
     change!(pair, release(&[corner, 70]));
-    play(&mut pair, 1, "fewer pins");
+    pair.play(1, TOLERANCE, "fewer pins");
     let fields = Field::slots(&[Field::Point { position: [1.0, 2.0, 0.0], strength: 20.0, radius: 1.0 }]);
     let changes = [
         ("iterations", Settings { iterations: 3, damping: 1.0, ..whole() }, true),
@@ -350,7 +330,7 @@ fn whole_bodies_keep_what_is_changed_while_running() {
         change!(pair, set_settings(settings));
         assert_eq!(pair.solver.plan().contains(&Pass::Whole), alone, "{what}");
         assert_eq!(pair.solver.plan(), pair.reference.plan());
-        play(&mut pair, 2, what);
+        pair.play(2, TOLERANCE, what);
     }
     // A collider comes in between the substeps.
     let pose = Pose { position: [0.0, -0.05, 0.0], ..Pose::default() };
@@ -358,11 +338,11 @@ fn whole_bodies_keep_what_is_changed_while_running() {
     change!(pair, add_collider(&floor));
     assert!(!pair.solver.plan().contains(&Pass::Whole));
     assert!(pair.solver.plan().substep.contains(&Pass::WholeSweep { first_iteration: true }));
-    play(&mut pair, 2, "floor");
+    pair.play(2, TOLERANCE, "floor");
     pair.solver.reset();
     pair.reference.reset();
     assert!(pair.solver.plan().contains(&Pass::Whole));
-    play(&mut pair, 2, "reset");
+    pair.play(2, TOLERANCE, "reset");
 }
 
 #[test]
@@ -408,6 +388,6 @@ fn as_many_substeps_as_a_thread_may_play_agree() {
     assert!((500..5000).contains(&most), "{most}");
     for substeps in [most, most + 1] {
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps, ..whole() });
-        play(&mut pair, 1, &format!("{substeps} substeps"));
+        pair.play(1, TOLERANCE, &format!("{substeps} substeps"));
     }
 }

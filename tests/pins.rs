@@ -2,9 +2,12 @@
 
 mod common;
 
-use common::{Pair, crumple, is_exact, step};
+use common::{Pair, change, crumple, step};
 use std::ops::Range;
 use supple::{ClothGrid, Cord, Execution, Material, Particle, Pass, Rope, Scene, Settings, Tethers};
+
+/// Relative to the largest component, where bits may differ.
+const TOLERANCE: f32 = 2e-4;
 
 fn tethers(per_particle: u32) -> Option<Tethers> {
     Some(Tethers { per_particle, scale: 1.0 })
@@ -21,31 +24,6 @@ fn add_rope(scene: &mut Scene, x: f32, count: u32, tethers: Option<Tethers>) -> 
         flexural_rigidity: 0.0,
     };
     scene.add_rope(&Rope { points: &points, cord, tethers }).unwrap().particles
-}
-
-/// Plays both and compares them.
-fn play(pair: &mut Pair, steps: u32, what: &str) {
-    step(pair.gpu, &mut pair.solver, steps);
-    pair.reference.step(steps);
-    let faults = pair.solver.read_diagnostics().unwrap().non_finite_count;
-    assert_eq!(faults, pair.reference.non_finite_count(), "{what}");
-    let tolerance = if is_exact(pair.gpu) { 0.0 } else { 2e-4 };
-    for (name, on_gpu, on_reference) in [
-        ("position", pair.solver.read_positions().unwrap(), pair.reference.positions()),
-        ("displacement", pair.solver.read_displacements().unwrap(), pair.reference.displacements()),
-    ] {
-        let unequal = common::first_unequal(&on_gpu, &on_reference, tolerance);
-        let rows = unequal.map(|particle| (particle, on_gpu[particle], on_reference[particle]));
-        assert!(rows.is_none(), "{what}: {name} of {rows:?}");
-    }
-}
-
-/// The same change of both.
-macro_rules! change {
-    ($pair:expr, $call:ident($($argument:expr),+)) => {{
-        $pair.solver.$call($($argument),+).unwrap();
-        $pair.reference.$call($($argument),+).unwrap();
-    }};
 }
 
 #[test]
@@ -67,13 +45,13 @@ fn go_through_all_numbers(execution: Execution) {
     let all: Vec<u32> = (0..scene.particle_count() as u32).collect();
     let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 3, execution, ..Settings::default() });
     assert_eq!(pair.solver.plan().contains(&Pass::Whole), execution == Execution::Whole);
-    play(&mut pair, 1, "no pin");
+    pair.play(1, TOLERANCE, "no pin");
     let corner = cloth.start + 6;
     let middle = a.start + 7;
     let order = [corner, a.start, b.end - 1, free.start + 2, cloth.start, middle, b.start, free.end - 1, cloth.end - 1];
     for (count, pin) in (1..).zip(order) {
         change!(pair, pin(&[pin]));
-        play(&mut pair, 2, &format!("{count} pins"));
+        pair.play(2, TOLERANCE, &format!("{count} pins"));
         if count == 5 {
             change!(pair, set_target(corner, [0.3, 0.2, -0.5]));
             change!(pair, set_velocities(a.start, &[[0.3, 0.1, 0.0]]));
@@ -82,17 +60,17 @@ fn go_through_all_numbers(execution: Execution) {
     }
     for place in [0, 8, 1, 7, 2, 6, 3] {
         change!(pair, release(&[order[place]]));
-        play(&mut pair, 2, &format!("without pin {place}"));
+        pair.play(2, TOLERANCE, &format!("without pin {place}"));
     }
     for (pins, what) in [(all.as_slice(), "all pinned"), (&order, "some pinned")] {
         change!(pair, pin(pins));
-        play(&mut pair, 1, what);
+        pair.play(1, TOLERANCE, what);
         change!(pair, release(&all));
-        play(&mut pair, 2, "none pinned");
+        pair.play(2, TOLERANCE, "none pinned");
         change!(pair, pin(pins));
         pair.solver.reset();
         pair.reference.reset();
-        play(&mut pair, 2, "reset");
+        pair.play(2, TOLERANCE, "reset");
     }
 }
 
@@ -111,7 +89,7 @@ fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
             scene.pin(a.start + k).unwrap();
         }
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, dt: 0.1, execution, ..Settings::default() });
-        play(&mut pair, 1, "before");
+        pair.play(1, TOLERANCE, "before");
         // A displacement of a substep, and its square, beyond all numbers.
         change!(pair, set_target(a.start, [3e37, 0.0, 0.0]));
         change!(pair, set_velocities(unpinned.start, &[[3e38, 0.0, 0.0]]));

@@ -1,6 +1,6 @@
 //! A demo without a window: steps, times, files, and a report.
 
-use super::measure::{median, peak_memory_mb};
+use super::measure::{drift, median, peak_memory_mb, positions_hash, resident_memory_mb};
 use super::obj::Sequence;
 use super::picture::{Film, Painter};
 use super::trace::{Moments, Trace};
@@ -38,6 +38,9 @@ pub struct Report {
     pub ms_per_frame_median: f64,
     pub ms_per_frame_min: f64,
     pub ms_per_frame_max: f64,
+    /// Of the second tenth of the frames and of the last: they part if frames become slower as a run goes on.
+    pub ms_per_frame_early: f64,
+    pub ms_per_frame_late: f64,
     /// By timestamps around the compute pass of a frame; none where the adapter has no timestamps.
     pub gpu_ms_per_frame_median: Option<f64>,
     /// What the host takes to record a frame, `finish` included.
@@ -49,6 +52,8 @@ pub struct Report {
     /// Of all buffers of the solver on the GPU.
     pub bytes_per_particle: f64,
     pub peak_memory_mb: Option<f64>,
+    /// How much more memory the process held after the last frame than after a tenth of them.
+    pub memory_growth_mb: Option<f64>,
     pub mean_strain: f64,
     pub max_strain: f64,
     /// [J]
@@ -56,6 +61,8 @@ pub struct Report {
     /// Height of the lowest particle [m].
     pub lowest_point: f64,
     pub non_finite_count: u32,
+    /// Of the bits of the last positions: equal runs have equal hashes.
+    pub positions_hash: String,
     pub seed: u64,
     /// GPU time by pass [ms a frame], with `--profile`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,6 +150,7 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         options.frames
     };
     let mut frames = Vec::new();
+    let mut early_memory = None;
     let mut trace = Trace::new();
     for frame in 0..options.frames {
         if let Some(script) = &mut demo.script {
@@ -185,8 +193,12 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         if let (Some(painter), Some(film), 0) = (&mut painter, &mut film, frame % 2) {
             film.push(&painter.paint(&gpu, demo, &solver)?)?;
         }
+        if frame == options.frames / 10 {
+            early_memory = resident_memory_mb();
+        }
         progress.inc(1);
     }
+    let memory_growth_mb = early_memory.zip(resident_memory_mb()).map(|(early, late)| late - early);
     progress.finish_and_clear();
     drop(film);
     if let (Some(painter), Some(path)) = (&mut painter, &options.png) {
@@ -204,7 +216,8 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     if let Some(path) = &options.trace {
         trace.write(path).with_context(|| cannot_write(path))?;
     }
-    report(demo, options, &gpu, &solver, positions, frames, cook_ms)
+    let report = report(demo, options, &gpu, &solver, positions, frames, cook_ms)?;
+    Ok(Report { memory_growth_mb, ..report })
 }
 
 /// What a frame took.
@@ -244,6 +257,7 @@ fn report(
     let gpu_times: Vec<f64> = plain.iter().filter_map(|frame| frame.gpu_ms).collect();
     let fastest = times.iter().copied().fold(f64::NAN, f64::min);
     let slowest = times.iter().copied().fold(f64::NAN, f64::max);
+    let [early, late] = drift(&times);
     let median = median(times);
     let settings = &demo.settings;
     let strain = demo.scene.strain(demo.edges.clone(), &positions)?;
@@ -276,6 +290,8 @@ fn report(
         ms_per_frame_median: median,
         ms_per_frame_min: fastest,
         ms_per_frame_max: slowest,
+        ms_per_frame_early: early,
+        ms_per_frame_late: late,
         gpu_ms_per_frame_median: (!gpu_times.is_empty()).then(|| self::median(gpu_times)),
         recording_ms_median: self::median(plain.iter().map(|frame| frame.recording_ms).collect()),
         ns_per_particle_substep: median * 1e6 / (particles as f64 * f64::from(settings.substeps)),
@@ -283,11 +299,13 @@ fn report(
         cook_ms,
         bytes_per_particle: solver.memory_bytes() as f64 / particles as f64,
         peak_memory_mb: peak_memory_mb(),
+        memory_growth_mb: None,
         mean_strain: strain.mean,
         max_strain: strain.max,
         kinetic_energy: kinetic_energy(&solver.read_velocities()?, demo.scene.inverse_masses()),
         lowest_point: positions.iter().map(|position| f64::from(position[1])).fold(f64::INFINITY, f64::min),
         non_finite_count: solver.read_diagnostics()?.non_finite_count,
+        positions_hash: positions_hash(&positions),
         seed: options.seed,
         profile: options.profile.then(|| by_pass(frames.iter().filter_map(|frame| frame.profile.as_ref()))),
         figures,

@@ -1,6 +1,6 @@
 //! What the tests share: a device, scenes, and the comparison of both players.
 
-#![allow(dead_code, reason = "each test file uses its own part of it")]
+#![allow(dead_code, unused_macros, unused_imports, reason = "each test file uses its own part of it")]
 
 pub mod cases;
 pub mod raw;
@@ -110,6 +110,15 @@ pub struct Pair<'a> {
     pub reference: Reference,
 }
 
+/// The same change of both players of a [`Pair`].
+macro_rules! change {
+    ($pair:expr, $call:ident($($argument:expr),+)) => {{
+        $pair.solver.$call($($argument),+).unwrap();
+        $pair.reference.$call($($argument),+).unwrap();
+    }};
+}
+pub(crate) use change;
+
 /// Where two players part.
 #[derive(Debug)]
 pub struct Difference {
@@ -153,6 +162,24 @@ impl<'a> Pair<'a> {
             }
         }
         None
+    }
+
+    /// Plays so many steps on both, which must agree: bit by bit where the adapter is exact, else within `tolerance`.
+    pub fn play(&mut self, steps: u32, tolerance: f32, what: &str) {
+        step(self.gpu, &mut self.solver, steps);
+        self.reference.step(steps);
+        let faults = self.solver.read_diagnostics().unwrap().non_finite_count;
+        assert_eq!(faults, self.reference.non_finite_count(), "{what}");
+        let tolerance = if is_exact(self.gpu) { 0.0 } else { tolerance };
+        for (name, on_gpu, on_reference) in [
+            ("position", self.solver.read_positions().unwrap(), self.reference.positions()),
+            ("displacement", self.solver.read_displacements().unwrap(), self.reference.displacements()),
+            ("velocity", self.solver.read_velocities().unwrap(), self.reference.velocities()),
+        ] {
+            let unequal = first_unequal(&on_gpu, &on_reference, tolerance);
+            let rows = unequal.map(|particle| (particle, on_gpu[particle], on_reference[particle]));
+            assert!(rows.is_none(), "{what}: {name} of {rows:?}");
+        }
     }
 
     /// All passes of so many steps.
