@@ -29,6 +29,8 @@ struct Element {
     // A particle or an edge where it is to be, or, where it is fast, the way of its center.
     segment: array<vec3f, 2>,
     is_fast: bool,
+    // Its row in contact_particles; only of particles.
+    contact: vec4u,
 }
 
 // An element as it was sorted.
@@ -52,12 +54,16 @@ fn element(particles: vec3u, arity: u32) -> Element {
         x[k] = positions[particles[k]].xyz;
         there[k] = opaque(x[k] + displacements[particles[k]].xyz, params.zero);
     }
+    var contact = vec4u();
+    if KIND == PARTICLES {
+        contact = contact_particles[particles.x];
+    }
     let way = array(center(there[0], there[1], there[2], arity), center(x[0], x[1], x[2], arity));
     if contact_status.horizon == 0u
         && is_fast(way[0], way[1], contact_status.drift, contact_params.margin, params.zero) {
-        return Element(particles, way[0], way, true);
+        return Element(particles, way[0], way, true, contact);
     }
-    return Element(particles, way[0], array(there[0], there[select(0u, 1u, arity == 1u)]), false);
+    return Element(particles, way[0], array(there[0], there[select(0u, 1u, arity == 1u)]), false, contact);
 }
 
 fn other_at(place: u32) -> Other {
@@ -120,10 +126,25 @@ fn finds(query: Element, other: Other) -> bool {
     return lower || query.particles.x == other.particles.x && query.particles.y < other.particles.y;
 }
 
-// The second look, of arithmetic alone: whether an element is to be found, and the gap of edges.
+// How far apart two particles, or what they belong to, are kept, by their rows in contact_particles.
+fn thickness_of(left: vec4u, right: vec4u) -> f32 {
+    return bitcast<f32>(contact_params.materials[left.w & 0xffu].x)
+        + bitcast<f32>(contact_params.materials[right.w & 0xffu].x);
+}
+
+// Whether two particles of a body are neighbours in it, and so are no pair.
+fn are_neighbours(left: vec4u, right: vec4u) -> bool {
+    let apart = length(opaque(place_at_rest(right) - place_at_rest(left), params.zero));
+    return (left.w >> 8u) == (right.w >> 8u) && apart < 1.5 * thickness_of(left, right);
+}
+
+// The second look, with few loads: whether an element is to be found, and the gap of edges, that of particles at rest.
 fn is_near(query: Element, other: Other) -> bool {
     if !finds(query, other) {
         return false;
+    }
+    if KIND == PARTICLES {
+        return !are_neighbours(query.contact, contact_particles[other.particles.x]);
     }
     if KIND != EDGES {
         return true;
@@ -147,9 +168,8 @@ fn list(query: Element, other: Other) {
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;
     }
-    let thickness =
-        bitcast<f32>(contact_params.materials[left].x) + bitcast<f32>(contact_params.materials[right].x);
-    if (first.w >> 8u) == (third.w >> 8u) {
+    let thickness = thickness_of(first, third);
+    if KIND != PARTICLES && (first.w >> 8u) == (third.w >> 8u) {
         let origin = place_at_rest(first);
         let rest = Four(
             vec3f(),
@@ -157,8 +177,7 @@ fn list(query: Element, other: Other) {
             place_at_rest(third) - origin,
             place_at_rest(contact_particles[particles.w]) - origin,
         );
-        let least = select(thickness, 1.5 * thickness, KIND == PARTICLES);
-        if closest(KIND, rest, params.zero).distance < least {
+        if closest(KIND, rest, params.zero).distance < thickness {
             return;
         }
     }

@@ -252,7 +252,7 @@ fn horizon(local: f32, twice: f32) -> u32 {
     }
     var far = 1000.0;
     if twice > 0.0 {
-        far = 0.333 / opaque(vec3f(coarse_scale() * twice), params.zero).x;
+        far = 0.666 / opaque(vec3f(coarse_scale() * twice), params.zero).x;
     }
     return u32(min(min(near, far), 1000.0));
 }

@@ -164,7 +164,7 @@ fn inverse_cell(reach: f32, radius: f32, zero: u32) -> f32 {
 }
 
 fn inverse_coarse(reach: f32, radius: f32, zero: u32) -> f32 {
-    return 1.0 / opaque1(1.5 * opaque1(reach + radius, zero), zero);
+    return 1.0 / opaque1(3.0 * opaque1(reach + radius, zero), zero);
 }
 
 // Cells of the coarse grid along each axis, and words of a cell; the twins are in src/collide/table.rs.

@@ -296,14 +296,15 @@ impl ContactParams {
 
     /// 1/the edge of a cell of the coarse grid [1/m].
     pub fn inverse_coarse(&self, radius: f32) -> f32 {
-        1.0 / (1.5 * (self.reach + radius))
+        1.0 / (3.0 * (self.reach + radius))
     }
 
     /// For how many substeps a list holds in which relative displacements are at most `local` among what is near, and at most
-    /// `twice` on the whole: until what it leaves out can have come nearer by the margin, or by the gap of two coarse cells.
+    /// `twice` on the whole: until what it leaves out can have come nearer by the margin, or, where a coarse cell lies in between, by the two
+    /// thirds of its edge that are more than the reach.
     pub fn horizon(&self, local: f32, twice: f32, inverse_coarse: f32) -> u32 {
         let near = if local > 0.0 { self.margin / local } else { MOST_SUBSTEPS };
-        let far = if twice > 0.0 { 0.333 / (inverse_coarse * twice) } else { MOST_SUBSTEPS };
+        let far = if twice > 0.0 { 0.666 / (inverse_coarse * twice) } else { MOST_SUBSTEPS };
         near.min(far).min(MOST_SUBSTEPS) as u32
     }
 
