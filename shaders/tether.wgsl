@@ -1,6 +1,6 @@
 // Long-range attachments: no particle farther from its pins than the material between them is long; `pulled` in the prelude.
 // One thread a particle. Reads positions, runs, tethers, and the displacements of pins, which this pass does not write.
-// Writes the displacement of its own particle, and the anchors that velocity_tether reads in the next substep.
+// Writes the displacement of its own particle, and the anchors that velocity_tether reads first.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;

@@ -1,8 +1,9 @@
 // velocity: the end of a substep, x += d; the displacement stays as the velocity (Macklin et al. 2016, alg. 1, lines 15–17).
 // velocity_predict: the same, then predict of the next substep (the pass Advance): half the dispatches and half the bytes
 // of the two.
-// velocity_tether: that for free particles, then tether.wgsl (the pass AdvanceFree). The pins are still where the substep began, and will be there
-// and their displacement; velocity_pinned moves them after it (AdvancePinned).
+// velocity_tether: that for free particles, then tether.wgsl. The pins are still where the substep began, and will be there and their
+// displacement. Few pins also stand in a buffer of their own, so that they can move in the same pass (AdvanceTethered); many are moved by
+// velocity_pinned, after it (AdvanceFree, AdvancePinned).
 // One thread a particle, or a pinned one. Writes position, displacement and residual of its own particle, and counts what is not finite;
 // thread 0 counts the substeps.
 
@@ -17,11 +18,12 @@
 @group(0) @binding(5) var<storage, read> tether_runs: array<u32>;
 // anchor, length as bits
 @group(0) @binding(6) var<storage, read> tethers: array<vec2u>;
+// Where the substep began, and where the next will.
 @group(0) @binding(7) var<uniform> anchors: array<Anchor, MOST_ANCHORS>;
+@group(0) @binding(8) var<storage, read_write> next_anchors: array<Anchor>;
 
 // Of velocity_pinned:
 @group(0) @binding(5) var<storage, read> pins: array<u32>;
-@group(0) @binding(6) var<storage, read_write> next_anchors: array<Anchor>;
 
 // The most that any particle has: with a number that compilers know they unroll the loop, which is a tenth faster on the software driver.
 override MOST_TETHERS: u32 = 1u;
@@ -78,7 +80,8 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     count_substep(i);
-    var motion = predicted(load_moved(i), params.gravity_step, params.zero);
+    let pinned = load_moved(i);
+    var motion = predicted(pinned, params.gravity_step, params.zero);
     let run = tether_runs[i];
     var d = motion.displacement;
     for (var k = 0u; k < MOST_TETHERS; k++) {
@@ -88,9 +91,23 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
         d = pulled(d, difference, bitcast<f32>(t.y), k < (run & 15u));
     }
     motion.displacement = d;
-    if motion.position.w != 0.0 {
-        store(i, motion);
+    if motion.position.w == 0.0 {
+        if ANCHORS == 0u {
+            return;
+        }
+        motion = pinned;
+        next_anchors[anchor_place(i)] = Anchor(motion.position.xyz, i, motion.displacement, 0u);
     }
+    store(i, motion);
+}
+
+// The first that is it, as below.
+fn anchor_place(particle: u32) -> u32 {
+    var place = ANCHORS - 1u;
+    for (var k = ANCHORS - 1u; k > 0u; k--) {
+        place = select(place, k - 1u, anchors[k - 1u].particle == particle);
+    }
+    return place;
 }
 
 fn anchor_at(particle: u32) -> Anchor {
@@ -112,10 +129,6 @@ fn velocity_pinned(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     if place < params.pin_count {
         let particle = pins[place];
-        let motion = load_moved(particle);
-        store(particle, motion);
-        if place < MOST_ANCHORS {
-            next_anchors[place] = Anchor(motion.position.xyz, particle, motion.displacement, 0u);
-        }
+        store(particle, load_moved(particle));
     }
 }

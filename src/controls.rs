@@ -7,7 +7,7 @@ use crate::collide::{Collider, ColliderId, Colliders, ContactMaterial, ContactMa
 use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{Kind, kind_index};
-use crate::plan::{Obstacles, Plan};
+use crate::plan::{FEW_PINS, Obstacles, Plan};
 use crate::scene::{Material, MaterialId, Scene, TetherRow, follows};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings};
 use crate::xpbd::ScaledMaterial;
@@ -191,7 +191,8 @@ impl Controls {
         let materials = &self.scene.contact_materials;
         let any = !self.colliders.is_empty();
         let bounce = any && materials.iter().any(|material| material.restitution > 0.0);
-        self.plan = Plan::new(&self.cooked, &self.settings, Obstacles { any, bounce });
+        self.plan =
+            Plan::new(&self.cooked, &self.settings, Obstacles { any, bounce, many_pins: self.pins.len() > FEW_PINS });
     }
 
     /// The figures of contacts.
@@ -280,6 +281,7 @@ impl Controls {
             }
         }
         self.list_pins();
+        self.make_plan();
         let Self { cooked, tether_rows, inverse_masses, .. } = self;
         cooked.tether_graph.retie(tether_rows, &changed, |particle| inverse_masses[particle as usize] == 0.0);
         Ok(changed)

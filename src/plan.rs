@@ -9,8 +9,9 @@
 //! end       Velocity  (BodyDamping)  Finish  (Follow)  Normals
 //! ```
 //!
-//! With tethers, `AdvanceFree` `AdvancePinned` stand in the place of `Advance` and of `Tether`, which then ends `begin`. That takes pins that
-//! stay where they are set, so not where surfaces touch, as `Truncate` may cut short the ways of pins too.
+//! With tethers, `AdvanceTethered` stands in the place of `Advance` and of `Tether`, which then ends `begin`; `AdvanceFree` `AdvancePinned` where
+//! there are many pins. That takes pins that stay where they are set, so not where surfaces touch, as `Truncate` may cut short the ways of
+//! pins too.
 //!
 //! Where every body fits a workgroup ([`crate::Execution::Whole`]), and nothing but constraints and tethers acts, `Whole` ends `begin` and plays
 //! all substeps; `substep` and `between` are empty. What it plays in place of `Advance` is `AdvanceFree` `AdvancePinned`, which without
@@ -146,6 +147,8 @@ pub enum Pass {
     Velocity,
     /// `Velocity`, then `Predict` of the next substep.
     Advance,
+    /// `Advance`, and `Tether` of what is free, which sees the few pins where they will be.
+    AdvanceTethered,
     /// `Advance` of what is free, then `Tether`, which sees the pins where they will be.
     AdvanceFree,
     /// `Advance` of what is pinned.
@@ -159,6 +162,9 @@ pub enum Pass {
     /// The normals of the surfaces.
     Normals,
 }
+
+/// The most pins that [`Pass::AdvanceTethered`] is for: where the substep began, they stand once more beside the particles.
+pub(crate) const FEW_PINS: usize = 8;
 
 /// Rounds of [`Pass::Divide`].
 pub(crate) const ROUNDS: u32 = 4;
@@ -232,13 +238,15 @@ pub struct Plan {
     runs: Vec<Run>,
 }
 
-/// What a plan needs to know of colliders.
+/// What a plan needs to know of colliders, and of pins.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Obstacles {
-    /// There are some.
+    /// There are some colliders.
     pub any: bool,
     /// Some impact has restitution.
     pub bounce: bool,
+    /// There are more pins than [`FEW_PINS`].
+    pub many_pins: bool,
 }
 
 /// Consecutive passes that may be played in any order.
@@ -303,7 +311,9 @@ impl Plan {
             self.substep.extend(tethers.then_some(Pass::Tether));
         } else if tethers {
             self.begin.push(Pass::Tether);
-            self.between.extend([Pass::AdvanceFree, Pass::AdvancePinned]);
+            let ways: &[Pass] =
+                if obstacles.many_pins { &[Pass::AdvanceFree, Pass::AdvancePinned] } else { &[Pass::AdvanceTethered] };
+            self.between.extend(ways);
         } else {
             self.between.push(Pass::Advance);
         }

@@ -123,8 +123,7 @@ begin   Tether
 substep Project { kind: distance, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
 substep Project { kind: distance, color: 1, span: Span { first: 2, count: 2 }, first_iteration: true }
 substep Project { kind: distance, color: 2, span: Span { first: 4, count: 2 }, first_iteration: true }
-between AdvanceFree
-between AdvancePinned
+between AdvanceTethered
 end     Velocity
 end     Finish
 end     Normals
@@ -157,13 +156,18 @@ end     Finish
 }
 
 #[test]
-fn a_substep_of_a_cloth_costs_6_dispatches_with_tethers_and_5_without() {
-    // Four phases of tiles or twelve colours, the tethers, and one sweep over the particles. A guard of speed that no noise can blur.
+fn a_substep_of_a_cloth_costs_5_dispatches_with_few_pins_and_6_with_many() {
+    // Four phases of tiles or twelve colours, and one sweep over the particles, which also pulls the tethers. A guard of speed that no noise
+    // can blur.
     for (execution, sweep) in [(Execution::Auto, 4), (Execution::Colors, 12)] {
         let settings = Settings { execution, ..Settings::default() };
         let dispatches = |tethers, settings| plan(&grid(64, 64, tethers), settings).dispatches_per_substep();
-        assert_eq!(dispatches(Some(Tethers::default()), settings), sweep + 2);
+        assert_eq!(dispatches(Some(Tethers::default()), settings), sweep + 1);
         assert_eq!(dispatches(None, settings), sweep + 1);
+        let mut many = grid(64, 64, Some(Tethers::default()));
+        (1..9).for_each(|particle| many.pin(particle).unwrap());
+        assert_eq!(many.pinned_particles().count(), 9);
+        assert_eq!(plan(&many, settings).dispatches_per_substep(), sweep + 2);
         assert_eq!(dispatches(Some(Tethers::default()), Settings { tethers: false, ..settings }), sweep + 1);
     }
 }
@@ -193,7 +197,7 @@ fn tethers_hold_once_a_substep_whatever_the_iterations() {
     let scene = grid(8, 8, Some(Tethers::default()));
     let whole = plan(&scene, settings);
     assert_eq!(whole.begin.last(), Some(&Pass::Tether));
-    assert_eq!(whole.between, [Pass::AdvanceFree, Pass::AdvancePinned]);
+    assert_eq!(whole.between, [Pass::AdvanceTethered]);
     assert_eq!(whole.substep.len(), 5 * 12);
     // Where the sweep over the particles is taken apart, a pass of their own.
     let windy = plan(&scene, Settings { wind: Some(Wind::default()), ..settings });
@@ -226,8 +230,7 @@ fn a_step_is_begin_then_substeps_with_between_between_them_then_end() {
         assert_eq!(count(Pass::Start), 1);
         assert_eq!(count(Pass::Predict), 1);
         assert_eq!(count(Pass::Tether), 1);
-        assert_eq!(count(Pass::AdvanceFree), substeps - 1);
-        assert_eq!(count(Pass::AdvancePinned), substeps - 1);
+        assert_eq!(count(Pass::AdvanceTethered), substeps - 1);
         assert_eq!(count(Pass::Velocity), 1);
         assert_eq!(count(Pass::Finish), 1);
         let further = (substeps as usize - 1) * plan.dispatches_per_substep();

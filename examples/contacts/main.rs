@@ -128,6 +128,8 @@ struct Play {
     /// Steps and substeps where nothing else is said.
     frames: u32,
     substeps: u32,
+    /// Velocity damping where nothing else is said [1/s].
+    damping: f32,
     /// Sweeps over the contacts and margin of the search where nothing else is said, not even by the level.
     contact_iterations: Option<u32>,
     margin: Option<f32>,
@@ -147,6 +149,7 @@ impl Default for Play {
             level: Some(SelfCollisionLevel::Particles),
             frames: 120,
             substeps: 20,
+            damping: 0.0,
             contact_iterations: None,
             margin: None,
             pairs_per_particle: None,
@@ -163,12 +166,15 @@ type Ready = (Demo, Options, Check);
 fn make(arguments: &Arguments, without: Option<f64>) -> anyhow::Result<Ready> {
     let mut options = arguments.options.clone();
     let play = (arguments.scene)(arguments)?;
-    let Play { mut demo, level, frames, substeps, drive, measure, check, .. } = play;
+    let Play { mut demo, level, frames, substeps, damping, drive, measure, check, .. } = play;
     if !is_given("--frames") {
         options.frames = frames;
     }
     if !is_given("--substeps") {
         options.substeps = substeps;
+    }
+    if !is_given("--damping") {
+        options.damping = damping;
     }
     demo.settings = options.settings();
     demo.settings.self_collision = arguments.self_collision.unwrap_or(level).map(|level| {

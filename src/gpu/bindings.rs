@@ -13,7 +13,9 @@ pub(super) struct Bindings {
     pub predict: wgpu::BindGroup,
     pub velocity: wgpu::BindGroup,
     pub advance: wgpu::BindGroup,
+    /// By which of the anchors are read, where there are any.
     pub advance_tethered: Option<[wgpu::BindGroup; 2]>,
+    pub advance_pinned: Option<wgpu::BindGroup>,
     pub finish: wgpu::BindGroup,
     pub tether: wgpu::BindGroup,
     pub normals: wgpu::BindGroup,
@@ -78,17 +80,20 @@ impl Bindings {
             ),
             velocity: bind(&pipelines.velocity, &motion),
             advance: bind(&pipelines.advance, &motion),
-            advance_tethered: pipelines.advance_tethered.as_ref().map(|stages| {
-                let [free, pinned] = stages;
-                [
-                    bind(free, &[motion.as_slice(), &[&b.tether_runs, &b.tethers, &b.anchors]].concat()),
-                    bind(pinned, &[motion.as_slice(), &[&b.pins, &b.anchors]].concat()),
-                ]
+            advance_tethered: pipelines.advance_tethered.as_ref().map(|[stage, _]| {
+                [0, 1].map(|side| {
+                    let own = [&b.tether_runs, &b.tethers, &b.anchors[side], &b.anchors[1 - side]];
+                    bind(stage, &[motion.as_slice(), &own].concat())
+                })
             }),
+            advance_pinned: pipelines
+                .advance_tethered
+                .as_ref()
+                .map(|[_, stage]| bind(stage, &[motion.as_slice(), &[&b.pins]].concat())),
             finish: bind(&pipelines.finish, &[&b.params, &b.displacements, &b.velocities, &b.status]),
             tether: bind(
                 &pipelines.tether,
-                &[&b.params, &b.positions, &b.displacements, &b.tether_runs, &b.tethers, &b.pins, &b.anchors],
+                &[&b.params, &b.positions, &b.displacements, &b.tether_runs, &b.tethers, &b.pins, &b.anchors[0]],
             ),
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
             whole: pipelines.whole.as_ref().zip(b.whole.as_ref()).map(|(stage, w)| {

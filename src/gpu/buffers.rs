@@ -14,7 +14,7 @@
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
 //! | tethers, targets | rows, see the shaders | host | tether, advance, targets |
 //! | tether runs, pins | `u32` | host | tether, advance |
-//! | anchors | the first pins | tether, advance | advance |
+//! | anchors | the pins, where they are few: at the start of this substep, and of the next | tether, advance | advance |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: tiles, patches | see `shaders/project/tile.wgsl`, `shaders/project_patch.wgsl` | – | projections |
 //! | of whole bodies: schedule, batches, records, lambdas | see `shaders/whole.wgsl` | host; whole | whole |
@@ -22,10 +22,11 @@
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |
 
-use super::pipelines::{MOST_ANCHORS, SPAN_STRIDE};
+use super::pipelines::SPAN_STRIDE;
 use crate::controls::{Controls, Params, Target};
 use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
+use crate::plan::FEW_PINS;
 use crate::scene::{Follower, Scene, TetheredBody};
 use crate::settings::Settings;
 use crate::whole::Whole;
@@ -94,7 +95,7 @@ pub(super) struct Buffers {
     pub tethers: wgpu::Buffer,
     pub tether_runs: wgpu::Buffer,
     pub pins: wgpu::Buffer,
-    pub anchors: wgpu::Buffer,
+    pub anchors: [wgpu::Buffer; 2],
     pub targets: wgpu::Buffer,
     pub materials: wgpu::Buffer,
     pub params: wgpu::Buffer,
@@ -292,6 +293,7 @@ impl Buffers {
 
         let (kinds, whole, spans) = Self::make_kinds(device, queue, cooked, keep_lambdas)?;
         let surface_count = if cooked.rings.is_empty() { 0 } else { count };
+        let anchors = || empty("anchors", (FEW_PINS * size_of::<AnchorRow>()) as u64, storage | uniform);
         Ok(Self {
             positions: empty("positions", count * 16, drawn)?,
             displacements: empty("displacements", count * 16, storage)?,
@@ -308,7 +310,7 @@ impl Buffers {
             tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
             tether_runs: maker.filled(queue, "tether_runs", &cooked.tether_runs, storage)?,
             pins: empty("pins", count * 4, storage)?,
-            anchors: empty("anchors", (MOST_ANCHORS * size_of::<AnchorRow>()) as u64, storage | uniform)?,
+            anchors: [anchors()?, anchors()?],
             targets: Self::make_targets(device, 16)?,
             materials: empty("materials", (controls.materials.len() * size_of::<ScaledMaterial>()) as u64, storage)?,
             params: empty("params", size_of::<Params>() as u64, uniform)?,
@@ -349,7 +351,7 @@ impl Buffers {
         let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
         let shape =
             sizes(&[bodies, followers, indices, ring_offsets, ring_corners, tethers, tether_runs, pins, targets]);
-        let figures = sizes(&[anchors, materials, params, spans, status]);
+        let figures = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status]);
         let whole = whole.as_ref().map_or(0, WholeBuffers::bytes);
         motion + shape + figures + whole + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }

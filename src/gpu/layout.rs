@@ -182,5 +182,5 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
 #[test]
 fn anchors_lie_as_in_the_prelude() {
     assert_eq!(on_gpu("", "Anchor"), on_host!(AnchorRow { position, particle, displacement, padding }));
-    assert!(super::pipelines::PRELUDE.contains(&format!("const MOST_ANCHORS = {}u;", super::pipelines::MOST_ANCHORS)));
+    assert!(super::pipelines::PRELUDE.contains(&format!("const MOST_ANCHORS = {}u;", crate::plan::FEW_PINS)));
 }

@@ -7,6 +7,7 @@ use super::{tiles, whole};
 use crate::cooked::{Cooked, CookedKind};
 use crate::kinds::{Function, KindInfo, group};
 use crate::patches;
+use crate::plan::FEW_PINS;
 
 /// Threads in a workgroup; the default of `WORKGROUP_SIZE` in the prelude follows it.
 pub(super) const WORKGROUP_SIZE: u32 = 128;
@@ -14,13 +15,10 @@ pub(super) const WORKGROUP_SIZE: u32 = 128;
 /// Bytes from one row of the span buffer to the next: the alignment that dynamic offsets need everywhere.
 pub(super) const SPAN_STRIDE: u32 = 256;
 
-/// The most pins that are kept in a uniform buffer too: `MOST_ANCHORS` of the prelude.
-pub(super) const MOST_ANCHORS: usize = 8;
-
-/// How many of them the pass AdvanceFree is made for, given the pins: a power of two, so that it seldom has to be made anew, or 0, by which it
-/// reads them where they lie.
+/// How many anchors, pins that are kept in a uniform buffer too, the pass AdvanceTethered is made for, given the pins: a power of two, so
+/// that it seldom has to be made anew; or 0, by which it becomes AdvanceFree and reads the pins where they lie.
 pub(super) fn anchor_count(pin_count: usize) -> u32 {
-    if pin_count > MOST_ANCHORS { 0 } else { pin_count.max(1).next_power_of_two() as u32 }
+    if pin_count > FEW_PINS { 0 } else { pin_count.max(1).next_power_of_two() as u32 }
 }
 
 pub(super) const PRELUDE: &str = concat!(
@@ -65,7 +63,7 @@ pub(super) struct Pipelines {
     pub predict: Stage,
     pub velocity: Stage,
     pub advance: Stage,
-    /// `None` where nothing is tethered.
+    /// AdvanceTethered or AdvanceFree, and AdvancePinned; `None` where nothing is tethered.
     pub advance_tethered: Option<[Stage; 2]>,
     /// What its first is made for.
     pub anchor_count: u32,
@@ -96,10 +94,10 @@ pub(super) struct KindStages {
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
 const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
-/// Of what is tethered: params, positions, displacements, residuals, status; runs, tethers, anchors.
-const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Write, Read, Read, Uniform];
-/// Of its pins: the same five; pins, anchors.
-const PINNED: [Slot; 7] = [Uniform, Write, Write, Write, Write, Read, Write];
+/// Of what is tethered: params, positions, displacements, residuals, status; runs, tethers, anchors, those of the next substep.
+const TETHERED: [Slot; 9] = [Uniform, Write, Write, Write, Write, Read, Read, Uniform, Write];
+/// Of its pins: the same five; pins.
+const PINNED: [Slot; 6] = [Uniform, Write, Write, Write, Write, Read];
 /// Of whole bodies: schedule, params, positions, displacements, residuals, status; batches, records, λ, materials.
 const WHOLE: [Slot; 10] = [Span, Uniform, Write, Write, Write, Write, Read, Read, Write, Read];
 /// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
@@ -151,7 +149,7 @@ impl Pipelines {
 }
 
 impl Pipelines {
-    /// The pass AdvanceFree, for so many pins.
+    /// The pass AdvanceTethered, or AdvanceFree, for so many pins.
     pub fn make_advance_free(device: &wgpu::Device, cooked: &Cooked, pin_count: usize) -> Stage {
         let (entry, text) = ("velocity_tether", include_str!("../../shaders/velocity.wgsl"));
         let most = f64::from(cooked.most_tethers);

@@ -120,6 +120,7 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::FindCrossings => "find_crossings",
         Pass::Velocity => "velocity",
         Pass::Advance => "advance",
+        Pass::AdvanceTethered => "advance_tethered",
         Pass::AdvanceFree => "advance_free",
         Pass::AdvancePinned => "advance_pinned",
         Pass::BodyDamping => "body_damping",

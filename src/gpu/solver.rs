@@ -53,6 +53,8 @@ pub struct Solver {
     pub(super) keep_lambdas: bool,
     /// Steps recorded since the start or the last reset.
     pub(super) steps: u32,
+    /// Which of the two buffers of anchors the next substep reads, by what was recorded last.
+    anchor_side: usize,
     /// The substep h \[s\] of what was recorded last.
     pub(super) recorded_substep: f32,
     /// Real time that no step has used yet \[s\].
@@ -119,6 +121,7 @@ impl Solver {
             target_room: 16,
             keep_lambdas,
             steps: 0,
+            anchor_side: 0,
             recorded_substep: settings.substep(),
             accumulator: 0.0,
         };
@@ -165,7 +168,8 @@ impl Solver {
         }
         let plan = &self.controls.plan;
         let (substeps, first) = (self.controls.settings.substeps, self.steps);
-        self.record(encoder, (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step))), timestamps);
+        self.anchor_side =
+            self.record(encoder, (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step))), timestamps);
         self.steps = first.wrapping_add(steps);
         if steps > 0 {
             self.controls.colliders.arrive();
@@ -184,23 +188,26 @@ impl Solver {
         let plan = &self.controls.plan;
         let mut arrives = false;
         let passes = passes.into_iter().filter(|pass| plan.contains(pass));
-        self.record(encoder, passes.inspect(|pass| arrives |= *pass == Pass::Arrive), timestamps);
+        self.anchor_side = self.record(encoder, passes.inspect(|pass| arrives |= *pass == Pass::Arrive), timestamps);
         if arrives {
             self.controls.colliders.arrive();
         }
     }
 
+    /// Returns which of the anchors is to be read next.
     fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         passes: impl Iterator<Item = Pass>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
-    ) {
+    ) -> usize {
         let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes };
-        let mut recorder = Recorder { pass: encoder.begin_compute_pass(&descriptor), last: None };
+        let mut recorder =
+            Recorder { pass: encoder.begin_compute_pass(&descriptor), last: None, anchor_side: self.anchor_side };
         for pass in passes {
             self.play(&mut recorder, pass);
         }
+        recorder.anchor_side
     }
 
     /// The GPU's side of [`crate::Reference::play`].
@@ -250,14 +257,21 @@ impl Solver {
                 let offset = self.buffers.kinds[kind].hubs_offset();
                 recorder.dispatch(&p.gather_hubs, &b.kinds[kind].gather_hubs, &[offset], count);
             }
-            Pass::Tether => recorder.dispatch(&p.tether, &b.tether, &[], particles),
+            Pass::Tether => {
+                recorder.anchor_side = 0;
+                recorder.dispatch(&p.tether, &b.tether, &[], particles);
+            }
             Pass::Velocity => recorder.dispatch(&p.velocity, &b.velocity, &[], particles),
             Pass::Advance => recorder.dispatch(&p.advance, &b.advance, &[], particles),
-            Pass::AdvanceFree | Pass::AdvancePinned => {
-                let (turn, count) =
-                    if pass == Pass::AdvanceFree { (0, particles) } else { (1, self.controls.pins.len() as u32) };
-                if let (Some(stages), Some(bindings)) = (&p.advance_tethered, &b.advance_tethered) {
-                    recorder.dispatch(&stages[turn], &bindings[turn], &[], count);
+            Pass::AdvanceTethered | Pass::AdvanceFree => {
+                if let (Some([stage, _]), Some(bindings)) = (&p.advance_tethered, &b.advance_tethered) {
+                    recorder.dispatch(stage, &bindings[recorder.anchor_side], &[], particles);
+                    recorder.anchor_side = 1 - recorder.anchor_side;
+                }
+            }
+            Pass::AdvancePinned => {
+                if let (Some([_, stage]), Some(bindings)) = (&p.advance_tethered, &b.advance_pinned) {
+                    recorder.dispatch(stage, bindings, &[], self.controls.pins.len() as u32);
                 }
             }
             Pass::BodyDamping => {
@@ -355,6 +369,7 @@ enum Projection {
 struct Recorder<'a> {
     pass: wgpu::ComputePass<'a>,
     last: Option<&'a Stage>,
+    anchor_side: usize,
 }
 
 impl<'a> Recorder<'a> {

@@ -185,6 +185,10 @@ impl Reference {
                 });
                 self.substep += 1;
             }
+            Pass::AdvanceTethered => {
+                self.play_planned(Pass::AdvanceFree);
+                self.play_planned(Pass::AdvancePinned);
+            }
             Pass::AdvanceFree => {
                 for i in particles {
                     if self.controls.inverse_masses[i] != 0.0 {
