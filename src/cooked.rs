@@ -211,6 +211,11 @@ impl CookedKind {
         !self.tiling.is_empty() && self.split.span.count < self.len() as u32
     }
 
+    /// Whether any pass reads the records.
+    pub fn needs_records(&self) -> bool {
+        self.split.span.count > 0 || !self.tiling.holds_all(self.len())
+    }
+
     /// Whether any is solved in a patch.
     pub fn has_patches(&self) -> bool {
         !self.patching.is_empty() && self.split.span.count < self.len() as u32

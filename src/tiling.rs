@@ -144,6 +144,11 @@ impl Tiling {
         any
     }
 
+    /// Whether the shader of the tiles holds the parameters of all of so many constraints, so that nothing reads their records.
+    pub fn holds_all(&self, constraints: usize) -> bool {
+        self.order.len() == constraints && self.shared.iter().all(Option::is_some)
+    }
+
     /// The slots that any link of the pattern names, in ascending order.
     pub fn slots(&self, arity: usize) -> Vec<u32> {
         let named =

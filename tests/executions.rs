@@ -96,6 +96,32 @@ fn every_stage_agrees_where_parameters_stand_in_the_shader() {
     }
 }
 
+/// Where the shader of the tiles holds all parameters, the records take no memory on the GPU, until one of them is changed.
+#[test]
+fn records_that_nothing_reads_are_not_uploaded() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    add_cloth(&mut scene, 14, 9, Bending::Springs, 0.0);
+    let settings = Settings { execution: Execution::Tiles, ..clusters() };
+    let records = 16 * scene.constraint_count_of(Distance::INFO) as u64;
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    let alike = pair.solver.memory_bytes();
+    pair.play(1, TOLERANCE, "alike");
+    let old = scene.distances(30..31).next().unwrap();
+    assert!(pair.solver.set_constraint(30, Distance { rest_length: f32::NAN, ..old }).is_err());
+    change!(pair, set_constraint(30, Distance { rest_length: 1.3 * old.rest_length, ..old }));
+    let unlike = pair.solver.memory_bytes();
+    assert!((records - 16..=records).contains(&(unlike - alike)), "{alike}, {unlike}, {records}");
+    pair.play(2, TOLERANCE, "one of them changed");
+    change!(pair, set_settings(Settings { iterations: 2, execution: Execution::Colors, ..settings }));
+    pair.play(2, TOLERANCE, "by colours");
+    change!(pair, set_settings(settings));
+    pair.play(2, TOLERANCE, "in tiles again");
+    pair.solver.reset();
+    pair.reference.reset();
+    pair.play(2, TOLERANCE, "reset");
+}
+
 #[test]
 fn a_grid_takes_four_dispatches_in_place_of_twelve() {
     let mut scene = Scene::new();

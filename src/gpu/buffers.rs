@@ -27,8 +27,9 @@ use crate::controls::{Controls, Params, Target};
 use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
 use crate::plan::FEW_PINS;
-use crate::scene::{Follower, Scene, TetheredBody};
+use crate::scene::{ConstraintSet, Follower, Scene, TetheredBody};
 use crate::settings::Settings;
+use crate::tiling::Tiling;
 use crate::whole::Whole;
 use crate::xpbd::ScaledMaterial;
 use std::cell::Cell;
@@ -379,7 +380,8 @@ impl Buffers {
             let split = &kind.split;
             let impulse_rows = kind.impulse_count() as u64 * if kind.info.is_group() { 2 } else { 1 };
             // Those of whole bodies stand elsewhere.
-            let records = if cooked.whole.is_some() { &[] } else { kind.records.as_slice() };
+            let stand_here = cooked.whole.is_none() && kind.needs_records();
+            let records = if stand_here { kind.records.as_slice() } else { &[] };
             let keep_lambdas = keep_lambdas && cooked.whole.is_none();
             let lambda_count = if keep_lambdas { (kind.len() * kind.info.lambda_count()) as u64 } else { 0 };
             kinds.push(KindBuffers {
@@ -431,6 +433,12 @@ impl Buffers {
         }
     }
 
+    /// All records of a kind.
+    pub fn make_records(device: &wgpu::Device, queue: &wgpu::Queue, kind: &CookedKind) -> Result<wgpu::Buffer> {
+        let label = format!("records.{}", kind.info.name);
+        Maker::new(device).filled(queue, &label, &kind.records, BufferUsages::STORAGE)
+    }
+
     /// Room for accelerations, where anything but gravity accelerates.
     pub fn make_accelerations(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
         let count = if controls.params().accelerated == 1 { controls.scene.particle_count() } else { 0 };
@@ -469,6 +477,11 @@ fn tether_count(scene: &Scene) -> u64 {
 ///
 /// Request the device with them, or with more: `supple::gpu::Context::new(supple::required_limits(&scene))`.
 pub fn required_limits(scene: &Scene) -> wgpu::Limits {
+    limits(scene, |_| true, 0)
+}
+
+/// The defaults, raised for what a scene has in any case, for the records of those sets that have them on the GPU, and to `least` bytes.
+fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u64) -> wgpu::Limits {
     let particles = scene.particle_count() as u64;
     let tethers = tether_count(scene) * 8;
     let sizes = [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, particles * 16];
@@ -476,9 +489,10 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     let records = scene.constraints.iter().map(|set| {
         let overflow = u64::from(set.overflow_count(scene.particle_count()));
         let groups = (set.rows.len() as u64).max(u64::from(set.slot_count));
-        (set.words.len() as u64 * 4).max(overflow * set.info.arity as u64 * 16).max(groups * 32)
+        let records = if has_records(set) { set.words.len() as u64 * 4 } else { 0 };
+        records.max(overflow * set.info.arity as u64 * 16).max(groups * 32)
     });
-    let largest = sizes.into_iter().chain(records).max().unwrap_or(0).next_multiple_of(256);
+    let largest = sizes.into_iter().chain(records).fold(least, u64::max).next_multiple_of(256);
     let defaults = wgpu::Limits::default();
     wgpu::Limits {
         max_storage_buffer_binding_size: defaults.max_storage_buffer_binding_size.max(largest),
@@ -488,9 +502,9 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
 }
 
 /// The limits that a device needs for a scene that is run with the given settings: those of [`required_limits`], raised for the pairs of
-/// self-collision, and for what whole bodies have in one buffer ([`crate::Execution::Whole`]).
+/// self-collision, and for what whole bodies have in one buffer ([`crate::Execution::Whole`]); lowered where tiles hold all constraints of a kind,
+/// and need no records, until [`crate::Solver::set_constraint`] tells one from the others.
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
-    let limits = required_limits(scene);
     let contacts = settings.self_collision.map_or(0, |own| {
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
         // Half as many contacts as pairs, of three times the size; and six elements a particle of a closed mesh, with the wings of three.
@@ -501,10 +515,10 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         let words = whole.words.len() as u64 * 4 + tether_count(scene) * 8;
         words.max(whole.record_words.max(whole.lambda_count) as u64 * 4)
     });
-    let largest = contacts.max(whole).next_multiple_of(256);
-    wgpu::Limits {
-        max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size.max(largest),
-        max_buffer_size: limits.max_buffer_size.max(largest),
-        ..limits
-    }
+    let most = wgpu::Limits::default().max_storage_buffer_binding_size;
+    // Looked at only where it matters, as it takes as long as most of the cooking.
+    let has_records = |set: &ConstraintSet| {
+        set.words.len() as u64 * 4 <= most || !settings.tiles() || !Tiling::new(set, &scene.grids).holds_all(set.len())
+    };
+    limits(scene, has_records, contacts.max(whole))
 }

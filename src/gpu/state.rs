@@ -64,7 +64,9 @@ impl Solver {
     ///
     /// # Errors
     /// It must exist and have the same particles, its parameters must be in range. The rest shape of a group stays.
+    /// [`crate::Error::LimitExceeded`] where all constraints of a kind were alike, so that their records were not on the GPU, and are too large for it.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
+        self.upload_records(kind_index(K::INFO))?;
         let ChangedConstraint { kind, first, words, other } = self.controls.set_constraint(index, constraint)?;
         if other {
             // Once at most: then no shader of this kind holds parameters. It cannot fail but by a lost device.
@@ -75,6 +77,18 @@ impl Solver {
         }
         let (records, begin) = self.buffers.records_of(&self.controls.cooked, kind);
         self.write(records, begin + first, &words);
+        Ok(())
+    }
+
+    /// Uploads the records of a kind where its shader has held all that they say.
+    fn upload_records(&mut self, kind: usize) -> Result<()> {
+        let (device, queue, cooked) = (&self.device, &self.queue, &self.controls.cooked);
+        let size = size_of_val(cooked.kinds[kind].records.as_slice()) as u64;
+        if cooked.whole.is_none() && self.buffers.kinds[kind].records.size() < size {
+            let make = || Buffers::make_records(device, queue, &cooked.kinds[kind]);
+            self.buffers.kinds[kind].records = guarded(device, make)?;
+            self.rebind();
+        }
         Ok(())
     }
 
