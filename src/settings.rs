@@ -369,7 +369,7 @@ impl Settings {
 }
 
 /// `Ok` where all components are finite and at most a million, so that their squares stay far from the end of `f32`.
-fn check_moderate(what: &str, value: [f32; 3]) -> Result<()> {
+pub(crate) fn check_moderate(what: &str, value: [f32; 3]) -> Result<()> {
     check_finite(|| what.into(), value)?;
     match value.into_iter().find(|component| component.abs() > 1e6) {
         None => Ok(()),

@@ -9,6 +9,7 @@ mod buffers;
 mod contacts;
 mod context;
 mod fastest;
+mod instances;
 #[cfg(test)]
 mod layout;
 mod pipelines;
@@ -24,6 +25,7 @@ mod whole;
 pub use buffers::{required_limits, required_limits_with};
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};
 pub use fastest::fastest_execution;
+pub use instances::Instances;
 pub use profile::{Profile, Run, pass_name};
 pub use readback::Readback;
 pub use solver::{Diagnostics, Solver};

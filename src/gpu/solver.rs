@@ -196,8 +196,7 @@ impl Solver {
         passes: impl Iterator<Item = Pass>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) {
-        let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes };
-        let mut recorder = Recorder { pass: encoder.begin_compute_pass(&descriptor), last: None };
+        let mut recorder = Recorder::new(encoder, timestamp_writes);
         for pass in passes {
             self.play(&mut recorder, pass);
         }
@@ -352,12 +351,20 @@ enum Projection {
 }
 
 /// A compute pass, and the stage that is set in it.
-struct Recorder<'a> {
+pub(super) struct Recorder<'a> {
     pass: wgpu::ComputePass<'a>,
     last: Option<&'a Stage>,
 }
 
 impl<'a> Recorder<'a> {
+    pub fn new(
+        encoder: &'a mut wgpu::CommandEncoder,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
+    ) -> Self {
+        let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes };
+        Self { pass: encoder.begin_compute_pass(&descriptor), last: None }
+    }
+
     fn dispatch(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], threads: u32) {
         self.dispatch_groups(stage, bindings, offsets, threads.div_ceil(WORKGROUP_SIZE));
     }
@@ -395,7 +402,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn dispatch_groups(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], groups: u32) {
+    pub fn dispatch_groups(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], groups: u32) {
         if groups == 0 {
             return;
         }

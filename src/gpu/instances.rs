@@ -1,0 +1,740 @@
+//! Instances of one asset on the GPU: their buffers, their two passes, and what may change while they run.
+
+use super::buffers::{Maker, Status};
+use super::pipelines::Slot::{Read, Uniform, Write};
+use super::pipelines::{Slot, Stage, WORKGROUP_SIZE};
+use super::readback::{Readback, decode_scalars, decode_vectors};
+use super::reading::{read, request_status};
+use super::solver::{Diagnostics, Recorder, needs_lambdas};
+use super::{guarded, whole};
+use crate::controls::Params;
+use crate::error::{Error, Result};
+use crate::instances::{Crowd, Instance, InstanceId, Placement};
+use crate::kinds::{Kind, kind_index};
+use crate::reference::normal;
+use crate::scene::{Material, MaterialId, Scene};
+use crate::settings::Settings;
+use crate::whole::Whole;
+use crate::xpbd::ScaledMaterial;
+use glam::Vec3;
+use wgpu::BufferUsages;
+
+/// What a dispatch plays: `Crowd` in `shaders/instances.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct CrowdRow {
+    pub substeps: u32,
+    pub iterations: u32,
+    pub tethers: u32,
+    pub count: u32,
+}
+
+/// Of instances.wgsl: crowd, params, materials; positions, velocities, motions, status, live, batches, records, λ.
+const PLAY: [Slot; 11] = [Uniform, Uniform, Uniform, Write, Write, Write, Write, Read, Read, Read, Write];
+/// Of instances_normals.wgsl: crowd, params, positions, live, batches, status, normals.
+const NORMALS: [Slot; 7] = [Uniform, Uniform, Read, Read, Read, Write, Write];
+
+/// Instances of one asset: thousands of flags, ropes or leaves that are cooked once. Each is kept by one workgroup, which plays all substeps of a
+/// step, so that a step takes two dispatches however many there are.
+///
+/// The asset is a [`Scene`] of 1024 particles at most in all, of any number of bodies. What it is stands in the GPU's memory once; an instance takes
+/// 64 bytes a particle, 80 with surfaces, and some more for λ where that is kept and for an instance that has pins or targets of its own. Each has a
+/// place, a turn, a size ([`Placement`]), and a wind on top of that of the settings.
+///
+/// Particle k of the instance in slot s is row s · n + k of [`Instances::positions`], n being [`Instances::particle_count`]. All are drawn by one
+/// call: bind positions and [`Instances::live`], use the triangles of the asset as the index buffer, and
+/// `draw_indexed(0..3 * triangles, 0, 0..instances.len())`; the vertex shader reads
+/// `positions[live[instance_index] * n + vertex_index]`.
+///
+/// It plays as [`crate::Execution::Whole`] does, whatever the settings have there; with the same order of passes as where anything accelerates
+/// ([`crate::plan`]). Not to be had: groups (pressure, shape matching), followers, colliders, self-collision, forces, damping of bodies, other sweeps.
+///
+/// ```no_run
+/// # fn main() -> supple::Result<()> {
+/// use supple::{ClothGrid, Instance, Instances, Placement, Scene, Settings};
+/// let mut flag = Scene::new();
+/// let cloth = flag.add_cloth_grid(&ClothGrid { columns: 32, rows: 32, ..ClothGrid::default() })?;
+/// flag.pin(cloth.particles.start)?;
+/// let settings = Settings::default();
+/// let gpu = supple::gpu::Context::new(Instances::required_limits(&flag, 1000, &settings))?;
+/// let mut flags = Instances::new(&gpu.device, &gpu.queue, &flag, 1000, settings)?;
+/// for k in 0..1000 {
+///     flags.spawn(&Instance { placement: Placement::at([2.0 * k as f32, 0.0, 0.0]), ..Instance::default() })?;
+/// }
+/// let mut encoder = gpu.device.create_command_encoder(&Default::default());
+/// flags.encode(&mut encoder, 1);
+/// gpu.queue.submit([encoder.finish()]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Instances {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    crowd: Crowd,
+    /// Of the asset as it lies; empty without surfaces.
+    asset_normals: Vec<Vec3>,
+    play: Stage,
+    normals_stage: Stage,
+    buffers: Buffers,
+    bindings: [wgpu::BindGroup; 2],
+    keep_lambdas: bool,
+}
+
+#[derive(Debug)]
+struct Buffers {
+    crowd: wgpu::Buffer,
+    params: wgpu::Buffer,
+    materials: wgpu::Buffer,
+    positions: wgpu::Buffer,
+    velocities: wgpu::Buffer,
+    motions: wgpu::Buffer,
+    status: wgpu::Buffer,
+    live: wgpu::Buffer,
+    batches: wgpu::Buffer,
+    records: wgpu::Buffer,
+    lambdas: wgpu::Buffer,
+    normals: wgpu::Buffer,
+}
+
+impl Buffers {
+    fn new(device: &wgpu::Device, queue: &wgpu::Queue, crowd: &Crowd, keep_lambdas: bool) -> Result<Self> {
+        let maker = Maker::new(device);
+        let (storage, uniform) = (BufferUsages::STORAGE, BufferUsages::UNIFORM);
+        let drawn = storage | BufferUsages::VERTEX;
+        let capacity = u64::from(crowd.capacity);
+        let count = capacity * crowd.particle_count() as u64;
+        let cooked = &crowd.controls.cooked;
+        let surface_count = if cooked.rings.is_empty() { 0 } else { count };
+        let records = cooked.whole.as_ref().map(|whole| whole.records(&cooked.kinds)).unwrap_or_default();
+        let empty = |label: &str, size, usage| maker.empty(&format!("instances.{label}"), size, usage);
+        Ok(Self {
+            crowd: empty("crowd", size_of::<CrowdRow>() as u64, uniform)?,
+            params: empty("params", size_of::<Params>() as u64, uniform)?,
+            materials: empty("materials", (material_count(crowd) * size_of::<ScaledMaterial>()) as u64, uniform)?,
+            positions: empty("positions", count * 16, drawn)?,
+            velocities: empty("velocities", count * 16, drawn)?,
+            motions: empty("motions", (count + capacity) * 32, storage)?,
+            status: maker.filled(queue, "instances.status", &[Status::NEW], storage)?,
+            live: empty("live", capacity * 4, drawn)?,
+            batches: maker.filled(queue, "instances.batches", &crowd.words, storage)?,
+            records: maker.filled(queue, "instances.records", &records, storage)?,
+            lambdas: make_lambdas(&maker, crowd, keep_lambdas)?,
+            normals: empty("normals", surface_count * 16, drawn)?,
+        })
+    }
+
+    /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
+    fn bytes(&self) -> u64 {
+        let Self {
+            crowd,
+            params,
+            materials,
+            positions,
+            velocities,
+            motions,
+            status,
+            live,
+            batches,
+            records,
+            lambdas,
+            normals,
+        } = self;
+        let state = [positions, velocities, motions, live, lambdas, normals];
+        let rest = [crowd, params, materials, status, batches, records];
+        state.iter().chain(&rest).map(|buffer| buffer.size()).sum()
+    }
+
+    fn bind(&self, device: &wgpu::Device, play: &Stage, normals: &Stage) -> [wgpu::BindGroup; 2] {
+        let b = self;
+        let state = [&b.crowd, &b.params, &b.materials, &b.positions, &b.velocities, &b.motions, &b.status, &b.live];
+        let asset = [&b.batches, &b.records, &b.lambdas];
+        let surfaces = [&b.crowd, &b.params, &b.positions, &b.live, &b.batches, &b.status, &b.normals];
+        [play.bind(device, &[state.as_slice(), &asset].concat()), normals.bind(device, &surfaces)]
+    }
+}
+
+/// Uniform buffers are never empty.
+fn material_count(crowd: &Crowd) -> usize {
+    crowd.controls.materials.len().max(1)
+}
+
+/// Multipliers that each instance has room for: a multiple of every kind's count.
+fn lambda_room(crowd: &Crowd) -> usize {
+    crowd.controls.cooked.whole.as_ref().map_or(0, |whole| whole.lambda_count.next_multiple_of(3))
+}
+
+fn make_lambdas(maker: &Maker<'_>, crowd: &Crowd, keep_lambdas: bool) -> Result<wgpu::Buffer> {
+    let count = if keep_lambdas { lambda_room(crowd) as u64 * u64::from(crowd.capacity) } else { 0 };
+    maker.empty("instances.lambdas", count * 4, BufferUsages::STORAGE)
+}
+
+/// Threads of a workgroup: as many as a small asset has particles.
+fn lanes(crowd: &Crowd) -> u32 {
+    (crowd.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
+}
+
+/// The constants of an asset in its shaders.
+fn constants(crowd: &Crowd) -> String {
+    let (places, count) = (&crowd.places, crowd.particle_count());
+    let numbers = [
+        ("ASSET_PARTICLES", count),
+        ("MATERIALS", material_count(crowd)),
+        ("LAMBDA_ROOM", lambda_room(crowd)),
+        ("RINGS_AT", places.rings),
+        ("CORNERS_AT", places.corners),
+        ("SLOTS_AT", places.slots),
+        ("ROWS_OF_SLOTS", 2 * count * crowd.capacity as usize),
+    ];
+    let lines: String = numbers.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
+    lines + &format!("const SURFACES = {};\n", !crowd.controls.cooked.rings.is_empty())
+}
+
+/// The text of the pass that plays, without the prelude.
+pub(super) fn pass(constants: &str, whole: &Whole) -> String {
+    let pass = include_str!("../../shaders/instances.wgsl");
+    [pass, include_str!("../../shaders/shared/air.wgsl"), constants, &whole::sweep(whole)].join("\n")
+}
+
+fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool) -> Stage {
+    let none = Whole::default();
+    let text = pass(&constants(crowd), crowd.controls.cooked.whole.as_ref().unwrap_or(&none));
+    let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
+    let size = ("WORKGROUP_SIZE", f64::from(lanes(crowd)));
+    Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size])
+}
+
+fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
+    let (pass, shared) =
+        (include_str!("../../shaders/instances_normals.wgsl"), include_str!("../../shaders/shared/normal.wgsl"));
+    let text = [pass, shared, &constants(crowd)].join("\n");
+    let (name, size) = ("instances_normals", ("WORKGROUP_SIZE", f64::from(lanes(crowd))));
+    Stage::new(device, name, name, &text, &NORMALS, &[size])
+}
+
+/// Limits that a device must have, as [`wgpu::Limits`] names them.
+fn demands(crowd: &Crowd) -> [(&'static str, u32, fn(&wgpu::Limits) -> u32); 5] {
+    let materials = (material_count(crowd) * size_of::<ScaledMaterial>()) as u32;
+    [
+        ("max_storage_buffers_per_shader_stage", 8, |limits| limits.max_storage_buffers_per_shader_stage),
+        ("max_compute_invocations_per_workgroup", lanes(crowd), |limits| limits.max_compute_invocations_per_workgroup),
+        ("max_compute_workgroups_per_dimension", 65_535, |limits| limits.max_compute_workgroups_per_dimension),
+        ("max_compute_workgroup_storage_size", crowd.particle_count() as u32 * 16, |limits| {
+            limits.max_compute_workgroup_storage_size
+        }),
+        ("max_uniform_buffer_binding_size", materials, |limits| {
+            u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX)
+        }),
+    ]
+}
+
+impl Instances {
+    /// Cooks an asset, and makes room for so many instances of it. The uploads travel with the queue's next submission.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] for an asset without particles; [`Error::TooLarge`] for more than 1024, more than 64 constraints of a kind at one of them,
+    /// more than 4096 materials, or settings of so many substeps and iterations that a thread would turn more than 60 000 times in a step;
+    /// [`Error::NotInstanced`] for groups, followers and colliders; [`Error::InvalidValue`] for settings out of range or not to be had, or no
+    /// capacity; [`Error::LimitExceeded`] where the device's limits are too small (see [`Instances::required_limits`]); [`Error::Gpu`].
+    pub fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        asset: &Scene,
+        capacity: u32,
+        settings: Settings,
+    ) -> Result<Self> {
+        let crowd = Crowd::new(asset, capacity, settings)?;
+        let limits = device.limits();
+        for (limit, needed, available) in demands(&crowd) {
+            let (needed, available) = (u64::from(needed), u64::from(available(&limits)));
+            if needed > available {
+                return Err(Error::LimitExceeded {
+                    what: "an asset that is instanced".into(),
+                    limit,
+                    needed,
+                    available,
+                });
+            }
+        }
+        let keep_lambdas = needs_lambdas(&settings);
+        let (play, normals_stage, buffers) = guarded(device, || {
+            let buffers = Buffers::new(device, queue, &crowd, keep_lambdas)?;
+            Ok((make_play(device, &crowd, keep_lambdas), make_normals(device, &crowd), buffers))
+        })?;
+        let rings = &crowd.controls.cooked.rings;
+        let position = |particle: usize| Vec3::from(asset.positions[particle]);
+        let count = if rings.is_empty() { 0 } else { asset.particle_count() };
+        let asset_normals = (0..count).map(|particle| normal(rings, particle, position)).collect();
+        let bindings = buffers.bind(device, &play, &normals_stage);
+        let (device, queue) = (device.clone(), queue.clone());
+        let instances =
+            Self { device, queue, crowd, asset_normals, play, normals_stage, buffers, bindings, keep_lambdas };
+        instances.upload_settings();
+        Ok(instances)
+    }
+
+    /// The limits that a device needs for so many instances of an asset, whatever pins they have of their own: the defaults, raised where a buffer is
+    /// larger. The defaults alone for what [`Instances::new`] does not take.
+    pub fn required_limits(asset: &Scene, capacity: u32, settings: &Settings) -> wgpu::Limits {
+        let defaults = wgpu::Limits::default();
+        let Ok(crowd) = Crowd::new(asset, capacity, *settings) else { return defaults };
+        let (capacity, count) = (u64::from(capacity), asset.particle_count() as u64);
+        let lambdas = if needs_lambdas(settings) { lambda_room(&crowd) as u64 * capacity * 4 } else { 0 };
+        let records = crowd.controls.cooked.whole.as_ref().map_or(0, |whole| whole.record_words as u64 * 4);
+        let sizes = [(count + 1) * capacity * 32, crowd.most_words() as u64 * 4, lambdas, records];
+        let largest = sizes.into_iter().max().unwrap_or(0).next_multiple_of(256);
+        wgpu::Limits {
+            max_storage_buffer_binding_size: defaults.max_storage_buffer_binding_size.max(largest),
+            max_buffer_size: defaults.max_buffer_size.max(largest),
+            ..defaults
+        }
+    }
+
+    /// Adds an instance, in the slot of a removed one where there is any; nothing of that is left in it.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`] where there are as many as the capacity; its figures must be in range, its pinned particles must exist;
+    /// [`Error::LimitExceeded`] where pins of its own need more room than the device has.
+    pub fn spawn(&mut self, instance: &Instance) -> Result<InstanceId> {
+        let ids = self.spawn_many(std::slice::from_ref(instance))?;
+        ids.first().copied().ok_or(Error::Empty { what: "the list of what was spawned" })
+    }
+
+    /// Adds instances at once, which is much faster for many.
+    ///
+    /// # Errors
+    /// As [`Instances::spawn`]; then none is added.
+    pub fn spawn_many(&mut self, instances: &[Instance]) -> Result<Vec<InstanceId>> {
+        self.crowd.check(instances)?;
+        self.make_blocks(self.crowd.blocks_short(instances))?;
+        let first = self.crowd.live.len();
+        let ids: Vec<InstanceId> = instances.iter().map(|instance| self.crowd.spawn(instance)).collect();
+        self.write(&self.buffers.live, first, &self.crowd.live[first..]);
+        // Neighbours are written together: every write costs a buffer.
+        for run in self.crowd.live[first..].chunk_by(|a, b| a + 1 == *b) {
+            self.write_start(run);
+            if let [start, .., end] | [start @ end] = *run {
+                self.write_words(self.crowd.row_words(start).start..self.crowd.row_words(end).end);
+            }
+            run.iter().for_each(|&slot| self.write_words(self.crowd.own_words(slot)));
+        }
+        self.upload_crowd();
+        Ok(ids)
+    }
+
+    /// Removes an instance; the last of [`Instances::live`] takes its place there. It costs nothing any more.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`].
+    pub fn remove(&mut self, id: InstanceId) -> Result<()> {
+        let slot = self.crowd.slot(id)?;
+        let place = self.crowd.remove(slot);
+        if let Some(moved) = self.crowd.live.get(place) {
+            self.write(&self.buffers.live, place, &[*moved]);
+        }
+        self.upload_crowd();
+        Ok(())
+    }
+
+    /// Puts an instance elsewhere, turned and scaled, at the start of the next step: its momentary shape is carried along as a rigid body, velocities
+    /// are turned and keep their size, and the jump makes none. Its targets are forgotten.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`]; the placement must be in range.
+    pub fn teleport(&mut self, id: InstanceId, placement: Placement) -> Result<()> {
+        let slot = self.crowd.slot(id)?;
+        self.crowd.teleport(slot, placement)?;
+        self.write_words(self.crowd.own_words(slot));
+        self.write_words(self.crowd.row_words(slot));
+        Ok(())
+    }
+
+    /// Back to the shape of the asset at the instance's placement, with the velocities that it was spawned with. Pins and wind stay, targets
+    /// are forgotten.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`].
+    pub fn reset(&mut self, id: InstanceId) -> Result<()> {
+        let slot = self.crowd.slot(id)?;
+        self.crowd.clear_targets(slot);
+        self.write_words(self.crowd.own_words(slot));
+        self.write_start(&[slot]);
+        Ok(())
+    }
+
+    /// Pins particles of an instance where they are; `particles` count within the asset. Its tethers are tied anew.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`]; the particles must exist; [`Error::LimitExceeded`] as of [`Instances::spawn`].
+    pub fn pin(&mut self, id: InstanceId, particles: &[u32]) -> Result<()> {
+        self.set_pinned(id, particles, true)
+    }
+
+    /// Releases pinned particles of an instance; each flies on with the velocity of its last step. Its tethers are tied anew.
+    ///
+    /// # Errors
+    /// As [`Instances::pin`]; the particles must have had a mass in the asset.
+    pub fn release(&mut self, id: InstanceId, particles: &[u32]) -> Result<()> {
+        self.set_pinned(id, particles, false)
+    }
+
+    fn set_pinned(&mut self, id: InstanceId, particles: &[u32], pinned: bool) -> Result<()> {
+        let slot = self.crowd.slot(id)?;
+        self.crowd.controls.check_pins(particles, pinned)?;
+        if particles.iter().all(|&particle| self.crowd.is_pinned(slot, particle) == pinned) {
+            return Ok(());
+        }
+        self.make_blocks(self.crowd.block_short(slot))?;
+        for particle in self.crowd.set_pinned(slot, particles, pinned) {
+            let place = slot as usize * self.crowd.particle_count() + particle as usize;
+            self.write(&self.buffers.positions, 4 * place + 3, &[self.crowd.inverse_mass(slot, particle)]);
+            if pinned {
+                self.write(&self.buffers.velocities, place, &[[0.0f32, 0.0, 0.0, 1.0]]);
+            }
+        }
+        self.write_words(self.crowd.own_words(slot));
+        self.write_words(self.crowd.row_words(slot));
+        Ok(())
+    }
+
+    /// Whether a particle of an instance is pinned now.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`]; the particle must exist.
+    pub fn is_pinned(&self, id: InstanceId, particle: u32) -> Result<bool> {
+        let slot = self.crowd.slot(id)?;
+        self.crowd.controls.scene.check_particle("is_pinned", particle)?;
+        Ok(self.crowd.is_pinned(slot, particle))
+    }
+
+    /// Sets where \[m\] a pinned particle of an instance is to be after the next step, as [`crate::Solver::set_target`] does.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`]; the particle must exist and be pinned, the position must be finite; [`Error::LimitExceeded`] as of
+    /// [`Instances::spawn`].
+    pub fn set_target(&mut self, id: InstanceId, particle: u32, position: [f32; 3]) -> Result<()> {
+        let slot = self.crowd.slot(id)?;
+        self.crowd.check_target(slot, particle, position)?;
+        self.make_blocks(self.crowd.block_short(slot))?;
+        self.crowd.set_target(slot, particle, position);
+        self.write_words(self.crowd.own_words(slot));
+        self.write_words(self.crowd.row_words(slot));
+        Ok(())
+    }
+
+    /// Sets the wind that an instance has on top of [`Settings::wind`] [m/s].
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`]; at most 1e6 either way.
+    pub fn set_wind(&mut self, id: InstanceId, wind: [f32; 3]) -> Result<()> {
+        let slot = self.crowd.slot(id)?;
+        self.crowd.set_wind(slot, wind)?;
+        self.write_words(self.crowd.row_words(slot));
+        Ok(())
+    }
+
+    /// Simulates otherwise in what is encoded from now on. Submit what was encoded before; see [`crate::Solver::encode`].
+    ///
+    /// # Errors
+    /// See [`Settings::check`] and [`Instances::new`].
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        let before = self.crowd.controls.settings;
+        self.crowd.set_settings(settings)?;
+        let keep_lambdas = needs_lambdas(&settings);
+        if keep_lambdas != self.keep_lambdas {
+            let (device, crowd) = (&self.device, &self.crowd);
+            let made = guarded(device, || {
+                let lambdas = make_lambdas(&Maker::new(device), crowd, keep_lambdas)?;
+                Ok((make_play(device, crowd, keep_lambdas), lambdas))
+            });
+            match made {
+                Ok((play, lambdas)) => (self.play, self.buffers.lambdas) = (play, lambdas),
+                Err(error) => {
+                    self.crowd.set_settings(before)?;
+                    return Err(error);
+                }
+            }
+            self.keep_lambdas = keep_lambdas;
+            self.rebind();
+        }
+        self.upload_settings();
+        // The winds of all.
+        let places = self.crowd.places;
+        self.write_words(places.slots..places.blocks);
+        Ok(())
+    }
+
+    /// How it simulates.
+    pub fn settings(&self) -> &Settings {
+        &self.crowd.controls.settings
+    }
+
+    /// Changes an entry of the asset's material table, for all instances.
+    ///
+    /// # Errors
+    /// The entry must exist, its figures must be in range.
+    pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
+        self.crowd.controls.set_material(id, material)?;
+        self.upload_settings();
+        Ok(())
+    }
+
+    /// Records so many steps of `dt` into the encoder, as one compute pass of two dispatches a step. It neither submits nor waits.
+    ///
+    /// How many instances there are is fixed here, while all changes are queued writes, which come before everything that is submitted after
+    /// them. So submit what is recorded before you change anything.
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
+        self.encode_timed(encoder, steps, None);
+    }
+
+    /// The same, with timestamps at the beginning and the end of the pass.
+    pub fn encode_timed(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        steps: u32,
+        timestamps: Option<wgpu::ComputePassTimestampWrites<'_>>,
+    ) {
+        if steps == 0 && timestamps.is_none() {
+            return;
+        }
+        let mut recorder = Recorder::new(encoder, timestamps);
+        let [play, normals] = &self.bindings;
+        // The second keeps the clock, too.
+        let surfaces = if self.asset_normals.is_empty() { 1 } else { self.len().max(1) };
+        for _ in 0..steps {
+            recorder.dispatch_groups(&self.play, play, &[], self.len());
+            recorder.dispatch_groups(&self.normals_stage, normals, &[], surfaces);
+        }
+    }
+
+    /// How many instances there are.
+    pub fn len(&self) -> u32 {
+        self.crowd.live.len() as u32
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.crowd.live.is_empty()
+    }
+
+    /// How many there may be at once.
+    pub fn capacity(&self) -> u32 {
+        self.crowd.capacity
+    }
+
+    /// Particles of the asset.
+    pub fn particle_count(&self) -> u32 {
+        self.crowd.particle_count() as u32
+    }
+
+    /// Names of all instances, in the order of [`Instances::live`].
+    pub fn ids(&self) -> impl Iterator<Item = InstanceId> {
+        self.crowd.live.iter().filter_map(|&slot| self.crowd.id(slot))
+    }
+
+    /// Whether an instance is still there.
+    pub fn contains(&self, id: InstanceId) -> bool {
+        self.crowd.slot(id).is_ok()
+    }
+
+    /// To which instance a row of [`Instances::positions`] belongs, and which of its particles it is: for [`Diagnostics::first_non_finite`].
+    pub fn owner(&self, row: u32) -> Option<(InstanceId, u32)> {
+        let count = self.particle_count();
+        self.crowd.id(row / count).map(|id| (id, row % count))
+    }
+
+    /// Where an instance was put last.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`].
+    pub fn placement(&self, id: InstanceId) -> Result<Placement> {
+        Ok(self.crowd.placement(self.crowd.slot(id)?))
+    }
+
+    /// Positions, one `vec4<f32>` a particle: x, y, z \[m\] and the inverse mass [1/kg]; capacity · particles of the asset. STORAGE, VERTEX, COPY_SRC.
+    pub fn positions(&self) -> &wgpu::Buffer {
+        &self.buffers.positions
+    }
+
+    /// Velocities after the last step, one `vec4<f32>` a particle [m/s]. STORAGE, VERTEX, COPY_SRC.
+    pub fn velocities(&self) -> &wgpu::Buffer {
+        &self.buffers.velocities
+    }
+
+    /// Unit normals of the surfaces after the last step, one `vec4<f32>` a particle; nothing for an asset without surfaces. STORAGE, VERTEX, COPY_SRC.
+    pub fn normals(&self) -> &wgpu::Buffer {
+        &self.buffers.normals
+    }
+
+    /// The slots of all instances, one `u32` each, [`Instances::len`] of them. STORAGE, VERTEX, COPY_SRC.
+    pub fn live(&self) -> &wgpu::Buffer {
+        &self.buffers.live
+    }
+
+    /// Asks for the positions \[m\] of an instance as they are at this place in the encoder.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`].
+    pub fn request_positions(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        id: InstanceId,
+    ) -> Result<Readback<Vec<[f32; 3]>>> {
+        let slot = self.crowd.slot(id)?;
+        Ok(self.request_vectors(encoder, &self.buffers.positions, slot))
+    }
+
+    /// Waits for all submitted work and reads the positions \[m\] of an instance.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`], [`Error::DeviceLost`], [`Error::Timeout`].
+    pub fn read_positions(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
+        self.read_vectors(&self.buffers.positions, id)
+    }
+
+    /// The same of velocities [m/s].
+    ///
+    /// # Errors
+    /// As [`Instances::read_positions`].
+    pub fn read_velocities(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
+        self.read_vectors(&self.buffers.velocities, id)
+    }
+
+    /// The same of normals; empty for an asset without surfaces.
+    ///
+    /// # Errors
+    /// As [`Instances::read_positions`].
+    pub fn read_normals(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
+        if self.asset_normals.is_empty() {
+            return self.crowd.slot(id).map(|_| Vec::new());
+        }
+        self.read_vectors(&self.buffers.normals, id)
+    }
+
+    /// Waits for all submitted work and reads λ of every constraint of a kind in an instance, as [`crate::Solver::read_lambdas`] does: at the size
+    /// of the asset, so that the force along a distance is scale · λ/h².
+    ///
+    /// # Errors
+    /// As [`Instances::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`Settings::keep_lambdas`]).
+    pub fn read_lambdas<K: Kind>(&self, id: InstanceId) -> Result<Vec<f32>> {
+        let slot = self.crowd.slot(id)?;
+        if !self.keep_lambdas {
+            return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));
+        }
+        let kind = kind_index(K::INFO);
+        let cooked = &self.crowd.controls.cooked;
+        let (coloring, lambdas) = (&cooked.kinds[kind].coloring, K::INFO.lambda_count());
+        let Some(whole) = cooked.whole.as_ref().filter(|_| !coloring.order.is_empty()) else { return Ok(Vec::new()) };
+        let first = slot as usize * lambda_room(&self.crowd) + whole.first_places[kind] as usize * lambdas;
+        let (first, size) = (first as u64 * 4, (coloring.order.len() * lambdas) as u64 * 4);
+        let sorted = read(&self.device, &self.queue, |encoder| {
+            Readback::of_part(&self.device, encoder, &self.buffers.lambdas, first, size, decode_scalars)
+        })?;
+        Ok(coloring.unsort(&K::INFO.lambdas(&sorted)))
+    }
+
+    /// Asks for what the GPU has counted since the start; [`Instances::owner`] says of which instance the first particle is that was held.
+    pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
+        request_status(&self.device, encoder, &self.buffers.status)
+    }
+
+    /// Waits for all submitted work and reads what the GPU has counted since the start.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], [`Error::Timeout`].
+    pub fn read_diagnostics(&self) -> Result<Diagnostics> {
+        read(&self.device, &self.queue, |encoder| self.request_diagnostics(encoder))
+    }
+
+    /// Size of all its buffers on the GPU \[bytes\].
+    pub fn memory_bytes(&self) -> u64 {
+        self.buffers.bytes()
+    }
+
+    fn request_vectors(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        source: &wgpu::Buffer,
+        slot: u32,
+    ) -> Readback<Vec<[f32; 3]>> {
+        let size = u64::from(self.particle_count()) * 16;
+        Readback::of_part(&self.device, encoder, source, u64::from(slot) * size, size, decode_vectors)
+    }
+
+    fn read_vectors(&self, source: &wgpu::Buffer, id: InstanceId) -> Result<Vec<[f32; 3]>> {
+        let slot = self.crowd.slot(id)?;
+        read(&self.device, &self.queue, |encoder| self.request_vectors(encoder, source, slot))
+    }
+
+    /// Makes room for more blocks.
+    fn make_blocks(&mut self, more: u32) -> Result<()> {
+        if more == 0 {
+            return Ok(());
+        }
+        let make = |count: u32| {
+            let (size, maker) = (self.crowd.words_with(count) as u64 * 4, Maker::new(&self.device));
+            guarded(&self.device, || maker.empty("instances.batches", size, BufferUsages::STORAGE))
+        };
+        let [generous, least] = self.crowd.larger(more);
+        let (count, batches) = match make(generous) {
+            Ok(batches) => (generous, batches),
+            Err(_) => (least, make(least)?),
+        };
+        self.crowd.grow(count);
+        self.buffers.batches = batches;
+        self.write_words(0..self.crowd.words.len());
+        self.rebind();
+        Ok(())
+    }
+
+    fn rebind(&mut self) {
+        self.bindings = self.buffers.bind(&self.device, &self.play, &self.normals_stage);
+    }
+
+    /// Writes the state of new instances in slots that follow one another.
+    fn write_start(&self, slots: &[u32]) {
+        let Some(&first) = slots.first() else { return };
+        let (first, count) = (first as usize, self.crowd.particle_count());
+        let (mut positions, mut velocities) = (Vec::new(), Vec::new());
+        let (mut normals, mut put): (Vec<[f32; 4]>, Vec<[f32; 4]>) = (Vec::new(), Vec::new());
+        for &slot in slots {
+            self.crowd.push_start(slot, &mut positions, &mut velocities);
+            let placement = self.crowd.placement(slot);
+            // Something to draw before the first step.
+            normals.extend(
+                self.asset_normals.iter().map(|&n| Vec3::from(placement.turn(n.into())).extend(0.0).to_array()),
+            );
+            let [[x, y, z, scale], rotation] = placement.rows();
+            // New: whatever else the slot holds is of another.
+            put.extend([[x, y, z, -scale], rotation]);
+        }
+        self.write(&self.buffers.positions, first * count, &positions);
+        self.write(&self.buffers.velocities, first * count, &velocities);
+        self.write(&self.buffers.normals, first * count, &normals);
+        self.write(&self.buffers.motions, 2 * (self.crowd.capacity as usize * count + first), &put);
+    }
+
+    fn write_words(&self, words: std::ops::Range<usize>) {
+        self.write(&self.buffers.batches, words.start, &self.crowd.words[words]);
+    }
+
+    fn upload_settings(&self) {
+        self.write(&self.buffers.params, 0, &[self.crowd.controls.params()]);
+        self.write(&self.buffers.materials, 0, &self.crowd.controls.scaled_materials());
+        self.upload_crowd();
+    }
+
+    /// What is played, and how many there are.
+    fn upload_crowd(&self) {
+        let Settings { substeps, iterations, tethers, .. } = *self.settings();
+        let row = CrowdRow { substeps, iterations, tethers: u32::from(tethers), count: self.len() };
+        self.write(&self.buffers.crowd, 0, &[row]);
+    }
+
+    /// Queues a write of rows from row `place` on.
+    fn write<T: bytemuck::Pod>(&self, buffer: &wgpu::Buffer, place: usize, rows: &[T]) {
+        if !rows.is_empty() {
+            self.queue.write_buffer(buffer, (place * size_of::<T>()) as u64, bytemuck::cast_slice(rows));
+        }
+    }
+}
