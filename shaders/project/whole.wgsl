@@ -10,21 +10,22 @@ const LOCAL_WORDS = (ARITY + 1u) / 2u;
 
 fn solve_in_batch(place: u32, locals: u32) {
     let record = load(place);
+    var travels: Points;
     var d: Points;
     var p: Points;
     var w: Weights;
     let x0 = positions[place_of(word(record, 0u))];
     for (var k = 0u; k < ARITY; k++) {
         let x = positions[place_of(word(record, k))];
-        let travel = moves[local_of(word(record, k), locals, k)];
+        travels[k] = moves[local_of(word(record, k), locals, k)];
         w[k] = x.w;
         // All in the frame of x₀, so that differences keep their precision.
-        p[k] = shrunk((x.xyz - x0.xyz) + travel);
-        d[k] = shrunk(travel);
+        p[k] = shrunk((x.xyz - x0.xyz) + travels[k]);
+        d[k] = shrunk(travels[k]);
     }
     let impulses = impulses_of(place_of_lambda(place, LAMBDAS), record, materials[word(record, ARITY)], p, d, w);
     for (var k = 0u; k < ARITY; k++) {
-        moves[local_of(word(record, k), locals, k)] += grown(impulses[k] * w[k]);
+        moves[local_of(word(record, k), locals, k)] = travels[k] + grown(impulses[k] * w[k]);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::scene::{Material, MaterialId, Scene};
 use crate::settings::Settings;
 use crate::whole::Whole;
 use crate::xpbd::ScaledMaterial;
-use glam::Vec3;
+use glam::Vec4;
 use wgpu::BufferUsages;
 
 /// What a dispatch plays: `Crowd` in `shaders/instances.wgsl`.
@@ -72,8 +72,6 @@ pub struct Instances {
     device: wgpu::Device,
     queue: wgpu::Queue,
     crowd: Crowd,
-    /// Of the asset as it lies; empty without surfaces.
-    asset_normals: Vec<Vec3>,
     play: Stage,
     normals_stage: Stage,
     buffers: Buffers,
@@ -261,14 +259,9 @@ impl Instances {
             let buffers = Buffers::new(device, queue, &crowd, keep_lambdas)?;
             Ok((make_play(device, &crowd, keep_lambdas), make_normals(device, &crowd), buffers))
         })?;
-        let rings = &crowd.controls.cooked.rings;
-        let position = |particle: usize| Vec3::from(asset.positions[particle]);
-        let count = if rings.is_empty() { 0 } else { asset.particle_count() };
-        let asset_normals = (0..count).map(|particle| normal(rings, particle, position)).collect();
         let bindings = buffers.bind(device, &play, &normals_stage);
         let (device, queue) = (device.clone(), queue.clone());
-        let instances =
-            Self { device, queue, crowd, asset_normals, play, normals_stage, buffers, bindings, keep_lambdas };
+        let instances = Self { device, queue, crowd, play, normals_stage, buffers, bindings, keep_lambdas };
         instances.upload_settings();
         Ok(instances)
     }
@@ -500,7 +493,7 @@ impl Instances {
         let mut recorder = Recorder::new(encoder, timestamps);
         let [play, normals] = &self.bindings;
         // The second keeps the clock, too.
-        let surfaces = if self.asset_normals.is_empty() { 1 } else { self.len().max(1) };
+        let surfaces = if self.has_surfaces() { self.len().max(1) } else { 1 };
         for _ in 0..steps {
             recorder.dispatch_groups(&self.play, play, &[], self.len());
             recorder.dispatch_groups(&self.normals_stage, normals, &[], surfaces);
@@ -605,7 +598,7 @@ impl Instances {
     /// # Errors
     /// As [`Instances::read_positions`].
     pub fn read_normals(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
-        if self.asset_normals.is_empty() {
+        if !self.has_surfaces() {
             return self.crowd.slot(id).map(|_| Vec::new());
         }
         self.read_vectors(&self.buffers.normals, id)
@@ -687,6 +680,10 @@ impl Instances {
         Ok(())
     }
 
+    fn has_surfaces(&self) -> bool {
+        !self.crowd.controls.cooked.rings.is_empty()
+    }
+
     fn rebind(&mut self) {
         self.bindings = self.buffers.bind(&self.device, &self.play, &self.normals_stage);
     }
@@ -698,13 +695,16 @@ impl Instances {
         let (mut positions, mut velocities) = (Vec::new(), Vec::new());
         let (mut normals, mut put): (Vec<[f32; 4]>, Vec<[f32; 4]>) = (Vec::new(), Vec::new());
         for &slot in slots {
+            let begin = positions.len();
             self.crowd.push_start(slot, &mut positions, &mut velocities);
-            let placement = self.crowd.placement(slot);
-            // Something to draw before the first step.
-            normals.extend(
-                self.asset_normals.iter().map(|&n| Vec3::from(placement.turn(n.into())).extend(0.0).to_array()),
-            );
-            let [[x, y, z, scale], rotation] = placement.rows();
+            if self.has_surfaces() {
+                // Something to draw before the first step.
+                let own = &positions[begin..];
+                let position = |particle: usize| Vec4::from(own[particle]).truncate();
+                let rings = &self.crowd.controls.cooked.rings;
+                normals.extend((0..count).map(|k| normal(rings, k, position).extend(0.0).to_array()));
+            }
+            let [[x, y, z, scale], rotation] = self.crowd.placement(slot).rows();
             // New: whatever else the slot holds is of another.
             put.extend([[x, y, z, -scale], rotation]);
         }
