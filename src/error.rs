@@ -147,7 +147,7 @@ pub enum Error {
     },
     /// The device's limits are too small for the scene; ask for [`crate::required_limits`] when the device is made.
     #[error(
-        "{what} needs {limit} of {needed}, but the device allows {available}; request the device with supple::required_limits(&scene), or required_limits_with(&scene, &settings)"
+        "{what} needs {limit} of {needed}, but the device allows {available}; request the device with supple::required_limits(&scene), required_limits_with(&scene, &settings), or Instances::required_limits(&asset, capacity, &settings)"
     )]
     LimitExceeded {
         /// The buffer or dispatch that needs it.

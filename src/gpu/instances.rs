@@ -5,7 +5,7 @@ use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{Slot, Stage, WORKGROUP_SIZE};
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::reading::{read, request_status};
-use super::solver::{Diagnostics, Recorder, needs_lambdas};
+use super::solver::{Diagnostics, Recorder, STORAGE_BUFFERS, needs_lambdas};
 use super::{guarded, whole};
 use crate::controls::Params;
 use crate::error::{Error, Result};
@@ -210,20 +210,28 @@ fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
     Stage::new(device, name, name, &text, &NORMALS, &[size])
 }
 
-/// Limits that a device must have, as [`wgpu::Limits`] names them.
-fn demands(crowd: &Crowd) -> [(&'static str, u32, fn(&wgpu::Limits) -> u32); 5] {
-    let materials = (material_count(crowd) * size_of::<ScaledMaterial>()) as u32;
-    [
-        ("max_storage_buffers_per_shader_stage", 8, |limits| limits.max_storage_buffers_per_shader_stage),
-        ("max_compute_invocations_per_workgroup", lanes(crowd), |limits| limits.max_compute_invocations_per_workgroup),
-        ("max_compute_workgroups_per_dimension", 65_535, |limits| limits.max_compute_workgroups_per_dimension),
-        ("max_compute_workgroup_storage_size", crowd.particle_count() as u32 * 16, |limits| {
-            limits.max_compute_workgroup_storage_size
-        }),
-        ("max_uniform_buffer_binding_size", materials, |limits| {
-            u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX)
-        }),
-    ]
+/// Whether a device has what the passes need.
+fn check_limits(crowd: &Crowd, limits: &wgpu::Limits) -> Result<()> {
+    let materials = (material_count(crowd) * size_of::<ScaledMaterial>()) as u64;
+    let memory = crowd.particle_count() as u64 * 16;
+    let storage_buffers = limits.max_storage_buffers_per_shader_stage.into();
+    let demands: [(_, u64, u64); 5] = [
+        ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS.into(), storage_buffers),
+        (
+            "max_compute_invocations_per_workgroup",
+            lanes(crowd).into(),
+            limits.max_compute_invocations_per_workgroup.into(),
+        ),
+        ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension.into()),
+        ("max_compute_workgroup_storage_size", memory, limits.max_compute_workgroup_storage_size.into()),
+        ("max_uniform_buffer_binding_size", materials, limits.max_uniform_buffer_binding_size),
+    ];
+    match demands.into_iter().find(|(_, needed, available)| needed > available) {
+        Some((limit, needed, available)) => {
+            Err(Error::LimitExceeded { what: "an asset that is instanced".into(), limit, needed, available })
+        }
+        None => Ok(()),
+    }
 }
 
 impl Instances {
@@ -242,18 +250,7 @@ impl Instances {
         settings: Settings,
     ) -> Result<Self> {
         let crowd = Crowd::new(asset, capacity, settings)?;
-        let limits = device.limits();
-        for (limit, needed, available) in demands(&crowd) {
-            let (needed, available) = (u64::from(needed), u64::from(available(&limits)));
-            if needed > available {
-                return Err(Error::LimitExceeded {
-                    what: "an asset that is instanced".into(),
-                    limit,
-                    needed,
-                    available,
-                });
-            }
-        }
+        check_limits(&crowd, &device.limits())?;
         let keep_lambdas = needs_lambdas(&settings);
         let (play, normals_stage, buffers) = guarded(device, || {
             let buffers = Buffers::new(device, queue, &crowd, keep_lambdas)?;

@@ -21,7 +21,7 @@ use crate::whole::MOST_PARTICLES;
 const MAX_STEPS_PER_ADVANCE: u32 = 4;
 
 /// Storage buffers that the widest pass binds.
-const STORAGE_BUFFERS: u32 = 8;
+pub(super) const STORAGE_BUFFERS: u32 = 8;
 
 /// Plays a scene on the GPU.
 ///
