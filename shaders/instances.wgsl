@@ -4,9 +4,9 @@
 // The order of a substep is that of a plan with accelerations (src/plan.rs): Start or Velocity, Accelerations, Predict, Tether, the constraints;
 // Finish at the end. A particle is written by the thread that owns it, and read by the others of the workgroup after a barrier.
 // `sweep`, which solves the constraints of all kinds round by round, is written by src/gpu/whole.rs, the constants of the asset by
-// src/gpu/instances.rs.
+// src/gpu/crowd.rs.
 
-// What a dispatch plays; `CrowdRow` in src/gpu/instances.rs.
+// What a dispatch plays; `CrowdRow` in src/gpu/crowd.rs.
 struct Crowd {
     substeps: u32,
     iterations: u32,

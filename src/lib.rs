@@ -4,6 +4,7 @@ pub mod collide;
 pub mod coloring;
 mod controls;
 mod cooked;
+mod crowd;
 mod error;
 pub mod gpu;
 mod instances;

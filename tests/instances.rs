@@ -423,14 +423,22 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
         step(&gpu, &alone, 6);
         assert_eq!(other.read_positions(ids[0]).unwrap(), alone.read_positions(id).unwrap());
     }
-    // Pins rest where they were carried, and targets are forgotten.
+    // Pins are carried with their targets, which they have reached or not, and rest there.
     let mut other = instances(&gpu, &asset, 1, few());
     let id = other.spawn(&Instance::default()).unwrap();
-    other.set_target(id, 0, [5.0, 5.0, 5.0]).unwrap();
-    other.teleport(id, Placement::at([0.0, 2.0, 0.0])).unwrap();
-    step(&gpu, &other, 3);
     let [x, y, z] = asset.positions()[0];
-    assert_eq!(other.read_positions(id).unwrap()[0], [x, y + 2.0, z]);
+    other.set_target(id, 0, [x, y, z + 0.5]).unwrap();
+    step(&gpu, &other, 1);
+    other.set_target(id, 7, [x, y - 0.5, z]).unwrap();
+    let quarter = Quat::from_rotation_y(std::f32::consts::FRAC_PI_2).to_array();
+    other.teleport(id, Placement { rotation: quarter, position: [0.0, 2.0, 0.0], scale: 1.0 }).unwrap();
+    step(&gpu, &other, 3);
+    for (particle, target) in [(0, [z + 0.5, y + 2.0, -x]), (7, [z, y + 1.5, -x])] {
+        let found = other.read_positions(id).unwrap()[particle];
+        assert!(Vec3::from(found).distance(target.into()) < 1e-5, "{found:?}, should be {target:?}");
+        assert!(Vec3::from(other.read_velocities(id).unwrap()[particle]).length() < 1e-4);
+    }
+    other.teleport(id, Placement::at([0.0, 2.0, 0.0])).unwrap();
     // Back to the start.
     other.reset(id).unwrap();
     let start: Vec<[f32; 3]> = asset.positions().iter().map(|&x| Placement::at([0.0, 2.0, 0.0]).place(x)).collect();
@@ -607,6 +615,31 @@ fn seventy_thousand_instances_take_more_than_one_row_of_workgroups() {
         assert_eq!(difference(&played, ids[k as usize], &reference, tolerance), None, "instance {k}");
     }
     println!("{} bytes a particle", played.memory_bytes() as f64 / 140_000.0);
+}
+
+/// Drivers that end long loops without a word must not have a reason to.
+#[test]
+fn a_step_of_as_many_substeps_as_there_may_be_is_played_to_its_end() {
+    let gpu = common::gpu();
+    let wind = Some(Wind { velocity: [2.0, 0.0, 1.0], ..Wind::default() });
+    for (asset, settings) in [(flag(12, 13, Bending::Hinges), Settings { wind, ..few() }), (rope(), few())] {
+        let mut played = instances(&gpu, &asset, 1, settings);
+        let id = played.spawn(&Instance::default()).unwrap();
+        let (mut least, mut most) = (1, 10_001);
+        while most - least > 1 {
+            let substeps = (least + most) / 2;
+            let taken = played.set_settings(Settings { substeps, ..settings }).is_ok();
+            *(if taken { &mut least } else { &mut most }) = substeps;
+        }
+        assert!((100..10_000).contains(&least), "{least} substeps");
+        let settings = Settings { substeps: least, ..settings };
+        played.set_settings(settings).unwrap();
+        let mut reference = reference(&asset, &Instance::default(), settings);
+        step(&gpu, &played, 1);
+        reference.step(1);
+        let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-3 };
+        assert_eq!(difference(&played, id, &reference, tolerance), None, "{least} substeps");
+    }
 }
 
 #[test]

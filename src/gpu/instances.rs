@@ -1,38 +1,26 @@
-//! Instances of one asset on the GPU: their buffers, their two passes, and what may change while they run.
+//! Instances of one asset: spawned, changed while they run, recorded, and read back.
 
-use super::buffers::{Maker, Status};
-use super::pipelines::Slot::{Read, Uniform, Write};
-use super::pipelines::{Slot, Stage, WORKGROUP_SIZE};
+use super::buffers::Maker;
+use super::crowd::{
+    Buffers, CrowdRow, check_limits, lambda_room, make_lambdas, make_normals, make_play, required_limits,
+};
+use super::guarded;
+use super::pipelines::Stage;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::reading::{read, request_status};
-use super::solver::{Diagnostics, Recorder, STORAGE_BUFFERS, needs_lambdas};
-use super::{guarded, whole};
-use crate::controls::Params;
+use super::solver::{Diagnostics, Recorder, needs_lambdas};
+use crate::crowd::Crowd;
 use crate::error::{Error, Result};
-use crate::instances::{Crowd, Instance, InstanceId, Placement};
+use crate::instances::{Instance, InstanceId, Placement};
 use crate::kinds::{Kind, kind_index};
 use crate::reference::normal;
 use crate::scene::{Material, MaterialId, Scene};
 use crate::settings::Settings;
-use crate::whole::Whole;
-use crate::xpbd::ScaledMaterial;
 use glam::Vec4;
 use wgpu::BufferUsages;
 
-/// What a dispatch plays: `Crowd` in `shaders/instances.wgsl`.
-#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub(super) struct CrowdRow {
-    pub substeps: u32,
-    pub iterations: u32,
-    pub tethers: u32,
-    pub count: u32,
-}
-
-/// Of instances.wgsl: crowd, params, materials; positions, velocities, motions, status, live, batches, records, λ.
-const PLAY: [Slot; 11] = [Uniform, Uniform, Uniform, Write, Write, Write, Write, Read, Read, Read, Write];
-/// Of instances_normals.wgsl: crowd, params, positions, live, batches, status, normals.
-const NORMALS: [Slot; 7] = [Uniform, Uniform, Read, Read, Read, Write, Write];
+/// The most particles of which the start is written at once: so much is on its way to the GPU in memory of the host.
+const MOST_WRITTEN: usize = 1 << 18;
 
 /// Instances of one asset: thousands of flags, ropes or leaves that are cooked once. Each is kept by one workgroup, which plays all substeps of a
 /// step, so that a step takes two dispatches however many there are.
@@ -79,161 +67,6 @@ pub struct Instances {
     keep_lambdas: bool,
 }
 
-#[derive(Debug)]
-struct Buffers {
-    crowd: wgpu::Buffer,
-    params: wgpu::Buffer,
-    materials: wgpu::Buffer,
-    positions: wgpu::Buffer,
-    velocities: wgpu::Buffer,
-    motions: wgpu::Buffer,
-    status: wgpu::Buffer,
-    live: wgpu::Buffer,
-    batches: wgpu::Buffer,
-    records: wgpu::Buffer,
-    lambdas: wgpu::Buffer,
-    normals: wgpu::Buffer,
-}
-
-impl Buffers {
-    fn new(device: &wgpu::Device, queue: &wgpu::Queue, crowd: &Crowd, keep_lambdas: bool) -> Result<Self> {
-        let maker = Maker::new(device);
-        let (storage, uniform) = (BufferUsages::STORAGE, BufferUsages::UNIFORM);
-        let drawn = storage | BufferUsages::VERTEX;
-        let capacity = u64::from(crowd.capacity);
-        let count = capacity * crowd.particle_count() as u64;
-        let cooked = &crowd.controls.cooked;
-        let surface_count = if cooked.rings.is_empty() { 0 } else { count };
-        let records = cooked.whole.as_ref().map(|whole| whole.records(&cooked.kinds)).unwrap_or_default();
-        let empty = |label: &str, size, usage| maker.empty(&format!("instances.{label}"), size, usage);
-        Ok(Self {
-            crowd: empty("crowd", size_of::<CrowdRow>() as u64, uniform)?,
-            params: empty("params", size_of::<Params>() as u64, uniform)?,
-            materials: empty("materials", (material_count(crowd) * size_of::<ScaledMaterial>()) as u64, uniform)?,
-            positions: empty("positions", count * 16, drawn)?,
-            velocities: empty("velocities", count * 16, drawn)?,
-            motions: empty("motions", (count + capacity) * 32, storage)?,
-            status: maker.filled(queue, "instances.status", &[Status::NEW], storage)?,
-            live: empty("live", capacity * 4, drawn)?,
-            batches: maker.filled(queue, "instances.batches", &crowd.words, storage)?,
-            records: maker.filled(queue, "instances.records", &records, storage)?,
-            lambdas: make_lambdas(&maker, crowd, keep_lambdas)?,
-            normals: empty("normals", surface_count * 16, drawn)?,
-        })
-    }
-
-    /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
-    fn bytes(&self) -> u64 {
-        let Self {
-            crowd,
-            params,
-            materials,
-            positions,
-            velocities,
-            motions,
-            status,
-            live,
-            batches,
-            records,
-            lambdas,
-            normals,
-        } = self;
-        let state = [positions, velocities, motions, live, lambdas, normals];
-        let rest = [crowd, params, materials, status, batches, records];
-        state.iter().chain(&rest).map(|buffer| buffer.size()).sum()
-    }
-
-    fn bind(&self, device: &wgpu::Device, play: &Stage, normals: &Stage) -> [wgpu::BindGroup; 2] {
-        let b = self;
-        let state = [&b.crowd, &b.params, &b.materials, &b.positions, &b.velocities, &b.motions, &b.status, &b.live];
-        let asset = [&b.batches, &b.records, &b.lambdas];
-        let surfaces = [&b.crowd, &b.params, &b.positions, &b.live, &b.batches, &b.status, &b.normals];
-        [play.bind(device, &[state.as_slice(), &asset].concat()), normals.bind(device, &surfaces)]
-    }
-}
-
-/// Uniform buffers are never empty.
-fn material_count(crowd: &Crowd) -> usize {
-    crowd.controls.materials.len().max(1)
-}
-
-/// Multipliers that each instance has room for: a multiple of every kind's count.
-fn lambda_room(crowd: &Crowd) -> usize {
-    crowd.controls.cooked.whole.as_ref().map_or(0, |whole| whole.lambda_count.next_multiple_of(3))
-}
-
-fn make_lambdas(maker: &Maker<'_>, crowd: &Crowd, keep_lambdas: bool) -> Result<wgpu::Buffer> {
-    let count = if keep_lambdas { lambda_room(crowd) as u64 * u64::from(crowd.capacity) } else { 0 };
-    maker.empty("instances.lambdas", count * 4, BufferUsages::STORAGE)
-}
-
-/// Threads of a workgroup: as many as a small asset has particles.
-fn lanes(crowd: &Crowd) -> u32 {
-    (crowd.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
-}
-
-/// The constants of an asset in its shaders.
-fn constants(crowd: &Crowd) -> String {
-    let (places, count) = (&crowd.places, crowd.particle_count());
-    let numbers = [
-        ("ASSET_PARTICLES", count),
-        ("MATERIALS", material_count(crowd)),
-        ("LAMBDA_ROOM", lambda_room(crowd)),
-        ("RINGS_AT", places.rings),
-        ("CORNERS_AT", places.corners),
-        ("SLOTS_AT", places.slots),
-        ("ROWS_OF_SLOTS", 2 * count * crowd.capacity as usize),
-    ];
-    let lines: String = numbers.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
-    lines + &format!("const SURFACES = {};\n", !crowd.controls.cooked.rings.is_empty())
-}
-
-/// The text of the pass that plays, without the prelude.
-pub(super) fn pass(constants: &str, whole: &Whole) -> String {
-    let pass = include_str!("../../shaders/instances.wgsl");
-    [pass, include_str!("../../shaders/shared/air.wgsl"), constants, &whole::sweep(whole)].join("\n")
-}
-
-fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool) -> Stage {
-    let none = Whole::default();
-    let text = pass(&constants(crowd), crowd.controls.cooked.whole.as_ref().unwrap_or(&none));
-    let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
-    let size = ("WORKGROUP_SIZE", f64::from(lanes(crowd)));
-    Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size])
-}
-
-fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
-    let (pass, shared) =
-        (include_str!("../../shaders/instances_normals.wgsl"), include_str!("../../shaders/shared/normal.wgsl"));
-    let text = [pass, shared, &constants(crowd)].join("\n");
-    let (name, size) = ("instances_normals", ("WORKGROUP_SIZE", f64::from(lanes(crowd))));
-    Stage::new(device, name, name, &text, &NORMALS, &[size])
-}
-
-/// Whether a device has what the passes need.
-fn check_limits(crowd: &Crowd, limits: &wgpu::Limits) -> Result<()> {
-    let materials = (material_count(crowd) * size_of::<ScaledMaterial>()) as u64;
-    let memory = crowd.particle_count() as u64 * 16;
-    let storage_buffers = limits.max_storage_buffers_per_shader_stage.into();
-    let demands: [(_, u64, u64); 5] = [
-        ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS.into(), storage_buffers),
-        (
-            "max_compute_invocations_per_workgroup",
-            lanes(crowd).into(),
-            limits.max_compute_invocations_per_workgroup.into(),
-        ),
-        ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension.into()),
-        ("max_compute_workgroup_storage_size", memory, limits.max_compute_workgroup_storage_size.into()),
-        ("max_uniform_buffer_binding_size", materials, limits.max_uniform_buffer_binding_size),
-    ];
-    match demands.into_iter().find(|(_, needed, available)| needed > available) {
-        Some((limit, needed, available)) => {
-            Err(Error::LimitExceeded { what: "an asset that is instanced".into(), limit, needed, available })
-        }
-        None => Ok(()),
-    }
-}
-
 impl Instances {
     /// Cooks an asset, and makes room for so many instances of it. The uploads travel with the queue's next submission.
     ///
@@ -249,16 +82,19 @@ impl Instances {
         capacity: u32,
         settings: Settings,
     ) -> Result<Self> {
-        let crowd = Crowd::new(asset, capacity, settings)?;
+        let mut crowd = Crowd::new(asset, capacity, settings)?;
         check_limits(&crowd, &device.limits())?;
         let keep_lambdas = needs_lambdas(&settings);
         let (play, normals_stage, buffers) = guarded(device, || {
             let buffers = Buffers::new(device, queue, &crowd, keep_lambdas)?;
             Ok((make_play(device, &crowd, keep_lambdas), make_normals(device, &crowd), buffers))
         })?;
+        // Now that the device has room for them.
+        crowd.grow(0);
         let bindings = buffers.bind(device, &play, &normals_stage);
         let (device, queue) = (device.clone(), queue.clone());
         let instances = Self { device, queue, crowd, play, normals_stage, buffers, bindings, keep_lambdas };
+        instances.write_words(0..instances.crowd.words.len());
         instances.upload_settings();
         Ok(instances)
     }
@@ -266,18 +102,7 @@ impl Instances {
     /// The limits that a device needs for so many instances of an asset, whatever pins they have of their own: the defaults, raised where a buffer is
     /// larger. The defaults alone for what [`Instances::new`] does not take.
     pub fn required_limits(asset: &Scene, capacity: u32, settings: &Settings) -> wgpu::Limits {
-        let defaults = wgpu::Limits::default();
-        let Ok(crowd) = Crowd::new(asset, capacity, *settings) else { return defaults };
-        let (capacity, count) = (u64::from(capacity), asset.particle_count() as u64);
-        let lambdas = if needs_lambdas(settings) { lambda_room(&crowd) as u64 * capacity * 4 } else { 0 };
-        let records = crowd.controls.cooked.whole.as_ref().map_or(0, |whole| whole.record_words as u64 * 4);
-        let sizes = [(count + 1) * capacity * 32, crowd.most_words() as u64 * 4, lambdas, records];
-        let largest = sizes.into_iter().max().unwrap_or(0).next_multiple_of(256);
-        wgpu::Limits {
-            max_storage_buffer_binding_size: defaults.max_storage_buffer_binding_size.max(largest),
-            max_buffer_size: defaults.max_buffer_size.max(largest),
-            ..defaults
-        }
+        required_limits(asset, capacity, settings)
     }
 
     /// Adds an instance, in the slot of a removed one where there is any; nothing of that is left in it.
@@ -301,7 +126,9 @@ impl Instances {
         let ids: Vec<InstanceId> = instances.iter().map(|instance| self.crowd.spawn(instance)).collect();
         self.write(&self.buffers.live, first, &self.crowd.live[first..]);
         // Neighbours are written together: every write costs a buffer.
-        for run in self.crowd.live[first..].chunk_by(|a, b| a + 1 == *b) {
+        let most = MOST_WRITTEN.div_ceil(self.crowd.particle_count());
+        let runs = self.crowd.live[first..].chunk_by(|a, b| a + 1 == *b);
+        for run in runs.flat_map(|run| run.chunks(most)) {
             self.write_start(run);
             if let [start, .., end] | [start @ end] = *run {
                 self.write_words(self.crowd.row_words(start).start..self.crowd.row_words(end).end);
@@ -327,7 +154,7 @@ impl Instances {
     }
 
     /// Puts an instance elsewhere, turned and scaled, at the start of the next step: its momentary shape is carried along as a rigid body, velocities
-    /// are turned and keep their size, and the jump makes none. Its targets are forgotten.
+    /// are turned and keep their size, and the jump makes none. Its targets are carried along.
     ///
     /// # Errors
     /// [`Error::NoInstance`]; the placement must be in range.
@@ -662,7 +489,7 @@ impl Instances {
             return Ok(());
         }
         let make = |count: u32| {
-            let (size, maker) = (self.crowd.words_with(count) as u64 * 4, Maker::new(&self.device));
+            let (size, maker) = (self.crowd.bytes_with(count)?, Maker::new(&self.device));
             guarded(&self.device, || maker.empty("instances.batches", size, BufferUsages::STORAGE))
         };
         let [generous, least] = self.crowd.larger(more);

@@ -3,7 +3,7 @@
 
 use super::buffers::{AnchorRow, SpanRow, Status};
 use super::contacts::ContactStatus;
-use super::instances::{self, CrowdRow};
+use super::crowd::{self, CrowdRow};
 use super::whole::{self, ScheduleRow};
 use crate::collide::{ColliderRow, ContactParams};
 use crate::controls::{FieldRow, Params, Target};
@@ -108,7 +108,7 @@ fn crowds_lie_as_in_their_passes() {
     let surfaces = include_str!("../../shaders/instances_normals.wgsl").to_owned()
         + include_str!("../../shaders/shared/normal.wgsl")
         + asset;
-    for pass in [instances::pass(asset, &Whole::default()), surfaces] {
+    for pass in [crowd::pass(asset, &Whole::default()), surfaces] {
         assert_eq!(on_gpu(&pass, "Crowd"), on_host!(CrowdRow { substeps, iterations, tethers, count }));
     }
 }

@@ -8,6 +8,7 @@ mod bindings;
 mod buffers;
 mod contacts;
 mod context;
+mod crowd;
 mod fastest;
 mod instances;
 #[cfg(test)]
