@@ -68,6 +68,9 @@ struct Arguments {
     /// Substeps of a frame
     #[arg(long, default_value_t = 20)]
     substeps: u32,
+    /// Mean speed of the wind [m/s]; 0 for no air
+    #[arg(long, default_value_t = 4.0)]
+    wind: f32,
     /// Figures as a line of JSON
     #[arg(long)]
     json: bool,
@@ -87,8 +90,9 @@ fn main() -> anyhow::Result<()> {
     let cloth = flag.add_cloth_grid(&grid)?;
     (0..SIDE).try_for_each(|row| flag.pin(cloth.particles.start + row * SIDE))?;
 
-    let wind = Wind { velocity: [4.0, 0.0, 1.0], gust: 0.4, ..Wind::default() };
-    let settings = Settings { substeps: arguments.substeps, wind: Some(wind), ..Settings::default() };
+    let wind = Wind { velocity: [arguments.wind, 0.0, 0.25 * arguments.wind], gust: 0.4, ..Wind::default() };
+    let wind = (arguments.wind != 0.0).then_some(wind);
+    let settings = Settings { substeps: arguments.substeps, wind, ..Settings::default() };
     let start = Instant::now();
     let gpu = Context::new(Instances::required_limits(&flag, count, &settings))?;
     let mut flags = Instances::new(&gpu.device, &gpu.queue, &flag, count, settings)?;

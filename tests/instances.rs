@@ -656,7 +656,7 @@ fn the_same_again_has_the_same_bits() {
     assert_eq!(play(), play());
 }
 
-/// Spawns, removes, pins, releases, leads, and plays, at random, with a reference for every instance.
+/// Spawns, removes, pins, releases, leads, carries, and plays, at random, with a reference for every instance.
 #[test]
 fn any_order_of_changes_leaves_every_instance_to_itself() {
     let gpu = common::gpu();
@@ -670,23 +670,24 @@ fn any_order_of_changes_leaves_every_instance_to_itself() {
             (state >> 8) % below
         };
         let mut played = instances(&gpu, &asset, 5, settings);
-        let mut model: Vec<(InstanceId, Reference)> = Vec::new();
+        // With whether any particle of it is led.
+        let mut model: Vec<(InstanceId, Reference, bool)> = Vec::new();
         for turn in 0..60 {
             let who = if model.is_empty() { 0 } else { random(model.len() as u32) as usize };
-            let what = random(8);
+            let what = random(9);
             match what {
                 0 | 1 if model.len() < 5 => {
                     let mut instance = some()[random(4) as usize].clone();
                     instance.placement.position[0] += random(10) as f32;
                     let id = played.spawn(&instance).unwrap();
-                    model.push((id, reference(&asset, &instance, settings)));
+                    model.push((id, reference(&asset, &instance, settings), false));
                 }
                 2 if !model.is_empty() => {
-                    let (id, _) = model.swap_remove(who);
+                    let (id, ..) = model.swap_remove(who);
                     played.remove(id).unwrap();
                 }
                 3..=5 if !model.is_empty() => {
-                    let (id, reference) = &mut model[who];
+                    let (id, reference, is_led) = &mut model[who];
                     let particles = [random(20), random(20)];
                     if what == 3 {
                         played.release(*id, &particles).unwrap();
@@ -699,18 +700,30 @@ fn any_order_of_changes_leaves_every_instance_to_itself() {
                             let target = [x, y + 0.01, z];
                             played.set_target(*id, particles[0], target).unwrap();
                             reference.set_target(particles[0], target).unwrap();
+                            *is_led = true;
                         }
                     }
                 }
                 _ => {
+                    if let Some((id, reference, false)) = model.get_mut(who).filter(|_| what == 6) {
+                        let from = played.placement(*id).unwrap();
+                        let [x, y, z] = from.position;
+                        let to = Placement { position: [x + 1.0, y, z - 0.3], ..from };
+                        played.teleport(*id, to).unwrap();
+                        let carried = |x: [f32; 3]| Vec3::from(x) - Vec3::from(from.position) + Vec3::from(to.position);
+                        let positions: Vec<_> = reference.positions().into_iter().map(|x| carried(x).into()).collect();
+                        let velocities = reference.velocities();
+                        reference.set_positions(0, &positions).unwrap();
+                        reference.set_velocities(0, &velocities).unwrap();
+                    }
                     step(&gpu, &played, 1);
-                    model.iter_mut().for_each(|(_, reference)| reference.step(1));
+                    model.iter_mut().for_each(|(_, reference, _)| reference.step(1));
                 }
             }
             assert_eq!(played.len() as usize, model.len());
             if turn % 10 == 9 {
                 step(&gpu, &played, 1);
-                for (id, reference) in &mut model {
+                for (id, reference, _) in &mut model {
                     reference.step(1);
                     assert_eq!(difference(&played, *id, reference, tolerance), None, "seed {seed}, turn {turn}");
                 }
