@@ -11,20 +11,8 @@
 @group(0) @binding(6) var<storage, read_write> status: Status;
 @group(0) @binding(7) var<storage, read> forces: array<vec4f>;
 
-fn position_at(i: u32) -> vec4f {
-    return positions[i];
-}
-
 fn displacement_at(i: u32) -> vec3f {
     return displacements[i].xyz;
-}
-
-fn ring_of(i: u32) -> vec2u {
-    return vec2u(ring_offsets[i], ring_offsets[i + 1u]);
-}
-
-fn corner_at(corner: u32) -> vec2u {
-    return ring_corners[corner];
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -3,18 +3,9 @@
 // multipliers, and a row that says where it was put, how large, in which wind, and where its own tethers and targets stand.
 // The order of a substep is that of a plan with accelerations (src/plan.rs): Start or Velocity, Accelerations, Predict, Tether, the constraints;
 // Finish at the end. A particle is written by the thread that owns it, and read by the others of the workgroup after a barrier.
+// shaders/shared/instance.wgsl says where the particles of an instance and their triangles lie.
 // `sweep`, which solves the constraints of all kinds round by round, is written by src/gpu/whole.rs, the constants of the asset by
 // src/gpu/crowd.rs.
-
-// What a dispatch plays; `CrowdRow` in src/gpu/crowd.rs.
-struct Crowd {
-    substeps: u32,
-    iterations: u32,
-    // 1 where tethers hold.
-    tethers: u32,
-    // How many instances there are.
-    count: u32,
-}
 
 @group(0) @binding(0) var<uniform> crowd: Crowd;
 @group(0) @binding(1) var<uniform> params: Params;
@@ -48,7 +39,6 @@ var<workgroup> moves: array<vec3f, ASSET_PARTICLES>;
 // As the projections of single kinds see it.
 var<private> span: Span;
 
-var<private> first_particle: u32;
 var<private> first_lambda: u32;
 var<private> scale: f32;
 var<private> inverse_scale: f32;
@@ -75,20 +65,8 @@ fn grown(v: vec3f) -> vec3f {
     return v * scale;
 }
 
-fn position_at(k: u32) -> vec4f {
-    return positions[first_particle + k];
-}
-
 fn displacement_at(k: u32) -> vec3f {
     return moves[k];
-}
-
-fn ring_of(k: u32) -> vec2u {
-    return vec2u(batches[RINGS_AT + k], batches[RINGS_AT + k + 1u]);
-}
-
-fn corner_at(corner: u32) -> vec2u {
-    return vec2u(batches[CORNERS_AT + 2u * corner], batches[CORNERS_AT + 2u * corner + 1u]);
 }
 
 fn words_at(at: u32) -> vec4u {

@@ -9,28 +9,6 @@
 @group(0) @binding(5) var<storage, read_write> status: Status;
 @group(0) @binding(6) var<storage, read_write> surface_normals: array<vec4f>;
 
-// As in instances.wgsl.
-struct Crowd {
-    substeps: u32,
-    iterations: u32,
-    tethers: u32,
-    count: u32,
-}
-
-var<private> first_particle: u32;
-
-fn position_at(k: u32) -> vec4f {
-    return positions[first_particle + k];
-}
-
-fn ring_of(k: u32) -> vec2u {
-    return vec2u(batches[RINGS_AT + k], batches[RINGS_AT + k + 1u]);
-}
-
-fn corner_at(corner: u32) -> vec2u {
-    return vec2u(batches[CORNERS_AT + 2u * corner], batches[CORNERS_AT + 2u * corner + 1u]);
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn instances_normals(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
     let index = group.x + group.y * 65535u;

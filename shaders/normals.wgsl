@@ -7,18 +7,6 @@
 @group(0) @binding(3) var<storage, read> ring_corners: array<vec2u>;
 @group(0) @binding(4) var<storage, read_write> surface_normals: array<vec4f>;
 
-fn position_at(i: u32) -> vec4f {
-    return positions[i];
-}
-
-fn ring_of(i: u32) -> vec2u {
-    return vec2u(ring_offsets[i], ring_offsets[i + 1u]);
-}
-
-fn corner_at(corner: u32) -> vec2u {
-    return ring_corners[corner];
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn normals(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);

@@ -78,18 +78,19 @@ fn texts() -> Vec<(String, String)> {
         let asset =
             "const ASSET_PARTICLES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
             const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
-        if let Some((_, part)) =
-            [("accelerations", "air"), ("normals", "normal")].iter().find(|(pass, _)| *pass == name)
-        {
-            texts.push((name, text + &shared_text(part)));
-            continue;
-        }
+        let parts: &[&str] = match name.as_str() {
+            "accelerations" => &["rings", "air"],
+            "normals" => &["rings", "normal"],
+            "instances" => &["instance", "air"],
+            "instances_normals" => &["instance", "normal"],
+            _ => &[],
+        };
+        let text = parts.iter().fold(text, |text, part| text + &shared_text(part));
         if name == "instances_normals" {
-            texts.push((name, text + &shared_text("normal") + asset));
+            texts.push((name, text + asset));
             continue;
         }
         if name == "whole" || name == "instances" {
-            let text = if name == "instances" { text + &shared_text("air") } else { text };
             let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
             for info in KINDS.iter().filter(|info| !info.is_group()) {
                 let constants = format!(

@@ -138,10 +138,19 @@ fn constants(crowd: &Crowd) -> String {
     lines + &format!("const SURFACES = {};\n", !crowd.controls.cooked.rings.is_empty())
 }
 
+/// Where the particles of an instance lie.
+const INSTANCE: &str = include_str!("../../shaders/shared/instance.wgsl");
+
 /// The text of the pass that plays, without the prelude.
 pub(super) fn pass(constants: &str, whole: &Whole) -> String {
     let pass = include_str!("../../shaders/instances.wgsl");
-    [pass, include_str!("../../shaders/shared/air.wgsl"), constants, &whole::sweep(whole)].join("\n")
+    [pass, INSTANCE, include_str!("../../shaders/shared/air.wgsl"), constants, &whole::sweep(whole)].join("\n")
+}
+
+/// The text of the pass that makes normals.
+pub(super) fn normals_pass(constants: &str) -> String {
+    let pass = include_str!("../../shaders/instances_normals.wgsl");
+    [pass, INSTANCE, include_str!("../../shaders/shared/normal.wgsl"), constants].join("\n")
 }
 
 pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool) -> Stage {
@@ -153,11 +162,8 @@ pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool
 }
 
 pub(super) fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
-    let (pass, shared) =
-        (include_str!("../../shaders/instances_normals.wgsl"), include_str!("../../shaders/shared/normal.wgsl"));
-    let text = [pass, shared, &constants(crowd)].join("\n");
     let (name, size) = ("instances_normals", ("WORKGROUP_SIZE", f64::from(lanes(crowd))));
-    Stage::new(device, name, name, &text, &NORMALS, &[size])
+    Stage::new(device, name, name, &normals_pass(&constants(crowd)), &NORMALS, &[size])
 }
 
 /// Whether a device has what the passes need.

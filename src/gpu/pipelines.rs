@@ -117,6 +117,7 @@ impl Pipelines {
                 "accelerations",
                 concat!(
                     include_str!("../../shaders/accelerations.wgsl"),
+                    include_str!("../../shaders/shared/rings.wgsl"),
                     include_str!("../../shaders/shared/air.wgsl")
                 ),
                 &[Uniform, Read, Read, Read, Read, Write, Write, Read],
@@ -146,7 +147,11 @@ impl Pipelines {
             ),
             normals: stage(
                 "normals",
-                concat!(include_str!("../../shaders/normals.wgsl"), include_str!("../../shaders/shared/normal.wgsl")),
+                concat!(
+                    include_str!("../../shaders/normals.wgsl"),
+                    include_str!("../../shaders/shared/rings.wgsl"),
+                    include_str!("../../shaders/shared/normal.wgsl")
+                ),
                 &[Uniform, Read, Read, Read, Write],
             ),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
