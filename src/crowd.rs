@@ -367,13 +367,14 @@ impl Crowd {
         if self.is_pinned(slot, particle) { Ok(()) } else { Err(Error::NotPinned { particle }) }
     }
 
-    /// Sets a target that has been checked.
-    pub fn set_target(&mut self, slot: u32, particle: u32, position: [f32; 3]) {
+    /// Sets a target that has been checked; returns its words.
+    pub fn set_target(&mut self, slot: u32, particle: u32, position: [f32; 3]) -> std::ops::Range<usize> {
         self.ensure_own(slot);
         let targets = self.own_words(slot).start + self.places.block_tethers;
         let [x, y, z] = position.map(f32::to_bits);
         let at = targets + particle as usize * TARGET_WORDS;
         self.words[at..at + TARGET_WORDS].copy_from_slice(&[x, y, z, 1]);
+        at..at + TARGET_WORDS
     }
 
     /// Carries the targets of an instance along.

@@ -233,9 +233,14 @@ impl Instances {
         let slot = self.crowd.slot(id)?;
         self.crowd.check_target(slot, particle, position)?;
         self.make_blocks(self.crowd.block_short(slot))?;
-        self.crowd.set_target(slot, particle, position);
-        self.write_words(self.crowd.own_words(slot));
-        self.write_words(self.crowd.row_words(slot));
+        let is_first = self.crowd.own_words(slot).is_empty();
+        let words = self.crowd.set_target(slot, particle, position);
+        if is_first {
+            self.write_words(self.crowd.own_words(slot));
+            self.write_words(self.crowd.row_words(slot));
+        } else {
+            self.write_words(words);
+        }
         Ok(())
     }
 
