@@ -36,6 +36,28 @@ var<workgroup> moves: array<vec3f, MOST_PARTICLES>;
 // As the projections of single kinds see it.
 var<private> span: Span;
 
+fn place_of(particle: u32) -> u32 {
+    return particle;
+}
+
+// The local place of particle k of a constraint: two to a word.
+fn local_of(particle: u32, locals: u32, k: u32) -> u32 {
+    return (batches[locals + k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+}
+
+fn place_of_lambda(place: u32, count: u32) -> u32 {
+    return place;
+}
+
+// Bodies are as large as their constraints say.
+fn shrunk(v: vec3f) -> vec3f {
+    return v;
+}
+
+fn grown(v: vec3f) -> vec3f {
+    return v;
+}
+
 fn load_moved(k: u32, i: u32) -> Motion {
     return moved(Motion(positions[i], moves[k], unpacked(residuals[i]), true), params.velocity_factor, params.zero);
 }

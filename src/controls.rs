@@ -9,7 +9,8 @@ use crate::error::{Error, Result, check_finite};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{FEW_PINS, Obstacles, Plan};
 use crate::scene::{Material, MaterialId, Scene, TetherRow, follows};
-use crate::settings::{Field, MAX_FIELDS, Method, Settings};
+use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
+use crate::whole::MOST_SHARED;
 use crate::xpbd::ScaledMaterial;
 use std::collections::BTreeMap;
 
@@ -135,11 +136,16 @@ pub(crate) struct Controls {
 
 impl Controls {
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
+        Self::sharing(scene, settings, MOST_SHARED)
+    }
+
+    /// Where bodies are solved whole, small ones share a batch of so many particles at most.
+    pub fn sharing(scene: &Scene, settings: Settings, most_shared: usize) -> Result<Self> {
         if scene.particle_count() == 0 {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
         }
         settings.check()?;
-        let cooked = Cooked::new(scene, &settings)?;
+        let cooked = Cooked::new(scene, &settings, most_shared)?;
         cooked.check_bodies(&settings)?;
         let mut controls = Self {
             scene: scene.clone(),
@@ -262,8 +268,8 @@ impl Controls {
         self.inverse_masses[particle as usize] == 0.0
     }
 
-    /// Pins particles, or releases them; returns those that changed. Ties the tethers of their bodies anew.
-    pub fn set_pinned(&mut self, particles: &[u32], pinned: bool) -> Result<Vec<u32>> {
+    /// Whether particles can be pinned, or released.
+    pub fn check_pins(&self, particles: &[u32], pinned: bool) -> Result<()> {
         for &particle in particles {
             self.scene.check_particle(if pinned { "pin" } else { "release" }, particle)?;
             if !pinned && self.scene.inverse_masses[particle as usize] == 0.0 {
@@ -271,6 +277,12 @@ impl Controls {
                 return Err(Error::invalid(what, 0.0, "greater than 0: the scene must say its mass"));
             }
         }
+        Ok(())
+    }
+
+    /// Pins particles, or releases them; returns those that changed. Ties the tethers of their bodies anew.
+    pub fn set_pinned(&mut self, particles: &[u32], pinned: bool) -> Result<Vec<u32>> {
+        self.check_pins(particles, pinned)?;
         let mut changed = Vec::new();
         for &particle in particles {
             if self.is_pinned(particle) != pinned {
@@ -344,9 +356,6 @@ impl Controls {
     pub fn params(&self) -> Params {
         let h = self.settings.substep();
         let wind = self.settings.wind.unwrap_or_default();
-        // In f64, which cannot overflow here: a breath of wind divides by its square.
-        let speed = wind.velocity.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
-        let wave = if speed > 0.0 { 1.0 / (speed * f64::from(wind.gust_length)) } else { 0.0 };
         // In f64: h² g rounded once, not three times.
         let square = f64::from(h) * f64::from(h);
         let rows: Vec<FieldRow> = self.settings.fields.iter().filter_map(FieldRow::new).collect();
@@ -357,7 +366,7 @@ impl Controls {
             h,
             wind_velocity: wind.velocity,
             dt: self.settings.dt,
-            gust_wave: wind.velocity.map(|component| (f64::from(component) * wave) as f32),
+            gust_wave: gust_wave(&wind),
             gust: wind.gust,
             gust_frequency: wind.gust_frequency,
             drag: 0.5 * wind.density * wind.drag,
@@ -405,4 +414,12 @@ impl Controls {
         };
         self.materials.iter().map(scale).collect()
     }
+}
+
+/// k of the gusts of a wind: one wave per gust length, along it [1/m].
+pub(crate) fn gust_wave(wind: &Wind) -> [f32; 3] {
+    // In f64, which cannot overflow here: a breath of wind divides by its square.
+    let speed = wind.velocity.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
+    let wave = if speed > 0.0 { 1.0 / (speed * f64::from(wind.gust_length)) } else { 0.0 };
+    wind.velocity.map(|component| (f64::from(component) * wave) as f32)
 }

@@ -33,6 +33,8 @@ pub(crate) struct Cooked {
     pub kinds: Vec<CookedKind>,
     /// Where all constraints are solved body by body.
     pub whole: Option<Whole>,
+    /// The most particles that small bodies share a batch of.
+    most_shared: usize,
     pub rings: Rings,
     /// The most tethers that a particle has.
     pub most_tethers: u32,
@@ -94,7 +96,7 @@ pub(crate) struct Rings {
 }
 
 impl Cooked {
-    pub fn new(scene: &Scene, settings: &Settings) -> Result<Self> {
+    pub fn new(scene: &Scene, settings: &Settings, most_shared: usize) -> Result<Self> {
         let particle_count = scene.particle_count();
         let tether_graph = TetherGraph::new(scene);
         let mut tether_runs = vec![0; particle_count];
@@ -112,10 +114,11 @@ impl Cooked {
         }
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
-        let (kinds, whole) = Self::cook_kinds(&scene.constraints, scene, settings, &tether_runs)?;
+        let (kinds, whole) = Self::cook_kinds(&scene.constraints, scene, settings, &tether_runs, most_shared)?;
         Ok(Self {
             kinds,
             whole,
+            most_shared,
             rings,
             most_tethers,
             tether_runs,
@@ -134,8 +137,9 @@ impl Cooked {
         scene: &Scene,
         settings: &Settings,
         tether_runs: &[u32],
+        most_shared: usize,
     ) -> Result<(Vec<CookedKind>, Option<Whole>)> {
-        let make = || Whole::new(sets, scene.particle_count(), tether_runs);
+        let make = || Whole::new(sets, scene.particle_count(), tether_runs, most_shared);
         let whole = settings.whole().then(make).flatten();
         let orders = |kind: usize| whole.as_ref().map_or(&[][..], |whole| &whole.orders[kind]);
         let cook = |(kind, set)| CookedKind::new(set, scene, settings, orders(kind));
@@ -145,7 +149,7 @@ impl Cooked {
     /// The same for other settings, with the parameters that the constraints have now.
     pub fn spread_anew(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
         let sets: Vec<_> = self.kinds.iter().map(CookedKind::constraints).collect();
-        (self.kinds, self.whole) = Self::cook_kinds(&sets, scene, settings, &self.tether_runs)?;
+        (self.kinds, self.whole) = Self::cook_kinds(&sets, scene, settings, &self.tether_runs, self.most_shared)?;
         Ok(())
     }
 

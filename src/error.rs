@@ -109,6 +109,32 @@ pub enum Error {
         /// The particle.
         particle: u32,
     },
+    /// An instance that is named was removed, or never was one of these.
+    #[error(
+        "there is no instance in slot {slot} of generation {generation} any more: it was removed, or is one of other instances"
+    )]
+    NoInstance {
+        /// The slot that it had.
+        slot: u32,
+        /// How many had been removed from the slot before it.
+        generation: u32,
+    },
+    /// There is no room for so many instances.
+    #[error("{count} instances at once are more than the capacity of {capacity}")]
+    NoRoom {
+        /// How many there would be.
+        count: u64,
+        /// How many there may be.
+        capacity: u32,
+    },
+    /// An asset has parts that instances cannot have.
+    #[error("the asset has {count} of {what}, which instances cannot have; play it by a Solver")]
+    NotInstanced {
+        /// What they are.
+        what: &'static str,
+        /// How many there are.
+        count: u64,
+    },
     /// No graphics adapter fits; the text says which were found and what to install.
     #[error("no graphics adapter {wanted}; found: {found}. {hint}")]
     NoAdapter {
@@ -121,7 +147,7 @@ pub enum Error {
     },
     /// The device's limits are too small for the scene; ask for [`crate::required_limits`] when the device is made.
     #[error(
-        "{what} needs {limit} of {needed}, but the device allows {available}; request the device with supple::required_limits(&scene), or required_limits_with(&scene, &settings)"
+        "{what} needs {limit} of {needed}, but the device allows {available}; request the device with supple::required_limits(&scene), required_limits_with(&scene, &settings), or Instances::required_limits(&asset, capacity, &settings)"
     )]
     LimitExceeded {
         /// The buffer or dispatch that needs it.

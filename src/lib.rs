@@ -4,8 +4,10 @@ pub mod collide;
 pub mod coloring;
 mod controls;
 mod cooked;
+mod crowd;
 mod error;
 pub mod gpu;
+mod instances;
 pub mod kinds;
 mod patches;
 pub mod plan;
@@ -23,7 +25,8 @@ pub use collide::{
     Heightfield, Pose, SelfCollision, SelfCollisionLevel, Shape,
 };
 pub use error::{Error, Result};
-pub use gpu::{Solver, required_limits, required_limits_with};
+pub use gpu::{Instances, Solver, required_limits, required_limits_with};
+pub use instances::{Instance, InstanceId, Placement};
 pub use kinds::{
     Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Pressure,
     ShapeMatching, Volume,

@@ -156,7 +156,7 @@ pub enum Execution {
     /// hangs together by constraints, of 1024 particles at most; small ones share a workgroup. With wind, fields, forces, colliders or contacts,
     /// or where a step has so many substeps and iterations that a thread would turn more than 60 000 times, the constraints of all kinds take
     /// one dispatch an iteration instead. Where any body is larger, a scene has shape matching or pressure, or a particle more than 64 constraints
-    /// of a kind, it is [`Execution::Patches`].
+    /// of a kind, it is [`Execution::Patches`]. For bodies that are all alike see [`crate::Instances`].
     Whole,
 }
 
@@ -369,7 +369,7 @@ impl Settings {
 }
 
 /// `Ok` where all components are finite and at most a million, so that their squares stay far from the end of `f32`.
-fn check_moderate(what: &str, value: [f32; 3]) -> Result<()> {
+pub(crate) fn check_moderate(what: &str, value: [f32; 3]) -> Result<()> {
     check_finite(|| what.into(), value)?;
     match value.into_iter().find(|component| component.abs() > 1e6) {
         None => Ok(()),

@@ -8,7 +8,7 @@
 //!
 //! Contacts and forces of all kinds come between the substeps. With them a dispatch sweeps over the constraints of all kinds once.
 
-use crate::cooked::MAX_LOOP;
+use crate::cooked::{CookedKind, MAX_LOOP};
 use crate::patches::rounds;
 use crate::scene::ConstraintSet;
 use crate::settings::Settings;
@@ -17,10 +17,10 @@ use crate::settings::Settings;
 pub(crate) const MOST_PARTICLES: usize = 1024;
 
 /// The most particles that small bodies fill a batch with: two for each thread. Larger batches leave fewer workgroups to share out.
-const MOST_SHARED: usize = 256;
+pub(crate) const MOST_SHARED: usize = 256;
 
 /// Threads in a workgroup, as in `src/gpu/pipelines.rs`.
-const LANES: u64 = 128;
+pub(crate) const LANES: u64 = 128;
 
 /// What the loops over the rounds of a kind take in turns, however many rounds there are. As measured where the software driver ends them:
 /// every loop takes one turn more than it is long, by which it is seen to be over.
@@ -73,12 +73,12 @@ impl Whole {
     }
 
     /// Puts the bodies of a scene into batches; `None` where it has groups, a body that is too large, or a particle with so many constraints
-    /// that there are not rounds enough. `sets` are those of all kinds; `tether_runs` may be empty.
-    pub fn new(sets: &[ConstraintSet], particle_count: usize, tether_runs: &[u32]) -> Option<Self> {
+    /// that there are not rounds enough. `sets` are those of all kinds; `tether_runs` may be empty; small bodies share a batch of `most_shared`.
+    pub fn new(sets: &[ConstraintSet], particle_count: usize, tether_runs: &[u32], most_shared: usize) -> Option<Self> {
         if sets.iter().any(|set| set.info.is_group() && set.len() > 0) {
             return None;
         }
-        let batches = batches(sets, particle_count)?;
+        let batches = batches(sets, particle_count, most_shared)?;
         let kinds: Vec<usize> = (0..sets.len()).filter(|&kind| sets[kind].len() > 0).collect();
         let head = Self::head(kinds.len());
         let mut whole = Self {
@@ -129,6 +129,15 @@ impl Whole {
         Some(whole)
     }
 
+    /// The records of all kinds, each where it belongs.
+    pub fn records(&self, kinds: &[CookedKind]) -> Vec<u32> {
+        let mut records = vec![0; self.record_words];
+        for (kind, &first) in kinds.iter().zip(&self.first_places) {
+            records[first as usize * kind.info.record_words..][..kind.records.len()].copy_from_slice(&kind.records);
+        }
+        records
+    }
+
     /// The word at which the tethers begin.
     pub fn tethers_at(&self) -> usize {
         self.words[TETHERS_AT] as usize
@@ -176,15 +185,20 @@ impl Whole {
 
     /// Whether no thread that plays all substeps of a step turns more often than it may.
     pub fn fits_a_step(&self, settings: &Settings, most_tethers: u32) -> bool {
+        self.turns(settings, most_tethers, 0) <= MAX_LOOP
+    }
+
+    /// How often it turns at most, with so many turns more in each substep.
+    pub fn turns(&self, settings: &Settings, most_tethers: u32, more: u64) -> u64 {
         let sweeps = u64::from(settings.iterations) * (1 + self.sweep_turns);
         let over_particles = 2 * (self.particle_turns + 1);
         let tethers = self.particle_turns * (1 + u64::from(most_tethers));
-        over_particles + u64::from(settings.substeps) * (4 + over_particles + tethers + sweeps) <= MAX_LOOP
+        over_particles + u64::from(settings.substeps) * (4 + over_particles + tethers + sweeps + more)
     }
 }
 
 /// The particles of each batch, ascending: those of one body, or of several small ones. `None` where a body is too large.
-fn batches(sets: &[ConstraintSet], particle_count: usize) -> Option<Vec<Vec<u32>>> {
+fn batches(sets: &[ConstraintSet], particle_count: usize, most_shared: usize) -> Option<Vec<Vec<u32>>> {
     let mut parents: Vec<u32> = (0..particle_count as u32).collect();
     for set in sets {
         for constraint in 0..set.len() as u32 {
@@ -215,9 +229,9 @@ fn batches(sets: &[ConstraintSet], particle_count: usize) -> Option<Vec<Vec<u32>
     let mut open = 0;
     for body in bodies {
         match batches.get_mut(open) {
-            Some(batch) if batch.len() + body.len() <= MOST_SHARED => batch.extend(body),
+            Some(batch) if batch.len() + body.len() <= most_shared => batch.extend(body),
             _ => {
-                if body.len() <= MOST_SHARED {
+                if body.len() <= most_shared {
                     open = batches.len();
                 }
                 batches.push(body);
@@ -262,7 +276,7 @@ mod tests {
     }
 
     fn whole(scene: &Scene) -> Option<Whole> {
-        Whole::new(&scene.constraints, scene.particle_count(), &[])
+        Whole::new(&scene.constraints, scene.particle_count(), &[], MOST_SHARED)
     }
 
     /// Whether batches hold every particle once, rounds every constraint once and no particle twice, and heads lead to what they should.
@@ -339,6 +353,9 @@ mod tests {
             add_cloth(&mut scene, 16, 12, Bending::Springs);
         }
         assert_eq!(whole(&scene).unwrap().batch_count, 3);
+        let all = Whole::new(&scene.constraints, scene.particle_count(), &[], MOST_PARTICLES).unwrap();
+        check(&scene, &all);
+        assert_eq!(all.batch_count, 1);
     }
 
     #[test]
@@ -372,7 +389,7 @@ mod tests {
         let tethers = Some(Tethers { per_particle: 3, scale: 1.0 });
         scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 3, tethers, ..ClothGrid::default() }).unwrap();
         let runs: Vec<u32> = (0..12).map(|particle| (3 * particle) << 4 | 3).collect();
-        let found = Whole::new(&scene.constraints, 12, &runs).unwrap();
+        let found = Whole::new(&scene.constraints, 12, &runs, MOST_SHARED).unwrap();
         assert_eq!(found.words.len() - found.tethers_at(), 2 * 36);
     }
 }

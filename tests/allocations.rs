@@ -8,7 +8,10 @@ mod common;
 use allocation_counter::AllocationInfo;
 use common::{gpu, hanging_cloth, solver};
 use supple::gpu::{Context, pass_name};
-use supple::{Collider, Material, Pass, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver, Wind, wgpu};
+use supple::{
+    Collider, Instance, Instances, Material, Pass, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver,
+    Wind, wgpu,
+};
 
 /// A pass that does nothing, for calls as supple makes them: one bind group, with a dynamic offset or without.
 struct Idle {
@@ -130,6 +133,19 @@ fn a_frame_allocates_no_more_than_wgpu_does() {
         println!("{} allocations of {} bytes", ours.count_total, ours.bytes_total);
         assert_eq!((ours.count_total, ours.bytes_total), (wgpus.count_total, wgpus.bytes_total), "{settings:?}");
     }
+}
+
+#[test]
+fn a_frame_of_instances_allocates_no_more_than_wgpu_does() {
+    let gpu = gpu();
+    let settings = Settings { wind: Some(Wind::default()), ..Settings::default() };
+    let mut instances = Instances::new(&gpu.device, &gpu.queue, &scene(), 3, settings).unwrap();
+    instances.spawn_many(&vec![Instance::default(); 3]).unwrap();
+    let idle = Idle::new(&gpu, false);
+    let ours = count(&gpu, |encoder| instances.encode(encoder, 2));
+    // Two passes a step, one after another.
+    let wgpus = count(&gpu, |encoder| record(encoder, &[(true, &idle); 4]));
+    assert_eq!((ours.count_total, ours.bytes_total), (wgpus.count_total, wgpus.bytes_total));
 }
 
 #[test]

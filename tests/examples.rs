@@ -37,6 +37,20 @@ fn embed_draws_cloth_and_cube() {
 }
 
 #[test]
+fn crowd_comes_and_goes_and_is_drawn() {
+    let png = file("crowd.png");
+    let size = ["--headless", "--json", "--frames", "6", "--count", "9", "--substeps", "8"];
+    let out = run(example("crowd").args(size).arg("--png").arg(&png));
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((report["instances"].as_u64(), report["particles"].as_u64()), (Some(9), Some(9 * 1024)));
+    assert_eq!(report["non_finite_count"], 0);
+    let picture = image::open(png).unwrap().to_rgb8();
+    let sky = *picture.get_pixel(0, 0);
+    let drawn = picture.pixels().filter(|pixel| **pixel != sky).count();
+    assert!(drawn > 5_000, "{drawn} pixels are not sky");
+}
+
+#[test]
 fn adapters_names_the_one_it_picks() {
     assert!(run(example("adapters").arg("--headless")).contains('*'));
 }

@@ -74,12 +74,28 @@ fn texts() -> Vec<(String, String)> {
             texts.push((name, text + "const NEAR = 64u;"));
             continue;
         }
-        if name == "whole" {
+        let shared_text = |part: &str| read(&root().join(format!("shaders/shared/{part}.wgsl")));
+        let asset =
+            "const ASSET_PARTICLES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
+            const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
+        let parts: &[&str] = match name.as_str() {
+            "accelerations" => &["rings", "air"],
+            "normals" => &["rings", "normal"],
+            "instances" => &["instance", "air"],
+            "instances_normals" => &["instance", "normal"],
+            _ => &[],
+        };
+        let text = parts.iter().fold(text, |text, part| text + &shared_text(part));
+        if name == "instances_normals" {
+            texts.push((name, text + asset));
+            continue;
+        }
+        if name == "whole" || name == "instances" {
             let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
             for info in KINDS.iter().filter(|info| !info.is_group()) {
                 let constants = format!(
-                    "const ARITY = {}u; const ROWS = {}u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
-                    const HEAD = 5u; const MOST_PARTICLES = 1024u;
+                    "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
+                    const HEAD = 5u; const MOST_PARTICLES = 1024u; {asset}
                     fn sweep(head: u32, lane: u32) {{ solve_rounds(head, lane); }}",
                     info.arity,
                     info.record_words / 4,
@@ -241,7 +257,7 @@ fn sources(folder: &Path) -> String {
 fn every_shader_is_compiled_into_the_crate() {
     // A file that only lies there would pass all of the above.
     let sources = sources(&root().join("src"));
-    for path in ["shaders", "shaders/prelude", "shaders/kinds", "shaders/project", "shaders/collide"]
+    for path in ["shaders", "shaders/prelude", "shaders/kinds", "shaders/project", "shaders/shared", "shaders/collide"]
         .iter()
         .flat_map(|folder| files(folder, "wgsl"))
     {

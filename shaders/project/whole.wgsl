@@ -1,5 +1,6 @@
-// Projects the constraints of one kind in a batch of bodies, round by round; shaders/whole.wgsl has the bindings. As kinds share names, each
-// top-level name of this file and of all that belongs to the kind gets the kind's own name behind it (src/gpu/whole.rs).
+// Projects the constraints of one kind in a batch of bodies, round by round; shaders/whole.wgsl and shaders/instances.wgsl have the bindings,
+// and say where particles and multipliers lie, and how large the body is: `place_of`, `local_of`, `place_of_lambda`, `shrunk`, `grown`. As kinds
+// share names, each top-level name of this file and of all that belongs to the kind gets the kind's own name behind it (src/gpu/whole.rs).
 
 alias Points = array<vec3f, ARITY>;
 alias Weights = array<f32, ARITY>;
@@ -7,26 +8,24 @@ alias Weights = array<f32, ARITY>;
 // Two local places to a word.
 const LOCAL_WORDS = (ARITY + 1u) / 2u;
 
-fn local_place(locals: u32, k: u32) -> u32 {
-    return (batches[locals + k / 2u] >> (16u * (k % 2u))) & 0xffffu;
-}
-
 fn solve_in_batch(place: u32, locals: u32) {
     let record = load(place);
+    var travels: Points;
     var d: Points;
     var p: Points;
     var w: Weights;
-    let x0 = positions[word(record, 0u)];
+    let x0 = positions[place_of(word(record, 0u))];
     for (var k = 0u; k < ARITY; k++) {
-        let x = positions[word(record, k)];
-        d[k] = moves[local_place(locals, k)];
+        let x = positions[place_of(word(record, k))];
+        travels[k] = moves[local_of(word(record, k), locals, k)];
         w[k] = x.w;
         // All in the frame of x₀, so that differences keep their precision.
-        p[k] = (x.xyz - x0.xyz) + d[k];
+        p[k] = shrunk((x.xyz - x0.xyz) + travels[k]);
+        d[k] = shrunk(travels[k]);
     }
-    let impulses = impulses_of(place, record, materials[word(record, ARITY)], p, d, w);
+    let impulses = impulses_of(place_of_lambda(place, LAMBDAS), record, materials[word(record, ARITY)], p, d, w);
     for (var k = 0u; k < ARITY; k++) {
-        moves[local_place(locals, k)] = d[k] + impulses[k] * w[k];
+        moves[local_of(word(record, k), locals, k)] = travels[k] + grown(impulses[k] * w[k]);
     }
 }
 

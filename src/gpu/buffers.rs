@@ -30,7 +30,7 @@ use crate::plan::FEW_PINS;
 use crate::scene::{ConstraintSet, Follower, Scene, TetheredBody};
 use crate::settings::Settings;
 use crate::tiling::Tiling;
-use crate::whole::Whole;
+use crate::whole::{MOST_SHARED, Whole};
 use crate::xpbd::ScaledMaterial;
 use std::cell::Cell;
 use wgpu::BufferUsages;
@@ -203,10 +203,7 @@ impl WholeBuffers {
     fn new(queue: &wgpu::Queue, maker: &Maker<'_>, cooked: &Cooked, keep_lambdas: bool) -> Result<Option<Self>> {
         let Some(whole) = &cooked.whole else { return Ok(None) };
         let storage = BufferUsages::STORAGE;
-        let mut records = vec![0u32; whole.record_words];
-        for (kind, &first) in cooked.kinds.iter().zip(&whole.first_places) {
-            records[first as usize * kind.info.record_words..][..kind.records.len()].copy_from_slice(&kind.records);
-        }
+        let records = whole.records(&cooked.kinds);
         let lambda_count = if keep_lambdas { whole.lambda_count as u64 } else { 0 };
         Ok(Some(Self {
             schedule: maker.empty("schedule.whole", 3 * u64::from(SPAN_STRIDE), BufferUsages::UNIFORM)?,
@@ -510,7 +507,7 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         // Half as many contacts as pairs, of three times the size; and six elements a particle of a closed mesh, with the wings of three.
         (pairs * 24).max(scene.particle_count() as u64 * 144)
     });
-    let make = || Whole::new(&scene.constraints, scene.particle_count(), &[]);
+    let make = || Whole::new(&scene.constraints, scene.particle_count(), &[], MOST_SHARED);
     let whole = settings.whole().then(make).flatten().map_or(0, |whole| {
         let words = whole.words.len() as u64 * 4 + tether_count(scene) * 8;
         words.max(whole.record_words.max(whole.lambda_count) as u64 * 4)

@@ -3,6 +3,7 @@
 
 use super::buffers::{AnchorRow, SpanRow, Status};
 use super::contacts::ContactStatus;
+use super::crowd::{self, CrowdRow};
 use super::whole::{self, ScheduleRow};
 use crate::collide::{ColliderRow, ContactParams};
 use crate::controls::{FieldRow, Params, Target};
@@ -98,6 +99,15 @@ fn targets_lie_as_in_their_pass() {
 fn schedules_lie_as_in_their_pass() {
     let pass = whole::pass(&Whole::default());
     assert_eq!(on_gpu(&pass, "Schedule"), on_host!(ScheduleRow { substeps, first_iteration, iterations, tethers }));
+}
+
+#[test]
+fn crowds_lie_as_in_their_passes() {
+    let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_ROOM = 0u; const RINGS_AT = 0u;
+        const CORNERS_AT = 0u; const SLOTS_AT = 0u; const ROWS_OF_SLOTS = 0u; const SURFACES = false;";
+    for pass in [crowd::pass(asset, &Whole::default()), crowd::normals_pass(asset)] {
+        assert_eq!(on_gpu(&pass, "Crowd"), on_host!(CrowdRow { substeps, iterations, tethers, count }));
+    }
 }
 
 #[test]

@@ -8,7 +8,9 @@ mod bindings;
 mod buffers;
 mod contacts;
 mod context;
+mod crowd;
 mod fastest;
+mod instances;
 #[cfg(test)]
 mod layout;
 mod pipelines;
@@ -24,6 +26,7 @@ mod whole;
 pub use buffers::{required_limits, required_limits_with};
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};
 pub use fastest::fastest_execution;
+pub use instances::Instances;
 pub use profile::{Profile, Run, pass_name};
 pub use readback::Readback;
 pub use solver::{Diagnostics, Solver};

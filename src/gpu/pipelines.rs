@@ -113,7 +113,11 @@ impl Pipelines {
             start: stage("start", include_str!("../../shaders/start.wgsl"), &[Uniform, Write, Write, Write, Write]),
             accelerations: stage(
                 "accelerations",
-                include_str!("../../shaders/accelerations.wgsl"),
+                concat!(
+                    include_str!("../../shaders/accelerations.wgsl"),
+                    include_str!("../../shaders/shared/rings.wgsl"),
+                    include_str!("../../shaders/shared/air.wgsl")
+                ),
                 &[Uniform, Read, Read, Read, Read, Write, Write, Read],
             ),
             body_damping: stage(
@@ -139,7 +143,15 @@ impl Pipelines {
                 include_str!("../../shaders/tether.wgsl"),
                 &[Uniform, Read, Write, Read, Read, Read, Write],
             ),
-            normals: stage("normals", include_str!("../../shaders/normals.wgsl"), &[Uniform, Read, Read, Read, Write]),
+            normals: stage(
+                "normals",
+                concat!(
+                    include_str!("../../shaders/normals.wgsl"),
+                    include_str!("../../shaders/shared/rings.wgsl"),
+                    include_str!("../../shaders/shared/normal.wgsl")
+                ),
+                &[Uniform, Read, Read, Read, Write],
+            ),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             whole: Self::make_whole(device, cooked, keep_lambdas),
@@ -222,9 +234,10 @@ fn projection(info: &KindInfo, pass: &str) -> String {
 /// The constants of a kind's descriptor.
 pub(super) fn constants(info: &KindInfo) -> String {
     format!(
-        "const ARITY = {}u;\nconst ROWS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
+        "const ARITY = {}u;\nconst ROWS = {}u;\nconst LAMBDAS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
         info.arity,
         info.record_words / 4,
+        info.lambda_count(),
         info.unit_gradients,
         info.unilateral
     )
@@ -261,8 +274,9 @@ impl Stage {
             bind_group_layouts: &[Some(&layout)],
             ..Default::default()
         });
-        let constants: Vec<_> =
-            constants.iter().copied().chain([("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE))]).collect();
+        let is_sized = constants.iter().any(|(name, _)| *name == "WORKGROUP_SIZE");
+        let size = (!is_sized).then_some(("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)));
+        let constants: Vec<_> = constants.iter().copied().chain(size).collect();
         let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(&name),
             layout: Some(&pipeline_layout),

@@ -22,13 +22,7 @@ impl Solver {
 
     /// Asks for what the GPU has counted.
     pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
-        let decode = |bytes: &[u8]| {
-            let status: Status = bytemuck::pod_read_unaligned(&bytes[..size_of::<Status>()]);
-            let first_non_finite = (status.first_non_finite != u32::MAX).then_some(status.first_non_finite);
-            let Status { steps, non_finite_count, lost_touches, .. } = status;
-            Diagnostics { steps, non_finite_count, first_non_finite, lost_touches }
-        };
-        Readback::new(&self.device, encoder, &self.buffers.status, size_of::<Status>() as u64, decode)
+        request_status(&self.device, encoder, &self.buffers.status)
     }
 
     /// Waits for all submitted work and reads the positions \[m\].
@@ -190,12 +184,36 @@ impl Solver {
     }
 
     fn read<T>(&self, request: impl FnOnce(&mut wgpu::CommandEncoder) -> Readback<T>) -> Result<T> {
-        let readback = guarded(&self.device, || {
-            let mut encoder = self.device.create_command_encoder(&Default::default());
-            let readback = request(&mut encoder);
-            self.queue.submit([encoder.finish()]);
-            Ok(readback)
-        })?;
-        readback.wait(&self.device)
+        read(&self.device, &self.queue, request)
     }
+}
+
+/// Asks for what the GPU has counted.
+pub(super) fn request_status(
+    device: &wgpu::Device,
+    encoder: &mut wgpu::CommandEncoder,
+    status: &wgpu::Buffer,
+) -> Readback<Diagnostics> {
+    let decode = |bytes: &[u8]| {
+        let status: Status = bytemuck::pod_read_unaligned(&bytes[..size_of::<Status>()]);
+        let first_non_finite = (status.first_non_finite != u32::MAX).then_some(status.first_non_finite);
+        let Status { steps, non_finite_count, lost_touches, .. } = status;
+        Diagnostics { steps, non_finite_count, first_non_finite, lost_touches }
+    };
+    Readback::new(device, encoder, status, size_of::<Status>() as u64, decode)
+}
+
+/// Submits a request, and waits for it.
+pub(super) fn read<T>(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    request: impl FnOnce(&mut wgpu::CommandEncoder) -> Readback<T>,
+) -> Result<T> {
+    let readback = guarded(device, || {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        let readback = request(&mut encoder);
+        queue.submit([encoder.finish()]);
+        Ok(readback)
+    })?;
+    readback.wait(device)
 }

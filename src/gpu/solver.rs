@@ -21,7 +21,7 @@ use crate::whole::MOST_PARTICLES;
 const MAX_STEPS_PER_ADVANCE: u32 = 4;
 
 /// Storage buffers that the widest pass binds.
-const STORAGE_BUFFERS: u32 = 8;
+pub(super) const STORAGE_BUFFERS: u32 = 8;
 
 /// Plays a scene on the GPU.
 ///
@@ -201,9 +201,8 @@ impl Solver {
         passes: impl Iterator<Item = Pass>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) -> usize {
-        let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes };
-        let mut recorder =
-            Recorder { pass: encoder.begin_compute_pass(&descriptor), last: None, anchor_side: self.anchor_side };
+        let mut recorder = Recorder::new(encoder, timestamp_writes);
+        recorder.anchor_side = self.anchor_side;
         for pass in passes {
             self.play(&mut recorder, pass);
         }
@@ -366,13 +365,22 @@ enum Projection {
 }
 
 /// A compute pass, and the stage that is set in it.
-struct Recorder<'a> {
+pub(super) struct Recorder<'a> {
     pass: wgpu::ComputePass<'a>,
     last: Option<&'a Stage>,
+    /// Which of the anchors the next substep reads.
     anchor_side: usize,
 }
 
 impl<'a> Recorder<'a> {
+    pub fn new(
+        encoder: &'a mut wgpu::CommandEncoder,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
+    ) -> Self {
+        let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes };
+        Self { pass: encoder.begin_compute_pass(&descriptor), last: None, anchor_side: 0 }
+    }
+
     fn dispatch(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], threads: u32) {
         self.dispatch_groups(stage, bindings, offsets, threads.div_ceil(WORKGROUP_SIZE));
     }
@@ -410,7 +418,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn dispatch_groups(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], groups: u32) {
+    pub fn dispatch_groups(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], groups: u32) {
         if groups == 0 {
             return;
         }

@@ -31,11 +31,15 @@ impl ScheduleRow {
 
 /// The text of the pass, without the prelude.
 pub(super) fn pass(whole: &Whole) -> String {
+    let head = Whole::head(whole.kinds.len());
+    let constants = format!("const MOST_PARTICLES = {MOST_PARTICLES}u;\nconst HEAD = {head}u;\n");
+    include_str!("../../shaders/whole.wgsl").to_owned() + &constants + &sweep(whole)
+}
+
+/// What solves the constraints of all kinds.
+pub(super) fn sweep(whole: &Whole) -> String {
     let kinds = || whole.kinds.iter().map(|&kind| KINDS[kind]);
-    let mut text = String::from(include_str!("../../shaders/whole.wgsl"));
-    text +=
-        &format!("\nconst MOST_PARTICLES = {MOST_PARTICLES}u;\nconst HEAD = {}u;\n", Whole::head(whole.kinds.len()));
-    text += "\nfn sweep(head: u32, lane: u32) {\n";
+    let mut text = String::from("\nfn sweep(head: u32, lane: u32) {\n");
     for (rank, info) in kinds().enumerate() {
         text += &format!("    solve_rounds_{}(head + {}u, lane);\n", info.name, Whole::head(rank) - Whole::head(0));
     }

@@ -1,0 +1,235 @@
+// Plays a step for every instance of an asset: one workgroup an instance, which shares no particle with the others, so that the loop over the
+// substeps is in here. What the asset is stands once (src/whole.rs, its only batch); an instance has the state of its particles, its
+// multipliers, and a row that says where it was put, how large, in which wind, and where its own tethers and targets stand.
+// The order of a substep is that of a plan with accelerations (src/plan.rs): Start or Velocity, Accelerations, Predict, Tether, the constraints;
+// Finish at the end. A particle is written by the thread that owns it, and read by the others of the workgroup after a barrier.
+// shaders/shared/instance.wgsl says where the particles of an instance and their triangles lie.
+// `sweep`, which solves the constraints of all kinds round by round, is written by src/gpu/whole.rs, the constants of the asset by
+// src/gpu/crowd.rs.
+
+@group(0) @binding(0) var<uniform> crowd: Crowd;
+@group(0) @binding(1) var<uniform> params: Params;
+@group(0) @binding(2) var<uniform> materials: array<ScaledMaterial, MATERIALS>;
+// Those of the instance in slot s begin at s · ASSET_PARTICLES.
+@group(0) @binding(3) var<storage, read_write> positions: array<vec4f>;
+// w is 1 where the velocity is fresh from outside. During a step, accelerations.
+@group(0) @binding(4) var<storage, read_write> velocities: array<vec4f>;
+// Two rows a particle: displacement, residual. Then two for each slot: where its particles were put, as the row of the instance has it, but
+// with the scale below 0 where they are new.
+@group(0) @binding(5) var<storage, read_write> motions: array<vec4u>;
+@group(0) @binding(6) var<storage, read_write> status: Status;
+// The slots of the instances.
+@group(0) @binding(7) var<storage, read> live: array<u32>;
+// The words of the batch (shaders/whole.wgsl), the rings of triangles, 16 words for each slot (position, scale; rotation; velocity of the air,
+// where its tethers stand; wave vector of the gusts, where its targets stand or 0), and blocks of tethers (anchor, length as bits) and targets
+// (position, 1 where there is one; for each particle).
+@group(0) @binding(8) var<storage, read> batches: array<u32>;
+@group(0) @binding(9) var<storage, read> records: array<vec4u>;
+@group(0) @binding(10) var<storage, read_write> lambdas: array<f32>;
+
+override KEEP_LAMBDA: bool = false;
+
+// The only batch: where its head says of its particles where they stand, and where the heads of kinds begin.
+const PARTICLES_AT = 3u;
+const KINDS_AT = 5u;
+
+// d of each particle.
+var<workgroup> moves: array<vec3f, ASSET_PARTICLES>;
+
+// As the projections of single kinds see it.
+var<private> span: Span;
+
+var<private> first_lambda: u32;
+var<private> scale: f32;
+var<private> inverse_scale: f32;
+
+fn place_of(particle: u32) -> u32 {
+    return first_particle + particle;
+}
+
+fn local_of(particle: u32, locals: u32, k: u32) -> u32 {
+    return particle;
+}
+
+// Room for multipliers is a multiple of every count.
+fn place_of_lambda(place: u32, count: u32) -> u32 {
+    return first_lambda / count + place;
+}
+
+// What is `scale` times as large as the asset is as large as it to its constraints.
+fn shrunk(v: vec3f) -> vec3f {
+    return v * inverse_scale;
+}
+
+fn grown(v: vec3f) -> vec3f {
+    return v * scale;
+}
+
+fn displacement_at(k: u32) -> vec3f {
+    return moves[k];
+}
+
+fn words_at(at: u32) -> vec4u {
+    return vec4u(batches[at], batches[at + 1u], batches[at + 2u], batches[at + 3u]);
+}
+
+// v, turned by a unit quaternion.
+fn turned(q: vec4f, v: vec3f) -> vec3f {
+    return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v);
+}
+
+// The turn from one unit quaternion to another: b a⁻¹.
+fn turn_between(a: vec4f, b: vec4f) -> vec4f {
+    let q = vec4f(a.w * b.xyz - b.w * a.xyz - cross(b.xyz, a.xyz), dot(a, b));
+    return q / length(q);
+}
+
+// Where a particle was put, and now is to be.
+struct Jump {
+    from_place: vec4f,
+    to_place: vec4f,
+    // No turn is exactly none.
+    turn: vec4f,
+    any: bool,
+    is_new: bool,
+}
+
+fn jump_of(slot: u32, row: u32) -> Jump {
+    let put = ROWS_OF_SLOTS + 2u * slot;
+    let was = bitcast<vec4f>(motions[put]);
+    let before = vec4f(was.xyz, abs(was.w));
+    let after = bitcast<vec4f>(words_at(row));
+    let rotations = array(motions[put + 1u], words_at(row + 4u));
+    let turns = any(rotations[0] != rotations[1]);
+    var turn = vec4f(0.0, 0.0, 0.0, 1.0);
+    if turns {
+        turn = turn_between(bitcast<vec4f>(rotations[0]), bitcast<vec4f>(rotations[1]));
+    }
+    return Jump(before, after, turn, turns || any(before != after), was.w < 0.0);
+}
+
+// Targets and Start, and before these the way to another place, on which the shape is kept and velocities are turned.
+fn begin(k: u32, jump: Jump, targets_at: u32) {
+    let i = first_particle + k;
+    var x = positions[i];
+    var v = velocities[i];
+    var d = bitcast<vec3f>(motions[2u * i].xyz);
+    var residual = unpacked(motions[2u * i + 1u]);
+    if jump.is_new || jump.any {
+        residual = Residual();
+    }
+    if jump.any {
+        let apart = turned(jump.turn, x.xyz - jump.from_place.xyz) * (jump.to_place.w / jump.from_place.w);
+        x = vec4f(jump.to_place.xyz + apart, x.w);
+        positions[i] = x;
+        v = vec4f(turned(jump.turn, v.xyz), 1.0);
+    }
+    if targets_at != 0u && x.w == 0.0 {
+        let goal = words_at(targets_at + 4u * k);
+        if goal.w == 1u {
+            v = vec4f(opaque((bitcast<vec3f>(goal.xyz) - x.xyz) / params.dt, params.zero), 1.0);
+        }
+    }
+    if v.w != 0.0 || status.last_h != params.h {
+        d = v.xyz * params.h;
+        residual.displacement = vec3f();
+    }
+    moves[k] = d;
+    motions[2u * i + 1u] = packed(residual);
+}
+
+// Velocity.
+fn settle(k: u32) {
+    let i = first_particle + k;
+    let motion = moved(Motion(positions[i], moves[k], unpacked(motions[2u * i + 1u]), true), params.velocity_factor, params.zero);
+    if !motion.finite {
+        atomicAdd(&status.non_finite_count, 1u);
+        atomicMin(&status.first_non_finite, i);
+    }
+    positions[i] = motion.position;
+    moves[k] = motion.displacement;
+    motions[2u * i + 1u] = packed(motion.residual);
+}
+
+// Predict and Tether of a free particle. Pins, to which tethers lead, stay as they are here.
+fn advance(k: u32, run: u32, tethers_at: u32) {
+    let i = first_particle + k;
+    let x = positions[i];
+    if x.w == 0.0 {
+        return;
+    }
+    var increment = params.gravity_step;
+    if by_thread(params.accelerated, i) == 1u {
+        increment += velocities[i].xyz * (params.h * params.h);
+    }
+    let motion = predicted(Motion(x, moves[k], unpacked(motions[2u * i + 1u]), true), increment, params.zero);
+    var d = motion.displacement;
+    if by_thread(crowd.tethers, i) == 1u {
+        for (var t = 0u; t < (run & 15u); t++) {
+            let tether = tethers_at + 2u * ((run >> 4u) + t);
+            let anchor = batches[tether];
+            let difference = (x.xyz - positions[first_particle + anchor].xyz) + (d - moves[anchor]);
+            d = pulled(d, difference, bitcast<f32>(batches[tether + 1u]) * scale, true);
+        }
+    }
+    moves[k] = d;
+    motions[2u * i + 1u] = packed(motion.residual);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+    let index = group.x + group.y * 65535u;
+    if index >= crowd.count {
+        return;
+    }
+    let slot = live[index];
+    let row = SLOTS_AT + 16u * slot;
+    let air_and_tethers = words_at(row + 8u);
+    let wave_and_targets = words_at(row + 12u);
+    let air = Air(bitcast<vec3f>(air_and_tethers.xyz), bitcast<vec3f>(wave_and_targets.xyz));
+    let jump = jump_of(slot, row);
+    let runs_at = batches[PARTICLES_AT] + 1u;
+    first_particle = slot * ASSET_PARTICLES;
+    first_lambda = slot * LAMBDA_ROOM;
+    scale = jump.to_place.w;
+    inverse_scale = 1.0 / scale;
+    span.zero = params.zero;
+    for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
+        begin(k, jump, wave_and_targets.w);
+    }
+    storageBarrier();
+    workgroupBarrier();
+    if lane == 0u {
+        motions[ROWS_OF_SLOTS + 2u * slot] = words_at(row);
+        motions[ROWS_OF_SLOTS + 2u * slot + 1u] = words_at(row + 4u);
+    }
+    for (var substep = 0u; substep < by_thread(crowd.substeps, group.x); substep++) {
+        if substep > 0u {
+            for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
+                settle(k);
+            }
+            storageBarrier();
+            workgroupBarrier();
+        }
+        if by_thread(params.accelerated, group.x) == 1u {
+            for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
+                velocities[first_particle + k] = vec4f(acceleration_of(k, air), 0.0);
+            }
+            workgroupBarrier();
+        }
+        for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
+            advance(k, batches[runs_at + 2u * k], air_and_tethers.w);
+        }
+        workgroupBarrier();
+        for (var iteration = 0u; iteration < by_thread(crowd.iterations, group.x); iteration++) {
+            span.first_iteration = u32(iteration == 0u);
+            sweep(KINDS_AT, lane);
+        }
+    }
+    for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
+        settle(k);
+        let i = first_particle + k;
+        motions[2u * i] = bitcast<vec4u>(vec4f(moves[k], 0.0));
+        velocities[i] = vec4f(moves[k] / params.h, 0.0);
+    }
+}

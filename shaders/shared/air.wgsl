@@ -1,0 +1,118 @@
+// What wind, air drag on the triangles around a particle (`Wind` in src/settings.rs has the law and its source) and fields (`Field`) do to
+// it. accelerations.wgsl and instances.wgsl share this; they have the bindings, and say where things lie: `position_at`, `displacement_at`,
+// `ring_of` (a particle's first corner, and the one after its last), `corner_at`.
+
+const TWO_PI = 6.28318530717958647692;
+
+// The mean velocity of the air, and the wave vector of its gusts.
+struct Air {
+    velocity: vec3f,
+    gust_wave: vec3f,
+}
+
+fn air_velocity(x: vec3f, air: Air) -> vec3f {
+    let time = f32(status.steps) * params.dt;
+    let phase = TWO_PI * (params.gust_frequency * time - dot(air.gust_wave, x));
+    let swing = 0.5 * (sin(phase) + sin(2.3 * phase + 1.0));
+    let wind = air.velocity * (1.0 + params.gust * swing);
+    if by_thread(u32(params.turbulence > 0.0), status.steps) == 1u {
+        return wind + noise((x - air.velocity * time) * params.turbulence_scale) * params.turbulence;
+    }
+    return wind;
+}
+
+// Three numbers from −1 to 1 that look random, for each cell (Jarzynski, Olano 2020, `pcg3d`).
+fn random(cell: vec3f) -> vec3f {
+    var v = bitcast<vec3u>(vec3i(cell)) * 1664525u + 1013904223u;
+    v.x += v.y * v.z;
+    v.y += v.z * v.x;
+    v.z += v.x * v.y;
+    v ^= v >> vec3u(16u);
+    v.x += v.y * v.z;
+    v.y += v.z * v.x;
+    v.z += v.x * v.y;
+    return vec3f(v >> vec3u(8u)) * (1.0 / 8388608.0) - vec3f(1.0);
+}
+
+// A smooth noise of a place, −1 to 1 in each direction: values at the corners of unit cells, blended.
+fn noise(place: vec3f) -> vec3f {
+    let p = clamp(place, vec3f(-1e6), vec3f(1e6));
+    let cell = floor(p);
+    let f = p - cell;
+    let s = f * f * (vec3f(3.0) - f * 2.0);
+    var along: array<vec3f, 4>;
+    for (var k = 0u; k < 4u; k++) {
+        let corner = cell + vec3f(0.0, f32(k & 1u), f32(k >> 1u));
+        let start = random(corner);
+        along[k] = opaque(start + (random(corner + vec3f(1.0, 0.0, 0.0)) - start) * s.x, params.zero);
+    }
+    let low = opaque(along[0] + (along[1] - along[0]) * s.y, params.zero);
+    let high = opaque(along[2] + (along[3] - along[2]) * s.y, params.zero);
+    return low + (high - low) * s.z;
+}
+
+fn field_acceleration(field: Field, x: vec3f) -> vec3f {
+    let apart = opaque(field.position - x, params.zero);
+    let vortex = dot(field.axis, field.axis) > 0.0;
+    var out = apart;
+    if vortex {
+        out = opaque(apart - field.axis * dot(field.axis, apart), params.zero);
+    }
+    let distance = length(out);
+    if distance == 0.0 {
+        return vec3f();
+    }
+    var along = out;
+    if vortex {
+        along = cross_product(out, field.axis, params.zero);
+    }
+    let part = distance * field.scale;
+    return opaque(along * (field.strength / (distance * (1.0 + part * part))), params.zero);
+}
+
+// The acceleration by drag and lift.
+fn aerodynamics(i: u32, air: Air) -> vec3f {
+    let x0 = position_at(i);
+    let d0 = displacement_at(i);
+    var force = vec3f();
+    var rate = 0.0;
+    let ring = ring_of(i);
+    for (var corner = ring.x; corner < ring.y; corner++) {
+        let others = corner_at(corner);
+        let x1 = position_at(others.x).xyz;
+        let x2 = position_at(others.y).xyz;
+        let center = (x0.xyz + x1 + x2) / 3.0;
+        let travel = d0 + displacement_at(others.x) + displacement_at(others.y);
+        let v = travel / (3.0 * params.h) - air_velocity(center, air);
+        let area_normal = cross_product(x1 - x0.xyz, x2 - x0.xyz, params.zero);
+        let speed = length(v);
+        let double_area = length(area_normal);
+        if speed == 0.0 || double_area == 0.0 {
+            continue;
+        }
+        let along = v / speed;
+        var n = area_normal / double_area;
+        if dot(n, along) < 0.0 {
+            n = -n;
+        }
+        let facing = dot(n, along);
+        let pressure = 0.5 * double_area * speed * speed * facing;
+        let push = along * params.drag + (n - along * facing) * params.lift;
+        force -= push * (pressure / 3.0);
+        rate += double_area * speed * (params.drag + params.lift) / 6.0;
+    }
+    // The implicit step of the drag, which cannot turn the motion round however light the cloth.
+    return force * (x0.w / (1.0 + rate * x0.w * params.h));
+}
+
+// The acceleration by wind and fields.
+fn acceleration_of(i: u32, air: Air) -> vec3f {
+    var a = vec3f();
+    if by_thread(params.wind, i) == 1u {
+        a = aerodynamics(i, air);
+    }
+    for (var k = 0u; k < by_thread(params.field_count, i); k++) {
+        a += field_acceleration(params.fields[k], position_at(i).xyz);
+    }
+    return a;
+}

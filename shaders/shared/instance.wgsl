@@ -1,0 +1,26 @@
+// Where the particles of an instance and their triangles lie: what instances.wgsl and instances_normals.wgsl share. They have the bindings.
+
+// What a dispatch plays; `CrowdRow` in src/gpu/crowd.rs.
+struct Crowd {
+    substeps: u32,
+    iterations: u32,
+    // 1 where tethers hold.
+    tethers: u32,
+    // How many instances there are.
+    count: u32,
+}
+
+// That of the instance that a workgroup keeps.
+var<private> first_particle: u32;
+
+fn position_at(k: u32) -> vec4f {
+    return positions[first_particle + k];
+}
+
+fn ring_of(k: u32) -> vec2u {
+    return vec2u(batches[RINGS_AT + k], batches[RINGS_AT + k + 1u]);
+}
+
+fn corner_at(corner: u32) -> vec2u {
+    return vec2u(batches[CORNERS_AT + 2u * corner], batches[CORNERS_AT + 2u * corner + 1u]);
+}

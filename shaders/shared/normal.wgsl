@@ -1,0 +1,17 @@
+// The normal of a surface at a particle: the sum of the triangles around it, each weighted by its area. normals.wgsl and
+// instances_normals.wgsl share this; they have the bindings, and say where things lie: `position_at`, `ring_of`, `corner_at`.
+
+fn normal_of(i: u32) -> vec3f {
+    let x = position_at(i).xyz;
+    var sum = vec3f();
+    let ring = ring_of(i);
+    for (var corner = ring.x; corner < ring.y; corner++) {
+        let others = corner_at(corner);
+        sum += cross_product(position_at(others.x).xyz - x, position_at(others.y).xyz - x, params.zero);
+    }
+    let l = length(sum);
+    if l > 0.0 {
+        return sum / l;
+    }
+    return vec3f(0.0, 1.0, 0.0);
+}

@@ -1,0 +1,207 @@
+//! What instances of one asset have on the GPU: their buffers, their two passes, and the limits that these need.
+
+use super::buffers::{Maker, Status};
+use super::pipelines::Slot::{Read, Uniform, Write};
+use super::pipelines::{Slot, Stage, WORKGROUP_SIZE};
+use super::solver::{STORAGE_BUFFERS, needs_lambdas};
+use super::whole;
+use crate::controls::Params;
+use crate::crowd::{Crowd, check_words};
+use crate::error::{Error, Result};
+use crate::scene::Scene;
+use crate::settings::Settings;
+use crate::whole::Whole;
+use crate::xpbd::ScaledMaterial;
+use wgpu::BufferUsages;
+
+/// What a dispatch plays: `Crowd` in `shaders/instances.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct CrowdRow {
+    pub substeps: u32,
+    pub iterations: u32,
+    pub tethers: u32,
+    pub count: u32,
+}
+
+/// Of instances.wgsl: crowd, params, materials; positions, velocities, motions, status, live, batches, records, λ.
+const PLAY: [Slot; 11] = [Uniform, Uniform, Uniform, Write, Write, Write, Write, Read, Read, Read, Write];
+/// Of instances_normals.wgsl: crowd, params, positions, live, batches, status, normals.
+const NORMALS: [Slot; 7] = [Uniform, Uniform, Read, Read, Read, Write, Write];
+
+#[derive(Debug)]
+pub(super) struct Buffers {
+    pub crowd: wgpu::Buffer,
+    pub params: wgpu::Buffer,
+    pub materials: wgpu::Buffer,
+    pub positions: wgpu::Buffer,
+    pub velocities: wgpu::Buffer,
+    pub motions: wgpu::Buffer,
+    pub status: wgpu::Buffer,
+    pub live: wgpu::Buffer,
+    pub batches: wgpu::Buffer,
+    pub records: wgpu::Buffer,
+    pub lambdas: wgpu::Buffer,
+    pub normals: wgpu::Buffer,
+}
+
+impl Buffers {
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, crowd: &Crowd, keep_lambdas: bool) -> Result<Self> {
+        let maker = Maker::new(device);
+        let (storage, uniform) = (BufferUsages::STORAGE, BufferUsages::UNIFORM);
+        let drawn = storage | BufferUsages::VERTEX;
+        let capacity = u64::from(crowd.capacity);
+        let count = capacity * crowd.particle_count() as u64;
+        let cooked = &crowd.controls.cooked;
+        let surface_count = if cooked.rings.is_empty() { 0 } else { count };
+        let records = cooked.whole.as_ref().map(|whole| whole.records(&cooked.kinds)).unwrap_or_default();
+        let empty = |label: &str, size, usage| maker.empty(&format!("instances.{label}"), size, usage);
+        Ok(Self {
+            crowd: empty("crowd", size_of::<CrowdRow>() as u64, uniform)?,
+            params: empty("params", size_of::<Params>() as u64, uniform)?,
+            materials: empty("materials", (material_count(crowd) * size_of::<ScaledMaterial>()) as u64, uniform)?,
+            positions: empty("positions", count * 16, drawn)?,
+            velocities: empty("velocities", count * 16, drawn)?,
+            motions: empty("motions", (count + capacity) * 32, storage)?,
+            status: maker.filled(queue, "instances.status", &[Status::NEW], storage)?,
+            live: empty("live", capacity * 4, drawn)?,
+            batches: empty("batches", crowd.bytes_with(0)?, storage)?,
+            records: maker.filled(queue, "instances.records", &records, storage)?,
+            lambdas: make_lambdas(&maker, crowd, keep_lambdas)?,
+            normals: empty("normals", surface_count * 16, drawn)?,
+        })
+    }
+
+    /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
+    pub fn bytes(&self) -> u64 {
+        let Self {
+            crowd,
+            params,
+            materials,
+            positions,
+            velocities,
+            motions,
+            status,
+            live,
+            batches,
+            records,
+            lambdas,
+            normals,
+        } = self;
+        let state = [positions, velocities, motions, live, lambdas, normals];
+        let rest = [crowd, params, materials, status, batches, records];
+        state.iter().chain(&rest).map(|buffer| buffer.size()).sum()
+    }
+
+    pub fn bind(&self, device: &wgpu::Device, play: &Stage, normals: &Stage) -> [wgpu::BindGroup; 2] {
+        let b = self;
+        let state = [&b.crowd, &b.params, &b.materials, &b.positions, &b.velocities, &b.motions, &b.status, &b.live];
+        let asset = [&b.batches, &b.records, &b.lambdas];
+        let surfaces = [&b.crowd, &b.params, &b.positions, &b.live, &b.batches, &b.status, &b.normals];
+        [play.bind(device, &[state.as_slice(), &asset].concat()), normals.bind(device, &surfaces)]
+    }
+}
+
+/// Uniform buffers are never empty.
+fn material_count(crowd: &Crowd) -> usize {
+    crowd.controls.materials.len().max(1)
+}
+
+/// Multipliers that each instance has room for: a multiple of every kind's count.
+pub(super) fn lambda_room(crowd: &Crowd) -> usize {
+    crowd.controls.cooked.whole.as_ref().map_or(0, |whole| whole.lambda_count.next_multiple_of(3))
+}
+
+pub(super) fn make_lambdas(maker: &Maker<'_>, crowd: &Crowd, keep_lambdas: bool) -> Result<wgpu::Buffer> {
+    let count = if keep_lambdas { lambda_room(crowd) as u64 * u64::from(crowd.capacity) } else { 0 };
+    maker.empty("instances.lambdas", check_words("multipliers of all instances", count)?, BufferUsages::STORAGE)
+}
+
+/// Threads of a workgroup: as many as a small asset has particles.
+fn lanes(crowd: &Crowd) -> u32 {
+    (crowd.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
+}
+
+/// The constants of an asset in its shaders.
+fn constants(crowd: &Crowd) -> String {
+    let (places, count) = (&crowd.places, crowd.particle_count());
+    let numbers = [
+        ("ASSET_PARTICLES", count),
+        ("MATERIALS", material_count(crowd)),
+        ("LAMBDA_ROOM", lambda_room(crowd)),
+        ("RINGS_AT", places.rings),
+        ("CORNERS_AT", places.corners),
+        ("SLOTS_AT", places.slots),
+        ("ROWS_OF_SLOTS", 2 * count * crowd.capacity as usize),
+    ];
+    let lines: String = numbers.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
+    lines + &format!("const SURFACES = {};\n", !crowd.controls.cooked.rings.is_empty())
+}
+
+/// Where the particles of an instance lie.
+const INSTANCE: &str = include_str!("../../shaders/shared/instance.wgsl");
+
+/// The text of the pass that plays, without the prelude.
+pub(super) fn pass(constants: &str, whole: &Whole) -> String {
+    let pass = include_str!("../../shaders/instances.wgsl");
+    [pass, INSTANCE, include_str!("../../shaders/shared/air.wgsl"), constants, &whole::sweep(whole)].join("\n")
+}
+
+/// The text of the pass that makes normals.
+pub(super) fn normals_pass(constants: &str) -> String {
+    let pass = include_str!("../../shaders/instances_normals.wgsl");
+    [pass, INSTANCE, include_str!("../../shaders/shared/normal.wgsl"), constants].join("\n")
+}
+
+pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool) -> Stage {
+    let none = Whole::default();
+    let text = pass(&constants(crowd), crowd.controls.cooked.whole.as_ref().unwrap_or(&none));
+    let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
+    let size = ("WORKGROUP_SIZE", f64::from(lanes(crowd)));
+    Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size])
+}
+
+pub(super) fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
+    let (name, size) = ("instances_normals", ("WORKGROUP_SIZE", f64::from(lanes(crowd))));
+    Stage::new(device, name, name, &normals_pass(&constants(crowd)), &NORMALS, &[size])
+}
+
+/// Whether a device has what the passes need.
+pub(super) fn check_limits(crowd: &Crowd, limits: &wgpu::Limits) -> Result<()> {
+    let materials = (material_count(crowd) * size_of::<ScaledMaterial>()) as u64;
+    let memory = crowd.particle_count() as u64 * 16;
+    let storage_buffers = limits.max_storage_buffers_per_shader_stage.into();
+    let demands: [(_, u64, u64); 5] = [
+        ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS.into(), storage_buffers),
+        (
+            "max_compute_invocations_per_workgroup",
+            lanes(crowd).into(),
+            limits.max_compute_invocations_per_workgroup.into(),
+        ),
+        ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension.into()),
+        ("max_compute_workgroup_storage_size", memory, limits.max_compute_workgroup_storage_size.into()),
+        ("max_uniform_buffer_binding_size", materials, limits.max_uniform_buffer_binding_size),
+    ];
+    match demands.into_iter().find(|(_, needed, available)| needed > available) {
+        Some((limit, needed, available)) => {
+            Err(Error::LimitExceeded { what: "an asset that is instanced".into(), limit, needed, available })
+        }
+        None => Ok(()),
+    }
+}
+
+/// See [`super::Instances::required_limits`].
+pub(super) fn required_limits(asset: &Scene, capacity: u32, settings: &Settings) -> wgpu::Limits {
+    let defaults = wgpu::Limits::default();
+    let Ok(crowd) = Crowd::new(asset, capacity, *settings) else { return defaults };
+    let (capacity, count) = (u64::from(capacity), asset.particle_count() as u64);
+    let lambdas = if needs_lambdas(settings) { lambda_room(&crowd) as u64 * capacity * 4 } else { 0 };
+    let records = crowd.controls.cooked.whole.as_ref().map_or(0, |whole| whole.record_words as u64 * 4);
+    let words = crowd.words_with(crowd.capacity) as u64 * 4;
+    let largest = (count + 1).saturating_mul(capacity * 32).max(words).max(lambdas).max(records).next_multiple_of(256);
+    wgpu::Limits {
+        max_storage_buffer_binding_size: defaults.max_storage_buffer_binding_size.max(largest),
+        max_buffer_size: defaults.max_buffer_size.max(largest),
+        ..defaults
+    }
+}

@@ -1,0 +1,749 @@
+//! Instances of one asset: each plays bit by bit as the reference does with the asset put where it is, whatever the others do.
+
+mod common;
+
+use common::{crumple, first_unequal, is_exact};
+use glam::{Quat, Vec3};
+use supple::gpu::Context;
+use supple::kinds::{Kind, kind_index};
+use supple::scene::Lattice;
+use supple::{
+    Bending, Cloth, ClothGrid, ClothMesh, ColorOrder, Cord, Distance, Elasticity, Error, Execution, Fabric, Field,
+    Instance, InstanceId, Instances, Material, Particle, Placement, Reference, Rope, Scene, SelfCollision, Settings,
+    ShapeMatching, Sweep, TetMesh, Tethers, Wind,
+};
+
+fn instances(gpu: &Context, asset: &Scene, capacity: u32, settings: Settings) -> Instances {
+    Instances::new(&gpu.device, &gpu.queue, asset, capacity, settings).unwrap()
+}
+
+fn step(gpu: &Context, instances: &Instances, steps: u32) {
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    instances.encode(&mut encoder, steps);
+    gpu.queue.submit([encoder.finish()]);
+}
+
+fn few() -> Settings {
+    Settings { substeps: 4, ..Settings::default() }
+}
+
+/// What an instance has to do: the asset, put where it is, with the passes in the order in which instances play them.
+fn reference(asset: &Scene, instance: &Instance, settings: Settings) -> Reference {
+    let mut scene = asset.clone();
+    let Instance { placement, velocity, wind, pinned } = instance;
+    let pins: Vec<u32> = pinned.clone().unwrap_or_else(|| asset.pinned_particles().collect());
+    let put = asset.clone();
+    for (particle, &x) in (0..).zip(put.positions()) {
+        scene.set_position(particle, placement.place(x)).unwrap();
+        let common = if pins.contains(&particle) { [0.0; 3] } else { *velocity };
+        scene.set_velocity(particle, common).unwrap();
+    }
+    let add =
+        |wind: Wind, more: &[f32; 3]| Wind { velocity: (Vec3::from(wind.velocity) + Vec3::from(*more)).into(), ..wind };
+    let wind = settings.wind.map(|settings| add(settings, wind));
+    // No force changes nothing but the order of the passes.
+    let settings = Settings { wind, forces: true, execution: Execution::Whole, ..settings };
+    let mut reference = Reference::new(&scene, settings).unwrap();
+    let other: Vec<u32> = asset.pinned_particles().filter(|pin| !pins.contains(pin)).collect();
+    reference.release(&other).unwrap();
+    reference.pin(&pins).unwrap();
+    reference
+}
+
+/// The first difference of all that can be read of an instance.
+fn difference(instances: &Instances, id: InstanceId, reference: &Reference, tolerance: f32) -> Option<String> {
+    let pairs = [
+        ("position", instances.read_positions(id).unwrap(), reference.positions()),
+        ("velocity", instances.read_velocities(id).unwrap(), reference.velocities()),
+        ("normal", instances.read_normals(id).unwrap(), reference.normals()),
+    ];
+    pairs.into_iter().filter(|(_, left, _)| !left.is_empty()).find_map(|(what, left, right)| {
+        let particle = first_unequal(&left, &right, tolerance)?;
+        Some(format!("{what} of particle {particle}: {:?}, should be {:?}", left[particle], right[particle]))
+    })
+}
+
+fn turned(x: f32, y: f32, z: f32) -> [f32; 4] {
+    Quat::from_euler(glam::EulerRot::XYZ, x, y, z).to_array()
+}
+
+/// A cloth of all that a builder makes but groups, tethered to two corners.
+fn flag(columns: u32, rows: u32, bending: Bending) -> Scene {
+    hung(columns, rows, bending).0
+}
+
+/// The same, with what it is made of.
+fn hung(columns: u32, rows: u32, bending: Bending) -> (Scene, Cloth) {
+    let mut scene = Scene::new();
+    let fabric = Fabric { bending, flexural_rigidity: 1e-2, stretch_limit: 1.05, ..Fabric::default() };
+    let grid = ClothGrid {
+        columns,
+        rows,
+        fabric,
+        origin: [0.25, 0.5, 0.0],
+        column_axis: [0.5, 0.0, 0.0],
+        row_axis: [0.0, -0.375, 0.0],
+        ..ClothGrid::default()
+    };
+    let cloth = scene.add_cloth_grid(&grid).unwrap();
+    crumple(&mut scene, cloth.particles.clone(), 0.01);
+    scene.pin(cloth.particles.start).unwrap();
+    scene.pin(cloth.particles.start + columns).unwrap();
+    (scene, cloth)
+}
+
+/// A cloth of an irregular mesh, `size` times as large, with the compliances and masses that an instance of it has.
+fn leaf(size: f32) -> Scene {
+    let mut scene = Scene::new();
+    let mut points = vec![[0.0f32; 3]];
+    for ring in 1..4u32 {
+        for spoke in 0..3 + 4 * ring {
+            let angle = std::f32::consts::TAU * (spoke as f32 + 0.3 * ring as f32) / (3 + 4 * ring) as f32;
+            points.push([
+                0.125 * ring as f32 * angle.cos(),
+                0.03 * (3.0 * angle).sin(),
+                0.125 * ring as f32 * angle.sin(),
+            ]);
+        }
+    }
+    let (first, count) = ([0u32, 1, 8, 19], [1u32, 7, 11, 15]);
+    let mut triangles = Vec::new();
+    for ring in 1..4 {
+        let (mut inner, mut outer) = (0, 0);
+        let at = |ring: usize, k: u32| first[ring] + k % count[ring];
+        while outer < count[ring] || inner < count[ring - 1] && ring > 1 {
+            let ahead = (outer + 1) * count[ring - 1] <= (inner + 1) * count[ring];
+            if ring == 1 || ahead && outer < count[ring] || inner == count[ring - 1] {
+                triangles.push([at(ring - 1, inner), at(ring, outer), at(ring, outer + 1)]);
+                outer += 1;
+            } else {
+                triangles.push([at(ring - 1, inner), at(ring, outer), at(ring - 1, inner + 1)]);
+                inner += 1;
+            }
+        }
+    }
+    let positions: Vec<[f32; 3]> = points.iter().map(|point| point.map(|x| size * x)).collect();
+    let default = Fabric::default();
+    let fabric = Fabric {
+        bending: Bending::Hinges,
+        flexural_rigidity: size * size * 2f32.powi(-10),
+        area_density: default.area_density / (size * size),
+        ..default
+    };
+    let tethers = Some(Tethers { per_particle: 1, scale: 1.0 });
+    scene.add_cloth_mesh(&ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers }).unwrap();
+    scene.pin(19).unwrap();
+    scene
+}
+
+fn rope() -> Scene {
+    let mut scene = Scene::new();
+    let points: Vec<[f32; 3]> = (0..20).map(|k| [0.05 * k as f32, 0.01 * (k as f32).sin(), 0.0]).collect();
+    let cord = Cord { flexural_rigidity: 1e-4, ..Cord::limp(0.05, 1e4) };
+    scene.add_rope(&Rope { points: &points, cord, tethers: Some(Tethers::default()) }).unwrap();
+    scene.pin(0).unwrap();
+    scene
+}
+
+fn block() -> Scene {
+    let mut scene = Scene::new();
+    let edge = 0.4f32;
+    let corners: Vec<[f32; 3]> = (0..8).map(|c| [c & 1, c >> 1 & 1, c >> 2].map(|bit| edge * bit as f32)).collect();
+    let faces = [[0u32, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let triangles: Vec<[u32; 3]> = faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    let lattice = Lattice::new(&corners, &triangles, edge / 2.0).unwrap();
+    let elasticity = Elasticity::Elastic { young: 1e4, bulk: 1e4, damping_time: 0.01 };
+    let Lattice { positions, tetrahedra, .. } = &lattice;
+    scene.add_tetrahedra(&TetMesh { positions, tetrahedra, density: 500.0, elasticity }).unwrap();
+    scene.pin(0).unwrap();
+    scene
+}
+
+/// Three bodies that would not share a batch, and a particle of its own.
+fn bodies() -> Scene {
+    let mut scene = flag(12, 11, Bending::Springs);
+    for k in 0..2 {
+        let origin = [1.0 + k as f32, 0.0, 0.0];
+        let grid = ClothGrid { columns: 10, rows: 11, origin, ..ClothGrid::default() };
+        let cloth = scene.add_cloth_grid(&grid).unwrap();
+        crumple(&mut scene, cloth.particles, 0.01);
+    }
+    scene.add_particle(Particle::default()).unwrap();
+    scene
+}
+
+fn some() -> [Instance; 4] {
+    let placements = [
+        Placement::default(),
+        Placement { position: [3.0, -1.0, 0.5], rotation: turned(0.3, 1.0, -0.4), scale: 1.0 },
+        Placement { position: [0.0, 100.0, 7.0], rotation: [2.0, 0.0, 1.0, 0.5], scale: 1.0 },
+        Placement { position: [-4.0, 0.0, 0.0], rotation: turned(1.5, 0.0, 2.0), scale: 1.0 },
+    ];
+    let [first, second, third, fourth] = placements.map(|placement| Instance { placement, ..Instance::default() });
+    [
+        first,
+        Instance { velocity: [0.5, 0.25, -1.0], wind: [1.0, 0.0, 2.0], ..second },
+        Instance { pinned: Some(vec![3, 7, 7]), wind: [-3.0, 0.5, 0.0], ..third },
+        Instance { pinned: Some(Vec::new()), velocity: [0.0, 3.0, 0.0], ..fourth },
+    ]
+}
+
+#[test]
+fn every_instance_plays_as_the_reference_does() {
+    let gpu = common::gpu();
+    let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
+    let wind = Some(Wind { velocity: [2.0, 0.0, 1.0], ..Wind::default() });
+    let point = Field::Point { position: [1.0, 1.0, 0.0], strength: 2.0, radius: 1.0 };
+    let with_all = Settings { wind, iterations: 3, damping: 0.3, fields: Field::slots(&[point]), ..few() };
+    let assets = [
+        ("springs", flag(7, 6, Bending::Springs)),
+        ("hinges", flag(12, 13, Bending::Hinges)),
+        ("isometric", flag(6, 5, Bending::Isometric)),
+        ("leaf", leaf(1.0)),
+        ("rope", rope()),
+        ("block", block()),
+        ("bodies", bodies()),
+    ];
+    for (name, asset) in &assets {
+        for settings in [few(), with_all] {
+            let mut played = instances(&gpu, asset, 5, settings);
+            let ids = played.spawn_many(&some()).unwrap();
+            let mut references = some().map(|instance| reference(asset, &instance, settings));
+            for place in 0..ids.len() {
+                let before = difference(&played, ids[place], &references[place], 0.0);
+                assert_eq!(before, None, "{name}, instance {place} before the first step");
+            }
+            for steps in [1, 2] {
+                step(&gpu, &played, steps);
+                for (place, reference) in references.iter_mut().enumerate() {
+                    reference.step(steps);
+                    let found = difference(&played, ids[place], reference, tolerance);
+                    assert_eq!(found, None, "{name}, instance {place}, {} iterations", settings.iterations);
+                }
+            }
+            assert_eq!(played.read_diagnostics().unwrap().steps, 3);
+            assert_eq!(played.read_diagnostics().unwrap().non_finite_count, 0);
+        }
+    }
+}
+
+#[test]
+fn gusts_and_turbulence_are_those_of_the_reference() {
+    let gpu = common::gpu();
+    let asset = flag(7, 6, Bending::Springs);
+    let wind = Wind { velocity: [4.0, 0.0, 1.0], gust: 0.5, turbulence: 1.0, ..Wind::default() };
+    let settings = Settings { wind: Some(wind), ..few() };
+    let mut played = instances(&gpu, &asset, 4, settings);
+    let ids = played.spawn_many(&some()).unwrap();
+    step(&gpu, &played, 4);
+    for (instance, id) in some().iter().zip(ids) {
+        let mut reference = reference(&asset, instance, settings);
+        reference.step(4);
+        let (left, right) = (played.read_positions(id).unwrap(), reference.positions());
+        for (particle, (a, b)) in left.iter().zip(&right).enumerate() {
+            assert!(Vec3::from(*a).distance((*b).into()) < 2e-4, "particle {particle}: {a:?}, {b:?}");
+        }
+        // The wind is felt: without it the flag is elsewhere.
+        let mut calm = self::reference(&asset, instance, few());
+        calm.step(4);
+        let apart = |(a, b): (&[f32; 3], [f32; 3])| Vec3::from(*a).distance(b.into());
+        let felt = left.iter().zip(calm.positions()).map(apart).fold(0.0, f32::max);
+        assert!(felt > 1e-3, "{felt} m");
+    }
+}
+
+#[test]
+fn a_larger_instance_is_the_asset_built_larger() {
+    let gpu = common::gpu();
+    let settings =
+        Settings { wind: Some(Wind { velocity: [2.0, 1.0, 0.0], ..Wind::default() }), iterations: 2, ..few() };
+    for (scale, exact) in [(2.0f32, true), (0.25, true), (1.7, false)] {
+        let asset = leaf(1.0);
+        let mut played = instances(&gpu, &asset, 1, settings);
+        let placement = Placement { scale, position: [0.5, 0.0, -1.0], ..Placement::default() };
+        let id = played.spawn(&Instance { placement, ..Instance::default() }).unwrap();
+        let at_origin = Instance { placement: Placement { scale: 1.0, ..placement }, ..Instance::default() };
+        let mut reference = reference(&leaf(scale), &at_origin, settings);
+        step(&gpu, &played, 5);
+        reference.step(5);
+        let tolerance = if exact && is_exact(&gpu) { 0.0 } else { 1e-3 };
+        let (left, right) = (played.read_positions(id).unwrap(), reference.positions());
+        assert_eq!(first_unequal(&left, &right, tolerance), None, "scale {scale}");
+    }
+}
+
+#[test]
+fn pins_targets_winds_and_settings_change_as_the_references_do() {
+    let gpu = common::gpu();
+    let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
+    let (asset, cloth) = hung(7, 6, Bending::Hinges);
+    let settings = Settings { wind: Some(Wind::default()), ..few() };
+    let goal = |reference: &Reference, particle: u32, step: f32| {
+        let [x, y, z] = reference.positions()[particle as usize];
+        [x + 0.01 * step, y, z - 0.02]
+    };
+    let mut played = instances(&gpu, &asset, 8, settings);
+    let ids = played.spawn_many(&some()).unwrap();
+    let mut references = some().map(|instance| reference(&asset, &instance, settings));
+    for turn in 0..6u32 {
+        for (place, (&id, reference)) in ids.iter().zip(&mut references).enumerate() {
+            let particle = 11 + place as u32;
+            match turn {
+                0 => {
+                    played.pin(id, &[particle]).unwrap();
+                    reference.pin(&[particle]).unwrap();
+                }
+                1 | 2 => {
+                    let target = goal(reference, particle, turn as f32);
+                    played.set_target(id, particle, target).unwrap();
+                    reference.set_target(particle, target).unwrap();
+                }
+                4 => {
+                    played.release(id, &[particle, 0]).unwrap();
+                    reference.release(&[particle, 0]).unwrap();
+                }
+                _ => {}
+            }
+        }
+        // After two steps of one recording a pin still is where it was led.
+        let steps = 1 + u32::from(turn == 2);
+        step(&gpu, &played, steps);
+        for (place, (&id, reference)) in ids.iter().zip(&mut references).enumerate() {
+            reference.step(steps);
+            assert_eq!(difference(&played, id, reference, tolerance), None, "turn {turn}, instance {place}");
+        }
+    }
+    // Other settings, another wind, another material.
+    let wind = Wind { velocity: [1.0, 0.0, 0.0], ..Wind::default() };
+    let winds = [[0.0, 0.0, 5.0], [1.0, 0.0, 2.0], [-3.0, 0.5, 0.0], [0.0; 3]];
+    let soft = Material::compliant(1e-3);
+    played.set_wind(ids[0], winds[0]).unwrap();
+    for (other, material) in [
+        (Settings { substeps: 3, iterations: 2, wind: Some(wind), gravity: [1.0, -5.0, 0.0], ..settings }, soft),
+        (Settings { wind: None, tethers: false, ..settings }, Material::RIGID),
+    ] {
+        played.set_settings(other).unwrap();
+        played.set_material(cloth.materials.structural, material).unwrap();
+        step(&gpu, &played, 2);
+        for (place, (&id, reference)) in ids.iter().zip(&mut references).enumerate() {
+            let add =
+                |wind: Wind| Wind { velocity: (Vec3::from(wind.velocity) + Vec3::from(winds[place])).into(), ..wind };
+            let wind = other.wind.map(add);
+            reference.set_settings(Settings { wind, forces: true, execution: Execution::Whole, ..other }).unwrap();
+            reference.set_material(cloth.materials.structural, material).unwrap();
+            reference.step(2);
+            assert_eq!(difference(&played, id, reference, tolerance), None, "other settings, instance {place}");
+            if other.iterations > 1 && is_exact(&gpu) {
+                let right = reference.lambdas(kind_index(Distance::INFO));
+                assert_eq!(played.read_lambdas::<Distance>(id).unwrap(), right, "λ of instance {place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slot_that_is_taken_again_has_no_trace_of_the_one_before() {
+    let gpu = common::gpu();
+    let asset = flag(7, 6, Bending::Springs);
+    let settings = Settings { iterations: 2, ..few() };
+    let mut played = instances(&gpu, &asset, 2, settings);
+    let wild = Instance { velocity: [9.0, 1.0, 4.0], pinned: Some(vec![5]), ..Instance::default() };
+    let old = played.spawn(&wild).unwrap();
+    played.set_target(old, 5, [3.0, 3.0, 3.0]).unwrap();
+    step(&gpu, &played, 3);
+    played.teleport(old, Placement::at([8.0, 8.0, 8.0])).unwrap();
+    played.remove(old).unwrap();
+    step(&gpu, &played, 1);
+    let calm = &some()[2];
+    let new = played.spawn(calm).unwrap();
+    assert_eq!((old.slot(), new.slot()), (0, 0));
+    assert_ne!(old, new);
+    // Pinned before its first step, so that its velocities are not all those of its start.
+    played.pin(new, &[9]).unwrap();
+    let mut other = instances(&gpu, &asset, 2, settings);
+    let same = other.spawn(calm).unwrap();
+    other.pin(same, &[9]).unwrap();
+    for _ in 0..2 {
+        assert_eq!(played.read_positions(new).unwrap(), other.read_positions(same).unwrap());
+        assert_eq!(played.read_velocities(new).unwrap(), other.read_velocities(same).unwrap());
+        assert_eq!(played.read_normals(new).unwrap(), other.read_normals(same).unwrap());
+        step(&gpu, &played, 2);
+        step(&gpu, &other, 2);
+    }
+    assert_eq!(played.read_lambdas::<Distance>(new).unwrap(), other.read_lambdas::<Distance>(same).unwrap());
+}
+
+#[test]
+fn a_teleport_carries_shape_and_velocities_and_makes_none() {
+    let gpu = common::gpu();
+    let asset = flag(7, 6, Bending::Springs);
+    // Nothing acts, so that one substep shows the jump alone.
+    let settings = Settings { gravity: [0.0; 3], ..few() };
+    let mut played = instances(&gpu, &asset, 3, settings);
+    let ids = played.spawn_many(&some()[..2]).unwrap();
+    step(&gpu, &played, 5);
+    let (before, speeds) = (played.read_positions(ids[1]).unwrap(), played.read_velocities(ids[1]).unwrap());
+    let from = some()[1].placement;
+    for (to, turns) in [
+        (Placement { position: [from.position[0] + 64.0, from.position[1], from.position[2]], ..from }, false),
+        (Placement { position: [1.0, 2.0, 3.0], rotation: turned(-1.0, 0.3, 0.9), scale: 2.0 }, true),
+    ] {
+        // What the reference plays on from where it is put.
+        let q = |placement: Placement| Quat::from_array(placement.rotation).normalize();
+        let turn = if turns { q(to) * q(from).inverse() } else { Quat::IDENTITY };
+        let apart = |x: [f32; 3]| turn * (Vec3::from(x) - Vec3::from(from.position)) * (to.scale / from.scale);
+        let positions: Vec<[f32; 3]> = before.iter().map(|&x| (Vec3::from(to.position) + apart(x)).into()).collect();
+        let velocities: Vec<[f32; 3]> = speeds.iter().map(|&v| (turn * Vec3::from(v)).into()).collect();
+        let mut other = instances(&gpu, &asset, 3, settings);
+        let ids = other.spawn_many(&some()[..2]).unwrap();
+        step(&gpu, &other, 5);
+        other.teleport(ids[1], Placement::at([-7.0; 3])).unwrap();
+        other.teleport(ids[1], to).unwrap();
+        assert_eq!(other.placement(ids[1]).unwrap(), to);
+        // Recorded and thrown away: no trace.
+        other.encode(&mut gpu.device.create_command_encoder(&Default::default()), 1);
+        step(&gpu, &other, 1);
+        if to.scale == 1.0 {
+            let mut reference = reference(&asset, &some()[1], settings);
+            reference.set_positions(0, &positions).unwrap();
+            reference.set_velocities(0, &velocities).unwrap();
+            reference.step(1);
+            let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-5 };
+            assert_eq!(difference(&other, ids[1], &reference, tolerance), None);
+        }
+        let after = other.read_positions(ids[1]).unwrap();
+        for (particle, (x, y)) in positions.iter().zip(&after).enumerate() {
+            let moved = Vec3::from(*x).distance((*y).into());
+            assert!(moved < 0.1, "particle {particle} is {moved} m from where it was carried");
+        }
+        // The neighbour has noticed nothing.
+        step(&gpu, &played, 1);
+        let mut alone = instances(&gpu, &asset, 1, settings);
+        let id = alone.spawn(&some()[0]).unwrap();
+        step(&gpu, &alone, 6);
+        assert_eq!(other.read_positions(ids[0]).unwrap(), alone.read_positions(id).unwrap());
+    }
+    // Pins are carried with their targets, which they have reached or not, and rest there.
+    let mut other = instances(&gpu, &asset, 1, few());
+    let id = other.spawn(&Instance::default()).unwrap();
+    let [x, y, z] = asset.positions()[0];
+    other.set_target(id, 0, [x, y, z + 0.5]).unwrap();
+    step(&gpu, &other, 1);
+    other.set_target(id, 7, [x, y - 0.5, z]).unwrap();
+    let quarter = Quat::from_rotation_y(std::f32::consts::FRAC_PI_2).to_array();
+    other.teleport(id, Placement { rotation: quarter, position: [0.0, 2.0, 0.0], scale: 1.0 }).unwrap();
+    step(&gpu, &other, 3);
+    for (particle, target) in [(0, [z + 0.5, y + 2.0, -x]), (7, [z, y + 1.5, -x])] {
+        let found = other.read_positions(id).unwrap()[particle];
+        assert!(Vec3::from(found).distance(target.into()) < 1e-5, "{found:?}, should be {target:?}");
+        assert!(Vec3::from(other.read_velocities(id).unwrap()[particle]).length() < 1e-4);
+    }
+    other.teleport(id, Placement::at([0.0, 2.0, 0.0])).unwrap();
+    // Back to the start.
+    other.reset(id).unwrap();
+    let start: Vec<[f32; 3]> = asset.positions().iter().map(|&x| Placement::at([0.0, 2.0, 0.0]).place(x)).collect();
+    assert_eq!(other.read_positions(id).unwrap(), start);
+    let mut reference =
+        reference(&asset, &Instance { placement: Placement::at([0.0, 2.0, 0.0]), ..Instance::default() }, few());
+    reference.step(2);
+    step(&gpu, &other, 2);
+    let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
+    // Gusts go by the clock, but there is no wind.
+    assert_eq!(difference(&other, id, &reference, tolerance), None);
+}
+
+#[test]
+fn names_of_what_is_gone_and_too_many_are_errors() {
+    let gpu = common::gpu();
+    let asset = rope();
+    let mut played = instances(&gpu, &asset, 2, few());
+    let [a, b] = [0; 2].map(|_| played.spawn(&Instance::default()).unwrap());
+    assert_eq!((played.len(), played.capacity(), played.is_empty(), played.particle_count()), (2, 2, false, 20));
+    let error = played.spawn(&Instance::default()).unwrap_err();
+    assert_eq!(error, Error::NoRoom { count: 3, capacity: 2 });
+    assert!(error.to_string().contains("capacity of 2"), "{error}");
+    played.remove(a).unwrap();
+    assert!(!played.contains(a) && played.contains(b));
+    assert_eq!(played.ids().collect::<Vec<_>>(), [b]);
+    let gone = Error::NoInstance { slot: a.slot(), generation: 0 };
+    let at = Placement::default();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    assert_eq!(played.remove(a), Err(gone.clone()));
+    assert_eq!(played.teleport(a, at), Err(gone.clone()));
+    assert_eq!(played.reset(a), Err(gone.clone()));
+    assert_eq!(played.pin(a, &[1]), Err(gone.clone()));
+    assert_eq!(played.release(a, &[1]), Err(gone.clone()));
+    assert_eq!(played.is_pinned(a, 1), Err(gone.clone()));
+    assert_eq!(played.set_target(a, 0, [0.0; 3]), Err(gone.clone()));
+    assert_eq!(played.set_wind(a, [0.0; 3]), Err(gone.clone()));
+    assert_eq!(played.placement(a), Err(gone.clone()));
+    assert_eq!(played.request_positions(&mut encoder, a).unwrap_err(), gone);
+    assert_eq!(played.read_positions(a), Err(gone.clone()));
+    assert_eq!(played.read_velocities(a), Err(gone.clone()));
+    assert_eq!(played.read_normals(a), Err(gone.clone()));
+    assert_eq!(played.read_lambdas::<Distance>(a), Err(gone.clone()));
+    // Its place is taken, and it is still gone.
+    let c = played.spawn(&Instance::default()).unwrap();
+    assert_eq!(c.slot(), a.slot());
+    assert_eq!(played.remove(a), Err(gone));
+    // All go, and nothing is played but the clock.
+    played.remove(b).unwrap();
+    played.remove(c).unwrap();
+    assert!(played.is_empty());
+    step(&gpu, &played, 2);
+    assert_eq!(played.read_diagnostics().unwrap().steps, 2);
+    assert_eq!(played.owner(0), None);
+    assert_eq!(played.spawn_many(&[]).unwrap(), []);
+}
+
+#[test]
+fn what_cannot_be_is_named() {
+    let gpu = common::gpu();
+    let make = |asset: &Scene, capacity: u32, settings: Settings| {
+        Instances::new(&gpu.device, &gpu.queue, asset, capacity, settings).map(drop).unwrap_err().to_string()
+    };
+    assert_eq!(make(&Scene::new(), 1, few()), "the scene (it has no particles) is empty");
+    let large = flag(33, 32, Bending::Springs);
+    assert!(make(&large, 1, few()).contains("1056 is more than the limit of 1024"));
+    assert!(make(&rope(), 0, few()).starts_with("capacity of instances of 20 particles each is 0"));
+    assert!(make(&rope(), u32::MAX, few()).contains("4294967295"));
+    let limit = make(&rope(), 10_000_000, few());
+    assert!(limit.contains("instances.positions") && limit.contains("3200000000"), "{limit}");
+    let mut grouped = rope();
+    let rest = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    grouped
+        .add(ShapeMatching { particles: &[0, 1, 2], rest_positions: &rest, masses: &[1.0; 3] }, Material::RIGID)
+        .unwrap();
+    assert!(make(&grouped, 1, few()).contains("1 of shape_matching"), "{}", make(&grouped, 1, few()));
+    let hub = make(&common::wheel(100, Material::RIGID), 1, few());
+    assert!(hub.contains("100 is more than the limit of 64"), "{hub}");
+    let mut with_collider = rope();
+    with_collider.add_collider(supple::Collider::default()).unwrap();
+    assert!(make(&with_collider, 1, few()).contains("1 of collider"));
+    let refused = [
+        (Settings { self_collision: Some(SelfCollision::surfaces()), ..few() }, "self_collision"),
+        (Settings { forces: true, ..few() }, "forces"),
+        (Settings { body_damping: 0.5, ..few() }, "body_damping of instances is 0.5"),
+        (Settings { sweep: Sweep::Jacobi, ..few() }, "sweep"),
+        (Settings { color_order: ColorOrder::Alternating, ..few() }, "color_order"),
+        (Settings { substeps: 10_000, iterations: 10, ..few() }, "turns of a thread"),
+        (Settings { dt: f32::NAN, ..few() }, "dt is NaN"),
+    ];
+    let mut played = instances(&gpu, &rope(), 2, few());
+    let id = played.spawn(&Instance::default()).unwrap();
+    for (settings, part) in refused {
+        let error = make(&rope(), 1, settings);
+        assert!(error.contains(part), "{error}");
+        assert_eq!(played.set_settings(settings).unwrap_err().to_string(), error);
+    }
+    assert_eq!(played.settings().substeps, 4);
+    let nan = f32::NAN;
+    let at = Placement::default();
+    let placements = [
+        (Placement { position: [0.0, nan, 0.0], ..at }, "position of instance 0 to be spawned is NaN"),
+        (Placement { position: [2e6, 0.0, 0.0], ..at }, "is 2000000"),
+        (Placement { rotation: [0.0; 4], ..at }, "length of the rotation of instance 0"),
+        (Placement { rotation: [0.0, nan, 0.0, 1.0], ..at }, "rotation of instance 0"),
+        (Placement { scale: 0.0, ..at }, "scale of instance 0 to be spawned is 0"),
+        (Placement { scale: nan, ..at }, "scale"),
+        (Placement { scale: -1.0, ..at }, "scale"),
+    ];
+    for (placement, part) in placements {
+        let error = played.spawn(&Instance { placement, ..Instance::default() }).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+        assert!(played.teleport(id, placement).is_err());
+        assert_eq!(played.placement(id).unwrap(), at);
+    }
+    let others = [
+        (Instance { velocity: [nan, 0.0, 0.0], ..Instance::default() }, "velocity of instance 1"),
+        (Instance { wind: [0.0, f32::INFINITY, 0.0], ..Instance::default() }, "wind of instance 1"),
+        (Instance { pinned: Some(vec![0, 20]), ..Instance::default() }, "names particle 20, but there are only 20"),
+    ];
+    for (instance, part) in others {
+        let mut pair = instances(&gpu, &rope(), 2, few());
+        let error = pair.spawn_many(&[Instance::default(), instance]).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+        assert!(pair.is_empty());
+    }
+    assert!(played.set_wind(id, [nan; 3]).unwrap_err().to_string().contains("slot 0"));
+    assert!(played.set_target(id, 0, [nan; 3]).unwrap_err().to_string().contains("target of particle 0"));
+    assert_eq!(played.set_target(id, 3, [0.0; 3]), Err(Error::NotPinned { particle: 3 }));
+    assert!(matches!(played.set_target(id, 20, [0.0; 3]), Err(Error::IndexOutOfRange { index: 20, count: 20, .. })));
+    assert!(matches!(played.pin(id, &[1, 20]), Err(Error::IndexOutOfRange { index: 20, .. })));
+    assert!(!played.is_pinned(id, 1).unwrap());
+    assert!(matches!(played.read_lambdas::<Distance>(id), Err(Error::InvalidValue { .. })));
+}
+
+#[test]
+fn a_position_that_is_not_finite_is_held_and_its_owner_known() {
+    let gpu = common::gpu();
+    let asset = rope();
+    let mut played = instances(&gpu, &asset, 3, few());
+    let ids = played.spawn_many(&some()[..3]).unwrap();
+    played.pin(ids[1], &[4]).unwrap();
+    played.set_target(ids[1], 4, [f32::MAX; 3]).unwrap();
+    step(&gpu, &played, 1);
+    let found = played.read_diagnostics().unwrap();
+    assert!(found.non_finite_count > 0);
+    let (owner, particle) = played.owner(found.first_non_finite.unwrap()).unwrap();
+    assert_eq!(owner, ids[1]);
+    assert!(particle <= 5);
+    for id in ids {
+        assert!(played.read_positions(id).unwrap().iter().flatten().all(|x| x.is_finite()));
+    }
+}
+
+#[test]
+fn seventy_thousand_instances_take_more_than_one_row_of_workgroups() {
+    let gpu = common::gpu();
+    let mut asset = Scene::new();
+    for k in 0..2 {
+        asset.add_particle(Particle { position: [k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
+    }
+    asset.add(Distance { particles: [0, 1], rest_length: 1.0 }, Material::RIGID).unwrap();
+    asset.pin(0).unwrap();
+    let settings = Settings { substeps: 2, ..Settings::default() };
+    let mut played = instances(&gpu, &asset, 70_000, settings);
+    let place = |k: u32| Placement::at([(k % 300) as f32, 0.0, (k / 300) as f32]);
+    let all: Vec<Instance> = (0..70_000).map(|k| Instance { placement: place(k), ..Instance::default() }).collect();
+    let ids = played.spawn_many(&all).unwrap();
+    step(&gpu, &played, 1);
+    for k in [0u32, 1, 65_534, 65_535, 65_536, 69_999] {
+        let mut reference = reference(&asset, &all[k as usize], settings);
+        reference.step(1);
+        let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
+        assert_eq!(difference(&played, ids[k as usize], &reference, tolerance), None, "instance {k}");
+    }
+    println!("{} bytes a particle", played.memory_bytes() as f64 / 140_000.0);
+}
+
+/// Drivers that end long loops without a word must not have a reason to.
+#[test]
+fn a_step_of_as_many_substeps_as_there_may_be_is_played_to_its_end() {
+    let gpu = common::gpu();
+    let wind = Some(Wind { velocity: [2.0, 0.0, 1.0], ..Wind::default() });
+    for (asset, settings) in [(flag(12, 13, Bending::Hinges), Settings { wind, ..few() }), (rope(), few())] {
+        let mut played = instances(&gpu, &asset, 1, settings);
+        let id = played.spawn(&Instance::default()).unwrap();
+        let (mut least, mut most) = (1, 10_001);
+        while most - least > 1 {
+            let substeps = (least + most) / 2;
+            let taken = played.set_settings(Settings { substeps, ..settings }).is_ok();
+            *(if taken { &mut least } else { &mut most }) = substeps;
+        }
+        assert!((100..10_000).contains(&least), "{least} substeps");
+        let settings = Settings { substeps: least, ..settings };
+        played.set_settings(settings).unwrap();
+        let mut reference = reference(&asset, &Instance::default(), settings);
+        step(&gpu, &played, 1);
+        reference.step(1);
+        let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-3 };
+        assert_eq!(difference(&played, id, &reference, tolerance), None, "{least} substeps");
+    }
+}
+
+#[test]
+fn the_same_again_has_the_same_bits() {
+    let gpu = common::gpu();
+    let asset = flag(12, 13, Bending::Hinges);
+    let wind = Wind { velocity: [4.0, 0.0, 1.0], gust: 0.5, turbulence: 1.0, ..Wind::default() };
+    let play = || {
+        let mut played = instances(&gpu, &asset, 4, Settings { wind: Some(wind), iterations: 2, ..few() });
+        let ids = played.spawn_many(&some()).unwrap();
+        step(&gpu, &played, 4);
+        ids.into_iter().map(|id| played.read_positions(id).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(play(), play());
+}
+
+/// Spawns, removes, pins, releases, leads, carries, and plays, at random, with a reference for every instance.
+#[test]
+fn any_order_of_changes_leaves_every_instance_to_itself() {
+    let gpu = common::gpu();
+    let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-4 };
+    let asset = flag(5, 4, Bending::Springs);
+    let settings = Settings { substeps: 2, wind: Some(Wind { velocity: [1.0, 0.0, 0.0], ..Wind::default() }), ..few() };
+    for seed in 1..4u32 {
+        let mut state = seed;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        let mut played = instances(&gpu, &asset, 5, settings);
+        // With whether any particle of it is led.
+        let mut model: Vec<(InstanceId, Reference, bool)> = Vec::new();
+        for turn in 0..60 {
+            let who = if model.is_empty() { 0 } else { random(model.len() as u32) as usize };
+            let what = random(9);
+            match what {
+                0 | 1 if model.len() < 5 => {
+                    let mut instance = some()[random(4) as usize].clone();
+                    instance.placement.position[0] += random(10) as f32;
+                    let id = played.spawn(&instance).unwrap();
+                    model.push((id, reference(&asset, &instance, settings), false));
+                }
+                2 if !model.is_empty() => {
+                    let (id, ..) = model.swap_remove(who);
+                    played.remove(id).unwrap();
+                }
+                3..=5 if !model.is_empty() => {
+                    let (id, reference, is_led) = &mut model[who];
+                    let particles = [random(20), random(20)];
+                    if what == 3 {
+                        played.release(*id, &particles).unwrap();
+                        reference.release(&particles).unwrap();
+                    } else {
+                        played.pin(*id, &particles).unwrap();
+                        reference.pin(&particles).unwrap();
+                        if what == 5 {
+                            let [x, y, z] = reference.positions()[particles[0] as usize];
+                            let target = [x, y + 0.01, z];
+                            played.set_target(*id, particles[0], target).unwrap();
+                            reference.set_target(particles[0], target).unwrap();
+                            *is_led = true;
+                        }
+                    }
+                }
+                _ => {
+                    if let Some((id, reference, false)) = model.get_mut(who).filter(|_| what == 6) {
+                        let from = played.placement(*id).unwrap();
+                        let [x, y, z] = from.position;
+                        let to = Placement { position: [x + 1.0, y, z - 0.3], ..from };
+                        played.teleport(*id, to).unwrap();
+                        let carried = |x: [f32; 3]| Vec3::from(x) - Vec3::from(from.position) + Vec3::from(to.position);
+                        let positions: Vec<_> = reference.positions().into_iter().map(|x| carried(x).into()).collect();
+                        let velocities = reference.velocities();
+                        reference.set_positions(0, &positions).unwrap();
+                        reference.set_velocities(0, &velocities).unwrap();
+                    }
+                    step(&gpu, &played, 1);
+                    model.iter_mut().for_each(|(_, reference, _)| reference.step(1));
+                }
+            }
+            assert_eq!(played.len() as usize, model.len());
+            if turn % 10 == 9 {
+                step(&gpu, &played, 1);
+                for (id, reference, _) in &mut model {
+                    reference.step(1);
+                    assert_eq!(difference(&played, *id, reference, tolerance), None, "seed {seed}, turn {turn}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_limits_that_are_asked_for_are_enough() {
+    let asset = flag(5, 4, Bending::Springs);
+    let gpu = Context::new(Instances::required_limits(&asset, 50, &few())).unwrap();
+    let mut played = instances(&gpu, &asset, 50, few());
+    let all = vec![Instance { pinned: Some(vec![7]), ..Instance::default() }; 50];
+    let before = played.memory_bytes();
+    let ids = played.spawn_many(&all).unwrap();
+    step(&gpu, &played, 1);
+    assert!(played.memory_bytes() > before);
+    assert_eq!(played.read_positions(ids[49]).unwrap()[7], asset.positions()[7]);
+    // Large crowds ask for more than the defaults.
+    let limits = Instances::required_limits(&flag(32, 32, Bending::Springs), 10_000, &few());
+    assert!(limits.max_storage_buffer_binding_size >= 1025 * 10_000 * 32);
+}
