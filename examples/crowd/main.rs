@@ -1,0 +1,212 @@
+//! A thousand flags that are instances of one: cooked once, each with a wind, a size and pins of its own, all played in two dispatches a step
+//! and drawn by one call. In every frame some are taken down, put up, and carried elsewhere.
+//!
+//! ```text
+//! cargo run --release --example crowd                                          a window: drag to orbit, scroll to zoom
+//! cargo run --release --example crowd -- --headless --frames 60 --json         a line of figures
+//! cargo run --release --example crowd -- --headless --frames 60 --png crowd.png
+//! ```
+
+// The shell of the demos plays solvers; a few of its parts are of use here.
+#[path = "../common/camera.rs"]
+#[allow(dead_code, reason = "nothing is dragged here")]
+mod camera;
+mod draw;
+#[path = "../common/measure.rs"]
+#[allow(dead_code, reason = "nothing but the median is measured here")]
+mod measure;
+mod window;
+
+use camera::Camera;
+use clap::Parser;
+use glam::{Quat, Vec3};
+use std::path::PathBuf;
+use std::time::Instant;
+use supple::gpu::Context;
+use supple::wgpu;
+use supple::{ClothGrid, Instance, InstanceId, Instances, Placement, Scene, Settings, Wind};
+
+/// Particles in a row of a flag, and rows.
+const SIDE: u32 = 32;
+
+/// Width and height of a flag of scale 1 [m], and how far it is from one pole to the next.
+const SIZE: [f32; 2] = [0.45, 0.3];
+const APART: f32 = 0.9;
+
+/// Flags that are taken down and put up, and that are carried elsewhere, in each frame.
+const CHANGES: u32 = 3;
+
+#[derive(Parser, Debug)]
+#[command(about = "A thousand flags, all instances of one")]
+struct Arguments {
+    /// Without a window
+    #[arg(long)]
+    headless: bool,
+    /// Frames of 1/60 s without a window
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    frames: u32,
+    /// Flags
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=30_000))]
+    count: u32,
+    /// Substeps of a frame
+    #[arg(long, default_value_t = 20)]
+    substeps: u32,
+    /// Mean speed of the wind [m/s]; 0 for no air
+    #[arg(long, default_value_t = 4.0)]
+    wind: f32,
+    /// Figures as a line of JSON
+    #[arg(long)]
+    json: bool,
+    /// A picture of the last frame
+    #[arg(long)]
+    png: Option<PathBuf>,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    if !arguments.headless {
+        match window::run(&arguments)? {
+            window::Outcome::Closed => return Ok(()),
+            window::Outcome::NoDisplay(reason) => eprintln!("no window ({reason}): running headless"),
+        }
+    }
+    let start = Instant::now();
+    let (flag, settings) = (flag()?, arguments.settings());
+    let gpu = Context::new(Instances::required_limits(&flag, arguments.count, &settings))?;
+    let mut crowd = Crowd::new(&gpu, flag, settings, arguments.count)?;
+    gpu.queue.submit([]);
+    gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
+    let cook_ms = start.elapsed().as_secs_f64() * 1e3;
+
+    let (mut whole, mut recording) = (Vec::new(), Vec::new());
+    for _ in 0..arguments.frames {
+        crowd.change()?;
+        let start = Instant::now();
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        crowd.flags.encode(&mut encoder, 1);
+        let commands = encoder.finish();
+        recording.push(start.elapsed().as_secs_f64() * 1e3);
+        gpu.queue.submit([commands]);
+        gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
+        whole.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let strains = crowd.strains()?;
+    let mean_strain = strains.iter().sum::<f64>() / strains.len() as f64;
+    let flags = &crowd.flags;
+    let max_strain = strains.iter().copied().fold(0.0, f64::max);
+    let particles = u64::from(flags.len()) * u64::from(flags.particle_count());
+    let non_finite_count = flags.read_diagnostics()?.non_finite_count;
+    let report = serde_json::json!({
+        "adapter": gpu.adapter_name(),
+        "particles": particles,
+        "instances": flags.len(),
+        "frames": arguments.frames,
+        "substeps": arguments.substeps,
+        "ms_per_frame_median": measure::median(whole),
+        "recording_ms_median": measure::median(recording),
+        "cook_ms": cook_ms,
+        "bytes_per_particle": flags.memory_bytes() as f64 / particles as f64,
+        "mean_strain": mean_strain,
+        "max_strain": max_strain,
+        "non_finite_count": non_finite_count,
+    });
+    println!("{}", if arguments.json { report.to_string() } else { serde_json::to_string_pretty(&report)? });
+    if let Some(path) = &arguments.png {
+        draw::paint(&gpu, &crowd, path)?;
+    }
+    anyhow::ensure!(non_finite_count == 0, "{non_finite_count} positions were not finite");
+    anyhow::ensure!(mean_strain < 0.05, "flags are stretched by {:.1} %", mean_strain * 100.0);
+    Ok(())
+}
+
+impl Arguments {
+    fn settings(&self) -> Settings {
+        let wind = Wind { velocity: [self.wind, 0.0, 0.25 * self.wind], gust: 0.4, ..Wind::default() };
+        let wind = (self.wind != 0.0).then_some(wind);
+        Settings { substeps: self.substeps, wind, ..Settings::default() }
+    }
+}
+
+/// The asset: a flag that hangs by one side.
+fn flag() -> supple::Result<Scene> {
+    let mut flag = Scene::new();
+    let [column_axis, row_axis] = [[SIZE[0], 0.0, 0.0], [0.0, -SIZE[1], 0.0]];
+    let grid = ClothGrid { columns: SIDE, rows: SIDE, column_axis, row_axis, ..ClothGrid::default() };
+    let cloth = flag.add_cloth_grid(&grid)?;
+    (0..SIDE).try_for_each(|row| flag.pin(cloth.particles.start + row * SIDE))?;
+    Ok(flag)
+}
+
+/// All flags.
+struct Crowd {
+    flag: Scene,
+    flags: Instances,
+    /// By number.
+    ids: Vec<InstanceId>,
+    frame: u32,
+}
+
+impl Crowd {
+    fn new(gpu: &Context, flag: Scene, settings: Settings, count: u32) -> supple::Result<Self> {
+        let mut flags = Instances::new(&gpu.device, &gpu.queue, &flag, count, settings)?;
+        let all: Vec<Instance> = (0..count).map(|number| raised(number, count)).collect();
+        let ids = flags.spawn_many(&all)?;
+        Ok(Self { flag, flags, ids, frame: 0 })
+    }
+
+    /// From where all of them are seen.
+    fn camera(&self) -> Camera {
+        let side = APART * (self.ids.len() as f32).sqrt();
+        Camera { target: Vec3::new(0.0, 0.6, 0.0), distance: (0.8 * side + 1.0).min(30.0), yaw: 0.5, pitch: 0.3 }
+    }
+
+    /// Takes some flags down, puts others up in their places, and carries some a little.
+    fn change(&mut self) -> supple::Result<()> {
+        let count = self.ids.len() as u32;
+        for change in 0..CHANGES {
+            let number = (self.frame * CHANGES + change) * 7 % count;
+            self.flags.remove(self.ids[number as usize])?;
+            self.ids[number as usize] = self.flags.spawn(&raised(number, count))?;
+            let other = self.ids[((number + count / 2) % count) as usize];
+            let mut placement = self.flags.placement(other)?;
+            placement.position[1] += 0.05;
+            self.flags.teleport(other, placement)?;
+        }
+        self.frame += 1;
+        Ok(())
+    }
+
+    /// Of the threads of some flags, against what they are long in theirs.
+    fn strains(&self) -> supple::Result<Vec<f64>> {
+        let mut strains = Vec::new();
+        let apart =
+            |points: &[[f32; 3]], a: usize, b: usize| f64::from(Vec3::from(points[a]).distance(points[b].into()));
+        for &id in self.ids.iter().step_by(self.ids.len().div_ceil(16)) {
+            let (points, scale) = (self.flags.read_positions(id)?, f64::from(self.flags.placement(id)?.scale));
+            let side = SIDE as usize;
+            for i in 0..side * side {
+                let across = ((i + 1) % side != 0).then_some(i + 1);
+                let down = (i + side < side * side).then_some(i + side);
+                let rest = |other: usize| scale * apart(self.flag.positions(), i, other);
+                strains.extend(across.into_iter().chain(down).map(|j| (apart(&points, i, j) / rest(j) - 1.0).abs()));
+            }
+        }
+        Ok(strains)
+    }
+}
+
+/// Where a flag stands: in a square.
+fn place(number: u32, count: u32) -> [f32; 3] {
+    let across = (count as f32).sqrt().ceil() as u32;
+    let [x, z] = [number % across, number / across].map(|k| APART * (k as f32 - 0.5 * (across - 1) as f32));
+    [x, 1.0, z]
+}
+
+fn raised(number: u32, count: u32) -> Instance {
+    let turn = (number as f32 * 0.618).fract() - 0.5;
+    let rotation = Quat::from_rotation_y(turn).to_array();
+    let placement = Placement { position: place(number, count), rotation, scale: 1.0 + 0.5 * turn };
+    // Every fifth hangs by its corners alone.
+    let pinned = number.is_multiple_of(5).then(|| vec![0, SIDE * (SIDE - 1)]);
+    Instance { placement, wind: [turn, 0.0, -2.0 * turn], pinned, ..Instance::default() }
+}
