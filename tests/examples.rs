@@ -289,8 +289,8 @@ fn contacts_lay_a_cloth_over_a_mesh() {
     let report = report("contacts", &["--scene", "mesh", "--columns", "24", "--frames", "30"]);
     let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
     assert_eq!(figure("self_intersections"), 0.0, "{report}");
-    // Half the thickness away, but for the error of the sampled distances.
-    assert!((figure("nearest_to_mesh") - 0.6 / 23.0).abs() < 2e-3, "{report}");
+    // Half the thickness of 1.2 spacings away, but for the error of the sampled distances.
+    assert!((figure("nearest_to_mesh") - 1.2 * 0.6 / 23.0).abs() < 2e-3, "{report}");
     assert!(figure("lowest_point") < 0.9, "{report}");
 }
 

@@ -1,6 +1,6 @@
 //! A demo without a window: steps, times, files, and a report.
 
-use super::measure::{drift, median, peak_memory_mb, positions_hash, resident_memory_mb};
+use super::measure::{drift, median, peak_memory_mb, resident_memory_mb};
 use super::obj::Sequence;
 use super::picture::{Film, Painter};
 use super::trace::{Moments, Trace};
@@ -326,6 +326,11 @@ pub fn colors(solver: &Solver) -> [usize; 2] {
     ];
     let count = |coloring: &Coloring| [coloring.colors.len(), coloring.overflow.count as usize];
     colorings.into_iter().map(count).fold([0; 2], |sum, count| [sum[0] + count[0], sum[1] + count[1]])
+}
+
+/// XXH3 of the bits of all positions: two runs that agree here agree to the last bit.
+fn positions_hash(positions: &[[f32; 3]]) -> String {
+    format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(positions)))
 }
 
 /// ½ Σ m v² [J].

@@ -22,11 +22,6 @@ fn memory(field: &str) -> Option<f64> {
     line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok().map(|kilobytes| kilobytes / 1024.0)
 }
 
-/// XXH3 of the bits of all positions: two runs that agree here agree to the last bit.
-pub fn positions_hash(positions: &[[f32; 3]]) -> String {
-    format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(positions)))
-}
-
 /// What a tenth of the frames, and at least one, took in the middle: the first tenth after the warm-up, which is the tenth before it, and the last.
 pub fn drift(times: &[f64]) -> [f64; 2] {
     let tenth = (times.len() / 10).max(1);

@@ -58,7 +58,7 @@ struct Arguments {
     #[arg(long)]
     margin: Option<f32>,
     /// How thick cloth and ropes are, and how far apart the particles of bodies stay [m]; without it the
-    /// spacing of the particles, or 0.4 of it between surfaces
+    /// spacing of the particles, a fifth more for a cloth that is laid over something, and 0.4 of that between surfaces
     #[arg(long)]
     thickness: Option<f32>,
     /// Coefficient of friction

@@ -26,6 +26,7 @@ pub const SUPPLE: &str = "supple";
 pub const PEERS: &[Peer] = &[
     here(SUPPLE, supple::same),
     here("supple-default", supple::default),
+    here("supple-demo", supple::demo),
     here("rapier", rapier::same),
     here("rapier-default", rapier::default),
     here("dynamis", dynamis::same),

@@ -23,6 +23,16 @@ pub fn same(drape: &Drape) -> Result<Ready> {
 /// Its own cloth with its own settings. Their compliances, substeps and sweeps are those of the workload; two tethers a particle
 /// come on top, and particles of the border weigh half.
 pub fn default(drape: &Drape) -> Result<Ready> {
+    cloth(drape, Settings::default(), "its cloth and settings at their defaults: two tethers a particle")
+}
+
+/// The same as the `cloth` example plays it: 50 substeps.
+pub fn demo(drape: &Drape) -> Result<Ready> {
+    let settings = Settings { substeps: 50, ..Settings::default() };
+    cloth(drape, settings, "as the example `cloth` plays it: two tethers a particle")
+}
+
+fn cloth(drape: &Drape, settings: Settings, note: &str) -> Result<Ready> {
     let rest = drape.rest_positions();
     let n = drape.n as usize;
     let [origin, column_end, row_end] = [rest[0], rest[n - 1], rest[n * (n - 1)]];
@@ -42,18 +52,18 @@ pub fn default(drape: &Drape) -> Result<Ready> {
     for pin in drape.pins() {
         scene.pin(pin)?;
     }
-    ready(&scene, Settings::default(), "its cloth and settings at their defaults: two tethers a particle")
+    ready(&scene, settings, note)
 }
 
 fn ready(scene: &Scene, settings: Settings, note: &str) -> Result<Ready> {
-    let gpu = Context::new(supple::required_limits(scene))?;
+    let gpu = Context::new(supple::required_limits_with(scene, &settings))?;
     let solver = Solver::new(&gpu.device, &gpu.queue, scene, settings)?;
-    let colors = solver.coloring::<Distance>().histogram().len();
+    let dispatches = solver.plan().dispatches_per_substep();
     Ok(Ready {
         constraints: scene.constraint_count(),
         substeps: settings.substeps,
         iterations: settings.iterations,
-        note: format!("{note}; {colors} colours; {}", gpu.adapter_name()),
+        note: format!("{note}; {dispatches} dispatches a substep; {}", gpu.adapter_name()),
         player: Box::new(Cloth { gpu, solver }),
     })
 }
