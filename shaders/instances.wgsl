@@ -108,7 +108,13 @@ fn jump_of(slot: u32, row: u32) -> Jump {
     return Jump(before, after, turn, turns || any(before != after), was.w < 0.0);
 }
 
-// Targets and Start, and before these the way to another place, on which the shape is kept and velocities are turned.
+fn count_fault(i: u32) {
+    atomicAdd(&status.non_finite_count, 1u);
+    atomicMin(&status.first_non_finite, i);
+}
+
+// Targets and Start, and before these the way to another place, on which the shape is kept and velocities are turned. What would get beyond
+// all numbers stays where it is.
 fn begin(k: u32, jump: Jump, targets_at: u32) {
     let i = first_particle + k;
     var x = positions[i];
@@ -120,8 +126,13 @@ fn begin(k: u32, jump: Jump, targets_at: u32) {
     }
     if jump.any {
         let apart = turned(jump.turn, x.xyz - jump.from_place.xyz) * (jump.to_place.w / jump.from_place.w);
-        x = vec4f(jump.to_place.xyz + apart, x.w);
-        positions[i] = x;
+        let carried = jump.to_place.xyz + apart;
+        if is_finite(carried) {
+            x = vec4f(carried, x.w);
+            positions[i] = x;
+        } else {
+            count_fault(i);
+        }
         v = vec4f(turned(jump.turn, v.xyz), 1.0);
     }
     if targets_at != 0u && x.w == 0.0 {
@@ -143,8 +154,7 @@ fn settle(k: u32) {
     let i = first_particle + k;
     let motion = moved(Motion(positions[i], moves[k], unpacked(motions[2u * i + 1u]), true), params.velocity_factor, params.zero);
     if !motion.finite {
-        atomicAdd(&status.non_finite_count, 1u);
-        atomicMin(&status.first_non_finite, i);
+        count_fault(i);
     }
     positions[i] = motion.position;
     moves[k] = motion.displacement;

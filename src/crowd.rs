@@ -459,6 +459,12 @@ fn check_asset(asset: &Scene) -> Result<()> {
         let what = "particles of an asset that is instanced";
         return Err(Error::TooLarge { what, count, limit: MOST_PARTICLES as u64 });
     }
+    // Whatever the scale, an instance is put where numbers reach.
+    for (particle, (&position, &velocity)) in asset.positions.iter().zip(&asset.velocities).enumerate() {
+        for (what, value) in [("position", position), ("velocity", velocity)] {
+            check_moderate(&format!("{what} of particle {particle} of an asset that is instanced"), value)?;
+        }
+    }
     let groups = asset.constraints.iter().filter(|set| set.info.is_group()).map(|set| (set.info.name, set.len()));
     let parts = [("follower", asset.followers.len()), ("collider", asset.colliders.len())];
     if let Some((what, count)) = groups.chain(parts).find(|&(_, count)| count > 0) {

@@ -4,11 +4,12 @@
 mod common;
 
 use common::cases::*;
-use common::{gpu, noise, solver, step};
+use common::{gpu, noise, press, solver, step};
 use std::time::{Duration, Instant};
+use supple::gpu::Context;
 use supple::{
-    ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Error, Friction, Particle, Pose, Reference,
-    Result, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver,
+    ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Error, Execution, Friction, Particle, Pose,
+    Reference, Result, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver, wgpu,
 };
 
 const NAN: f32 = f32::NAN;
@@ -314,6 +315,27 @@ fn what_is_refused_while_running_leaves_no_trace() {
     assert_eq!(first_changed(&reference.positions(), &alone.positions()), None);
     assert_eq!(tried.read_collider_forces().unwrap(), untouched.read_collider_forces().unwrap());
     assert_eq!(tried.read_contacts().unwrap(), untouched.read_contacts().unwrap());
+}
+
+#[test]
+fn settings_that_a_device_has_no_room_for_leave_contacts_as_they_were() {
+    // Half of what whole bodies need.
+    let limits = wgpu::Limits { max_compute_workgroup_storage_size: 8192, ..wgpu::Limits::default() };
+    let gpu = Context::new(limits).unwrap();
+    let scene = press(0.01, 1);
+    let touching = Settings { self_collision: Some(SelfCollision::default()), substeps: 4, ..Settings::default() };
+    let apart = Settings { self_collision: None, ..touching };
+    for (before, after) in [(touching, apart), (apart, touching)] {
+        let [mut tried, mut untouched] = [0, 1].map(|_| solver(&gpu, &scene, before));
+        let outcome = tried.set_settings(Settings { execution: Execution::Whole, forces: true, ..after });
+        assert!(matches!(outcome, Err(Error::LimitExceeded { .. })), "{outcome:?}");
+        assert_eq!(*tried.settings(), before);
+        for player in [&mut tried, &mut untouched] {
+            step(&gpu, player, 8);
+        }
+        assert_eq!(first_changed(&tried.read_positions().unwrap(), &untouched.read_positions().unwrap()), None);
+        assert_eq!(tried.read_contacts().unwrap(), untouched.read_contacts().unwrap());
+    }
 }
 
 /// Plays on both players; fails where it takes too long or a position is not finite. Returns where the particles are.

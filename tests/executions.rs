@@ -3,10 +3,11 @@
 mod common;
 
 use common::{Pair, change, crumple, is_exact, raw, step};
+use supple::gpu::Context;
 use supple::kinds::{KINDS, Kind, kind_index};
 use supple::{
     Bending, Cloth, ClothGrid, ClothMesh, Collider, ColorOrder, Distance, Error, Execution, Fabric, Field, Material,
-    Particle, Pass, Pose, Reference, Scene, Settings, ShapeMatching, Sweep, Tethers,
+    Particle, Pass, Pose, Reference, Scene, Settings, ShapeMatching, Sweep, Tethers, wgpu,
 };
 
 /// Relative to the largest component after some steps, where bits may differ.
@@ -219,6 +220,21 @@ fn the_fastest_execution_is_measured_and_does_not_change_within_a_run() {
     let wrong = Settings { substeps: 0, ..clusters() };
     let refused = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, wrong);
     assert!(matches!(refused, Err(Error::InvalidValue { .. })), "{refused:?}");
+}
+
+#[test]
+fn what_a_device_has_no_room_for_is_not_the_fastest() {
+    // Half of what whole bodies need.
+    let limits = wgpu::Limits { max_compute_workgroup_storage_size: 8192, ..wgpu::Limits::default() };
+    let gpu = Context::new(limits).unwrap();
+    let scene = patchwork(Bending::Springs);
+    let found = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, clusters()).unwrap();
+    assert!(![Execution::Auto, Execution::Whole].contains(&found), "{found:?}");
+    // Nor where there is room for none.
+    let limits = wgpu::Limits { max_storage_buffer_binding_size: 256, ..wgpu::Limits::default() };
+    let gpu = Context::new(limits).unwrap();
+    let none = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, clusters());
+    assert!(matches!(none, Err(Error::LimitExceeded { .. })), "{none:?}");
 }
 
 /// A flat mesh of points that lie anyhow, each cell of its grid cut along either diagonal.

@@ -358,6 +358,8 @@ fn a_slot_that_is_taken_again_has_no_trace_of_the_one_before() {
     let new = played.spawn(calm).unwrap();
     assert_eq!((old.slot(), new.slot()), (0, 0));
     assert_ne!(old, new);
+    let none = vec![0.0; asset.constraint_count_of(Distance::INFO)];
+    assert_eq!(played.read_lambdas::<Distance>(new).unwrap(), none);
     // Pinned before its first step, so that its velocities are not all those of its start.
     played.pin(new, &[9]).unwrap();
     let mut other = instances(&gpu, &asset, 2, settings);
@@ -517,6 +519,14 @@ fn what_cannot_be_is_named() {
     assert!(make(&grouped, 1, few()).contains("1 of shape_matching"), "{}", make(&grouped, 1, few()));
     let hub = make(&common::wheel(100, Material::RIGID), 1, few());
     assert!(hub.contains("100 is more than the limit of 64"), "{hub}");
+    for (particle, words) in [
+        (Particle { position: [0.0, -2e6, 0.0], ..Particle::default() }, "position of particle 20"),
+        (Particle { velocity: [0.0, 0.0, 2e6], ..Particle::default() }, "velocity of particle 20"),
+    ] {
+        let mut far = rope();
+        far.add_particle(particle).unwrap();
+        assert!(make(&far, 1, few()).contains(words), "{}", make(&far, 1, few()));
+    }
     let mut with_collider = rope();
     with_collider.add_collider(supple::Collider::default()).unwrap();
     assert!(make(&with_collider, 1, few()).contains("1 of collider"));
@@ -591,6 +601,24 @@ fn a_position_that_is_not_finite_is_held_and_its_owner_known() {
     for id in ids {
         assert!(played.read_positions(id).unwrap().iter().flatten().all(|x| x.is_finite()));
     }
+}
+
+#[test]
+fn what_a_teleport_would_carry_beyond_all_numbers_stays_and_is_counted() {
+    let gpu = common::gpu();
+    let mut speck = Scene::new();
+    speck.add_particle(Particle::default()).unwrap();
+    let mut played = instances(&gpu, &speck, 1, few());
+    let id = played.spawn(&Instance { pinned: Some(vec![0]), ..Instance::default() }).unwrap();
+    played.set_target(id, 0, [1e36, 0.0, 0.0]).unwrap();
+    step(&gpu, &played, 1);
+    played.release(id, &[0]).unwrap();
+    assert_eq!(played.read_diagnostics().unwrap().non_finite_count, 0);
+    played.teleport(id, Placement { scale: 1e3, ..Placement::default() }).unwrap();
+    step(&gpu, &played, 2);
+    assert_eq!(played.read_diagnostics().unwrap().non_finite_count, 1);
+    let [x, ..] = played.read_positions(id).unwrap()[0];
+    assert!((2e36..4e36).contains(&x), "{x:e}");
 }
 
 #[test]

@@ -487,7 +487,9 @@ fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u6
         let overflow = u64::from(set.overflow_count(scene.particle_count()));
         let groups = (set.rows.len() as u64).max(u64::from(set.slot_count));
         let records = if has_records(set) { set.words.len() as u64 * 4 } else { 0 };
-        records.max(overflow * set.info.arity as u64 * 16).max(groups * 32)
+        // Where these are kept.
+        let lambdas = (set.len() * set.info.lambda_count()) as u64 * 4;
+        records.max(lambdas).max(overflow * set.info.arity as u64 * 16).max(groups * 32)
     });
     let largest = sizes.into_iter().chain(records).fold(least, u64::max).next_multiple_of(256);
     let defaults = wgpu::Limits::default();

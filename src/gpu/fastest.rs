@@ -1,7 +1,7 @@
 //! Which execution is the fastest for a scene on an adapter: measured, as no rule knows every driver.
 
 use super::solver::Solver;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::scene::Scene;
 use crate::settings::{Execution, Settings};
@@ -25,6 +25,8 @@ static FOUND: Mutex<Vec<(Key, Execution)>> = Mutex::new(Vec::new());
 #[derive(Debug, Clone, PartialEq)]
 struct Key {
     adapter: (String, u32, u32),
+    /// By which there is room for an execution or not.
+    limits: wgpu::Limits,
     particles: usize,
     grids: usize,
     /// Of each kind.
@@ -38,6 +40,7 @@ impl Key {
         let info = device.adapter_info();
         Self {
             adapter: (info.name, info.vendor, info.device),
+            limits: device.limits(),
             particles: scene.particle_count(),
             grids: scene.grids.len(),
             constraints: scene.constraints.iter().map(|set| set.len()).collect(),
@@ -55,7 +58,8 @@ impl Key {
 /// are to be repeated bit by bit.
 ///
 /// # Errors
-/// As [`Solver::new`] and [`Solver::read_positions`].
+/// As [`Solver::new`] and [`Solver::read_positions`]. An execution that the device has no room for is left out; where there is room for none,
+/// [`Error::LimitExceeded`].
 pub fn fastest_execution(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -68,12 +72,24 @@ pub fn fastest_execution(
         return Ok(*found);
     }
     let mut timed: Vec<(Plan, Execution, Duration)> = Vec::new();
+    let mut too_large = None;
     for execution in CANDIDATES {
-        let mut solver = Solver::new(device, queue, scene, Settings { execution, ..settings })?;
+        let mut solver = match Solver::new(device, queue, scene, Settings { execution, ..settings }) {
+            Ok(solver) => solver,
+            // Another may need less, as tiles need no records.
+            Err(error @ Error::LimitExceeded { .. }) => {
+                too_large = Some(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         // Where a scene has no grids, or nothing else, or a body that is too large, two of them are the same.
         if timed.iter().all(|(plan, ..)| plan != solver.plan()) {
             timed.push((solver.plan().clone(), execution, time_of_a_step(device, queue, &mut solver)?));
         }
+    }
+    if let (true, Some(error)) = (timed.is_empty(), too_large) {
+        return Err(error);
     }
     let fastest = timed.iter().min_by_key(|(.., time)| *time).map_or(Execution::Auto, |(_, execution, _)| *execution);
     lock().push((key, fastest));

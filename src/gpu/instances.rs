@@ -73,8 +73,8 @@ impl Instances {
     /// # Errors
     /// [`Error::Empty`] for an asset without particles; [`Error::TooLarge`] for more than 1024, more than 64 constraints of a kind at one of them,
     /// more than 4096 materials, or settings of so many substeps and iterations that a thread would turn more than 60 000 times in a step;
-    /// [`Error::NotInstanced`] for groups, followers and colliders; [`Error::InvalidValue`] for settings out of range or not to be had, or no
-    /// capacity; [`Error::LimitExceeded`] where the device's limits are too small (see [`Instances::required_limits`]); [`Error::Gpu`].
+    /// [`Error::NotInstanced`] for groups, followers and colliders; [`Error::InvalidValue`] for settings out of range or not to be had, no
+    /// capacity, or a particle beyond 1e6 m or faster than 1e6 m/s; [`Error::LimitExceeded`] where the device's limits are too small (see [`Instances::required_limits`]); [`Error::Gpu`].
     pub fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -166,8 +166,8 @@ impl Instances {
         Ok(())
     }
 
-    /// Back to the shape of the asset at the instance's placement, with the velocities that it was spawned with. Pins and wind stay, targets
-    /// are forgotten.
+    /// Back to the shape of the asset at the instance's placement, with the velocities that it was spawned with; λ is 0. Pins and wind stay,
+    /// targets are forgotten.
     ///
     /// # Errors
     /// [`Error::NoInstance`].
@@ -541,6 +541,8 @@ impl Instances {
         self.write(&self.buffers.velocities, first * count, &velocities);
         self.write(&self.buffers.normals, first * count, &normals);
         self.write(&self.buffers.motions, 2 * (self.crowd.capacity as usize * count + first), &put);
+        let room = if self.keep_lambdas { lambda_room(&self.crowd) } else { 0 };
+        self.write(&self.buffers.lambdas, first * room, &vec![0.0f32; slots.len() * room]);
     }
 
     fn write_words(&self, words: std::ops::Range<usize>) {

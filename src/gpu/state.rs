@@ -19,24 +19,13 @@ impl Solver {
     /// Simulates otherwise in what is encoded from now on. Submit what was encoded before; see [`Solver::encode`].
     ///
     /// # Errors
-    /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept and does not fit.
+    /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept, or another execution needs more, and the device has no room
+    /// for it (see [`crate::required_limits_with`]).
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         let before = self.controls.settings;
         self.controls.set_settings(settings)?;
         let fresh_forces = settings.forces && !before.forces;
-        let keep_lambdas = needs_lambdas(&settings);
-        if let Err(error) = self.remake_accelerations() {
-            self.controls.set_settings(before)?;
-            return Err(error);
-        }
-        let others = settings.spreads_unlike(&before) || keep_lambdas != self.keep_lambdas;
-        // Buffers and pipelines depend on nothing else of the settings.
-        let contacts = settings.self_collision != before.self_collision;
-        if contacts && let Err(error) = self.remake_contacts() {
-            self.controls.set_settings(before)?;
-            return Err(error);
-        }
-        if others && let Err(error) = self.remake_kinds(keep_lambdas) {
+        if let Err(error) = self.remake_for(&before) {
             self.controls.set_settings(before)?;
             return Err(error);
         }
@@ -46,6 +35,23 @@ impl Solver {
         self.accumulator = self.accumulator.min(settings.dt);
         self.contact_params = self.controls.contact_params();
         self.upload_settings();
+        Ok(())
+    }
+
+    /// Other buffers and pipelines where the settings need others than those before did. Where any cannot be had, all that is played stays.
+    fn remake_for(&mut self, before: &Settings) -> Result<()> {
+        let settings = self.controls.settings;
+        self.remake_accelerations()?;
+        // Buffers and pipelines of contacts depend on nothing else of the settings.
+        let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
+        let contacts = (settings.self_collision != before.self_collision).then(make_contacts).transpose()?;
+        let keep_lambdas = needs_lambdas(&settings);
+        if settings.spreads_unlike(before) || keep_lambdas != self.keep_lambdas {
+            self.remake_kinds(keep_lambdas)?;
+        }
+        if let Some(contacts) = contacts {
+            self.contacts = contacts;
+        }
         Ok(())
     }
 
@@ -307,11 +313,16 @@ impl Solver {
         let (accelerated, forces) = (controls.params().accelerated == 1, controls.settings.forces);
         let (few_accelerations, few_forces) =
             (few(&self.buffers.accelerations, accelerated), few(&self.buffers.forces, forces));
-        if few_accelerations {
-            self.buffers.accelerations = guarded(&self.device, || Buffers::make_accelerations(&self.device, controls))?;
+        // Both or none, as what is made must be bound.
+        let make_accelerations = || guarded(&self.device, || Buffers::make_accelerations(&self.device, controls));
+        let make_forces = || guarded(&self.device, || Buffers::make_forces(&self.device, controls));
+        let accelerations = few_accelerations.then(make_accelerations).transpose()?;
+        let forces = few_forces.then(make_forces).transpose()?;
+        if let Some(accelerations) = accelerations {
+            self.buffers.accelerations = accelerations;
         }
-        if few_forces {
-            self.buffers.forces = guarded(&self.device, || Buffers::make_forces(&self.device, controls))?;
+        if let Some(forces) = forces {
+            self.buffers.forces = forces;
         }
         if few_accelerations || few_forces {
             self.rebind();
