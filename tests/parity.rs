@@ -186,10 +186,15 @@ fn colors_in_any_order_agree() {
         let (scene, _) = hanging_cloth(12, 11);
         let settings = Settings { substeps: 5, iterations: 2, color_order, ..Settings::default() };
         let mut pair = Pair::new(&gpu, &scene, settings);
-        // In two submissions, so that the count of steps must go on.
+        // In two submissions and pass by pass, so that the count of steps must go on.
         step(&gpu, &mut pair.solver, 3);
-        step(&gpu, &mut pair.solver, 3);
-        pair.reference.step(6);
+        step(&gpu, &mut pair.solver, 2);
+        pair.reference.step(5);
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        pair.solver.encode_passes(&mut encoder, pair.reference.plan().step(5, 5), None);
+        gpu.queue.submit([encoder.finish()]);
+        step(&gpu, &mut pair.solver, 1);
+        pair.reference.step(2);
         let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.positions());
         assert_eq!(common::first_unequal(&on_gpu, &on_reference, 10.0 * tolerance(&gpu)), None, "{color_order:?}");
     }

@@ -64,7 +64,6 @@ impl Solver {
             self.encode_passes(encoder, run.iter().copied(), Some(timestamps.writes(index)));
         }
         if steps > 0 {
-            self.steps = first.wrapping_add(steps);
             self.recorded_substep = self.controls.settings.substep();
         }
         let names: Vec<(String, usize)> = runs.iter().map(|run| (pass_name(&run[0]), run.len())).collect();

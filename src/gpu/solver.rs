@@ -186,9 +186,13 @@ impl Solver {
         timestamps: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) {
         let plan = &self.controls.plan;
-        let mut arrives = false;
-        let passes = passes.into_iter().filter(|pass| plan.contains(pass));
-        self.anchor_side = self.record(encoder, passes.inspect(|pass| arrives |= *pass == Pass::Arrive), timestamps);
+        let (mut arrives, mut finished) = (false, 0);
+        let passes = passes.into_iter().filter(|pass| plan.contains(pass)).inspect(|pass| {
+            arrives |= *pass == Pass::Arrive;
+            finished += u32::from(*pass == Pass::Finish);
+        });
+        self.anchor_side = self.record(encoder, passes, timestamps);
+        self.steps = self.steps.wrapping_add(finished);
         if arrives {
             self.controls.colliders.arrive();
         }

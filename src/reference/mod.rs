@@ -225,7 +225,7 @@ impl Reference {
             Pass::Finish => {
                 particles.for_each(|i| self.velocities[i] = self.displacements[i] / self.params.h);
                 self.last_h = self.params.h;
-                self.steps += 1;
+                self.steps = self.steps.wrapping_add(1);
             }
             Pass::BodyDamping => (0..self.controls.cooked.bodies.len()).for_each(|body| self.damp_body(body)),
             Pass::Follow => (0..self.controls.cooked.followers.len()).for_each(|row| self.follow(row)),
