@@ -154,7 +154,7 @@ fn cloth_says_where_the_time_goes() {
     for name in particles.into_iter().chain(["project_distance", "advance_tethered"]) {
         assert!(passes[name].as_f64().is_some_and(|time| time >= 0.0), "{name} in {report}");
     }
-    assert_eq!(passes.len(), 10, "{report}");
+    assert_eq!(passes.len(), 9, "{report}");
     assert!(passes["project_distance"].as_f64() > Some(0.0), "{report}");
 
     let trace: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(trace).unwrap()).unwrap();
