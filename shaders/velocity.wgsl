@@ -31,8 +31,7 @@ override MOST_TETHERS: u32 = 1u;
 override ANCHORS: u32 = 0u;
 
 fn load_moved(i: u32) -> Motion {
-    let motion = moved(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i]), true), params.velocity_factor, params.zero);
-    return motion;
+    return moved(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i]), true), params.velocity_factor, params.zero);
 }
 
 fn count_fault(i: u32, motion: Motion) {

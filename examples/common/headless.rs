@@ -216,8 +216,14 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     if let Some(path) = &options.trace {
         trace.write(path).with_context(|| cannot_write(path))?;
     }
-    let report = report(demo, options, &gpu, &solver, positions, frames, cook_ms)?;
-    Ok(Report { memory_growth_mb, ..report })
+    report(demo, options, &gpu, &solver, positions, Measured { frames, cook_ms, memory_growth_mb })
+}
+
+/// What a run took.
+struct Measured {
+    frames: Vec<Frame>,
+    cook_ms: f64,
+    memory_growth_mb: Option<f64>,
 }
 
 /// What a frame took.
@@ -246,9 +252,9 @@ fn report(
     gpu: &Context,
     solver: &Solver,
     positions: Vec<[f32; 3]>,
-    frames: Vec<Frame>,
-    cook_ms: f64,
+    measured: Measured,
 ) -> anyhow::Result<Report> {
+    let Measured { frames, cook_ms, memory_growth_mb } = measured;
     let mut plain: Vec<&Frame> = frames.iter().filter(|frame| frame.profile.is_none()).collect();
     if plain.is_empty() {
         plain = frames.iter().collect();
@@ -299,7 +305,7 @@ fn report(
         cook_ms,
         bytes_per_particle: solver.memory_bytes() as f64 / particles as f64,
         peak_memory_mb: peak_memory_mb(),
-        memory_growth_mb: None,
+        memory_growth_mb,
         mean_strain: strain.mean,
         max_strain: strain.max,
         kinetic_energy: kinetic_energy(&solver.read_velocities()?, demo.scene.inverse_masses()),
