@@ -85,22 +85,38 @@ fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
     atomicAdd(&status.lost_touches, 1u);
 }
 
-fn collide_with(i: u32, material: u32, index: u32) {
-    // Before all of it is loaded: whatever the shape, it is not nearer than its bound.
-    let x = positions[i];
-    let d = displacements[i].xyz;
+// A particle in the substep.
+struct Moving {
+    x: vec3f,
+    d: vec3f,
+    was_met: bool,
+}
+
+// Before all of a collider is loaded: whatever the shape, it is not nearer than its bound. A half-space that rests is not nearer than its
+// plane, but for rounding, which half of the thickness and a share of the distance are more than.
+fn is_near(index: u32, particle: Moving) -> bool {
     let here = colliders[index].position;
-    let way = select(0.0, length(colliders[index].target_position - here), (colliders[index].flags & MOVING) != 0u);
-    let near = colliders[index].bound + colliders[index].margin + contact_params.thickness;
-    if length(x.xyz - here) > (near + length(d)) + way {
-        return;
-    }
-    var c = colliders[index];
+    let apart = particle.x - here;
+    let far = length(apart);
+    let keep = colliders[index].margin + contact_params.thickness;
+    let reach = length(particle.d);
+    let is_moving = (colliders[index].flags & MOVING) != 0u;
+    let way = select(0.0, length(colliders[index].target_position - here), is_moving);
+    let up = rotate(colliders[index].rotation, vec3f(0.0, 1.0, 0.0), params.zero);
+    let is_above = dot(apart, up) > keep + 1.001 * reach + 4e-6 * far;
+    return far <= ((colliders[index].bound + keep) + reach) + way
+        && !(is_above && colliders[index].shape == HALF_SPACE && !is_moving);
+}
+
+fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> Moving {
+    let x = particle.x;
+    let d = particle.d;
+    var c = collider_at(index);
     // As `by_thread` in the prelude: here all bits count.
     c.flags |= i & 0x80000000u;
     c.shape |= i & 0x80000000u;
     if (c.flags & DISABLED) != 0u || !touch(contact_params.materials[material], contact_params.materials[c.material]) {
-        return;
+        return particle;
     }
     let zero = params.zero;
     let keep = bitcast<f32>(contact_params.materials[material].x) + c.margin;
@@ -108,16 +124,16 @@ fn collide_with(i: u32, material: u32, index: u32) {
     let step_share = opaque1(1.0 / f32(contact_params.substeps), zero);
     let before = pose_at(c, opaque1(f32(status.substep) * step_share, zero), zero);
     let after = pose_at(c, opaque1(f32(status.substep + 1u) * step_share, zero), zero);
-    let p = opaque(rotate_back(before.rotation, opaque(x.xyz - before.position, zero) + rest, zero), zero);
+    let p = opaque(rotate_back(before.rotation, opaque(x - before.position, zero) + rest, zero), zero);
     var delta = rotate_back(after.rotation, d, zero);
     if (c.flags & MOVING) != 0u {
-        let there = opaque(x.xyz - after.position, zero) + opaque(d + rest, zero);
+        let there = opaque(x - after.position, zero) + opaque(d + rest, zero);
         delta = opaque(rotate_back(after.rotation, there, zero), zero) - p;
     }
     delta = opaque(delta, zero);
     let meet = meet_collider(c, p, delta, keep);
     if !meet.is_met {
-        return;
+        return particle;
     }
     let normal = opaque(meet.normal, zero);
 
@@ -146,16 +162,16 @@ fn collide_with(i: u32, material: u32, index: u32) {
         share = opaque1(friction.y * grip, zero) / l;
     }
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
-    displacements[i] = vec4f(d + rotate(after.rotation, change, zero), 0.0);
-    positions[i] = vec4f(x.xyz + rotate(after.rotation, opaque(normal * out, zero), zero), x.w);
     let bounce = opaque(normal * back, zero);
     if back > 0.0 {
         touches[i].bounce = vec4f(touches[i].bounce.xyz + rotate(after.rotation, bounce, zero), 0.0);
     }
     let sum = opaque(change + bounce, zero);
-    let impulse = -(rotate(after.rotation, sum, zero) / opaque1(x.w * params.h, zero));
+    let impulse = -(rotate(after.rotation, sum, zero) / opaque1(w * params.h, zero));
     let arm = rotate(after.rotation, opaque(p + delta, zero), zero);
     push_on(i, index, opaque(impulse, zero), opaque(arm, zero));
+    let to = opaque(x + rotate(after.rotation, opaque(normal * out, zero), zero), zero);
+    return Moving(to, opaque(d + rotate(after.rotation, change, zero), zero), true);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -165,11 +181,24 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     if status.substep == 0u {
-        touches[i] = Touch();
+        // Forgets the impulses of the last step. What bounced has been taken.
+        touches[i].impulses[1].w = 0.0;
+        touches[i].impulses[3].w = 0.0;
     }
     let material = contact_particles[i].w & 0xffu;
-    if positions[i].w == 0.0 || material == UNTOUCHABLE {
+    let x = positions[i];
+    if x.w == 0.0 || material == UNTOUCHABLE {
         return;
     }
-    collide_with_all(i, material);
+    var particle = Moving(x.xyz, displacements[i].xyz, false);
+    // Most are near one collider at most: software drivers run through the body of the loop once for all of them.
+    var index = next_near(0u, particle);
+    while index < contact_params.collider_count {
+        particle = collide_with(i, material, index, x.w, particle);
+        index = next_near(index + 1u, particle);
+    }
+    if particle.was_met {
+        positions[i] = vec4f(particle.x, x.w);
+        displacements[i] = vec4f(particle.d, 0.0);
+    }
 }

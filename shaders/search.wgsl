@@ -66,7 +66,7 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
         atomicStore(&cells[coarse(i) + 7u], 0u);
     }
     let element = contact_params.insert_first + i;
-    if element < contact_params.insert_end {
+    if !ONLY_PARTICLES && element < contact_params.insert_end {
         widen(elements[element]);
     }
     if i < params.particle_count {
@@ -143,7 +143,8 @@ fn coarse_scale() -> f32 {
 // Where an element is to be at the end of the substep.
 fn center_of(element: vec4u) -> vec3f {
     let a = positions[element.x].xyz + displacements[element.x].xyz;
-    if element.w == 0u {
+    // What is known when the shader is compiled saves software drivers the loads of what is not used.
+    if ONLY_PARTICLES || element.w == 0u {
         return a;
     }
     let b = positions[element.y].xyz + displacements[element.y].xyz;
@@ -174,7 +175,7 @@ fn search_bound(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let element = contact_params.insert_first + i;
-    if element < contact_params.insert_end {
+    if !ONLY_PARTICLES && element < contact_params.insert_end {
         widen_cell(elements[element]);
     }
     // The particles are the first of the elements.
@@ -311,12 +312,18 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     }
     let element = elements[i];
     let end = center_of(element);
-    let start = center(positions[element.x].xyz, positions[element.y].xyz, positions[element.z].xyz, element.w);
+    var start = positions[element.x].xyz;
+    if !ONLY_PARTICLES {
+        start = center(start, positions[element.y].xyz, positions[element.z].xyz, element.w);
+    }
     let place = atomicAdd(&cells[cell_of(element, end)], 1u);
     let moves_fast = contact_status.horizon == 0u
         && is_fast(end, start, contact_status.drift, contact_params.margin, params.zero);
     let fast = select(0u, 0x80000000u, moves_fast);
     sorted[ROWS * place] = vec4u(bitcast<vec3u>(end), element.x | fast);
+    if ONLY_PARTICLES {
+        return;
+    }
     if element.w == 1u {
         let second = positions[element.y].xyz + displacements[element.y].xyz;
         let half = opaque(second, params.zero) - opaque(end, params.zero);

@@ -65,7 +65,9 @@ fn texts() -> Vec<(String, String)> {
             let without = |left_out: &str| -> String {
                 parts.iter().filter(|path| !path.ends_with(left_out)).map(|path| read(path)).collect()
             };
-            let few = "const FEW = 3u; fn collide_with_all(i: u32, material: u32) { collide_with(i, material, 2u); }";
+            let few = "const FEW = 3u;
+                fn next_near(first: u32, particle: Moving) -> u32 { return select(3u, 2u, is_near(2u, particle)); }
+                fn collider_at(index: u32) -> Collider { return colliders[2]; }";
             texts.push((name.clone(), text.clone() + &without("many.wgsl") + few));
             texts.push((name, text + &without("few.wgsl")));
             continue;

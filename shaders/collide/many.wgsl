@@ -1,9 +1,17 @@
-// Any number of colliders, one after another.
+// Any number of colliders.
 
 @group(0) @binding(5) var<storage, read> colliders: array<Collider>;
 
-fn collide_with_all(i: u32, material: u32) {
-    for (var index = 0u; index < min(contact_params.collider_count, arrayLength(&colliders)); index++) {
-        collide_with(i, material, index);
+// The first from this one on that is near, or one that is not there.
+fn next_near(first: u32, particle: Moving) -> u32 {
+    let count = min(contact_params.collider_count, arrayLength(&colliders));
+    var index = first;
+    while index < count && !is_near(index, particle) {
+        index++;
     }
+    return select(contact_params.collider_count, index, index < count);
+}
+
+fn collider_at(index: u32) -> Collider {
+    return colliders[index];
 }

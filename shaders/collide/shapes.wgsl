@@ -1,5 +1,6 @@
 // Shapes by their signed distance; the twin of `sample` in src/collide/shape.rs.
 
+const HALF_SPACE = 0u;
 const SPHERE = 1u;
 const CAPSULE = 2u;
 const BOX = 3u;

@@ -334,7 +334,7 @@ impl Contacts {
                 &name,
                 include_str!("../../shaders/search.wgsl"),
                 &[motion.as_slice(), &grid].concat(),
-                &[rows],
+                &[rows, constants[0]],
             )
         };
         let parts = ["clear", "count", "bound", "horizon", "sum_blocks", "scan_blocks", "starts", "fill"];
@@ -488,21 +488,32 @@ impl Contacts {
     }
 }
 
-/// Of the kinds of shapes and their data, which are too large to be kept for a comparison.
-/// The text for so many colliders, a call each.
+/// The text for so many colliders.
 fn few_colliders(count: usize) -> String {
-    let calls = (0..count).map(|index| {
-        format!(
-            "    if {index}u < by_thread(contact_params.collider_count, i) {{ collide_with(i, material, {index}u); }}\n"
-        )
-    });
-    let calls: String = calls.collect();
+    // Of those that are near the first counts.
+    let near = (0..count)
+        .rev()
+        .map(|index| format!("    if first <= {index}u && is_near({index}u, particle) {{ next = {index}u; }}\n"));
+    let near: String = near.collect();
+    let others = (1..count).map(|index| format!("    if index == {index}u {{ c = colliders[{index}]; }}\n"));
+    let others: String = others.collect();
+    let text = include_str!("../../shaders/collide/few.wgsl");
     format!(
-        "{}\nconst FEW = {count}u;\nfn collide_with_all(i: u32, material: u32) {{\n{calls}}}\n",
-        include_str!("../../shaders/collide/few.wgsl")
+        "{text}
+const FEW = {count}u;
+fn next_near(first: u32, particle: Moving) -> u32 {{
+    var next = contact_params.collider_count;
+{near}    return next;
+}}
+fn collider_at(index: u32) -> Collider {{
+    var c = colliders[0];
+{others}    return c;
+}}
+"
     )
 }
 
+/// Of the kinds of shapes and their data, which are too large to be kept for a comparison.
 fn fingerprint(colliders: &Colliders) -> u64 {
     let mut hasher = DefaultHasher::new();
     colliders.rows.iter().for_each(|row| (row.shape, row.data).hash(&mut hasher));
