@@ -79,6 +79,36 @@ fn every_shape_agrees() {
     }
 }
 
+/// More than have a text of their own in the shader, at rest and moving, with one removed; particles meet several in a substep.
+#[test]
+fn many_colliders_agree() {
+    let gpu = common::gpu();
+    let mut scene = rain(Shape::HalfSpace, false);
+    let mut ids = Vec::new();
+    for (k, (_, shape)) in (0..).zip(shapes()) {
+        let pose = Pose { position: [0.5, -0.3, -0.4].map(|x| x * common::noise(k)), rotation: [0.1, 0.0, 0.2, 0.9] };
+        let margin = if matches!(&shape, Shape::Field(field) if !field.signed) { 0.06 } else { 0.0 };
+        ids.push(scene.add_collider(Collider { shape, pose, margin, ..Collider::default() }).unwrap());
+    }
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
+    pair.solver.remove_collider(ids[2]).unwrap();
+    pair.reference.remove_collider(ids[2]).unwrap();
+    for step in 0..8u32 {
+        let tilt = 0.05 * step as f32;
+        // The half-space and the box.
+        for id in [ids[4], ids[7]] {
+            let pose = Pose { position: [0.0, tilt - 0.5, 0.0], rotation: [tilt, 0.1, 0.0, 0.9] };
+            pair.solver.move_collider(id, pose).unwrap();
+            pair.reference.move_collider(id, pose).unwrap();
+        }
+        let passes: Vec<_> = pair.reference.plan().step(4, step).collect();
+        let difference = pair.first_difference(tolerance(&gpu), passes);
+        assert!(difference.is_none(), "step {step}: {difference:#?}");
+    }
+    let touched = pair.reference.collider_forces().iter().filter(|force| force.force != [0.0; 3]).count();
+    assert!(touched >= 4, "{touched} colliders were touched");
+}
+
 #[test]
 fn moving_colliders_agree() {
     let gpu = common::gpu();
