@@ -23,10 +23,13 @@ fn half_thickness(particle: u32) -> f32 {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn contacts(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
-    if place >= min(atomicLoad(&contact_status.pair_count), contact_params.pair_capacity) {
+    if place >= contact_status.pair_count {
         return;
     }
     let row = pairs[place];
+    if ONLY_PARTICLES && is_vacant(row) {
+        return;
+    }
     let kind = pair_kind(row);
     let particles = pair_particles(row);
     let x0 = positions[particles.x].xyz;

@@ -13,7 +13,7 @@
 @group(0) @binding(6) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 // Workgroups of truncate, by round.
-@group(0) @binding(8) var<storage, read_write> truncations: array<u32>;
+@group(0) @binding(8) var<storage, read_write> late_dispatches: array<u32>;
 // By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
@@ -27,7 +27,7 @@ fn half_thickness(particle: u32) -> f32 {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn divide(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
-    if place >= min(atomicLoad(&contact_status.pair_count), contact_params.pair_capacity) {
+    if place >= contact_status.pair_count {
         return;
     }
     let row = pairs[place];
@@ -54,6 +54,6 @@ fn divide(@builtin(global_invocation_id) id: vec3u) {
         atomicMax(&corrections[4u * particles[k]], bitcast<i32>(cut[k]));
     }
     let groups = workgroups(params.particle_count, WORKGROUP_SIZE);
-    truncations[3u * ROUND] = groups.x;
-    truncations[3u * ROUND + 1u] = groups.y;
+    late_dispatches[3u * ROUND] = groups.x;
+    late_dispatches[3u * ROUND + 1u] = groups.y;
 }

@@ -1,26 +1,21 @@
 // Lists the pairs of elements that may touch before the next search: nearer than thickness + margin, or one of them so fast that
-// only the time of impact can tell. The twin is `search` in src/reference/contacts.rs.
+// only the time of impact can tell. The twin is `search` in src/reference/contacts.rs. Where elements are, and how they move, stands in
+// pairs/surfaces.wgsl, and where nothing but particles touches, in pairs/particles.wgsl.
 // Three passes, by the kind of pair. One thread an element that looks for others, in the cells around it, or around its way where it is
 // fast. Reads the sorted elements. Writes pairs, in any order: what follows adds up whole numbers.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
-@group(0) @binding(2) var<storage, read> positions: array<vec4f>;
-@group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
-@group(0) @binding(4) var<storage, read> elements: array<vec4u>;
-// Where the next cell begins.
-@group(0) @binding(5) var<storage, read> cells: array<u32>;
-@group(0) @binding(6) var<storage, read> sorted: array<vec4u>;
+// Where the next cell begins; then the coarse grid: see search.wgsl.
+@group(0) @binding(2) var<storage, read> cells: array<u32>;
+@group(0) @binding(3) var<storage, read> sorted: array<vec4u>;
 // place at rest (bits), contact material and body
-@group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
-@group(0) @binding(8) var<storage, read_write> pairs: array<vec4u>;
-@group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
+@group(0) @binding(4) var<storage, read> contact_particles: array<vec4u>;
+@group(0) @binding(5) var<storage, read_write> pairs: array<vec4u>;
+@group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
 
 // The kind of pair: `PairKind` in src/collide/pair.rs.
 override KIND: u32 = 0u;
-
-// Rows of a sorted element: see search.wgsl.
-override ROWS: u32 = 1u;
 
 // An element that looks for others: a segment, near which are the centers of those that it may meet.
 struct Element {
@@ -29,6 +24,8 @@ struct Element {
     // A particle or an edge where it is to be, or, where it is fast, the way of its center.
     segment: array<vec3f, 2>,
     is_fast: bool,
+    // For how many substeps it need not look again.
+    horizon: u32,
     // Its row in contact_particles; only of particles.
     contact: vec4u,
 }
@@ -38,6 +35,8 @@ struct Other {
     center: vec3f,
     particles: vec3u,
     is_fast: bool,
+    // Whether it looks for others itself.
+    looks: bool,
     // of an edge, from its center to its second particle
     half: vec3f,
 }
@@ -46,39 +45,6 @@ struct Other {
 // are found: software drivers run through all of a loop's body in each of its turns, and write what is private lane by lane.
 const RUNS = 24u;
 var<private> found: array<vec2u, RUNS>;
-
-fn element(particles: vec3u, arity: u32) -> Element {
-    var x: array<vec3f, 3>;
-    var there: array<vec3f, 3>;
-    for (var k = 0u; k <= min(arity, 2u); k++) {
-        x[k] = positions[particles[k]].xyz;
-        there[k] = opaque(x[k] + displacements[particles[k]].xyz, params.zero);
-    }
-    var contact = vec4u();
-    if KIND == PARTICLES {
-        contact = contact_particles[particles.x];
-    }
-    let way = array(center(there[0], there[1], there[2], arity), center(x[0], x[1], x[2], arity));
-    if contact_status.horizon == 0u
-        && is_fast(way[0], way[1], contact_status.drift, contact_params.margin, params.zero) {
-        return Element(particles, way[0], way, true, contact);
-    }
-    return Element(particles, way[0], array(there[0], there[select(0u, 1u, arity == 1u)]), false, contact);
-}
-
-fn other_at(place: u32) -> Other {
-    let row = sorted[ROWS * place];
-    let first = row.w & 0x7fffffffu;
-    let fast = row.w != first;
-    if KIND == PARTICLES {
-        return Other(bitcast<vec3f>(row.xyz), vec3u(first), fast, vec3f());
-    }
-    let more = sorted[ROWS * place + 1u];
-    if KIND == EDGES {
-        return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.ww), fast, bitcast<vec3f>(more.xyz));
-    }
-    return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.xy), fast, vec3f());
-}
 
 // The particles of the pair of two elements.
 fn pair_of(query: Element, other: Other) -> vec4u {
@@ -93,25 +59,25 @@ fn place_at_rest(row: vec4u) -> vec3f {
 }
 
 // Whether a pair may come nearer than so much before the list is made anew.
-fn may_meet(particles: vec4u, reach: f32) -> bool {
-    let x0 = positions[particles.x].xyz;
-    let d0 = displacements[particles.x].xyz;
+fn may_meet(particles: vec4u, reach: f32, horizon: u32) -> bool {
     var p: Four;
     var d: Four;
     for (var k = 1u; k < select(4u, 2u, KIND == PARTICLES); k++) {
-        let i = particles[k];
-        d[k] = opaque(displacements[i].xyz - d0, params.zero);
-        p[k] = opaque(opaque(positions[i].xyz - x0, params.zero) + d[k], params.zero);
+        d[k] = opaque(displacement_of(particles[k]) - displacement_of(particles.x), params.zero);
+        p[k] = opaque(from_one_to_another(particles.x, particles[k], d[k]), params.zero);
     }
-    let way = opaque1(max(f32(contact_status.horizon), 1.0) * approach(KIND, d), params.zero);
+    let way = opaque1(max(f32(horizon), 1.0) * approach(KIND, d), params.zero);
     return closest(KIND, p, params.zero).distance < reach + way;
 }
 
-// Whether an element is to be found by this one: each pair once, by the fast one, else by the one that is higher up in z, so that what is
-// slow need not look there at all.
+// Whether an element is to be found by this one: each pair once, by the only one that looks, or the fast one, else by the one that is higher up in z, so that
+// what is slow need not look there at all where all look.
 fn finds(query: Element, other: Other) -> bool {
     if KIND == VERTEX_TRIANGLE {
         return all(query.particles.xxx != other.particles);
+    }
+    if !other.looks {
+        return true;
     }
     if query.is_fast != other.is_fast {
         return query.is_fast;
@@ -181,10 +147,10 @@ fn list(query: Element, other: Other) {
             return;
         }
     }
-    if !may_meet(particles, thickness + contact_params.margin) {
+    if !may_meet(particles, thickness + contact_params.margin, query.horizon) {
         return;
     }
-    let slot = atomicAdd(&contact_status.pair_count, 1u);
+    let slot = free_place(atomicAdd(&contact_status.found_count, 1u));
     if slot < contact_params.pair_capacity {
         pairs[slot] = pack(KIND, particles);
     } else {
@@ -205,7 +171,8 @@ fn radius_near(query: Element) -> f32 {
     if query.is_fast {
         return select(edge, triangle, KIND == VERTEX_TRIANGLE);
     }
-    let cell = coarse_at(query.center, inverse_coarse(contact_params.reach, max(2.0 * edge, triangle), params.zero));
+    let scale = inverse_coarse(contact_params.reach, max(2.0 * edge, triangle), params.zero);
+    let cell = coarse_index(coarse_at(query.center, scale, contact_params.coarse), contact_params.coarse);
     let word = contact_params.tables * contact_params.table_size + COARSE_WORDS * cell;
     return bitcast<f32>(cells[word + select(8u, 9u, KIND == VERTEX_TRIANGLE)]);
 }
@@ -218,7 +185,7 @@ fn look_around(query: Element) {
     let reach = (contact_params.reach + radius) + select(0.0, radius, KIND == EDGES && query.is_fast);
     var low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);
     var high = cell_at(max(query.segment[0], query.segment[1]) + 1.001 * reach, scale);
-    if KIND != VERTEX_TRIANGLE && !query.is_fast {
+    if KIND != VERTEX_TRIANGLE && !query.is_fast && all_look() {
         high.z = cell_at(query.center, scale).z;
     }
     var size = vec3u(high - low) + 1u;
@@ -312,27 +279,5 @@ fn look_around(query: Element) {
     }
     if looked > MOST_OTHERS {
         atomicAdd(&contact_status.lost, 1u);
-    }
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
-    let i = thread_index(id);
-    if atomicLoad(&contact_status.stale) == 0u {
-        return;
-    }
-    if KIND == VERTEX_TRIANGLE {
-        if i < contact_params.alone_end {
-            look_around(element(elements[i].xyz, 0u));
-        }
-        return;
-    }
-    // In the order of the cells, so that neighbouring threads look into the same ones: particles, then edges.
-    let lone = select(contact_params.alone_first, 0u, contact_params.level == 1u);
-    let first = select(0u, contact_params.alone_end - lone, KIND == EDGES);
-    let place = first + i;
-    let end = select(contact_params.alone_end, contact_params.query_end, KIND == EDGES) - lone;
-    if place < end {
-        look_around(element(other_at(place).particles, select(0u, 1u, KIND == EDGES)));
     }
 }

@@ -4,10 +4,10 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the passes that are dispatched by it: pairs, vertex pairs, edge pairs, contacts, further rounds of divide, untangle.
+// Workgroups of the passes that are dispatched by it: pairs (of particles: prune), vertex pairs, edge pairs, contacts, further rounds of divide, untangle.
 @group(0) @binding(3) var<storage, read_write> dispatches: array<u32>;
-// Workgroups of truncate, by round.
-@group(0) @binding(4) var<storage, read_write> truncations: array<u32>;
+// Workgroups of truncate, by round; of particles, of pairs and fill.
+@group(0) @binding(4) var<storage, read_write> late_dispatches: array<u32>;
 
 // How often it is looked again at what passes through each other.
 override ROUNDS: u32 = 1u;
@@ -17,7 +17,17 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
     if id.x > 0u {
         return;
     }
-    let count = min(atomicLoad(&contact_status.pair_count), contact_params.pair_capacity);
+    if atomicLoad(&contact_status.stale) != HOLDS {
+        // What was found fills what was vacant, then the places behind.
+        let found = atomicLoad(&contact_status.found_count);
+        let vacant = atomicLoad(&contact_status.vacancy_count);
+        let room = contact_params.pair_capacity - contact_status.pair_count;
+        let added = min(found - min(found, vacant), room);
+        contact_status.listed = contact_status.pair_count - vacant + min(found, vacant) + added;
+        contact_status.pair_count += added;
+        contact_status.sorted_radius = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
+    }
+    let count = contact_status.pair_count;
     let crossings = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
     // Each crossing is two contacts.
     let groups = workgroups(count + 2u * crossings, WORKGROUP_SIZE);
@@ -29,18 +39,16 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
     dispatches[10] = groups.y;
     for (var round = 0u; round < ROUNDS; round++) {
         dispatches[12u + 3u * round] = 0u;
-        truncations[3u * round] = 0u;
+        late_dispatches[3u * round] = 0u;
     }
     dispatches[12u + 3u * ROUNDS] = tangled.x;
     dispatches[13u + 3u * ROUNDS] = tangled.y;
-    if atomicLoad(&contact_status.stale) == 1u {
-        contact_status.sorted_radius = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
-    }
-    atomicStore(&contact_status.stale, 0u);
+    atomicStore(&contact_status.stale, HOLDS);
+    atomicStore(&contact_status.hurried, 0u);
     atomicStore(&contact_status.contact_count, 0u);
     // For the next search.
     atomicStore(&contact_status.edge_radius, 0u);
     atomicStore(&contact_status.triangle_radius, 0u);
-    contact_status.since += 1u;
-    contact_status.most_pairs = max(contact_status.most_pairs, count);
+    contact_status.now += 1u;
+    contact_status.most_pairs = max(contact_status.most_pairs, contact_status.listed);
 }

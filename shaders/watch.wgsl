@@ -1,8 +1,10 @@
 // Whether the list of pairs still holds: it does up to its horizon, while nothing is aside from where its displacement at the search
 // would have brought it by more than half the margin. What the list leaves out would have stayed thickness + margin apart.
+// Where nothing but particles touches, each has a list, so to say, of its own; those of which half is used up are made anew in
+// the next search too.
 // One thread a particle. Reads positions, displacements, watched. Writes the corrections of its own particle (none, no
 // contact), the mark that the list is stale, and with it the size of the search for
-// pairs.
+// pairs; and the marks of coarse cells in which particles are to look for others.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -12,8 +14,14 @@
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the passes that are dispatched by it: pairs, vertex pairs, edge pairs, contacts.
+// Workgroups of the passes that are dispatched by it: pairs, vertex pairs, edge pairs; of particles prune.
 @group(0) @binding(8) var<storage, read_write> dispatches: array<u32>;
+// See search.wgsl.
+@group(0) @binding(9) var<storage, read_write> cells: array<atomic<u32>>;
+
+// 1/(2√3): where no component of a displacement against the drift is more than this of the margin, no two differ by more than the margin, and
+// every horizon is at least a substep.
+const SLOW = 0.28;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn watch(@builtin(global_invocation_id) id: vec3u) {
@@ -21,25 +29,64 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    corrections[i] = vec4i();
+    // Its sums were taken by who added them to the displacement; the count may have been left.
+    if corrections[i].w != 0 {
+        corrections[i].w = 0;
+    }
     if (contact_particles[i].w & 0xffu) == UNTOUCHABLE {
         return;
     }
-    let travelled = opaque(positions[i].xyz - watched[i].place.xyz, params.zero) + displacements[i].xyz;
-    let way = opaque(watched[i].displacement.xyz * f32(contact_status.since), params.zero);
+    let own = watched[i];
+    let since = contact_status.now - own.searched;
+    let d = displacements[i].xyz;
+    let travelled = opaque(positions[i].xyz - own.place, params.zero) + d;
+    let way = opaque(own.displacement * f32(since), params.zero);
     let moved = opaque(opaque(travelled, params.zero) - way, params.zero);
     let half = 0.5 * contact_params.margin;
-    // Marked so by the host, or by one of these; and not `>`: what is not finite is watched too.
-    if atomicLoad(&contact_status.stale) == 1u || !(dot(moved, moved) <= half * half) || contact_status.since > contact_status.horizon {
-        atomicStore(&contact_status.stale, 1u);
-        // The same by whoever writes it.
-        let lone = select(contact_params.alone_end - contact_params.alone_first, contact_params.alone_end, contact_params.level == 1u);
-        let surfaces = select(0u, 1u, contact_params.level == 2u);
-        let sizes = array(lone, surfaces * contact_params.alone_end, surfaces * (contact_params.query_end - contact_params.alone_end));
-        for (var part = 0u; part < 3u; part++) {
-            let groups = workgroups(sizes[part], WORKGROUP_SIZE);
-            dispatches[3u * part] = groups.x;
-            dispatches[3u * part + 1u] = groups.y;
+    let aside = dot(moved, moved);
+    let horizon = select(contact_status.horizon, own.horizon, ONLY_PARTICLES);
+    // Not `>`: what is not finite is watched too.
+    let stale = !(aside <= half * half) || since > horizon;
+    if ONLY_PARTICLES {
+        let against = abs(opaque(d - contact_status.drift, params.zero));
+        if !(max(max(against.x, against.y), against.z) <= SLOW * contact_params.margin) {
+            atomicStore(&contact_status.hurried, 1u);
         }
+        if stale || aside > 0.5 * (half * half) || 2u * since > horizon {
+            mark_worn(opaque(positions[i].xyz + d, params.zero));
+        }
+    }
+    // Marked so by the host, or by one of these.
+    if stale || atomicLoad(&contact_status.stale) != HOLDS {
+        atomicMax(&contact_status.stale, WORN);
+        set_sizes();
+    }
+}
+
+fn mark_worn(place: vec3f) {
+    let scale = inverse_coarse(contact_params.reach, 0.0, params.zero);
+    let cell = coarse_at(place, scale, contact_params.coarse);
+    let word = contact_params.worn_first + cell.y + contact_params.coarse * cell.z;
+    let mark = 1u << cell.x;
+    // Read first: most are marked already.
+    if (atomicLoad(&cells[word]) & mark) == 0u {
+        atomicOr(&cells[word], mark);
+    }
+}
+
+// The same by whoever writes it.
+fn set_sizes() {
+    if ONLY_PARTICLES {
+        let groups = workgroups(max(contact_status.pair_count, 1u), WORKGROUP_SIZE);
+        dispatches[0] = groups.x;
+        dispatches[1] = groups.y;
+        return;
+    }
+    let lone = contact_params.alone_end - contact_params.alone_first;
+    let sizes = array(lone, contact_params.alone_end, contact_params.query_end - contact_params.alone_end);
+    for (var part = 0u; part < 3u; part++) {
+        let groups = workgroups(sizes[part], WORKGROUP_SIZE);
+        dispatches[3u * part] = groups.x;
+        dispatches[3u * part + 1u] = groups.y;
     }
 }

@@ -172,11 +172,15 @@ pub(crate) const ROUNDS: u32 = 4;
 /// The parts of a search: a counting sort of the elements by the cells of a grid, and a look around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchPass {
-    /// Empties the cells; takes note of where the particles are.
+    /// Empties the cells; of surfaces, takes note of where the particles are.
     Clear,
-    /// Counts the elements in each cell.
+    /// Which particles look for others anew, and which are near those. Where nothing else touches.
+    Gather,
+    /// Takes what they are to find from the list. Where nothing but particles touches.
+    Prune,
+    /// Counts the elements in each cell; of particles, how those of each cell of a coarse grid move.
     Count,
-    /// How the particles of each cell of a coarse grid move.
+    /// How the particles of surfaces move in each cell of a coarse grid.
     Bound,
     /// How differently what is near moves.
     Horizon,
@@ -200,8 +204,10 @@ pub enum SearchPass {
 
 impl SearchPass {
     /// In order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Clear,
+        Self::Gather,
+        Self::Prune,
         Self::Count,
         Self::Bound,
         Self::Horizon,
@@ -215,9 +221,13 @@ impl SearchPass {
         Self::Ready,
     ];
 
-    /// Whether it is only for vertices, triangles and edges.
-    fn is_of_surfaces(self) -> bool {
-        matches!(self, Self::VertexPairs | Self::EdgePairs)
+    /// Whether it is played where surfaces touch, or where nothing but particles does.
+    pub(crate) fn is_of(self, level: SelfCollisionLevel) -> bool {
+        match self {
+            Self::Gather | Self::Prune => level == SelfCollisionLevel::Particles,
+            Self::Bound | Self::VertexPairs | Self::EdgePairs => level == SelfCollisionLevel::Surfaces,
+            _ => true,
+        }
     }
 }
 
@@ -324,7 +334,7 @@ impl Plan {
         if let Some(own) = settings.self_collision {
             // After the constraints, so that the list holds for where they have moved things.
             self.substep.push(Pass::Watch);
-            let parts = SearchPass::ALL.into_iter().filter(|part| apart || !part.is_of_surfaces());
+            let parts = SearchPass::ALL.into_iter().filter(|part| part.is_of(own.level));
             self.substep.extend(parts.map(Pass::Search));
             self.substep.push(Pass::Contacts);
             self.substep.extend(apart.then_some(Pass::Untangle));

@@ -72,8 +72,10 @@ fn texts() -> Vec<(String, String)> {
             texts.push((name, text + &without("few.wgsl")));
             continue;
         }
-        if name == "pairs" {
-            texts.push((name, text + "const NEAR = 64u;"));
+        if name == "search" || name == "pairs" {
+            for path in files(&format!("shaders/{name}"), "wgsl") {
+                texts.push((name.clone(), text.clone() + &read(&path)));
+            }
             continue;
         }
         let shared_text = |part: &str| read(&root().join(format!("shaders/shared/{part}.wgsl")));
@@ -259,10 +261,9 @@ fn sources(folder: &Path) -> String {
 fn every_shader_is_compiled_into_the_crate() {
     // A file that only lies there would pass all of the above.
     let sources = sources(&root().join("src"));
-    for path in ["shaders", "shaders/prelude", "shaders/kinds", "shaders/project", "shaders/shared", "shaders/collide"]
-        .iter()
-        .flat_map(|folder| files(folder, "wgsl"))
-    {
+    let parts =
+        ["prelude", "kinds", "project", "shared", "collide", "search", "pairs"].map(|part| format!("shaders/{part}"));
+    for path in std::iter::once("shaders".to_owned()).chain(parts).flat_map(|folder| files(&folder, "wgsl")) {
         let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string().replace('\\', "/");
         assert!(sources.contains(&format!("{name}\")")), "no include_str! of {name}");
     }

@@ -21,9 +21,12 @@ struct ContactParams {
     contact_capacity: u32,
     reach: f32,
     anchored: u32,
-    padding: u32,
+    coarse: u32,
     radii: vec3f,
-    more_padding: u32,
+    sums_first: u32,
+    worn_first: u32,
+    nearby_first: u32,
+    padding: vec2u,
     // half the thickness (bits), groups, touches, 0
     materials: array<vec4u, 16>,
     // by material and material: static and kinetic friction, restitution, 0
@@ -53,22 +56,32 @@ const TWO_SIDED = 2u;
 const DISABLED = 4u;
 const UNTOUCHABLE = 255u;
 
-// Written by the GPU alone; `ContactStatus` in src/gpu/buffers.rs.
+// Written by the GPU alone; `ContactStatus` in src/gpu/contacts.rs.
 struct ContactStatus {
     // Mean displacement of some particles at the last search: what all are taken to travel together; 0 where anything is held.
     drift: vec3f,
-    // Substeps since then.
-    since: u32,
-    // 1 where the list of pairs no longer holds.
+    // Substeps since the start.
+    now: u32,
+    // WORN or ALL where the list of pairs no longer holds.
     stale: atomic<u32>,
-    // Substeps for which the list holds, if nothing is deflected.
+    // 1 where anything is so fast that all is to be searched at once.
+    hurried: atomic<u32>,
+    // Substeps for which the list holds, if nothing is deflected. Of particles alone each has its own.
     horizon: u32,
     // Relative displacement of what is near at the search, and the largest against the drift (bits of positive f32).
     local: atomic<u32>,
     fastest: atomic<u32>,
+    // Particles that look for others in this search, and those among which they do.
+    renewed_count: atomic<u32>,
+    nearby_count: atomic<u32>,
     // Edges that passed through triangles at the end of the last step.
     crossing_count: atomic<u32>,
-    pair_count: atomic<u32>,
+    // Places of the list that are in use, and how many of them a search has made vacant, and what it has found.
+    pair_count: u32,
+    vacancy_count: atomic<u32>,
+    found_count: atomic<u32>,
+    // Pairs in the list.
+    listed: u32,
     contact_count: atomic<u32>,
     searches: u32,
     most_pairs: u32,
@@ -84,12 +97,27 @@ struct ContactStatus {
     triangle_radius: atomic<u32>,
     // The latter, as it was at the last search.
     sorted_radius: f32,
+    padding: vec2u,
 }
 
-// Where a particle was to be at the last search, and its displacement then.
+// Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
+const HOLDS = 0u;
+const WORN = 1u;
+const ALL = 2u;
+
+// Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it
+// holds.
 struct Watched {
-    place: vec4f,
-    displacement: vec4f,
+    place: vec3f,
+    searched: u32,
+    displacement: vec3f,
+    horizon: u32,
+}
+
+// Where a particle is that has gone on so.
+fn way_of(watched: Watched, now: u32, zero: u32) -> vec3f {
+    let way = opaque(watched.displacement * f32(now - watched.searched), zero);
+    return opaque(watched.place + way, zero);
 }
 
 // What happened to a particle at colliders.
@@ -150,9 +178,13 @@ fn center(a: vec3f, b: vec3f, c: vec3f, arity: u32) -> vec3f {
     return ((a + b) + c) * 0.33333334;
 }
 
+// In a sorted element, beside its first particle: that it is fast, or looks for others.
+const FAST = 0x80000000u;
+const LOOKS = 0x40000000u;
+
 // Whether an element moves by more than half the margin in the substep, against what all travel together.
-fn is_fast(end: vec3f, start: vec3f, drift: vec3f, margin: f32, zero: u32) -> bool {
-    let travel = opaque(opaque(end - start, zero) - drift, zero);
+fn is_fast(displacement: vec3f, drift: vec3f, margin: f32, zero: u32) -> bool {
+    let travel = opaque(opaque(displacement, zero) - drift, zero);
     let half = 0.5 * margin;
     return dot(travel, travel) > half * half;
 }
@@ -167,14 +199,16 @@ fn inverse_coarse(reach: f32, radius: f32, zero: u32) -> f32 {
     return 1.0 / opaque1(3.0 * opaque1(reach + radius, zero), zero);
 }
 
-// Cells of the coarse grid along each axis, and words of a cell; the twins are in src/collide/table.rs.
-const COARSE = 16u;
+// Words of a cell of the coarse grid; the twin is in src/collide/table.rs.
 const COARSE_WORDS = 10u;
 
-// The cell of the coarse grid that a place is in.
-fn coarse_at(place: vec3f, scale: f32) -> u32 {
-    let c = bitcast<vec3u>(cell_at(place, scale)) % vec3u(COARSE);
-    return c.x + COARSE * (c.y + COARSE * c.z);
+// The cell of the coarse grid that a place is in, of so many along each axis, a power of two: it repeats itself beyond.
+fn coarse_at(place: vec3f, scale: f32, size: u32) -> vec3u {
+    return bitcast<vec3u>(cell_at(place, scale)) & vec3u(size - 1u);
+}
+
+fn coarse_index(c: vec3u, size: u32) -> u32 {
+    return c.x + size * (c.y + size * c.z);
 }
 
 // The cell of the grid that a place is in.

@@ -34,6 +34,13 @@ fn pack(kind: u32, particles: vec4u) -> vec4u {
     return vec4u(particles.xyz, particles.w | (kind << 30u));
 }
 
+// A place of the list without a pair.
+const VACANT = vec4u(0xffffffffu);
+
+fn is_vacant(row: vec4u) -> bool {
+    return row.x == VACANT.x;
+}
+
 fn pair_kind(row: vec4u) -> u32 {
     return row.w >> 30u;
 }

@@ -11,10 +11,10 @@ use crate::settings::Settings;
 pub(crate) const TYPES: usize = 3;
 
 /// Words of a cell of the coarse grid; `shaders/search.wgsl` says which.
-pub(crate) const COARSE_WORDS: u64 = 10;
+pub(crate) const COARSE_WORDS: u32 = 10;
 
-/// Cells of the coarse grid along each axis; it repeats itself beyond.
-pub(crate) const COARSE: i32 = 16;
+/// A search sums its cells in blocks of so many; `shaders/search.wgsl` has it too.
+const BLOCK: u32 = 64;
 
 /// How long a list of pairs may hold.
 const MOST_SUBSTEPS: f32 = 1000.0;
@@ -200,10 +200,17 @@ pub(crate) struct ContactParams {
     pub reach: f32,
     /// 1 where any particle is held: then nothing is taken to travel with the others, as cuts would take what is held along.
     pub anchored: u32,
-    pub padding: u32,
+    /// Cells of the coarse grid along each axis: 16 or 32. It repeats itself beyond.
+    pub coarse: u32,
     /// By type, how far the center of an element usually is from its particles: what the cells of the grid are made for \[m\].
     pub radii: [f32; TYPES],
-    pub more_padding: u32,
+    /// Where the sums of blocks of cells lie behind the cells of both grids.
+    pub sums_first: u32,
+    /// Where the marks lie of coarse cells in which particles are to look for others anew, and of those that are near one: a word for
+    /// each row of cells along x.
+    pub worn_first: u32,
+    pub nearby_first: u32,
+    pub padding: [u32; 2],
     /// Half the thickness \[m\] (bits), groups, touches, 0.
     pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
     /// By material and material: static and kinetic friction, restitution, 0.
@@ -250,6 +257,11 @@ impl ContactParams {
         let quantum = (thickness.log2().floor() - 24.0).exp2();
         let pairs = u64::from(pairs_per_particle) * contacting.particles.len() as u64;
         let capacity = |count: u64| count.min(u64::from(u32::MAX / 64)) as u32;
+        let (table_size, tables) = (largest.max(64).next_power_of_two(), if surfaces { 3 } else { 1 });
+        // Where many particles are they take much room, and what repeats itself within it would be taken to be near.
+        let coarse = if edge_first > 4096 { 32u32 } else { 16 };
+        let sums_first = tables * table_size + COARSE_WORDS * coarse.pow(3);
+        let worn_first = sums_first + tables * table_size / BLOCK;
         Self {
             collider_count: colliders.len() as u32,
             substeps: settings.substeps,
@@ -259,8 +271,8 @@ impl ContactParams {
             quantum,
             inverse_quantum: 1.0 / quantum,
             thickness,
-            table_size: largest.max(64).next_power_of_two(),
-            tables: if surfaces { 3 } else { 1 },
+            table_size,
+            tables,
             insert_first: if surfaces { alone_first } else { 0 },
             insert_end: if surfaces { end } else { edge_first },
             query_end: if surfaces { triangle_first } else { edge_first },
@@ -270,12 +282,24 @@ impl ContactParams {
             contact_capacity: capacity(pairs.div_ceil(2).max(64)),
             reach: thickness + 2.0 * margin,
             anchored: u32::from(anchored),
-            padding: 0,
+            coarse,
             radii: contacting.radii,
-            more_padding: 0,
+            sums_first,
+            worn_first,
+            nearby_first: worn_first + coarse.pow(2),
+            padding: [0; 2],
             materials,
             friction,
         }
+    }
+
+    /// Both grids, sums, marks: the words of cells before the first search, in which the coarse ones are empty.
+    pub fn no_cells(&self) -> Vec<u32> {
+        let mut words = vec![0; (self.nearby_first + self.coarse.pow(2)) as usize];
+        let coarse_first = (self.tables * self.table_size) as usize;
+        let coarse = &mut words[coarse_first..self.sums_first as usize];
+        coarse.chunks_mut(COARSE_WORDS as usize).for_each(|cell| cell[..3].fill(u32::MAX));
+        words
     }
 
     /// Whether two contact materials touch each other.

@@ -9,21 +9,22 @@
 //! | forces | force and torque of each collider | collider_forces | the host |
 //! | status | counts | watch, search, pairs, contacts | the same, the host |
 //! | elements | three particles and a type | – | search, pairs |
-//! | cells, sums, sorted | the grid | search | pairs |
-//! | watched | where each particle was to be at the last search | search | watch |
-//! | pairs | four particles | pairs | contacts |
+//! | cells, sorted | the grid | search; marks: watch | pairs |
+//! | watched | where each particle was to be when it last looked for others | search | watch, pairs |
+//! | lists | particles that look for others, and those near them | search | pairs |
+//! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts |
 //! | meetings | n and c₀, b, particles | contacts | separate |
-//! | dispatches | workgroups of pairs; of contacts, separate; of rounds of divide | watch, ready, truncate | – |
+//! | dispatches | workgroups of the search; of contacts, separate; of rounds of divide | watch, ready, truncate | – |
 //! | corrections | three sums and a count, `i32`; then cuts | watch, contacts, separate, settle, divide | separate, settle, truncate |
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
-//! | truncations | workgroups of rounds of truncate | ready, divide | – |
+//! | late_dispatches | workgroups of rounds of truncate, or of pairs and fill of particles | ready, divide, search_prune | – |
 
 use super::buffers::{Buffers, Maker};
 use super::guarded;
 use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{Slot, Stage};
 use crate::collide::pair::PairKind;
-use crate::collide::{COARSE, COARSE_WORDS, ColliderRow, Colliders, ContactParams, ContactReport};
+use crate::collide::{ColliderRow, Colliders, ContactParams, ContactReport};
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::plan::{Pass, ROUNDS, SearchPass};
@@ -38,13 +39,19 @@ const MOST_WRITTEN_OUT: usize = 4;
 #[repr(C)]
 pub(super) struct ContactStatus {
     pub drift: [f32; 3],
-    pub since: u32,
+    pub now: u32,
     pub stale: u32,
+    pub hurried: u32,
     pub horizon: u32,
     pub local: u32,
     pub fastest: u32,
+    pub renewed_count: u32,
+    pub nearby_count: u32,
     pub crossing_count: u32,
     pub pair_count: u32,
+    pub vacancy_count: u32,
+    pub found_count: u32,
+    pub listed: u32,
     pub contact_count: u32,
     pub searches: u32,
     pub most_pairs: u32,
@@ -55,20 +62,29 @@ pub(super) struct ContactStatus {
     pub edge_radius: u32,
     pub triangle_radius: u32,
     pub sorted_radius: f32,
+    pub padding: [u32; 2],
 }
 
 impl ContactStatus {
     /// Where the mark stands that the list of pairs no longer holds.
     pub const STALE: u64 = std::mem::offset_of!(Self, stale) as u64;
+    /// That mark: nothing of it does.
+    pub const ALL: u32 = 2;
     pub const NEW: Self = Self {
         drift: [0.0; 3],
-        since: 0,
-        stale: 1,
+        now: 0,
+        stale: Self::ALL,
+        hurried: 0,
         horizon: 0,
         local: 0,
         fastest: 0,
+        renewed_count: 0,
+        nearby_count: 0,
         crossing_count: 0,
         pair_count: 0,
+        vacancy_count: 0,
+        found_count: 0,
+        listed: 0,
         contact_count: 0,
         searches: 0,
         most_pairs: 0,
@@ -79,12 +95,13 @@ impl ContactStatus {
         edge_radius: 0,
         triangle_radius: 0,
         sorted_radius: 0.0,
+        padding: [0; 2],
     };
 
     pub fn report(&self) -> ContactReport {
         ContactReport {
+            pairs: self.listed,
             // The room is known by the most that have found some.
-            pairs: self.pair_count.min(self.most_pairs),
             contacts: self.contact_count.min(self.most_contacts),
             most_pairs: self.most_pairs,
             most_contacts: self.most_contacts,
@@ -135,8 +152,8 @@ pub(super) struct Obstacles {
 #[derive(Debug)]
 pub(super) struct Pairing {
     watch: Bound,
-    /// In the order of [`SearchPass::ALL`].
-    search: Vec<Bound>,
+    /// In the order of [`SearchPass::ALL`]; none where it is not played.
+    search: Vec<Option<Bound>>,
     contacts: Bound,
     untangle: Option<Bound>,
     separate: Bound,
@@ -146,10 +163,11 @@ pub(super) struct Pairing {
     truncate: Vec<Bound>,
     clear_crossings: Option<Bound>,
     find_crossings: Option<Bound>,
-    /// Workgroups of the three searches for pairs, then of contacts and separate, of further rounds of divide, of untangle: 12 bytes
+    /// Workgroups of the three searches for pairs, or of particles of prune, then of contacts and separate, of further rounds of divide, of untangle: 12 bytes
     /// each.
     dispatches: wgpu::Buffer,
-    truncations: wgpu::Buffer,
+    /// Those of passes whose size is known only while those are in use: rounds of truncate, or of particles pairs and fill.
+    late_dispatches: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     bytes: u64,
 }
@@ -293,7 +311,6 @@ impl Contacts {
         let storage = BufferUsages::STORAGE;
         let figures = controls.contact_params();
         let count = controls.scene.particle_count() as u64;
-        let cell_count = u64::from(figures.tables) * u64::from(figures.table_size);
         let contacting = &controls.cooked.contacting;
         let only_particles = figures.level == 1;
         let wings = if only_particles { &[] } else { contacting.wings.as_slice() };
@@ -301,23 +318,23 @@ impl Contacts {
         let rows: Vec<[u32; 4]> = contacting.elements.iter().copied().chain(wings).collect();
         let elements = maker.filled(queue, "elements", &rows, storage)?;
         let inserted = u64::from(figures.insert_end - figures.insert_first);
-        let cells =
-            maker.empty("cells", (cell_count + COARSE_WORDS * u64::from(COARSE.unsigned_abs()).pow(3)) * 4, storage)?;
-        let sums = maker.empty("cell_sums", cell_count / 16, storage)?;
+        let cells = maker.filled(queue, "cells", &figures.no_cells(), storage)?;
         let rows = if only_particles { 1 } else { 2 };
         let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
+        let lists = maker.empty("lists", if only_particles { count * 8 } else { 4 }, storage)?;
         let watched = maker.empty("watched", count * 32, storage)?;
         let pairs = maker.empty("pairs", u64::from(figures.pair_capacity) * 16, storage)?;
+        let vacancies = if only_particles { u64::from(figures.pair_capacity) * 4 } else { 4 };
+        let vacancies = maker.empty("vacancies", vacancies, storage)?;
         let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
         // Nothing in x, one in z, for a start.
         let sizes = [[0u32, 1, 1]; 5 + ROUNDS as usize];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let sizes = [[0u32, 1, 1]; ROUNDS as usize];
-        let truncations = maker.filled(queue, "truncations", &sizes, storage | BufferUsages::INDIRECT)?;
+        let late_dispatches = maker.filled(queue, "late_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let tangles = maker.empty("tangles", if only_particles { 4 } else { count * 36 }, storage)?;
         let constants = [("ONLY_PARTICLES", f64::from(u8::from(only_particles)))];
-        let rows = ("ROWS", rows as f64);
 
         let binder = Binder { device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
@@ -327,37 +344,64 @@ impl Contacts {
             binder.bind_with(entry, text, &[motion.as_slice(), rest].concat(), &constants)
         };
         let search = |part: &str| {
-            let grid =
-                [(Read, &elements), (Write, &cells), (Write, &sums), (Write, &sorted), (Write, &watched), status];
-            let name = format!("search_{part}");
-            binder.bind_with(
-                &name,
-                include_str!("../../shaders/search.wgsl"),
-                &[motion.as_slice(), &grid].concat(),
-                &[rows, constants[0]],
-            )
+            let grid = [(Read, &elements), (Write, &cells), (Write, &sorted), (Write, &watched), status];
+            let own = if only_particles {
+                include_str!("../../shaders/search/particles.wgsl")
+            } else {
+                include_str!("../../shaders/search/surfaces.wgsl")
+            };
+            let text = [include_str!("../../shaders/search.wgsl"), own].join("\n");
+            let lists = [(Write, &lists)];
+            let lists = if only_particles { lists.as_slice() } else { &[] };
+            bind(&format!("search_{part}"), &text, &[grid.as_slice(), lists].concat())
         };
-        let parts = ["clear", "count", "bound", "horizon", "sum_blocks", "scan_blocks", "starts", "fill"];
-        let mut stages = Vec::from(parts.map(search));
-        let text = include_str!("../../shaders/pairs.wgsl");
-        for kind in [PairKind::Particles, PairKind::VertexTriangle, PairKind::Edges] {
-            let own = [(Read, &elements), (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status];
-            let constants = [("KIND", f64::from(kind as u32)), rows];
-            stages.push(binder.bind_with("pairs_list", text, &[motion.as_slice(), &own].concat(), &constants));
-        }
+        let look = |kind: PairKind| {
+            let grid = [params, figures, (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status];
+            let (text, own) = if only_particles {
+                let lists = [(Read, &watched), (Read, &lists), (Read, &vacancies)];
+                (include_str!("../../shaders/pairs/particles.wgsl"), lists)
+            } else {
+                let elements = [(Read, &shared.positions), (Read, &shared.displacements), (Read, &elements)];
+                (include_str!("../../shaders/pairs/surfaces.wgsl"), elements)
+            };
+            let text = [include_str!("../../shaders/pairs.wgsl"), text].join("\n");
+            let constants = [("KIND", f64::from(kind as u32)), constants[0]];
+            binder.bind_with("pairs_list", &text, &[grid.as_slice(), &own].concat(), &constants)
+        };
+        let part = |part: SearchPass| match part {
+            SearchPass::Clear => search("clear"),
+            SearchPass::Gather => search("gather"),
+            SearchPass::Count => search("count"),
+            SearchPass::Bound => search("bound"),
+            SearchPass::Horizon => search("horizon"),
+            SearchPass::SumBlocks => search("sum_blocks"),
+            SearchPass::ScanBlocks => search("scan_blocks"),
+            SearchPass::Starts => search("starts"),
+            SearchPass::Fill => search("fill"),
+            SearchPass::Pairs => look(PairKind::Particles),
+            SearchPass::VertexPairs => look(PairKind::VertexTriangle),
+            SearchPass::EdgePairs => look(PairKind::Edges),
+            SearchPass::Prune => binder.bind(
+                "search_prune",
+                include_str!("../../shaders/search_prune.wgsl"),
+                &[params, (Read, &watched), (Write, &pairs), (Write, &vacancies), status, (Write, &late_dispatches)],
+            ),
+            SearchPass::Ready => binder.bind_with(
+                "ready",
+                include_str!("../../shaders/ready.wgsl"),
+                &[params, figures, status, (Write, &dispatches), (Write, &late_dispatches)],
+                &[("ROUNDS", f64::from(ROUNDS))],
+            ),
+        };
+        let level = controls.settings.self_collision.unwrap_or_default().level;
+        let stages = SearchPass::ALL.map(|pass| pass.is_of(level).then(|| part(pass)));
         let rounds = ("ROUNDS", f64::from(ROUNDS));
-        stages.push(binder.bind_with(
-            "ready",
-            include_str!("../../shaders/ready.wgsl"),
-            &[params, figures, status, (Write, &dispatches), (Write, &truncations)],
-            &[rounds],
-        ));
         let (mut divide, mut truncate) = (Vec::new(), Vec::new());
         // Between particles nothing is cut.
         for round in 0..if only_particles { 0 } else { ROUNDS } {
             let constants = [("ROUND", f64::from(round)), rounds];
             let own =
-                [(Read, &pairs), particles, (Write, &corrections), status, (Write, &truncations), (Read, &tangles)];
+                [(Read, &pairs), particles, (Write, &corrections), status, (Write, &late_dispatches), (Read, &tangles)];
             divide.push(binder.bind_with(
                 "divide",
                 include_str!("../../shaders/divide.wgsl"),
@@ -393,9 +437,9 @@ impl Contacts {
             watch: bind(
                 "watch",
                 include_str!("../../shaders/watch.wgsl"),
-                &[(Read, &watched), particles, (Write, &corrections), status, (Write, &dispatches)],
+                &[(Read, &watched), particles, (Write, &corrections), status, (Write, &dispatches), (Write, &cells)],
             ),
-            search: stages,
+            search: stages.into(),
             contacts: bind(
                 "contacts",
                 include_str!("../../shaders/contacts.wgsl"),
@@ -417,7 +461,7 @@ impl Contacts {
             clear_crossings,
             find_crossings,
             dispatches,
-            truncations,
+            late_dispatches,
             bytes: maker.made_bytes(),
         })
     }
@@ -456,7 +500,7 @@ impl Contacts {
             Pass::Settle => Some((&pairing.settle, particles)),
             Pass::Divide { round } => Some((&pairing.divide[round as usize], indirect(36 + 12 * u64::from(round)))),
             Pass::Truncate { round } => {
-                let size = Size::Indirect(&pairing.truncations, 12 * u64::from(round));
+                let size = Size::Indirect(&pairing.late_dispatches, 12 * u64::from(round));
                 Some((&pairing.truncate[round as usize], size))
             }
             Pass::ClearCrossings => Some((pairing.clear_crossings.as_ref()?, particles)),
@@ -465,23 +509,31 @@ impl Contacts {
             }
             Pass::Search(part) => {
                 let cells = figures.tables * figures.table_size;
+                let only_particles = figures.level == 1;
                 let size = match part {
+                    SearchPass::Clear if only_particles => Size::Threads((cells / 64).max(figures.coarse.pow(2))),
                     SearchPass::Clear => {
-                        let most = cells.max(COARSE.unsigned_abs().pow(3));
+                        let most = figures.insert_end.max(figures.coarse.pow(3)).max(cells / 64);
                         Size::Threads(most.max(controls.scene.particle_count() as u32))
+                    }
+                    SearchPass::Gather => Size::Threads(figures.alone_end.div_ceil(16)),
+                    SearchPass::Pairs if only_particles => Size::Indirect(&pairing.late_dispatches, 0),
+                    SearchPass::Count | SearchPass::Fill if only_particles => {
+                        Size::Indirect(&pairing.late_dispatches, 12)
                     }
                     SearchPass::Count | SearchPass::Fill => Size::Threads(figures.insert_end - figures.insert_first),
                     SearchPass::Bound => {
                         Size::Threads(figures.alone_end.max(figures.insert_end - figures.insert_first))
                     }
-                    SearchPass::Horizon => Size::Threads(COARSE.unsigned_abs().pow(3)),
+                    SearchPass::Horizon if only_particles => Size::Threads(figures.coarse.pow(2)),
+                    SearchPass::Horizon => Size::Threads(figures.coarse.pow(3)),
                     SearchPass::SumBlocks | SearchPass::Starts => Size::Threads(cells / 64),
                     SearchPass::ScanBlocks | SearchPass::Ready => Size::Groups(1),
-                    SearchPass::Pairs => indirect(0),
+                    SearchPass::Pairs | SearchPass::Prune => indirect(0),
                     SearchPass::VertexPairs => indirect(12),
                     SearchPass::EdgePairs => indirect(24),
                 };
-                Some((&pairing.search[part as usize], size))
+                Some((pairing.search[part as usize].as_ref()?, size))
             }
             _ => None,
         }

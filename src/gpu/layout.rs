@@ -134,9 +134,12 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             contact_capacity,
             reach,
             anchored,
-            padding,
+            coarse,
             radii,
-            more_padding,
+            sums_first,
+            worn_first,
+            nearby_first,
+            padding,
             materials,
             friction
         })
@@ -166,13 +169,19 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
         on_gpu("", "ContactStatus"),
         on_host!(ContactStatus {
             drift,
-            since,
+            now,
             stale,
+            hurried,
             horizon,
             local,
             fastest,
+            renewed_count,
+            nearby_count,
             crossing_count,
             pair_count,
+            vacancy_count,
+            found_count,
+            listed,
             contact_count,
             searches,
             most_pairs,
@@ -182,7 +191,8 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             truncated,
             edge_radius,
             triangle_radius,
-            sorted_radius
+            sorted_radius,
+            padding
         })
     );
     // Made on the host as 80 zeroed bytes a particle.

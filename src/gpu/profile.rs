@@ -93,6 +93,8 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::Watch => "watch",
         Pass::Search(part) => match part {
             SearchPass::Clear => "search_clear",
+            SearchPass::Gather => "search_gather",
+            SearchPass::Prune => "search_prune",
             SearchPass::Count => "search_count",
             SearchPass::Bound => "search_bound",
             SearchPass::Horizon => "search_horizon",

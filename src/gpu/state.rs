@@ -399,7 +399,7 @@ impl Solver {
 
     /// What was listed by other figures may not hold.
     fn mark_stale(&self) {
-        self.queue.write_buffer(&self.contacts.status, ContactStatus::STALE, bytemuck::bytes_of(&1u32));
+        self.queue.write_buffer(&self.contacts.status, ContactStatus::STALE, bytemuck::bytes_of(&ContactStatus::ALL));
     }
 
     fn upload_settings(&self) {

@@ -3,25 +3,29 @@
 use super::Reference;
 use crate::collide::crossing::{NO_WING, crossing, mark, push, way_out};
 use crate::collide::pair::{Contact, PairKind, approach, closest, cuts, meet, pack, unpack, weighted};
-use crate::collide::{COARSE, ContactReport, UNTOUCHABLE, center};
+use crate::collide::{ContactReport, UNTOUCHABLE, center};
 use crate::plan::ROUNDS;
 use crate::xpbd::{dot, length};
 use glam::Vec3;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What the passes leave for each other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contacts {
-    /// Where every particle was to be at the last search, and its displacement then.
-    pub watched: Vec<[Vec3; 2]>,
+    pub watched: Vec<Watched>,
+    /// Substeps since the start.
+    pub now: u32,
     pub drift: Vec3,
     /// By type, how far the center of an element is from its particles, at most \[m\].
     pub radii: [f32; 3],
     /// The same by type and cell of the coarse grid.
     pub sizes: HashMap<(u32, [i32; 3]), f32>,
-    pub since: u32,
-    pub stale: bool,
-    /// Substeps for which the list holds, if nothing is deflected.
+    pub stale: Staleness,
+    /// Whether anything is so fast that all is to be searched at once.
+    pub hurried: bool,
+    /// Coarse cells in which particles are to look for others.
+    pub worn: HashSet<[i32; 3]>,
+    /// Substeps for which the list holds, if nothing is deflected. Of particles alone each has its own.
     pub horizon: u32,
     pub pairs: Vec<[u32; 4]>,
     /// Those that meet, as pairs lie in the list.
@@ -45,11 +49,42 @@ pub(super) struct Contacts {
 impl Contacts {
     pub fn new(particle_count: usize) -> Self {
         let corrections = vec![[0; 4]; particle_count];
-        let watched = vec![[Vec3::ZERO; 2]; particle_count];
-        Self { watched, corrections, stale: true, tangled: vec![0; particle_count], ..Self::default() }
+        let watched = vec![Watched::default(); particle_count];
+        Self { watched, corrections, stale: Staleness::All, tangled: vec![0; particle_count], ..Self::default() }
     }
 }
 
+/// Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) enum Staleness {
+    #[default]
+    Holds,
+    Worn,
+    All,
+}
+
+/// Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it holds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Watched {
+    place: Vec3,
+    displacement: Vec3,
+    searched: u32,
+    horizon: u32,
+}
+
+impl Watched {
+    /// How far it has gone since, and where it is, if it has gone on so.
+    fn way(&self, now: u32) -> Vec3 {
+        self.displacement * now.wrapping_sub(self.searched) as f32
+    }
+
+    fn here(&self, now: u32) -> Vec3 {
+        self.place + self.way(now)
+    }
+}
+
+/// 1/(2√3): see `shaders/watch.wgsl`.
+const SLOW: f32 = 0.28;
 /// How many places are looked at for what all particles travel together.
 const SAMPLES: usize = 64;
 /// How many cells an element looks into.
@@ -58,6 +93,8 @@ const MOST_CELLS: f32 = 4096.0;
 /// An element as the search sees it.
 #[derive(Clone, Copy)]
 struct Element {
+    /// Its place among the elements.
+    index: u32,
     particles: [u32; 3],
     of: u32,
     center: Vec3,
@@ -66,6 +103,10 @@ struct Element {
     /// A particle or an edge where it is to be, or, where it is fast, the way of its center.
     segment: [Vec3; 2],
     is_fast: bool,
+    /// Whether it looks for others itself.
+    looks: bool,
+    /// For how many substeps it need not look again.
+    horizon: u32,
 }
 
 impl Reference {
@@ -83,19 +124,32 @@ impl Reference {
         if self.controls.cooked.contacting.material(i as u32) == UNTOUCHABLE {
             return;
         }
+        let (x, d) = (self.positions[i], self.displacements[i]);
+        let only_particles = params.level == 1;
         let contacts = &mut self.contacts;
-        let [place, way] = contacts.watched[i];
-        let moved = ((self.positions[i] - place) + self.displacements[i]) - way * contacts.since as f32;
+        let own = &contacts.watched[i];
+        let since = contacts.now.wrapping_sub(own.searched);
+        let moved = ((x - own.place) + d) - own.way(contacts.now);
         let half = 0.5 * params.margin;
-        let square = dot(moved, moved);
+        let aside = dot(moved, moved);
+        let horizon = if only_particles { own.horizon } else { contacts.horizon };
         // What is not finite is watched too.
-        if square.is_nan() || square > half * half || contacts.since > contacts.horizon {
-            contacts.stale = true;
+        let stale = aside.is_nan() || aside > half * half || since > horizon;
+        if only_particles {
+            let against = (d - contacts.drift).abs();
+            let most = against.x.max(against.y).max(against.z);
+            contacts.hurried |= most.is_nan() || most > SLOW * params.margin;
+            if stale || aside > 0.5 * (half * half) || 2 * since > horizon {
+                contacts.worn.insert(coarse_at(x + d, params.inverse_coarse(0.0), params.coarse));
+            }
+        }
+        if stale && contacts.stale == Staleness::Holds {
+            contacts.stale = Staleness::Worn;
         }
     }
 
     pub(super) fn search(&mut self) {
-        if !self.contacts.stale {
+        if self.contacts.stale == Staleness::Holds {
             return;
         }
         let count = self.positions.len();
@@ -104,32 +158,25 @@ impl Reference {
         let sum = (0..samples).fold(Vec3::ZERO, |sum, k| sum + self.displacements[k * stride]);
         let anchored = self.contact_params.anchored == 1;
         self.contacts.drift = if anchored { Vec3::ZERO } else { sum / samples as f32 };
-        self.contacts.since = 0;
         self.contacts.searches += 1;
-        for i in 0..count {
-            self.contacts.watched[i] = [self.positions[i] + self.displacements[i], self.displacements[i]];
-        }
+        let elements = if self.contact_params.level == 1 { self.gather_worn() } else { self.all_elements() };
+        self.contacts.worn.clear();
         let params = self.contact_params;
-        self.contacts.radii = self.radii();
-        self.contacts.sizes = self.sizes();
-        self.contacts.horizon = self.horizon();
         let mut cells: HashMap<(u32, [i32; 3]), Vec<Element>> = HashMap::new();
-        for index in params.insert_first..params.insert_end {
-            let element = self.element(index);
-            cells.entry((element.of, self.cell(element.center, element.of))).or_default().push(element);
+        for element in elements.iter().filter(|element| element.index >= params.insert_first) {
+            cells.entry((element.of, self.cell(element.center, element.of))).or_default().push(*element);
         }
-        let mut pairs = Vec::new();
-        for index in 0..params.query_end {
-            let query = self.element(index);
-            for of in self.partners(index, query.of).into_iter().flatten() {
-                let reach = self.reach(&query, of);
-                let (low, high) = self.range(&query, of, reach);
+        let mut pairs = std::mem::take(&mut self.contacts.pairs);
+        for query in elements.iter().filter(|element| element.looks && element.index < params.query_end) {
+            for of in self.partners(query.index, query.of).into_iter().flatten() {
+                let reach = self.reach(query, of);
+                let (low, high) = self.range(query, of, reach);
                 for x in low[0]..=high[0] {
                     for y in low[1]..=high[1] {
                         for z in low[2]..=high[2] {
                             let others = cells.get(&(of, [x, y, z]));
                             pairs.extend(
-                                others.into_iter().flatten().filter_map(|other| self.pair(&query, other, reach)),
+                                others.into_iter().flatten().filter_map(|other| self.pair(query, other, reach)),
                             );
                         }
                     }
@@ -142,6 +189,90 @@ impl Reference {
         self.contacts.pairs = pairs;
     }
 
+    /// The elements of surfaces, and particles that stand alone: all are searched at once.
+    fn all_elements(&mut self) -> Vec<Element> {
+        let now = self.contacts.now;
+        for i in 0..self.positions.len() {
+            let displacement = self.displacements[i];
+            let place = self.positions[i] + displacement;
+            self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0 };
+        }
+        self.contacts.radii = self.radii();
+        self.contacts.sizes = self.sizes();
+        let moving: Vec<_> =
+            self.particles().map(|i| (self.contacts.watched[i].place, self.displacements[i])).collect();
+        let (bounds, fastest) = self.bounds(&moving);
+        let cells = bounds.keys().map(|&cell| self.extent(&bounds, cell));
+        let local = cells.fold(0.0, f32::max);
+        self.contacts.horizon = self.contact_params.horizon(local, 2.0 * fastest, self.coarse_scale());
+        self.contacts.pairs.clear();
+        (0..self.contact_params.insert_end).map(|index| self.element(index)).collect()
+    }
+
+    /// The particles that look for others anew, and those near them; the pairs of the former are no longer in the list.
+    fn gather_worn(&mut self) -> Vec<Element> {
+        let (params, now) = (self.contact_params, self.contacts.now);
+        let scale = self.coarse_scale();
+        let all = self.searches_all();
+        let particles: Vec<usize> = self.particles().collect();
+        for &i in &particles {
+            let displacement = self.displacements[i];
+            let place = self.positions[i] + displacement;
+            if all || self.contacts.worn.contains(&coarse_at(place, scale, params.coarse)) {
+                self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0 };
+            }
+        }
+        let looks = |contacts: &Contacts, i: u32| contacts.watched[i as usize].searched == now;
+        let mut pairs = std::mem::take(&mut self.contacts.pairs);
+        pairs.retain(|&[a, b, ..]| !all && !looks(&self.contacts, a) && !looks(&self.contacts, b));
+        self.contacts.pairs = pairs;
+        let moving: Vec<_> = particles
+            .iter()
+            .map(|&i| (self.contacts.watched[i].here(now), self.contacts.watched[i].displacement))
+            .collect();
+        let (bounds, fastest) = self.bounds(&moving);
+        let mut horizons = HashMap::new();
+        let mut elements = Vec::new();
+        for ((index, &i), &(center, d)) in (0..).zip(&particles).zip(&moving) {
+            let cell = coarse_at(center, scale, params.coarse);
+            let looks = looks(&self.contacts, i as u32);
+            if !looks && !around(cell, params.coarse).any(|cell| self.contacts.worn.contains(&cell)) {
+                continue;
+            }
+            let horizon = *horizons
+                .entry(cell)
+                .or_insert_with(|| params.horizon(self.extent(&bounds, cell), 2.0 * fastest, scale));
+            if looks {
+                self.contacts.watched[i].horizon = horizon;
+            }
+            let is_fast = all && horizon == 0 && self.is_fast(d);
+            let segment = if is_fast { [center, center - d] } else { [center; 2] };
+            let particles = [i as u32; 3];
+            elements.push(Element {
+                index,
+                particles,
+                of: 0,
+                center,
+                half: Vec3::ZERO,
+                segment,
+                is_fast,
+                looks,
+                horizon,
+            });
+        }
+        elements
+    }
+
+    fn searches_all(&self) -> bool {
+        self.contacts.stale == Staleness::All || self.contacts.hurried
+    }
+
+    /// The particles that touch anything, in the order of their elements.
+    fn particles(&self) -> impl Iterator<Item = usize> {
+        let elements = &self.controls.cooked.contacting.elements[..self.contact_params.alone_end as usize];
+        elements.iter().map(|element| element[0] as usize)
+    }
+
     fn coarse_scale(&self) -> f32 {
         let [_, edge, triangle] = self.contacts.radii;
         self.contact_params.inverse_coarse((2.0 * edge).max(triangle))
@@ -149,8 +280,8 @@ impl Reference {
 
     /// How far the center of an element of a type is from its particles, at most, among all near a place.
     fn radius_near(&self, place: Vec3, of: u32) -> f32 {
-        let cell = coarse_at(place, self.coarse_scale());
-        let sizes = around(cell).filter_map(|cell| self.contacts.sizes.get(&(of, cell)));
+        let cell = coarse_at(place, self.coarse_scale(), self.contact_params.coarse);
+        let sizes = around(cell, self.contact_params.coarse).filter_map(|cell| self.contacts.sizes.get(&(of, cell)));
         sizes.copied().fold(0.0, f32::max)
     }
 
@@ -167,7 +298,7 @@ impl Reference {
         let scale = self.coarse_scale();
         let mut sizes: HashMap<_, f32> = HashMap::new();
         for (of, center, size) in self.sized() {
-            let largest = sizes.entry((of, coarse_at(center, scale))).or_default();
+            let largest = sizes.entry((of, coarse_at(center, scale, self.contact_params.coarse))).or_default();
             *largest = largest.max(size);
         }
         sizes
@@ -183,35 +314,42 @@ impl Reference {
         })
     }
 
-    /// For how many substeps the list will hold: by how differently the particles of neighbouring cells of a coarse grid move.
-    fn horizon(&self) -> u32 {
+    /// The bounds of the displacements in each cell of the coarse grid in quanta, and the largest against the drift, of places and
+    /// displacements.
+    fn bounds(&self, moving: &[(Vec3, Vec3)]) -> (HashMap<[i32; 3], Bounds>, f32) {
         let params = &self.contact_params;
         let scale = self.coarse_scale();
-        let mut bounds: HashMap<[i32; 3], [[i32; 3]; 2]> = HashMap::new();
+        let mut bounds: HashMap<[i32; 3], Bounds> = HashMap::new();
         let mut fastest = 0f32;
-        for index in 0..params.alone_end {
-            let i = self.controls.cooked.contacting.elements[index as usize][0] as usize;
-            let d = self.displacements[i];
-            let cell = coarse_at(self.positions[i] + d, scale);
+        for &(place, d) in moving {
             let quanta = (d * params.inverse_quantum).to_array();
             let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
+            let cell = coarse_at(place, scale, params.coarse);
             let [low, high] = bounds.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
             (0..3).for_each(|k| (low[k], high[k]) = (low[k].min(quanta[k]), high[k].max(quanta[k])));
             fastest = fastest.max(length(d - self.contacts.drift));
         }
-        let mut local = 0f32;
-        for &cell in bounds.keys() {
-            let [mut low, mut high] = [[i32::MAX; 3], [i32::MIN; 3]];
-            for other in around(cell).filter_map(|cell| bounds.get(&cell)) {
-                for axis in 0..3 {
-                    low[axis] = low[axis].min(other[0][axis]);
-                    high[axis] = high[axis].max(other[1][axis]);
-                }
+        (bounds, fastest)
+    }
+
+    /// How differently the particles of neighbouring cells move, at most \[m\].
+    fn extent(&self, bounds: &HashMap<[i32; 3], Bounds>, cell: [i32; 3]) -> f32 {
+        let [mut low, mut high] = [[i32::MAX; 3], [i32::MIN; 3]];
+        for other in around(cell, self.contact_params.coarse).filter_map(|cell| bounds.get(&cell)) {
+            for axis in 0..3 {
+                low[axis] = low[axis].min(other[0][axis]);
+                high[axis] = high[axis].max(other[1][axis]);
             }
-            let extent: [f32; 3] = std::array::from_fn(|axis| (high[axis].wrapping_sub(low[axis]) as u32) as f32);
-            local = local.max(length(Vec3::from(extent) * params.quantum));
         }
-        params.horizon(local, 2.0 * fastest, scale)
+        let extent: [f32; 3] = std::array::from_fn(|axis| (high[axis].wrapping_sub(low[axis]) as u32) as f32);
+        length(Vec3::from(extent) * self.contact_params.quantum)
+    }
+
+    /// Whether what moves so crosses more than half the margin in the substep, against what all travel together.
+    fn is_fast(&self, displacement: Vec3) -> bool {
+        let travel = displacement - self.contacts.drift;
+        let half = 0.5 * self.contact_params.margin;
+        dot(travel, travel) > half * half
     }
 
     fn element(&self, index: u32) -> Element {
@@ -220,11 +358,10 @@ impl Reference {
         let x = particles.map(|i| self.positions[i as usize]);
         let there = particles.map(|i| self.positions[i as usize] + self.displacements[i as usize]);
         let (start, center) = (center(x, of), center(there, of));
-        let travel = (center - start) - self.contacts.drift;
-        let half = 0.5 * self.contact_params.margin;
-        let is_fast = self.contacts.horizon == 0 && dot(travel, travel) > half * half;
+        let horizon = self.contacts.horizon;
+        let is_fast = horizon == 0 && self.is_fast(center - start);
         let segment = if is_fast { [center, start] } else { [there[0], there[1]] };
-        Element { particles, of, center, half: there[1] - center, segment, is_fast }
+        Element { index, particles, of, center, half: there[1] - center, segment, is_fast, looks: true, horizon }
     }
 
     /// The types of element that an element looks for.
@@ -255,7 +392,7 @@ impl Reference {
         let reach = 1.001 * reach;
         let (low, mut high) = (self.cell(a.min(b) - reach, of), self.cell(a.max(b) + reach, of));
         // Others of its type that are higher up in z find it themselves.
-        if query.of == of && !query.is_fast {
+        if query.of == of && !query.is_fast && (of > 0 || self.contact_params.level != 1 || self.searches_all()) {
             high[2] = self.cell(query.center, of)[2];
         }
         let sizes: [f32; 3] = std::array::from_fn(|k| high[k].wrapping_sub(low[k]) as u32 as f32 + 1.0);
@@ -287,10 +424,10 @@ impl Reference {
             }
         }
         if query.of == other.of {
-            // Each pair once: the fast one finds the slow one, else the one that is higher up in z.
+            // Each pair once: the only one that looks, or the fast one, finds the other, else the one that is higher up in z.
             let higher = (other.center.z, query.particles) < (query.center.z, other.particles);
             let found = if query.is_fast == other.is_fast { higher } else { query.is_fast };
-            if !found {
+            if other.looks && !found {
                 return None;
             }
         }
@@ -319,11 +456,17 @@ impl Reference {
                 return None;
             }
         }
-        let p = self.points(particles);
-        let d = particles.map(|i| self.displacements[i as usize]);
+        let d = particles.map(|i| self.contacts.watched[i as usize].displacement);
         let d: [Vec3; 4] = std::array::from_fn(|k| d[k] - d[0]);
-        let p = std::array::from_fn(|k| p[k] + d[k]);
-        let way = (self.contacts.horizon as f32).max(1.0) * approach(kind, d);
+        let p = if params.level == 1 {
+            // As both go on as they did when they last looked.
+            let here = particles.map(|i| self.contacts.watched[i as usize].here(self.contacts.now));
+            here.map(|place| place - here[0])
+        } else {
+            let p = self.points(particles);
+            std::array::from_fn(|k| p[k] + d[k])
+        };
+        let way = (query.horizon as f32).max(1.0) * approach(kind, d);
         if closest(kind, p).distance >= reach + way {
             return None;
         }
@@ -344,8 +487,9 @@ impl Reference {
     }
 
     pub(super) fn ready(&mut self) {
-        self.contacts.stale = false;
-        self.contacts.since += 1;
+        self.contacts.stale = Staleness::Holds;
+        self.contacts.hurried = false;
+        self.contacts.now = self.contacts.now.wrapping_add(1);
         self.contacts.most_pairs = self.contacts.most_pairs.max(self.contacts.pairs.len() as u32);
         self.contacts.active.clear();
         self.contacts.has_cut = false;
@@ -563,16 +707,19 @@ fn cell_at(place: Vec3, inverse_cell: f32) -> [i32; 3] {
     (place * inverse_cell).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
 }
 
-/// The cell of the coarse grid that a place is in.
-fn coarse_at(place: Vec3, scale: f32) -> [i32; 3] {
-    cell_at(place, scale).map(|k| k.rem_euclid(COARSE))
+/// The least and the largest along each axis.
+type Bounds = [[i32; 3]; 2];
+
+/// The cell of the coarse grid that a place is in, of so many along each axis.
+fn coarse_at(place: Vec3, scale: f32, size: u32) -> [i32; 3] {
+    cell_at(place, scale).map(|k| k.rem_euclid(size as i32))
 }
 
 /// A cell of the coarse grid and those around it.
-fn around(cell: [i32; 3]) -> impl Iterator<Item = [i32; 3]> {
+fn around(cell: [i32; 3], size: u32) -> impl Iterator<Item = [i32; 3]> {
     (0..27).map(move |k| {
         let offset = [k % 3 - 1, (k / 3) % 3 - 1, k / 9 - 1];
-        std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(COARSE))
+        std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(size as i32))
     })
 }
 

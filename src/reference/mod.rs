@@ -268,7 +268,7 @@ impl Reference {
         self.params = self.controls.params();
         self.materials = self.controls.scaled_materials();
         self.contact_params = self.controls.contact_params();
-        self.contacts.stale = true;
+        self.contacts.stale = contacts::Staleness::All;
     }
 
     fn make_impulses(&mut self) {

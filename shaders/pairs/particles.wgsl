@@ -1,0 +1,57 @@
+// Particles, where nothing else touches: those look for others that search/particles.wgsl has found to need it.
+
+@group(0) @binding(7) var<storage, read> watched: array<Watched>;
+// From place `particle_count` on: those that look.
+@group(0) @binding(8) var<storage, read> lists: array<u32>;
+// Places of the list of pairs that are free, first come first served.
+@group(0) @binding(9) var<storage, read> vacancies: array<u32>;
+
+// Rows of a sorted element: see search/particles.wgsl.
+const ROWS = 1u;
+
+fn all_look() -> bool {
+    return atomicLoad(&contact_status.stale) == ALL || atomicLoad(&contact_status.hurried) == 1u;
+}
+
+fn element(particle: u32) -> Element {
+    let own = watched[particle];
+    let start = opaque(own.place - own.displacement, params.zero);
+    let moves_fast = all_look() && own.horizon == 0u
+        && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
+    let segment = array(own.place, select(own.place, start, moves_fast));
+    return Element(vec3u(particle), own.place, segment, moves_fast, own.horizon, contact_particles[particle]);
+}
+
+fn other_at(place: u32) -> Other {
+    let row = sorted[place];
+    let particle = row.w & ~(FAST | LOOKS);
+    return Other(bitcast<vec3f>(row.xyz), vec3u(particle), (row.w & FAST) != 0u, (row.w & LOOKS) != 0u, vec3f());
+}
+
+fn displacement_of(particle: u32) -> vec3f {
+    return watched[particle].displacement;
+}
+
+// As both go on as they did when they last looked.
+fn from_one_to_another(one: u32, another: u32, apart: vec3f) -> vec3f {
+    let now = contact_status.now;
+    return way_of(watched[another], now, params.zero) - way_of(watched[one], now, params.zero);
+}
+
+// The place in the list of what has been found as the n-th: what is vacant is filled first.
+fn free_place(n: u32) -> u32 {
+    let vacant = atomicLoad(&contact_status.vacancy_count);
+    if n < vacant {
+        return vacancies[n];
+    }
+    return contact_status.pair_count + (n - vacant);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if atomicLoad(&contact_status.stale) == HOLDS || i >= atomicLoad(&contact_status.renewed_count) {
+        return;
+    }
+    look_around(element(lists[params.particle_count + i]));
+}

@@ -1,0 +1,171 @@
+// Particles, where nothing else touches: those look anew for others of whose part of the list some is used up. They lie in coarse cells that
+// are marked as worn; the others go on as they did when they last looked, and are sorted only where one of those may meet them.
+//
+// search_clear: one thread a block of the grid, or a row of the coarse grid. Empties the block; and which coarse cells are near one that is
+//   worn.
+// search_gather: one thread 16 particles, so that few of them wait for the ends of the lists. Takes note of where it is to be, if it is to look, and lists what is near those that are.
+// search_count: one thread a particle that is near. Counts it in its cell, and widens the bounds of the displacements in its cell of the
+//   coarse grid.
+// search_horizon: one thread a row of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
+//   near moves.
+// search_fill: one thread a particle that is near. Puts it into its cell, whose entry then is where the next begins, and empties its
+//   cell of the coarse grid for the next search.
+//
+// A row a sorted particle: where it is to be (bits), and its index, with the uppermost bits where it moves fast, and where it looks.
+
+// The particles that are near those that look, with the uppermost bit where they look themselves; then those that look.
+@group(0) @binding(9) var<storage, read_write> lists: array<u32>;
+
+const SHARE = 16u;
+
+fn searches_all() -> bool {
+    return atomicLoad(&contact_status.stale) == ALL || atomicLoad(&contact_status.hurried) == 1u;
+}
+
+fn coarse_cell(place: vec3f) -> vec3u {
+    return coarse_at(place, coarse_scale(), contact_params.coarse);
+}
+
+// A row of marks, turned by one either way: the grid repeats itself.
+fn turned(row: u32) -> u32 {
+    let last = contact_params.coarse - 1u;
+    return row << 1u | row >> last | row >> 1u | row << last;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn search_clear(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if holds() {
+        return;
+    }
+    empty_block(i);
+    let size = contact_params.coarse;
+    if i < size * size {
+        var marks = 0u;
+        for (var k = 0u; k < 9u; k++) {
+            let c = (vec2u(i % size, i / size) + vec2u(k % 3u, k / 3u) + (size - 1u)) & vec2u(size - 1u);
+            let row = atomicLoad(&cells[contact_params.worn_first + c.x + size * c.y]);
+            marks |= row | turned(row);
+        }
+        atomicStore(&cells[contact_params.nearby_first + i], marks);
+    }
+    if i == 0u {
+        begin_search();
+        if searches_all() {
+            contact_status.pair_count = 0u;
+        }
+    }
+}
+
+// Whether a coarse cell has its mark among those that begin there.
+fn is_marked(first: u32, cell: vec3u) -> bool {
+    let row = atomicLoad(&cells[first + cell.y + contact_params.coarse * cell.z]);
+    return (row >> cell.x & 1u) == 1u;
+}
+
+fn looks_in(cell: vec3u) -> bool {
+    return searches_all() || is_marked(contact_params.worn_first, cell);
+}
+
+fn cell_of(place: vec3f) -> u32 {
+    let scale = inverse_cell(contact_params.reach, 0.0, params.zero);
+    return hash_cell(cell_at(place, scale), contact_params.table_size);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn search_gather(@builtin(global_invocation_id) id: vec3u) {
+    let first = SHARE * thread_index(id);
+    if holds() || first >= contact_params.alone_end {
+        return;
+    }
+    var looking = 0u;
+    var nearby = 0u;
+    var fastest = 0.0;
+    for (var n = 0u; n < min(contact_params.alone_end - first, SHARE); n++) {
+        let particle = elements[first + n].x;
+        var d = displacements[particle].xyz;
+        var place = opaque(positions[particle].xyz + d, params.zero);
+        let looks = looks_in(coarse_cell(place));
+        if looks {
+            watched[particle] = Watched(place, contact_status.now, d, 0u);
+            looking |= 1u << n;
+        } else {
+            d = watched[particle].displacement;
+            place = way_of(watched[particle], contact_status.now, params.zero);
+        }
+        fastest = max(fastest, length(opaque(d - contact_status.drift, params.zero)));
+        if looks || is_marked(contact_params.nearby_first, coarse_cell(place)) {
+            nearby |= 1u << n;
+        }
+    }
+    widen_fastest(fastest);
+    var slot = atomicAdd(&contact_status.nearby_count, countOneBits(nearby));
+    while nearby != 0u {
+        let n = firstTrailingBit(nearby);
+        lists[slot] = elements[first + n].x | select(0u, FAST, (looking >> n & 1u) == 1u);
+        slot += 1u;
+        nearby &= nearby - 1u;
+    }
+    slot = params.particle_count + atomicAdd(&contact_status.renewed_count, countOneBits(looking));
+    while looking != 0u {
+        lists[slot] = elements[first + firstTrailingBit(looking)].x;
+        slot += 1u;
+        looking &= looking - 1u;
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn search_count(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if holds() || i >= atomicLoad(&contact_status.nearby_count) {
+        return;
+    }
+    let own = watched[lists[i] & ~FAST];
+    let place = way_of(own, contact_status.now, params.zero);
+    atomicAdd(&cells[cell_of(place)], 1u);
+    widen_bounds(coarse_index(coarse_cell(place), contact_params.coarse), own.displacement);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    let size = contact_params.coarse;
+    if holds() || i >= size * size {
+        return;
+    }
+    var row = select(atomicLoad(&cells[contact_params.worn_first + i]), NOTHING >> (32u - size), searches_all());
+    while row != 0u {
+        let here = vec3u(firstTrailingBit(row), i % size, i / size);
+        let cell = coarse(coarse_index(here, size));
+        if atomicLoad(&cells[cell]) != NOTHING {
+            atomicStore(&cells[cell + 6u], horizon(extent_around(here)));
+        }
+        row &= row - 1u;
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn search_fill(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if holds() || i >= atomicLoad(&contact_status.nearby_count) {
+        return;
+    }
+    let row = lists[i];
+    let particle = row & ~FAST;
+    let looks = row != particle;
+    let own = watched[particle];
+    let place = way_of(own, contact_status.now, params.zero);
+    let cell = coarse_index(coarse_cell(place), contact_params.coarse);
+    let horizon = atomicLoad(&cells[coarse(cell) + 6u]);
+    if atomicLoad(&cells[coarse(cell)]) != NOTHING {
+        empty_bounds(cell);
+    }
+    if looks {
+        watched[particle].horizon = horizon;
+    }
+    // Else nothing is.
+    let moves_fast = searches_all() && horizon == 0u
+        && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
+    let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);
+    sorted[atomicAdd(&cells[cell_of(place)], 1u)] = vec4u(bitcast<vec3u>(place), particle | marks);
+}

@@ -1,0 +1,39 @@
+// Takes those pairs from the list that are to be found anew: of which a particle looks for others. Their places are vacant.
+// One thread a place of the list, and at least one. Reads watched. Writes pairs, vacancies, and how many threads the rest of the search has.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> watched: array<Watched>;
+@group(0) @binding(2) var<storage, read_write> pairs: array<vec4u>;
+@group(0) @binding(3) var<storage, read_write> vacancies: array<u32>;
+@group(0) @binding(4) var<storage, read_write> contact_status: ContactStatus;
+// Workgroups of pairs, then of fill.
+@group(0) @binding(5) var<storage, read_write> dispatches: array<u32>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn search_prune(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if atomicLoad(&contact_status.stale) == HOLDS {
+        return;
+    }
+    if i == 0u {
+        let looking = workgroups(atomicLoad(&contact_status.renewed_count), WORKGROUP_SIZE);
+        let nearby = workgroups(atomicLoad(&contact_status.nearby_count), WORKGROUP_SIZE);
+        dispatches[0] = looking.x;
+        dispatches[1] = looking.y;
+        dispatches[3] = nearby.x;
+        dispatches[4] = nearby.y;
+    }
+    if i >= contact_status.pair_count {
+        return;
+    }
+    let pair = pairs[i];
+    var vacant = is_vacant(pair);
+    if !vacant {
+        let now = contact_status.now;
+        vacant = watched[pair.x].searched == now || watched[pair.y].searched == now;
+    }
+    if vacant {
+        pairs[i] = VACANT;
+        vacancies[atomicAdd(&contact_status.vacancy_count, 1u)] = i;
+    }
+}

@@ -1,0 +1,161 @@
+//! The search for pairs leaves nothing out that meets: whatever its margin, and however seldom who looks, the bits are the same. A margin
+//! of many thicknesses lists next to everything, and so stands for a search that looks at all pairs.
+
+mod common;
+
+use supple::gpu::Context;
+use supple::{
+    ClothGrid, ContactMaterial, Cord, Particle, Rope, Scene, SelfCollision, SelfCollisionLevel, Settings, Sweep, Wind,
+};
+
+const THICKNESS: f32 = 0.02;
+
+/// Particles without gravity, in clouds that fly into each other: calm ones, and some that are faster the later they come.
+fn clouds(count: u32, speed: f32) -> Scene {
+    let mut scene = Scene::new();
+    let own = ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() };
+    let own = scene.add_contact_material(own).unwrap();
+    let side = f64::from(count).cbrt().ceil() as u32;
+    for index in 0..count {
+        let cell = [index % side, (index / side) % side, index / (side * side)];
+        let jitter = |axis: u32| 0.45 * common::noise(6 * index + axis);
+        let position = [0, 1, 2].map(|axis| 1.6 * THICKNESS * (cell[axis] as f32 + jitter(axis as u32)));
+        // A quarter of the rows moves, each with its own speed.
+        let moves = if cell[1].is_multiple_of(4) { speed * common::noise(cell[1] + 977) } else { 0.02 * speed };
+        let velocity = [3, 4, 5].map(|axis| moves * common::noise(6 * index + axis));
+        scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
+    }
+    scene.set_particle_contact(0..count, own).unwrap();
+    scene
+}
+
+/// A crumpled cloth that falls on another, both over a rope.
+fn heap(columns: u32) -> Scene {
+    let mut scene = Scene::new();
+    let spacing = 1.0 / (columns - 1) as f32;
+    let own = ContactMaterial { thickness: 1.1 * spacing, ..ContactMaterial::default() };
+    let own = scene.add_contact_material(own).unwrap();
+    for (height, turn) in [(0.1, 0.0), (0.16, 0.3)] {
+        let grid = ClothGrid {
+            columns,
+            rows: columns,
+            origin: [-0.5, height, -0.5],
+            column_axis: [1.0, turn, 0.0],
+            row_axis: [0.0, -0.5 * turn, 1.0],
+            ..ClothGrid::default()
+        };
+        let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
+        common::crumple(&mut scene, cloth.clone(), 0.1 * spacing);
+        for particle in cloth {
+            scene.set_velocity(particle, [0.3 * common::noise(particle), -2.0 * height, 0.0]).unwrap();
+        }
+    }
+    let points: Vec<[f32; 3]> = (0..columns).map(|k| [-0.5 + k as f32 * spacing, 0.03, 0.01]).collect();
+    let rope =
+        scene.add_rope(&Rope { points: &points, cord: Cord::limp(0.02, 500.0), tethers: None }).unwrap().particles;
+    rope.for_each(|particle| scene.pin(particle).unwrap());
+    scene.set_particle_contact(0..scene.particle_count() as u32, own).unwrap();
+    scene
+}
+
+/// The bits after so many steps with the given margin, contacts, and searches.
+fn played(gpu: &Context, scene: &Scene, settings: Settings, margin: f32, steps: u32) -> (Vec<[u32; 3]>, u32, u32) {
+    let level = settings.self_collision.map_or(SelfCollisionLevel::Particles, |own| own.level);
+    let own = SelfCollision { level, margin, pairs_per_particle: 256, ..SelfCollision::default() };
+    let mut solver = common::solver(gpu, scene, Settings { self_collision: Some(own), ..settings });
+    common::step(gpu, &mut solver, steps);
+    let report = solver.read_contacts().unwrap();
+    assert_eq!(report.lost, 0, "margin {margin}: {report:?}");
+    println!("margin {margin}: {report:?}");
+    (common::cases::bits(&solver.read_positions().unwrap()), report.most_contacts, report.searches)
+}
+
+fn assert_the_margin_changes_nothing(
+    name: &str,
+    scene: &Scene,
+    settings: Settings,
+    wide: f32,
+    margins: &[f32],
+    steps: u32,
+) {
+    let gpu = common::gpu();
+    let (all, contacts, _) = played(&gpu, scene, settings, wide, steps);
+    assert!(contacts > 20, "{name}: only {contacts} contacts");
+    for &margin in margins {
+        let (some, ..) = played(&gpu, scene, settings, margin, steps);
+        let changed = all.iter().zip(&some).position(|(one, other)| one != other);
+        assert!(changed.is_none(), "{name}: with a margin of {margin}, particle {changed:?} is elsewhere");
+    }
+}
+
+fn weightless(substeps: u32) -> Settings {
+    Settings { gravity: [0.0; 3], substeps, ..Settings::default() }
+}
+
+#[test]
+fn the_margin_changes_nothing_among_clouds_of_particles() {
+    for (count, speed) in [(700, 0.4), (700, 1.5), (5000, 0.8)] {
+        let name = format!("{count} particles at {speed} m/s");
+        assert_the_margin_changes_nothing(&name, &clouds(count, speed), weightless(8), 5.0, &[0.35, 0.6, 0.9], 12);
+    }
+}
+
+/// As two that both cross more than half the margin in a substep may miss each other, the margins are wide enough for all but one. One is faster than a margin in a substep for a while: then all look, and later again only those that must.
+#[test]
+fn the_margin_changes_nothing_where_something_is_shot_through() {
+    let mut scene = clouds(2000, 0.5);
+    let shot = Particle { position: [-0.5, 0.2, 0.2], velocity: [60.0, 1.0, 0.5], ..Particle::default() };
+    let shot = scene.add_particle(shot).unwrap();
+    let own =
+        scene.add_contact_material(ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() }).unwrap();
+    scene.set_particle_contact(shot..shot + 1, own).unwrap();
+    assert_the_margin_changes_nothing("a shot", &scene, weightless(8), 5.0, &[0.35, 0.6, 0.9], 8);
+}
+
+#[test]
+fn the_margin_changes_nothing_in_a_heap() {
+    let wind = Some(Wind { velocity: [2.0, 0.0, 1.0], ..Wind::default() });
+    for (columns, wind) in [(20, None), (20, wind), (52, None)] {
+        let settings = Settings { substeps: 10, wind, damping: 1.0, sweep: Sweep::GaussSeidel, ..Settings::default() };
+        let name = format!("two cloths of {columns} × {columns}");
+        assert_the_margin_changes_nothing(&name, &heap(columns), settings, 2.5, &[0.1, 0.5, 0.9], 20);
+    }
+}
+
+/// Both players look in the same substeps, for the same particles, and find the same.
+#[test]
+fn who_looks_agrees() {
+    let gpu = common::gpu();
+    for (scene, settings) in
+        [(clouds(400, 0.6), weightless(8)), (heap(14), Settings { substeps: 10, ..Settings::default() })]
+    {
+        let own = SelfCollision { margin: 0.3, ..SelfCollision::default() };
+        let settings = Settings { self_collision: Some(own), ..settings };
+        let mut pair = common::Pair::new(&gpu, &scene, settings);
+        pair.play(10, 1e-4, "who looks");
+        let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+        if common::is_exact(&gpu) {
+            assert_eq!(reports.0, reports.1);
+        }
+        assert!(reports.0.searches > 10 && reports.0.most_contacts > 10, "{reports:?}");
+    }
+}
+
+/// Room is needed for what is listed at once, not for all that is ever found.
+#[test]
+fn places_that_become_vacant_are_filled() {
+    let gpu = common::gpu();
+    let scene = clouds(3000, 1.0);
+    let own = SelfCollision { margin: 0.5, pairs_per_particle: 12, ..SelfCollision::default() };
+    let mut solver = common::solver(&gpu, &scene, Settings { self_collision: Some(own), ..weightless(8) });
+    let mut most = 0;
+    for _ in 0..60 {
+        common::step(&gpu, &mut solver, 1);
+        let report = solver.read_contacts().unwrap();
+        assert_eq!(report.lost, 0, "{report:?}");
+        assert!(report.pairs <= report.most_pairs, "{report:?}");
+        most = most.max(report.pairs);
+    }
+    let report = solver.read_contacts().unwrap();
+    assert!(report.searches > 100 && most > 500, "{report:?}");
+}
