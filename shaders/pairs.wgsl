@@ -124,6 +124,15 @@ fn is_near(query: Element, other: Other) -> bool {
     return query.is_fast || closest(KIND, p, params.zero).distance < contact_params.reach;
 }
 
+// Whether an other is higher up in z, and so finds the element itself, by its first row among the sorted: known before anything else of it.
+fn is_left_to(query: Element, row: vec4u) -> bool {
+    if KIND == VERTEX_TRIANGLE {
+        return false;
+    }
+    let neither_is_fast = !query.is_fast && (row.w & FAST) == 0u;
+    return neither_is_fast && looks(row) && bitcast<f32>(row.z) > query.center.z;
+}
+
 fn list(query: Element, other: Other) {
     let particles = pair_of(query, other);
     let first = contact_particles[particles.x];
@@ -226,12 +235,13 @@ fn look_around(query: Element) {
                 let count = min(end - min(start, end), 32u);
                 var bits = 0u;
                 for (var n = 0u; n < count; n++) {
-                    let middle = bitcast<vec3f>(sorted[ROWS * (start + n)].xyz);
+                    let sorted_row = sorted[ROWS * (start + n)];
+                    let middle = bitcast<vec3f>(sorted_row.xyz);
                     let cell = cell_at(middle, scale);
                     let apart = from_segment(query.segment, middle, params.zero);
                     // Other cells may have the same entry.
                     if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
-                        && dot(apart, apart) < reach * reach {
+                        && dot(apart, apart) < reach * reach && !is_left_to(query, sorted_row) {
                         bits |= 1u << n;
                     }
                 }

@@ -13,6 +13,11 @@ fn all_look() -> bool {
     return atomicLoad(&contact_status.stale) == ALL || atomicLoad(&contact_status.hurried) == 1u;
 }
 
+// Whether what is sorted looks for others itself.
+fn looks(row: vec4u) -> bool {
+    return (row.w & LOOKS) != 0u;
+}
+
 fn element(particle: u32) -> Element {
     let own = watched[particle];
     let start = opaque(own.place - own.displacement, params.zero);
@@ -25,7 +30,7 @@ fn element(particle: u32) -> Element {
 fn other_at(place: u32) -> Other {
     let row = sorted[place];
     let particle = row.w & ~(FAST | LOOKS);
-    return Other(bitcast<vec3f>(row.xyz), vec3u(particle), (row.w & FAST) != 0u, (row.w & LOOKS) != 0u, vec3f());
+    return Other(bitcast<vec3f>(row.xyz), vec3u(particle), (row.w & FAST) != 0u, looks(row), vec3f());
 }
 
 fn displacement_of(particle: u32) -> vec3f {

@@ -11,6 +11,11 @@ fn all_look() -> bool {
     return true;
 }
 
+// Whether what is sorted looks for others itself.
+fn looks(row: vec4u) -> bool {
+    return true;
+}
+
 fn element(particles: vec3u, arity: u32) -> Element {
     var x: array<vec3f, 3>;
     var there: array<vec3f, 3>;
