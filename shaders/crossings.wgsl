@@ -12,7 +12,7 @@
 @group(0) @binding(3) var<storage, read> elements: array<vec4u>;
 // Where the next cell begins.
 @group(0) @binding(4) var<storage, read> cells: array<u32>;
-// Two rows a sorted element: see search.wgsl.
+// Two rows a sorted element: see search/surfaces.wgsl.
 @group(0) @binding(5) var<storage, read> sorted: array<vec4u>;
 @group(0) @binding(6) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(7) var<storage, read> watched: array<Watched>;

@@ -89,7 +89,7 @@ fn finds(query: Element, other: Other) -> bool {
     if KIND == PARTICLES {
         return lower;
     }
-    return lower || query.particles.x == other.particles.x && query.particles.y < other.particles.y;
+    return lower || (query.particles.x == other.particles.x && query.particles.y < other.particles.y);
 }
 
 // How far apart two particles, or what they belong to, are kept, by their rows in contact_particles.
@@ -189,7 +189,7 @@ fn radius_near(query: Element) -> f32 {
 fn look_around(query: Element) {
     let kind = PARTNER[KIND];
     let radius = radius_near(query);
-    let scale = inverse_cell(contact_params.reach, contact_params.radii[kind], params.zero);
+    let scale = cell_scale(kind);
     // An edge that is fast is where the way of its center is, give or take its own radius.
     let reach = (contact_params.reach + radius) + select(0.0, radius, KIND == EDGES && query.is_fast);
     var low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);

@@ -6,7 +6,7 @@
 @group(0) @binding(2) var<storage, read_write> contact_status: ContactStatus;
 // Workgroups of the passes that are dispatched by it: pairs (of particles: prune), vertex pairs, edge pairs, contacts, further rounds of divide, untangle.
 @group(0) @binding(3) var<storage, read_write> dispatches: array<u32>;
-// Workgroups of truncate, by round; of particles, of pairs and fill.
+// Workgroups of truncate, by round; of particles, of pairs, and of count and fill.
 @group(0) @binding(4) var<storage, read_write> late_dispatches: array<u32>;
 
 // How often it is looked again at what passes through each other.
@@ -22,7 +22,9 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
         let found = atomicLoad(&contact_status.found_count);
         let vacant = atomicLoad(&contact_status.vacancy_count);
         let room = contact_params.pair_capacity - contact_status.pair_count;
-        let added = min(found - min(found, vacant), room);
+        let wanted = found - min(found, vacant);
+        let added = min(wanted, room);
+        contact_status.overfull = select(0u, 1u, wanted > room);
         contact_status.listed = contact_status.pair_count - vacant + min(found, vacant) + added;
         contact_status.pair_count += added;
         contact_status.sorted_radius = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));

@@ -45,12 +45,16 @@ fn coarse_count() -> u32 {
 }
 
 fn coarse_scale() -> f32 {
+    if ONLY_PARTICLES {
+        // Of the host: passes must not round it differently.
+        return contact_params.inverse_coarse;
+    }
     return inverse_coarse(contact_params.reach, max(2.0 * radius_of(1u), radius_of(2u)), params.zero);
 }
 
 // How far the center of an element is from its particles, at most, by its type.
 fn radius_of(kind: u32) -> f32 {
-    if ONLY_PARTICLES || kind == 0u {
+    if kind == 0u {
         return 0.0;
     }
     if kind == 1u {
@@ -78,7 +82,9 @@ fn empty_block(block: u32) {
 }
 
 // Widens the bounds of a cell of the coarse grid. Read first: most widen nothing.
-fn widen_bounds(cell: u32, d: vec3f) {
+fn widen_bounds(cell: u32, displacement: vec3f) {
+    // Against the drift, as there is room for no more than some ten thicknesses.
+    let d = opaque(displacement - contact_status.drift, params.zero);
     let quanta = vec3i(round(clamp(d * contact_params.inverse_quantum, vec3f(-1e9), vec3f(1e9))));
     for (var k = 0u; k < 3u; k++) {
         let value = bitcast<u32>(quanta[k]) ^ SIGN;

@@ -6,7 +6,7 @@
 @group(0) @binding(2) var<storage, read_write> pairs: array<vec4u>;
 @group(0) @binding(3) var<storage, read_write> vacancies: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of pairs, then of fill.
+// Workgroups of pairs, then of count and fill.
 @group(0) @binding(5) var<storage, read_write> dispatches: array<u32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)

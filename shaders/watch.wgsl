@@ -4,7 +4,7 @@
 // the next search too.
 // One thread a particle. Reads positions, displacements, watched. Writes the corrections of its own particle (none, no
 // contact), the mark that the list is stale, and with it the size of the search for
-// pairs; and the marks of coarse cells in which particles are to look for others.
+// pairs; the marks of coarse cells in which particles are to look for others, and that something is so fast that all are to.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -20,7 +20,7 @@
 @group(0) @binding(9) var<storage, read_write> cells: array<atomic<u32>>;
 
 // 1/(2√3): where no component of a displacement against the drift is more than this of the margin, no two differ by more than the margin, and
-// every horizon is at least a substep.
+// what ends a substep farther apart than the reach has not met within it.
 const SLOW = 0.28;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -64,8 +64,7 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
 }
 
 fn mark_worn(place: vec3f) {
-    let scale = inverse_coarse(contact_params.reach, 0.0, params.zero);
-    let cell = coarse_at(place, scale, contact_params.coarse);
+    let cell = coarse_at(place, contact_params.inverse_coarse, contact_params.coarse);
     let word = contact_params.worn_first + cell.y + contact_params.coarse * cell.z;
     let mark = 1u << cell.x;
     // Read first: most are marked already.

@@ -580,3 +580,27 @@ fn particles_in_the_heart_of_colliders_are_survived() {
     let lost = (on_gpu.read_diagnostics().unwrap().lost_touches, reference.lost_touches());
     assert!(lost.0 > 0 && lost.1 > 0, "touches of more than two colliders are lost, but not counted: {lost:?}");
 }
+
+/// What is asked of a device grows with what colliders and contacts need of each particle, and not with what they do not.
+#[test]
+fn limits_have_room_for_contacts() {
+    let default = wgpu::Limits::default().max_storage_buffer_binding_size;
+    let mut scene = Scene::new();
+    for _ in 0..1_700_000 {
+        scene.add_particle(Particle::default()).unwrap();
+    }
+    let few = |level, pairs_per_particle| {
+        let own = SelfCollision { level, pairs_per_particle, ..SelfCollision::default() };
+        Settings { self_collision: Some(own), ..Settings::default() }
+    };
+    let needed =
+        |scene: &Scene, settings| supple::required_limits_with(scene, &settings).max_storage_buffer_binding_size;
+    assert_eq!(needed(&scene, Settings::default()), default);
+    assert_eq!(needed(&scene, few(SelfCollisionLevel::Particles, 3)), default);
+    // Pairs of 16 bytes and contacts of 48, half as many; elements of 16.
+    assert!(needed(&scene, few(SelfCollisionLevel::Particles, 12)) >= 1_700_000 * 12 * 24);
+    assert!(needed(&scene, few(SelfCollisionLevel::Surfaces, 3)) >= 1_700_000 * 9 * 16);
+    scene.add_collider(Collider::default()).unwrap();
+    // Impulses at two colliders, and a bounce.
+    assert!(needed(&scene, Settings::default()) >= 1_700_000 * 80);
+}

@@ -11,7 +11,7 @@ use supple::{
 const THICKNESS: f32 = 0.02;
 
 /// Particles without gravity, in clouds that fly into each other: calm ones, and some that are faster the later they come.
-fn clouds(count: u32, speed: f32) -> Scene {
+fn clouds(count: u32, speed: f32, fall: f32) -> Scene {
     let mut scene = Scene::new();
     let own = ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() };
     let own = scene.add_contact_material(own).unwrap();
@@ -22,7 +22,8 @@ fn clouds(count: u32, speed: f32) -> Scene {
         let position = [0, 1, 2].map(|axis| 1.6 * THICKNESS * (cell[axis] as f32 + jitter(axis as u32)));
         // A quarter of the rows moves, each with its own speed.
         let moves = if cell[1].is_multiple_of(4) { speed * common::noise(cell[1] + 977) } else { 0.02 * speed };
-        let velocity = [3, 4, 5].map(|axis| moves * common::noise(6 * index + axis));
+        let [x, y, z] = [3, 4, 5].map(|axis| moves * common::noise(6 * index + axis));
+        let velocity = [x, y + fall, z];
         scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
     }
     scene.set_particle_contact(0..count, own).unwrap();
@@ -96,20 +97,50 @@ fn weightless(substeps: u32) -> Settings {
 fn the_margin_changes_nothing_among_clouds_of_particles() {
     for (count, speed) in [(700, 0.4), (700, 1.5), (5000, 0.8)] {
         let name = format!("{count} particles at {speed} m/s");
-        assert_the_margin_changes_nothing(&name, &clouds(count, speed), weightless(8), 5.0, &[0.35, 0.6, 0.9], 12);
+        assert_the_margin_changes_nothing(&name, &clouds(count, speed, 0.0), weightless(8), 5.0, &[0.35, 0.6, 0.9], 12);
     }
 }
 
 /// As two that both cross more than half the margin in a substep may miss each other, the margins are wide enough for all but one. One is faster than a margin in a substep for a while: then all look, and later again only those that must.
 #[test]
 fn the_margin_changes_nothing_where_something_is_shot_through() {
-    let mut scene = clouds(2000, 0.5);
+    let mut scene = clouds(2000, 0.5, 0.0);
     let shot = Particle { position: [-0.5, 0.2, 0.2], velocity: [60.0, 1.0, 0.5], ..Particle::default() };
     let shot = scene.add_particle(shot).unwrap();
     let own =
         scene.add_contact_material(ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() }).unwrap();
     scene.set_particle_contact(shot..shot + 1, own).unwrap();
     assert_the_margin_changes_nothing("a shot", &scene, weightless(8), 5.0, &[0.35, 0.6, 0.9], 8);
+}
+
+/// While all fall by several thicknesses in a substep, what is shot meets what falls beside it, not what stands where it was.
+#[test]
+fn a_shot_through_what_falls_hits() {
+    const FALL: f32 = -8.0 * THICKNESS * 120.0;
+    const SHOT: f32 = 5.0 * THICKNESS * 120.0;
+    let gpu = common::gpu();
+    for level in [SelfCollisionLevel::Particles, SelfCollisionLevel::Surfaces] {
+        let mut scene = Scene::new();
+        let own = ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() };
+        let own = scene.add_contact_material(own).unwrap();
+        let mut add = |position, side| {
+            let velocity = [side, FALL, 0.0];
+            scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap()
+        };
+        add([-2.5 * THICKNESS, 0.0, 0.0], SHOT);
+        let target = add([0.0; 3], 0.0) as usize;
+        // What all travel is what these do.
+        for index in 0..98 {
+            add([0.0, 0.0, 2.0 + index as f32], 0.0);
+        }
+        scene.set_particle_contact(0..100, own).unwrap();
+        let own = SelfCollision { level, margin: 0.5, ..SelfCollision::default() };
+        for mut player in common::players(&gpu, &scene, Settings { self_collision: Some(own), ..weightless(2) }) {
+            player.step(1);
+            let along = player.velocities()[target][0];
+            assert!((along - 0.5 * SHOT).abs() < 0.05 * SHOT, "{}, {level:?}: {along}", player.name());
+        }
+    }
 }
 
 #[test]
@@ -127,7 +158,7 @@ fn the_margin_changes_nothing_in_a_heap() {
 fn who_looks_agrees() {
     let gpu = common::gpu();
     for (scene, settings) in
-        [(clouds(400, 0.6), weightless(8)), (heap(14), Settings { substeps: 10, ..Settings::default() })]
+        [(clouds(400, 0.6, 0.0), weightless(8)), (heap(14), Settings { substeps: 10, ..Settings::default() })]
     {
         let own = SelfCollision { margin: 0.3, ..SelfCollision::default() };
         let settings = Settings { self_collision: Some(own), ..settings };
@@ -145,7 +176,7 @@ fn who_looks_agrees() {
 #[test]
 fn places_that_become_vacant_are_filled() {
     let gpu = common::gpu();
-    let scene = clouds(3000, 1.0);
+    let scene = clouds(3000, 1.0, 0.0);
     let own = SelfCollision { margin: 0.5, pairs_per_particle: 12, ..SelfCollision::default() };
     let mut solver = common::solver(&gpu, &scene, Settings { self_collision: Some(own), ..weightless(8) });
     let mut most = 0;
@@ -158,4 +189,38 @@ fn places_that_become_vacant_are_filled() {
     }
     let report = solver.read_contacts().unwrap();
     assert!(report.searches > 100 && most > 500, "{report:?}");
+}
+
+/// What found no room in a crowd is sought again as soon as anything is, though nothing of its own has changed.
+#[test]
+fn what_found_no_room_is_found_later() {
+    const CROWD: u32 = 900;
+    let gpu = common::gpu();
+    let mut scene = clouds(CROWD, 0.0, 0.0);
+    let own =
+        scene.add_contact_material(ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() }).unwrap();
+    // Elsewhere pairs sail towards each other for a tenth of a second.
+    for index in 0..100 {
+        let side = if u32::is_multiple_of(index, 2) { -1.0 } else { 1.0 };
+        let position = [5.0 + 0.03 * side, (index / 2) as f32, 5.0];
+        let velocity = [-0.2 * side, 0.0, 0.0];
+        scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
+    }
+    scene.set_particle_contact(CROWD..CROWD + 100, own).unwrap();
+    let own = SelfCollision { margin: 6.0, pairs_per_particle: 1, ..SelfCollision::default() };
+    let settings = Settings { self_collision: Some(own), ..weightless(8) };
+    for mut player in common::players(&gpu, &scene, settings) {
+        player.step(1);
+        // One of the crowd stays; the others are far from each other.
+        let apart: Vec<[f32; 3]> = (0..CROWD).map(|index| [0.0, 0.0, -10.0 * index as f32]).collect();
+        player.set_positions(0, &apart);
+        for step in 0..30 {
+            player.step(1);
+            let positions = player.positions();
+            for pair in positions[CROWD as usize..].chunks(2) {
+                let gap = pair[1][0] - pair[0][0];
+                assert!(gap > 0.99 * THICKNESS, "{}, step {step}: {gap}", player.name());
+            }
+        }
+    }
 }

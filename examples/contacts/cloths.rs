@@ -91,6 +91,8 @@ fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32
         substeps: 50,
         damping: AIR,
         margin: Some(0.5),
+        // Cloth lists a quarter of a pair a particle; the default would not fit into 128 MiB for a million.
+        pairs_per_particle: (columns * rows > 400_000).then_some(4),
         check: Box::new(move |report| {
             crossed(report)?;
             let deepest = report.figures["deepest_penetration"].as_f64();

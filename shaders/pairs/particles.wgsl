@@ -10,7 +10,11 @@
 const ROWS = 1u;
 
 fn all_look() -> bool {
-    return atomicLoad(&contact_status.stale) == ALL || atomicLoad(&contact_status.hurried) == 1u;
+    return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
+}
+
+fn cell_scale(kind: u32) -> f32 {
+    return contact_params.inverse_cell;
 }
 
 // Whether what is sorted looks for others itself.
@@ -20,7 +24,8 @@ fn looks(row: vec4u) -> bool {
 
 fn element(particle: u32) -> Element {
     let own = watched[particle];
-    let start = opaque(own.place - own.displacement, params.zero);
+    // Against the others, who travelled with the drift.
+    let start = opaque(own.place - opaque(own.displacement - contact_status.drift, params.zero), params.zero);
     let moves_fast = all_look() && own.horizon == 0u
         && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
     let segment = array(own.place, select(own.place, start, moves_fast));

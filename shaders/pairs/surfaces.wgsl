@@ -11,6 +11,10 @@ fn all_look() -> bool {
     return true;
 }
 
+fn cell_scale(kind: u32) -> f32 {
+    return inverse_cell(contact_params.reach, contact_params.radii[kind], params.zero);
+}
+
 // Whether what is sorted looks for others itself.
 fn looks(row: vec4u) -> bool {
     return true;
@@ -28,12 +32,15 @@ fn element(particles: vec3u, arity: u32) -> Element {
         contact = contact_particles[particles.x];
     }
     let horizon = contact_status.horizon;
-    let way = array(center(there[0], there[1], there[2], arity), center(x[0], x[1], x[2], arity));
-    if horizon == 0u && is_fast(way[0] - way[1], contact_status.drift, contact_params.margin, params.zero) {
-        return Element(particles, way[0], way, true, horizon, contact);
+    let end = opaque(center(there[0], there[1], there[2], arity), params.zero);
+    let d = opaque(end - center(x[0], x[1], x[2], arity), params.zero);
+    if horizon == 0u && is_fast(d, contact_status.drift, contact_params.margin, params.zero) {
+        // Against the others, who travelled with the drift.
+        let start = opaque(end - opaque(d - contact_status.drift, params.zero), params.zero);
+        return Element(particles, end, array(end, start), true, horizon, contact);
     }
     let segment = array(there[0], there[select(0u, 1u, arity == 1u)]);
-    return Element(particles, way[0], segment, false, horizon, contact);
+    return Element(particles, end, segment, false, horizon, contact);
 }
 
 fn other_at(place: u32) -> Other {

@@ -26,7 +26,8 @@ struct ContactParams {
     sums_first: u32,
     worn_first: u32,
     nearby_first: u32,
-    padding: vec2u,
+    inverse_coarse: f32,
+    inverse_cell: f32,
     // half the thickness (bits), groups, touches, 0
     materials: array<vec4u, 16>,
     // by material and material: static and kinetic friction, restitution, 0
@@ -64,7 +65,7 @@ struct ContactStatus {
     now: u32,
     // WORN or ALL where the list of pairs no longer holds.
     stale: atomic<u32>,
-    // 1 where anything is so fast that all is to be searched at once.
+    // 1 where anything is so fast in this substep that all is to be sought anew, if anything is.
     hurried: atomic<u32>,
     // Substeps for which the list holds, if nothing is deflected. Of particles alone each has its own.
     horizon: u32,
@@ -97,13 +98,19 @@ struct ContactStatus {
     triangle_radius: atomic<u32>,
     // The latter, as it was at the last search.
     sorted_radius: f32,
-    padding: vec2u,
+    // 1 where pairs found no room: then the next search is for all.
+    overfull: u32,
+    padding: u32,
 }
 
 // Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
 const HOLDS = 0u;
 const WORN = 1u;
 const ALL = 2u;
+
+fn is_for_all(stale: u32, hurried: u32, overfull: u32) -> bool {
+    return stale == ALL || hurried == 1u || overfull == 1u;
+}
 
 // Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it
 // holds.

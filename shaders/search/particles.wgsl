@@ -13,13 +13,13 @@
 //
 // A row a sorted particle: where it is to be (bits), and its index, with the uppermost bits where it moves fast, and where it looks.
 
-// The particles that are near those that look, with the uppermost bit where they look themselves; then those that look.
+// The particles that are near those that look, marked by LOOKS where they look themselves; then those that look.
 @group(0) @binding(9) var<storage, read_write> lists: array<u32>;
 
 const SHARE = 16u;
 
 fn searches_all() -> bool {
-    return atomicLoad(&contact_status.stale) == ALL || atomicLoad(&contact_status.hurried) == 1u;
+    return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
 }
 
 fn coarse_cell(place: vec3f) -> vec3u {
@@ -29,7 +29,7 @@ fn coarse_cell(place: vec3f) -> vec3u {
 // A row of marks, turned by one either way: the grid repeats itself.
 fn turned(row: u32) -> u32 {
     let last = contact_params.coarse - 1u;
-    return row << 1u | row >> last | row >> 1u | row << last;
+    return (row << 1u) | (row >> last) | (row >> 1u) | (row << last);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -60,7 +60,7 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
 // Whether a coarse cell has its mark among those that begin there.
 fn is_marked(first: u32, cell: vec3u) -> bool {
     let row = atomicLoad(&cells[first + cell.y + contact_params.coarse * cell.z]);
-    return (row >> cell.x & 1u) == 1u;
+    return ((row >> cell.x) & 1u) == 1u;
 }
 
 fn looks_in(cell: vec3u) -> bool {
@@ -68,8 +68,7 @@ fn looks_in(cell: vec3u) -> bool {
 }
 
 fn cell_of(place: vec3f) -> u32 {
-    let scale = inverse_cell(contact_params.reach, 0.0, params.zero);
-    return hash_cell(cell_at(place, scale), contact_params.table_size);
+    return hash_cell(cell_at(place, contact_params.inverse_cell), contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -102,7 +101,7 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
     var slot = atomicAdd(&contact_status.nearby_count, countOneBits(nearby));
     while nearby != 0u {
         let n = firstTrailingBit(nearby);
-        lists[slot] = elements[first + n].x | select(0u, FAST, (looking >> n & 1u) == 1u);
+        lists[slot] = elements[first + n].x | select(0u, LOOKS, ((looking >> n) & 1u) == 1u);
         slot += 1u;
         nearby &= nearby - 1u;
     }
@@ -120,7 +119,7 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
     if holds() || i >= atomicLoad(&contact_status.nearby_count) {
         return;
     }
-    let own = watched[lists[i] & ~FAST];
+    let own = watched[lists[i] & ~LOOKS];
     let place = way_of(own, contact_status.now, params.zero);
     atomicAdd(&cells[cell_of(place)], 1u);
     widen_bounds(coarse_index(coarse_cell(place), contact_params.coarse), own.displacement);
@@ -151,7 +150,7 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let row = lists[i];
-    let particle = row & ~FAST;
+    let particle = row & ~LOOKS;
     let looks = row != particle;
     let own = watched[particle];
     let place = way_of(own, contact_status.now, params.zero);
@@ -163,7 +162,7 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     if looks {
         watched[particle].horizon = horizon;
     }
-    // Else nothing is.
+    // In other searches ways are short enough for the cells around.
     let moves_fast = searches_all() && horizon == 0u
         && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
     let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);

@@ -13,11 +13,11 @@ pub struct ColliderForce {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ContactReport {
-    /// Pairs that the last search has listed.
+    /// Pairs in the list.
     pub pairs: u32,
     /// Pairs that met in the last substep.
     pub contacts: u32,
-    /// The most pairs that a search has listed.
+    /// The most pairs that were in it.
     pub most_pairs: u32,
     /// The most pairs that met in a substep.
     pub most_contacts: u32,

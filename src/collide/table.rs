@@ -210,7 +210,9 @@ pub(crate) struct ContactParams {
     /// each row of cells along x.
     pub worn_first: u32,
     pub nearby_first: u32,
-    pub padding: [u32; 2],
+    /// 1/the edges of the cells of both grids where nothing but particles touches [1/m].
+    pub inverse_coarse: f32,
+    pub inverse_cell: f32,
     /// Half the thickness \[m\] (bits), groups, touches, 0.
     pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
     /// By material and material: static and kinetic friction, restitution, 0.
@@ -259,8 +261,9 @@ impl ContactParams {
         let capacity = |count: u64| count.min(u64::from(u32::MAX / 64)) as u32;
         let (table_size, tables) = (largest.max(64).next_power_of_two(), if surfaces { 3 } else { 1 });
         // Where many particles are they take much room, and what repeats itself within it would be taken to be near.
-        let coarse = if edge_first > 4096 { 32u32 } else { 16 };
+        let coarse = if edge_first > 4096 && !surfaces { 32u32 } else { 16 };
         let sums_first = tables * table_size + COARSE_WORDS * coarse.pow(3);
+        let reach = thickness + 2.0 * margin;
         let worn_first = sums_first + tables * table_size / BLOCK;
         Self {
             collider_count: colliders.len() as u32,
@@ -280,14 +283,15 @@ impl ContactParams {
             alone_end: edge_first,
             pair_capacity: capacity(pairs),
             contact_capacity: capacity(pairs.div_ceil(2).max(64)),
-            reach: thickness + 2.0 * margin,
+            reach,
             anchored: u32::from(anchored),
             coarse,
             radii: contacting.radii,
             sums_first,
             worn_first,
             nearby_first: worn_first + coarse.pow(2),
-            padding: [0; 2],
+            inverse_coarse: inverse_coarse(reach),
+            inverse_cell: inverse_cell(reach),
             materials,
             friction,
         }
@@ -314,13 +318,12 @@ impl ContactParams {
 
     /// 1/the edge of a cell of the grid in which elements stand whose centers are so much farther apart than they are \[m\].
     pub fn inverse_cell(&self, radius: f32) -> f32 {
-        // A thousandth, so that rounding of a place to its cell hides nothing.
-        1.0 / ((self.reach + radius) * 1.001)
+        inverse_cell(self.reach + radius)
     }
 
     /// 1/the edge of a cell of the coarse grid [1/m].
     pub fn inverse_coarse(&self, radius: f32) -> f32 {
-        1.0 / (3.0 * (self.reach + radius))
+        inverse_coarse(self.reach + radius)
     }
 
     /// For how many substeps a list holds in which relative displacements are at most `local` among what is near, and at most
@@ -341,4 +344,13 @@ impl ContactParams {
     pub fn friction(&self, a: u32, b: u32) -> [f32; 4] {
         self.friction[a as usize * MAX_CONTACT_MATERIALS + b as usize]
     }
+}
+
+fn inverse_cell(reach: f32) -> f32 {
+    // A thousandth, so that rounding of a place to its cell hides nothing.
+    1.0 / (reach * 1.001)
+}
+
+fn inverse_coarse(reach: f32) -> f32 {
+    1.0 / (3.0 * reach)
 }

@@ -23,6 +23,7 @@
 //! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |
 
 use super::pipelines::SPAN_STRIDE;
+use crate::collide::SelfCollisionLevel;
 use crate::controls::{Controls, Params, Target};
 use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
@@ -481,7 +482,10 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
 fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u64) -> wgpu::Limits {
     let particles = scene.particle_count() as u64;
     let tethers = tether_count(scene) * 8;
-    let sizes = [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, particles * 16];
+    // What happens to each at colliders.
+    let touches = if scene.colliders().is_empty() { 0 } else { particles * 80 };
+    let sizes =
+        [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, touches, particles * 16];
     // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let overflow = u64::from(set.overflow_count(scene.particle_count()));
@@ -506,8 +510,10 @@ fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u6
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
     let contacts = settings.self_collision.map_or(0, |own| {
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
-        // Half as many contacts as pairs, of three times the size; and six elements a particle of a closed mesh, with the wings of three.
-        (pairs * 24).max(scene.particle_count() as u64 * 144)
+        // Six elements a particle of a closed mesh, with the wings of three; or where each particle was to be.
+        let most = if own.level == SelfCollisionLevel::Surfaces { 144 } else { 32 };
+        // Half as many contacts as pairs, of three times the size.
+        (pairs * 24).max(scene.particle_count() as u64 * most)
     });
     let make = || Whole::new(&scene.constraints, scene.particle_count(), &[], MOST_SHARED);
     let whole = settings.whole().then(make).flatten().map_or(0, |whole| {

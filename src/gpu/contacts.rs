@@ -10,14 +10,14 @@
 //! | status | counts | watch, search, pairs, contacts | the same, the host |
 //! | elements | three particles and a type | – | search, pairs |
 //! | cells, sorted | the grid | search; marks: watch | pairs |
-//! | watched | where each particle was to be when it last looked for others | search | watch, pairs |
-//! | lists | particles that look for others, and those near them | search | pairs |
+//! | watched | where each particle was to be when it last looked for others | search | watch, pairs, crossings |
+//! | lists | particles that look for others, and those near them | search | search, pairs |
 //! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts |
 //! | meetings | n and c₀, b, particles | contacts | separate |
 //! | dispatches | workgroups of the search; of contacts, separate; of rounds of divide | watch, ready, truncate | – |
 //! | corrections | three sums and a count, `i32`; then cuts | watch, contacts, separate, settle, divide | separate, settle, truncate |
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
-//! | late_dispatches | workgroups of rounds of truncate, or of pairs and fill of particles | ready, divide, search_prune | – |
+//! | late_dispatches | workgroups of rounds of truncate, or of pairs, count and fill of particles | ready, divide, search_prune | – |
 
 use super::buffers::{Buffers, Maker};
 use super::guarded;
@@ -62,7 +62,8 @@ pub(super) struct ContactStatus {
     pub edge_radius: u32,
     pub triangle_radius: u32,
     pub sorted_radius: f32,
-    pub padding: [u32; 2],
+    pub overfull: u32,
+    pub padding: u32,
 }
 
 impl ContactStatus {
@@ -95,7 +96,8 @@ impl ContactStatus {
         edge_radius: 0,
         triangle_radius: 0,
         sorted_radius: 0.0,
-        padding: [0; 2],
+        overfull: 0,
+        padding: 0,
     };
 
     pub fn report(&self) -> ContactReport {
@@ -166,7 +168,7 @@ pub(super) struct Pairing {
     /// Workgroups of the three searches for pairs, or of particles of prune, then of contacts and separate, of further rounds of divide, of untangle: 12 bytes
     /// each.
     dispatches: wgpu::Buffer,
-    /// Those of passes whose size is known only while those are in use: rounds of truncate, or of particles pairs and fill.
+    /// Those of passes whose size is known only while those are in use: rounds of truncate, or of particles pairs, count and fill.
     late_dispatches: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     bytes: u64,
@@ -313,9 +315,14 @@ impl Contacts {
         let count = controls.scene.particle_count() as u64;
         let contacting = &controls.cooked.contacting;
         let only_particles = figures.level == 1;
-        let wings = if only_particles { &[] } else { contacting.wings.as_slice() };
+        // Where only particles touch, nothing else is looked for.
+        let (elements, wings) = if only_particles {
+            (&contacting.elements[..figures.alone_end as usize], [].as_slice())
+        } else {
+            (contacting.elements.as_slice(), contacting.wings.as_slice())
+        };
         let wings = wings.iter().map(|&[left, right]| [left, right, 0, 0]);
-        let rows: Vec<[u32; 4]> = contacting.elements.iter().copied().chain(wings).collect();
+        let rows: Vec<[u32; 4]> = elements.iter().copied().chain(wings).collect();
         let elements = maker.filled(queue, "elements", &rows, storage)?;
         let inserted = u64::from(figures.insert_end - figures.insert_first);
         let cells = maker.filled(queue, "cells", &figures.no_cells(), storage)?;

@@ -139,7 +139,8 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             sums_first,
             worn_first,
             nearby_first,
-            padding,
+            inverse_coarse,
+            inverse_cell,
             materials,
             friction
         })
@@ -192,6 +193,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             edge_radius,
             triangle_radius,
             sorted_radius,
+            overfull,
             padding
         })
     );

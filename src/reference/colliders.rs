@@ -85,6 +85,7 @@ impl Reference {
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         self.controls.set_contact_material(id, material)?;
         self.upload();
+        self.mark_stale();
         Ok(())
     }
 
@@ -109,6 +110,7 @@ impl Reference {
         }
         self.collider_forces.resize(rows.len(), [Vec3::ZERO; 2]);
         self.upload();
+        self.mark_stale();
     }
 
     pub(super) fn reset_contacts(&mut self) {

@@ -23,6 +23,8 @@ pub(super) struct Contacts {
     pub stale: Staleness,
     /// Whether anything is so fast that all is to be searched at once.
     pub hurried: bool,
+    /// Whether pairs found no room: then the next search is for all.
+    pub overfull: bool,
     /// Coarse cells in which particles are to look for others.
     pub worn: HashSet<[i32; 3]>,
     /// Substeps for which the list holds, if nothing is deflected. Of particles alone each has its own.
@@ -186,6 +188,7 @@ impl Reference {
         let lost = pairs.len().saturating_sub(params.pair_capacity as usize);
         pairs.truncate(params.pair_capacity as usize);
         self.contacts.lost += lost as u32;
+        self.contacts.overfull = lost > 0;
         self.contacts.pairs = pairs;
     }
 
@@ -246,7 +249,7 @@ impl Reference {
                 self.contacts.watched[i].horizon = horizon;
             }
             let is_fast = all && horizon == 0 && self.is_fast(d);
-            let segment = if is_fast { [center, center - d] } else { [center; 2] };
+            let segment = if is_fast { [center, center - (d - self.contacts.drift)] } else { [center; 2] };
             let particles = [i as u32; 3];
             elements.push(Element {
                 index,
@@ -264,7 +267,7 @@ impl Reference {
     }
 
     fn searches_all(&self) -> bool {
-        self.contacts.stale == Staleness::All || self.contacts.hurried
+        self.contacts.stale == Staleness::All || self.contacts.hurried || self.contacts.overfull
     }
 
     /// The particles that touch anything, in the order of their elements.
@@ -322,7 +325,7 @@ impl Reference {
         let mut bounds: HashMap<[i32; 3], Bounds> = HashMap::new();
         let mut fastest = 0f32;
         for &(place, d) in moving {
-            let quanta = (d * params.inverse_quantum).to_array();
+            let quanta = ((d - self.contacts.drift) * params.inverse_quantum).to_array();
             let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
             let cell = coarse_at(place, scale, params.coarse);
             let [low, high] = bounds.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
@@ -360,6 +363,8 @@ impl Reference {
         let (start, center) = (center(x, of), center(there, of));
         let horizon = self.contacts.horizon;
         let is_fast = horizon == 0 && self.is_fast(center - start);
+        // Against the others, who travelled with the drift.
+        let start = center - ((center - start) - self.contacts.drift);
         let segment = if is_fast { [center, start] } else { [there[0], there[1]] };
         Element { index, particles, of, center, half: there[1] - center, segment, is_fast, looks: true, horizon }
     }

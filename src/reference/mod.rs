@@ -268,6 +268,10 @@ impl Reference {
         self.params = self.controls.params();
         self.materials = self.controls.scaled_materials();
         self.contact_params = self.controls.contact_params();
+    }
+
+    /// What was listed by other figures may not hold.
+    fn mark_stale(&mut self) {
         self.contacts.stale = contacts::Staleness::All;
     }
 
@@ -308,6 +312,7 @@ impl Reference {
         }
         self.make_impulses();
         self.upload();
+        self.mark_stale();
         Ok(())
     }
 

@@ -248,6 +248,7 @@ pub trait Player {
     fn rotations(&self) -> Vec<[f32; 4]>;
     fn set_settings(&mut self, settings: Settings);
     fn set_material(&mut self, id: MaterialId, material: Material);
+    fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]);
     fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]);
     fn set_target(&mut self, particle: u32, position: [f32; 3]);
     fn pin(&mut self, particles: &[u32]);
@@ -285,6 +286,9 @@ impl Player for Reference {
     }
     fn set_material(&mut self, id: MaterialId, material: Material) {
         self.set_material(id, material).unwrap();
+    }
+    fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) {
+        self.set_positions(first, positions).unwrap();
     }
     fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) {
         self.set_velocities(first, velocities).unwrap();
@@ -348,6 +352,9 @@ impl Player for OnGpu<'_> {
     }
     fn set_material(&mut self, id: MaterialId, material: Material) {
         self.solver.set_material(id, material).unwrap();
+    }
+    fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) {
+        self.solver.set_positions(first, positions).unwrap();
     }
     fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) {
         self.solver.set_velocities(first, velocities).unwrap();

@@ -153,11 +153,11 @@ pub(super) enum LevelFile {
 pub(super) struct FiguresFile {
     /// What is kept apart from what. Default "particles".
     pub level: LevelFile,
-    /// The margin of the search, in thicknesses, 0.05 to 10. Default 1, of "surfaces" 0.5.
+    /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.9, of "surfaces" 0.5.
     pub margin: Option<f32>,
-    /// Sweeps over the contacts in a substep, 1 to 64. Default 1, of "surfaces" 2.
+    /// Sweeps over the contacts in a substep, 1 to 64. Default 1, of "surfaces" 4.
     pub iterations: Option<u32>,
-    /// Room for pairs, by particle, 1 to 256. Default 12, of "surfaces" 32.
+    /// Room for pairs, by particle, 1 to 256. Default 12, of "surfaces" 48.
     pub pairs_per_particle: Option<u32>,
 }
 
