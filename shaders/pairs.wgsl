@@ -6,7 +6,7 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
-// Where the next cell begins; then the coarse grid: see search.wgsl.
+// Where the next cell begins; then the coarse grid, and the rough places of the sorted elements: see search.wgsl.
 @group(0) @binding(2) var<storage, read> cells: array<u32>;
 @group(0) @binding(3) var<storage, read> sorted: array<vec4u>;
 // place at rest (bits), contact material and body
@@ -41,7 +41,7 @@ struct Other {
     half: vec3f,
 }
 
-// Others that are near, in runs of 32 places among the sorted: the first place, and a bit for each. What costs much is done only once many
+// Others that may be near, in runs of 32 places among the sorted: the first place, and a bit for each. What costs much is done only once many
 // are found: software drivers run through all of a loop's body in each of its turns, and write what is private lane by lane.
 const RUNS = 24u;
 var<private> found: array<vec2u, RUNS>;
@@ -104,9 +104,10 @@ fn are_neighbours(left: vec4u, right: vec4u) -> bool {
     return (left.w >> 8u) == (right.w >> 8u) && apart < 1.5 * thickness_of(left, right);
 }
 
-// The second look, with few loads: whether an element is to be found, and the gap of edges, that of particles at rest.
-fn is_near(query: Element, other: Other) -> bool {
-    if !finds(query, other) {
+// The second look, with few loads: whether an element is within reach and to be found, and the gap of edges, that of particles at rest.
+fn is_near(query: Element, other: Other, reach: f32) -> bool {
+    let apart = from_segment(query.segment, other.center, params.zero);
+    if !(dot(apart, apart) < reach * reach) || !finds(query, other) {
         return false;
     }
     if KIND == PARTICLES {
@@ -124,13 +125,9 @@ fn is_near(query: Element, other: Other) -> bool {
     return query.is_fast || closest(KIND, p, params.zero).distance < contact_params.reach;
 }
 
-// Whether an other is higher up in z, and so finds the element itself, by its first row among the sorted: known before anything else of it.
-fn is_left_to(query: Element, row: vec4u) -> bool {
-    if KIND == VERTEX_TRIANGLE {
-        return false;
-    }
-    let neither_is_fast = !query.is_fast && (row.w & FAST) == 0u;
-    return neither_is_fast && looks(row) && bitcast<f32>(row.z) > query.center.z;
+// Whether an other finds the element itself if it is higher up in z, by its word among the rough places.
+fn may_find(query: Element, rough: u32) -> bool {
+    return KIND != VERTEX_TRIANGLE && !query.is_fast && (rough & FAST) == 0u && looks(rough);
 }
 
 fn list(query: Element, other: Other) {
@@ -204,8 +201,30 @@ fn look_around(query: Element) {
         size = vec3u(3u);
         atomicAdd(&contact_status.lost, 1u);
     }
+    // Rough places repeat themselves: so many cells at a time are told apart.
+    let parts = (size + MOST_ACROSS - 1u) / MOST_ACROSS;
+    for (var part = 0u; part < parts.x * parts.y * parts.z; part++) {
+        let corner = MOST_ACROSS * vec3u(part % parts.x, (part / parts.x) % parts.y, part / (parts.x * parts.y));
+        look_into(query, reach, scale, low + vec3i(corner), min(size - corner, vec3u(MOST_ACROSS)));
+    }
+}
+
+const MOST_ACROSS = 15u;
+
+fn look_into(query: Element, reach: f32, scale: f32, low: vec3i, size: vec3u) {
+    let kind = PARTNER[KIND];
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
     let size_of_table = contact_params.table_size;
+    let rough_first = contact_params.nearby_first + contact_params.coarse * contact_params.coarse;
+    // In 64ths of a cell, from the lowest corner on.
+    let origin = vec3f(low);
+    let segment = array(64.0 * (query.segment[0] * scale - origin), 64.0 * (query.segment[1] * scale - origin));
+    let height = 64.0 * (query.center.z * scale - origin.z);
+    let base = bitcast<vec3u>(low) << vec3u(6u);
+    // A rough place stands for the middle of a 64th; far from the origin all of them are less exact.
+    let far = abs(origin);
+    let slack = 1.0 + 4e-5 * max(max(far.x, far.y), far.z);
+    let near = 64.0 * reach * scale + slack;
     // As many turns as it takes to look at all that is near, RUNS at a time; then k, x and how many of a row are done stay.
     var looked = 0u;
     var k = 0u;
@@ -214,8 +233,8 @@ fn look_around(query: Element) {
     while k < size.y * size.z {
         var runs = 0u;
         while k < size.y * size.z && runs < RUNS {
-            let row = low + vec3i(0, vec2i(vec2u(k % size.y, k / size.y)));
-            let first = hash_cell(row, size_of_table);
+            let across = vec2u(k % size.y, k / size.y);
+            let first = hash_cell(low + vec3i(0, vec2i(across)), size_of_table);
             while x < size.x && runs < RUNS {
                 // The cells of a row lie one after another, or where the table ends in two parts.
                 let entry = (first + x) & (size_of_table - 1u);
@@ -225,7 +244,6 @@ fn look_around(query: Element) {
                     start = cells[table + entry - 1u];
                 }
                 var end = cells[table + entry + part - 1u];
-                let first_x = row.x + i32(x);
                 // No thread looks at more than it may.
                 looked += select(0u, end - start, done == 0u);
                 if looked > MOST_OTHERS {
@@ -235,13 +253,13 @@ fn look_around(query: Element) {
                 let count = min(end - min(start, end), 32u);
                 var bits = 0u;
                 for (var n = 0u; n < count; n++) {
-                    let sorted_row = sorted[ROWS * (start + n)];
-                    let middle = bitcast<vec3f>(sorted_row.xyz);
-                    let cell = cell_at(middle, scale);
-                    let apart = from_segment(query.segment, middle, params.zero);
+                    let rough = cells[rough_first + start + n];
+                    let place = (vec3u(rough, rough >> 10u, rough >> 20u) - base) & vec3u(1023u);
+                    let apart = from_segment(segment, vec3f(place) + 0.5, params.zero);
                     // Other cells may have the same entry.
-                    if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
-                        && dot(apart, apart) < reach * reach && !is_left_to(query, sorted_row) {
+                    let is_here = (place.y >> 6u) == across.x && (place.z >> 6u) == across.y && (place.x >> 6u) - x < part;
+                    if is_here && dot(apart, apart) < near * near
+                        && !(f32(place.z) > height + slack && may_find(query, rough)) {
                         bits |= 1u << n;
                     }
                 }
@@ -263,7 +281,7 @@ fn look_around(query: Element) {
         var stays = 0u;
         while run < runs {
             let n = firstTrailingBit(bits);
-            if is_near(query, other_at(found[run].x + n)) {
+            if is_near(query, other_at(found[run].x + n), reach) {
                 stays |= 1u << n;
             }
             bits &= bits - 1u;

@@ -31,9 +31,8 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
     }
     let count = contact_status.pair_count;
     let crossings = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
-    // Each crossing is two contacts.
-    let groups = workgroups(count + 2u * crossings, WORKGROUP_SIZE);
-    let tangled = workgroups(crossings, WORKGROUP_SIZE);
+    let groups = workgroups(count, WORKGROUP_SIZE);
+    let tangled = workgroups(max(crossings, 1u), WORKGROUP_SIZE);
     dispatches[0] = 0u;
     dispatches[3] = 0u;
     dispatches[6] = 0u;

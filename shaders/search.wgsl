@@ -12,7 +12,8 @@
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
 // three particles, type
 @group(0) @binding(4) var<storage, read> elements: array<vec4u>;
-// The entries of the grid, the coarse grid, the sums of blocks, and the marks of coarse cells: see ContactParams.
+// The entries of the grid, the coarse grid, the sums of blocks, the marks of coarse cells (see ContactParams), and the rough places of the
+// sorted elements.
 @group(0) @binding(5) var<storage, read_write> cells: array<atomic<u32>>;
 // By rows; which ones, search/surfaces.wgsl and search/particles.wgsl say.
 @group(0) @binding(6) var<storage, read_write> sorted: array<vec4u>;
@@ -130,6 +131,11 @@ fn around(here: vec3u, k: u32) -> u32 {
     let size = contact_params.coarse;
     let c = (here + vec3u(k % 3u, (k / 3u) % 3u, k / 9u) + (size - 1u)) & vec3u(size - 1u);
     return coarse(coarse_index(c, size));
+}
+
+// Behind the marks of coarse cells, by place among the sorted elements.
+fn set_rough_place(place: u32, word: u32) {
+    atomicStore(&cells[contact_params.nearby_first + contact_params.coarse * contact_params.coarse + place], word);
 }
 
 // How differently the particles in and around a coarse cell move, at most [m].

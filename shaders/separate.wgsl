@@ -1,7 +1,7 @@
 // The corrections of contacts, normal and by friction: a particle with n contacts counts as n particles of an n-th of its mass
 // (Tonge, Benevolenski, Voroshilov 2012), so that all contacts are solved at once. Each correction is rounded to a whole number of
 // quanta, and whole numbers have the same sum in any order.
-// One thread a pair, of which those do something that have a contact. Reads contacts, displacements. Adds to the corrections of its
+// One thread a contact, or, of particles, a pair. Reads contacts, displacements. Adds to the corrections of its
 // contact's particles.
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -1,6 +1,7 @@
 // What pushes edges out of the triangles that they still pass through, as contacts: the particles of the edge are to go on along the
 // gradient of the length of the intersection, as fast as overlap is taken back; see src/collide/crossing.rs.
-// One thread a crossing. Reads crossings, positions. Writes contacts, in any order; counts the contacts of each particle.
+// One thread a crossing, and at least one. Reads crossings, positions. Writes contacts, in any order; counts the contacts of each particle.
+// Then all contacts are known, and how many threads look at them.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -11,11 +12,23 @@
 @group(0) @binding(4) var<storage, read_write> meetings: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
+// Workgroups of truncate, by round, and of separate.
+@group(0) @binding(7) var<storage, read_write> late_dispatches: array<u32>;
+
+// Where those of separate stand.
+override SEPARATE: u32 = 0u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn untangle(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
-    if place >= min(atomicLoad(&contact_status.crossing_count), params.particle_count) {
+    let count = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
+    if place == 0u {
+        // Those that the others add meanwhile are in it once or twice.
+        let groups = workgroups(atomicLoad(&contact_status.contact_count) + 2u * count, WORKGROUP_SIZE);
+        late_dispatches[SEPARATE] = groups.x;
+        late_dispatches[SEPARATE + 1u] = groups.y;
+    }
+    if place >= count {
         return;
     }
     let row = params.particle_count + 8u * place;

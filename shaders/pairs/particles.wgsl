@@ -18,8 +18,8 @@ fn cell_scale(kind: u32) -> f32 {
 }
 
 // Whether what is sorted looks for others itself.
-fn looks(row: vec4u) -> bool {
-    return (row.w & LOOKS) != 0u;
+fn looks(word: u32) -> bool {
+    return (word & LOOKS) != 0u;
 }
 
 fn element(particle: u32) -> Element {
@@ -35,7 +35,7 @@ fn element(particle: u32) -> Element {
 fn other_at(place: u32) -> Other {
     let row = sorted[place];
     let particle = row.w & ~(FAST | LOOKS);
-    return Other(bitcast<vec3f>(row.xyz), vec3u(particle), (row.w & FAST) != 0u, looks(row), vec3f());
+    return Other(bitcast<vec3f>(row.xyz), vec3u(particle), (row.w & FAST) != 0u, looks(row.w), vec3f());
 }
 
 fn displacement_of(particle: u32) -> vec3f {

@@ -16,7 +16,7 @@ fn cell_scale(kind: u32) -> f32 {
 }
 
 // Whether what is sorted looks for others itself.
-fn looks(row: vec4u) -> bool {
+fn looks(word: u32) -> bool {
     return true;
 }
 

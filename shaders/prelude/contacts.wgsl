@@ -223,6 +223,15 @@ fn cell_at(center: vec3f, inverse_cell: f32) -> vec3i {
     return vec3i(clamp(floor(center * inverse_cell), vec3f(-1e9), vec3f(1e9)));
 }
 
+// Of a place in the grid, the cell and the 64th of it along each axis, 10 bits each: it repeats itself after 16 cells. By this word an
+// element is looked at first. They lie in the order of the sorted elements behind the marks of coarse cells.
+fn rough_place(place: vec3f, inverse_cell: f32) -> u32 {
+    let cell = cell_at(place, inverse_cell);
+    let share = clamp(place * inverse_cell - vec3f(cell), vec3f(), vec3f(0.99));
+    let c = ((bitcast<vec3u>(cell) << vec3u(6u)) | vec3u(share * 64.0)) & vec3u(1023u);
+    return c.x | (c.y << 10u) | (c.z << 20u);
+}
+
 // The entry of a cell in a table whose size is a power of two (Teschner et al. 2003); cells in a row along x have entries in
 // a row, so that they can be looked at in one run.
 fn hash_cell(cell: vec3i, size: u32) -> u32 {

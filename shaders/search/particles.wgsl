@@ -166,5 +166,7 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let moves_fast = searches_all() && horizon == 0u
         && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
     let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);
-    sorted[atomicAdd(&cells[cell_of(place)], 1u)] = vec4u(bitcast<vec3u>(place), particle | marks);
+    let slot = atomicAdd(&cells[cell_of(place)], 1u);
+    sorted[slot] = vec4u(bitcast<vec3u>(place), particle | marks);
+    set_rough_place(slot, rough_place(place, contact_params.inverse_cell) | marks);
 }

@@ -84,9 +84,13 @@ fn center_of(element: vec4u) -> vec3f {
     return center(a, b, c, element.w);
 }
 
+fn cell_scale(kind: u32) -> f32 {
+    return inverse_cell(contact_params.reach, contact_params.radii[kind], params.zero);
+}
+
 fn cell_of(element: vec4u, center: vec3f) -> u32 {
-    let scale = inverse_cell(contact_params.reach, contact_params.radii[element.w], params.zero);
-    return element.w * contact_params.table_size + hash_cell(cell_at(center, scale), contact_params.table_size);
+    let cell = cell_at(center, cell_scale(element.w));
+    return element.w * contact_params.table_size + hash_cell(cell, contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -153,6 +157,7 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
         && is_fast(end - start, contact_status.drift, contact_params.margin, params.zero);
     let fast = select(0u, FAST, moves_fast);
     sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | fast);
+    set_rough_place(place, rough_place(end, cell_scale(element.w)) | fast);
     if element.w == 1u {
         let second = positions[element.y].xyz + displacements[element.y].xyz;
         let half = opaque(second, params.zero) - opaque(end, params.zero);

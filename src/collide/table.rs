@@ -259,7 +259,7 @@ impl ContactParams {
         let quantum = (thickness.log2().floor() - 24.0).exp2();
         let pairs = u64::from(pairs_per_particle) * contacting.particles.len() as u64;
         let capacity = |count: u64| count.min(u64::from(u32::MAX / 64)) as u32;
-        let (table_size, tables) = (largest.max(64).next_power_of_two(), if surfaces { 3 } else { 1 });
+        let (table_size, tables) = (2 * largest.max(64).next_power_of_two(), if surfaces { 3 } else { 1 });
         // Where many particles are they take much room, and what repeats itself within it would be taken to be near.
         let coarse = if edge_first > 4096 && !surfaces { 32u32 } else { 16 };
         let sums_first = tables * table_size + COARSE_WORDS * coarse.pow(3);
@@ -297,9 +297,10 @@ impl ContactParams {
         }
     }
 
-    /// Both grids, sums, marks: the words of cells before the first search, in which the coarse ones are empty.
+    /// Both grids, sums, marks, rough places: the words of cells before the first search, in which the coarse ones are empty.
     pub fn no_cells(&self) -> Vec<u32> {
-        let mut words = vec![0; (self.nearby_first + self.coarse.pow(2)) as usize];
+        let inserted = self.insert_end - self.insert_first;
+        let mut words = vec![0; (self.nearby_first + self.coarse.pow(2) + inserted) as usize];
         let coarse_first = (self.tables * self.table_size) as usize;
         let coarse = &mut words[coarse_first..self.sums_first as usize];
         coarse.chunks_mut(COARSE_WORDS as usize).for_each(|cell| cell[..3].fill(u32::MAX));

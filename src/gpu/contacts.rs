@@ -14,10 +14,10 @@
 //! | lists | particles that look for others, and those near them | search | search, pairs |
 //! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts |
 //! | meetings | n and c₀, b, particles | contacts | separate |
-//! | dispatches | workgroups of the search; of contacts, separate; of rounds of divide | watch, ready, truncate | – |
+//! | dispatches | workgroups of the search; of contacts; of particles, separate; of rounds of divide, untangle | watch, ready, truncate | – |
 //! | corrections | three sums and a count, `i32`; then cuts | watch, contacts, separate, settle, divide | separate, settle, truncate |
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
-//! | late_dispatches | workgroups of rounds of truncate, or of pairs, count and fill of particles | ready, divide, search_prune | – |
+//! | late_dispatches | workgroups of rounds of truncate and of separate, or of pairs, count and fill of particles | ready, divide, untangle, search_prune | – |
 
 use super::buffers::{Buffers, Maker};
 use super::guarded;
@@ -33,6 +33,9 @@ use wgpu::BufferUsages;
 
 /// The most colliders for which the shader is written out, collider by collider.
 const MOST_WRITTEN_OUT: usize = 4;
+
+/// Where in `late_dispatches` the workgroups of separate stand \[bytes\], where surfaces touch.
+const SEPARATE: u64 = 12 * ROUNDS as u64;
 
 /// What the GPU counts of contacts: `ContactStatus` in `shaders/prelude/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -165,10 +168,10 @@ pub(super) struct Pairing {
     truncate: Vec<Bound>,
     clear_crossings: Option<Bound>,
     find_crossings: Option<Bound>,
-    /// Workgroups of the three searches for pairs, or of particles of prune, then of contacts and separate, of further rounds of divide, of untangle: 12 bytes
-    /// each.
+    /// Workgroups of the three searches for pairs, or of particles of prune, then of contacts and, of particles, separate, of further rounds
+    /// of divide, of untangle: 12 bytes each.
     dispatches: wgpu::Buffer,
-    /// Those of passes whose size is known only while those are in use: rounds of truncate, or of particles pairs, count and fill.
+    /// Those of passes whose size is known only while those are in use: rounds of truncate and separate, or of particles pairs, count and fill.
     late_dispatches: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     bytes: u64,
@@ -338,7 +341,7 @@ impl Contacts {
         // Nothing in x, one in z, for a start.
         let sizes = [[0u32, 1, 1]; 5 + ROUNDS as usize];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
-        let sizes = [[0u32, 1, 1]; ROUNDS as usize];
+        let sizes = [[0u32, 1, 1]; 1 + ROUNDS as usize];
         let late_dispatches = maker.filled(queue, "late_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let tangles = maker.empty("tangles", if only_particles { 4 } else { count * 36 }, storage)?;
         let constants = [("ONLY_PARTICLES", f64::from(u8::from(only_particles)))];
@@ -431,10 +434,12 @@ impl Contacts {
             )
         };
         let untangle = || {
-            binder.bind(
+            let own = [(Read, &tangles), (Write, &meetings), (Write, &corrections), status, (Write, &late_dispatches)];
+            binder.bind_with(
                 "untangle",
                 include_str!("../../shaders/untangle.wgsl"),
-                &[&motion[..3], &[(Read, &tangles), (Write, &meetings), (Write, &corrections), status]].concat(),
+                &[&motion[..3], &own].concat(),
+                &[("SEPARATE", (SEPARATE / 4) as f64)],
             )
         };
         let [clear_crossings, find_crossings] =
@@ -503,6 +508,9 @@ impl Contacts {
             Pass::Watch => Some((&pairing.watch, particles)),
             Pass::Contacts => Some((&pairing.contacts, indirect(36))),
             Pass::Untangle => Some((pairing.untangle.as_ref()?, indirect(48 + 12 * u64::from(ROUNDS)))),
+            Pass::Separate if pairing.untangle.is_some() => {
+                Some((&pairing.separate, Size::Indirect(&pairing.late_dispatches, SEPARATE)))
+            }
             Pass::Separate => Some((&pairing.separate, indirect(36))),
             Pass::Settle => Some((&pairing.settle, particles)),
             Pass::Divide { round } => Some((&pairing.divide[round as usize], indirect(36 + 12 * u64::from(round)))),
