@@ -1,5 +1,5 @@
 // Lists the pairs of elements that may touch before the next search: nearer than thickness + margin, or one of them so fast that
-// only the time of impact can tell. The twin is `search` in src/reference/contacts.rs. Where elements are, and how they move, stands in
+// only the time of impact can tell. The twin is `search` in src/reference/search.rs. Where elements are, and how they move, stands in
 // pairs/surfaces.wgsl, and where nothing but particles touches, in pairs/particles.wgsl.
 // Three passes, by the kind of pair. One thread an element that looks for others, in the cells around it, or around its way where it is
 // fast. Reads the sorted elements. Writes pairs, in any order: what follows adds up whole numbers.

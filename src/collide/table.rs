@@ -14,7 +14,10 @@ pub(crate) const TYPES: usize = 3;
 pub(crate) const COARSE_WORDS: u32 = 10;
 
 /// A search sums its cells in blocks of so many; `shaders/search.wgsl` has it too.
-const BLOCK: u32 = 64;
+pub(crate) const BLOCK: u32 = 64;
+
+/// How many particles a thread of a search gathers; `shaders/search/particles.wgsl` has it too.
+pub(crate) const SHARE: u32 = 16;
 
 /// How long a list of pairs may hold.
 const MOST_SUBSTEPS: f32 = 1000.0;

@@ -24,7 +24,7 @@ use super::guarded;
 use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{Slot, Stage};
 use crate::collide::pair::PairKind;
-use crate::collide::{ColliderRow, Colliders, ContactParams, ContactReport};
+use crate::collide::{BLOCK, ColliderRow, Colliders, ContactParams, ContactReport, SHARE};
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::plan::{Pass, ROUNDS, SearchPass};
@@ -526,12 +526,12 @@ impl Contacts {
                 let cells = figures.tables * figures.table_size;
                 let only_particles = figures.level == 1;
                 let size = match part {
-                    SearchPass::Clear if only_particles => Size::Threads((cells / 64).max(figures.coarse.pow(2))),
+                    SearchPass::Clear if only_particles => Size::Threads((cells / BLOCK).max(figures.coarse.pow(2))),
                     SearchPass::Clear => {
-                        let most = figures.insert_end.max(figures.coarse.pow(3)).max(cells / 64);
+                        let most = figures.insert_end.max(figures.coarse.pow(3)).max(cells / BLOCK);
                         Size::Threads(most.max(controls.scene.particle_count() as u32))
                     }
-                    SearchPass::Gather => Size::Threads(figures.alone_end.div_ceil(16)),
+                    SearchPass::Gather => Size::Threads(figures.alone_end.div_ceil(SHARE)),
                     SearchPass::Pairs if only_particles => Size::Indirect(&pairing.late_dispatches, 0),
                     SearchPass::Count | SearchPass::Fill if only_particles => {
                         Size::Indirect(&pairing.late_dispatches, 12)
@@ -542,7 +542,7 @@ impl Contacts {
                     }
                     SearchPass::Horizon if only_particles => Size::Threads(figures.coarse.pow(2)),
                     SearchPass::Horizon => Size::Threads(figures.coarse.pow(3)),
-                    SearchPass::SumBlocks | SearchPass::Starts => Size::Threads(cells / 64),
+                    SearchPass::SumBlocks | SearchPass::Starts => Size::Threads(cells / BLOCK),
                     SearchPass::ScanBlocks | SearchPass::Ready => Size::Groups(1),
                     SearchPass::Pairs | SearchPass::Prune => indirect(0),
                     SearchPass::VertexPairs => indirect(12),

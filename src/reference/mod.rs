@@ -13,8 +13,10 @@ mod bodies;
 mod colliders;
 mod constraints;
 mod contacts;
+mod crossings;
 mod forces;
 mod particles;
+mod search;
 
 pub(crate) use bodies::normal;
 
@@ -272,7 +274,7 @@ impl Reference {
 
     /// What was listed by other figures may not hold.
     fn mark_stale(&mut self) {
-        self.contacts.stale = contacts::Staleness::All;
+        self.contacts.stale = search::Staleness::All;
     }
 
     fn make_impulses(&mut self) {

@@ -1,0 +1,108 @@
+//! What passes through something at the end of a step, and what parts it: the passes find_crossings and untangle.
+
+use super::Reference;
+use super::search::cell_at;
+use crate::collide::crossing::{NO_WING, crossing, mark, push, way_out};
+use crate::collide::pair::{Contact, PairKind, closest, pack};
+use crate::xpbd::length;
+use std::collections::{BTreeSet, HashMap};
+
+impl Reference {
+    /// Whether the elements of a pair have a part in crossings with each other's bodies: contacts would hold them where they are, on
+    /// wrong sides.
+    pub(super) fn is_tangled(&self, kind: PairKind, particles: [u32; 4]) -> bool {
+        let seconds = if kind == PairKind::Edges { 2 } else { 1 };
+        let contacting = &self.controls.cooked.contacting;
+        let marks = |particles: &[u32]| particles.iter().fold(0, |marks, &i| marks | self.contacts.tangled[i as usize]);
+        marks(&particles[..seconds]) & mark(contacting.body(particles[2])) != 0
+            && marks(&particles[seconds..]) & mark(contacting.body(particles[0])) != 0
+    }
+
+    /// The edges that pass through triangles.
+    pub(super) fn find_crossings(&mut self) {
+        self.contacts.crossings.clear();
+        self.contacts.tangled.fill(0);
+        let contacting = &self.controls.cooked.contacting;
+        let [_, _, edge_first, triangle_first, end] = contacting.firsts;
+        let x = |i: u32| self.positions[i as usize];
+        let scale = 1.0 / self.contacts.radii[2].max(1e-6);
+        let bounds = |particles: &[u32]| {
+            let (low, high) = particles
+                .iter()
+                .fold((x(particles[0]), x(particles[0])), |(low, high), &i| (low.min(x(i)), high.max(x(i))));
+            (cell_at(low, scale), cell_at(high, scale))
+        };
+        let cells = |(low, high): ([i32; 3], [i32; 3])| {
+            (low[0]..=high[0])
+                .flat_map(move |x| (low[1]..=high[1]).flat_map(move |y| (low[2]..=high[2]).map(move |z| [x, y, z])))
+        };
+        let mut grid: HashMap<[i32; 3], Vec<u32>> = HashMap::new();
+        for index in triangle_first..end {
+            let [a, b, c, _] = contacting.elements[index as usize];
+            cells(bounds(&[a, b, c])).for_each(|cell| grid.entry(cell).or_default().push(index));
+        }
+        let mut found = BTreeSet::new();
+        for (index, &[left, right]) in (edge_first..triangle_first).zip(&contacting.wings) {
+            let [a, b, ..] = contacting.elements[index as usize];
+            if left == NO_WING {
+                continue;
+            }
+            for triangle in cells(bounds(&[a, b])).filter_map(|cell| grid.get(&cell)).flatten() {
+                let [c, d, e, _] = contacting.elements[*triangle as usize];
+                let shared = [c, d, e].into_iter().any(|corner| corner == a || corner == b);
+                let may = self.contact_params.touch(contacting.material(a), contacting.material(c));
+                let particles = [a, b, c, d, e];
+                let p = particles.map(|i| x(i) - x(a));
+                if !shared && may && crossing(p).is_some() && !self.is_crossed_at_rest(particles) {
+                    found.insert([a, b, c, d, e, left, right]);
+                }
+            }
+        }
+        for row in found {
+            let [first, second] = [row[2], row[0]].map(|other| mark(self.controls.cooked.contacting.body(other)));
+            row[..2].iter().for_each(|&i| self.contacts.tangled[i as usize] |= first);
+            row[2..5].iter().for_each(|&i| self.contacts.tangled[i as usize] |= second);
+            self.contacts.crossings.push(row);
+        }
+    }
+
+    /// Whether an edge and a triangle of one body cross or nearly touch at rest already.
+    fn is_crossed_at_rest(&self, particles: [u32; 5]) -> bool {
+        let contacting = &self.controls.cooked.contacting;
+        if contacting.body(particles[0]) != contacting.body(particles[2]) {
+            return false;
+        }
+        let [a, b, c, d, _] = particles;
+        let p = particles.map(|i| contacting.rest(i) - contacting.rest(a));
+        let near = [p[0], p[1]].map(|end| closest(PairKind::VertexTriangle, [end, p[2], p[3], p[4]]).distance);
+        crossing(p).is_some() || near[0].min(near[1]) < self.thickness([a, b, c, d])
+    }
+
+    /// The contacts that push edges out of the triangles that they still pass through.
+    pub(super) fn untangle(&mut self) {
+        for place in 0..self.contacts.crossings.len() {
+            let [a, b, c, d, e, left, right] = self.contacts.crossings[place];
+            let origin = self.positions[a as usize];
+            let x = |i: u32| self.positions[i as usize] - origin;
+            let p = [a, b, c, d, e].map(x);
+            let Some(weights) = crossing(p) else { continue };
+            let wings = [left, right].into_iter().filter(|&wing| wing != NO_WING).map(x);
+            let way = way_out(p, wings);
+            let l = length(way);
+            if l == 0.0 || !l.is_finite() {
+                continue;
+            }
+            let contact =
+                Contact { normal: way / l, c0: self.contact_params.recovery * l.min(1.0), weights: push(weights) };
+            for particle in [a, b] {
+                let particles = [particle, c, d, e];
+                if self.contacts.active.len() == self.contact_params.contact_capacity as usize {
+                    self.contacts.lost += 1;
+                    continue;
+                }
+                particles.iter().for_each(|&i| self.contacts.corrections[i as usize][3] += 1);
+                self.contacts.active.push((pack(PairKind::Crossing, particles), contact));
+            }
+        }
+    }
+}

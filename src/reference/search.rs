@@ -1,0 +1,445 @@
+//! Who may touch whom: the passes watch and search.
+
+use super::Reference;
+use super::contacts::Contacts;
+use crate::collide::pair::{PairKind, approach, closest, pack};
+use crate::collide::{UNTOUCHABLE, center};
+use crate::xpbd::{dot, length};
+use glam::Vec3;
+use std::collections::HashMap;
+
+/// Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) enum Staleness {
+    #[default]
+    Holds,
+    Worn,
+    All,
+}
+
+/// Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it holds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Watched {
+    place: Vec3,
+    displacement: Vec3,
+    searched: u32,
+    horizon: u32,
+}
+
+impl Watched {
+    /// How far it has gone since, and where it is, if it has gone on so.
+    fn way(&self, now: u32) -> Vec3 {
+        self.displacement * now.wrapping_sub(self.searched) as f32
+    }
+
+    fn here(&self, now: u32) -> Vec3 {
+        self.place + self.way(now)
+    }
+}
+
+/// 1/(2√3): see `shaders/watch.wgsl`.
+const SLOW: f32 = 0.28;
+/// How many places are looked at for what all particles travel together.
+const SAMPLES: usize = 64;
+/// How many cells an element looks into.
+const MOST_CELLS: f32 = 4096.0;
+
+/// An element as the search sees it.
+#[derive(Clone, Copy)]
+struct Element {
+    /// Its place among the elements.
+    index: u32,
+    particles: [u32; 3],
+    of: u32,
+    center: Vec3,
+    /// Of an edge, from its center to its second particle.
+    half: Vec3,
+    /// A particle or an edge where it is to be, or, where it is fast, the way of its center.
+    segment: [Vec3; 2],
+    is_fast: bool,
+    /// Whether it looks for others itself.
+    looks: bool,
+    /// For how many substeps it need not look again.
+    horizon: u32,
+}
+
+impl Reference {
+    pub(super) fn watch(&mut self, i: usize) {
+        self.contacts.corrections[i] = [0; 4];
+        let params = &self.contact_params;
+        if self.controls.cooked.contacting.material(i as u32) == UNTOUCHABLE {
+            return;
+        }
+        let (x, d) = (self.positions[i], self.displacements[i]);
+        let only_particles = params.level == 1;
+        let contacts = &mut self.contacts;
+        let own = &contacts.watched[i];
+        let since = contacts.now.wrapping_sub(own.searched);
+        let moved = ((x - own.place) + d) - own.way(contacts.now);
+        let half = 0.5 * params.margin;
+        let aside = dot(moved, moved);
+        let horizon = if only_particles { own.horizon } else { contacts.horizon };
+        // What is not finite is watched too.
+        let stale = aside.is_nan() || aside > half * half || since > horizon;
+        if only_particles {
+            let against = (d - contacts.drift).abs();
+            let most = against.x.max(against.y).max(against.z);
+            contacts.hurried |= most.is_nan() || most > SLOW * params.margin;
+            if stale || aside > 0.5 * (half * half) || 2 * since > horizon {
+                contacts.worn.insert(coarse_at(x + d, params.inverse_coarse(0.0), params.coarse));
+            }
+        }
+        if stale && contacts.stale == Staleness::Holds {
+            contacts.stale = Staleness::Worn;
+        }
+    }
+
+    pub(super) fn search(&mut self) {
+        if self.contacts.stale == Staleness::Holds {
+            return;
+        }
+        let count = self.positions.len();
+        let samples = count.min(SAMPLES);
+        let stride = count / samples;
+        let sum = (0..samples).fold(Vec3::ZERO, |sum, k| sum + self.displacements[k * stride]);
+        let anchored = self.contact_params.anchored == 1;
+        self.contacts.drift = if anchored { Vec3::ZERO } else { sum / samples as f32 };
+        self.contacts.searches += 1;
+        let elements = if self.contact_params.level == 1 { self.gather_worn() } else { self.all_elements() };
+        self.contacts.worn.clear();
+        let params = self.contact_params;
+        let mut cells: HashMap<(u32, [i32; 3]), Vec<Element>> = HashMap::new();
+        for element in elements.iter().filter(|element| element.index >= params.insert_first) {
+            cells.entry((element.of, self.cell(element.center, element.of))).or_default().push(*element);
+        }
+        let mut pairs = std::mem::take(&mut self.contacts.pairs);
+        for query in elements.iter().filter(|element| element.looks && element.index < params.query_end) {
+            for of in self.partners(query.index, query.of).into_iter().flatten() {
+                let reach = self.reach(query, of);
+                let (low, high) = self.range(query, of, reach);
+                for x in low[0]..=high[0] {
+                    for y in low[1]..=high[1] {
+                        for z in low[2]..=high[2] {
+                            let others = cells.get(&(of, [x, y, z]));
+                            pairs.extend(
+                                others.into_iter().flatten().filter_map(|other| self.pair(query, other, reach)),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        let lost = pairs.len().saturating_sub(params.pair_capacity as usize);
+        pairs.truncate(params.pair_capacity as usize);
+        self.contacts.lost += lost as u32;
+        self.contacts.overfull = lost > 0;
+        self.contacts.pairs = pairs;
+    }
+
+    /// The elements of surfaces, and particles that stand alone: all are searched at once.
+    fn all_elements(&mut self) -> Vec<Element> {
+        let now = self.contacts.now;
+        for i in 0..self.positions.len() {
+            let displacement = self.displacements[i];
+            let place = self.positions[i] + displacement;
+            self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0 };
+        }
+        self.contacts.radii = self.radii();
+        self.contacts.sizes = self.sizes();
+        let moving: Vec<_> =
+            self.particles().map(|i| (self.contacts.watched[i].place, self.displacements[i])).collect();
+        let (bounds, fastest) = self.bounds(&moving);
+        let cells = bounds.keys().map(|&cell| self.extent(&bounds, cell));
+        let local = cells.fold(0.0, f32::max);
+        self.contacts.horizon = self.contact_params.horizon(local, 2.0 * fastest, self.coarse_scale());
+        self.contacts.pairs.clear();
+        (0..self.contact_params.insert_end).map(|index| self.element(index)).collect()
+    }
+
+    /// The particles that look for others anew, and those near them; the pairs of the former are no longer in the list.
+    fn gather_worn(&mut self) -> Vec<Element> {
+        let (params, now) = (self.contact_params, self.contacts.now);
+        let scale = self.coarse_scale();
+        let all = self.searches_all();
+        let particles: Vec<usize> = self.particles().collect();
+        for &i in &particles {
+            let displacement = self.displacements[i];
+            let place = self.positions[i] + displacement;
+            if all || self.contacts.worn.contains(&coarse_at(place, scale, params.coarse)) {
+                self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0 };
+            }
+        }
+        let looks = |contacts: &Contacts, i: u32| contacts.watched[i as usize].searched == now;
+        let mut pairs = std::mem::take(&mut self.contacts.pairs);
+        pairs.retain(|&[a, b, ..]| !all && !looks(&self.contacts, a) && !looks(&self.contacts, b));
+        self.contacts.pairs = pairs;
+        let moving: Vec<_> = particles
+            .iter()
+            .map(|&i| (self.contacts.watched[i].here(now), self.contacts.watched[i].displacement))
+            .collect();
+        let (bounds, fastest) = self.bounds(&moving);
+        let mut horizons = HashMap::new();
+        let mut elements = Vec::new();
+        for ((index, &i), &(center, d)) in (0..).zip(&particles).zip(&moving) {
+            let cell = coarse_at(center, scale, params.coarse);
+            let looks = looks(&self.contacts, i as u32);
+            if !looks && !around(cell, params.coarse).any(|cell| self.contacts.worn.contains(&cell)) {
+                continue;
+            }
+            let horizon = *horizons
+                .entry(cell)
+                .or_insert_with(|| params.horizon(self.extent(&bounds, cell), 2.0 * fastest, scale));
+            if looks {
+                self.contacts.watched[i].horizon = horizon;
+            }
+            let is_fast = all && horizon == 0 && self.is_fast(d);
+            let segment = if is_fast { [center, center - (d - self.contacts.drift)] } else { [center; 2] };
+            let particles = [i as u32; 3];
+            elements.push(Element {
+                index,
+                particles,
+                of: 0,
+                center,
+                half: Vec3::ZERO,
+                segment,
+                is_fast,
+                looks,
+                horizon,
+            });
+        }
+        elements
+    }
+
+    fn searches_all(&self) -> bool {
+        self.contacts.stale == Staleness::All || self.contacts.hurried || self.contacts.overfull
+    }
+
+    /// The particles that touch anything, in the order of their elements.
+    fn particles(&self) -> impl Iterator<Item = usize> {
+        let elements = &self.controls.cooked.contacting.elements[..self.contact_params.alone_end as usize];
+        elements.iter().map(|element| element[0] as usize)
+    }
+
+    fn coarse_scale(&self) -> f32 {
+        let [_, edge, triangle] = self.contacts.radii;
+        self.contact_params.inverse_coarse((2.0 * edge).max(triangle))
+    }
+
+    /// How far the center of an element of a type is from its particles, at most, among all near a place.
+    fn radius_near(&self, place: Vec3, of: u32) -> f32 {
+        let cell = coarse_at(place, self.coarse_scale(), self.contact_params.coarse);
+        let sizes = around(cell, self.contact_params.coarse).filter_map(|cell| self.contacts.sizes.get(&(of, cell)));
+        sizes.copied().fold(0.0, f32::max)
+    }
+
+    /// By type, how far the center of an element is from its particles, at most.
+    fn radii(&self) -> [f32; 3] {
+        let mut radii = [0f32; 3];
+        for (of, _, size) in self.sized() {
+            radii[of as usize] = radii[of as usize].max(size);
+        }
+        radii
+    }
+
+    fn sizes(&self) -> HashMap<(u32, [i32; 3]), f32> {
+        let scale = self.coarse_scale();
+        let mut sizes: HashMap<_, f32> = HashMap::new();
+        for (of, center, size) in self.sized() {
+            let largest = sizes.entry((of, coarse_at(center, scale, self.contact_params.coarse))).or_default();
+            *largest = largest.max(size);
+        }
+        sizes
+    }
+
+    /// Types, centers and sizes of the elements that stand in the grid.
+    fn sized(&self) -> impl Iterator<Item = (u32, Vec3, f32)> {
+        (self.contact_params.insert_first..self.contact_params.insert_end).map(|index| {
+            let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
+            let x = [a, b, c].map(|i| self.positions[i as usize] + self.displacements[i as usize]);
+            let center = center(x, of);
+            (of, center, x.into_iter().map(|x| length(x - center)).fold(0.0, f32::max))
+        })
+    }
+
+    /// The bounds of the displacements in each cell of the coarse grid in quanta, and the largest against the drift, of places and
+    /// displacements.
+    fn bounds(&self, moving: &[(Vec3, Vec3)]) -> (HashMap<[i32; 3], Bounds>, f32) {
+        let params = &self.contact_params;
+        let scale = self.coarse_scale();
+        let mut bounds: HashMap<[i32; 3], Bounds> = HashMap::new();
+        let mut fastest = 0f32;
+        for &(place, d) in moving {
+            let quanta = ((d - self.contacts.drift) * params.inverse_quantum).to_array();
+            let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
+            let cell = coarse_at(place, scale, params.coarse);
+            let [low, high] = bounds.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
+            (0..3).for_each(|k| (low[k], high[k]) = (low[k].min(quanta[k]), high[k].max(quanta[k])));
+            fastest = fastest.max(length(d - self.contacts.drift));
+        }
+        (bounds, fastest)
+    }
+
+    /// How differently the particles of neighbouring cells move, at most \[m\].
+    fn extent(&self, bounds: &HashMap<[i32; 3], Bounds>, cell: [i32; 3]) -> f32 {
+        let [mut low, mut high] = [[i32::MAX; 3], [i32::MIN; 3]];
+        for other in around(cell, self.contact_params.coarse).filter_map(|cell| bounds.get(&cell)) {
+            for axis in 0..3 {
+                low[axis] = low[axis].min(other[0][axis]);
+                high[axis] = high[axis].max(other[1][axis]);
+            }
+        }
+        let extent: [f32; 3] = std::array::from_fn(|axis| (high[axis].wrapping_sub(low[axis]) as u32) as f32);
+        length(Vec3::from(extent) * self.contact_params.quantum)
+    }
+
+    /// Whether what moves so crosses more than half the margin in the substep, against what all travel together.
+    fn is_fast(&self, displacement: Vec3) -> bool {
+        let travel = displacement - self.contacts.drift;
+        let half = 0.5 * self.contact_params.margin;
+        dot(travel, travel) > half * half
+    }
+
+    fn element(&self, index: u32) -> Element {
+        let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
+        let particles = [a, b, c];
+        let x = particles.map(|i| self.positions[i as usize]);
+        let there = particles.map(|i| self.positions[i as usize] + self.displacements[i as usize]);
+        let (start, center) = (center(x, of), center(there, of));
+        let horizon = self.contacts.horizon;
+        let is_fast = horizon == 0 && self.is_fast(center - start);
+        // Against the others, who travelled with the drift.
+        let start = center - ((center - start) - self.contacts.drift);
+        let segment = if is_fast { [center, start] } else { [there[0], there[1]] };
+        Element { index, particles, of, center, half: there[1] - center, segment, is_fast, looks: true, horizon }
+    }
+
+    /// The types of element that an element looks for.
+    fn partners(&self, index: u32, of: u32) -> [Option<u32>; 2] {
+        let params = &self.contact_params;
+        match (params.level, of) {
+            (2, 1) => [Some(1), None],
+            (2, _) => [Some(2), (index >= params.alone_first).then_some(0)],
+            _ => [Some(0), None],
+        }
+    }
+
+    fn cell(&self, center: Vec3, of: u32) -> [i32; 3] {
+        cell_at(center, self.contact_params.inverse_cell(self.contact_params.radii[of as usize]))
+    }
+
+    /// How far from its segment an element looks for the centers of others.
+    fn reach(&self, query: &Element, of: u32) -> f32 {
+        let radius = if query.is_fast { self.contacts.radii[of as usize] } else { self.radius_near(query.center, of) };
+        // An edge that is fast is where the way of its center is, give or take its own radius.
+        let own = if query.is_fast && query.of == 1 { radius } else { 0.0 };
+        (self.contact_params.reach + radius) + own
+    }
+
+    /// The cells that an element looks into.
+    fn range(&mut self, query: &Element, of: u32, reach: f32) -> ([i32; 3], [i32; 3]) {
+        let [a, b] = query.segment;
+        let reach = 1.001 * reach;
+        let (low, mut high) = (self.cell(a.min(b) - reach, of), self.cell(a.max(b) + reach, of));
+        // Others of its type that are higher up in z find it themselves.
+        if query.of == of && !query.is_fast && (of > 0 || self.contact_params.level != 1 || self.searches_all()) {
+            high[2] = self.cell(query.center, of)[2];
+        }
+        let sizes: [f32; 3] = std::array::from_fn(|k| high[k].wrapping_sub(low[k]) as u32 as f32 + 1.0);
+        if sizes[0] * sizes[1] * sizes[2] <= MOST_CELLS {
+            return (low, high);
+        }
+        self.contacts.lost += 1;
+        let here = self.cell(a, of);
+        (here.map(|k| k - 1), here.map(|k| k + 1))
+    }
+
+    /// The pair of two elements, if they may meet before the next search.
+    fn pair(&self, query: &Element, other: &Element, near: f32) -> Option<[u32; 4]> {
+        let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
+        // To the nearest point of its segment.
+        let [start, end] = query.segment;
+        let along = end - start;
+        let square = dot(along, along);
+        let share = if square > 0.0 { dot(other.center - start, along) / square } else { 0.0 };
+        let apart = (start + along * share.clamp(0.0, 1.0)) - other.center;
+        if dot(apart, apart) >= near * near {
+            return None;
+        }
+        if query.of == 1 && !query.is_fast {
+            let [middle, along] = [other.center - start, end - start];
+            let p = [Vec3::ZERO, along, middle - other.half, middle + other.half];
+            if closest(PairKind::Edges, p).distance >= params.reach {
+                return None;
+            }
+        }
+        if query.of == other.of {
+            // Each pair once: the only one that looks, or the fast one, finds the other, else the one that is higher up in z.
+            let higher = (other.center.z, query.particles) < (query.center.z, other.particles);
+            let found = if query.is_fast == other.is_fast { higher } else { query.is_fast };
+            if other.looks && !found {
+                return None;
+            }
+        }
+        let [a, b, _] = query.particles;
+        let [c, d, e] = other.particles;
+        let (kind, particles) = match (query.of, other.of) {
+            (0, 0) => (PairKind::Particles, [a, c, c, c]),
+            (0, _) => (PairKind::VertexTriangle, [a, c, d, e]),
+            _ => (PairKind::Edges, [a, b, c, d]),
+        };
+        let shared = match kind {
+            PairKind::Particles => false,
+            PairKind::VertexTriangle | PairKind::Crossing => a == c || a == d || a == e,
+            PairKind::Edges => a == c || a == d || b == c || b == d,
+        };
+        let (left, right) = (contacting.material(a), contacting.material(particles[2]));
+        if shared || !params.touch(left, right) {
+            return None;
+        }
+        let thickness = params.radius(left) + params.radius(right);
+        let reach = thickness + params.margin;
+        if contacting.body(a) == contacting.body(particles[2]) {
+            let rest = particles.map(|i| contacting.rest(i) - contacting.rest(a));
+            let least = if kind == PairKind::Particles { 1.5 * thickness } else { thickness };
+            if closest(kind, rest).distance < least {
+                return None;
+            }
+        }
+        let d = particles.map(|i| self.contacts.watched[i as usize].displacement);
+        let d: [Vec3; 4] = std::array::from_fn(|k| d[k] - d[0]);
+        let p = if params.level == 1 {
+            // As both go on as they did when they last looked.
+            let here = particles.map(|i| self.contacts.watched[i as usize].here(self.contacts.now));
+            here.map(|place| place - here[0])
+        } else {
+            let p = self.points(particles);
+            std::array::from_fn(|k| p[k] + d[k])
+        };
+        let way = (query.horizon as f32).max(1.0) * approach(kind, d);
+        if closest(kind, p).distance >= reach + way {
+            return None;
+        }
+        Some(pack(kind, particles))
+    }
+}
+
+/// The cell of a grid that a place is in.
+pub(super) fn cell_at(place: Vec3, inverse_cell: f32) -> [i32; 3] {
+    (place * inverse_cell).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
+}
+
+/// The least and the largest along each axis.
+type Bounds = [[i32; 3]; 2];
+
+/// The cell of the coarse grid that a place is in, of so many along each axis.
+fn coarse_at(place: Vec3, scale: f32, size: u32) -> [i32; 3] {
+    cell_at(place, scale).map(|k| k.rem_euclid(size as i32))
+}
+
+/// A cell of the coarse grid and those around it.
+fn around(cell: [i32; 3], size: u32) -> impl Iterator<Item = [i32; 3]> {
+    (0..27).map(move |k| {
+        let offset = [k % 3 - 1, (k / 3) % 3 - 1, k / 9 - 1];
+        std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(size as i32))
+    })
+}
