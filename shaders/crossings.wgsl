@@ -98,7 +98,7 @@ fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
     let a = watched[ends.x].place.xyz;
     let b = watched[ends.y].place.xyz;
     let reach = contact_params.reach + contact_status.sorted_radius;
-    let scale = inverse_cell(contact_params.reach, contact_params.radii[TRIANGLE], params.zero);
+    let scale = contact_params.inverse_cells[TRIANGLE];
     let low = cell_at(min(a, b) - 1.001 * reach, scale);
     let size = vec3u(cell_at(max(a, b) + 1.001 * reach, scale) - low) + 1u;
     if f32(size.x) * f32(size.y) * f32(size.z) > f32(MOST_CELLS) {

@@ -12,7 +12,7 @@
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of truncate, by round.
+// Workgroups of truncate, by round, then of separate.
 @group(0) @binding(8) var<storage, read_write> late_dispatches: array<u32>;
 // By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;

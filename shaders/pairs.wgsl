@@ -105,9 +105,11 @@ fn are_neighbours(left: vec4u, right: vec4u) -> bool {
 }
 
 // The second look, with few loads: whether an element is within reach and to be found, and the gap of edges, that of particles at rest.
-fn is_near(query: Element, other: Other, reach: f32) -> bool {
+fn is_near(query: Element, other: Other, box: Box) -> bool {
     let apart = from_segment(query.segment, other.center, params.zero);
-    if !(dot(apart, apart) < reach * reach) || !finds(query, other) {
+    // Each element stands in one box, though its rough place may seem to be in several.
+    let is_here = all(bitcast<vec3u>(cell_at(other.center, box.scale) - box.low) < box.size);
+    if !is_here || !(dot(apart, apart) < box.reach * box.reach) || !finds(query, other) {
         return false;
     }
     if KIND == PARTICLES {
@@ -186,7 +188,7 @@ fn radius_near(query: Element) -> f32 {
 fn look_around(query: Element) {
     let kind = PARTNER[KIND];
     let radius = radius_near(query);
-    let scale = cell_scale(kind);
+    let scale = contact_params.inverse_cells[kind];
     // An edge that is fast is where the way of its center is, give or take its own radius.
     let reach = (contact_params.reach + radius) + select(0.0, radius, KIND == EDGES && query.is_fast);
     var low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);
@@ -201,32 +203,47 @@ fn look_around(query: Element) {
         size = vec3u(3u);
         atomicAdd(&contact_status.lost, 1u);
     }
-    // Rough places repeat themselves: so many cells at a time are told apart.
-    let parts = (size + MOST_ACROSS - 1u) / MOST_ACROSS;
-    for (var part = 0u; part < parts.x * parts.y * parts.z; part++) {
-        let corner = MOST_ACROSS * vec3u(part % parts.x, (part / parts.x) % parts.y, part / (parts.x * parts.y));
-        look_into(query, reach, scale, low + vec3i(corner), min(size - corner, vec3u(MOST_ACROSS)));
+    let boxes = (size + MOST_ACROSS - 1u) / MOST_ACROSS;
+    for (var k = 0u; k < boxes.x * boxes.y * boxes.z; k++) {
+        let corner = MOST_ACROSS * vec3u(k % boxes.x, (k / boxes.x) % boxes.y, k / (boxes.x * boxes.y));
+        look_into(query, Box(low + vec3i(corner), min(size - corner, vec3u(MOST_ACROSS)), scale, reach));
     }
+    if looked > MOST_OTHERS {
+        atomicAdd(&contact_status.lost, 1u);
+    }
+}
+
+// Some of the cells that an element looks into, and how far in there. Among so many along each axis rough places are told apart.
+struct Box {
+    low: vec3i,
+    size: vec3u,
+    // 1/the edge of a cell
+    scale: f32,
+    reach: f32,
 }
 
 const MOST_ACROSS = 15u;
 
-fn look_into(query: Element, reach: f32, scale: f32, low: vec3i, size: vec3u) {
+// How many others this thread has looked at.
+var<private> looked: u32;
+
+fn look_into(query: Element, box: Box) {
+    let low = box.low;
+    let size = box.size;
+    let scale = box.scale;
     let kind = PARTNER[KIND];
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
     let size_of_table = contact_params.table_size;
-    let rough_first = contact_params.nearby_first + contact_params.coarse * contact_params.coarse;
     // In 64ths of a cell, from the lowest corner on.
     let origin = vec3f(low);
     let segment = array(64.0 * (query.segment[0] * scale - origin), 64.0 * (query.segment[1] * scale - origin));
     let height = 64.0 * (query.center.z * scale - origin.z);
-    let base = bitcast<vec3u>(low) << vec3u(6u);
-    // A rough place stands for the middle of a 64th; far from the origin all of them are less exact.
+    // A rough place stands for the middle of a 64th, at most √3/2 of one away. Far from the origin products with the scale are rounded: three or
+    // four times by 2⁻²⁴ of them, along three axes.
     let far = abs(origin);
     let slack = 1.0 + 4e-5 * max(max(far.x, far.y), far.z);
-    let near = 64.0 * reach * scale + slack;
+    let near = 64.0 * box.reach * scale + slack;
     // As many turns as it takes to look at all that is near, RUNS at a time; then k, x and how many of a row are done stay.
-    var looked = 0u;
     var k = 0u;
     var x = 0u;
     var done = 0u;
@@ -253,8 +270,8 @@ fn look_into(query: Element, reach: f32, scale: f32, low: vec3i, size: vec3u) {
                 let count = min(end - min(start, end), 32u);
                 var bits = 0u;
                 for (var n = 0u; n < count; n++) {
-                    let rough = cells[rough_first + start + n];
-                    let place = (vec3u(rough, rough >> 10u, rough >> 20u) - base) & vec3u(1023u);
+                    let rough = cells[contact_params.rough_first + start + n];
+                    let place = rough_offset(rough, low);
                     let apart = from_segment(segment, vec3f(place) + 0.5, params.zero);
                     // Other cells may have the same entry.
                     let is_here = (place.y >> 6u) == across.x && (place.z >> 6u) == across.y && (place.x >> 6u) - x < part;
@@ -281,7 +298,7 @@ fn look_into(query: Element, reach: f32, scale: f32, low: vec3i, size: vec3u) {
         var stays = 0u;
         while run < runs {
             let n = firstTrailingBit(bits);
-            if is_near(query, other_at(found[run].x + n), reach) {
+            if is_near(query, other_at(found[run].x + n), box) {
                 stays |= 1u << n;
             }
             bits &= bits - 1u;
@@ -304,8 +321,5 @@ fn look_into(query: Element, reach: f32, scale: f32, low: vec3i, size: vec3u) {
                 bits = found[min(run, RUNS - 1u)].y;
             }
         }
-    }
-    if looked > MOST_OTHERS {
-        atomicAdd(&contact_status.lost, 1u);
     }
 }

@@ -4,9 +4,10 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the passes that are dispatched by it: pairs (of particles: prune), vertex pairs, edge pairs, contacts, further rounds of divide, untangle.
+// Workgroups of the passes that are dispatched by it: pairs (of particles: prune), vertex pairs, edge pairs, contacts (of particles: and separate), further
+// rounds of divide, untangle.
 @group(0) @binding(3) var<storage, read_write> dispatches: array<u32>;
-// Workgroups of truncate, by round; of particles, of pairs, and of count and fill.
+// Workgroups of truncate, by round, then of separate; of particles, of pairs, and of count and fill.
 @group(0) @binding(4) var<storage, read_write> late_dispatches: array<u32>;
 
 // How often it is looked again at what passes through each other.

@@ -133,9 +133,9 @@ fn around(here: vec3u, k: u32) -> u32 {
     return coarse(coarse_index(c, size));
 }
 
-// Behind the marks of coarse cells, by place among the sorted elements.
+// By place among the sorted elements.
 fn set_rough_place(place: u32, word: u32) {
-    atomicStore(&cells[contact_params.nearby_first + contact_params.coarse * contact_params.coarse + place], word);
+    atomicStore(&cells[contact_params.rough_first + place], word);
 }
 
 // How differently the particles in and around a coarse cell move, at most [m].

@@ -12,7 +12,7 @@
 @group(0) @binding(4) var<storage, read_write> meetings: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of truncate, by round, and of separate.
+// Workgroups of truncate, by round, then of separate.
 @group(0) @binding(7) var<storage, read_write> late_dispatches: array<u32>;
 
 // Where those of separate stand.

@@ -115,7 +115,7 @@ pub enum Pass {
     Search(SearchPass),
     /// The pairs that meet in this substep.
     Contacts,
-    /// What pushes edges out of triangles that they pass through.
+    /// What pushes edges out of triangles that they pass through; then all contacts are known, and how large `Separate` is.
     Untangle,
     /// The corrections of contacts.
     Separate,

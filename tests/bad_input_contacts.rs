@@ -597,9 +597,9 @@ fn limits_have_room_for_contacts() {
         |scene: &Scene, settings| supple::required_limits_with(scene, &settings).max_storage_buffer_binding_size;
     assert_eq!(needed(&scene, Settings::default()), default);
     assert_eq!(needed(&scene, few(SelfCollisionLevel::Particles, 3)), default);
-    // Pairs of 16 bytes and contacts of 48, half as many; elements of 16.
+    // Pairs of 16 bytes and contacts of 48, half as many; the grid of surfaces.
     assert!(needed(&scene, few(SelfCollisionLevel::Particles, 12)) >= 1_700_000 * 12 * 24);
-    assert!(needed(&scene, few(SelfCollisionLevel::Surfaces, 3)) >= 1_700_000 * 9 * 16);
+    assert!(needed(&scene, few(SelfCollisionLevel::Surfaces, 3)) >= 1_700_000 * 11 * 16);
     scene.add_collider(Collider::default()).unwrap();
     // Impulses at two colliders, and a bounce.
     assert!(needed(&scene, Settings::default()) >= 1_700_000 * 80);

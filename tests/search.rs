@@ -153,22 +153,63 @@ fn the_margin_changes_nothing_in_a_heap() {
     }
 }
 
-/// Both players look in the same substeps, for the same particles, and find the same.
+/// Both players look in the same substeps, for the same particles, and find the same; far from the origin too, where places are coarse.
 #[test]
 fn who_looks_agrees() {
     let gpu = common::gpu();
-    for (scene, settings) in
-        [(clouds(400, 0.6, 0.0), weightless(8)), (heap(14), Settings { substeps: 10, ..Settings::default() })]
-    {
-        let own = SelfCollision { margin: 0.3, ..SelfCollision::default() };
-        let settings = Settings { self_collision: Some(own), ..settings };
-        let mut pair = common::Pair::new(&gpu, &scene, settings);
-        pair.play(10, 1e-4, "who looks");
-        let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
-        if common::is_exact(&gpu) {
-            assert_eq!(reports.0, reports.1);
+    let heaped = Settings { substeps: 10, ..Settings::default() };
+    for (scene, settings, level) in [
+        (clouds(400, 0.6, 0.0), weightless(8), SelfCollisionLevel::Particles),
+        (heap(14), heaped, SelfCollisionLevel::Particles),
+        (heap(10), heaped, SelfCollisionLevel::Surfaces),
+    ] {
+        for shift in [[0.0; 3], [-900.0, 3000.0, 1700.0]] {
+            let mut scene = scene.clone();
+            for particle in 0..scene.particle_count() as u32 {
+                let place = scene.positions()[particle as usize];
+                scene.set_position(particle, [0, 1, 2].map(|axis| place[axis] + shift[axis])).unwrap();
+            }
+            let own = SelfCollision { level, margin: 0.3, pairs_per_particle: 256, ..SelfCollision::default() };
+            let settings = Settings { self_collision: Some(own), ..settings };
+            let mut pair = common::Pair::new(&gpu, &scene, settings);
+            pair.play(10, 1e-4, "who looks");
+            let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+            if common::is_exact(&gpu) {
+                assert_eq!(reports.0, reports.1, "{level:?}, {shift:?}");
+            }
+            assert!(reports.0.searches > 10 && reports.0.most_contacts > 10, "{level:?}, {shift:?}: {reports:?}");
         }
-        assert!(reports.0.searches > 10 && reports.0.most_contacts > 10, "{reports:?}");
+    }
+}
+
+/// What is shot over a hundred cells in a substep, so that those of the grid come round again, meets each on its way once.
+#[test]
+fn a_long_shot_finds_each_once() {
+    const THIN: f32 = 1e-3;
+    const COUNT: u32 = 60;
+    let gpu = common::gpu();
+    for (level, way) in [(SelfCollisionLevel::Particles, 0.39), (SelfCollisionLevel::Surfaces, 0.2)] {
+        let mut scene = Scene::new();
+        let own =
+            scene.add_contact_material(ContactMaterial { thickness: THIN, ..ContactMaterial::default() }).unwrap();
+        for index in 0..COUNT {
+            // Around the way, nearer than the reach.
+            let angle = 2.4 * index as f32;
+            let position =
+                [way * (index as f32 + 0.5) / COUNT as f32, 1.6 * THIN * angle.cos(), 1.6 * THIN * angle.sin()];
+            scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+        }
+        let shot = Particle { velocity: [way * 60.0, 0.0, 0.0], ..Particle::default() };
+        let shot = scene.add_particle(shot).unwrap();
+        scene.pin(0).unwrap();
+        scene.set_particle_contact(0..shot + 1, own).unwrap();
+        let own = SelfCollision { level, margin: 0.9, ..SelfCollision::default() };
+        let settings = Settings { self_collision: Some(own), ..weightless(1) };
+        let mut pair = common::Pair::new(&gpu, &scene, settings);
+        pair.play(1, 1e-4, "a long shot");
+        let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+        assert_eq!(reports.0.pairs, reports.1.pairs, "{level:?}");
+        assert!(reports.0.pairs > COUNT / 2, "{level:?}: {reports:?}");
     }
 }
 

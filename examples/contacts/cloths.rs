@@ -278,7 +278,6 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         // The cloth is thin for its spacing, and turns.
         margin: Some(3.0),
         frames: ((0.5 * turns.abs() / TURN_RATE + 0.5 * RAMP) * 60.0) as u32 + 30,
-        substeps: 40,
         drive: Some(Box::new(drive)),
         check: Box::new(crossed),
         ..Play::default()

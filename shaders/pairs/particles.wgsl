@@ -6,15 +6,8 @@
 // Places of the list of pairs that are free, first come first served.
 @group(0) @binding(9) var<storage, read> vacancies: array<u32>;
 
-// Rows of a sorted element: see search/particles.wgsl.
-const ROWS = 1u;
-
 fn all_look() -> bool {
     return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
-}
-
-fn cell_scale(kind: u32) -> f32 {
-    return contact_params.inverse_cell;
 }
 
 // Whether what is sorted looks for others itself.

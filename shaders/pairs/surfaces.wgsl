@@ -11,10 +11,6 @@ fn all_look() -> bool {
     return true;
 }
 
-fn cell_scale(kind: u32) -> f32 {
-    return inverse_cell(contact_params.reach, contact_params.radii[kind], params.zero);
-}
-
 // Whether what is sorted looks for others itself.
 fn looks(word: u32) -> bool {
     return true;

@@ -22,12 +22,12 @@ struct ContactParams {
     reach: f32,
     anchored: u32,
     coarse: u32,
-    radii: vec3f,
+    inverse_cells: vec3f,
     sums_first: u32,
     worn_first: u32,
     nearby_first: u32,
     inverse_coarse: f32,
-    inverse_cell: f32,
+    rough_first: u32,
     // half the thickness (bits), groups, touches, 0
     materials: array<vec4u, 16>,
     // by material and material: static and kinetic friction, restitution, 0
@@ -185,7 +185,7 @@ fn center(a: vec3f, b: vec3f, c: vec3f, arity: u32) -> vec3f {
     return ((a + b) + c) * 0.33333334;
 }
 
-// In a sorted element, beside its first particle: that it is fast, or looks for others.
+// In a sorted element, beside its first particle, and in its rough place: that it is fast, or looks for others.
 const FAST = 0x80000000u;
 const LOOKS = 0x40000000u;
 
@@ -196,12 +196,8 @@ fn is_fast(displacement: vec3f, drift: vec3f, margin: f32, zero: u32) -> bool {
     return dot(travel, travel) > half * half;
 }
 
-// 1/the edge of a cell of the grid in which elements stand whose centers are so much farther apart than they are; the twins are
-// `inverse_cell` and `inverse_coarse` in src/collide/table.rs.
-fn inverse_cell(reach: f32, radius: f32, zero: u32) -> f32 {
-    return 1.0 / opaque1((reach + radius) * 1.001, zero);
-}
-
+// 1/the edge of a cell of the coarse grid, for elements whose centers are so much farther apart than they are; the twin is in
+// src/collide/table.rs.
 fn inverse_coarse(reach: f32, radius: f32, zero: u32) -> f32 {
     return 1.0 / opaque1(3.0 * opaque1(reach + radius, zero), zero);
 }
@@ -223,13 +219,19 @@ fn cell_at(center: vec3f, inverse_cell: f32) -> vec3i {
     return vec3i(clamp(floor(center * inverse_cell), vec3f(-1e9), vec3f(1e9)));
 }
 
-// Of a place in the grid, the cell and the 64th of it along each axis, 10 bits each: it repeats itself after 16 cells. By this word an
-// element is looked at first. They lie in the order of the sorted elements behind the marks of coarse cells.
+// Of a place in the grid, the cell and the 64th of it along each axis, in 10 bits each, so that it repeats itself after 16 cells; the two bits above
+// are for FAST and LOOKS. By this word of a sorted element it is looked at first.
 fn rough_place(place: vec3f, inverse_cell: f32) -> u32 {
     let cell = cell_at(place, inverse_cell);
     let share = clamp(place * inverse_cell - vec3f(cell), vec3f(), vec3f(0.99));
     let c = ((bitcast<vec3u>(cell) << vec3u(6u)) | vec3u(share * 64.0)) & vec3u(1023u);
     return c.x | (c.y << 10u) | (c.z << 20u);
+}
+
+// How far it is from the lowest corner of a cell, in 64ths of a cell, of something that lies within 16 cells above.
+fn rough_offset(rough: u32, corner: vec3i) -> vec3u {
+    let base = bitcast<vec3u>(corner) << vec3u(6u);
+    return (vec3u(rough, rough >> 10u, rough >> 20u) - base) & vec3u(1023u);
 }
 
 // The entry of a cell in a table whose size is a power of two (Teschner et al. 2003); cells in a row along x have entries in

@@ -8,7 +8,7 @@
 //   coarse grid.
 // search_horizon: one thread a row of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
 //   near moves.
-// search_fill: one thread a particle that is near. Puts it into its cell, whose entry then is where the next begins, and empties its
+// search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and empties its
 //   cell of the coarse grid for the next search.
 //
 // A row a sorted particle: where it is to be (bits), and its index, with the uppermost bits where it moves fast, and where it looks.
@@ -68,7 +68,7 @@ fn looks_in(cell: vec3u) -> bool {
 }
 
 fn cell_of(place: vec3f) -> u32 {
-    return hash_cell(cell_at(place, contact_params.inverse_cell), contact_params.table_size);
+    return hash_cell(cell_at(place, contact_params.inverse_cells.x), contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -168,5 +168,5 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);
     let slot = atomicAdd(&cells[cell_of(place)], 1u);
     sorted[slot] = vec4u(bitcast<vec3u>(place), particle | marks);
-    set_rough_place(slot, rough_place(place, contact_params.inverse_cell) | marks);
+    set_rough_place(slot, rough_place(place, contact_params.inverse_cells.x) | marks);
 }

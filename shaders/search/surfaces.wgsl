@@ -6,7 +6,7 @@
 // search_bound: one thread a particle, or an element. Widens the bounds of the displacements in its cell of a coarse grid, or that of the
 //   sizes of elements.
 // search_horizon: one thread a cell of the coarse grid. How differently what is near moves, and how large it is, at most.
-// search_fill: one thread an element. Puts it into its cell, whose entry then is where the next begins.
+// search_fill: one thread an element. Puts it, and its rough place, into its cell, whose entry then is where the next begins.
 //
 // Two rows a sorted element: its center (bits) and first particle, with the uppermost bit where it moves fast; of an edge from its center to
 // its second particle (bits), and that particle, of a triangle its second and third particle.
@@ -84,12 +84,8 @@ fn center_of(element: vec4u) -> vec3f {
     return center(a, b, c, element.w);
 }
 
-fn cell_scale(kind: u32) -> f32 {
-    return inverse_cell(contact_params.reach, contact_params.radii[kind], params.zero);
-}
-
 fn cell_of(element: vec4u, center: vec3f) -> u32 {
-    let cell = cell_at(center, cell_scale(element.w));
+    let cell = cell_at(center, contact_params.inverse_cells[element.w]);
     return element.w * contact_params.table_size + hash_cell(cell, contact_params.table_size);
 }
 
@@ -157,7 +153,7 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
         && is_fast(end - start, contact_status.drift, contact_params.margin, params.zero);
     let fast = select(0u, FAST, moves_fast);
     sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | fast);
-    set_rough_place(place, rough_place(end, cell_scale(element.w)) | fast);
+    set_rough_place(place, rough_place(end, contact_params.inverse_cells[element.w]) | fast);
     if element.w == 1u {
         let second = positions[element.y].xyz + displacements[element.y].xyz;
         let half = opaque(second, params.zero) - opaque(end, params.zero);

@@ -205,17 +205,18 @@ pub(crate) struct ContactParams {
     pub anchored: u32,
     /// Cells of the coarse grid along each axis: 16 or 32. It repeats itself beyond.
     pub coarse: u32,
-    /// By type, how far the center of an element usually is from its particles: what the cells of the grid are made for \[m\].
-    pub radii: [f32; TYPES],
+    /// By type, 1/the edge of a cell of the grid in which its elements stand [1/m]: made for those that are as large as at rest.
+    pub inverse_cells: [f32; TYPES],
     /// Where the sums of blocks of cells lie behind the cells of both grids.
     pub sums_first: u32,
     /// Where the marks lie of coarse cells in which particles are to look for others anew, and of those that are near one: a word for
     /// each row of cells along x.
     pub worn_first: u32,
     pub nearby_first: u32,
-    /// 1/the edges of the cells of both grids where nothing but particles touches [1/m].
+    /// 1/the edge of a cell of the coarse grid where nothing but particles touches [1/m].
     pub inverse_coarse: f32,
-    pub inverse_cell: f32,
+    /// Where the rough places of the sorted elements lie.
+    pub rough_first: u32,
     /// Half the thickness \[m\] (bits), groups, touches, 0.
     pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
     /// By material and material: static and kinetic friction, restitution, 0.
@@ -289,12 +290,13 @@ impl ContactParams {
             reach,
             anchored: u32::from(anchored),
             coarse,
-            radii: contacting.radii,
+            // A thousandth, so that rounding of a place to its cell hides nothing.
+            inverse_cells: contacting.radii.map(|radius| 1.0 / ((reach + radius) * 1.001)),
             sums_first,
             worn_first,
             nearby_first: worn_first + coarse.pow(2),
             inverse_coarse: inverse_coarse(reach),
-            inverse_cell: inverse_cell(reach),
+            rough_first: worn_first + 2 * coarse.pow(2),
             materials,
             friction,
         }
@@ -303,7 +305,7 @@ impl ContactParams {
     /// Both grids, sums, marks, rough places: the words of cells before the first search, in which the coarse ones are empty.
     pub fn no_cells(&self) -> Vec<u32> {
         let inserted = self.insert_end - self.insert_first;
-        let mut words = vec![0; (self.nearby_first + self.coarse.pow(2) + inserted) as usize];
+        let mut words = vec![0; (self.rough_first + inserted) as usize];
         let coarse_first = (self.tables * self.table_size) as usize;
         let coarse = &mut words[coarse_first..self.sums_first as usize];
         coarse.chunks_mut(COARSE_WORDS as usize).for_each(|cell| cell[..3].fill(u32::MAX));
@@ -318,11 +320,6 @@ impl ContactParams {
         let ([_, groups_a, touches_a, _], [_, groups_b, touches_b, _]) =
             (self.materials[a as usize], self.materials[b as usize]);
         groups_a & touches_b != 0 && groups_b & touches_a != 0
-    }
-
-    /// 1/the edge of a cell of the grid in which elements stand whose centers are so much farther apart than they are \[m\].
-    pub fn inverse_cell(&self, radius: f32) -> f32 {
-        inverse_cell(self.reach + radius)
     }
 
     /// 1/the edge of a cell of the coarse grid [1/m].
@@ -348,11 +345,6 @@ impl ContactParams {
     pub fn friction(&self, a: u32, b: u32) -> [f32; 4] {
         self.friction[a as usize * MAX_CONTACT_MATERIALS + b as usize]
     }
-}
-
-fn inverse_cell(reach: f32) -> f32 {
-    // A thousandth, so that rounding of a place to its cell hides nothing.
-    1.0 / (reach * 1.001)
 }
 
 fn inverse_coarse(reach: f32) -> f32 {

@@ -510,8 +510,9 @@ fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u6
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
     let contacts = settings.self_collision.map_or(0, |own| {
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
-        // Six elements a particle of a closed mesh, with the wings of three; or where each particle was to be.
-        let most = if own.level == SelfCollisionLevel::Surfaces { 144 } else { 32 };
+        // The grid of a closed mesh, with three edges and two triangles a particle: three tables of up to twelve entries, sums, rough places. Or
+        // where each particle was to be.
+        let most = if own.level == SelfCollisionLevel::Surfaces { 176 } else { 32 };
         // Half as many contacts as pairs, of three times the size.
         (pairs * 24).max(scene.particle_count() as u64 * most)
     });

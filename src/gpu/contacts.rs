@@ -17,7 +17,7 @@
 //! | dispatches | workgroups of the search; of contacts; of particles, separate; of rounds of divide, untangle | watch, ready, truncate | – |
 //! | corrections | three sums and a count, `i32`; then cuts | watch, contacts, separate, settle, divide | separate, settle, truncate |
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
-//! | late_dispatches | workgroups of rounds of truncate and of separate, or of pairs, count and fill of particles | ready, divide, untangle, search_prune | – |
+//! | late_dispatches | workgroups of rounds of truncate, then of separate, or of pairs, count and fill of particles | ready, divide, untangle, search_prune | – |
 
 use super::buffers::{Buffers, Maker};
 use super::guarded;
@@ -171,7 +171,7 @@ pub(super) struct Pairing {
     /// Workgroups of the three searches for pairs, or of particles of prune, then of contacts and, of particles, separate, of further rounds
     /// of divide, of untangle: 12 bytes each.
     dispatches: wgpu::Buffer,
-    /// Those of passes whose size is known only while those are in use: rounds of truncate and separate, or of particles pairs, count and fill.
+    /// Those of passes whose size is known only while those are in use: rounds of truncate, then separate, or of particles pairs, count and fill.
     late_dispatches: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     bytes: u64,

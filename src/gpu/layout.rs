@@ -135,12 +135,12 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             reach,
             anchored,
             coarse,
-            radii,
+            inverse_cells,
             sums_first,
             worn_first,
             nearby_first,
             inverse_coarse,
-            inverse_cell,
+            rough_first,
             materials,
             friction
         })

@@ -324,7 +324,7 @@ impl Reference {
     }
 
     fn cell(&self, center: Vec3, of: u32) -> [i32; 3] {
-        cell_at(center, self.contact_params.inverse_cell(self.contact_params.radii[of as usize]))
+        cell_at(center, self.contact_params.inverse_cells[of as usize])
     }
 
     /// How far from its segment an element looks for the centers of others.
