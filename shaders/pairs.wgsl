@@ -190,7 +190,8 @@ fn look_around(query: Element) {
     let radius = radius_near(query);
     let scale = contact_params.inverse_cells[kind];
     // An edge that is fast is where the way of its center is, give or take its own radius.
-    let reach = (contact_params.reach + radius) + select(0.0, radius, KIND == EDGES && query.is_fast);
+    let own = select(0.0, radius, KIND == EDGES && query.is_fast);
+    let reach = (reach_of(query) + radius) + own;
     var low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);
     var high = cell_at(max(query.segment[0], query.segment[1]) + 1.001 * reach, scale);
     if KIND != VERTEX_TRIANGLE && !query.is_fast && all_look() {

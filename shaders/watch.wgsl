@@ -19,8 +19,7 @@
 // See search.wgsl.
 @group(0) @binding(9) var<storage, read_write> cells: array<atomic<u32>>;
 
-// 1/(2√3): where no component of a displacement against the drift is more than this of the margin, no two differ by more than the margin, and
-// what ends a substep farther apart than the reach has not met within it.
+// 1/(2√3): where no component of a displacement against the drift is more than this of a length, no two differ by more than that.
 const SLOW = 0.28;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -49,7 +48,9 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
     let stale = !(aside <= half * half) || since > horizon;
     if ONLY_PARTICLES {
         let against = abs(opaque(d - contact_status.drift, params.zero));
-        if !(max(max(against.x, against.y), against.z) <= SLOW * contact_params.margin) {
+        // Of two that differ by no more than reach + margin, and are farther apart than twice the reach where they are to be, give or take half
+        // the margin, none has met the other within the substep.
+        if !(max(max(against.x, against.y), against.z) <= SLOW * (contact_params.reach + contact_params.margin)) {
             atomicStore(&contact_status.hurried, 1u);
         }
         if stale || aside > 0.5 * (half * half) || 2u * since > horizon {

@@ -102,15 +102,47 @@ fn the_margin_changes_nothing_among_clouds_of_particles() {
 }
 
 /// As two that both cross more than half the margin in a substep may miss each other, the margins are wide enough for all but one. One is faster than a margin in a substep for a while: then all look, and later again only those that must.
+/// One that is not so much faster lets those near it look farther.
 #[test]
 fn the_margin_changes_nothing_where_something_is_shot_through() {
-    let mut scene = clouds(2000, 0.5, 0.0);
-    let shot = Particle { position: [-0.5, 0.2, 0.2], velocity: [60.0, 1.0, 0.5], ..Particle::default() };
-    let shot = scene.add_particle(shot).unwrap();
+    for (speed, start) in [(60.0, -0.5), (4.0, -0.05)] {
+        let mut scene = clouds(2000, 0.5, 0.0);
+        let shot = Particle { position: [start, 0.2, 0.2], velocity: [speed, 1.0, 0.5], ..Particle::default() };
+        let shot = scene.add_particle(shot).unwrap();
+        let own =
+            scene.add_contact_material(ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() }).unwrap();
+        scene.set_particle_contact(shot..shot + 1, own).unwrap();
+        let name = format!("a shot at {speed} m/s");
+        assert_the_margin_changes_nothing(&name, &scene, weightless(8), 5.0, &[0.35, 0.6, 0.9], 8);
+    }
+}
+
+/// Two that graze each other and are out of reach at the end of the substep have met.
+#[test]
+fn the_margin_changes_nothing_where_things_graze() {
+    const SUBSTEPS: u32 = 8;
+    const MARGIN: f32 = 0.35;
+    // In a substep, along each axis: as much as lets some look for themselves, not all.
+    let step = 0.277 * (1.0 + 3.0 * MARGIN) * THICKNESS;
+    let mut scene = Scene::new();
     let own =
         scene.add_contact_material(ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() }).unwrap();
-    scene.set_particle_contact(shot..shot + 1, own).unwrap();
-    assert_the_margin_changes_nothing("a shot", &scene, weightless(8), 5.0, &[0.35, 0.6, 0.9], 8);
+    for index in 0..64 {
+        // How far they are aside from each other, and how many substeps before they meet.
+        let aside = 0.97 * THICKNESS / 2f32.sqrt();
+        let before = 3.0 + index as f32 / 32.0;
+        for (side, sign) in [(0.0, 1.0), (1.0, -1.0)] {
+            let along = -sign * before * step;
+            let position = [index as f32 + along + side * aside, along - side * aside, along];
+            let velocity = [sign * step * 60.0 * SUBSTEPS as f32; 3];
+            scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
+        }
+    }
+    // What is held is what all others are compared with.
+    let held = scene.add_particle(Particle { position: [-9.0; 3], ..Particle::default() }).unwrap();
+    scene.pin(held).unwrap();
+    scene.set_particle_contact(0..128, own).unwrap();
+    assert_the_margin_changes_nothing("grazing", &scene, weightless(SUBSTEPS), 5.0, &[MARGIN], 1);
 }
 
 /// While all fall by several thicknesses in a substep, what is shot meets what falls beside it, not what stands where it was.

@@ -25,6 +25,12 @@ fn element(particle: u32) -> Element {
     return Element(vec3u(particle), own.place, segment, moves_fast, own.horizon, contact_particles[particle]);
 }
 
+// Where only some look, those near which things move by more than the margin in the substep look twice as far instead of along their ways: see
+// watch.wgsl.
+fn reach_of(query: Element) -> f32 {
+    return contact_params.reach * select(1.0, 2.0, query.horizon == 0u && !all_look());
+}
+
 fn other_at(place: u32) -> Other {
     let row = sorted[place];
     let particle = row.w & ~(FAST | LOOKS);

@@ -39,6 +39,10 @@ fn element(particles: vec3u, arity: u32) -> Element {
     return Element(particles, end, segment, false, horizon, contact);
 }
 
+fn reach_of(query: Element) -> f32 {
+    return contact_params.reach;
+}
+
 fn other_at(place: u32) -> Other {
     let row = sorted[ROWS * place];
     let first = row.w & ~FAST;

@@ -84,7 +84,7 @@ impl Reference {
         if only_particles {
             let against = (d - contacts.drift).abs();
             let most = against.x.max(against.y).max(against.z);
-            contacts.hurried |= most.is_nan() || most > SLOW * params.margin;
+            contacts.hurried |= most.is_nan() || most > SLOW * (params.reach + params.margin);
             if stale || aside > 0.5 * (half * half) || 2 * since > horizon {
                 contacts.worn.insert(coarse_at(x + d, params.inverse_coarse(0.0), params.coarse));
             }
@@ -332,7 +332,13 @@ impl Reference {
         let radius = if query.is_fast { self.contacts.radii[of as usize] } else { self.radius_near(query.center, of) };
         // An edge that is fast is where the way of its center is, give or take its own radius.
         let own = if query.is_fast && query.of == 1 { radius } else { 0.0 };
-        (self.contact_params.reach + radius) + own
+        // Where only some look, these look farther instead of along their ways.
+        let share = if query.of == 0 && query.horizon == 0 && !self.searches_all() && self.contact_params.level == 1 {
+            2.0
+        } else {
+            1.0
+        };
+        (self.contact_params.reach * share + radius) + own
     }
 
     /// The cells that an element looks into.
