@@ -11,7 +11,7 @@ use supple::{
 const THICKNESS: f32 = 0.02;
 
 /// Particles without gravity, in clouds that fly into each other: calm ones, and some that are faster the later they come.
-fn clouds(count: u32, speed: f32, fall: f32) -> Scene {
+fn clouds(count: u32, speed: f32) -> Scene {
     let mut scene = Scene::new();
     let own = ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() };
     let own = scene.add_contact_material(own).unwrap();
@@ -22,8 +22,7 @@ fn clouds(count: u32, speed: f32, fall: f32) -> Scene {
         let position = [0, 1, 2].map(|axis| 1.6 * THICKNESS * (cell[axis] as f32 + jitter(axis as u32)));
         // A quarter of the rows moves, each with its own speed.
         let moves = if cell[1].is_multiple_of(4) { speed * common::noise(cell[1] + 977) } else { 0.02 * speed };
-        let [x, y, z] = [3, 4, 5].map(|axis| moves * common::noise(6 * index + axis));
-        let velocity = [x, y + fall, z];
+        let velocity = [3, 4, 5].map(|axis| moves * common::noise(6 * index + axis));
         scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
     }
     scene.set_particle_contact(0..count, own).unwrap();
@@ -97,7 +96,7 @@ fn weightless(substeps: u32) -> Settings {
 fn the_margin_changes_nothing_among_clouds_of_particles() {
     for (count, speed) in [(700, 0.4), (700, 1.5), (5000, 0.8)] {
         let name = format!("{count} particles at {speed} m/s");
-        assert_the_margin_changes_nothing(&name, &clouds(count, speed, 0.0), weightless(8), 5.0, &[0.35, 0.6, 0.9], 12);
+        assert_the_margin_changes_nothing(&name, &clouds(count, speed), weightless(8), 5.0, &[0.35, 0.6, 0.9], 12);
     }
 }
 
@@ -106,7 +105,7 @@ fn the_margin_changes_nothing_among_clouds_of_particles() {
 #[test]
 fn the_margin_changes_nothing_where_something_is_shot_through() {
     for (speed, start) in [(60.0, -0.5), (4.0, -0.05)] {
-        let mut scene = clouds(2000, 0.5, 0.0);
+        let mut scene = clouds(2000, 0.5);
         let shot = Particle { position: [start, 0.2, 0.2], velocity: [speed, 1.0, 0.5], ..Particle::default() };
         let shot = scene.add_particle(shot).unwrap();
         let own =
@@ -191,7 +190,7 @@ fn who_looks_agrees() {
     let gpu = common::gpu();
     let heaped = Settings { substeps: 10, ..Settings::default() };
     for (scene, settings, level) in [
-        (clouds(400, 0.6, 0.0), weightless(8), SelfCollisionLevel::Particles),
+        (clouds(400, 0.6), weightless(8), SelfCollisionLevel::Particles),
         (heap(14), heaped, SelfCollisionLevel::Particles),
         (heap(10), heaped, SelfCollisionLevel::Surfaces),
     ] {
@@ -249,7 +248,7 @@ fn a_long_shot_finds_each_once() {
 #[test]
 fn places_that_become_vacant_are_filled() {
     let gpu = common::gpu();
-    let scene = clouds(3000, 1.0, 0.0);
+    let scene = clouds(3000, 1.0);
     let own = SelfCollision { margin: 0.5, pairs_per_particle: 12, ..SelfCollision::default() };
     let mut solver = common::solver(&gpu, &scene, Settings { self_collision: Some(own), ..weightless(8) });
     let mut most = 0;
@@ -269,7 +268,7 @@ fn places_that_become_vacant_are_filled() {
 fn what_found_no_room_is_found_later() {
     const CROWD: u32 = 900;
     let gpu = common::gpu();
-    let mut scene = clouds(CROWD, 0.0, 0.0);
+    let mut scene = clouds(CROWD, 0.0);
     let own =
         scene.add_contact_material(ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() }).unwrap();
     // Elsewhere pairs sail towards each other for a tenth of a second.

@@ -302,14 +302,17 @@ impl ContactParams {
         }
     }
 
-    /// Both grids, sums, marks, rough places: the words of cells before the first search, in which the coarse ones are empty.
-    pub fn no_cells(&self) -> Vec<u32> {
-        let inserted = self.insert_end - self.insert_first;
-        let mut words = vec![0; (self.rough_first + inserted) as usize];
-        let coarse_first = (self.tables * self.table_size) as usize;
-        let coarse = &mut words[coarse_first..self.sums_first as usize];
-        coarse.chunks_mut(COARSE_WORDS as usize).for_each(|cell| cell[..3].fill(u32::MAX));
-        words
+    /// How many words cells have: both grids, sums, marks, rough places.
+    pub fn cell_words(&self) -> u32 {
+        self.rough_first + (self.insert_end - self.insert_first)
+    }
+
+    /// What is not 0 in them before the first search: where the coarse grid begins, and its words, in which its cells are empty.
+    pub fn empty_coarse_grid(&self) -> (u32, Vec<u32>) {
+        let first = self.tables * self.table_size;
+        let mut words = vec![0; (self.sums_first - first) as usize];
+        words.chunks_mut(COARSE_WORDS as usize).for_each(|cell| cell[..3].fill(u32::MAX));
+        (first, words)
     }
 
     /// Whether two contact materials touch each other.

@@ -328,7 +328,9 @@ impl Contacts {
         let rows: Vec<[u32; 4]> = elements.iter().copied().chain(wings).collect();
         let elements = maker.filled(queue, "elements", &rows, storage)?;
         let inserted = u64::from(figures.insert_end - figures.insert_first);
-        let cells = maker.filled(queue, "cells", &figures.no_cells(), storage)?;
+        let cells = maker.empty("cells", u64::from(figures.cell_words()) * 4, storage)?;
+        let (coarse_first, words) = figures.empty_coarse_grid();
+        queue.write_buffer(&cells, u64::from(coarse_first) * 4, bytemuck::cast_slice(&words));
         let rows = if only_particles { 1 } else { 2 };
         let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
         let lists = maker.empty("lists", if only_particles { count * 8 } else { 4 }, storage)?;

@@ -333,11 +333,8 @@ impl Reference {
         // An edge that is fast is where the way of its center is, give or take its own radius.
         let own = if query.is_fast && query.of == 1 { radius } else { 0.0 };
         // Where only some look, these look farther instead of along their ways.
-        let share = if query.of == 0 && query.horizon == 0 && !self.searches_all() && self.contact_params.level == 1 {
-            2.0
-        } else {
-            1.0
-        };
+        let is_near_fast = self.contact_params.level == 1 && query.horizon == 0 && !self.searches_all();
+        let share = if is_near_fast { 2.0 } else { 1.0 };
         (self.contact_params.reach * share + radius) + own
     }
 
