@@ -811,6 +811,36 @@ fn a_rigid_body_keeps_its_shape() {
     }
 }
 
+/// Springs and volumes of a stiff body, both damped: it stands where undamped it would stand, give or take what one sweep of Gauss-Seidel is
+/// softer, and comes to rest. Where only the springs were damped, they took back in each sweep what the volumes had corrected, and it boiled.
+#[test]
+fn a_damped_body_bears_its_own_weight() {
+    let gpu = gpu();
+    for damping_time in [0.01, 0.03] {
+        let mut scene = Scene::new();
+        let elasticity = Elasticity::Elastic { young: 1e6, bulk: 1e6, damping_time };
+        let parts = add(&mut scene, &bar(0.4, 0.3, 6, DQuat::IDENTITY), 0.06, elasticity);
+        let lowest = scene.positions()[parts.particles.start as usize..parts.particles.end as usize].iter();
+        let lowest = lowest.map(|position| position[1]).fold(f32::INFINITY, f32::min);
+        for particle in parts.particles.clone() {
+            if scene.positions()[particle as usize][1] < lowest + 0.01 {
+                scene.pin(particle).unwrap();
+            }
+        }
+        let start = wide(scene.positions());
+        for mut player in players(&gpu, &scene, Settings { substeps: 20, ..Settings::default() }) {
+            player.step(90);
+            let (x, v) = (wide(&player.positions()), wide(&player.velocities()));
+            let particles = parts.particles.start as usize..parts.particles.end as usize;
+            let moved = particles.clone().map(|i| x[i].distance(start[i])).fold(0.0, f64::max);
+            let fastest = particles.map(|i| v[i].length()).fold(0.0, f64::max);
+            println!("{}, {damping_time} s: sunk by {moved:.1e} m, moves at {fastest:.1e} m/s", player.name());
+            assert!(moved < 0.01, "{}, {damping_time} s: out of shape by {moved} m", player.name());
+            assert!(fastest < 1e-3, "{}, {damping_time} s: still at {fastest} m/s", player.name());
+        }
+    }
+}
+
 /// Regions: crumpled, and back at rest; all distances along the lattice are what they were.
 #[test]
 fn a_body_of_regions_returns_to_its_shape() {

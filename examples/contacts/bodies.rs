@@ -15,10 +15,10 @@ const SPACING: f32 = 0.05;
 fn body(
     scene: &mut Scene,
     (positions, triangles): Surface,
-    young: f32,
+    (young, damping_time): (f32, f32),
     contact: ContactMaterialId,
 ) -> supple::Result<SoftParts> {
-    let elasticity = Elasticity::Elastic { young, bulk: young, damping_time: 0.002 };
+    let elasticity = Elasticity::Elastic { young, bulk: young, damping_time };
     let soft = SoftBody { positions: &positions, triangles: &triangles, spacing: SPACING, density: 200.0, elasticity };
     let parts = scene.add_soft_body(&soft)?;
     scene.set_particle_contact(parts.particles.clone(), contact)?;
@@ -41,7 +41,7 @@ pub fn funnel(arguments: &Arguments) -> anyhow::Result<Play> {
         let angle = (place as f32 + 0.3 * layer as f32) * std::f32::consts::FRAC_PI_2;
         let middle = Vec3::new(0.24 * angle.cos(), 0.75 + 0.3 * layer as f32, 0.24 * angle.sin());
         let surface = placed(icosphere(3, 0.12), Quat::IDENTITY, middle);
-        let parts = body(&mut scene, surface, 2e4, material)?;
+        let parts = body(&mut scene, surface, (2e4, 2e-3), material)?;
         edges.end = parts.edges.end;
         let color = [[0.03, 0.12, 0.30], [0.45, 0.12, 0.02], [0.10, 0.28, 0.06]][layer as usize % 3];
         tints.push((parts.surface.clone(), color));
@@ -97,7 +97,8 @@ pub fn incline(arguments: &Arguments) -> anyhow::Result<Play> {
     let (mut positions, triangles) = rounded_cube(4, 0.4);
     // Flat, so that it does not tip over on a steep slope.
     positions.iter_mut().for_each(|position| position[1] *= 0.5);
-    let parts = body(&mut scene, (positions, triangles), 2e5, material)?;
+    // Well damped: while a block rings, it slips a little whenever less of its weight is on the slope.
+    let parts = body(&mut scene, (positions, triangles), (2e5, 1e-2), material)?;
     // Turned afterwards: the cubes of its lattice are to lie along the slope.
     for particle in parts.particles.start..parts.surface.end {
         let place = turn * Vec3::from(scene.positions()[particle as usize]);

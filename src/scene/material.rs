@@ -13,7 +13,8 @@ pub struct Material {
     pub damping: f32,
     /// Damping time τ \[s\]: γ = (α β + τ)/h in eq. 26. In a spring it is a dashpot of β = τ/α; in a rigid constraint, the
     /// limit of that as α → 0, which obeys C + τ dC/dt = 0: what violates it fades as exp(−t/τ) instead of at once, whatever the
-    /// substep, and gives no kick.
+    /// substep, and gives no kick. Stiff constraints that pull against each other should have the same τ: what is damped takes back in one
+    /// sweep what another, undamped, has just corrected, and where τ is ten substeps long that can gain energy.
     pub damping_time: f32,
     /// Stiffness k of [`crate::Method::Pbd`], 0 to 1; XPBD does not use it.
     pub stiffness: f32,

@@ -21,7 +21,7 @@ pub enum Elasticity {
         young: f32,
         /// Bulk modulus of the volumes K \[Pa\], on top of that of the springs; 0 for none, infinite for rigid.
         bulk: f32,
-        /// Damping time of the springs \[s\], see [`Material::damping_time`].
+        /// Damping time of springs and volumes \[s\], see [`Material::damping_time`].
         damping_time: f32,
     },
     /// One shape matching group of all particles: rigid, or springing back as a whole.
@@ -302,9 +302,9 @@ impl Scene {
             self.push_constraint(&Distance { particles: edge.map(|vertex| base + vertex), rest_length }, id);
         }
         match body.elasticity {
-            Elasticity::Elastic { bulk, .. } => {
+            Elasticity::Elastic { bulk, damping_time, .. } => {
                 if bulk > 0.0 {
-                    self.push_volumes(base, body, &volumes, bulk)?;
+                    self.push_volumes(base, body, &volumes, bulk, damping_time)?;
                 }
             }
             Elasticity::Rigid { shape } => {
@@ -318,11 +318,20 @@ impl Scene {
         Ok(SoftParts { particles, surface: 0..0, triangles: 0..0, edges, volumes, groups })
     }
 
-    fn push_volumes(&mut self, base: u32, body: &Tetrahedra<'_>, volumes: &[f64], bulk: f32) -> Result<()> {
+    fn push_volumes(
+        &mut self,
+        base: u32,
+        body: &Tetrahedra<'_>,
+        volumes: &[f64],
+        bulk: f32,
+        damping_time: f32,
+    ) -> Result<()> {
         for ((tetrahedron, &volume), &fill) in body.tetrahedra.iter().zip(volumes).zip(body.fill) {
             let compliance = (volume / (f64::from(bulk) * f64::from(fill) * body.mass_scale)) as f32;
             let particles = tetrahedron.map(|vertex| base + vertex);
-            self.add(Volume { particles, rest_volume: volume as f32 }, Material::compliant(compliance))?;
+            // Damped as the springs are: where one kind resists what the other corrects, one sweep of Gauss-Seidel gains energy.
+            let material = Material { compliance, damping_time, ..Material::RIGID };
+            self.add(Volume { particles, rest_volume: volume as f32 }, material)?;
         }
         Ok(())
     }

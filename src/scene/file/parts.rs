@@ -325,7 +325,7 @@ pub(super) enum ElasticityFile {
         /// Whether volumes are rigid, instead of `bulk`. Default false.
         #[serde(default)]
         incompressible: bool,
-        /// Damping time of the springs [s]. Default 0.
+        /// Damping time of springs and volumes [s]. Default 0.
         #[serde(default)]
         damping_time: f32,
     },
