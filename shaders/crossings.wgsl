@@ -2,7 +2,7 @@
 //
 // crossings_clear: one thread a particle. Forgets those of the last step.
 // crossings_find: one thread an edge. Looks through the triangles that the last search has put into the cells near where the edge then
-//   was: what is near has since moved alike, but for the margin once for both ways and once for both deviations. Writes
+//   was: what is near has since gone on at its pace, but for the margin once for the way in the substep and once for both deviations. Writes
 //   crossings, in any order: what follows adds up whole numbers.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -83,6 +83,16 @@ fn look_at(edge: vec2u, wings: vec2u, triangle: vec3u) {
     }
 }
 
+// How far a particle was taken to go in a substep at the last search, and how far the triangles near a place, at most.
+fn speed_of(particle: u32) -> f32 {
+    return length(pace_of(watched[particle], contact_params.quantum) - contact_status.drift);
+}
+
+fn speed_near(place: vec3f) -> f32 {
+    let cell = coarse_index(coarse_at(place, contact_status.sorted_scale, contact_params.coarse), contact_params.coarse);
+    return bitcast<f32>(cells[contact_params.tables * contact_params.table_size + COARSE_WORDS * cell + 1u]);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
     let edge = contact_params.alone_end + thread_index(id);
@@ -97,7 +107,9 @@ fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
     }
     let a = watched[ends.x].place.xyz;
     let b = watched[ends.y].place.xyz;
-    let reach = contact_params.reach + contact_status.sorted_radius;
+    let since = f32(contact_status.now - contact_status.searched);
+    let speed = max(speed_of(ends.x), speed_of(ends.y));
+    let reach = contact_params.reach + contact_status.sorted_radius + since * (speed + speed_near(0.5 * (a + b)));
     let scale = contact_params.inverse_cells[TRIANGLE];
     let low = cell_at(min(a, b) - 1.001 * reach, scale);
     let size = vec3u(cell_at(max(a, b) + 1.001 * reach, scale) - low) + 1u;

@@ -26,6 +26,8 @@ struct Element {
     is_fast: bool,
     // For how many substeps it need not look again.
     horizon: u32,
+    // How far it looks for the particles of others.
+    reach: f32,
     // Its row in contact_particles; only of particles.
     contact: vec4u,
 }
@@ -64,9 +66,9 @@ fn may_meet(particles: vec4u, reach: f32, horizon: u32) -> bool {
     var d: Four;
     for (var k = 1u; k < select(4u, 2u, KIND == PARTICLES); k++) {
         d[k] = opaque(displacement_of(particles[k]) - displacement_of(particles.x), params.zero);
-        p[k] = opaque(from_one_to_another(particles.x, particles[k], d[k]), params.zero);
+        p[k] = opaque(from_one_to_another(particles.x, particles[k]), params.zero);
     }
-    let way = opaque1(max(f32(horizon), 1.0) * approach(KIND, d), params.zero);
+    let way = opaque1(way_of_pair(particles, d, horizon), params.zero);
     return closest(KIND, p, params.zero).distance < reach + way;
 }
 
@@ -124,7 +126,7 @@ fn is_near(query: Element, other: Other, box: Box) -> bool {
     let first = opaque(other.center - query.segment[0], params.zero);
     let along = opaque(query.segment[1] - query.segment[0], params.zero);
     let p = Four(vec3f(), along, opaque(first - other.half, params.zero), opaque(first + other.half, params.zero));
-    return query.is_fast || closest(KIND, p, params.zero).distance < contact_params.reach;
+    return query.is_fast || closest(KIND, p, params.zero).distance < query.reach;
 }
 
 // Whether an other finds the element itself if it is higher up in z, by its word among the rough places.
@@ -169,29 +171,13 @@ fn list(query: Element, other: Other) {
 // Which type of element is looked for; `Contacting::elements` has them.
 const PARTNER = array(0u, 2u, 1u);
 
-// How far the center of another is from its particles, at most: among all near, or among all.
-fn radius_near(query: Element) -> f32 {
-    if KIND == PARTICLES {
-        return 0.0;
-    }
-    let edge = bitcast<f32>(atomicLoad(&contact_status.edge_radius));
-    let triangle = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
-    if query.is_fast {
-        return select(edge, triangle, KIND == VERTEX_TRIANGLE);
-    }
-    let scale = inverse_coarse(contact_params.reach, max(2.0 * edge, triangle), params.zero);
-    let cell = coarse_index(coarse_at(query.center, scale, contact_params.coarse), contact_params.coarse);
-    let word = contact_params.tables * contact_params.table_size + COARSE_WORDS * cell;
-    return bitcast<f32>(cells[word + select(8u, 9u, KIND == VERTEX_TRIANGLE)]);
-}
-
 fn look_around(query: Element) {
     let kind = PARTNER[KIND];
     let radius = radius_near(query);
     let scale = contact_params.inverse_cells[kind];
     // An edge that is fast is where the way of its center is, give or take its own radius.
     let own = select(0.0, radius, KIND == EDGES && query.is_fast);
-    let reach = (reach_of(query) + radius) + own;
+    let reach = (query.reach + radius) + own;
     var low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);
     var high = cell_at(max(query.segment[0], query.segment[1]) + 1.001 * reach, scale);
     if KIND != VERTEX_TRIANGLE && !query.is_fast && all_look() {

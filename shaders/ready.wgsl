@@ -28,7 +28,10 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
         contact_status.overfull = select(0u, 1u, wanted > room);
         contact_status.listed = contact_status.pair_count - vacant + min(found, vacant) + added;
         contact_status.pair_count += added;
-        contact_status.sorted_radius = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
+        let edge = bitcast<f32>(atomicLoad(&contact_status.edge_radius));
+        let triangle = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
+        contact_status.sorted_radius = triangle;
+        contact_status.sorted_scale = inverse_coarse(contact_params.reach, max(2.0 * edge, triangle), params.zero);
     }
     let count = contact_status.pair_count;
     let crossings = min(atomicLoad(&contact_status.crossing_count), params.particle_count);

@@ -3,7 +3,8 @@
 // search/surfaces.wgsl, and where nothing but particles touches, in search/particles.wgsl.
 //
 // search_sum_blocks: one thread a block of 64 cells. Sums their counts.
-// search_scan_blocks: one workgroup. Where each block begins; and for how long a list of all will hold; takes the marks off the coarse grid.
+// search_scan_blocks: one workgroup. Where each block begins; of surfaces, for how long the list will hold; of particles, takes the marks off the
+//   coarse grid.
 // search_starts: one thread a block. Where each of its cells begins.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -30,8 +31,9 @@ fn holds() -> bool {
     return atomicLoad(&contact_status.stale) == HOLDS;
 }
 
-// The coarse grid lies behind the fine one, ten words a cell. 0 to 5: the bounds of the displacements in it, in quanta and with the sign
-// turned over, so that they are in order. Of surfaces 6, 7: how far the centers of edges, of triangles in it are from their particles, at
+// The coarse grid lies behind the fine one, ten words a cell. Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the
+// sign turned over, so that they are in order. Of surfaces 0: how far the triangles in it go in a substep, at most (bits of a positive f32); 1:
+// the same with the cells around it. 6, 7: how far the centers of edges, of triangles in it are from their particles, at
 // most (bits of positive f32); 8, 9: the same with the cells around it. Of particles 6: for how many substeps they need not look again.
 fn coarse(cell: u32) -> u32 {
     return cell_count() + COARSE_WORDS * cell;
@@ -64,14 +66,6 @@ fn radius_of(kind: u32) -> f32 {
     return bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
 }
 
-// Empties a cell of the coarse grid.
-fn empty_bounds(cell: u32) {
-    for (var k = 0u; k < 3u; k++) {
-        atomicStore(&cells[coarse(cell) + k], NOTHING);
-        atomicStore(&cells[coarse(cell) + 3u + k], 0u);
-    }
-}
-
 // Empties the cells of a block: software drivers store faster in a loop than from as many threads.
 fn empty_block(block: u32) {
     if block * BLOCK >= cell_count() {
@@ -79,23 +73,6 @@ fn empty_block(block: u32) {
     }
     for (var k = 0u; k < BLOCK; k++) {
         atomicStore(&cells[block * BLOCK + k], 0u);
-    }
-}
-
-// Widens the bounds of a cell of the coarse grid. Read first: most widen nothing.
-fn widen_bounds(cell: u32, displacement: vec3f) {
-    // Against the drift, as there is room for no more than some ten thicknesses.
-    let d = opaque(displacement - contact_status.drift, params.zero);
-    let quanta = vec3i(round(clamp(d * contact_params.inverse_quantum, vec3f(-1e9), vec3f(1e9))));
-    for (var k = 0u; k < 3u; k++) {
-        let value = bitcast<u32>(quanta[k]) ^ SIGN;
-        let word = coarse(cell) + k;
-        if value < atomicLoad(&cells[word]) {
-            atomicMin(&cells[word], value);
-        }
-        if value > atomicLoad(&cells[word + 3u]) {
-            atomicMax(&cells[word + 3u], value);
-        }
     }
 }
 
@@ -107,6 +84,10 @@ fn widen_fastest(displacement: f32) {
     }
 }
 
+fn fastest() -> f32 {
+    return bitcast<f32>(atomicLoad(&contact_status.fastest));
+}
+
 // What is to be known before any element is looked at; one thread does it.
 fn begin_search() {
     let samples = min(params.particle_count, 64u);
@@ -116,7 +97,6 @@ fn begin_search() {
         sum += displacements[k * stride].xyz;
     }
     contact_status.drift = select(sum / f32(samples), vec3f(), contact_params.anchored == 1u);
-    atomicStore(&contact_status.local, 0u);
     atomicStore(&contact_status.fastest, 0u);
     contact_status.searches += 1u;
     atomicStore(&contact_status.renewed_count, 0u);
@@ -138,20 +118,6 @@ fn set_rough_place(place: u32, word: u32) {
     atomicStore(&cells[contact_params.rough_first + place], word);
 }
 
-// How differently the particles in and around a coarse cell move, at most [m].
-fn extent_around(here: vec3u) -> f32 {
-    var low = vec3u(NOTHING);
-    var high = vec3u();
-    for (var k = 0u; k < 27u; k++) {
-        let cell = around(here, k);
-        for (var axis = 0u; axis < 3u; axis++) {
-            low[axis] = min(low[axis], atomicLoad(&cells[cell + axis]));
-            high[axis] = max(high[axis], atomicLoad(&cells[cell + 3u + axis]));
-        }
-    }
-    return length(vec3f(high - low) * contact_params.quantum);
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_sum_blocks(@builtin(global_invocation_id) id: vec3u) {
     let block = thread_index(id);
@@ -166,8 +132,7 @@ fn search_sum_blocks(@builtin(global_invocation_id) id: vec3u) {
 }
 
 // The twin of `ContactParams::horizon` in src/collide/table.rs.
-fn horizon(local: f32) -> u32 {
-    let twice = 2.0 * bitcast<f32>(atomicLoad(&contact_status.fastest));
+fn horizon(local: f32, twice: f32) -> u32 {
     var near = 1000.0;
     if local > 0.0 {
         near = contact_params.margin / local;
@@ -183,12 +148,8 @@ var<workgroup> partial: array<u32, LANES>;
 
 @compute @workgroup_size(LANES)
 fn search_scan_blocks(@builtin(local_invocation_index) lane: u32) {
-    if lane == 0u && !holds() && !ONLY_PARTICLES {
-        contact_status.horizon = horizon(bitcast<f32>(atomicLoad(&contact_status.local)));
-    }
-    let rows = contact_params.coarse * contact_params.coarse;
-    for (var row = lane; row < select(rows, 0u, holds()); row += LANES) {
-        atomicStore(&cells[contact_params.worn_first + row], 0u);
+    if !holds() {
+        end_bounds(lane);
     }
     // Nothing to do where the list holds, but the barrier is for all.
     let blocks = select(cell_count() / BLOCK, 0u, holds());

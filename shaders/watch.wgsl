@@ -1,5 +1,5 @@
-// Whether the list of pairs still holds: it does up to its horizon, while nothing is aside from where its displacement at the search
-// would have brought it by more than half the margin. What the list leaves out would have stayed thickness + margin apart.
+// Whether the list of pairs still holds: it does up to its horizon, while nothing is aside by more than half the margin from where its pace at the
+// search would have brought it: among particles its displacement then. What the list leaves out would have stayed thickness + margin apart.
 // Where nothing but particles touches, each has a list, so to say, of its own; those of which half is used up are made anew in
 // the next search too.
 // One thread a particle. Reads positions, displacements, watched. Writes the corrections of its own particle (none, no
@@ -36,16 +36,27 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let own = watched[i];
-    let since = contact_status.now - own.searched;
+    var since = contact_status.now - contact_status.searched;
+    var horizon = contact_status.horizon;
+    var pace = pace_of(own, contact_params.quantum);
+    if ONLY_PARTICLES {
+        since = contact_status.now - own.searched;
+        horizon = own.horizon;
+        pace = own.displacement;
+    }
     let d = displacements[i].xyz;
-    let travelled = opaque(positions[i].xyz - own.place, params.zero) + d;
-    let way = opaque(own.displacement * f32(since), params.zero);
-    let moved = opaque(opaque(travelled, params.zero) - way, params.zero);
+    let travelled = opaque(positions[i].xyz - own.place, params.zero);
+    let way = opaque(pace * f32(since), params.zero);
+    let moved = opaque(opaque(travelled + d, params.zero) - way, params.zero);
     let half = 0.5 * contact_params.margin;
     let aside = dot(moved, moved);
-    let horizon = select(contact_status.horizon, own.horizon, ONLY_PARTICLES);
     // Not `>`: what is not finite is watched too.
-    let stale = !(aside <= half * half) || since > horizon;
+    var stale = !(aside <= half * half) || since > horizon;
+    if !ONLY_PARTICLES {
+        // Where the substep began, too: contacts may have moved it aside at the end of the last one.
+        let began = opaque(opaque(travelled + own.displacement, params.zero) - way, params.zero);
+        stale = stale || dot(began, began) > half * half;
+    }
     if ONLY_PARTICLES {
         let against = abs(opaque(d - contact_status.drift, params.zero));
         // Of two that differ by no more than reach + margin, and are farther apart than twice the reach where they are to be, give or take half

@@ -296,3 +296,47 @@ fn what_found_no_room_is_found_later() {
         }
     }
 }
+
+/// A cloth between two grips that have been turned against each other: its constraints pull its layers into each other in every substep, and
+/// contacts push them apart again. As nothing moves on the whole, a list holds for many substeps.
+#[test]
+fn what_contacts_hold_back_is_seldom_sought_anew() {
+    const COLUMNS: u32 = 18;
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let own = scene.add_contact_material(ContactMaterial { thickness: 0.01, ..ContactMaterial::default() }).unwrap();
+    let grid =
+        ClothGrid { columns: COLUMNS, rows: COLUMNS, origin: [-0.5, 0.0, -0.5], tethers: None, ..ClothGrid::default() };
+    let grid = ClothGrid { column_axis: [1.0, 0.0, 0.0], row_axis: [0.0, 0.0, 1.0], ..grid };
+    let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
+    scene.set_particle_contact(cloth.clone(), own).unwrap();
+    common::crumple(&mut scene, cloth.clone(), 0.0005);
+    let held: Vec<(u32, [f32; 3])> = cloth
+        .map(|i| (i, scene.positions()[i as usize]))
+        .filter(|(_, x)| x[0].abs() > 0.49 && x[2].abs() < 0.2)
+        .collect();
+    held.iter().for_each(|&(particle, _)| scene.pin(particle).unwrap());
+    let settings = Settings {
+        substeps: 20,
+        damping: 5.0,
+        self_collision: Some(SelfCollision { margin: 1.5, pairs_per_particle: 128, ..SelfCollision::surfaces() }),
+        ..weightless(20)
+    };
+    let mut solver = common::solver(&gpu, &scene, settings);
+    let mut searches = Vec::new();
+    for step in 1..=110 {
+        let turned = (step as f32 / 75.0).min(1.0);
+        for &(particle, [x, y, z]) in &held {
+            let (sin, cos) = (std::f32::consts::TAU * 1.5 * 0.5 * turned * x.signum()).sin_cos();
+            let target = [x * (1.0 - 0.12 * turned), y * cos - z * sin, y * sin + z * cos];
+            solver.set_target(particle, target).unwrap();
+        }
+        common::step(&gpu, &mut solver, 1);
+        searches.push(solver.read_contacts().unwrap().searches);
+    }
+    let report = solver.read_contacts().unwrap();
+    let late = searches[109] - searches[89];
+    println!("{late} searches in the last 20 steps, {report:?}");
+    assert!(report.contacts > 100 && report.lost == 0, "{report:?}");
+    assert!(late < 20 * 20 / 5, "{late} searches in 400 substeps");
+}

@@ -276,7 +276,7 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         pairs_per_particle: Some(128),
         contact_iterations: Some(8),
         // The cloth is thin for its spacing, and turns.
-        margin: Some(3.0),
+        margin: Some(2.0),
         frames: ((0.5 * turns.abs() / TURN_RATE + 0.5 * RAMP) * 60.0) as u32 + 30,
         drive: Some(Box::new(drive)),
         check: Box::new(crossed),

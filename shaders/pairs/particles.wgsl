@@ -22,13 +22,14 @@ fn element(particle: u32) -> Element {
     let moves_fast = all_look() && own.horizon == 0u
         && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
     let segment = array(own.place, select(own.place, start, moves_fast));
-    return Element(vec3u(particle), own.place, segment, moves_fast, own.horizon, contact_particles[particle]);
+    // Where only some look, those near which things move by more than the margin in the substep look twice as far instead of along their ways: see
+    // watch.wgsl.
+    let reach = contact_params.reach * select(1.0, 2.0, own.horizon == 0u && !all_look());
+    return Element(vec3u(particle), own.place, segment, moves_fast, own.horizon, reach, contact_particles[particle]);
 }
 
-// Where only some look, those near which things move by more than the margin in the substep look twice as far instead of along their ways: see
-// watch.wgsl.
-fn reach_of(query: Element) -> f32 {
-    return contact_params.reach * select(1.0, 2.0, query.horizon == 0u && !all_look());
+fn radius_near(query: Element) -> f32 {
+    return 0.0;
 }
 
 fn other_at(place: u32) -> Other {
@@ -42,9 +43,14 @@ fn displacement_of(particle: u32) -> vec3f {
 }
 
 // As both go on as they did when they last looked.
-fn from_one_to_another(one: u32, another: u32, apart: vec3f) -> vec3f {
+fn from_one_to_another(one: u32, another: u32) -> vec3f {
     let now = contact_status.now;
     return way_of(watched[another], now, params.zero) - way_of(watched[one], now, params.zero);
+}
+
+// How much nearer a pair may come: in this substep, and while the list holds.
+fn way_of_pair(particles: vec4u, d: Four, horizon: u32) -> f32 {
+    return max(f32(horizon), 1.0) * approach(KIND, d);
 }
 
 // The place in the list of what has been found as the n-th: what is vacant is filled first.

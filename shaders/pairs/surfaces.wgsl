@@ -1,8 +1,7 @@
 // The elements of surfaces, and particles that stand alone: all look for others at once.
 
-@group(0) @binding(7) var<storage, read> positions: array<vec4f>;
-@group(0) @binding(8) var<storage, read> displacements: array<vec4f>;
-@group(0) @binding(9) var<storage, read> elements: array<vec4u>;
+@group(0) @binding(7) var<storage, read> watched: array<Watched>;
+@group(0) @binding(8) var<storage, read> elements: array<vec4u>;
 
 // Rows of a sorted element: see search/surfaces.wgsl.
 const ROWS = 2u;
@@ -17,11 +16,15 @@ fn looks(word: u32) -> bool {
 }
 
 fn element(particles: vec3u, arity: u32) -> Element {
-    var x: array<vec3f, 3>;
     var there: array<vec3f, 3>;
+    var d: array<vec3f, 3>;
+    var speed = 0.0;
     for (var k = 0u; k <= min(arity, 2u); k++) {
-        x[k] = positions[particles[k]].xyz;
-        there[k] = opaque(x[k] + displacements[particles[k]].xyz, params.zero);
+        let own = watched[particles[k]];
+        there[k] = own.place;
+        d[k] = own.displacement;
+        let pace = pace_of(own, contact_params.quantum);
+        speed = max(speed, length(opaque(pace - contact_status.drift, params.zero)));
     }
     var contact = vec4u();
     if KIND == PARTICLES {
@@ -29,18 +32,44 @@ fn element(particles: vec3u, arity: u32) -> Element {
     }
     let horizon = contact_status.horizon;
     let end = opaque(center(there[0], there[1], there[2], arity), params.zero);
-    let d = opaque(end - center(x[0], x[1], x[2], arity), params.zero);
-    if horizon == 0u && is_fast(d, contact_status.drift, contact_params.margin, params.zero) {
-        // Against the others, who travelled with the drift.
-        let start = opaque(end - opaque(d - contact_status.drift, params.zero), params.zero);
-        return Element(particles, end, array(end, start), true, horizon, contact);
+    let travel = opaque(center(d[0], d[1], d[2], arity), params.zero);
+    let moves_fast = is_fast(travel, contact_status.drift, contact_params.margin, params.zero) || speed > contact_status.slow;
+    // Against the others, who travelled with the drift.
+    let start = opaque(end - opaque(travel - contact_status.drift, params.zero), params.zero);
+    var segment = array(there[0], there[select(0u, 1u, arity == 1u)]);
+    if moves_fast {
+        segment = array(end, start);
     }
-    let segment = array(there[0], there[select(0u, 1u, arity == 1u)]);
-    return Element(particles, end, segment, false, horizon, contact);
+    var others = contact_status.slow;
+    if moves_fast {
+        others = bitcast<f32>(atomicLoad(&contact_status.fastest));
+    } else if arity == 0u {
+        // A particle finds triangles, however fast they are.
+        others = max(others, bitcast<f32>(cells[coarse_word(end) + 1u]));
+    }
+    let reach = contact_params.reach + opaque1(f32(horizon) * opaque1(speed + others, params.zero), params.zero);
+    return Element(particles, end, segment, moves_fast, horizon, reach, contact);
 }
 
-fn reach_of(query: Element) -> f32 {
-    return contact_params.reach;
+// The words of the coarse cell that a place is in.
+fn coarse_word(place: vec3f) -> u32 {
+    let edge = bitcast<f32>(atomicLoad(&contact_status.edge_radius));
+    let triangle = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
+    let scale = inverse_coarse(contact_params.reach, max(2.0 * edge, triangle), params.zero);
+    let cell = coarse_index(coarse_at(place, scale, contact_params.coarse), contact_params.coarse);
+    return contact_params.tables * contact_params.table_size + COARSE_WORDS * cell;
+}
+
+// How far the center of another is from its particles, at most: among all near, or among all.
+fn radius_near(query: Element) -> f32 {
+    if KIND == PARTICLES {
+        return 0.0;
+    }
+    if query.is_fast {
+        let edge = atomicLoad(&contact_status.edge_radius);
+        return bitcast<f32>(select(edge, atomicLoad(&contact_status.triangle_radius), KIND == VERTEX_TRIANGLE));
+    }
+    return bitcast<f32>(cells[coarse_word(query.center) + select(8u, 9u, KIND == VERTEX_TRIANGLE)]);
 }
 
 fn other_at(place: u32) -> Other {
@@ -58,12 +87,22 @@ fn other_at(place: u32) -> Other {
 }
 
 fn displacement_of(particle: u32) -> vec3f {
-    return displacements[particle].xyz;
+    return watched[particle].displacement;
 }
 
-// At the end of the substep, in which they come apart by so much.
-fn from_one_to_another(one: u32, another: u32, apart: vec3f) -> vec3f {
-    return opaque(positions[another].xyz - positions[one].xyz, params.zero) + apart;
+// At the end of the substep.
+fn from_one_to_another(one: u32, another: u32) -> vec3f {
+    return watched[another].place - watched[one].place;
+}
+
+// How much nearer a pair may come: in this substep, as it moves, and until the list is made anew, at its pace.
+fn way_of_pair(particles: vec4u, d: Four, horizon: u32) -> f32 {
+    var paces: Four;
+    let first = pace_of(watched[particles.x], contact_params.quantum);
+    for (var k = 1u; k < select(4u, 2u, KIND == PARTICLES); k++) {
+        paces[k] = opaque(pace_of(watched[particles[k]], contact_params.quantum) - first, params.zero);
+    }
+    return approach(KIND, d) + opaque1(f32(horizon) * approach(KIND, paces), params.zero);
 }
 
 // The place in the list of what has been found as the n-th.

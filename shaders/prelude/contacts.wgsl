@@ -69,8 +69,8 @@ struct ContactStatus {
     hurried: atomic<u32>,
     // Substeps for which the list holds, if nothing is deflected. Of particles alone each has its own.
     horizon: u32,
-    // Relative displacement of what is near at the search, and the largest against the drift (bits of positive f32).
-    local: atomic<u32>,
+    // Of surfaces, how far most go in a substep against the drift, at most; and how far any goes (bits of a positive f32).
+    slow: f32,
     fastest: atomic<u32>,
     // Particles that look for others in this search, and those among which they do.
     renewed_count: atomic<u32>,
@@ -100,7 +100,10 @@ struct ContactStatus {
     sorted_radius: f32,
     // 1 where pairs found no room: then the next search is for all.
     overfull: u32,
-    padding: u32,
+    // Of surfaces, the substep of the last search, and 1/the edge of a cell of the coarse grid in it.
+    searched: u32,
+    sorted_scale: f32,
+    padding: array<u32, 3>,
 }
 
 // Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
@@ -113,7 +116,7 @@ fn is_for_all(stale: u32, hurried: u32, overfull: u32) -> bool {
 }
 
 // Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it
-// holds.
+// holds. Of surfaces, which all look at once, the last two are its pace.
 struct Watched {
     place: vec3f,
     searched: u32,
@@ -125,6 +128,21 @@ struct Watched {
 fn way_of(watched: Watched, now: u32, zero: u32) -> vec3f {
     let way = opaque(watched.displacement * f32(now - watched.searched), zero);
     return opaque(watched.place + way, zero);
+}
+
+// How far a particle of a surface is taken to go in each substep, in three times 16 bits: any guess will do, if all reckon with the same.
+// `ContactParams::kept_pace` in src/collide/table.rs.
+const PACE_QUANTUM = 16384.0;
+
+fn packed_pace(pace: vec3f, inverse_quantum: f32) -> vec2u {
+    let quanta = clamp(pace * (inverse_quantum / PACE_QUANTUM), vec3f(-32767.0), vec3f(32767.0));
+    let q = bitcast<vec3u>(vec3i(round(quanta))) & vec3u(0xffffu);
+    return vec2u(q.x | (q.y << 16u), q.z);
+}
+
+fn pace_of(watched: Watched, quantum: f32) -> vec3f {
+    let words = vec3u(watched.searched << 16u, watched.searched, watched.horizon << 16u);
+    return vec3f(bitcast<vec3i>(words) >> vec3u(16u)) * (quantum * PACE_QUANTUM);
 }
 
 // What happened to a particle at colliders.
@@ -244,7 +262,7 @@ fn hash_cell(cell: vec3i, size: u32) -> u32 {
 
 // How many cells an element looks into, and how many others it looks at: bounds of a thread's time.
 const MOST_CELLS = 4096u;
-const MOST_OTHERS = 8192u;
+const MOST_OTHERS = 16384u;
 
 // From a place to the nearest point of a segment.
 fn from_segment(segment: array<vec3f, 2>, place: vec3f, zero: u32) -> vec3f {

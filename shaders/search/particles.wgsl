@@ -22,6 +22,52 @@ fn searches_all() -> bool {
     return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
 }
 
+// Empties a cell of the coarse grid.
+fn empty_bounds(cell: u32) {
+    for (var k = 0u; k < 3u; k++) {
+        atomicStore(&cells[coarse(cell) + k], NOTHING);
+        atomicStore(&cells[coarse(cell) + 3u + k], 0u);
+    }
+}
+
+// Widens the bounds of a cell of the coarse grid. Read first: most widen nothing.
+fn widen_bounds(cell: u32, displacement: vec3f) {
+    // Against the drift, as there is room for no more than some ten thicknesses.
+    let d = opaque(displacement - contact_status.drift, params.zero);
+    let quanta = vec3i(round(clamp(d * contact_params.inverse_quantum, vec3f(-1e9), vec3f(1e9))));
+    for (var k = 0u; k < 3u; k++) {
+        let value = bitcast<u32>(quanta[k]) ^ SIGN;
+        let word = coarse(cell) + k;
+        if value < atomicLoad(&cells[word]) {
+            atomicMin(&cells[word], value);
+        }
+        if value > atomicLoad(&cells[word + 3u]) {
+            atomicMax(&cells[word + 3u], value);
+        }
+    }
+}
+
+// How differently the particles in and around a coarse cell move, at most [m].
+fn extent_around(here: vec3u) -> f32 {
+    var low = vec3u(NOTHING);
+    var high = vec3u();
+    for (var k = 0u; k < 27u; k++) {
+        let cell = around(here, k);
+        for (var axis = 0u; axis < 3u; axis++) {
+            low[axis] = min(low[axis], atomicLoad(&cells[cell + axis]));
+            high[axis] = max(high[axis], atomicLoad(&cells[cell + 3u + axis]));
+        }
+    }
+    return length(vec3f(high - low) * contact_params.quantum);
+}
+
+// Takes the marks off the coarse grid.
+fn end_bounds(lane: u32) {
+    for (var row = lane; row < contact_params.coarse * contact_params.coarse; row += LANES) {
+        atomicStore(&cells[contact_params.worn_first + row], 0u);
+    }
+}
+
 fn coarse_cell(place: vec3f) -> vec3u {
     return coarse_at(place, coarse_scale(), contact_params.coarse);
 }
@@ -137,7 +183,7 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         let here = vec3u(firstTrailingBit(row), i % size, i / size);
         let cell = coarse(coarse_index(here, size));
         if atomicLoad(&cells[cell]) != NOTHING {
-            atomicStore(&cells[cell + 6u], horizon(extent_around(here)));
+            atomicStore(&cells[cell + 6u], horizon(extent_around(here), 2.0 * fastest()));
         }
         row &= row - 1u;
     }

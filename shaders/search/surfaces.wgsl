@@ -1,14 +1,18 @@
 // The elements of surfaces, and particles that stand alone: all are searched at once.
 //
 // search_clear: one thread a block of the grid, a cell of the coarse grid, a particle, or an element. Empties the cells; takes note of where
-//   the particle is to be, and of what some particles travel on average.
+//   the particle is to be, of its pace, and of what some particles travel on average.
 // search_count: one thread an element. Counts it in its cell.
-// search_bound: one thread a particle, or an element. Widens the bounds of the displacements in its cell of a coarse grid, or that of the
-//   sizes of elements.
-// search_horizon: one thread a cell of the coarse grid. How differently what is near moves, and how large it is, at most.
+// search_bound: one thread a particle, or an element. Counts the particle in the class of its speed; takes note of how large and how fast the
+//   elements in its cell of the coarse grid are.
+// search_horizon: one thread a cell of the coarse grid. How large and how fast what is near is, at most.
 // search_fill: one thread an element. Puts it, and its rough place, into its cell, whose entry then is where the next begins.
 //
-// Two rows a sorted element: its center (bits) and first particle, with the uppermost bit where it moves fast; of an edge from its center to
+// What contacts hold back is pulled far in each substep, and does not go there: so each particle is taken to go on as where it is pulled to has gone
+// on since the last search. Most are slow, and reckon with others that are; the few that are fast look farther, and find the slow ones. For how
+// long the list holds is chosen such that the slow come nearer to each other by the margin.
+//
+// Two rows a sorted element: its center (bits) and first particle, with the uppermost bit where it is fast; of an edge from its center to
 // its second particle (bits), and that particle, of a triangle its second and third particle.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -19,21 +23,73 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
     }
     empty_block(i);
     if i < coarse_count() {
-        empty_bounds(i);
+        atomicStore(&cells[coarse(i)], 0u);
         atomicStore(&cells[coarse(i) + 6u], 0u);
         atomicStore(&cells[coarse(i) + 7u], 0u);
+    }
+    if i < PACES {
+        atomicStore(&cells[contact_params.worn_first + i], 0u);
     }
     let element = contact_params.insert_first + i;
     if element < contact_params.insert_end {
         widen(elements[element]);
     }
     if i < params.particle_count {
-        watched[i] = Watched(positions[i].xyz + displacements[i].xyz, contact_status.now, displacements[i].xyz, 0u);
+        let d = displacements[i].xyz;
+        let place = opaque(positions[i].xyz + d, params.zero);
+        let since = f32(contact_status.now - contact_status.searched);
+        var pace = d;
+        if atomicLoad(&contact_status.stale) != ALL {
+            pace = opaque(place - watched[i].place, params.zero) / since;
+        }
+        let words = packed_pace(pace, contact_params.inverse_quantum);
+        watched[i] = Watched(place, words.x, d, words.y);
     }
     if i == 0u {
         begin_search();
         contact_status.pair_count = 0u;
     }
+}
+
+// The counts of particles by their speeds stand where those that are alone have marks: PACES classes, four an octave, from a thousandth of the
+// thickness on. The twins are `ContactParams::pace_class` and `slow` in src/collide/table.rs.
+const PACES = 64u;
+
+fn first_class() -> u32 {
+    return bitcast<u32>(contact_params.thickness * 0.0009765625) >> 21u;
+}
+
+fn pace_class(speed: f32) -> u32 {
+    let class_bits = bitcast<u32>(speed) >> 21u;
+    return min(class_bits - min(class_bits, first_class()), PACES - 1u);
+}
+
+// What most do not exceed, and for how long the list holds.
+fn end_bounds(lane: u32) {
+    if lane > 0u {
+        return;
+    }
+    var highest = PACES - 1u;
+    var faster = atomicLoad(&cells[contact_params.worn_first + highest]);
+    while highest > 0u && faster <= contact_params.alone_end / 64u {
+        highest -= 1u;
+        faster += atomicLoad(&cells[contact_params.worn_first + highest]);
+    }
+    let slow = bitcast<f32>((first_class() + highest + 1u) << 21u);
+    contact_status.slow = slow;
+    // A third of what the coarse grid would allow, so that the fast do not look too far.
+    contact_status.horizon = horizon(2.0 * slow, 6.0 * fastest());
+    contact_status.searched = contact_status.now;
+}
+
+fn speed_of_particle(particle: u32) -> f32 {
+    let pace = pace_of(watched[particle], contact_params.quantum);
+    return length(opaque(pace - contact_status.drift, params.zero));
+}
+
+// How far the particles of an element go in a substep, at most.
+fn speed_of(element: vec4u) -> f32 {
+    return max(max(speed_of_particle(element.x), speed_of_particle(element.y)), speed_of_particle(element.z));
 }
 
 // How far the particles of an element are to be from its center, at most.
@@ -66,6 +122,11 @@ fn widen_cell(element: vec4u) {
     let word = coarse(coarse_cell(middle)) + 5u + element.w;
     if bits > atomicLoad(&cells[word]) {
         atomicMax(&cells[word], bits);
+    }
+    let speed = bitcast<u32>(speed_of(element));
+    let first = coarse(coarse_cell(middle));
+    if element.w == 2u && speed > atomicLoad(&cells[first]) {
+        atomicMax(&cells[first], speed);
     }
 }
 
@@ -113,10 +174,9 @@ fn search_bound(@builtin(global_invocation_id) id: vec3u) {
     if i >= contact_params.alone_end {
         return;
     }
-    let particle = elements[i].x;
-    let d = displacements[particle].xyz;
-    widen_bounds(coarse_cell(opaque(positions[particle].xyz + d, params.zero)), d);
-    widen_fastest(length(opaque(d - contact_status.drift, params.zero)));
+    let speed = speed_of_particle(elements[i].x);
+    atomicAdd(&cells[contact_params.worn_first + pace_class(speed)], 1u);
+    widen_fastest(speed);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -127,16 +187,14 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let here = vec3u(i % size, (i / size) % size, i / (size * size));
-    var sizes = vec2u();
+    var most = vec3u();
     for (var k = 0u; k < 27u; k++) {
         let cell = around(here, k);
-        sizes = max(sizes, vec2u(atomicLoad(&cells[cell + 6u]), atomicLoad(&cells[cell + 7u])));
+        most = max(most, vec3u(atomicLoad(&cells[cell]), atomicLoad(&cells[cell + 6u]), atomicLoad(&cells[cell + 7u])));
     }
-    atomicStore(&cells[coarse(i) + 8u], sizes.x);
-    atomicStore(&cells[coarse(i) + 9u], sizes.y);
-    if atomicLoad(&cells[coarse(i)]) != NOTHING {
-        atomicMax(&contact_status.local, bitcast<u32>(extent_around(here)));
-    }
+    atomicStore(&cells[coarse(i) + 1u], most.x);
+    atomicStore(&cells[coarse(i) + 8u], most.y);
+    atomicStore(&cells[coarse(i) + 9u], most.z);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -147,10 +205,10 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     }
     let element = elements[i];
     let end = center_of(element);
-    let start = center(positions[element.x].xyz, positions[element.y].xyz, positions[element.z].xyz, element.w);
+    let travel = center(displacements[element.x].xyz, displacements[element.y].xyz, displacements[element.z].xyz, element.w);
     let place = atomicAdd(&cells[cell_of(element, end)], 1u);
-    let moves_fast = contact_status.horizon == 0u
-        && is_fast(end - start, contact_status.drift, contact_params.margin, params.zero);
+    let moves_fast = is_fast(travel, contact_status.drift, contact_params.margin, params.zero)
+        || speed_of(element) > contact_status.slow;
     let fast = select(0u, FAST, moves_fast);
     sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | fast);
     set_rough_place(place, rough_place(end, contact_params.inverse_cells[element.w]) | fast);

@@ -6,6 +6,7 @@ use super::material::{ContactMaterial, Friction, MAX_CONTACT_MATERIALS};
 use super::self_collision::{SelfCollision, SelfCollisionLevel};
 use crate::scene::{Distinct, Scene, follows};
 use crate::settings::Settings;
+use glam::Vec3;
 
 /// Elements by what they are: particles, edges, triangles.
 pub(crate) const TYPES: usize = 3;
@@ -18,6 +19,12 @@ pub(crate) const BLOCK: u32 = 64;
 
 /// How many particles a thread of a search gathers; `shaders/search/particles.wgsl` has it too.
 pub(crate) const SHARE: u32 = 16;
+
+/// How many classes of speeds there are.
+pub(crate) const PACES: u32 = 64;
+
+/// How far things go in a substep is kept in so many quanta, which are a 1024th of the thickness.
+const PACE_QUANTUM: f32 = 16384.0;
 
 /// How long a list of pairs may hold.
 const MOST_SUBSTEPS: f32 = 1000.0;
@@ -337,6 +344,33 @@ impl ContactParams {
         let near = if local > 0.0 { self.margin / local } else { MOST_SUBSTEPS };
         let far = if twice > 0.0 { 0.666 / (inverse_coarse * twice) } else { MOST_SUBSTEPS };
         near.min(far).min(MOST_SUBSTEPS) as u32
+    }
+
+    /// How far something goes in a substep as the GPU keeps it: in three times 16 bits, which is as good as any guess.
+    pub fn kept_pace(&self, pace: Vec3) -> Vec3 {
+        let quanta =
+            (pace * (self.inverse_quantum * PACE_QUANTUM.recip())).clamp(Vec3::splat(-32767.0), Vec3::splat(32767.0));
+        quanta.map(f32::round_ties_even) * (self.quantum * PACE_QUANTUM)
+    }
+
+    /// In which of the classes a speed is, four of which are an octave.
+    pub fn pace_class(&self, speed: f32) -> u32 {
+        (speed.to_bits() >> 21).saturating_sub(self.first_class()).min(PACES - 1)
+    }
+
+    /// The class of a thousandth of the thickness.
+    fn first_class(&self) -> u32 {
+        (self.thickness * 2f32.powi(-10)).to_bits() >> 21
+    }
+
+    /// What 63 of 64 particles do not exceed, of how many there are in each class.
+    pub fn slow(&self, counts: [u32; PACES as usize]) -> f32 {
+        let (mut class, mut faster) = (PACES - 1, counts[PACES as usize - 1]);
+        while class > 0 && faster <= self.alone_end / 64 {
+            class -= 1;
+            faster += counts[class as usize];
+        }
+        f32::from_bits((self.first_class() + class + 1) << 21)
     }
 
     /// Half the thickness of a material \[m\].

@@ -46,7 +46,7 @@ pub(super) struct ContactStatus {
     pub stale: u32,
     pub hurried: u32,
     pub horizon: u32,
-    pub local: u32,
+    pub slow: f32,
     pub fastest: u32,
     pub renewed_count: u32,
     pub nearby_count: u32,
@@ -66,7 +66,9 @@ pub(super) struct ContactStatus {
     pub triangle_radius: u32,
     pub sorted_radius: f32,
     pub overfull: u32,
-    pub padding: u32,
+    pub searched: u32,
+    pub sorted_scale: f32,
+    pub padding: [u32; 3],
 }
 
 impl ContactStatus {
@@ -80,7 +82,7 @@ impl ContactStatus {
         stale: Self::ALL,
         hurried: 0,
         horizon: 0,
-        local: 0,
+        slow: 0.0,
         fastest: 0,
         renewed_count: 0,
         nearby_count: 0,
@@ -100,7 +102,9 @@ impl ContactStatus {
         triangle_radius: 0,
         sorted_radius: 0.0,
         overfull: 0,
-        padding: 0,
+        searched: 0,
+        sorted_scale: 0.0,
+        padding: [0; 3],
     };
 
     pub fn report(&self) -> ContactReport {
@@ -371,10 +375,10 @@ impl Contacts {
             let grid = [params, figures, (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status];
             let (text, own) = if only_particles {
                 let lists = [(Read, &watched), (Read, &lists), (Read, &vacancies)];
-                (include_str!("../../shaders/pairs/particles.wgsl"), lists)
+                (include_str!("../../shaders/pairs/particles.wgsl"), lists.to_vec())
             } else {
-                let elements = [(Read, &shared.positions), (Read, &shared.displacements), (Read, &elements)];
-                (include_str!("../../shaders/pairs/surfaces.wgsl"), elements)
+                let elements = [(Read, &watched), (Read, &elements)];
+                (include_str!("../../shaders/pairs/surfaces.wgsl"), elements.to_vec())
             };
             let text = [include_str!("../../shaders/pairs.wgsl"), text].join("\n");
             let constants = [("KIND", f64::from(kind as u32)), constants[0]];

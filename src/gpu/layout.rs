@@ -174,7 +174,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             stale,
             hurried,
             horizon,
-            local,
+            slow,
             fastest,
             renewed_count,
             nearby_count,
@@ -194,6 +194,8 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             triangle_radius,
             sorted_radius,
             overfull,
+            searched,
+            sorted_scale,
             padding
         })
     );

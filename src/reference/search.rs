@@ -3,7 +3,7 @@
 use super::Reference;
 use super::contacts::Contacts;
 use crate::collide::pair::{PairKind, approach, closest, pack};
-use crate::collide::{UNTOUCHABLE, center};
+use crate::collide::{PACES, UNTOUCHABLE, center};
 use crate::xpbd::{dot, length};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -17,19 +17,21 @@ pub(super) enum Staleness {
     All,
 }
 
-/// Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it holds.
+/// Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it holds;
+/// and how far it is taken to go in each substep.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Watched {
     place: Vec3,
     displacement: Vec3,
     searched: u32,
     horizon: u32,
+    pace: Vec3,
 }
 
 impl Watched {
     /// How far it has gone since, and where it is, if it has gone on so.
     fn way(&self, now: u32) -> Vec3 {
-        self.displacement * now.wrapping_sub(self.searched) as f32
+        self.pace * now.wrapping_sub(self.searched) as f32
     }
 
     fn here(&self, now: u32) -> Vec3 {
@@ -61,6 +63,8 @@ struct Element {
     looks: bool,
     /// For how many substeps it need not look again.
     horizon: u32,
+    /// How far it looks for the particles of others \[m\].
+    reach: f32,
 }
 
 impl Reference {
@@ -75,13 +79,17 @@ impl Reference {
         let contacts = &mut self.contacts;
         let own = &contacts.watched[i];
         let since = contacts.now.wrapping_sub(own.searched);
-        let moved = ((x - own.place) + d) - own.way(contacts.now);
+        let (travelled, way) = (x - own.place, own.way(contacts.now));
+        let moved = (travelled + d) - way;
         let half = 0.5 * params.margin;
         let aside = dot(moved, moved);
         let horizon = if only_particles { own.horizon } else { contacts.horizon };
         // What is not finite is watched too.
-        let stale = aside.is_nan() || aside > half * half || since > horizon;
-        if only_particles {
+        let mut stale = aside.is_nan() || aside > half * half || since > horizon;
+        if !only_particles {
+            let began = (travelled + own.displacement) - way;
+            stale |= dot(began, began) > half * half;
+        } else {
             let against = (d - contacts.drift).abs();
             let most = against.x.max(against.y).max(against.z);
             contacts.hurried |= most.is_nan() || most > SLOW * (params.reach + params.margin);
@@ -142,18 +150,54 @@ impl Reference {
         for i in 0..self.positions.len() {
             let displacement = self.displacements[i];
             let place = self.positions[i] + displacement;
-            self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0 };
+            let before = self.contacts.watched[i];
+            // What contacts hold back does not go where it is pulled to.
+            let pace = if self.contacts.stale == Staleness::All {
+                displacement
+            } else {
+                (place - before.place) / now.wrapping_sub(before.searched) as f32
+            };
+            let pace = self.contact_params.kept_pace(pace);
+            self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0, pace };
         }
         self.contacts.radii = self.radii();
         self.contacts.sizes = self.sizes();
-        let moving: Vec<_> =
-            self.particles().map(|i| (self.contacts.watched[i].place, self.displacements[i])).collect();
-        let (bounds, fastest) = self.bounds(&moving);
-        let cells = bounds.keys().map(|&cell| self.extent(&bounds, cell));
-        let local = cells.fold(0.0, f32::max);
-        self.contacts.horizon = self.contact_params.horizon(local, 2.0 * fastest, self.coarse_scale());
+        let mut counts = [0; PACES as usize];
+        self.contacts.fastest = 0.0;
+        for i in self.particles().collect::<Vec<_>>() {
+            let speed = self.speed([i as u32; 3]);
+            self.contacts.fastest = self.contacts.fastest.max(speed);
+            counts[self.contact_params.pace_class(speed) as usize] += 1;
+        }
+        self.contacts.slow = self.contact_params.slow(counts);
+        let (slow, fastest) = (self.contacts.slow, self.contacts.fastest);
+        // A third of what the coarse grid would allow, so that the fast do not look too far.
+        self.contacts.horizon = self.contact_params.horizon(2.0 * slow, 6.0 * fastest, self.coarse_scale());
+        self.contacts.speeds = self.speeds();
         self.contacts.pairs.clear();
         (0..self.contact_params.insert_end).map(|index| self.element(index)).collect()
+    }
+
+    /// How far the particles of an element go in a substep, against what all travel together, at most \[m\].
+    fn speed(&self, particles: [u32; 3]) -> f32 {
+        let speed = |i: u32| length(self.contacts.watched[i as usize].pace - self.contacts.drift);
+        particles.into_iter().map(speed).fold(0.0, f32::max)
+    }
+
+    /// The largest speed of triangles by cell of the coarse grid.
+    fn speeds(&self) -> HashMap<[i32; 3], f32> {
+        let scale = self.coarse_scale();
+        let mut speeds: HashMap<_, f32> = HashMap::new();
+        for index in self.contact_params.insert_first..self.contact_params.insert_end {
+            let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
+            if of == 2 {
+                let there = [a, b, c].map(|i| self.contacts.watched[i as usize].place);
+                let cell = coarse_at(center(there, of), scale, self.contact_params.coarse);
+                let largest = speeds.entry(cell).or_default();
+                *largest = largest.max(self.speed([a, b, c]));
+            }
+        }
+        speeds
     }
 
     /// The particles that look for others anew, and those near them; the pairs of the former are no longer in the list.
@@ -166,7 +210,8 @@ impl Reference {
             let displacement = self.displacements[i];
             let place = self.positions[i] + displacement;
             if all || self.contacts.worn.contains(&coarse_at(place, scale, params.coarse)) {
-                self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0 };
+                let pace = displacement;
+                self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0, pace };
             }
         }
         let looks = |contacts: &Contacts, i: u32| contacts.watched[i as usize].searched == now;
@@ -195,6 +240,8 @@ impl Reference {
             let is_fast = all && horizon == 0 && self.is_fast(d);
             let segment = if is_fast { [center, center - (d - self.contacts.drift)] } else { [center; 2] };
             let particles = [i as u32; 3];
+            // Where only some look, these look farther instead of along their ways.
+            let reach = if horizon == 0 && !all { 2.0 * params.reach } else { params.reach };
             elements.push(Element {
                 index,
                 particles,
@@ -205,6 +252,7 @@ impl Reference {
                 is_fast,
                 looks,
                 horizon,
+                reach,
             });
         }
         elements
@@ -300,17 +348,32 @@ impl Reference {
     }
 
     fn element(&self, index: u32) -> Element {
+        let contacts = &self.contacts;
         let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
         let particles = [a, b, c];
-        let x = particles.map(|i| self.positions[i as usize]);
-        let there = particles.map(|i| self.positions[i as usize] + self.displacements[i as usize]);
-        let (start, center) = (center(x, of), center(there, of));
-        let horizon = self.contacts.horizon;
-        let is_fast = horizon == 0 && self.is_fast(center - start);
+        let there = particles.map(|i| contacts.watched[i as usize].place);
+        let travel = center(particles.map(|i| contacts.watched[i as usize].displacement), of);
+        let (center, speed) = (center(there, of), self.speed(particles));
+        let is_fast = self.is_fast(travel) || speed > contacts.slow;
         // Against the others, who travelled with the drift.
-        let start = center - ((center - start) - self.contacts.drift);
+        let start = center - (travel - contacts.drift);
         let segment = if is_fast { [center, start] } else { [there[0], there[1]] };
-        Element { index, particles, of, center, half: there[1] - center, segment, is_fast, looks: true, horizon }
+        let others = match (is_fast, of) {
+            (true, _) => contacts.fastest,
+            // A particle finds triangles, however fast they are.
+            (false, 0) => self.speed_near(center).max(contacts.slow),
+            (false, _) => contacts.slow,
+        };
+        let horizon = contacts.horizon;
+        let reach = self.contact_params.reach + horizon as f32 * (speed + others);
+        Element { index, particles, of, center, half: there[1] - center, segment, is_fast, looks: true, horizon, reach }
+    }
+
+    /// The largest speed of the triangles near a place.
+    fn speed_near(&self, place: Vec3) -> f32 {
+        let cell = coarse_at(place, self.coarse_scale(), self.contact_params.coarse);
+        let speeds = around(cell, self.contact_params.coarse).filter_map(|cell| self.contacts.speeds.get(&cell));
+        speeds.copied().fold(0.0, f32::max)
     }
 
     /// The types of element that an element looks for.
@@ -332,10 +395,7 @@ impl Reference {
         let radius = if query.is_fast { self.contacts.radii[of as usize] } else { self.radius_near(query.center, of) };
         // An edge that is fast is where the way of its center is, give or take its own radius.
         let own = if query.is_fast && query.of == 1 { radius } else { 0.0 };
-        // Where only some look, these look farther instead of along their ways.
-        let is_near_fast = self.contact_params.level == 1 && query.horizon == 0 && !self.searches_all();
-        let share = if is_near_fast { 2.0 } else { 1.0 };
-        (self.contact_params.reach * share + radius) + own
+        (query.reach + radius) + own
     }
 
     /// The cells that an element looks into.
@@ -371,7 +431,7 @@ impl Reference {
         if query.of == 1 && !query.is_fast {
             let [middle, along] = [other.center - start, end - start];
             let p = [Vec3::ZERO, along, middle - other.half, middle + other.half];
-            if closest(PairKind::Edges, p).distance >= params.reach {
+            if closest(PairKind::Edges, p).distance >= query.reach {
                 return None;
             }
         }
@@ -408,17 +468,20 @@ impl Reference {
                 return None;
             }
         }
-        let d = particles.map(|i| self.contacts.watched[i as usize].displacement);
-        let d: [Vec3; 4] = std::array::from_fn(|k| d[k] - d[0]);
-        let p = if params.level == 1 {
-            // As both go on as they did when they last looked.
-            let here = particles.map(|i| self.contacts.watched[i as usize].here(self.contacts.now));
-            here.map(|place| place - here[0])
-        } else {
-            let p = self.points(particles);
-            std::array::from_fn(|k| p[k] + d[k])
+        let apart = |of: &dyn Fn(&Watched) -> Vec3| {
+            let all = particles.map(|i| of(&self.contacts.watched[i as usize]));
+            all.map(|one| one - all[0])
         };
-        let way = (query.horizon as f32).max(1.0) * approach(kind, d);
+        // As all go on as they did when they last looked.
+        let now = self.contacts.now;
+        let p = apart(&|watched| watched.here(now));
+        let d = apart(&|watched| watched.displacement);
+        let horizon = query.horizon as f32;
+        let way = if params.level == 1 {
+            horizon.max(1.0) * approach(kind, d)
+        } else {
+            approach(kind, d) + horizon * approach(kind, apart(&|watched| watched.pace))
+        };
         if closest(kind, p).distance >= reach + way {
             return None;
         }
