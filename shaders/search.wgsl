@@ -32,8 +32,8 @@ fn holds() -> bool {
 }
 
 // The coarse grid lies behind the fine one, ten words a cell. Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the
-// sign turned over, so that they are in order. Of surfaces 0: how far the triangles in it go in a substep, at most (bits of a positive f32); 1:
-// the same with the cells around it. 6, 7: how far the centers of edges, of triangles in it are from their particles, at
+// sign turned over, so that they are in order. Of surfaces, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how
+// far they travel in this one beyond half the margin; 1, 3: the same with the cells around it. 6, 7: how far the centers of edges, of triangles in it are from their particles, at
 // most (bits of positive f32); 8, 9: the same with the cells around it. Of particles 6: for how many substeps they need not look again.
 fn coarse(cell: u32) -> u32 {
     return cell_count() + COARSE_WORDS * cell;

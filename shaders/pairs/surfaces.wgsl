@@ -19,12 +19,14 @@ fn element(particles: vec3u, arity: u32) -> Element {
     var there: array<vec3f, 3>;
     var d: array<vec3f, 3>;
     var speed = 0.0;
+    var travel = 0.0;
     for (var k = 0u; k <= min(arity, 2u); k++) {
         let own = watched[particles[k]];
         there[k] = own.place;
         d[k] = own.displacement;
         let pace = pace_of(own, contact_params.quantum);
         speed = max(speed, length(opaque(pace - contact_status.drift, params.zero)));
+        travel = max(travel, length(opaque(own.displacement - contact_status.drift, params.zero)));
     }
     var contact = vec4u();
     if KIND == PARTICLES {
@@ -32,10 +34,10 @@ fn element(particles: vec3u, arity: u32) -> Element {
     }
     let horizon = contact_status.horizon;
     let end = opaque(center(there[0], there[1], there[2], arity), params.zero);
-    let travel = opaque(center(d[0], d[1], d[2], arity), params.zero);
-    let moves_fast = is_fast(travel, contact_status.drift, contact_params.margin, params.zero) || speed > contact_status.slow;
+    let moves_fast = max(travel - 0.5 * contact_params.margin, 0.0) > 0.0 || speed > contact_status.slow;
     // Against the others, who travelled with the drift.
-    let start = opaque(end - opaque(travel - contact_status.drift, params.zero), params.zero);
+    let moved = opaque(center(d[0], d[1], d[2], arity), params.zero);
+    let start = opaque(end - opaque(moved - contact_status.drift, params.zero), params.zero);
     var segment = array(there[0], there[select(0u, 1u, arity == 1u)]);
     if moves_fast {
         segment = array(end, start);
@@ -47,7 +49,15 @@ fn element(particles: vec3u, arity: u32) -> Element {
         // A particle finds triangles, however fast they are.
         others = max(others, bitcast<f32>(cells[coarse_word(end) + 1u]));
     }
-    let reach = contact_params.reach + opaque1(f32(horizon) * opaque1(speed + others, params.zero), params.zero);
+    var aside = 0.0;
+    if arity == 0u {
+        aside = bitcast<f32>(cells[coarse_word(end) + 3u]);
+    } else if moves_fast {
+        // Its ends, as it turns on the way of its center.
+        aside = 0.5 * length(opaque(d[1] - d[0], params.zero));
+    }
+    let way = opaque1(f32(horizon) * opaque1(speed + others, params.zero), params.zero);
+    let reach = opaque1(contact_params.reach + way, params.zero) + aside;
     return Element(particles, end, segment, moves_fast, horizon, reach, contact);
 }
 

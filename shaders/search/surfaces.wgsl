@@ -24,6 +24,7 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
     empty_block(i);
     if i < coarse_count() {
         atomicStore(&cells[coarse(i)], 0u);
+        atomicStore(&cells[coarse(i) + 2u], 0u);
         atomicStore(&cells[coarse(i) + 6u], 0u);
         atomicStore(&cells[coarse(i) + 7u], 0u);
     }
@@ -87,6 +88,12 @@ fn speed_of_particle(particle: u32) -> f32 {
     return length(opaque(pace - contact_status.drift, params.zero));
 }
 
+// How far beyond half the margin a particle travels in this substep.
+fn excess_of(particle: u32) -> f32 {
+    let travel = length(opaque(displacements[particle].xyz - contact_status.drift, params.zero));
+    return max(travel - 0.5 * contact_params.margin, 0.0);
+}
+
 // How far the particles of an element go in a substep, at most.
 fn speed_of(element: vec4u) -> f32 {
     return max(max(speed_of_particle(element.x), speed_of_particle(element.y)), speed_of_particle(element.z));
@@ -123,10 +130,16 @@ fn widen_cell(element: vec4u) {
     if bits > atomicLoad(&cells[word]) {
         atomicMax(&cells[word], bits);
     }
-    let speed = bitcast<u32>(speed_of(element));
-    let first = coarse(coarse_cell(middle));
-    if element.w == 2u && speed > atomicLoad(&cells[first]) {
-        atomicMax(&cells[first], speed);
+    if element.w == 2u {
+        let first = coarse(coarse_cell(middle));
+        let speed = bitcast<u32>(speed_of(element));
+        if speed > atomicLoad(&cells[first]) {
+            atomicMax(&cells[first], speed);
+        }
+        let excess = max(max(excess_of(element.x), excess_of(element.y)), excess_of(element.z));
+        if bitcast<u32>(excess) > atomicLoad(&cells[first + 2u]) {
+            atomicMax(&cells[first + 2u], bitcast<u32>(excess));
+        }
     }
 }
 
@@ -187,14 +200,17 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let here = vec3u(i % size, (i / size) % size, i / (size * size));
-    var most = vec3u();
+    var fast = vec2u();
+    var large = vec2u();
     for (var k = 0u; k < 27u; k++) {
         let cell = around(here, k);
-        most = max(most, vec3u(atomicLoad(&cells[cell]), atomicLoad(&cells[cell + 6u]), atomicLoad(&cells[cell + 7u])));
+        fast = max(fast, vec2u(atomicLoad(&cells[cell]), atomicLoad(&cells[cell + 2u])));
+        large = max(large, vec2u(atomicLoad(&cells[cell + 6u]), atomicLoad(&cells[cell + 7u])));
     }
-    atomicStore(&cells[coarse(i) + 1u], most.x);
-    atomicStore(&cells[coarse(i) + 8u], most.y);
-    atomicStore(&cells[coarse(i) + 9u], most.z);
+    atomicStore(&cells[coarse(i) + 1u], fast.x);
+    atomicStore(&cells[coarse(i) + 3u], fast.y);
+    atomicStore(&cells[coarse(i) + 8u], large.x);
+    atomicStore(&cells[coarse(i) + 9u], large.y);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -205,10 +221,9 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     }
     let element = elements[i];
     let end = center_of(element);
-    let travel = center(displacements[element.x].xyz, displacements[element.y].xyz, displacements[element.z].xyz, element.w);
     let place = atomicAdd(&cells[cell_of(element, end)], 1u);
-    let moves_fast = is_fast(travel, contact_status.drift, contact_params.margin, params.zero)
-        || speed_of(element) > contact_status.slow;
+    let moves_fast = speed_of(element) > contact_status.slow
+        || excess_of(element.x) > 0.0 || excess_of(element.y) > 0.0 || excess_of(element.z) > 0.0;
     let fast = select(0u, FAST, moves_fast);
     sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | fast);
     set_rough_place(place, rough_place(end, contact_params.inverse_cells[element.w]) | fast);

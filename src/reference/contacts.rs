@@ -20,10 +20,11 @@ pub(super) struct Contacts {
     pub radii: [f32; 3],
     /// The same by type and cell of the coarse grid.
     pub sizes: HashMap<(u32, [i32; 3]), f32>,
-    /// How far most go in a substep, at most, and how far any goes, against the drift \[m\]; of triangles by cell of the coarse grid.
+    /// How far most go in a substep, at most, and how far any goes, against the drift \[m\]; of triangles by cell of the coarse grid, and how far
+    /// they travel in this one beyond half the margin.
     pub slow: f32,
     pub fastest: f32,
-    pub speeds: HashMap<[i32; 3], f32>,
+    pub speeds: HashMap<[i32; 3], [f32; 2]>,
     pub stale: Staleness,
     /// Whether anything is so fast that all is to be searched at once.
     pub hurried: bool,

@@ -184,17 +184,23 @@ impl Reference {
         particles.into_iter().map(speed).fold(0.0, f32::max)
     }
 
-    /// The largest speed of triangles by cell of the coarse grid.
-    fn speeds(&self) -> HashMap<[i32; 3], f32> {
+    /// How far beyond half the margin the particles of an element travel in this substep, at most \[m\].
+    fn excess(&self, particles: [u32; 3]) -> f32 {
+        let travel = |i: u32| length(self.contacts.watched[i as usize].displacement - self.contacts.drift);
+        (particles.into_iter().map(travel).fold(0.0, f32::max) - 0.5 * self.contact_params.margin).max(0.0)
+    }
+
+    /// The largest speed and excess of triangles by cell of the coarse grid.
+    fn speeds(&self) -> HashMap<[i32; 3], [f32; 2]> {
         let scale = self.coarse_scale();
-        let mut speeds: HashMap<_, f32> = HashMap::new();
+        let mut speeds: HashMap<_, [f32; 2]> = HashMap::new();
         for index in self.contact_params.insert_first..self.contact_params.insert_end {
             let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
             if of == 2 {
                 let there = [a, b, c].map(|i| self.contacts.watched[i as usize].place);
                 let cell = coarse_at(center(there, of), scale, self.contact_params.coarse);
                 let largest = speeds.entry(cell).or_default();
-                *largest = largest.max(self.speed([a, b, c]));
+                *largest = [largest[0].max(self.speed([a, b, c])), largest[1].max(self.excess([a, b, c]))];
             }
         }
         speeds
@@ -352,28 +358,36 @@ impl Reference {
         let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
         let particles = [a, b, c];
         let there = particles.map(|i| contacts.watched[i as usize].place);
-        let travel = center(particles.map(|i| contacts.watched[i as usize].displacement), of);
+        let d = particles.map(|i| contacts.watched[i as usize].displacement);
+        let moved = center(d, of);
         let (center, speed) = (center(there, of), self.speed(particles));
-        let is_fast = self.is_fast(travel) || speed > contacts.slow;
+        let is_fast = self.excess(particles) > 0.0 || speed > contacts.slow;
         // Against the others, who travelled with the drift.
-        let start = center - (travel - contacts.drift);
+        let start = center - (moved - contacts.drift);
         let segment = if is_fast { [center, start] } else { [there[0], there[1]] };
+        let [fast_near, excess_near] = self.speed_near(center);
         let others = match (is_fast, of) {
             (true, _) => contacts.fastest,
             // A particle finds triangles, however fast they are.
-            (false, 0) => self.speed_near(center).max(contacts.slow),
+            (false, 0) => fast_near.max(contacts.slow),
             (false, _) => contacts.slow,
         };
+        let aside = match (is_fast, of) {
+            (_, 0) => excess_near,
+            // Its ends, as it turns on the way of its center.
+            (true, _) => 0.5 * length(d[1] - d[0]),
+            (false, _) => 0.0,
+        };
         let horizon = contacts.horizon;
-        let reach = self.contact_params.reach + horizon as f32 * (speed + others);
+        let reach = (self.contact_params.reach + horizon as f32 * (speed + others)) + aside;
         Element { index, particles, of, center, half: there[1] - center, segment, is_fast, looks: true, horizon, reach }
     }
 
-    /// The largest speed of the triangles near a place.
-    fn speed_near(&self, place: Vec3) -> f32 {
+    /// The largest speed and excess of the triangles near a place.
+    fn speed_near(&self, place: Vec3) -> [f32; 2] {
         let cell = coarse_at(place, self.coarse_scale(), self.contact_params.coarse);
         let speeds = around(cell, self.contact_params.coarse).filter_map(|cell| self.contacts.speeds.get(&cell));
-        speeds.copied().fold(0.0, f32::max)
+        speeds.fold([0.0; 2], |most, near| [most[0].max(near[0]), most[1].max(near[1])])
     }
 
     /// The types of element that an element looks for.
