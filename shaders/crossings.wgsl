@@ -107,7 +107,8 @@ fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
     }
     let a = watched[ends.x].place.xyz;
     let b = watched[ends.y].place.xyz;
-    let since = f32(contact_status.now - contact_status.searched);
+    // One more than have gone by, but none where the list would not hold any longer.
+    let since = f32(min(contact_status.now - contact_status.searched, contact_status.horizon));
     let speed = max(speed_of(ends.x), speed_of(ends.y));
     let reach = contact_params.reach + contact_status.sorted_radius + since * (speed + speed_near(0.5 * (a + b)));
     let scale = contact_params.inverse_cells[TRIANGLE];

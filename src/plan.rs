@@ -180,9 +180,9 @@ pub enum SearchPass {
     Prune,
     /// Counts the elements in each cell; of particles, how those of each cell of a coarse grid move.
     Count,
-    /// How the particles of surfaces move in each cell of a coarse grid.
+    /// How fast the particles of surfaces are, and how large and fast the elements in each cell of a coarse grid.
     Bound,
-    /// How differently what is near moves.
+    /// How differently what is near moves; of surfaces, how large and fast it is.
     Horizon,
     /// Sums the counts in blocks.
     SumBlocks,

@@ -56,7 +56,8 @@ fn element(particles: vec3u, arity: u32) -> Element {
         // Its ends, as it turns on the way of its center.
         aside = 0.5 * length(opaque(d[1] - d[0], params.zero));
     }
-    let way = opaque1(f32(horizon) * opaque1(speed + others, params.zero), params.zero);
+    // A speed may be infinite, or none at all.
+    let way = select(opaque1(f32(horizon) * opaque1(speed + others, params.zero), params.zero), 0.0, horizon == 0u);
     let reach = opaque1(contact_params.reach + way, params.zero) + aside;
     return Element(particles, end, segment, moves_fast, horizon, reach, contact);
 }

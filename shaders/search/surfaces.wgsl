@@ -222,8 +222,9 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let element = elements[i];
     let end = center_of(element);
     let place = atomicAdd(&cells[cell_of(element, end)], 1u);
-    let moves_fast = speed_of(element) > contact_status.slow
-        || excess_of(element.x) > 0.0 || excess_of(element.y) > 0.0 || excess_of(element.z) > 0.0;
+    // Nobody asks whether a triangle is.
+    let moves_fast = element.w < 2u
+        && (speed_of(element) > contact_status.slow || excess_of(element.x) > 0.0 || excess_of(element.y) > 0.0);
     let fast = select(0u, FAST, moves_fast);
     sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | fast);
     set_rough_place(place, rough_place(end, contact_params.inverse_cells[element.w]) | fast);

@@ -325,6 +325,7 @@ impl Reference {
     pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
         self.controls.set_material(id, material)?;
         self.upload();
+        self.mark_stale();
         Ok(())
     }
 

@@ -379,7 +379,9 @@ impl Reference {
             (false, _) => 0.0,
         };
         let horizon = contacts.horizon;
-        let reach = (self.contact_params.reach + horizon as f32 * (speed + others)) + aside;
+        // A speed may be infinite, or none at all.
+        let way = if horizon == 0 { 0.0 } else { horizon as f32 * (speed + others) };
+        let reach = (self.contact_params.reach + way) + aside;
         Element { index, particles, of, center, half: there[1] - center, segment, is_fast, looks: true, horizon, reach }
     }
 
