@@ -84,8 +84,8 @@ fn look_at(edge: vec2u, wings: vec2u, triangle: vec3u) {
 }
 
 // How far a particle was taken to go in a substep at the last search, and how far the triangles near a place, at most.
-fn speed_of(particle: u32) -> f32 {
-    return length(pace_of(watched[particle], contact_params.quantum) - contact_status.drift);
+fn speed_at_search(particle: u32) -> f32 {
+    return speed_of(watched[particle], contact_params.quantum, contact_status.drift, params.zero);
 }
 
 fn speed_near(place: vec3f) -> f32 {
@@ -109,7 +109,7 @@ fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
     let b = watched[ends.y].place.xyz;
     // One more than have gone by, but none where the list would not hold any longer.
     let since = f32(min(contact_status.now - contact_status.searched, contact_status.horizon));
-    let speed = max(speed_of(ends.x), speed_of(ends.y));
+    let speed = max(speed_at_search(ends.x), speed_at_search(ends.y));
     let reach = contact_params.reach + contact_status.sorted_radius + since * (speed + speed_near(0.5 * (a + b)));
     let scale = contact_params.inverse_cells[TRIANGLE];
     let low = cell_at(min(a, b) - 1.001 * reach, scale);

@@ -24,8 +24,7 @@ fn element(particles: vec3u, arity: u32) -> Element {
         let own = watched[particles[k]];
         there[k] = own.place;
         d[k] = own.displacement;
-        let pace = pace_of(own, contact_params.quantum);
-        speed = max(speed, length(opaque(pace - contact_status.drift, params.zero)));
+        speed = max(speed, speed_of(own, contact_params.quantum, contact_status.drift, params.zero));
         travel = max(travel, length(opaque(own.displacement - contact_status.drift, params.zero)));
     }
     var contact = vec4u();
@@ -42,16 +41,17 @@ fn element(particles: vec3u, arity: u32) -> Element {
     if moves_fast {
         segment = array(end, start);
     }
+    let word = coarse_word(end);
     var others = contact_status.slow;
     if moves_fast {
         others = bitcast<f32>(atomicLoad(&contact_status.fastest));
     } else if arity == 0u {
         // A particle finds triangles, however fast they are.
-        others = max(others, bitcast<f32>(cells[coarse_word(end) + 1u]));
+        others = max(others, bitcast<f32>(cells[word + 1u]));
     }
     var aside = 0.0;
     if arity == 0u {
-        aside = bitcast<f32>(cells[coarse_word(end) + 3u]);
+        aside = bitcast<f32>(cells[word + 3u]);
     } else if moves_fast {
         // Its ends, as it turns on the way of its center.
         aside = 0.5 * length(opaque(d[1] - d[0], params.zero));

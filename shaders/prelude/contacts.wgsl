@@ -145,6 +145,11 @@ fn pace_of(watched: Watched, quantum: f32) -> vec3f {
     return vec3f(bitcast<vec3i>(words) >> vec3u(16u)) * (quantum * PACE_QUANTUM);
 }
 
+// How fast that is against what all travel together.
+fn speed_of(watched: Watched, quantum: f32, drift: vec3f, zero: u32) -> f32 {
+    return length(opaque(pace_of(watched, quantum) - drift, zero));
+}
+
 // What happened to a particle at colliders.
 struct Touch {
     // Added to its displacement after it has moved: restitution.

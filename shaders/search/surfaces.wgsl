@@ -84,8 +84,7 @@ fn end_bounds(lane: u32) {
 }
 
 fn speed_of_particle(particle: u32) -> f32 {
-    let pace = pace_of(watched[particle], contact_params.quantum);
-    return length(opaque(pace - contact_status.drift, params.zero));
+    return speed_of(watched[particle], contact_params.quantum, contact_status.drift, params.zero);
 }
 
 // How far beyond half the margin a particle travels in this substep.
@@ -95,7 +94,7 @@ fn excess_of(particle: u32) -> f32 {
 }
 
 // How far the particles of an element go in a substep, at most.
-fn speed_of(element: vec4u) -> f32 {
+fn speed_of_element(element: vec4u) -> f32 {
     return max(max(speed_of_particle(element.x), speed_of_particle(element.y)), speed_of_particle(element.z));
 }
 
@@ -132,7 +131,7 @@ fn widen_cell(element: vec4u) {
     }
     if element.w == 2u {
         let first = coarse(coarse_cell(middle));
-        let speed = bitcast<u32>(speed_of(element));
+        let speed = bitcast<u32>(speed_of_element(element));
         if speed > atomicLoad(&cells[first]) {
             atomicMax(&cells[first], speed);
         }
@@ -224,7 +223,7 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let place = atomicAdd(&cells[cell_of(element, end)], 1u);
     // Nobody asks whether a triangle is.
     let moves_fast = element.w < 2u
-        && (speed_of(element) > contact_status.slow || excess_of(element.x) > 0.0 || excess_of(element.y) > 0.0);
+        && (speed_of_element(element) > contact_status.slow || excess_of(element.x) > 0.0 || excess_of(element.y) > 0.0);
     let fast = select(0u, FAST, moves_fast);
     sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | fast);
     set_rough_place(place, rough_place(end, contact_params.inverse_cells[element.w]) | fast);
