@@ -23,15 +23,11 @@
 //! | status | clock, substep, faults | finish, velocity, advance | start, accelerations |
 
 use super::pipelines::SPAN_STRIDE;
-use crate::collide::SelfCollisionLevel;
 use crate::controls::{Controls, Params, Target};
 use crate::cooked::{Cooked, CookedKind};
 use crate::error::{Error, Result};
 use crate::plan::FEW_PINS;
-use crate::scene::{ConstraintSet, Follower, Scene, TetheredBody};
-use crate::settings::Settings;
-use crate::tiling::Tiling;
-use crate::whole::{MOST_SHARED, Whole};
+use crate::scene::Follower;
 use crate::xpbd::ScaledMaterial;
 use std::cell::Cell;
 use wgpu::BufferUsages;
@@ -463,68 +459,4 @@ fn follower_rows(followers: &[Follower]) -> Vec<[u32; 4]> {
     let rows =
         |follower: &Follower| [[follower.particle, 0, 0, 0], follower.sources, follower.weights.map(f32::to_bits)];
     followers.iter().flat_map(rows).collect()
-}
-
-/// How many tethers a scene has room for.
-fn tether_count(scene: &Scene) -> u64 {
-    let of_body = |body: &TetheredBody| body.particles.len() as u64 * u64::from(body.tethers.per_particle);
-    scene.tethered_bodies.iter().map(of_body).sum()
-}
-
-/// The limits that a device needs for a scene: the defaults, raised where a buffer of the scene is larger.
-///
-/// Request the device with them, or with more: `supple::gpu::Context::new(supple::required_limits(&scene))`.
-pub fn required_limits(scene: &Scene) -> wgpu::Limits {
-    limits(scene, |_| true, 0)
-}
-
-/// The defaults, raised for what a scene has in any case, for the records of those sets that have them on the GPU, and to `least` bytes.
-fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u64) -> wgpu::Limits {
-    let particles = scene.particle_count() as u64;
-    let tethers = tether_count(scene) * 8;
-    // What happens to each at colliders.
-    let touches = if scene.colliders().is_empty() { 0 } else { particles * 80 };
-    let sizes =
-        [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, touches, particles * 16];
-    // What is split needs a vec4 for each of its particles.
-    let records = scene.constraints.iter().map(|set| {
-        let overflow = u64::from(set.overflow_count(scene.particle_count()));
-        let groups = (set.rows.len() as u64).max(u64::from(set.slot_count));
-        let records = if has_records(set) { set.words.len() as u64 * 4 } else { 0 };
-        // Where these are kept.
-        let lambdas = (set.len() * set.info.lambda_count()) as u64 * 4;
-        records.max(lambdas).max(overflow * set.info.arity as u64 * 16).max(groups * 32)
-    });
-    let largest = sizes.into_iter().chain(records).fold(least, u64::max).next_multiple_of(256);
-    let defaults = wgpu::Limits::default();
-    wgpu::Limits {
-        max_storage_buffer_binding_size: defaults.max_storage_buffer_binding_size.max(largest),
-        max_buffer_size: defaults.max_buffer_size.max(largest),
-        ..defaults
-    }
-}
-
-/// The limits that a device needs for a scene that is run with the given settings: those of [`required_limits`], raised for the pairs of
-/// self-collision, and for what whole bodies have in one buffer ([`crate::Execution::Whole`]); lowered where tiles hold all constraints of a kind,
-/// and need no records, until [`crate::Solver::set_constraint`] tells one from the others.
-pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
-    let contacts = settings.self_collision.map_or(0, |own| {
-        let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
-        // The grid of a closed mesh, with three edges and two triangles a particle: three tables of up to twelve entries, sums, rough places. Or
-        // where each particle was to be.
-        let most = if own.level == SelfCollisionLevel::Surfaces { 176 } else { 32 };
-        // Half as many contacts as pairs, of three times the size.
-        (pairs * 24).max(scene.particle_count() as u64 * most)
-    });
-    let make = || Whole::new(&scene.constraints, scene.particle_count(), &[], MOST_SHARED);
-    let whole = settings.whole().then(make).flatten().map_or(0, |whole| {
-        let words = whole.words.len() as u64 * 4 + tether_count(scene) * 8;
-        words.max(whole.record_words.max(whole.lambda_count) as u64 * 4)
-    });
-    let most = wgpu::Limits::default().max_storage_buffer_binding_size;
-    // Looked at only where it matters, as it takes as long as most of the cooking.
-    let has_records = |set: &ConstraintSet| {
-        set.words.len() as u64 * 4 <= most || !settings.tiles() || !Tiling::new(set, &scene.grids).holds_all(set.len())
-    };
-    limits(scene, has_records, contacts.max(whole))
 }

@@ -13,6 +13,7 @@ mod fastest;
 mod instances;
 #[cfg(test)]
 mod layout;
+mod limits;
 mod pipelines;
 mod profile;
 mod readback;
@@ -23,10 +24,10 @@ mod tiles;
 mod timestamps;
 mod whole;
 
-pub use buffers::{required_limits, required_limits_with};
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};
 pub use fastest::fastest_execution;
 pub use instances::Instances;
+pub use limits::{required_limits, required_limits_with};
 pub use profile::{Profile, Run, pass_name};
 pub use readback::Readback;
 pub use solver::{Diagnostics, Solver};

@@ -5,6 +5,7 @@
 
 mod bending;
 mod cloth;
+mod constraint_set;
 mod contacts;
 mod distinct;
 #[cfg(feature = "scene-file")]
@@ -23,6 +24,7 @@ mod tether;
 
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
+pub(crate) use constraint_set::ConstraintSet;
 pub(crate) use distinct::Distinct;
 pub(crate) use follower::{Follower, follows};
 pub use intersections::{EdgeTriangle, Intersections, count_intersections};
@@ -37,7 +39,6 @@ pub(crate) use tether::TetherGraph;
 pub use tether::{TetherRow, Tethers};
 
 use crate::collide::{Collider, ContactMaterial, ContactMaterialId, Friction};
-use crate::coloring::Coloring;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{self, KINDS, Kind, KindInfo};
 use std::collections::{BTreeMap, HashMap};
@@ -57,65 +58,6 @@ pub struct Particle {
 impl Default for Particle {
     fn default() -> Self {
         Self { position: [0.0; 3], velocity: [0.0; 3], inverse_mass: 1.0 }
-    }
-}
-
-/// The constraints of one kind, as records; see [`crate::kinds`].
-#[derive(Debug, Clone)]
-pub(crate) struct ConstraintSet {
-    pub info: &'static KindInfo,
-    pub words: Vec<u32>,
-    /// The members of groups, and their details.
-    pub rows: Vec<[u32; 4]>,
-    /// How many members the groups have in all.
-    pub slot_count: u32,
-}
-
-impl ConstraintSet {
-    pub fn len(&self) -> usize {
-        self.words.len() / self.info.record_words
-    }
-
-    pub fn records(&self) -> impl Iterator<Item = &[u32]> {
-        self.words.chunks_exact(self.info.record_words)
-    }
-
-    /// The particles of a constraint, of a kind that has a fixed number of them.
-    pub fn particles_of(&self, constraint: u32) -> &[u32] {
-        &self.words[constraint as usize * self.info.record_words..][..self.info.arity]
-    }
-
-    /// How many constraints no colour takes.
-    pub fn overflow_count(&self, particle_count: usize) -> u32 {
-        if !self.info.is_group() && Coloring::surely_fits(&self.particles(), self.info.arity, particle_count) {
-            return 0;
-        }
-        self.coloring(particle_count, &[]).overflow.count
-    }
-
-    /// The particles of all constraints, of kinds that have a fixed number of them.
-    fn particles(&self) -> Vec<u32> {
-        let mut particles = Vec::with_capacity(self.len() * self.info.arity);
-        self.records().for_each(|record| particles.extend_from_slice(&record[..self.info.arity]));
-        particles
-    }
-
-    /// Colours what is not in `clustered`, which comes first.
-    pub fn coloring(&self, particle_count: usize, clustered: &[u32]) -> Coloring {
-        if !self.info.is_group() {
-            let mut is_left = vec![true; self.len()];
-            clustered.iter().for_each(|&constraint| is_left[constraint as usize] = false);
-            let rest: Vec<u32> = (0..self.len() as u32).filter(|&constraint| is_left[constraint as usize]).collect();
-            let mut particles = Vec::with_capacity(rest.len() * self.info.arity);
-            rest.iter().for_each(|&constraint| particles.extend_from_slice(self.particles_of(constraint)));
-            return Coloring::greedy(&particles, self.info.arity, particle_count).after(clustered, &rest);
-        }
-        let (mut particles, mut offsets) = (Vec::new(), vec![0]);
-        for record in self.records() {
-            particles.extend(self.info.particles(record, &self.rows));
-            offsets.push(particles.len());
-        }
-        Coloring::greedy_groups(&particles, &offsets, particle_count)
     }
 }
 
