@@ -1,8 +1,9 @@
 // What would pass through something nonetheless, after all corrections: between the elements of such a pair stands a plane, and the way of
 // each of their particles is cut so that it stays on its side; see `cuts` in src/collide/pair.rs. The largest cut counts, in whatever
-// order they are found. In the last round nobody is excused any more.
-// One thread a pair. Reads pairs, positions, displacements. Writes the cuts, in place of the corrections, which are done, and the size of
-// the pass that makes them.
+// order they are found. In the last round nobody is excused any more. In the rounds between only those pairs are looked at of which the last
+// round has cut a particle: of all others it would find the same again.
+// One thread a pair, between PAIRS_BETWEEN of them. Reads pairs, positions, displacements. Writes the cuts, in place of the corrections, which
+// are done, and the size of the pass that makes them.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -26,11 +27,39 @@ fn half_thickness(particle: u32) -> f32 {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn divide(@builtin(global_invocation_id) id: vec3u) {
-    let place = thread_index(id);
-    if place >= contact_status.pair_count {
+    let i = thread_index(id);
+    if !is_between(ROUND, ROUNDS) {
+        if i < contact_status.pair_count {
+            divide_pair(pairs[i]);
+        }
         return;
     }
-    let row = pairs[place];
+    // A light look at all of them first, as software drivers run through all of a loop's body in each of its turns. Neighbouring threads have
+    // neighbouring pairs.
+    let first = (i / WORKGROUP_SIZE) * WORKGROUP_SIZE * PAIRS_BETWEEN + i % WORKGROUP_SIZE;
+    var bits = 0u;
+    for (var n = 0u; n < PAIRS_BETWEEN; n++) {
+        let place = first + n * WORKGROUP_SIZE;
+        if place < contact_status.pair_count && has_been_cut(pair_particles(pairs[place])) {
+            bits |= 1u << n;
+        }
+    }
+    while bits != 0u {
+        divide_pair(pairs[first + firstTrailingBit(bits) * WORKGROUP_SIZE]);
+        bits &= bits - 1u;
+    }
+}
+
+// Whether the last round has cut any of them.
+fn has_been_cut(particles: vec4u) -> bool {
+    let mark = mark_for_round(ROUND);
+    return atomicLoad(&corrections[4u * particles.x + 3u]) == mark
+        || atomicLoad(&corrections[4u * particles.y + 3u]) == mark
+        || atomicLoad(&corrections[4u * particles.z + 3u]) == mark
+        || atomicLoad(&corrections[4u * particles.w + 3u]) == mark;
+}
+
+fn divide_pair(row: vec4u) {
     let kind = pair_kind(row);
     let particles = pair_particles(row);
     let x0 = positions[particles.x].xyz;

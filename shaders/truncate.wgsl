@@ -1,5 +1,6 @@
 // Cuts the ways of particles; where it does, it is looked once more at all pairs, for what was not in the way of each other may now be.
-// One thread a particle. Writes displacement and corrections of its own particle, and the size of the next round.
+// One thread a particle. Writes displacement and corrections of its own particle, where a mark then stands in place of the count of its
+// contacts; and the size of the next round.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> displacements: array<vec4f>;
@@ -9,6 +10,7 @@
 @group(0) @binding(4) var<storage, read_write> dispatches: array<u32>;
 
 override ROUND: u32 = 0u;
+override ROUNDS: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn truncate(@builtin(global_invocation_id) id: vec3u) {
@@ -20,12 +22,14 @@ fn truncate(@builtin(global_invocation_id) id: vec3u) {
     if cut == 0.0 {
         return;
     }
-    corrections[i].x = 0;
+    corrections[i] = vec4i(0, 0, 0, mark_for_round(ROUND + 1u));
     let drift = contact_status.drift;
     let own = opaque(displacements[i].xyz - drift, params.zero);
     displacements[i] = vec4f(drift + opaque(own * opaque1(1.0 - cut, params.zero), params.zero), 0.0);
     atomicAdd(&contact_status.truncated, 1u);
     // The same by whoever writes it.
-    dispatches[12u + 3u * ROUND] = dispatches[9];
-    dispatches[12u + 3u * ROUND + 1u] = dispatches[10];
+    let shares = select(1u, PAIRS_BETWEEN, is_between(ROUND + 1u, ROUNDS));
+    let groups = workgroups((contact_status.pair_count + shares - 1u) / shares, WORKGROUP_SIZE);
+    dispatches[12u + 3u * ROUND] = groups.x;
+    dispatches[12u + 3u * ROUND + 1u] = groups.y;
 }

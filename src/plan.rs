@@ -167,7 +167,7 @@ pub enum Pass {
 pub(crate) const FEW_PINS: usize = 8;
 
 /// Rounds of [`Pass::Divide`].
-pub(crate) const ROUNDS: u32 = 4;
+pub(crate) const ROUNDS: u32 = 8;
 
 /// The parts of a search: a counting sort of the elements by the cells of a grid, and a look around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

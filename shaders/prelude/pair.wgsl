@@ -223,6 +223,18 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
 const LEFT = 0.2;
 const FLOOR = 0.02;
 
+// How many pairs a thread looks at in the rounds of divide between the first and the last.
+const PAIRS_BETWEEN = 16u;
+
+fn is_between(round: u32, rounds: u32) -> bool {
+    return round > 0u && round < rounds - 1u;
+}
+
+// Marks what is to be looked at in a round, as it was cut in the last one: no number of contacts.
+fn mark_for_round(round: u32) -> i32 {
+    return -i32(round);
+}
+
 // By how much the way e of each particle is to be cut so that the elements of a pair do not pass through each other: 0 where they
 // do not (Chen et al. 2025, Divide and Truncate). The twin is in src/collide/pair.rs.
 fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -> vec4f {

@@ -428,7 +428,7 @@ impl Contacts {
                 "truncate",
                 include_str!("../../shaders/truncate.wgsl"),
                 &[params, (Write, &shared.displacements), (Write, &corrections), status, (Write, &dispatches)],
-                &constants[..1],
+                &constants,
             ));
         }
         let crossings = |entry: &str| {
