@@ -28,8 +28,28 @@ struct Element {
     horizon: u32,
     // How far it looks for the particles of others.
     reach: f32,
-    // Its row in contact_particles; only of particles.
-    contact: vec4u,
+    // Its particles as they are watched, and their rows in contact_particles; the second only of edges.
+    watched: array<Watched, 2>,
+    contacts: array<vec4u, 2>,
+}
+
+// How many particles of a pair are those of the element that looks.
+fn own_count() -> u32 {
+    return select(1u, 2u, KIND == EDGES);
+}
+
+fn watched_of(query: Element, particles: vec4u, k: u32) -> Watched {
+    if k < own_count() {
+        return query.watched[k];
+    }
+    return watched[particles[k]];
+}
+
+fn contact_of(query: Element, particles: vec4u, k: u32) -> vec4u {
+    if k < own_count() {
+        return query.contacts[k];
+    }
+    return contact_particles[particles[k]];
 }
 
 // An element as it was sorted.
@@ -61,14 +81,18 @@ fn place_at_rest(row: vec4u) -> vec3f {
 }
 
 // Whether a pair may come nearer than so much before the list is made anew.
-fn may_meet(particles: vec4u, reach: f32, horizon: u32) -> bool {
+fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
     var p: Four;
     var d: Four;
+    var paces: Four;
+    let first = query.watched[0];
     for (var k = 1u; k < select(4u, 2u, KIND == PARTICLES); k++) {
-        d[k] = opaque(displacement_of(particles[k]) - displacement_of(particles.x), params.zero);
-        p[k] = opaque(from_one_to_another(particles.x, particles[k]), params.zero);
+        let other = watched_of(query, particles, k);
+        d[k] = opaque(other.displacement - first.displacement, params.zero);
+        p[k] = opaque(from_one_to_another(first, other), params.zero);
+        paces[k] = pace_against(first, other);
     }
-    let way = opaque1(way_of_pair(particles, d, horizon), params.zero);
+    let way = opaque1(way_of_pair(d, paces, query.horizon), params.zero);
     return closest(KIND, p, params.zero).distance < reach + way;
 }
 
@@ -115,7 +139,7 @@ fn is_near(query: Element, other: Other, box: Box) -> bool {
         return false;
     }
     if KIND == PARTICLES {
-        return !are_neighbours(query.contact, contact_particles[other.particles.x]);
+        return !are_neighbours(query.contacts[0], contact_particles[other.particles.x]);
     }
     if KIND != EDGES {
         return true;
@@ -136,7 +160,7 @@ fn may_find(query: Element, rough: u32) -> bool {
 
 fn list(query: Element, other: Other) {
     let particles = pair_of(query, other);
-    let first = contact_particles[particles.x];
+    let first = query.contacts[0];
     let third = contact_particles[particles.z];
     let left = first.w & 0xffu;
     let right = third.w & 0xffu;
@@ -149,7 +173,7 @@ fn list(query: Element, other: Other) {
         let origin = place_at_rest(first);
         let rest = Four(
             vec3f(),
-            place_at_rest(contact_particles[particles.y]) - origin,
+            place_at_rest(contact_of(query, particles, 1u)) - origin,
             place_at_rest(third) - origin,
             place_at_rest(contact_particles[particles.w]) - origin,
         );
@@ -157,7 +181,7 @@ fn list(query: Element, other: Other) {
             return;
         }
     }
-    if !may_meet(particles, thickness + contact_params.margin, query.horizon) {
+    if !may_meet(query, particles, thickness + contact_params.margin) {
         return;
     }
     let slot = free_place(atomicAdd(&contact_status.found_count, 1u));

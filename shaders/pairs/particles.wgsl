@@ -25,7 +25,8 @@ fn element(particle: u32) -> Element {
     // Where only some look, those near which things move by more than the margin in the substep look twice as far instead of along their ways: see
     // watch.wgsl.
     let reach = contact_params.reach * select(1.0, 2.0, own.horizon == 0u && !all_look());
-    return Element(vec3u(particle), own.place, segment, moves_fast, own.horizon, reach, contact_particles[particle]);
+    let contact = contact_particles[particle];
+    return Element(vec3u(particle), own.place, segment, moves_fast, own.horizon, reach, array(own, own), array(contact, contact));
 }
 
 fn radius_near(query: Element) -> f32 {
@@ -38,18 +39,19 @@ fn other_at(place: u32) -> Other {
     return Other(bitcast<vec3f>(row.xyz), vec3u(particle), (row.w & FAST) != 0u, looks(row.w), vec3f());
 }
 
-fn displacement_of(particle: u32) -> vec3f {
-    return watched[particle].displacement;
+// As both go on as they did when they last looked.
+fn from_one_to_another(one: Watched, another: Watched) -> vec3f {
+    let now = contact_status.now;
+    return way_of(another, now, params.zero) - way_of(one, now, params.zero);
 }
 
-// As both go on as they did when they last looked.
-fn from_one_to_another(one: u32, another: u32) -> vec3f {
-    let now = contact_status.now;
-    return way_of(watched[another], now, params.zero) - way_of(watched[one], now, params.zero);
+// They go on as they move.
+fn pace_against(one: Watched, another: Watched) -> vec3f {
+    return vec3f();
 }
 
 // How much nearer a pair may come: in this substep, and while the list holds.
-fn way_of_pair(particles: vec4u, d: Four, horizon: u32) -> f32 {
+fn way_of_pair(d: Four, paces: Four, horizon: u32) -> f32 {
     return max(f32(horizon), 1.0) * approach(KIND, d);
 }
 

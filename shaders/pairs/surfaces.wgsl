@@ -16,21 +16,20 @@ fn looks(word: u32) -> bool {
 }
 
 fn element(particles: vec3u, arity: u32) -> Element {
+    var own: array<Watched, 3>;
     var there: array<vec3f, 3>;
     var d: array<vec3f, 3>;
     var speed = 0.0;
     var travel = 0.0;
     for (var k = 0u; k <= min(arity, 2u); k++) {
-        let own = watched[particles[k]];
-        there[k] = own.place;
-        d[k] = own.displacement;
-        speed = max(speed, speed_of(own, contact_params.quantum, contact_status.drift, params.zero));
-        travel = max(travel, length(opaque(own.displacement - contact_status.drift, params.zero)));
+        own[k] = watched[particles[k]];
+        there[k] = own[k].place;
+        d[k] = own[k].displacement;
+        speed = max(speed, speed_of(own[k], contact_params.quantum, contact_status.drift, params.zero));
+        travel = max(travel, length(opaque(d[k] - contact_status.drift, params.zero)));
     }
-    var contact = vec4u();
-    if KIND == PARTICLES {
-        contact = contact_particles[particles.x];
-    }
+    let second = select(particles.x, particles.y, arity == 1u);
+    let contacts = array(contact_particles[particles.x], contact_particles[second]);
     let horizon = contact_status.horizon;
     let end = opaque(center(there[0], there[1], there[2], arity), params.zero);
     let moves_fast = max(travel - 0.5 * contact_params.margin, 0.0) > 0.0 || speed > contact_status.slow;
@@ -59,7 +58,7 @@ fn element(particles: vec3u, arity: u32) -> Element {
     // A speed may be infinite, or none at all.
     let way = select(opaque1(f32(horizon) * opaque1(speed + others, params.zero), params.zero), 0.0, horizon == 0u);
     let reach = opaque1(contact_params.reach + way, params.zero) + aside;
-    return Element(particles, end, segment, moves_fast, horizon, reach, contact);
+    return Element(particles, end, segment, moves_fast, horizon, reach, array(own[0], own[1]), contacts);
 }
 
 // The words of the coarse cell that a place is in.
@@ -97,22 +96,18 @@ fn other_at(place: u32) -> Other {
     return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.xy), fast, true, vec3f());
 }
 
-fn displacement_of(particle: u32) -> vec3f {
-    return watched[particle].displacement;
+// At the end of the substep.
+fn from_one_to_another(one: Watched, another: Watched) -> vec3f {
+    return another.place - one.place;
 }
 
-// At the end of the substep.
-fn from_one_to_another(one: u32, another: u32) -> vec3f {
-    return watched[another].place - watched[one].place;
+fn pace_against(one: Watched, another: Watched) -> vec3f {
+    let quantum = contact_params.quantum;
+    return opaque(pace_of(another, quantum) - pace_of(one, quantum), params.zero);
 }
 
 // How much nearer a pair may come: in this substep, as it moves, and until the list is made anew, at its pace.
-fn way_of_pair(particles: vec4u, d: Four, horizon: u32) -> f32 {
-    var paces: Four;
-    let first = pace_of(watched[particles.x], contact_params.quantum);
-    for (var k = 1u; k < select(4u, 2u, KIND == PARTICLES); k++) {
-        paces[k] = opaque(pace_of(watched[particles[k]], contact_params.quantum) - first, params.zero);
-    }
+fn way_of_pair(d: Four, paces: Four, horizon: u32) -> f32 {
     return approach(KIND, d) + opaque1(f32(horizon) * approach(KIND, paces), params.zero);
 }
 
