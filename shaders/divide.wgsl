@@ -1,8 +1,8 @@
 // What would pass through something nonetheless, after all corrections: between the elements of such a pair stands a plane, and the way of
 // each of their particles is cut so that it stays on its side; see `cuts` in src/collide/pair.rs. The largest cut counts, in whatever
-// order they are found. In the last round nobody is excused any more. In the rounds between only those pairs are looked at of which the last
-// round has cut a particle: of all others it would find the same again.
-// One thread a pair, between PAIRS_BETWEEN of them. Reads pairs, positions, displacements. Writes the cuts, in place of the corrections, which
+// order they are found. In the last round nobody is excused any more. In the rounds between only those pairs are looked at of which the
+// round before has cut a particle: of all others it would find the same again.
+// One thread a pair, between PAIRS_BETWEEN of them. Reads pairs, positions, displacements, tangles, and the marks of what was cut. Writes the cuts, in place of the corrections, which
 // are done, and the size of the pass that makes them.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -50,7 +50,7 @@ fn divide(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// Whether the last round has cut any of them.
+// Whether the round before has cut any of them.
 fn has_been_cut(particles: vec4u) -> bool {
     let mark = mark_for_round(ROUND);
     return atomicLoad(&corrections[4u * particles.x + 3u]) == mark

@@ -1,4 +1,5 @@
-// Cuts the ways of particles; where it does, it is looked once more at all pairs, for what was not in the way of each other may now be.
+// Cuts the ways of particles; where it does, it is looked once more at the pairs of what was cut, for what was not in the way of each other
+// may now be.
 // One thread a particle. Writes displacement and corrections of its own particle, where a mark then stands in place of the count of its
 // contacts; and the size of the next round.
 
@@ -19,10 +20,13 @@ fn truncate(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let cut = bitcast<f32>(corrections[i].x);
-    if cut == 0.0 {
+    if corrections[i].x != 0 {
+        corrections[i].x = 0;
+    }
+    if !(cut > 0.0) {
         return;
     }
-    corrections[i] = vec4i(0, 0, 0, mark_for_round(ROUND + 1u));
+    corrections[i].w = mark_for_round(ROUND + 1u);
     let drift = contact_status.drift;
     let own = opaque(displacements[i].xyz - drift, params.zero);
     displacements[i] = vec4f(drift + opaque(own * opaque1(1.0 - cut, params.zero), params.zero), 0.0);

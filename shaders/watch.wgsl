@@ -28,7 +28,7 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    // Its sums were taken by who added them to the displacement; the count may have been left.
+    // Its sums were taken by who added them to the displacement; its count, or the mark that it was cut, may have been left.
     if corrections[i].w != 0 {
         corrections[i].w = 0;
     }

@@ -6,7 +6,7 @@ use super::{Demo, Options, Spread, breeze};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 use std::time::Instant;
-use supple::gpu::{Context, Interval, Profile, Readback, Timestamps, choose_adapter};
+use supple::gpu::{Context, Interval, Profile, Readback, Timestamps, choose_adapter, instance_flags};
 use supple::{Settings, Solver, wgpu};
 use winit::application::ApplicationHandler;
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
@@ -86,7 +86,8 @@ impl App {
             Window::default_attributes().with_title(format!("supple: {}", self.demo.title)).with_inner_size(size);
         let window = Arc::new(event_loop.create_window(attributes)?);
         let display = Box::new(event_loop.owned_display_handle());
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_with_display_handle_from_env(display));
+        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
         let surface = instance.create_surface(window.clone())?;
         let adapter = choose_adapter(&instance, Some(&surface))?;
         let gpu = Context::on(adapter, supple::required_limits_with(&self.demo.scene, &self.demo.settings))?;

@@ -5,7 +5,7 @@ use crate::draw::Painter;
 use crate::{Arguments, Crowd, flag};
 use glam::Vec2;
 use std::sync::Arc;
-use supple::gpu::{Context, choose_adapter};
+use supple::gpu::{Context, choose_adapter, instance_flags};
 use supple::{Instances, wgpu};
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
@@ -58,7 +58,8 @@ impl State {
             Window::default_attributes().with_title("supple: crowd").with_inner_size(LogicalSize::new(960, 600));
         let window = Arc::new(event_loop.create_window(attributes)?);
         let display = Box::new(event_loop.owned_display_handle());
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_with_display_handle_from_env(display));
+        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
         let surface = instance.create_surface(window.clone())?;
         let adapter = choose_adapter(&instance, Some(&surface))?;
         let (flag, settings) = (flag()?, arguments.settings());

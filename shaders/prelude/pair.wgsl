@@ -230,7 +230,7 @@ fn is_between(round: u32, rounds: u32) -> bool {
     return round > 0u && round < rounds - 1u;
 }
 
-// Marks what is to be looked at in a round, as it was cut in the last one: no number of contacts.
+// Marks what is to be looked at in a round, as it was cut in the one before: no number of contacts.
 fn mark_for_round(round: u32) -> i32 {
     return -i32(round);
 }

@@ -3,7 +3,7 @@
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
 //! | params | uniform: figures, contact materials, friction | host | every pass of contacts |
-//! | particles | place at rest, material, body | – | watch, pairs, contacts, separate, collide |
+//! | particles | place at rest, material, body | – | watch, pairs, contacts, separate, collide, divide, crossings |
 //! | colliders, data | rows, distances and planes | host, arrive | collide |
 //! | touches | restitution, impulses on colliders | collide | bounce, collider_forces |
 //! | forces | force and torque of each collider | collider_forces | the host |
@@ -12,10 +12,10 @@
 //! | cells, sorted | the grid | search; marks: watch | pairs |
 //! | watched | where each particle was to be when it last looked for others | search | watch, pairs, crossings |
 //! | lists | particles that look for others, and those near them | search | search, pairs |
-//! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts |
-//! | meetings | n and c₀, b, particles | contacts | separate |
+//! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts, divide |
+//! | meetings | n and c₀, b, particles | contacts, untangle | separate |
 //! | dispatches | workgroups of the search; of contacts; of particles, separate; of rounds of divide, untangle | watch, ready, truncate | – |
-//! | corrections | three sums and a count, `i32`; then cuts | watch, contacts, separate, settle, divide | separate, settle, truncate |
+//! | corrections | three sums and a count, `i32`; then cuts, and marks of what was cut | watch, contacts, untangle, separate, settle, divide, truncate | separate, settle, divide, truncate |
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
 //! | late_dispatches | workgroups of rounds of truncate, then of separate, or of pairs, count and fill of particles | ready, divide, untangle, search_prune | – |
 

@@ -26,7 +26,8 @@ impl Context {
     /// # Errors
     /// [`Error::NoAdapter`]; [`Error::LimitExceeded`] where the adapter cannot meet the limits.
     pub fn new(limits: wgpu::Limits) -> Result<Self> {
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+        let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
         Self::on(choose_adapter(&instance, None)?, limits)
     }
 
@@ -61,6 +62,18 @@ impl Context {
         let info = self.adapter.get_info();
         if info.driver.is_empty() { info.name } else { format!("{}, {} {}", info.name, info.driver, info.driver_info) }
     }
+}
+
+/// Flags of an instance on which solvers run: in release builds without wgpu's check of each indirect dispatch, which costs a dispatch and two
+/// barriers. A step with self-collision has hundreds, none of them of more than 65 535 workgroups along an axis. The variables of
+/// [`wgpu::InstanceFlags::with_env`] prevail.
+///
+/// For a renderer that makes its own instance and whose own indirect calls need no check:
+/// `wgpu::InstanceDescriptor { flags: supple::gpu::instance_flags(), ..descriptor }`.
+pub fn instance_flags() -> wgpu::InstanceFlags {
+    let mut flags = wgpu::InstanceFlags::default();
+    flags.set(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL, cfg!(debug_assertions));
+    flags.with_env()
 }
 
 /// Picks an adapter: the one that `SUPPLE_ADAPTER` names, else the fastest kind there is; one that can draw to `surface`

@@ -24,7 +24,7 @@ mod tiles;
 mod timestamps;
 mod whole;
 
-pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter};
+pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter, instance_flags};
 pub use fastest::fastest_execution;
 pub use instances::Instances;
 pub use limits::{required_limits, required_limits_with};

@@ -45,7 +45,7 @@ pub(super) struct Contacts {
     pub lost: u32,
     pub deepest: f32,
     pub truncated: u32,
-    /// Whether any way was cut in the last round.
+    /// Whether any way was cut in the round before.
     pub has_cut: bool,
     /// Edges, triangles that they passed through at the end of the last step, and wings.
     pub crossings: Vec<[u32; 7]>,
