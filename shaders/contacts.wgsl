@@ -16,10 +16,6 @@
 // By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
-fn half_thickness(particle: u32) -> f32 {
-    return bitcast<f32>(contact_params.materials[contact_particles[particle].w & 0xffu].x);
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn contacts(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
@@ -40,16 +36,17 @@ fn contacts(@builtin(global_invocation_id) id: vec3u) {
         p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
         d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
     }
-    let thickness = half_thickness(particles.x) + half_thickness(particles.z);
+    let first = contact_particles[particles.x];
+    let second = contact_particles[particles.z];
+    let thickness =
+        thickness_between(contact_params.materials[first.w & 0xffu], contact_params.materials[second.w & 0xffu]);
     let meeting = meet(kind, p, d, thickness, contact_params.recovery, params.zero);
     if !meeting.is_met {
         return;
     }
     if !ONLY_PARTICLES && atomicLoad(&contact_status.crossing_count) > 0u {
         let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
-        let first = mark_of(contact_particles[particles.x]);
-        let second = mark_of(contact_particles[particles.z]);
-        if are_tangled(kind, marks, first, second) {
+        if are_tangled(kind, marks, mark_of(first), mark_of(second)) {
             return;
         }
     }

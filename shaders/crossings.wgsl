@@ -61,8 +61,7 @@ fn look_at(edge: vec2u, wings: vec2u, triangle: vec3u) {
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;
     }
-    let thickness =
-        bitcast<f32>(contact_params.materials[left].x) + bitcast<f32>(contact_params.materials[right].x);
+    let thickness = thickness_between(contact_params.materials[left], contact_params.materials[right]);
     if (first.w >> 8u) == (second.w >> 8u) && is_so_at_rest(particles, thickness) {
         return;
     }

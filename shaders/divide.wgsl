@@ -21,10 +21,6 @@
 override ROUND: u32 = 0u;
 override ROUNDS: u32 = 1u;
 
-fn half_thickness(particle: u32) -> f32 {
-    return bitcast<f32>(contact_params.materials[contact_particles[particle].w & 0xffu].x);
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn divide(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
@@ -69,13 +65,14 @@ fn divide_pair(row: vec4u) {
         p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
         e[k] = opaque(displacements[particles[k]].xyz - contact_status.drift, params.zero);
     }
-    let thickness = half_thickness(particles.x) + half_thickness(particles.z);
+    let first = contact_particles[particles.x];
+    let second = contact_particles[particles.z];
+    let thickness =
+        thickness_between(contact_params.materials[first.w & 0xffu], contact_params.materials[second.w & 0xffu]);
     let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
     let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
-    let first = mark_of(contact_particles[particles.x]);
-    let second = mark_of(contact_particles[particles.z]);
     if all(cut == vec4f())
-        || atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks, first, second) {
+        || atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks, mark_of(first), mark_of(second)) {
         return;
     }
     for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {

@@ -120,8 +120,7 @@ fn finds(query: Element, other: Other) -> bool {
 
 // How far apart two particles, or what they belong to, are kept, by their rows in contact_particles.
 fn thickness_of(left: vec4u, right: vec4u) -> f32 {
-    return bitcast<f32>(contact_params.materials[left.w & 0xffu].x)
-        + bitcast<f32>(contact_params.materials[right.w & 0xffu].x);
+    return thickness_between(contact_params.materials[left.w & 0xffu], contact_params.materials[right.w & 0xffu]);
 }
 
 // Whether two particles of a body are neighbours in it, and so are no pair.

@@ -163,6 +163,11 @@ fn touch(a: vec4u, b: vec4u) -> bool {
     return (a.y & b.z) != 0u && (b.y & a.z) != 0u;
 }
 
+// How far apart things of two materials are kept.
+fn thickness_between(a: vec4u, b: vec4u) -> f32 {
+    return bitcast<f32>(a.x) + bitcast<f32>(b.x);
+}
+
 // v turned by a unit quaternion.
 fn rotate(q: vec4f, v: vec3f, zero: u32) -> vec3f {
     let t = opaque(cross_product(q.xyz, v, zero) * 2.0, zero);

@@ -387,3 +387,27 @@ impl ContactParams {
 fn inverse_coarse(reach: f32) -> f32 {
     1.0 / (3.0 * reach)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_those_of_the_shaders() {
+        let shared = include_str!("../../shaders/prelude/contacts.wgsl");
+        let search = include_str!("../../shaders/search.wgsl");
+        let particles = include_str!("../../shaders/search/particles.wgsl");
+        let surfaces = include_str!("../../shaders/search/surfaces.wgsl");
+        let patch = include_str!("../../shaders/project_patch.wgsl");
+        for (text, line) in [
+            (shared, format!("const COARSE_WORDS = {COARSE_WORDS}u;")),
+            (shared, format!("const PACE_QUANTUM = {PACE_QUANTUM:?};")),
+            (search, format!("const BLOCK = {BLOCK}u;")),
+            (particles, format!("const SHARE = {SHARE}u;")),
+            (surfaces, format!("const PACES = {PACES}u;")),
+            (patch, format!("const HEAD = {}u;", crate::patches::HEAD)),
+        ] {
+            assert!(text.lines().any(|own| own == line), "{line}");
+        }
+    }
+}
