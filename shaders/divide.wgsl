@@ -2,8 +2,8 @@
 // each of their particles is cut so that it stays on its side; see `cuts` in src/collide/pair.rs. The largest cut counts, in whatever
 // order they are found. In the last round nobody is excused any more. In the rounds between only those pairs are looked at of which the
 // round before has cut a particle: of all others it would find the same again.
-// One thread a pair, between PAIRS_BETWEEN of them. Reads pairs, positions, displacements, tangles, and the marks of what was cut. Writes the cuts, in place of the corrections, which
-// are done, and the size of the pass that makes them.
+// One thread a pair, between PAIRS_BETWEEN of them. Reads pairs, positions, displacements, tangles, and the marks of what was cut. Writes the
+// cuts, in place of the corrections, which are done, and the size of the pass that makes them.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
