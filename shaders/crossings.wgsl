@@ -1,8 +1,8 @@
 // The edges that pass through triangles at the end of a step.
 //
 // crossings_clear: one thread a particle. Forgets those of the last step.
-// crossings_find: one thread an edge. Looks through the triangles that the last search has put into the cells near where the edge then
-//   was: what is near has since gone on at its pace, but for the margin once for the way in the substep and once for both deviations. Writes
+// crossings_find: one thread an edge or a triangle. Looks through what the last search has put into the cells near where it then was, an edge for
+//   triangles of its level and of further ones, a triangle for edges of further levels: what is near has since gone on at its pace, but for the margin once for the way in the substep and once for both deviations. Writes
 //   crossings, in any order: what follows adds up whole numbers.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -20,6 +20,7 @@
 @group(0) @binding(8) var<storage, read_write> tangles: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
 
+const EDGE = 1u;
 const TRIANGLE = 2u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -45,7 +46,7 @@ fn is_so_at_rest(particles: array<u32, 5>, thickness: f32) -> bool {
     return crossing(p, params.zero).is_there || min(first, second) < thickness;
 }
 
-fn look_at(edge: vec2u, wings: vec2u, triangle: vec3u) {
+fn look_at(edge: vec2u, triangle: vec3u) {
     let particles = array(edge.x, edge.y, triangle.x, triangle.y, triangle.z);
     let origin = positions[edge.x].xyz;
     var p: Five;
@@ -65,6 +66,10 @@ fn look_at(edge: vec2u, wings: vec2u, triangle: vec3u) {
     if (first.w >> 8u) == (second.w >> 8u) && is_so_at_rest(particles, thickness) {
         return;
     }
+    let wings = wings_of(index_of(edge));
+    if wings.x == NO_WING {
+        return;
+    }
     let place = atomicAdd(&contact_status.crossing_count, 1u);
     for (var k = 0u; k < 5u; k++) {
         atomicOr(&tangles[particles[k]], mark_of(select(first, second, k < 2u)));
@@ -82,47 +87,115 @@ fn look_at(edge: vec2u, wings: vec2u, triangle: vec3u) {
     }
 }
 
-// How far a particle was taken to go in a substep at the last search, and how far the triangles near a place, at most.
+// How far a particle was taken to go in a substep at the last search.
 fn speed_at_search(particle: u32) -> f32 {
     return speed_of(watched[particle], contact_params.quantum, contact_status.drift, params.zero);
 }
 
-fn speed_near(place: vec3f) -> f32 {
+// The words of the cell of the coarse grid of the last search that a place is in.
+fn coarse_word(place: vec3f) -> u32 {
     let cell = coarse_index(coarse_at(place, contact_status.sorted_scale, contact_params.coarse), contact_params.coarse);
-    return bitcast<f32>(cells[contact_params.tables * contact_params.table_size + COARSE_WORDS * cell + 1u]);
+    return contact_params.tables * contact_params.table_size + COARSE_WORDS * cell;
+}
+
+// The third corners of the triangles at an edge.
+fn wings_of(edge: u32) -> vec2u {
+    return elements[contact_params.insert_end + edge - contact_params.alone_end].xy;
+}
+
+// The place among the elements of an edge, by its particles: they are in ascending order.
+fn index_of(ends: vec2u) -> u32 {
+    var first = contact_params.alone_end;
+    var end = contact_params.query_end;
+    while end - first > 1u {
+        let middle = first + (end - first) / 2u;
+        let own = elements[middle].xy;
+        if own.x < ends.x || (own.x == ends.x && own.y <= ends.y) {
+            first = middle;
+        } else {
+            end = middle;
+        }
+    }
+    return first;
+}
+
+// An edge that looks for triangles of its level and of further ones, or a triangle that looks for edges of further ones.
+struct Element {
+    particles: vec3u,
+    // Whether it is an edge.
+    is_edge: bool,
+    // Where it was to be at the search: an edge, or the center of a triangle.
+    segment: array<vec3f, 2>,
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
-    let edge = contact_params.alone_end + thread_index(id);
-    if edge >= contact_params.query_end {
+    let index = contact_params.alone_end + thread_index(id);
+    if index >= contact_params.insert_end {
         return;
     }
-    let ends = elements[edge].xy;
-    let wings = elements[contact_params.insert_end + thread_index(id)].xy;
+    let row = elements[index];
+    let is_edge = row.w == EDGE;
     // A rope has no inside that a triangle could be out of.
-    if wings.x == NO_WING {
+    if is_edge && wings_of(index).x == NO_WING {
         return;
     }
-    let a = watched[ends.x].place.xyz;
-    let b = watched[ends.y].place.xyz;
+    let places = array(watched[row.x].place, watched[row.y].place, watched[row.z].place);
+    let middle = opaque(center(places[0], places[1], places[2], row.w), params.zero);
+    let square = square_size(places, middle, params.zero);
+    let level = level_of(square, contact_params.level_sizes[row.w]);
     // One more than have gone by, but none where the list would not hold any longer.
     let since = f32(min(contact_status.now - contact_status.searched, contact_status.horizon));
-    let speed = max(speed_at_search(ends.x), speed_at_search(ends.y));
-    let reach = contact_params.reach + contact_status.sorted_radius + since * (speed + speed_near(0.5 * (a + b)));
-    let scale = contact_params.inverse_cells[TRIANGLE];
-    let low = cell_at(min(a, b) - 1.001 * reach, scale);
-    let size = vec3u(cell_at(max(a, b) + 1.001 * reach, scale) - low) + 1u;
+    let speed = max(max(speed_at_search(row.x), speed_at_search(row.y)), speed_at_search(row.z));
+    let fastest = bitcast<f32>(atomicLoad(&contact_status.fastest));
+    var query = Element(row.xyz, is_edge, array(middle, middle));
+    var kind = EDGE;
+    var largest = contact_status.sorted_edge_radius;
+    var own = sqrt(square);
+    if is_edge {
+        query.segment = array(places[0], places[1]);
+        kind = TRIANGLE;
+        largest = contact_status.sorted_triangle_radius;
+        own = 0.0;
+    }
+    // Those of further levels near it, or, if it is large itself, anywhere.
+    var near = cells[coarse_word(middle) + 10u + kind];
+    if level > 0u {
+        near = atomicLoad(&contact_status.levels) >> levels_shift(kind);
+    }
+    var levels = levels_above(near, level) | select(0u, 1u << level, is_edge);
+    var looked = 0u;
+    while levels != 0u {
+        let other_level = firstTrailingBit(levels);
+        levels &= levels - 1u;
+        var others = fastest;
+        if other_level == 0u {
+            others = bitcast<f32>(cells[coarse_word(middle) + 1u]);
+        }
+        let radius = radius_in_level(other_level, contact_params.level_sizes[kind], largest);
+        let reach = contact_params.reach + own + radius + since * (speed + others);
+        looked = look_around(query, kind, other_level, reach, looked);
+    }
+    if looked > MOST_OTHERS {
+        atomicAdd(&contact_status.lost, 1u);
+    }
+}
+
+// How many others it has looked at then.
+fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -> u32 {
+    let scale = contact_params.inverse_cells[level][kind];
+    let low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);
+    let size = vec3u(cell_at(max(query.segment[0], query.segment[1]) + 1.001 * reach, scale) - low) + 1u;
     if f32(size.x) * f32(size.y) * f32(size.z) > f32(MOST_CELLS) {
         atomicAdd(&contact_status.lost, 1u);
-        return;
+        return before;
     }
-    let table = select(0u, TRIANGLE, contact_params.tables > 1u) * contact_params.table_size;
+    var looked = before;
+    let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
     let size_of_table = contact_params.table_size;
-    var looked = 0u;
     for (var k = 0u; k < size.y * size.z; k++) {
         let row = low + vec3i(0, vec2i(vec2u(k % size.y, k / size.y)));
-        let first = hash_cell(row, size_of_table);
+        let first = hash_cell(row, level, size_of_table);
         var x = 0u;
         while x < size.x {
             // The cells of a row lie one after another, or where the table ends in two parts.
@@ -143,26 +216,31 @@ fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
                 let count = min(end - start, 32u);
                 var bits = 0u;
                 for (var n = 0u; n < count; n++) {
-                    let middle = bitcast<vec3f>(sorted[2u * (start + n)].xyz);
+                    let head = sorted[2u * (start + n)];
+                    let middle = bitcast<vec3f>(head.xyz);
                     let cell = cell_at(middle, scale);
-                    let apart = from_segment(array(a, b), middle, params.zero);
-                    // Other cells may have the same entry.
+                    let apart = from_segment(query.segment, middle, params.zero);
+                    // Other cells, and those of other levels, may have the same entry.
                     if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
-                        && dot(apart, apart) < reach * reach {
+                        && level_of_row(head.w) == level && dot(apart, apart) < reach * reach {
                         bits |= 1u << n;
                     }
                 }
                 while bits != 0u {
                     let place = 2u * (start + firstTrailingBit(bits));
                     bits &= bits - 1u;
-                    look_at(ends, wings, vec3u(sorted[place].w & 0x7fffffffu, sorted[place + 1u].xy));
+                    let other = sorted_particle(sorted[place].w);
+                    let more = sorted[place + 1u];
+                    if query.is_edge {
+                        look_at(query.particles.xy, vec3u(other, more.xy));
+                    } else {
+                        look_at(vec2u(other, more.w), query.particles);
+                    }
                 }
                 start += count;
             }
             x += part;
         }
     }
-    if looked > MOST_OTHERS {
-        atomicAdd(&contact_status.lost, 1u);
-    }
+    return looked;
 }

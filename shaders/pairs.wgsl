@@ -2,7 +2,7 @@
 // only the time of impact can tell. The twin is `search` in src/reference/search.rs. Where elements are, and how they move, stands in
 // pairs/surfaces.wgsl, and where nothing but particles touches, in pairs/particles.wgsl.
 // Three passes, by the kind of pair. One thread an element that looks for others, in the cells around it, or around its way where it is
-// fast. Reads the sorted elements. Writes pairs, in any order: what follows adds up whole numbers.
+// fast: in the grid of its own level, and in those of further ones of which any are near. Reads the sorted elements. Writes pairs, in any order: what follows adds up whole numbers.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -26,8 +26,14 @@ struct Element {
     is_fast: bool,
     // For how many substeps it need not look again.
     horizon: u32,
-    // How far it looks for the particles of others.
+    // Its level, and those into whose grids it looks, a bit for each.
+    level: u32,
+    levels: u32,
+    // How far it looks for the particles of others of its level, and of further ones.
     reach: f32,
+    wide_reach: f32,
+    // Of an edge whose segment is the way of its center: how far its particles are from there.
+    half: f32,
     // Its particles as they are watched, and their rows in contact_particles; the second only of edges.
     watched: array<Watched, 2>,
     contacts: array<vec4u, 2>,
@@ -59,6 +65,7 @@ struct Other {
     is_fast: bool,
     // Whether it looks for others itself.
     looks: bool,
+    level: u32,
     // of an edge, from its center to its second particle
     half: vec3f,
 }
@@ -96,13 +103,13 @@ fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
     return closest(KIND, p, params.zero).distance < reach + way;
 }
 
-// Whether an element is to be found by this one: each pair once, by the only one that looks, or the fast one, else by the one that is higher up in z, so that
-// what is slow need not look there at all where all look.
+// Whether an element is to be found by this one: each pair once, by the only one that looks, or the one of the lower level, or the fast one, else
+// by the one that is higher up in z, so that what is slow need not look there at all where all look.
 fn finds(query: Element, other: Other) -> bool {
     if KIND == VERTEX_TRIANGLE {
         return all(query.particles.xxx != other.particles);
     }
-    if !other.looks {
+    if !other.looks || query.level < other.level {
         return true;
     }
     if query.is_fast != other.is_fast {
@@ -133,7 +140,7 @@ fn are_neighbours(left: vec4u, right: vec4u) -> bool {
 fn is_near(query: Element, other: Other, box: Box) -> bool {
     let apart = from_segment(query.segment, other.center, params.zero);
     // Each element stands in one box, though its rough place may seem to be in several.
-    let is_here = all(bitcast<vec3u>(cell_at(other.center, box.scale) - box.low) < box.size);
+    let is_here = other.level == box.level && all(bitcast<vec3u>(cell_at(other.center, box.scale) - box.low) < box.size);
     if !is_here || !(dot(apart, apart) < box.reach * box.reach) || !finds(query, other) {
         return false;
     }
@@ -149,12 +156,12 @@ fn is_near(query: Element, other: Other, box: Box) -> bool {
     let first = opaque(other.center - query.segment[0], params.zero);
     let along = opaque(query.segment[1] - query.segment[0], params.zero);
     let p = Four(vec3f(), along, opaque(first - other.half, params.zero), opaque(first + other.half, params.zero));
-    return query.is_fast || closest(KIND, p, params.zero).distance < query.reach;
+    return query.is_fast || closest(KIND, p, params.zero).distance < box.gap;
 }
 
-// Whether an other finds the element itself if it is higher up in z, by its word among the rough places.
-fn may_find(query: Element, rough: u32) -> bool {
-    return KIND != VERTEX_TRIANGLE && !query.is_fast && (rough & FAST) == 0u && looks(rough);
+// Whether others that are slow find the element themselves if they are higher up in z.
+fn is_found_from_above(query: Element, level: u32) -> bool {
+    return KIND != VERTEX_TRIANGLE && level == query.level && !query.is_fast;
 }
 
 fn list(query: Element, other: Other) {
@@ -195,15 +202,23 @@ fn list(query: Element, other: Other) {
 const PARTNER = array(0u, 2u, 1u);
 
 fn look_around(query: Element) {
-    let kind = PARTNER[KIND];
-    let radius = radius_near(query);
-    let scale = contact_params.inverse_cells[kind];
-    // An edge that is fast is where the way of its center is, give or take its own radius.
-    let own = select(0.0, radius, KIND == EDGES && query.is_fast);
-    let reach = (query.reach + radius) + own;
+    var levels = query.levels;
+    while levels != 0u {
+        look_around_in(query, firstTrailingBit(levels));
+        levels &= levels - 1u;
+    }
+    if looked > MOST_OTHERS {
+        atomicAdd(&contact_status.lost, 1u);
+    }
+}
+
+fn look_around_in(query: Element, level: u32) {
+    let scale = contact_params.inverse_cells[level][PARTNER[KIND]];
+    let gap = select(query.wide_reach, query.reach, level == query.level);
+    let reach = (gap + radius_near(query, level)) + query.half;
     var low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);
     var high = cell_at(max(query.segment[0], query.segment[1]) + 1.001 * reach, scale);
-    if KIND != VERTEX_TRIANGLE && !query.is_fast && all_look() {
+    if is_found_from_above(query, level) && all_look() {
         high.z = cell_at(query.center, scale).z;
     }
     var size = vec3u(high - low) + 1u;
@@ -216,10 +231,7 @@ fn look_around(query: Element) {
     let boxes = (size + MOST_ACROSS - 1u) / MOST_ACROSS;
     for (var k = 0u; k < boxes.x * boxes.y * boxes.z; k++) {
         let corner = MOST_ACROSS * vec3u(k % boxes.x, (k / boxes.x) % boxes.y, k / (boxes.x * boxes.y));
-        look_into(query, Box(low + vec3i(corner), min(size - corner, vec3u(MOST_ACROSS)), scale, reach));
-    }
-    if looked > MOST_OTHERS {
-        atomicAdd(&contact_status.lost, 1u);
+        look_into(query, Box(low + vec3i(corner), min(size - corner, vec3u(MOST_ACROSS)), level, scale, gap, reach));
     }
 }
 
@@ -227,8 +239,11 @@ fn look_around(query: Element) {
 struct Box {
     low: vec3i,
     size: vec3u,
+    level: u32,
     // 1/the edge of a cell
     scale: f32,
+    // How far from the element it looks for others, and for the centers of these.
+    gap: f32,
     reach: f32,
 }
 
@@ -247,7 +262,9 @@ fn look_into(query: Element, box: Box) {
     // In 64ths of a cell, from the lowest corner on.
     let origin = vec3f(low);
     let segment = array(64.0 * (query.segment[0] * scale - origin), 64.0 * (query.segment[1] * scale - origin));
+    // What is higher up need not be looked at if it looks itself.
     let height = 64.0 * (query.center.z * scale - origin.z);
+    let is_found = is_found_from_above(query, box.level);
     // A rough place stands for the middle of a 64th, at most √3/2 of one away. Far from the origin products with the scale are rounded: three or
     // four times by 2⁻²⁴ of them, along three axes.
     let far = abs(origin);
@@ -261,7 +278,7 @@ fn look_into(query: Element, box: Box) {
         var runs = 0u;
         while k < size.y * size.z && runs < RUNS {
             let across = vec2u(k % size.y, k / size.y);
-            let first = hash_cell(low + vec3i(0, vec2i(across)), size_of_table);
+            let first = hash_cell(low + vec3i(0, vec2i(across)), box.level, size_of_table);
             while x < size.x && runs < RUNS {
                 // The cells of a row lie one after another, or where the table ends in two parts.
                 let entry = (first + x) & (size_of_table - 1u);
@@ -286,7 +303,7 @@ fn look_into(query: Element, box: Box) {
                     // Other cells may have the same entry.
                     let is_here = (place.y >> 6u) == across.x && (place.z >> 6u) == across.y && (place.x >> 6u) - x < part;
                     if is_here && dot(apart, apart) < near * near
-                        && !(f32(place.z) > height + slack && may_find(query, rough)) {
+                        && !(f32(place.z) > height + slack && is_found && (rough & FAST) == 0u && looks(rough)) {
                         bits |= 1u << n;
                     }
                 }

@@ -31,10 +31,12 @@ fn holds() -> bool {
     return atomicLoad(&contact_status.stale) == HOLDS;
 }
 
-// The coarse grid lies behind the fine one, ten words a cell. Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the
-// sign turned over, so that they are in order. Of surfaces, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how
-// far they travel in this one beyond half the margin; 1, 3: the same with the cells around it. 6, 7: how far the centers of edges, of triangles in it are from their particles, at
-// most (bits of positive f32); 8, 9: the same with the cells around it. Of particles 6: for how many substeps they need not look again.
+// The coarse grid lies behind the fine one, COARSE_WORDS words a cell. Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the
+// sign turned over, so that they are in order; 6: for how many substeps they need not look again.
+// Of surfaces, of elements of level 0, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how far they travel in
+// this one beyond half the margin; 1, 3: the same with the cells around it; 6, 7: how far the centers of edges, of triangles in it are from their
+// particles, at most; 8, 9: the same with the cells around it. Of those of further levels that come into it, 4, 5: a bit for each level of edges, of
+// triangles; 10: how far they travel in this substep beyond half the margin; 11, 12, 13: the same with the cells around it.
 fn coarse(cell: u32) -> u32 {
     return cell_count() + COARSE_WORDS * cell;
 }
@@ -52,18 +54,9 @@ fn coarse_scale() -> f32 {
         // Of the host: passes must not round it differently.
         return contact_params.inverse_coarse;
     }
-    return inverse_coarse(contact_params.reach, max(2.0 * radius_of(1u), radius_of(2u)), params.zero);
-}
-
-// How far the center of an element is from its particles, at most, by its type.
-fn radius_of(kind: u32) -> f32 {
-    if kind == 0u {
-        return 0.0;
-    }
-    if kind == 1u {
-        return bitcast<f32>(atomicLoad(&contact_status.edge_radius));
-    }
-    return bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
+    let edge = atomicLoad(&contact_status.edge_radius);
+    let triangle = atomicLoad(&contact_status.triangle_radius);
+    return inverse_coarse(contact_params.reach, contact_params.level_sizes, edge, triangle, params.zero);
 }
 
 // Empties the cells of a block: software drivers store faster in a loop than from as many threads.
@@ -98,6 +91,8 @@ fn begin_search() {
     }
     contact_status.drift = select(sum / f32(samples), vec3f(), contact_params.anchored == 1u);
     atomicStore(&contact_status.fastest, 0u);
+    atomicStore(&contact_status.levels, 0u);
+    atomicStore(&contact_status.wide_excess, 0u);
     contact_status.searches += 1u;
     atomicStore(&contact_status.renewed_count, 0u);
     atomicStore(&contact_status.nearby_count, 0u);

@@ -180,9 +180,9 @@ pub enum SearchPass {
     Prune,
     /// Counts the elements in each cell; of particles, how those of each cell of a coarse grid move.
     Count,
-    /// How fast the particles of surfaces are, and how large and fast the elements in each cell of a coarse grid.
+    /// How fast the particles of surfaces are, and how large and fast the elements in each cell of a coarse grid; which larger ones come into it.
     Bound,
-    /// How differently what is near moves; of surfaces, how large and fast it is.
+    /// How differently what is near moves; of surfaces, how large and fast it is, and which larger ones there are.
     Horizon,
     /// Sums the counts in blocks.
     SumBlocks,

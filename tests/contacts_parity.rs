@@ -210,6 +210,26 @@ fn what_is_entangled_is_parted_alike() {
     assert!(reports.0.crossings == 0, "{reports:?}");
 }
 
+/// Each size of element has its own grid, and those of different grids find each other, fast or not, and entangled.
+#[test]
+fn elements_of_all_sizes_agree() {
+    let gpu = common::gpu();
+    for entangled in [false, true] {
+        let scene = common::sizes(10, entangled);
+        let settings = Settings { substeps: 5, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+        let mut pair = Pair::new(&gpu, &scene, settings);
+        for steps in [3, 12] {
+            let passes = pair.passes(steps);
+            let difference = pair.first_difference(tolerance(&gpu), passes);
+            assert!(difference.is_none(), "entangled {entangled}, {steps} steps: {difference:#?}");
+            let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+            assert_eq!(reports.0, reports.1, "entangled {entangled}, {steps} steps");
+            assert!(reports.0.lost == 0 && (reports.0.crossings > 0) == entangled, "{reports:?}");
+        }
+        assert!(pair.reference.contact_report().most_contacts > 50);
+    }
+}
+
 /// Two pins of a cloth are driven through a held triangle: their ways are cut, and tethers see them where they then are.
 #[test]
 fn pins_whose_ways_are_cut_agree() {

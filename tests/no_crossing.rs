@@ -73,6 +73,21 @@ fn a_cloth_that_is_wrung_does_not_cross() {
     assert!(report.truncated > 0 && report.most_contacts > 50 && report.lost == 0, "{report:?}");
 }
 
+/// What is fine looks no farther for being above something large: it would have to look at all of itself.
+#[test]
+fn what_is_fine_falls_on_what_is_large() {
+    let gpu = common::gpu();
+    let scene = common::sizes(94, false);
+    let mut solver = solver(&gpu, &scene, settings(10));
+    step(&gpu, &mut solver, 12);
+    let positions = solver.read_positions().unwrap();
+    let lowest = positions[..94 * 94].iter().fold(f32::INFINITY, |low, x| low.min(x[1]));
+    let report = solver.read_contacts().unwrap();
+    assert!(report.lost == 0 && report.most_contacts > 1000, "{report:?}");
+    assert!(lowest > 0.009 && lowest < 0.012, "{lowest}");
+    assert_eq!(scene.intersections(&positions).unwrap().count, 0);
+}
+
 /// The search looks as far as elements are large, not as far as they once were.
 #[test]
 fn what_falls_on_a_stretched_sheet_is_held() {

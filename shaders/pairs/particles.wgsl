@@ -26,17 +26,30 @@ fn element(particle: u32) -> Element {
     // watch.wgsl.
     let reach = contact_params.reach * select(1.0, 2.0, own.horizon == 0u && !all_look());
     let contact = contact_particles[particle];
-    return Element(vec3u(particle), own.place, segment, moves_fast, own.horizon, reach, array(own, own), array(contact, contact));
+    return Element(
+        vec3u(particle),
+        own.place,
+        segment,
+        moves_fast,
+        own.horizon,
+        0u,
+        1u,
+        reach,
+        reach,
+        0.0,
+        array(own, own),
+        array(contact, contact),
+    );
 }
 
-fn radius_near(query: Element) -> f32 {
+fn radius_near(query: Element, level: u32) -> f32 {
     return 0.0;
 }
 
 fn other_at(place: u32) -> Other {
     let row = sorted[place];
     let particle = row.w & ~(FAST | LOOKS);
-    return Other(bitcast<vec3f>(row.xyz), vec3u(particle), (row.w & FAST) != 0u, looks(row.w), vec3f());
+    return Other(bitcast<vec3f>(row.xyz), vec3u(particle), (row.w & FAST) != 0u, looks(row.w), 0u, vec3f());
 }
 
 // As both go on as they did when they last looked.

@@ -15,7 +15,7 @@ fn looks(word: u32) -> bool {
     return true;
 }
 
-fn element(particles: vec3u, arity: u32) -> Element {
+fn element(particles: vec3u, arity: u32, level: u32) -> Element {
     var own: array<Watched, 3>;
     var there: array<vec3f, 3>;
     var d: array<vec3f, 3>;
@@ -48,52 +48,92 @@ fn element(particles: vec3u, arity: u32) -> Element {
         // A particle finds triangles, however fast they are.
         others = max(others, bitcast<f32>(cells[word + 1u]));
     }
-    var aside = 0.0;
-    if arity == 0u {
-        aside = bitcast<f32>(cells[word + 3u]);
-    } else if moves_fast {
-        // Its ends, as it turns on the way of its center.
-        aside = 0.5 * length(opaque(d[1] - d[0], params.zero));
+    // Its ends, as it turns on the way of its center, and how far they are from there.
+    var turn = 0.0;
+    var half = 0.0;
+    if arity == 1u && moves_fast {
+        turn = 0.5 * length(opaque(d[1] - d[0], params.zero));
+        half = length(opaque(there[1] - end, params.zero));
     }
+    let excess = select(0.0, bitcast<f32>(cells[word + 3u]), arity == 0u);
+    let reach = reach_among(speed + others) + (turn + excess);
+    // Others of further levels it finds, however fast they are.
+    var wide_excess = bitcast<f32>(atomicLoad(&contact_status.wide_excess));
+    if !moves_fast && level == 0u {
+        wide_excess = bitcast<f32>(cells[word + 13u]);
+    }
+    let wide_reach = reach_among(speed + bitcast<f32>(atomicLoad(&contact_status.fastest))) + (turn + wide_excess);
+    return Element(
+        particles,
+        end,
+        segment,
+        moves_fast,
+        horizon,
+        level,
+        levels_of(word, level, moves_fast),
+        reach,
+        wide_reach,
+        half,
+        array(own[0], own[1]),
+        contacts,
+    );
+}
+
+// How far what comes nearer by so much in a substep is to be looked for.
+fn reach_among(nearer: f32) -> f32 {
     // A speed may be infinite, or none at all.
-    let way = select(opaque1(f32(horizon) * opaque1(speed + others, params.zero), params.zero), 0.0, horizon == 0u);
-    let reach = opaque1(contact_params.reach + way, params.zero) + aside;
-    return Element(particles, end, segment, moves_fast, horizon, reach, array(own[0], own[1]), contacts);
+    let horizon = contact_status.horizon;
+    let way = select(opaque1(f32(horizon) * opaque1(nearer, params.zero), params.zero), 0.0, horizon == 0u);
+    return opaque1(contact_params.reach + way, params.zero);
+}
+
+// Into the grids of which levels an element looks, a bit for each: its own, and those above of which there are any near.
+fn levels_of(word: u32, level: u32, moves_fast: bool) -> u32 {
+    if KIND == PARTICLES {
+        return 1u;
+    }
+    var near = cells[word + 10u + PARTNER[KIND]];
+    if moves_fast || level > 0u {
+        near = atomicLoad(&contact_status.levels) >> levels_shift(PARTNER[KIND]);
+    }
+    return (1u << level) | levels_above(near, level);
 }
 
 // The words of the coarse cell that a place is in.
 fn coarse_word(place: vec3f) -> u32 {
-    let edge = bitcast<f32>(atomicLoad(&contact_status.edge_radius));
-    let triangle = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
-    let scale = inverse_coarse(contact_params.reach, max(2.0 * edge, triangle), params.zero);
+    let edge = atomicLoad(&contact_status.edge_radius);
+    let triangle = atomicLoad(&contact_status.triangle_radius);
+    let scale = inverse_coarse(contact_params.reach, contact_params.level_sizes, edge, triangle, params.zero);
     let cell = coarse_index(coarse_at(place, scale, contact_params.coarse), contact_params.coarse);
     return contact_params.tables * contact_params.table_size + COARSE_WORDS * cell;
 }
 
-// How far the center of another is from its particles, at most: among all near, or among all.
-fn radius_near(query: Element) -> f32 {
+// How far the center of another of a level is from its particles, at most: among all near, or among all.
+fn radius_near(query: Element, level: u32) -> f32 {
     if KIND == PARTICLES {
         return 0.0;
     }
-    if query.is_fast {
-        let edge = atomicLoad(&contact_status.edge_radius);
-        return bitcast<f32>(select(edge, atomicLoad(&contact_status.triangle_radius), KIND == VERTEX_TRIANGLE));
+    if level == 0u && !query.is_fast {
+        return bitcast<f32>(cells[coarse_word(query.center) + 7u + PARTNER[KIND]]);
     }
-    return bitcast<f32>(cells[coarse_word(query.center) + select(8u, 9u, KIND == VERTEX_TRIANGLE)]);
+    let edge = atomicLoad(&contact_status.edge_radius);
+    let largest = bitcast<f32>(select(edge, atomicLoad(&contact_status.triangle_radius), KIND == VERTEX_TRIANGLE));
+    return radius_in_level(level, contact_params.level_sizes[PARTNER[KIND]], largest);
 }
 
 fn other_at(place: u32) -> Other {
     let row = sorted[ROWS * place];
-    let first = row.w & ~FAST;
-    let fast = row.w != first;
+    let first = sorted_particle(row.w);
+    let fast = (row.w & FAST) != 0u;
+    let level = level_of_row(row.w);
     if KIND == PARTICLES {
-        return Other(bitcast<vec3f>(row.xyz), vec3u(first), fast, true, vec3f());
+        return Other(bitcast<vec3f>(row.xyz), vec3u(first), fast, true, level, vec3f());
     }
     let more = sorted[ROWS * place + 1u];
     if KIND == EDGES {
-        return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.ww), fast, true, bitcast<vec3f>(more.xyz));
+        return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.ww), fast, true, level, bitcast<vec3f>(more.xyz));
     }
-    return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.xy), fast, true, vec3f());
+    return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.xy), fast, true, level, vec3f());
 }
 
 // At the end of the substep.
@@ -124,7 +164,7 @@ fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     }
     if KIND == VERTEX_TRIANGLE {
         if i < contact_params.alone_end {
-            look_around(element(elements[i].xyz, 0u));
+            look_around(element(elements[i].xyz, 0u, 0u));
         }
         return;
     }
@@ -133,6 +173,7 @@ fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     let place = first + i;
     let end = select(contact_params.alone_end, contact_params.query_end, KIND == EDGES) - contact_params.alone_first;
     if place < end {
-        look_around(element(other_at(place).particles, select(0u, 1u, KIND == EDGES)));
+        let own = other_at(place);
+        look_around(element(own.particles, select(0u, 1u, KIND == EDGES), own.level));
     }
 }

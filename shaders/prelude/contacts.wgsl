@@ -22,12 +22,13 @@ struct ContactParams {
     reach: f32,
     anchored: u32,
     coarse: u32,
-    inverse_cells: vec3f,
+    level_sizes: vec3f,
     sums_first: u32,
     worn_first: u32,
     nearby_first: u32,
     inverse_coarse: f32,
     rough_first: u32,
+    inverse_cells: array<vec4f, LEVELS>,
     // half the thickness (bits), groups, touches, 0
     materials: array<vec4u, 16>,
     // by material and material: static and kinetic friction, restitution, 0
@@ -97,13 +98,18 @@ struct ContactStatus {
     edge_radius: atomic<u32>,
     triangle_radius: atomic<u32>,
     // The latter, as it was at the last search.
-    sorted_radius: f32,
+    sorted_triangle_radius: f32,
     // 1 where pairs found no room: then the next search is for all.
     overfull: u32,
     // Of surfaces, the substep of the last search, and 1/the edge of a cell of the coarse grid in it.
     searched: u32,
     sorted_scale: f32,
-    padding: array<u32, 3>,
+    // A bit for each level above 0 of which there are any: of edges, and LEVELS bits higher of triangles.
+    levels: atomic<u32>,
+    // How far beyond half the margin elements of these levels travel in the substep of the search, at most (bits of a positive f32).
+    wide_excess: atomic<u32>,
+    // How far the center of an edge was from its particles at the last search, at most.
+    sorted_edge_radius: f32,
 }
 
 // Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
@@ -217,6 +223,58 @@ fn center(a: vec3f, b: vec3f, c: vec3f, arity: u32) -> vec3f {
 const FAST = 0x80000000u;
 const LOOKS = 0x40000000u;
 
+// Of surfaces, all of which look, the level of a sorted element is beside its first particle. (As many particles as there would be no room for have
+// 4 GiB of places, more than any binding.)
+const LEVEL_SHIFT = 28u;
+
+fn sorted_particle(word: u32) -> u32 {
+    return word & ((1u << LEVEL_SHIFT) - 1u);
+}
+
+fn level_of_row(word: u32) -> u32 {
+    return (word >> LEVEL_SHIFT) % LEVELS;
+}
+
+// Levels of elements by their size: each has its own grid, or one that is large would have all look as far as it is. The twins are
+// `ContactParams::level` and `radius_in_level` in src/collide/table.rs.
+const LEVELS = 8u;
+
+fn level_of(square_size: f32, level_size: f32) -> u32 {
+    var level = 0u;
+    var limit = level_size * level_size;
+    while level < LEVELS - 1u && !(square_size < limit) {
+        level += 1u;
+        limit *= 16.0;
+    }
+    return level;
+}
+
+// The square of how far the particles of an element are from its center, at most. All passes are to come to the same, or it would be sought in
+// another grid than where it stands.
+fn square_size(places: array<vec3f, 3>, middle: vec3f, zero: u32) -> f32 {
+    var largest = 0.0;
+    for (var k = 0u; k < 3u; k++) {
+        let apart = opaque(places[k] - opaque(middle, zero), zero);
+        let squares = opaque(apart * apart, zero);
+        largest = max(largest, opaque1(squares.x + squares.y, zero) + squares.z);
+    }
+    return largest;
+}
+
+fn radius_in_level(level: u32, level_size: f32, largest: f32) -> f32 {
+    return select(min(largest, level_size * f32(1u << (2u * level))), largest, level == LEVELS - 1u);
+}
+
+// Where the bits of a type, 1 or 2, begin in ContactStatus.levels.
+fn levels_shift(kind: u32) -> u32 {
+    return LEVELS * (kind - 1u);
+}
+
+// Of a bit for each level, those above one.
+fn levels_above(bits: u32, level: u32) -> u32 {
+    return ((bits & ((1u << LEVELS) - 1u)) >> (level + 1u)) << (level + 1u);
+}
+
 // Whether an element moves by more than half the margin in the substep, against what all travel together.
 fn is_fast(displacement: vec3f, drift: vec3f, margin: f32, zero: u32) -> bool {
     let travel = opaque(opaque(displacement, zero) - drift, zero);
@@ -224,14 +282,16 @@ fn is_fast(displacement: vec3f, drift: vec3f, margin: f32, zero: u32) -> bool {
     return dot(travel, travel) > half * half;
 }
 
-// 1/the edge of a cell of the coarse grid, for elements whose centers are so much farther apart than they are; the twin is in
-// src/collide/table.rs.
-fn inverse_coarse(reach: f32, radius: f32, zero: u32) -> f32 {
+// 1/the edge of a cell of the coarse grid of surfaces, whose edges and triangles (bits) are so large; it is made for those of level 0. The twin is
+// `ContactParams::inverse_coarse` in src/collide/table.rs.
+fn inverse_coarse(reach: f32, level_sizes: vec3f, edge: u32, triangle: u32, zero: u32) -> f32 {
+    let edge_radius = radius_in_level(0u, level_sizes.y, bitcast<f32>(edge));
+    let radius = max(2.0 * edge_radius, radius_in_level(0u, level_sizes.z, bitcast<f32>(triangle)));
     return 1.0 / opaque1(3.0 * opaque1(reach + radius, zero), zero);
 }
 
 // Words of a cell of the coarse grid; the twin is in src/collide/table.rs.
-const COARSE_WORDS = 10u;
+const COARSE_WORDS = 14u;
 
 // The cell of the coarse grid that a place is in, of so many along each axis, a power of two: it repeats itself beyond.
 fn coarse_at(place: vec3f, scale: f32, size: u32) -> vec3u {
@@ -262,11 +322,11 @@ fn rough_offset(rough: u32, corner: vec3i) -> vec3u {
     return (vec3u(rough, rough >> 10u, rough >> 20u) - base) & vec3u(1023u);
 }
 
-// The entry of a cell in a table whose size is a power of two (Teschner et al. 2003); cells in a row along x have entries in
+// The entry of a cell of a level in a table whose size is a power of two (Teschner et al. 2003); cells in a row along x have entries in
 // a row, so that they can be looked at in one run.
-fn hash_cell(cell: vec3i, size: u32) -> u32 {
+fn hash_cell(cell: vec3i, level: u32, size: u32) -> u32 {
     let c = bitcast<vec3u>(cell);
-    let mixed = (c.y * 2654435769u) ^ (c.z * 2246822519u);
+    let mixed = (c.y * 2654435769u) ^ (c.z * 2246822519u) ^ (level * 3266489917u);
     return ((mixed ^ (mixed >> 15u)) + c.x) & (size - 1u);
 }
 

@@ -114,7 +114,7 @@ fn looks_in(cell: vec3u) -> bool {
 }
 
 fn cell_of(place: vec3f) -> u32 {
-    return hash_cell(cell_at(place, contact_params.inverse_cells.x), contact_params.table_size);
+    return hash_cell(cell_at(place, contact_params.inverse_cells[0].x), 0u, contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -214,5 +214,5 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);
     let slot = atomicAdd(&cells[cell_of(place)], 1u);
     sorted[slot] = vec4u(bitcast<vec3u>(place), particle | marks);
-    set_rough_place(slot, rough_place(place, contact_params.inverse_cells.x) | marks);
+    set_rough_place(slot, rough_place(place, contact_params.inverse_cells[0].x) | marks);
 }

@@ -4,15 +4,15 @@
 //   the particle is to be, of its pace, and of what some particles travel on average.
 // search_count: one thread an element. Counts it in its cell.
 // search_bound: one thread a particle, or an element. Counts the particle in the class of its speed; takes note of how large and how fast the
-//   elements in its cell of the coarse grid are.
-// search_horizon: one thread a cell of the coarse grid. How large and how fast what is near is, at most.
+//   elements of level 0 in its cell of the coarse grid are, and of which further levels any come into it.
+// search_horizon: one thread a cell of the coarse grid. How large and how fast what is near is, at most, and of which further levels.
 // search_fill: one thread an element. Puts it, and its rough place, into its cell, whose entry then is where the next begins.
 //
 // What contacts hold back is pulled far in each substep, and does not go there: so each particle is taken to go on as where it is pulled to has gone
 // on since the last search. Most are slow, and reckon with others that are; the few that are fast look farther, and find the slow ones. For how
 // long the list holds is chosen such that the slow come nearer to each other by the margin.
 //
-// Two rows a sorted element: its center (bits) and first particle, with the uppermost bit where it is fast; of an edge from its center to
+// Two rows a sorted element: its center (bits) and first particle, with the uppermost bit where it is fast, and its level below that; of an edge from its center to
 // its second particle (bits), and that particle, of a triangle its second and third particle.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -25,8 +25,11 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
     if i < coarse_count() {
         atomicStore(&cells[coarse(i)], 0u);
         atomicStore(&cells[coarse(i) + 2u], 0u);
+        atomicStore(&cells[coarse(i) + 4u], 0u);
+        atomicStore(&cells[coarse(i) + 5u], 0u);
         atomicStore(&cells[coarse(i) + 6u], 0u);
         atomicStore(&cells[coarse(i) + 7u], 0u);
+        atomicStore(&cells[coarse(i) + 10u], 0u);
     }
     if i < PACES {
         atomicStore(&cells[contact_params.worn_first + i], 0u);
@@ -98,19 +101,35 @@ fn speed_of_element(element: vec4u) -> f32 {
     return max(max(speed_of_particle(element.x), speed_of_particle(element.y)), speed_of_particle(element.z));
 }
 
-// How far the particles of an element are to be from its center, at most.
-fn size_of(element: vec4u, middle: vec3f) -> f32 {
-    var size = 0.0;
+fn excess_of_element(element: vec4u) -> f32 {
+    return max(max(excess_of(element.x), excess_of(element.y)), excess_of(element.z));
+}
+
+// Where the particles of an element and its center are to be at the end of the substep, and the square of how far the former are from the latter, at
+// most.
+struct Standing {
+    places: array<vec3f, 3>,
+    middle: vec3f,
+    square: f32,
+}
+
+fn standing(element: vec4u) -> Standing {
+    var places: array<vec3f, 3>;
     for (var k = 0u; k < 3u; k++) {
-        let place = opaque(positions[element[k]].xyz + displacements[element[k]].xyz, params.zero);
-        size = max(size, length(opaque(place - middle, params.zero)));
+        places[k] = opaque(positions[element[k]].xyz + displacements[element[k]].xyz, params.zero);
     }
-    return size;
+    let middle = opaque(center(places[0], places[1], places[2], element.w), params.zero);
+    return Standing(places, middle, square_size(places, middle, params.zero));
+}
+
+// Its level; of all particles it is 0.
+fn level_of_standing(own: Standing, kind: u32) -> u32 {
+    return level_of(own.square, contact_params.level_sizes[kind]);
 }
 
 // Takes note of it. Read first: most widen nothing.
 fn widen(element: vec4u) {
-    let bits = bitcast<u32>(size_of(element, opaque(center_of(element), params.zero)));
+    let bits = bitcast<u32>(sqrt(standing(element).square));
     if element.w == 1u && bits > atomicLoad(&contact_status.edge_radius) {
         atomicMax(&contact_status.edge_radius, bits);
     }
@@ -123,21 +142,58 @@ fn widen_cell(element: vec4u) {
     if element.w == 0u {
         return;
     }
-    let middle = opaque(center_of(element), params.zero);
-    let bits = bitcast<u32>(size_of(element, middle));
-    let word = coarse(coarse_cell(middle)) + 5u + element.w;
+    let own = standing(element);
+    let level = level_of_standing(own, element.w);
+    if level > 0u {
+        announce(element, own.places, level);
+        return;
+    }
+    let bits = bitcast<u32>(sqrt(own.square));
+    let word = coarse(coarse_cell(own.middle)) + 5u + element.w;
     if bits > atomicLoad(&cells[word]) {
         atomicMax(&cells[word], bits);
     }
     if element.w == 2u {
-        let first = coarse(coarse_cell(middle));
+        let first = coarse(coarse_cell(own.middle));
         let speed = bitcast<u32>(speed_of_element(element));
         if speed > atomicLoad(&cells[first]) {
             atomicMax(&cells[first], speed);
         }
-        let excess = max(max(excess_of(element.x), excess_of(element.y)), excess_of(element.z));
-        if bitcast<u32>(excess) > atomicLoad(&cells[first + 2u]) {
-            atomicMax(&cells[first + 2u], bitcast<u32>(excess));
+        let excess = bitcast<u32>(excess_of_element(element));
+        if excess > atomicLoad(&cells[first + 2u]) {
+            atomicMax(&cells[first + 2u], excess);
+        }
+    }
+}
+
+// An edge or a triangle of a level above 0 is made known to the coarse cells that it comes into. Read first: most widen nothing.
+fn announce(element: vec4u, places: array<vec3f, 3>, level: u32) {
+    let excess = excess_of_element(element);
+    let excess_bits = bitcast<u32>(excess);
+    if excess_bits > atomicLoad(&contact_status.wide_excess) {
+        atomicMax(&contact_status.wide_excess, excess_bits);
+    }
+    let level_bit = 1u << (level + levels_shift(element.w));
+    if (atomicLoad(&contact_status.levels) & level_bit) == 0u {
+        atomicOr(&contact_status.levels, level_bit);
+    }
+    let least = min(min(places[0], places[1]), places[2]);
+    let most = max(max(places[0], places[1]), places[2]);
+    let low = cell_at(least - excess, coarse_scale());
+    let high = cell_at(most + excess, coarse_scale());
+    let count = contact_params.coarse;
+    // What is larger than the grid meets itself again.
+    let across = min(vec3u(high - low) + 1u, vec3u(count));
+    for (var k = 0u; k < across.x * across.y * across.z; k++) {
+        let offset = vec3u(k % across.x, (k / across.x) % across.y, k / (across.x * across.y));
+        let cell = (bitcast<vec3u>(low) + offset) & vec3u(count - 1u);
+        let first = coarse(coarse_index(cell, count));
+        let word = first + 3u + element.w;
+        if (atomicLoad(&cells[word]) & (1u << level)) == 0u {
+            atomicOr(&cells[word], 1u << level);
+        }
+        if excess_bits > atomicLoad(&cells[first + 10u]) {
+            atomicMax(&cells[first + 10u], excess_bits);
         }
     }
 }
@@ -146,20 +202,9 @@ fn coarse_cell(place: vec3f) -> u32 {
     return coarse_index(coarse_at(place, coarse_scale(), contact_params.coarse), contact_params.coarse);
 }
 
-// Where an element is to be at the end of the substep.
-fn center_of(element: vec4u) -> vec3f {
-    let a = positions[element.x].xyz + displacements[element.x].xyz;
-    if element.w == 0u {
-        return a;
-    }
-    let b = positions[element.y].xyz + displacements[element.y].xyz;
-    let c = positions[element.z].xyz + displacements[element.z].xyz;
-    return center(a, b, c, element.w);
-}
-
-fn cell_of(element: vec4u, center: vec3f) -> u32 {
-    let cell = cell_at(center, contact_params.inverse_cells[element.w]);
-    return element.w * contact_params.table_size + hash_cell(cell, contact_params.table_size);
+fn cell_of(element: vec4u, center: vec3f, level: u32) -> u32 {
+    let cell = cell_at(center, contact_params.inverse_cells[level][element.w]);
+    return element.w * contact_params.table_size + hash_cell(cell, level, contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -169,7 +214,8 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let element = elements[i];
-    atomicAdd(&cells[cell_of(element, center_of(element))], 1u);
+    let own = standing(element);
+    atomicAdd(&cells[cell_of(element, own.middle, level_of_standing(own, element.w))], 1u);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -201,15 +247,22 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
     let here = vec3u(i % size, (i / size) % size, i / (size * size));
     var fast = vec2u();
     var large = vec2u();
+    var levels = vec2u();
+    var wide_excess = 0u;
     for (var k = 0u; k < 27u; k++) {
         let cell = around(here, k);
         fast = max(fast, vec2u(atomicLoad(&cells[cell]), atomicLoad(&cells[cell + 2u])));
         large = max(large, vec2u(atomicLoad(&cells[cell + 6u]), atomicLoad(&cells[cell + 7u])));
+        levels |= vec2u(atomicLoad(&cells[cell + 4u]), atomicLoad(&cells[cell + 5u]));
+        wide_excess = max(wide_excess, atomicLoad(&cells[cell + 10u]));
     }
     atomicStore(&cells[coarse(i) + 1u], fast.x);
     atomicStore(&cells[coarse(i) + 3u], fast.y);
     atomicStore(&cells[coarse(i) + 8u], large.x);
     atomicStore(&cells[coarse(i) + 9u], large.y);
+    atomicStore(&cells[coarse(i) + 11u], levels.x);
+    atomicStore(&cells[coarse(i) + 12u], levels.y);
+    atomicStore(&cells[coarse(i) + 13u], wide_excess);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -219,17 +272,18 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let element = elements[i];
-    let end = center_of(element);
-    let place = atomicAdd(&cells[cell_of(element, end)], 1u);
+    let own = standing(element);
+    let end = own.middle;
+    let level = level_of_standing(own, element.w);
+    let place = atomicAdd(&cells[cell_of(element, end, level)], 1u);
     // Nobody asks whether a triangle is.
     let moves_fast = element.w < 2u
         && (speed_of_element(element) > contact_status.slow || excess_of(element.x) > 0.0 || excess_of(element.y) > 0.0);
     let fast = select(0u, FAST, moves_fast);
-    sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | fast);
-    set_rough_place(place, rough_place(end, contact_params.inverse_cells[element.w]) | fast);
+    sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | (level << LEVEL_SHIFT) | fast);
+    set_rough_place(place, rough_place(end, contact_params.inverse_cells[level][element.w]) | fast);
     if element.w == 1u {
-        let second = positions[element.y].xyz + displacements[element.y].xyz;
-        let half = opaque(second, params.zero) - opaque(end, params.zero);
+        let half = own.places[1] - end;
         sorted[2u * place + 1u] = vec4u(bitcast<vec3u>(half), element.y);
     } else if element.w == 2u {
         sorted[2u * place + 1u] = vec4u(element.yz, 0u, 0u);

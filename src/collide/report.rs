@@ -21,7 +21,7 @@ pub struct ContactReport {
     pub most_pairs: u32,
     /// The most pairs that met in a substep.
     pub most_contacts: u32,
-    /// Pairs and contacts that found no room, and elements that had too many others around them. More than 0: see
+    /// Pairs and contacts that found no room, and elements that had too many others, or too wide a way, around them. More than 0: see
     /// [`super::SelfCollision::pairs_per_particle`].
     pub lost: u32,
     /// By how much of their thickness two things overlapped at the start of a substep, at most \[m\].

@@ -12,7 +12,7 @@ use glam::Vec3;
 pub(crate) const TYPES: usize = 3;
 
 /// Words of a cell of the coarse grid; `shaders/search.wgsl` says which.
-pub(crate) const COARSE_WORDS: u32 = 10;
+pub(crate) const COARSE_WORDS: u32 = 14;
 
 /// A search sums its cells in blocks of so many; `shaders/search.wgsl` has it too.
 pub(crate) const BLOCK: u32 = 64;
@@ -22,6 +22,9 @@ pub(crate) const SHARE: u32 = 16;
 
 /// How many classes of speeds there are.
 pub(crate) const PACES: u32 = 64;
+
+/// Into how many levels elements fall by their size, each with a grid of its own; `shaders/prelude/contacts.wgsl` has it too.
+pub(crate) const LEVELS: usize = 8;
 
 /// How far things go in a substep is kept in so many quanta, which are a 1024th of the thickness.
 const PACE_QUANTUM: f32 = 16384.0;
@@ -43,8 +46,8 @@ pub(crate) struct Contacting {
     pub firsts: [u32; 5],
     /// By edge, the third corners of up to two triangles at it, [`NO_WING`] where there is none; none of those of ropes.
     pub wings: Vec<[u32; 2]>,
-    /// By type, how far the center of an element is from its particles at rest, at most \[m\].
-    pub radii: [f32; TYPES],
+    /// By type, how far the center of an element is from its particles at rest \[m\]: of the smallest eighth at most, and of all.
+    pub radii: [[f32; 2]; TYPES],
 }
 
 /// By particle: its body. Those that no builder has made one of are one with what constraints tie them to.
@@ -138,12 +141,20 @@ impl Contacting {
             }
         }
         let rest = |particle: u32| glam::Vec3::from(scene.rest_positions[particle as usize]);
-        let mut radii = [0f32; TYPES];
-        for &[a, b, c, of] in &elements {
+        let radius = |&[a, b, c, of]: &[u32; 4]| {
             let center = center([rest(a), rest(b), rest(c)], of);
-            let radius = [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max);
-            radii[of as usize] = radii[of as usize].max(radius);
-        }
+            [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max)
+        };
+        let radii_of = |first: u32, end: u32| {
+            let mut radii: Vec<f32> = elements[first as usize..end as usize].iter().map(radius).collect();
+            if radii.is_empty() {
+                return [0.0; 2];
+            }
+            let eighth = radii.len() / 8;
+            let (_, &mut eighth, larger) = radii.select_nth_unstable_by(eighth, f32::total_cmp);
+            [eighth, larger.iter().copied().fold(eighth, f32::max)]
+        };
+        let radii = [[0.0; 2], radii_of(firsts[2], firsts[3]), radii_of(firsts[3], firsts[4])];
         Self { particles, elements, firsts, wings, radii }
     }
 
@@ -212,8 +223,9 @@ pub(crate) struct ContactParams {
     pub anchored: u32,
     /// Cells of the coarse grid along each axis: 16 or 32. It repeats itself beyond.
     pub coarse: u32,
-    /// By type, 1/the edge of a cell of the grid in which its elements stand [1/m]: made for those that are as large as at rest.
-    pub inverse_cells: [f32; TYPES],
+    /// By type, how far the center of an element of level 0 is from its particles, less than this \[m\]. In each further level it is four times
+    /// as far, in the last any distance.
+    pub level_sizes: [f32; TYPES],
     /// Where the sums of blocks of cells lie behind the cells of both grids.
     pub sums_first: u32,
     /// Where the marks lie of coarse cells in which particles are to look for others anew, and of those that are near one: a word for
@@ -224,6 +236,8 @@ pub(crate) struct ContactParams {
     pub inverse_coarse: f32,
     /// Where the rough places of the sorted elements lie.
     pub rough_first: u32,
+    /// By level and type, 1/the edge of a cell of the grid in which its elements stand [1/m].
+    pub inverse_cells: [[f32; 4]; LEVELS],
     /// Half the thickness \[m\] (bits), groups, touches, 0.
     pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
     /// By material and material: static and kinetic friction, restitution, 0.
@@ -276,6 +290,18 @@ impl ContactParams {
         let sums_first = tables * table_size + COARSE_WORDS * coarse.pow(3);
         let reach = thickness + 2.0 * margin;
         let worn_first = sums_first + tables * table_size / BLOCK;
+        // What is much smaller than the reach, or than the others, need not be told apart from what is as large.
+        let least = contacting.radii.iter().map(|[small, _]| 0.25 * small).fold(0.5 * reach, f32::max);
+        let radii = contacting.radii.map(|[small, largest]| if largest > 0.0 { small.max(least) } else { 0.0 });
+        let inverse_cells = |level: usize| {
+            let inverse_cell = |of: usize| {
+                let radius = radii[of] * 4f32.powi(level as i32);
+                let radius = if level == LEVELS - 1 { radius.max(contacting.radii[of][1]) } else { radius };
+                // A thousandth, so that rounding of a place to its cell hides nothing.
+                1.0 / ((reach + radius) * 1.001)
+            };
+            [inverse_cell(0), inverse_cell(1), inverse_cell(2), 0.0]
+        };
         Self {
             collider_count: colliders.len() as u32,
             substeps: settings.substeps,
@@ -297,13 +323,14 @@ impl ContactParams {
             reach,
             anchored: u32::from(anchored),
             coarse,
-            // A thousandth, so that rounding of a place to its cell hides nothing.
-            inverse_cells: contacting.radii.map(|radius| 1.0 / ((reach + radius) * 1.001)),
+            // Meshes whose sizes are powers of two are not to lie on a limit.
+            level_sizes: radii.map(|radius| (2.1 * radius).max(reach)),
             sums_first,
             worn_first,
             nearby_first: worn_first + coarse.pow(2),
             inverse_coarse: inverse_coarse(reach),
             rough_first: worn_first + 2 * coarse.pow(2),
+            inverse_cells: std::array::from_fn(inverse_cells),
             materials,
             friction,
         }
@@ -330,6 +357,20 @@ impl ContactParams {
         let ([_, groups_a, touches_a, _], [_, groups_b, touches_b, _]) =
             (self.materials[a as usize], self.materials[b as usize]);
         groups_a & touches_b != 0 && groups_b & touches_a != 0
+    }
+
+    /// The level of an element of a type, by the square of its size: of what moves, of that of the moment.
+    pub fn size_level(&self, square_size: f32, of: u32) -> u32 {
+        let size = self.level_sizes[of as usize];
+        let limits = (0..LEVELS as i32 - 1).map(|level| size * size * 16f32.powi(level));
+        // What is no number is of the last.
+        limits.take_while(|&limit| square_size.is_nan() || square_size >= limit).count() as u32
+    }
+
+    /// How far the center of an element of a level is from its particles, at most, where that of none is more than `largest` \[m\].
+    pub fn radius_in_level(&self, level: u32, of: u32, largest: f32) -> f32 {
+        let limit = self.level_sizes[of as usize] * (1 << (2 * level)) as f32;
+        if level == LEVELS as u32 - 1 { largest } else { limit.min(largest) }
     }
 
     /// 1/the edge of a cell of the coarse grid [1/m].
@@ -401,6 +442,8 @@ mod tests {
         let patch = include_str!("../../shaders/project_patch.wgsl");
         for (text, line) in [
             (shared, format!("const COARSE_WORDS = {COARSE_WORDS}u;")),
+            (shared, format!("const LEVELS = {LEVELS}u;")),
+            (shared, format!("const LEVEL_SHIFT = {}u;", 31 - LEVELS.ilog2())),
             (shared, format!("const PACE_QUANTUM = {PACE_QUANTUM:?};")),
             (search, format!("const BLOCK = {BLOCK}u;")),
             (particles, format!("const SHARE = {SHARE}u;")),

@@ -14,7 +14,7 @@
 //! | lists | particles that look for others, and those near them | search | search, pairs |
 //! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts, divide |
 //! | meetings | n and c₀, b, particles | contacts, untangle | separate |
-//! | dispatches | workgroups of the search; of contacts; of particles, separate; of rounds of divide, untangle | watch, ready, truncate | – |
+//! | dispatches | workgroups of the search; of contacts; of particles, separate; of rounds of divide, untangle, crossings | watch, ready, truncate | – |
 //! | corrections | three sums and a count, `i32`; then cuts, and marks of what was cut | watch, contacts, untangle, separate, settle, divide, truncate | separate, settle, divide, truncate |
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
 //! | late_dispatches | workgroups of rounds of truncate, then of separate, or of pairs, count and fill of particles | ready, divide, untangle, search_prune | – |
@@ -64,11 +64,13 @@ pub(super) struct ContactStatus {
     pub truncated: u32,
     pub edge_radius: u32,
     pub triangle_radius: u32,
-    pub sorted_radius: f32,
+    pub sorted_triangle_radius: f32,
     pub overfull: u32,
     pub searched: u32,
     pub sorted_scale: f32,
-    pub padding: [u32; 3],
+    pub levels: u32,
+    pub wide_excess: u32,
+    pub sorted_edge_radius: f32,
 }
 
 impl ContactStatus {
@@ -100,11 +102,13 @@ impl ContactStatus {
         truncated: 0,
         edge_radius: 0,
         triangle_radius: 0,
-        sorted_radius: 0.0,
+        sorted_triangle_radius: 0.0,
         overfull: 0,
         searched: 0,
         sorted_scale: 0.0,
-        padding: [0; 3],
+        levels: 0,
+        wide_excess: 0,
+        sorted_edge_radius: 0.0,
     };
 
     pub fn report(&self) -> ContactReport {
@@ -345,7 +349,7 @@ impl Contacts {
         let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
         // Nothing in x, one in z, for a start.
-        let sizes = [[0u32, 1, 1]; 5 + ROUNDS as usize];
+        let sizes = [[0u32, 1, 1]; 6 + ROUNDS as usize];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let sizes = [[0u32, 1, 1]; 1 + ROUNDS as usize];
         let late_dispatches = maker.filled(queue, "late_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
@@ -525,9 +529,7 @@ impl Contacts {
                 Some((&pairing.truncate[round as usize], size))
             }
             Pass::ClearCrossings => Some((pairing.clear_crossings.as_ref()?, particles)),
-            Pass::FindCrossings => {
-                Some((pairing.find_crossings.as_ref()?, Size::Threads(figures.query_end - figures.alone_end)))
-            }
+            Pass::FindCrossings => Some((pairing.find_crossings.as_ref()?, indirect(60 + 12 * u64::from(ROUNDS)))),
             Pass::Search(part) => {
                 let cells = figures.tables * figures.table_size;
                 let only_particles = figures.level == 1;

@@ -135,12 +135,13 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             reach,
             anchored,
             coarse,
-            inverse_cells,
+            level_sizes,
             sums_first,
             worn_first,
             nearby_first,
             inverse_coarse,
             rough_first,
+            inverse_cells,
             materials,
             friction
         })
@@ -192,11 +193,13 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             truncated,
             edge_radius,
             triangle_radius,
-            sorted_radius,
+            sorted_triangle_radius,
             overfull,
             searched,
             sorted_scale,
-            padding
+            levels,
+            wide_excess,
+            sorted_edge_radius
         })
     );
     // Made on the host as 80 zeroed bytes a particle.

@@ -18,13 +18,15 @@ pub(super) struct Contacts {
     pub drift: Vec3,
     /// By type, how far the center of an element is from its particles, at most \[m\].
     pub radii: [f32; 3],
-    /// The same by type and cell of the coarse grid.
+    /// The same, of those of level 0, by type and cell of the coarse grid.
     pub sizes: HashMap<(u32, [i32; 3]), f32>,
-    /// How far most go in a substep, at most, and how far any goes, against the drift \[m\]; of triangles by cell of the coarse grid, and how far
-    /// they travel in this one beyond half the margin.
+    /// How far most go in a substep, at most, and how far any goes, against the drift \[m\]; of triangles of level 0 by cell of the coarse
+    /// grid, and how far they travel in this one beyond half the margin.
     pub slow: f32,
     pub fastest: f32,
     pub speeds: HashMap<[i32; 3], [f32; 2]>,
+    /// How far beyond half the margin elements of levels above 0 travel in the substep of the search, at most \[m\].
+    pub wide_excess: f32,
     pub stale: Staleness,
     /// Whether anything is so fast that all is to be searched at once.
     pub hurried: bool,

@@ -6,7 +6,7 @@ use crate::collide::pair::{PairKind, approach, closest, pack};
 use crate::collide::{PACES, UNTOUCHABLE, center};
 use crate::xpbd::{dot, length};
 use glam::Vec3;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -63,8 +63,26 @@ struct Element {
     looks: bool,
     /// For how many substeps it need not look again.
     horizon: u32,
-    /// How far it looks for the particles of others \[m\].
+    level: u32,
+    /// How far it looks for the particles of others of its level, and of further ones \[m\].
     reach: f32,
+    wide_reach: f32,
+    /// Of an edge whose segment is the way of its center, how far its particles are from there \[m\].
+    way_half: f32,
+}
+
+impl Element {
+    /// How far it looks for the particles of others of a level \[m\].
+    fn gap(&self, level: u32) -> f32 {
+        if level == self.level { self.reach } else { self.wide_reach }
+    }
+}
+
+/// The grid in which an element stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Grid {
+    of: u32,
+    level: u32,
 }
 
 impl Reference {
@@ -116,19 +134,25 @@ impl Reference {
         let elements = if self.contact_params.level == 1 { self.gather_worn() } else { self.all_elements() };
         self.contacts.worn.clear();
         let params = self.contact_params;
-        let mut cells: HashMap<(u32, [i32; 3]), Vec<Element>> = HashMap::new();
+        let mut cells: HashMap<(Grid, [i32; 3]), Vec<Element>> = HashMap::new();
+        let mut grids = BTreeSet::new();
         for element in elements.iter().filter(|element| element.index >= params.insert_first) {
-            cells.entry((element.of, self.cell(element.center, element.of))).or_default().push(*element);
+            let grid = Grid { of: element.of, level: element.level };
+            grids.insert(grid);
+            cells.entry((grid, self.cell(element.center, grid))).or_default().push(*element);
         }
         let mut pairs = std::mem::take(&mut self.contacts.pairs);
         for query in elements.iter().filter(|element| element.looks && element.index < params.query_end) {
-            for of in self.partners(query.index, query.of).into_iter().flatten() {
-                let reach = self.reach(query, of);
-                let (low, high) = self.range(query, of, reach);
+            // Those of lower levels find it.
+            let partners = self.partners(query.index, query.of);
+            let is_partner = |grid: &&Grid| partners.contains(&Some(grid.of)) && grid.level >= query.level;
+            for &grid in grids.iter().filter(is_partner) {
+                let reach = self.reach(query, grid);
+                let (low, high) = self.range(query, grid, reach);
                 for x in low[0]..=high[0] {
                     for y in low[1]..=high[1] {
                         for z in low[2]..=high[2] {
-                            let others = cells.get(&(of, [x, y, z]));
+                            let others = cells.get(&(grid, [x, y, z]));
                             pairs.extend(
                                 others.into_iter().flatten().filter_map(|other| self.pair(query, other, reach)),
                             );
@@ -162,6 +186,7 @@ impl Reference {
         }
         self.contacts.radii = self.radii();
         self.contacts.sizes = self.sizes();
+        self.contacts.wide_excess = self.wide_excess();
         let mut counts = [0; PACES as usize];
         self.contacts.fastest = 0.0;
         for i in self.particles().collect::<Vec<_>>() {
@@ -190,17 +215,21 @@ impl Reference {
         (particles.into_iter().map(travel).fold(0.0, f32::max) - 0.5 * self.contact_params.margin).max(0.0)
     }
 
-    /// The largest speed and excess of triangles by cell of the coarse grid.
+    /// How far beyond half the margin elements of levels above 0 travel in this substep, at most \[m\].
+    fn wide_excess(&self) -> f32 {
+        let wide = self.sized().filter(|&(_, of, _, square)| self.contact_params.size_level(square, of) > 0);
+        wide.map(|(particles, ..)| self.excess(particles)).fold(0.0, f32::max)
+    }
+
+    /// The largest speed and excess of triangles of level 0 by cell of the coarse grid.
     fn speeds(&self) -> HashMap<[i32; 3], [f32; 2]> {
         let scale = self.coarse_scale();
         let mut speeds: HashMap<_, [f32; 2]> = HashMap::new();
-        for index in self.contact_params.insert_first..self.contact_params.insert_end {
-            let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
-            if of == 2 {
-                let there = [a, b, c].map(|i| self.contacts.watched[i as usize].place);
-                let cell = coarse_at(center(there, of), scale, self.contact_params.coarse);
+        for (particles, of, center, square) in self.sized() {
+            if of == 2 && self.contact_params.size_level(square, of) == 0 {
+                let cell = coarse_at(center, scale, self.contact_params.coarse);
                 let largest = speeds.entry(cell).or_default();
-                *largest = [largest[0].max(self.speed([a, b, c])), largest[1].max(self.excess([a, b, c]))];
+                *largest = [largest[0].max(self.speed(particles)), largest[1].max(self.excess(particles))];
             }
         }
         speeds
@@ -258,7 +287,10 @@ impl Reference {
                 is_fast,
                 looks,
                 horizon,
+                level: 0,
                 reach,
+                wide_reach: reach,
+                way_half: 0.0,
             });
         }
         elements
@@ -276,10 +308,11 @@ impl Reference {
 
     fn coarse_scale(&self) -> f32 {
         let [_, edge, triangle] = self.contacts.radii;
-        self.contact_params.inverse_coarse((2.0 * edge).max(triangle))
+        let radius = |of, largest| self.contact_params.radius_in_level(0, of, largest);
+        self.contact_params.inverse_coarse((2.0 * radius(1, edge)).max(radius(2, triangle)))
     }
 
-    /// How far the center of an element of a type is from its particles, at most, among all near a place.
+    /// How far the center of an element of a type and of level 0 is from its particles, at most, among all near a place.
     fn radius_near(&self, place: Vec3, of: u32) -> f32 {
         let cell = coarse_at(place, self.coarse_scale(), self.contact_params.coarse);
         let sizes = around(cell, self.contact_params.coarse).filter_map(|cell| self.contacts.sizes.get(&(of, cell)));
@@ -289,8 +322,8 @@ impl Reference {
     /// By type, how far the center of an element is from its particles, at most.
     fn radii(&self) -> [f32; 3] {
         let mut radii = [0f32; 3];
-        for (of, _, size) in self.sized() {
-            radii[of as usize] = radii[of as usize].max(size);
+        for (_, of, _, square) in self.sized() {
+            radii[of as usize] = radii[of as usize].max(square.sqrt());
         }
         radii
     }
@@ -298,20 +331,21 @@ impl Reference {
     fn sizes(&self) -> HashMap<(u32, [i32; 3]), f32> {
         let scale = self.coarse_scale();
         let mut sizes: HashMap<_, f32> = HashMap::new();
-        for (of, center, size) in self.sized() {
+        let small = self.sized().filter(|&(_, of, _, square)| self.contact_params.size_level(square, of) == 0);
+        for (_, of, center, square) in small {
             let largest = sizes.entry((of, coarse_at(center, scale, self.contact_params.coarse))).or_default();
-            *largest = largest.max(size);
+            *largest = largest.max(square.sqrt());
         }
         sizes
     }
 
-    /// Types, centers and sizes of the elements that stand in the grid.
-    fn sized(&self) -> impl Iterator<Item = (u32, Vec3, f32)> {
+    /// Particles, types, centers and squares of the sizes of the elements that stand in the grid.
+    fn sized(&self) -> impl Iterator<Item = ([u32; 3], u32, Vec3, f32)> {
         (self.contact_params.insert_first..self.contact_params.insert_end).map(|index| {
             let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
             let x = [a, b, c].map(|i| self.positions[i as usize] + self.displacements[i as usize]);
             let center = center(x, of);
-            (of, center, x.into_iter().map(|x| length(x - center)).fold(0.0, f32::max))
+            ([a, b, c], of, center, square_size(x, center))
         })
     }
 
@@ -372,17 +406,36 @@ impl Reference {
             (false, 0) => fast_near.max(contacts.slow),
             (false, _) => contacts.slow,
         };
-        let aside = match (is_fast, of) {
-            (_, 0) => excess_near,
-            // Its ends, as it turns on the way of its center.
-            (true, _) => 0.5 * length(d[1] - d[0]),
-            (false, _) => 0.0,
-        };
+        // The ends of a fast edge, as it turns on the way of its center, and how far they are from there.
+        let is_way = is_fast && of == 1;
+        let turn = if is_way { 0.5 * length(d[1] - d[0]) } else { 0.0 };
+        let half = there[1] - center;
+        let way_half = if is_way { length(half) } else { 0.0 };
+        let excess = if of == 0 { excess_near } else { 0.0 };
         let horizon = contacts.horizon;
         // A speed may be infinite, or none at all.
-        let way = if horizon == 0 { 0.0 } else { horizon as f32 * (speed + others) };
-        let reach = (self.contact_params.reach + way) + aside;
-        Element { index, particles, of, center, half: there[1] - center, segment, is_fast, looks: true, horizon, reach }
+        let way = |nearer: f32| if horizon == 0 { 0.0 } else { horizon as f32 * nearer };
+        let reach = (self.contact_params.reach + way(speed + others)) + (turn + excess);
+        // Others of further levels it finds, however fast they are.
+        let far = self.contact_params.reach + way(speed + contacts.fastest);
+        let wide_reach = far + (turn + contacts.wide_excess);
+        let level = self.contact_params.size_level(square_size(there, center), of);
+        let looks = true;
+        Element {
+            index,
+            particles,
+            of,
+            center,
+            half,
+            segment,
+            is_fast,
+            looks,
+            horizon,
+            level,
+            reach,
+            wide_reach,
+            way_half,
+        }
     }
 
     /// The largest speed and excess of the triangles near a place.
@@ -402,33 +455,36 @@ impl Reference {
         }
     }
 
-    fn cell(&self, center: Vec3, of: u32) -> [i32; 3] {
-        cell_at(center, self.contact_params.inverse_cells[of as usize])
+    fn cell(&self, center: Vec3, grid: Grid) -> [i32; 3] {
+        cell_at(center, self.contact_params.inverse_cells[grid.level as usize][grid.of as usize])
     }
 
     /// How far from its segment an element looks for the centers of others.
-    fn reach(&self, query: &Element, of: u32) -> f32 {
-        let radius = if query.is_fast { self.contacts.radii[of as usize] } else { self.radius_near(query.center, of) };
-        // An edge that is fast is where the way of its center is, give or take its own radius.
-        let own = if query.is_fast && query.of == 1 { radius } else { 0.0 };
-        (query.reach + radius) + own
+    fn reach(&self, query: &Element, grid: Grid) -> f32 {
+        let radius = if grid.level == 0 && !query.is_fast {
+            self.radius_near(query.center, grid.of)
+        } else {
+            self.contact_params.radius_in_level(grid.level, grid.of, self.contacts.radii[grid.of as usize])
+        };
+        (query.gap(grid.level) + radius) + query.way_half
     }
 
     /// The cells that an element looks into.
-    fn range(&mut self, query: &Element, of: u32, reach: f32) -> ([i32; 3], [i32; 3]) {
+    fn range(&mut self, query: &Element, grid: Grid, reach: f32) -> ([i32; 3], [i32; 3]) {
         let [a, b] = query.segment;
         let reach = 1.001 * reach;
-        let (low, mut high) = (self.cell(a.min(b) - reach, of), self.cell(a.max(b) + reach, of));
-        // Others of its type that are higher up in z find it themselves.
-        if query.of == of && !query.is_fast && (of > 0 || self.contact_params.level != 1 || self.searches_all()) {
-            high[2] = self.cell(query.center, of)[2];
+        let (low, mut high) = (self.cell(a.min(b) - reach, grid), self.cell(a.max(b) + reach, grid));
+        // Others like it that are higher up in z find it themselves.
+        let own = Grid { of: query.of, level: query.level };
+        if own == grid && !query.is_fast && (own.of > 0 || self.contact_params.level != 1 || self.searches_all()) {
+            high[2] = self.cell(query.center, grid)[2];
         }
         let sizes: [f32; 3] = std::array::from_fn(|k| high[k].wrapping_sub(low[k]) as u32 as f32 + 1.0);
         if sizes[0] * sizes[1] * sizes[2] <= MOST_CELLS {
             return (low, high);
         }
         self.contacts.lost += 1;
-        let here = self.cell(a, of);
+        let here = self.cell(a, grid);
         (here.map(|k| k - 1), here.map(|k| k + 1))
     }
 
@@ -447,12 +503,12 @@ impl Reference {
         if query.of == 1 && !query.is_fast {
             let [middle, along] = [other.center - start, end - start];
             let p = [Vec3::ZERO, along, middle - other.half, middle + other.half];
-            if closest(PairKind::Edges, p).distance >= query.reach {
+            if closest(PairKind::Edges, p).distance >= query.gap(other.level) {
                 return None;
             }
         }
-        if query.of == other.of {
-            // Each pair once: the only one that looks, or the fast one, finds the other, else the one that is higher up in z.
+        if query.of == other.of && query.level == other.level {
+            // Each pair once, but those of further levels, which do not look for it: the only one that looks, or the fast one, finds the other, else the one that is higher up in z.
             let higher = (other.center.z, query.particles) < (query.center.z, other.particles);
             let found = if query.is_fast == other.is_fast { higher } else { query.is_fast };
             if other.looks && !found {
@@ -505,6 +561,11 @@ impl Reference {
     }
 }
 
+/// The square of how far the particles of an element are from its center, at most.
+fn square_size(x: [Vec3; 3], center: Vec3) -> f32 {
+    x.into_iter().map(|x| dot(x - center, x - center)).fold(0.0, f32::max)
+}
+
 /// The cell of a grid that a place is in.
 pub(super) fn cell_at(place: Vec3, inverse_cell: f32) -> [i32; 3] {
     (place * inverse_cell).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
@@ -524,4 +585,81 @@ fn around(cell: [i32; 3], size: u32) -> impl Iterator<Item = [i32; 3]> {
         let offset = [k % 3 - 1, (k / 3) % 3 - 1, k / 9 - 1];
         std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(size as i32))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClothMesh, ContactMaterial, Fabric, Scene, SelfCollision, Settings};
+
+    /// Whatever lies between −1 and 1.
+    fn noise(seed: u32) -> f32 {
+        let mixed = (seed ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b);
+        let mixed = (mixed ^ mixed >> 13).wrapping_mul(0xc2b2_ae35);
+        ((mixed ^ mixed >> 16) >> 8) as f32 / 0x0080_0000 as f32 - 1.0
+    }
+
+    /// Triangles from 5 mm to 2 m, most of them small, of which some fly through the others.
+    fn soup(count: u32, speed: f32) -> Scene {
+        let mut scene = Scene::new();
+        let thin = ContactMaterial { thickness: 2e-3, ..ContactMaterial::default() };
+        let thin = scene.add_contact_material(thin).unwrap();
+        for index in 0..count {
+            let random = |k: u32| noise(64 * index + k);
+            let size = 5e-3 * 400f32.powf(random(0).powi(2));
+            let middle = [1, 2, 3].map(|k| 0.1 * random(k));
+            let corner = |k: u32| [0, 1, 2].map(|axis| middle[axis as usize] + size * random(4 + 3 * k + axis));
+            let positions = [0, 1, 2].map(corner);
+            let mesh =
+                ClothMesh { positions: &positions, triangles: &[[0, 1, 2]], fabric: Fabric::default(), tethers: None };
+            let particles = scene.add_cloth_mesh(&mesh).unwrap().particles;
+            scene.set_particle_contact(particles.clone(), thin).unwrap();
+            let hurry = if index % 40 == 0 { speed } else { 0.01 * speed };
+            for particle in particles {
+                let velocity = [0, 1, 2].map(|axis| hurry * noise(1000 * particle + axis) + hurry * random(20 + axis));
+                scene.set_velocity(particle, velocity).unwrap();
+            }
+        }
+        scene
+    }
+
+    /// Of what may meet before the next search nothing is left out, and nothing is listed twice, whatever the sizes of elements.
+    #[test]
+    fn all_that_may_meet_is_listed_once() {
+        for speed in [0.0, 0.1, 1.0] {
+            let scene = soup(240, speed);
+            let own = SelfCollision { pairs_per_particle: 256, ..SelfCollision::surfaces() };
+            let settings =
+                Settings { gravity: [0.0; 3], substeps: 4, self_collision: Some(own), ..Settings::default() };
+            let mut player = Reference::new(&scene, settings).unwrap();
+            player.step(2);
+            assert_eq!(player.contacts.lost, 0);
+            let mut listed = player.contacts.pairs.clone();
+            listed.sort_unstable();
+            assert!(listed.windows(2).all(|two| two[0] != two[1]), "{speed} m/s: a pair is there twice");
+            let listed: BTreeSet<_> = listed.into_iter().collect();
+            // As it was at the search.
+            player.contacts.now = player.contacts.watched[0].searched;
+            let elements: Vec<Element> =
+                (0..player.contact_params.insert_end).map(|index| player.element(index)).collect();
+            let (mut missed, mut levels) = (0, BTreeSet::new());
+            for query in &elements[..player.contact_params.query_end as usize] {
+                let everywhere = Element { reach: f32::INFINITY, wide_reach: f32::INFINITY, ..*query };
+                for other in &elements[player.contact_params.insert_first as usize..] {
+                    let is_partner = player.partners(query.index, query.of).contains(&Some(other.of));
+                    // Of two that are fast, the one that looks may miss the other: it looks where the other is, not where that was.
+                    if !is_partner || query.level > other.level || query.is_fast && other.is_fast {
+                        continue;
+                    }
+                    if let Some(pair) = player.pair(&everywhere, other, f32::INFINITY) {
+                        missed += u32::from(!listed.contains(&pair));
+                        levels.insert((query.level, other.of, other.level));
+                    }
+                }
+            }
+            println!("{speed} m/s: {} pairs, of levels {levels:?}", listed.len());
+            assert_eq!(missed, 0, "{speed} m/s: of {}", listed.len());
+            assert!(levels.len() > 12, "{levels:?}");
+        }
+    }
 }

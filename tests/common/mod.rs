@@ -10,8 +10,8 @@ use std::ops::Range;
 use supple::gpu::Context;
 use supple::kinds::{Kind, kind_index};
 use supple::{
-    Cloth, ClothGrid, ContactMaterial, Distance, DistanceLimit, Friction, Material, MaterialId, Particle, Pass,
-    Pressure, Reference, Scene, Settings, Solver, wgpu,
+    Cloth, ClothGrid, ClothMesh, ContactMaterial, Distance, DistanceLimit, Fabric, Friction, Material, MaterialId,
+    Particle, Pass, Pressure, Reference, Scene, Settings, Solver, wgpu,
 };
 
 /// The device of the tests. A machine without one fails, and says what to install.
@@ -421,5 +421,46 @@ pub fn tangles(thickness: f32, depths: &[&dyn Fn(f32, f32) -> f32]) -> Scene {
             scene.set_position(particle, [x, y - depth(x - aside, z), z]).unwrap();
         }
     }
+    scene
+}
+
+/// A fine cloth that falls on a floor of two triangles of 10 m, across long edges; under it a tent of middling size, and a dart that is fast. A blade
+/// of 1 m stands through the cloth if they are to be entangled.
+pub fn sizes(columns: u32, entangled: bool) -> Scene {
+    let mut scene = Scene::new();
+    let thin = ContactMaterial { thickness: 0.01, ..ContactMaterial::default() };
+    let thin = scene.add_contact_material(thin).unwrap();
+    let side = 0.02 * (columns - 1) as f32;
+    let grid = ClothGrid {
+        columns,
+        rows: columns,
+        origin: [-0.5 * side, 0.2, -0.5 * side],
+        column_axis: [side, 0.0, 0.0],
+        row_axis: [0.0, 0.02, side],
+        tethers: None,
+        ..ClothGrid::default()
+    };
+    let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
+    crumple(&mut scene, cloth.clone(), 1e-3);
+    cloth.for_each(|particle| scene.set_velocity(particle, [0.0, -1.5, 0.0]).unwrap());
+    let mut add = |positions: &[[f32; 3]], triangles: &[[u32; 3]], velocity: [f32; 3], held: bool| {
+        let mesh = ClothMesh { positions, triangles, fabric: Fabric::default(), tethers: None };
+        for particle in scene.add_cloth_mesh(&mesh).unwrap().particles {
+            scene.set_velocity(particle, velocity).unwrap();
+            if held {
+                scene.pin(particle).unwrap();
+            }
+        }
+    };
+    let floor = [[-5.0, 0.0, -5.1], [5.0, 0.0, -5.0], [5.0, 0.0, 5.0], [-5.0, 0.0, 5.0]];
+    add(&floor, &[[0, 2, 1], [0, 3, 2]], [0.0; 3], true);
+    let tent = [[-0.08, 0.02, -0.05], [0.09, 0.02, -0.06], [0.0, 0.02, 0.1], [0.01, 0.12, 0.0]];
+    add(&tent, &[[0, 1, 3], [1, 2, 3], [2, 0, 3]], [0.0; 3], true);
+    let dart = [[-0.3, 0.25, 0.02], [-0.26, 0.25, 0.01], [-0.27, 0.26, 0.05]];
+    add(&dart, &[[0, 1, 2]], [8.0, -3.0, 0.0], false);
+    if entangled {
+        add(&[[0.03, -0.4, -0.6], [0.04, 1.0, 0.1], [0.05, -0.4, 0.6]], &[[0, 1, 2]], [0.0; 3], true);
+    }
+    scene.set_particle_contact(0..scene.particle_count() as u32, thin).unwrap();
     scene
 }
