@@ -1,9 +1,9 @@
 // The edges that pass through triangles at the end of a step.
 //
 // crossings_clear: one thread a particle. Forgets those of the last step.
-// crossings_find: one thread an edge or a triangle. Looks through what the last search has put into the cells near where it then was, an edge for
-//   triangles of its level and of further ones, a triangle for edges of further levels: what is near has since gone on at its pace, but for the margin once for the way in the substep and once for both deviations. Writes
-//   crossings, in any order: what follows adds up whole numbers.
+// crossings_find: one thread an edge or a triangle. Looks through what the sort at the end of the step has put into the cells around it: an edge for
+//   triangles of its level and of further ones, a triangle for edges of further levels. Writes crossings, in any order: what follows adds up whole
+//   numbers.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -15,10 +15,9 @@
 // Two rows a sorted element: see search/surfaces.wgsl.
 @group(0) @binding(5) var<storage, read> sorted: array<vec4u>;
 @group(0) @binding(6) var<storage, read> contact_particles: array<vec4u>;
-@group(0) @binding(7) var<storage, read> watched: array<Watched>;
 // By particle, the marks of the bodies that it has one with; then eight words a crossing: edge, triangle, wings.
-@group(0) @binding(8) var<storage, read_write> tangles: array<atomic<u32>>;
-@group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
+@group(0) @binding(7) var<storage, read_write> tangles: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
 
 const EDGE = 1u;
 const TRIANGLE = 2u;
@@ -87,17 +86,6 @@ fn look_at(edge: vec2u, triangle: vec3u) {
     }
 }
 
-// How far a particle was taken to go in a substep at the last search.
-fn speed_at_search(particle: u32) -> f32 {
-    return speed_of(watched[particle], contact_params.quantum, contact_status.drift, params.zero);
-}
-
-// The words of the cell of the coarse grid of the last search that a place is in.
-fn coarse_word(place: vec3f) -> u32 {
-    let cell = coarse_index(coarse_at(place, contact_status.sorted_scale, contact_params.coarse), contact_params.coarse);
-    return contact_params.tables * contact_params.table_size + COARSE_WORDS * cell;
-}
-
 // The third corners of the triangles at an edge.
 fn wings_of(edge: u32) -> vec2u {
     return elements[contact_params.insert_end + edge - contact_params.alone_end].xy;
@@ -124,7 +112,7 @@ struct Element {
     particles: vec3u,
     // Whether it is an edge.
     is_edge: bool,
-    // Where it was to be at the search: an edge, or the center of a triangle.
+    // Where it is: an edge, or the center of a triangle.
     segment: array<vec3f, 2>,
 }
 
@@ -134,47 +122,39 @@ fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
     if index >= contact_params.insert_end {
         return;
     }
-    let row = elements[index];
-    let is_edge = row.w == EDGE;
-    // A rope has no inside that a triangle could be out of.
-    if is_edge && wings_of(index).x == NO_WING {
+    let is_edge = index < contact_params.query_end;
+    let all_levels = atomicLoad(&contact_status.end_levels);
+    if is_edge {
+        // A rope has no inside that a triangle could be out of.
+        if wings_of(index).x == NO_WING {
+            return;
+        }
+    } else if levels_above(all_levels >> levels_shift(EDGE), 0u) == 0u {
+        // All edges are so small that they look for triangles.
         return;
     }
-    let places = array(watched[row.x].place, watched[row.y].place, watched[row.z].place);
+    let row = elements[index];
+    let places = array(positions[row.x].xyz, positions[row.y].xyz, positions[row.z].xyz);
     let middle = opaque(center(places[0], places[1], places[2], row.w), params.zero);
     let square = square_size(places, middle, params.zero);
     let level = level_of(square, contact_params.level_sizes[row.w]);
-    // One more than have gone by, but none where the list would not hold any longer.
-    let since = f32(min(contact_status.now - contact_status.searched, contact_status.horizon));
-    let speed = max(max(speed_at_search(row.x), speed_at_search(row.y)), speed_at_search(row.z));
-    let fastest = bitcast<f32>(atomicLoad(&contact_status.fastest));
     var query = Element(row.xyz, is_edge, array(middle, middle));
     var kind = EDGE;
-    var largest = contact_status.sorted_edge_radius;
+    var largest = bitcast<f32>(atomicLoad(&contact_status.end_edge_radius));
     var own = sqrt(square);
     if is_edge {
         query.segment = array(places[0], places[1]);
         kind = TRIANGLE;
-        largest = contact_status.sorted_triangle_radius;
+        largest = bitcast<f32>(atomicLoad(&contact_status.end_triangle_radius));
         own = 0.0;
     }
-    // Those of further levels near it, or, if it is large itself, anywhere.
-    var near = cells[coarse_word(middle) + 10u + kind];
-    if level > 0u {
-        near = atomicLoad(&contact_status.levels) >> levels_shift(kind);
-    }
-    var levels = levels_above(near, level) | select(0u, 1u << level, is_edge);
+    var levels = levels_above(all_levels >> levels_shift(kind), level) | select(0u, 1u << level, is_edge);
     var looked = 0u;
     while levels != 0u {
         let other_level = firstTrailingBit(levels);
         levels &= levels - 1u;
-        var others = fastest;
-        if other_level == 0u {
-            others = bitcast<f32>(cells[coarse_word(middle) + 1u]);
-        }
-        let radius = radius_in_level(other_level, contact_params.level_sizes[kind], largest);
-        let reach = contact_params.reach + own + radius + since * (speed + others);
-        looked = look_around(query, kind, other_level, reach, looked);
+        let reach = own + radius_in_level(other_level, contact_params.level_sizes[kind], largest);
+        looked = look_around(query, kind, other_level, 1.001 * reach, looked);
     }
     if looked > MOST_OTHERS {
         atomicAdd(&contact_status.lost, 1u);
@@ -184,8 +164,8 @@ fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
 // How many others it has looked at then.
 fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -> u32 {
     let scale = contact_params.inverse_cells[level][kind];
-    let low = cell_at(min(query.segment[0], query.segment[1]) - 1.001 * reach, scale);
-    let size = vec3u(cell_at(max(query.segment[0], query.segment[1]) + 1.001 * reach, scale) - low) + 1u;
+    let low = cell_at(min(query.segment[0], query.segment[1]) - reach, scale);
+    let size = vec3u(cell_at(max(query.segment[0], query.segment[1]) + reach, scale) - low) + 1u;
     if f32(size.x) * f32(size.y) * f32(size.z) > f32(MOST_CELLS) {
         atomicAdd(&contact_status.lost, 1u);
         return before;

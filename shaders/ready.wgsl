@@ -5,7 +5,7 @@
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read_write> contact_status: ContactStatus;
 // Workgroups of the passes that are dispatched by it: pairs (of particles: prune), vertex pairs, edge pairs, contacts (of particles: and separate), further
-// rounds of divide, untangle, crossings.
+// rounds of divide, untangle.
 @group(0) @binding(3) var<storage, read_write> dispatches: array<u32>;
 // Workgroups of truncate, by round, then of separate; of particles, of pairs, and of count and fill.
 @group(0) @binding(4) var<storage, read_write> late_dispatches: array<u32>;
@@ -28,12 +28,6 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
         contact_status.overfull = select(0u, 1u, wanted > room);
         contact_status.listed = contact_status.pair_count - vacant + min(found, vacant) + added;
         contact_status.pair_count += added;
-        let edge = atomicLoad(&contact_status.edge_radius);
-        let triangle = atomicLoad(&contact_status.triangle_radius);
-        contact_status.sorted_triangle_radius = bitcast<f32>(triangle);
-        contact_status.sorted_edge_radius = bitcast<f32>(edge);
-        contact_status.sorted_scale =
-            inverse_coarse(contact_params.reach, contact_params.level_sizes, edge, triangle, params.zero);
     }
     let count = contact_status.pair_count;
     let crossings = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
@@ -50,12 +44,6 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
     }
     dispatches[12u + 3u * ROUNDS] = tangled.x;
     dispatches[13u + 3u * ROUNDS] = tangled.y;
-    // Triangles look for edges only where some are larger than others.
-    let fine = levels_above(atomicLoad(&contact_status.levels), 0u) == 0u;
-    let last = select(contact_params.insert_end, contact_params.query_end, fine);
-    let looking = workgroups(last - contact_params.alone_end, WORKGROUP_SIZE);
-    dispatches[15u + 3u * ROUNDS] = looking.x;
-    dispatches[16u + 3u * ROUNDS] = looking.y;
     atomicStore(&contact_status.stale, HOLDS);
     atomicStore(&contact_status.hurried, 0u);
     atomicStore(&contact_status.contact_count, 0u);

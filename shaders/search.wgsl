@@ -1,6 +1,6 @@
-// A counting sort by the cells of a hashed grid (Teschner et al. 2003), where the list of pairs no longer holds. The order
-// within a cell is free: nothing that follows depends on it. What is the same for all elements stands here; what each of them does, in
-// search/surfaces.wgsl, and where nothing but particles touches, in search/particles.wgsl.
+// A counting sort by the cells of a hashed grid (Teschner et al. 2003), where the list of pairs no longer holds; of surfaces at the end of each step,
+// too, for the crossings. The order within a cell is free: nothing that follows depends on it. What is the same for all elements stands here; what
+// each of them does, in search/surfaces.wgsl, and where nothing but particles touches, in search/particles.wgsl.
 //
 // search_sum_blocks: one thread a block of 64 cells. Sums their counts.
 // search_scan_blocks: one workgroup. Where each block begins; of surfaces, for how long the list will hold; of particles, takes the marks off the
@@ -27,16 +27,20 @@ const SIGN = 0x80000000u;
 // The bounds of an empty cell: no number is as low as this one, nor as high as 0.
 const NOTHING = 0xffffffffu;
 
+// Whether it is the sort at the end of a step, of elements where they are then.
+override AT_END: bool = false;
+
 fn holds() -> bool {
-    return atomicLoad(&contact_status.stale) == HOLDS;
+    return !AT_END && atomicLoad(&contact_status.stale) == HOLDS;
 }
 
-// The coarse grid lies behind the fine one, COARSE_WORDS words a cell. Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the
-// sign turned over, so that they are in order; 6: for how many substeps they need not look again.
-// Of surfaces, of elements of level 0, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how far they travel in
-// this one beyond half the margin; 1, 3: the same with the cells around it; 6, 7: how far the centers of edges, of triangles in it are from their
-// particles, at most; 8, 9: the same with the cells around it. Of those of further levels that come into it, 4, 5: a bit for each level of edges, of
-// triangles; 10: how far they travel in this substep beyond half the margin; 11, 12, 13: the same with the cells around it.
+// The coarse grid lies behind the fine one, COARSE_WORDS words a cell.
+// Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the sign turned over, so that they are in order; 6: for how many
+// substeps they need not look again.
+// Of surfaces, of elements of level 0, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how far they, and edges,
+// travel in this one beyond half the margin; 1, 3: the same with the cells around it; 6, 7: how far the centers of edges, of triangles in it are
+// from their particles, at most; 8, 9: the same with the cells around it. Of those of further levels that come into it, 4, 5: a bit for each level
+// of edges, of triangles; 10: how far they travel in this substep beyond half the margin; 11, 12, 13: the same with the cells around it.
 fn coarse(cell: u32) -> u32 {
     return cell_count() + COARSE_WORDS * cell;
 }
@@ -143,7 +147,7 @@ var<workgroup> partial: array<u32, LANES>;
 
 @compute @workgroup_size(LANES)
 fn search_scan_blocks(@builtin(local_invocation_index) lane: u32) {
-    if !holds() {
+    if !holds() && !AT_END {
         end_bounds(lane);
     }
     // Nothing to do where the list holds, but the barrier is for all.

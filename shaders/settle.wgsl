@@ -3,9 +3,15 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
-@group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
+@group(0) @binding(2) var<storage, read> positions: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
+@group(0) @binding(4) var<storage, read> watched: array<Watched>;
 // In quanta, and how many contacts it has.
-@group(0) @binding(3) var<storage, read_write> corrections: array<vec4i>;
+@group(0) @binding(5) var<storage, read_write> corrections: array<vec4i>;
+@group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
+
+// From so many contacts on something is held from several sides.
+const CROWD = 4;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) id: vec3u) {
@@ -17,6 +23,27 @@ fn settle(@builtin(global_invocation_id) id: vec3u) {
     if any(sum.xyz != vec3i()) {
         corrections[i] = vec4i(0, 0, 0, sum.w);
         let correction = opaque(vec3f(sum.xyz) * contact_params.quantum, params.zero);
-        displacements[i] = vec4f(displacements[i].xyz + correction, 0.0);
+        var d = opaque(displacements[i].xyz + correction, params.zero);
+        if !ONLY_PARTICLES && sum.w >= CROWD {
+            d = within_reach(i, d);
+        }
+        displacements[i] = vec4f(d, 0.0);
     }
+}
+
+// What is held from several sides is not to be shot out from between them, to where the list of pairs does not reach: it stays beside the way that
+// it was taken to go, by no more than half the margin.
+fn within_reach(i: u32, d: vec3f) -> vec3f {
+    let own = watched[i];
+    // The substep counts already.
+    let since = contact_status.now - 1u - contact_status.searched;
+    let way = opaque(pace_of(own, contact_params.quantum) * f32(since), params.zero);
+    let end = opaque(opaque(own.place - positions[i].xyz, params.zero) + way, params.zero);
+    let aside = -from_segment(array(contact_status.drift, end), d, params.zero);
+    let half = 0.5 * contact_params.margin;
+    let far = length(aside);
+    if far <= half {
+        return d;
+    }
+    return d - opaque(aside * opaque1(1.0 - half / far, params.zero), params.zero);
 }

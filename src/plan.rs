@@ -26,8 +26,8 @@
 //! ```
 //!
 //! where the passes of `Search` do nothing while the list of pairs holds, nor those of `Divide` and `Truncate`, which are there between
-//! surfaces, while nothing is forced through anything; `Untangle` looks at the crossings that `ClearCrossings` `FindCrossings` at the end of
-//! the step before have found; `Bounce` follows `Velocity` where anything has restitution, and colliders
+//! surfaces, while nothing is forced through anything; `Untangle` looks at the crossings that `Sort` … `ClearCrossings` `FindCrossings` at
+//! the end of the step before have found; `Bounce` follows `Velocity` where anything has restitution, and colliders
 //! `Arrive` at the end.
 
 use crate::collide::SelfCollisionLevel;
@@ -139,6 +139,8 @@ pub enum Pass {
     Arrive,
     /// The forces on colliders.
     ColliderForces,
+    /// A part of the sort of surfaces by where they are at the end of the step, for the crossings.
+    Sort(SearchPass),
     /// Forgets the crossings of the last step.
     ClearCrossings,
     /// The edges that pass through triangles.
@@ -221,6 +223,9 @@ impl SearchPass {
         Self::Ready,
     ];
 
+    /// Those that sort elements, whatever is then looked for among them.
+    pub const SORT: [Self; 6] = [Self::Clear, Self::Count, Self::SumBlocks, Self::ScanBlocks, Self::Starts, Self::Fill];
+
     /// Whether it is played where surfaces touch, or where nothing but particles does.
     pub(crate) fn is_of(self, level: SelfCollisionLevel) -> bool {
         match self {
@@ -296,6 +301,7 @@ impl Plan {
             plan.end.push(Pass::BodyDamping);
         }
         if apart {
+            plan.end.extend(SearchPass::SORT.map(Pass::Sort));
             plan.end.extend([Pass::ClearCrossings, Pass::FindCrossings]);
         }
         plan.end.push(Pass::Finish);

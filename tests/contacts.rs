@@ -1013,7 +1013,6 @@ fn a_shot_through_thousands_of_cells_is_not_lost_unseen() {
 
 /// "So no pair that could meet within a substep is left out": nor where both are fast, each another way, or all drift.
 #[test]
-#[ignore = "two fast elements are paired only where the second ends beside the way of the first"]
 fn two_that_are_fast_hit() {
     let gpu = common::gpu();
     let mut faults = Vec::new();

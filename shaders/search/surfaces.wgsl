@@ -12,8 +12,10 @@
 // on since the last search. Most are slow, and reckon with others that are; the few that are fast look farther, and find the slow ones. For how
 // long the list holds is chosen such that the slow come nearer to each other by the margin.
 //
-// Two rows a sorted element: its center (bits) and first particle, with the uppermost bit where it is fast, and its level below that; of an edge from its center to
-// its second particle (bits), and that particle, of a triangle its second and third particle.
+// At the end of a step, search_clear does no more than empty the cells, and it is search_count that takes note of how large the elements are.
+//
+// Two rows a sorted element: its center (bits) and first particle, with the uppermost bit where it is fast, and its level below that; of an edge
+// from its center to its second particle (bits), and that particle, of a triangle its second and third particle.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_clear(@builtin(global_invocation_id) id: vec3u) {
@@ -22,6 +24,14 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     empty_block(i);
+    if AT_END {
+        if i == 0u {
+            atomicStore(&contact_status.end_edge_radius, 0u);
+            atomicStore(&contact_status.end_triangle_radius, 0u);
+            atomicStore(&contact_status.end_levels, 0u);
+        }
+        return;
+    }
     if i < coarse_count() {
         atomicStore(&cells[coarse(i)], 0u);
         atomicStore(&cells[coarse(i) + 2u], 0u);
@@ -105,8 +115,8 @@ fn excess_of_element(element: vec4u) -> f32 {
     return max(max(excess_of(element.x), excess_of(element.y)), excess_of(element.z));
 }
 
-// Where the particles of an element and its center are to be at the end of the substep, and the square of how far the former are from the latter, at
-// most.
+// Where the particles of an element and its center are to be at the end of the substep, or are at the end of the step, and the square of how far the
+// former are from the latter, at most.
 struct Standing {
     places: array<vec3f, 3>,
     middle: vec3f,
@@ -116,7 +126,10 @@ struct Standing {
 fn standing(element: vec4u) -> Standing {
     var places: array<vec3f, 3>;
     for (var k = 0u; k < 3u; k++) {
-        places[k] = opaque(positions[element[k]].xyz + displacements[element[k]].xyz, params.zero);
+        places[k] = positions[element[k]].xyz;
+        if !AT_END {
+            places[k] = opaque(places[k] + displacements[element[k]].xyz, params.zero);
+        }
     }
     let middle = opaque(center(places[0], places[1], places[2], element.w), params.zero);
     return Standing(places, middle, square_size(places, middle, params.zero));
@@ -153,16 +166,16 @@ fn widen_cell(element: vec4u) {
     if bits > atomicLoad(&cells[word]) {
         atomicMax(&cells[word], bits);
     }
+    let first = coarse(coarse_cell(own.middle));
     if element.w == 2u {
-        let first = coarse(coarse_cell(own.middle));
         let speed = bitcast<u32>(speed_of_element(element));
         if speed > atomicLoad(&cells[first]) {
             atomicMax(&cells[first], speed);
         }
-        let excess = bitcast<u32>(excess_of_element(element));
-        if excess > atomicLoad(&cells[first + 2u]) {
-            atomicMax(&cells[first + 2u], excess);
-        }
+    }
+    let excess = bitcast<u32>(excess_of_element(element));
+    if excess > atomicLoad(&cells[first + 2u]) {
+        atomicMax(&cells[first + 2u], excess);
     }
 }
 
@@ -215,7 +228,28 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
     }
     let element = elements[i];
     let own = standing(element);
-    atomicAdd(&cells[cell_of(element, own.middle, level_of_standing(own, element.w))], 1u);
+    let level = level_of_standing(own, element.w);
+    atomicAdd(&cells[cell_of(element, own.middle, level)], 1u);
+    if AT_END {
+        widen_end(element.w, own.square, level);
+    }
+}
+
+// Takes note of an element at the end of the step. Read first: most widen nothing.
+fn widen_end(kind: u32, square: f32, level: u32) {
+    let bits = bitcast<u32>(sqrt(square));
+    if kind == 1u && bits > atomicLoad(&contact_status.end_edge_radius) {
+        atomicMax(&contact_status.end_edge_radius, bits);
+    }
+    if kind == 2u && bits > atomicLoad(&contact_status.end_triangle_radius) {
+        atomicMax(&contact_status.end_triangle_radius, bits);
+    }
+    if level > 0u {
+        let level_bit = 1u << (level + levels_shift(kind));
+        if (atomicLoad(&contact_status.end_levels) & level_bit) == 0u {
+            atomicOr(&contact_status.end_levels, level_bit);
+        }
+    }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -276,8 +310,8 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let end = own.middle;
     let level = level_of_standing(own, element.w);
     let place = atomicAdd(&cells[cell_of(element, end, level)], 1u);
-    // Nobody asks whether a triangle is.
-    let moves_fast = element.w < 2u
+    // Nobody asks whether a triangle is, nor at the end of a step.
+    let moves_fast = !AT_END && element.w < 2u
         && (speed_of_element(element) > contact_status.slow || excess_of(element.x) > 0.0 || excess_of(element.y) > 0.0);
     let fast = select(0u, FAST, moves_fast);
     sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | (level << LEVEL_SHIFT) | fast);

@@ -8,13 +8,13 @@
 //! | touches | restitution, impulses on colliders | collide | bounce, collider_forces |
 //! | forces | force and torque of each collider | collider_forces | the host |
 //! | status | counts | watch, search, pairs, contacts | the same, the host |
-//! | elements | three particles and a type | – | search, pairs |
-//! | cells, sorted | the grid | search; marks: watch | pairs |
-//! | watched | where each particle was to be when it last looked for others | search | watch, pairs, crossings |
+//! | elements | three particles and a type | – | search, pairs, crossings |
+//! | cells, sorted | the grid | search, sort; marks: watch | pairs; after sort, crossings |
+//! | watched | where each particle was to be when it last looked for others | search | watch, pairs, settle |
 //! | lists | particles that look for others, and those near them | search | search, pairs |
 //! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts, divide |
 //! | meetings | n and c₀, b, particles | contacts, untangle | separate |
-//! | dispatches | workgroups of the search; of contacts; of particles, separate; of rounds of divide, untangle, crossings | watch, ready, truncate | – |
+//! | dispatches | workgroups of the search; of contacts; of particles, separate; of rounds of divide, untangle | watch, ready, truncate | – |
 //! | corrections | three sums and a count, `i32`; then cuts, and marks of what was cut | watch, contacts, untangle, separate, settle, divide, truncate | separate, settle, divide, truncate |
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
 //! | late_dispatches | workgroups of rounds of truncate, then of separate, or of pairs, count and fill of particles | ready, divide, untangle, search_prune | – |
@@ -23,6 +23,7 @@ use super::buffers::{Buffers, Maker};
 use super::guarded;
 use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{Slot, Stage};
+use super::profile::pass_name;
 use crate::collide::pair::PairKind;
 use crate::collide::{BLOCK, ColliderRow, Colliders, ContactParams, ContactReport, SHARE};
 use crate::controls::Controls;
@@ -64,13 +65,13 @@ pub(super) struct ContactStatus {
     pub truncated: u32,
     pub edge_radius: u32,
     pub triangle_radius: u32,
-    pub sorted_triangle_radius: f32,
+    pub end_edge_radius: u32,
     pub overfull: u32,
     pub searched: u32,
-    pub sorted_scale: f32,
+    pub end_triangle_radius: u32,
     pub levels: u32,
     pub wide_excess: u32,
-    pub sorted_edge_radius: f32,
+    pub end_levels: u32,
 }
 
 impl ContactStatus {
@@ -102,13 +103,13 @@ impl ContactStatus {
         truncated: 0,
         edge_radius: 0,
         triangle_radius: 0,
-        sorted_triangle_radius: 0.0,
+        end_edge_radius: 0,
         overfull: 0,
         searched: 0,
-        sorted_scale: 0.0,
+        end_triangle_radius: 0,
         levels: 0,
         wide_excess: 0,
-        sorted_edge_radius: 0.0,
+        end_levels: 0,
     };
 
     pub fn report(&self) -> ContactReport {
@@ -174,6 +175,8 @@ pub(super) struct Pairing {
     /// By round.
     divide: Vec<Bound>,
     truncate: Vec<Bound>,
+    /// In the order of [`SearchPass::SORT`]; none where crossings are not looked for.
+    sort: Vec<Bound>,
     clear_crossings: Option<Bound>,
     find_crossings: Option<Bound>,
     /// Workgroups of the three searches for pairs, or of particles of prune, then of contacts and, of particles, separate, of further rounds
@@ -349,7 +352,7 @@ impl Contacts {
         let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
         // Nothing in x, one in z, for a start.
-        let sizes = [[0u32, 1, 1]; 6 + ROUNDS as usize];
+        let sizes = [[0u32, 1, 1]; 5 + ROUNDS as usize];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let sizes = [[0u32, 1, 1]; 1 + ROUNDS as usize];
         let late_dispatches = maker.filled(queue, "late_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
@@ -363,7 +366,7 @@ impl Contacts {
         let bind = |entry: &str, text: &str, rest: &[(Slot, &wgpu::Buffer)]| {
             binder.bind_with(entry, text, &[motion.as_slice(), rest].concat(), &constants)
         };
-        let search = |part: &str| {
+        let search = |entry: &str, at_end: bool| {
             let grid = [(Read, &elements), (Write, &cells), (Write, &sorted), (Write, &watched), status];
             let own = if only_particles {
                 include_str!("../../shaders/search/particles.wgsl")
@@ -373,7 +376,8 @@ impl Contacts {
             let text = [include_str!("../../shaders/search.wgsl"), own].join("\n");
             let lists = [(Write, &lists)];
             let lists = if only_particles { lists.as_slice() } else { &[] };
-            bind(&format!("search_{part}"), &text, &[grid.as_slice(), lists].concat())
+            let constants = [constants[0], ("AT_END", f64::from(u8::from(at_end)))];
+            binder.bind_with(entry, &text, &[&motion[..], &grid, lists].concat(), &constants)
         };
         let look = |kind: PairKind| {
             let grid = [params, figures, (Read, &cells), (Read, &sorted), particles, (Write, &pairs), status];
@@ -388,16 +392,7 @@ impl Contacts {
             let constants = [("KIND", f64::from(kind as u32)), constants[0]];
             binder.bind_with("pairs_list", &text, &[grid.as_slice(), &own].concat(), &constants)
         };
-        let part = |part: SearchPass| match part {
-            SearchPass::Clear => search("clear"),
-            SearchPass::Gather => search("gather"),
-            SearchPass::Count => search("count"),
-            SearchPass::Bound => search("bound"),
-            SearchPass::Horizon => search("horizon"),
-            SearchPass::SumBlocks => search("sum_blocks"),
-            SearchPass::ScanBlocks => search("scan_blocks"),
-            SearchPass::Starts => search("starts"),
-            SearchPass::Fill => search("fill"),
+        let part = |part: SearchPass, at_end: bool| match part {
             SearchPass::Pairs => look(PairKind::Particles),
             SearchPass::VertexPairs => look(PairKind::VertexTriangle),
             SearchPass::EdgePairs => look(PairKind::Edges),
@@ -412,9 +407,11 @@ impl Contacts {
                 &[params, figures, status, (Write, &dispatches), (Write, &late_dispatches)],
                 &[("ROUNDS", f64::from(ROUNDS))],
             ),
+            sorted => search(&pass_name(&Pass::Search(sorted)), at_end),
         };
         let level = controls.settings.self_collision.unwrap_or_default().level;
-        let stages = SearchPass::ALL.map(|pass| pass.is_of(level).then(|| part(pass)));
+        let stages = SearchPass::ALL.map(|pass| pass.is_of(level).then(|| part(pass, false)));
+        let sort = if only_particles { Vec::new() } else { SearchPass::SORT.map(|pass| part(pass, true)).into() };
         let rounds = ("ROUNDS", f64::from(ROUNDS));
         let (mut divide, mut truncate) = (Vec::new(), Vec::new());
         // Between particles nothing is cut.
@@ -436,7 +433,7 @@ impl Contacts {
             ));
         }
         let crossings = |entry: &str| {
-            let grid = [(Read, &elements), (Read, &cells), (Read, &sorted), particles, (Read, &watched)];
+            let grid = [(Read, &elements), (Read, &cells), (Read, &sorted), particles];
             binder.bind(
                 entry,
                 include_str!("../../shaders/crossings.wgsl"),
@@ -473,13 +470,23 @@ impl Contacts {
                 include_str!("../../shaders/separate.wgsl"),
                 &[particles, (Read, &meetings), (Write, &corrections), status],
             ),
-            settle: binder.bind(
+            settle: binder.bind_with(
                 "settle",
                 include_str!("../../shaders/settle.wgsl"),
-                &[params, figures, (Write, &shared.displacements), (Write, &corrections)],
+                &[
+                    params,
+                    figures,
+                    (Read, &shared.positions),
+                    (Write, &shared.displacements),
+                    (Read, &watched),
+                    (Write, &corrections),
+                    status,
+                ],
+                &constants,
             ),
             divide,
             truncate,
+            sort,
             clear_crossings,
             find_crossings,
             dispatches,
@@ -529,36 +536,45 @@ impl Contacts {
                 Some((&pairing.truncate[round as usize], size))
             }
             Pass::ClearCrossings => Some((pairing.clear_crossings.as_ref()?, particles)),
-            Pass::FindCrossings => Some((pairing.find_crossings.as_ref()?, indirect(60 + 12 * u64::from(ROUNDS)))),
+            Pass::FindCrossings => {
+                Some((pairing.find_crossings.as_ref()?, Size::Threads(figures.insert_end - figures.alone_end)))
+            }
+            Pass::Sort(part) => {
+                let place = SearchPass::SORT.iter().position(|&other| other == part)?;
+                Some((pairing.sort.get(place)?, pairing.size_of(part, controls, figures)))
+            }
             Pass::Search(part) => {
-                let cells = figures.tables * figures.table_size;
-                let only_particles = figures.level == 1;
-                let size = match part {
-                    SearchPass::Clear if only_particles => Size::Threads((cells / BLOCK).max(figures.coarse.pow(2))),
-                    SearchPass::Clear => {
-                        let most = figures.insert_end.max(figures.coarse.pow(3)).max(cells / BLOCK);
-                        Size::Threads(most.max(controls.scene.particle_count() as u32))
-                    }
-                    SearchPass::Gather => Size::Threads(figures.alone_end.div_ceil(SHARE)),
-                    SearchPass::Pairs if only_particles => Size::Indirect(&pairing.late_dispatches, 0),
-                    SearchPass::Count | SearchPass::Fill if only_particles => {
-                        Size::Indirect(&pairing.late_dispatches, 12)
-                    }
-                    SearchPass::Count | SearchPass::Fill => Size::Threads(figures.insert_end - figures.insert_first),
-                    SearchPass::Bound => {
-                        Size::Threads(figures.alone_end.max(figures.insert_end - figures.insert_first))
-                    }
-                    SearchPass::Horizon if only_particles => Size::Threads(figures.coarse.pow(2)),
-                    SearchPass::Horizon => Size::Threads(figures.coarse.pow(3)),
-                    SearchPass::SumBlocks | SearchPass::Starts => Size::Threads(cells / BLOCK),
-                    SearchPass::ScanBlocks | SearchPass::Ready => Size::Groups(1),
-                    SearchPass::Pairs | SearchPass::Prune => indirect(0),
-                    SearchPass::VertexPairs => indirect(12),
-                    SearchPass::EdgePairs => indirect(24),
-                };
-                Some((pairing.search[part as usize].as_ref()?, size))
+                Some((pairing.search[part as usize].as_ref()?, pairing.size_of(part, controls, figures)))
             }
             _ => None,
+        }
+    }
+}
+
+impl Pairing {
+    /// How much a part of a search dispatches.
+    fn size_of(&self, part: SearchPass, controls: &Controls, figures: &ContactParams) -> Size<'_> {
+        let cells = figures.tables * figures.table_size;
+        let only_particles = figures.level == 1;
+        let indirect = |place| Size::Indirect(&self.dispatches, place);
+        match part {
+            SearchPass::Clear if only_particles => Size::Threads((cells / BLOCK).max(figures.coarse.pow(2))),
+            SearchPass::Clear => {
+                let most = figures.insert_end.max(figures.coarse.pow(3)).max(cells / BLOCK);
+                Size::Threads(most.max(controls.scene.particle_count() as u32))
+            }
+            SearchPass::Gather => Size::Threads(figures.alone_end.div_ceil(SHARE)),
+            SearchPass::Pairs if only_particles => Size::Indirect(&self.late_dispatches, 0),
+            SearchPass::Count | SearchPass::Fill if only_particles => Size::Indirect(&self.late_dispatches, 12),
+            SearchPass::Count | SearchPass::Fill => Size::Threads(figures.insert_end - figures.insert_first),
+            SearchPass::Bound => Size::Threads(figures.alone_end.max(figures.insert_end - figures.insert_first)),
+            SearchPass::Horizon if only_particles => Size::Threads(figures.coarse.pow(2)),
+            SearchPass::Horizon => Size::Threads(figures.coarse.pow(3)),
+            SearchPass::SumBlocks | SearchPass::Starts => Size::Threads(cells / BLOCK),
+            SearchPass::ScanBlocks | SearchPass::Ready => Size::Groups(1),
+            SearchPass::Pairs | SearchPass::Prune => indirect(0),
+            SearchPass::VertexPairs => indirect(12),
+            SearchPass::EdgePairs => indirect(24),
         }
     }
 }

@@ -193,13 +193,13 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             truncated,
             edge_radius,
             triangle_radius,
-            sorted_triangle_radius,
+            end_edge_radius,
             overfull,
             searched,
-            sorted_scale,
+            end_triangle_radius,
             levels,
             wide_excess,
-            sorted_edge_radius
+            end_levels
         })
     );
     // Made on the host as 80 zeroed bytes a particle.

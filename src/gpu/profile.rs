@@ -117,6 +117,7 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::Bounce => "bounce",
         Pass::Arrive => "arrive",
         Pass::ColliderForces => "collider_forces",
+        Pass::Sort(_) => "sort_crossings",
         Pass::ClearCrossings => "clear_crossings",
         Pass::FindCrossings => "find_crossings",
         Pass::Velocity => "velocity",

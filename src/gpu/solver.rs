@@ -296,6 +296,7 @@ impl Solver {
             | Pass::Bounce
             | Pass::Arrive
             | Pass::ColliderForces
+            | Pass::Sort(_)
             | Pass::ClearCrossings
             | Pass::FindCrossings => {
                 if let Some((bound, size)) = self.contacts.dispatch(pass, &self.controls, &self.contact_params) {

@@ -1,7 +1,7 @@
 //! The passes of contacts between particles: contacts, separate, settle, divide, truncate; and what all of contacts leave for each other.
 
 use super::Reference;
-use super::search::{Staleness, Watched};
+use super::search::{Staleness, Watched, from_segment};
 use crate::collide::ContactReport;
 use crate::collide::pair::{Contact, PairKind, closest, cuts, meet, unpack, weighted};
 use crate::plan::ROUNDS;
@@ -194,14 +194,31 @@ impl Reference {
     }
 
     pub(super) fn settle(&mut self, i: usize) {
-        let [x, y, z, _] = &mut self.contacts.corrections[i];
+        let [x, y, z, count] = &mut self.contacts.corrections[i];
+        let is_crowded = self.contact_params.level != 1 && *count >= CROWD;
         let sum = Vec3::new(*x as f32, *y as f32, *z as f32);
         [*x, *y, *z] = [0; 3];
-        if sum != Vec3::ZERO {
-            self.displacements[i] += sum * self.contact_params.quantum;
+        if sum == Vec3::ZERO {
+            return;
         }
+        let d = self.displacements[i] + sum * self.contact_params.quantum;
+        self.displacements[i] = if is_crowded { self.within_reach(i, d) } else { d };
+    }
+
+    /// What is held from several sides is not to be shot out from between them, to where the list of pairs does not reach: it stays beside the
+    /// way that it was taken to go, by no more than half the margin.
+    fn within_reach(&self, i: usize, d: Vec3) -> Vec3 {
+        let contacts = &self.contacts;
+        // The substep counts already.
+        let end = contacts.watched[i].here(contacts.now.wrapping_sub(1)) - self.positions[i];
+        let aside = -from_segment([contacts.drift, end], d);
+        let (half, far) = (0.5 * self.contact_params.margin, length(aside));
+        if far <= half { d } else { d - aside * (1.0 - half / far) }
     }
 }
+
+/// From so many contacts on something is held from several sides; see `shaders/settle.wgsl`.
+const CROWD: i32 = 4;
 
 /// The places of a pair at which there are particles of its own.
 fn members(kind: PairKind) -> impl Iterator<Item = usize> {

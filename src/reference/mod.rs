@@ -222,7 +222,7 @@ impl Reference {
             Pass::Bounce => particles.for_each(|i| self.bounce(i)),
             Pass::Arrive => self.arrive(),
             Pass::ColliderForces => (0..self.colliders.len()).for_each(|index| self.collider_force(index)),
-            Pass::ClearCrossings => {}
+            Pass::Sort(_) | Pass::ClearCrossings => {}
             Pass::FindCrossings => self.find_crossings(),
             Pass::Finish => {
                 particles.for_each(|i| self.velocities[i] = self.displacements[i] / self.params.h);

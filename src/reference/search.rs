@@ -34,9 +34,17 @@ impl Watched {
         self.pace * now.wrapping_sub(self.searched) as f32
     }
 
-    fn here(&self, now: u32) -> Vec3 {
+    pub fn here(&self, now: u32) -> Vec3 {
         self.place + self.way(now)
     }
+}
+
+/// From a place to the nearest point of a segment.
+pub(super) fn from_segment([start, end]: [Vec3; 2], place: Vec3) -> Vec3 {
+    let along = end - start;
+    let square = dot(along, along);
+    let share = if square > 0.0 { dot(place - start, along) / square } else { 0.0 };
+    (start + along * share.clamp(0.0, 1.0)) - place
 }
 
 /// 1/(2√3): see `shaders/watch.wgsl`.
@@ -221,15 +229,16 @@ impl Reference {
         wide.map(|(particles, ..)| self.excess(particles)).fold(0.0, f32::max)
     }
 
-    /// The largest speed and excess of triangles of level 0 by cell of the coarse grid.
+    /// The largest speed of triangles, and excess of these and edges, of level 0 by cell of the coarse grid.
     fn speeds(&self) -> HashMap<[i32; 3], [f32; 2]> {
         let scale = self.coarse_scale();
         let mut speeds: HashMap<_, [f32; 2]> = HashMap::new();
         for (particles, of, center, square) in self.sized() {
-            if of == 2 && self.contact_params.size_level(square, of) == 0 {
+            if of > 0 && self.contact_params.size_level(square, of) == 0 {
                 let cell = coarse_at(center, scale, self.contact_params.coarse);
                 let largest = speeds.entry(cell).or_default();
-                *largest = [largest[0].max(self.speed(particles)), largest[1].max(self.excess(particles))];
+                let speed = if of == 2 { self.speed(particles) } else { 0.0 };
+                *largest = [largest[0].max(speed), largest[1].max(self.excess(particles))];
             }
         }
         speeds
@@ -411,7 +420,12 @@ impl Reference {
         let turn = if is_way { 0.5 * length(d[1] - d[0]) } else { 0.0 };
         let half = there[1] - center;
         let way_half = if is_way { length(half) } else { 0.0 };
-        let excess = if of == 0 { excess_near } else { 0.0 };
+        // A particle finds triangles, and a fast edge others, which may not be where they are pulled to.
+        let excess = match (is_fast, of) {
+            (true, _) => excess_near.max(self.speed_near(start)[1]),
+            (false, 0) => excess_near,
+            (false, _) => 0.0,
+        };
         let horizon = contacts.horizon;
         // A speed may be infinite, or none at all.
         let way = |nearer: f32| if horizon == 0 { 0.0 } else { horizon as f32 * nearer };
@@ -438,7 +452,7 @@ impl Reference {
         }
     }
 
-    /// The largest speed and excess of the triangles near a place.
+    /// The largest speed of the triangles near a place, and excess of these and edges.
     fn speed_near(&self, place: Vec3) -> [f32; 2] {
         let cell = coarse_at(place, self.coarse_scale(), self.contact_params.coarse);
         let speeds = around(cell, self.contact_params.coarse).filter_map(|cell| self.contacts.speeds.get(&cell));
@@ -491,12 +505,8 @@ impl Reference {
     /// The pair of two elements, if they may meet before the next search.
     fn pair(&self, query: &Element, other: &Element, near: f32) -> Option<[u32; 4]> {
         let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
-        // To the nearest point of its segment.
         let [start, end] = query.segment;
-        let along = end - start;
-        let square = dot(along, along);
-        let share = if square > 0.0 { dot(other.center - start, along) / square } else { 0.0 };
-        let apart = (start + along * share.clamp(0.0, 1.0)) - other.center;
+        let apart = from_segment(query.segment, other.center);
         if dot(apart, apart) >= near * near {
             return None;
         }
@@ -647,8 +657,7 @@ mod tests {
                 let everywhere = Element { reach: f32::INFINITY, wide_reach: f32::INFINITY, ..*query };
                 for other in &elements[player.contact_params.insert_first as usize..] {
                     let is_partner = player.partners(query.index, query.of).contains(&Some(other.of));
-                    // Of two that are fast, the one that looks may miss the other: it looks where the other is, not where that was.
-                    if !is_partner || query.level > other.level || query.is_fast && other.is_fast {
+                    if !is_partner || query.level > other.level {
                         continue;
                     }
                     if let Some(pair) = player.pair(&everywhere, other, f32::INFINITY) {
