@@ -153,7 +153,8 @@ fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
     while levels != 0u {
         let other_level = firstTrailingBit(levels);
         levels &= levels - 1u;
-        let reach = own + radius_in_level(other_level, contact_params.level_sizes[kind], largest);
+        // A little more, as all of it is rounded.
+        let reach = own + radius_in_level(other_level, contact_params.level_sizes[kind], largest) + 1e-6 * length(middle);
         looked = look_around(query, kind, other_level, 1.001 * reach, looked);
     }
     if looked > MOST_OTHERS {

@@ -37,8 +37,8 @@ fn holds() -> bool {
 // The coarse grid lies behind the fine one, COARSE_WORDS words a cell.
 // Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the sign turned over, so that they are in order; 6: for how many
 // substeps they need not look again.
-// Of surfaces, of elements of level 0, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how far they, and edges,
-// travel in this one beyond half the margin; 1, 3: the same with the cells around it; 6, 7: how far the centers of edges, of triangles in it are
+// Of surfaces, of elements of level 0, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how far what may be in it
+// travels in this one beyond half the margin; 1, 3: the same with the cells around it; 6, 7: how far the centers of edges, of triangles in it are
 // from their particles, at most; 8, 9: the same with the cells around it. Of those of further levels that come into it, 4, 5: a bit for each level
 // of edges, of triangles; 10: how far they travel in this substep beyond half the margin; 11, 12, 13: the same with the cells around it.
 fn coarse(cell: u32) -> u32 {

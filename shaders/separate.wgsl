@@ -37,7 +37,7 @@ fn separate(@builtin(global_invocation_id) id: vec3u) {
     }
     for (var k = 0u; k < members; k++) {
         w[k] = positions[particles[k]].w;
-        let n = f32(atomicLoad(&corrections[4u * particles[k] + 3u]));
+        let n = f32(contacts_of(atomicLoad(&corrections[4u * particles[k] + 3u])));
         let b = weights[k];
         weight = opaque1(weight, params.zero)
             + opaque1(opaque1(w[k] * n, params.zero) * opaque1(b * b, params.zero), params.zero);

@@ -10,9 +10,6 @@
 @group(0) @binding(5) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
 
-// From so many contacts on something is held from several sides.
-const CROWD = 4;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
@@ -24,26 +21,28 @@ fn settle(@builtin(global_invocation_id) id: vec3u) {
         corrections[i] = vec4i(0, 0, 0, sum.w);
         let correction = opaque(vec3f(sum.xyz) * contact_params.quantum, params.zero);
         var d = opaque(displacements[i].xyz + correction, params.zero);
-        if !ONLY_PARTICLES && sum.w >= CROWD {
+        if !ONLY_PARTICLES && sum.w >= WAS_CUT {
             d = within_reach(i, d);
         }
         displacements[i] = vec4f(d, 0.0);
     }
 }
 
-// What is held from several sides is not to be shot out from between them, to where the list of pairs does not reach: it stays beside the way that
-// it was taken to go, by no more than half the margin.
+// What could not be parted in the substep before is stuck, and is not to be shot out to where the list of pairs does not reach: it stays beside the way
+// that the list reckons with, by no more than half the margin.
 fn within_reach(i: u32, d: vec3f) -> vec3f {
     let own = watched[i];
     // The substep counts already.
     let since = contact_status.now - 1u - contact_status.searched;
     let way = opaque(pace_of(own, contact_params.quantum) * f32(since), params.zero);
     let end = opaque(opaque(own.place - positions[i].xyz, params.zero) + way, params.zero);
-    let aside = -from_segment(array(contact_status.drift, end), d, params.zero);
+    let start = opaque(end - opaque(own.displacement - contact_status.drift, params.zero), params.zero);
+    let aside = -from_segment(array(start, end), d, params.zero);
     let half = 0.5 * contact_params.margin;
     let far = length(aside);
     if far <= half {
         return d;
     }
+    atomicAdd(&contact_status.truncated, 1u);
     return d - opaque(aside * opaque1(1.0 - half / far, params.zero), params.zero);
 }

@@ -300,7 +300,8 @@ impl Plan {
         if settings.body_damping > 0.0 && !cooked.bodies.is_empty() {
             plan.end.push(Pass::BodyDamping);
         }
-        if apart {
+        let [.., triangle_first, end] = cooked.contacting.firsts;
+        if apart && triangle_first < end {
             plan.end.extend(SearchPass::SORT.map(Pass::Sort));
             plan.end.extend([Pass::ClearCrossings, Pass::FindCrossings]);
         }

@@ -1011,13 +1011,15 @@ fn a_shot_through_thousands_of_cells_is_not_lost_unseen() {
     check_shots(&[(400.0, [-1.0, 1.0, 1.0])]);
 }
 
-/// "So no pair that could meet within a substep is left out": nor where both are fast, each another way, or all drift.
+/// "So no pair that could meet within a substep is left out": nor where both are fast, each another way, or all drift, or, between surfaces, do not, as
+/// something is held.
 #[test]
 fn two_that_are_fast_hit() {
     let gpu = common::gpu();
     let mut faults = Vec::new();
-    for (what, other) in
-        [("across", [0.0, 100.0, 0.0]), ("head-on", [-100.0, 0.0, 0.0]), ("at rest, as they drift", [0.0; 3])]
+    let ways = [("across", [0.0, 100.0, 0.0]), ("head-on", [-100.0, 0.0, 0.0]), ("at rest, as they drift", [0.0; 3])];
+    for (own, (what, other)) in
+        [SelfCollision::default(), SelfCollision::surfaces()].into_iter().flat_map(|own| ways.map(|way| (own, way)))
     {
         let mut scene = Scene::new();
         // The two reach the middle together, at half a substep.
@@ -1025,7 +1027,11 @@ fn two_that_are_fast_hit() {
         let first = particle(&mut scene, other.map(|v| -v * time), other, ContactMaterialId::default());
         let place = [-100.0 * time, 0.0, 0.0];
         particle(&mut scene, place, [100.0, 0.0, 0.0], ContactMaterialId::default());
-        let settings = Settings { self_collision: Some(SelfCollision::default()), ..weightless() };
+        if own == SelfCollision::surfaces() {
+            let held = particle(&mut scene, [0.0, 0.0, 10.0], [0.0; 3], ContactMaterialId::default());
+            scene.pin(held).unwrap();
+        }
+        let settings = Settings { self_collision: Some(own), ..weightless() };
         for mut player in both(&gpu, &scene, settings) {
             player.step(3);
             let (v, lost) = (player.velocities()[first as usize], player.report().lost);
@@ -1036,6 +1042,29 @@ fn two_that_are_fast_hit() {
         }
     }
     common::cases::assert_no_faults(faults);
+}
+
+/// A free sheet hits another that is at rest, and moves it, whatever is held elsewhere: momentum is not lost where nothing is stuck.
+#[test]
+fn a_sheet_that_is_hit_by_another_takes_over_its_momentum() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let first = sheet(&mut scene, [0.0; 3], LEVEL, 9, 0.2);
+    let second = sheet(&mut scene, [0.003, 0.01, 0.004], LEVEL, 9, 0.2);
+    for index in second.clone() {
+        scene.set_velocity(index, [0.0, -12.0, 0.0]).unwrap();
+    }
+    let held = particle(&mut scene, [0.0, 0.0, 10.0], [0.0; 3], ContactMaterialId::default());
+    scene.pin(held).unwrap();
+    let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..weightless() };
+    for mut player in both(&gpu, &scene, settings) {
+        player.step(1);
+        let velocities = player.velocities();
+        let [lower, upper] = [&first, &second].map(|particles| mean(&velocities, particles.clone())[1]);
+        let name = player.name();
+        assert!(lower < -4.0 && upper > -8.5, "{name}: the sheets move at {lower} and {upper} m/s");
+        assert!((lower + upper + 12.0).abs() < 0.3, "{name}: {lower} + {upper} m/s of 12 m/s are left");
+    }
 }
 
 /// Three sheets above the ground, each a little aside.

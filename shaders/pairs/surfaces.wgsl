@@ -55,14 +55,14 @@ fn element(particles: vec3u, arity: u32, level: u32) -> Element {
         turn = 0.5 * length(opaque(d[1] - d[0], params.zero));
         half = length(opaque(there[1] - end, params.zero));
     }
-    // A particle finds triangles, and a fast edge others, which may not be where they are pulled to.
-    var excess = select(0.0, bitcast<f32>(cells[word + 3u]), arity == 0u || moves_fast);
-    if moves_fast {
-        excess = max(excess, bitcast<f32>(cells[coarse_word(start) + 3u]));
-    }
-    let reach = reach_among(speed + others) + (turn + excess);
     // Others of further levels it finds, however fast they are.
     var wide_excess = bitcast<f32>(atomicLoad(&contact_status.wide_excess));
+    // A particle finds triangles, and what is fast others, which may not be where they are pulled to.
+    var excess = select(0.0, bitcast<f32>(cells[word + 3u]), arity == 0u || moves_fast);
+    if moves_fast {
+        excess = select(max(excess, bitcast<f32>(cells[coarse_word(start) + 3u])), wide_excess, level > 0u);
+    }
+    let reach = reach_among(speed + others) + (turn + excess);
     if !moves_fast && level == 0u {
         wide_excess = bitcast<f32>(cells[word + 13u]);
     }

@@ -97,18 +97,17 @@ struct ContactStatus {
     // How far the center of an edge, of a triangle is from its particles, at most (bits of positive f32).
     edge_radius: atomic<u32>,
     triangle_radius: atomic<u32>,
-    // The same at the end of the last step.
+    // The same of edges at the end of the last step; of triangles, and the levels of which there are any, below.
     end_edge_radius: atomic<u32>,
     // 1 where pairs found no room: then the next search is for all.
     overfull: u32,
     // Of surfaces, the substep of the last search.
     searched: u32,
     end_triangle_radius: atomic<u32>,
-    // A bit for each level above 0 of which there are any: of edges, and LEVELS bits higher of triangles.
+    // At the last search, a bit for each level above 0 of which there are any: of edges, and LEVELS bits higher of triangles.
     levels: atomic<u32>,
     // How far beyond half the margin elements of these levels travel in the substep of the search, at most (bits of a positive f32).
     wide_excess: atomic<u32>,
-    // The levels of which there were any at the end of the last step.
     end_levels: atomic<u32>,
 }
 

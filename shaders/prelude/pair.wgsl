@@ -235,6 +235,13 @@ fn mark_for_round(round: u32) -> i32 {
     return -i32(round);
 }
 
+// Beside the number of contacts of a particle: that its way was cut in the substep before.
+const WAS_CUT = 0x1000000;
+
+fn contacts_of(word: i32) -> i32 {
+    return word & (WAS_CUT - 1);
+}
+
 // By how much the way e of each particle is to be cut so that the elements of a pair do not pass through each other: 0 where they
 // do not (Chen et al. 2025, Divide and Truncate). The twin is in src/collide/pair.rs.
 fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -> vec4f {

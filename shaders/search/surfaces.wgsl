@@ -152,31 +152,59 @@ fn widen(element: vec4u) {
 }
 
 fn widen_cell(element: vec4u) {
-    if element.w == 0u {
-        return;
-    }
     let own = standing(element);
     let level = level_of_standing(own, element.w);
     if level > 0u {
         announce(element, own.places, level);
         return;
     }
+    let excess = excess_of_element(element);
+    if excess > 0.0 {
+        let cells_near = coarse_box(own.middle - excess, own.middle + excess);
+        for (var k = 0u; k < cells_near.count; k++) {
+            let word = coarse_in(cells_near, k) + 2u;
+            if bitcast<u32>(excess) > atomicLoad(&cells[word]) {
+                atomicMax(&cells[word], bitcast<u32>(excess));
+            }
+        }
+    }
+    if element.w == 0u {
+        return;
+    }
+    let first = coarse(coarse_cell(own.middle));
     let bits = bitcast<u32>(sqrt(own.square));
-    let word = coarse(coarse_cell(own.middle)) + 5u + element.w;
+    let word = first + 5u + element.w;
     if bits > atomicLoad(&cells[word]) {
         atomicMax(&cells[word], bits);
     }
-    let first = coarse(coarse_cell(own.middle));
     if element.w == 2u {
         let speed = bitcast<u32>(speed_of_element(element));
         if speed > atomicLoad(&cells[first]) {
             atomicMax(&cells[first], speed);
         }
     }
-    let excess = bitcast<u32>(excess_of_element(element));
-    if excess > atomicLoad(&cells[first + 2u]) {
-        atomicMax(&cells[first + 2u], excess);
-    }
+}
+
+// The coarse cells that a box comes into.
+struct CoarseBox {
+    low: vec3u,
+    across: vec3u,
+    count: u32,
+}
+
+fn coarse_box(least: vec3f, most: vec3f) -> CoarseBox {
+    let low = cell_at(least, coarse_scale());
+    let high = cell_at(most, coarse_scale());
+    // What is larger than the grid meets itself again.
+    let across = min(vec3u(high - low) + 1u, vec3u(contact_params.coarse));
+    return CoarseBox(bitcast<vec3u>(low), across, across.x * across.y * across.z);
+}
+
+// The words of the k-th of them.
+fn coarse_in(box: CoarseBox, k: u32) -> u32 {
+    let offset = vec3u(k % box.across.x, (k / box.across.x) % box.across.y, k / (box.across.x * box.across.y));
+    let cell = (box.low + offset) & vec3u(contact_params.coarse - 1u);
+    return coarse(coarse_index(cell, contact_params.coarse));
 }
 
 // An edge or a triangle of a level above 0 is made known to the coarse cells that it comes into. Read first: most widen nothing.
@@ -192,15 +220,9 @@ fn announce(element: vec4u, places: array<vec3f, 3>, level: u32) {
     }
     let least = min(min(places[0], places[1]), places[2]);
     let most = max(max(places[0], places[1]), places[2]);
-    let low = cell_at(least - excess, coarse_scale());
-    let high = cell_at(most + excess, coarse_scale());
-    let count = contact_params.coarse;
-    // What is larger than the grid meets itself again.
-    let across = min(vec3u(high - low) + 1u, vec3u(count));
-    for (var k = 0u; k < across.x * across.y * across.z; k++) {
-        let offset = vec3u(k % across.x, (k / across.x) % across.y, k / (across.x * across.y));
-        let cell = (bitcast<vec3u>(low) + offset) & vec3u(count - 1u);
-        let first = coarse(coarse_index(cell, count));
+    let cells_near = coarse_box(least - excess, most + excess);
+    for (var k = 0u; k < cells_near.count; k++) {
+        let first = coarse_in(cells_near, k);
         let word = first + 3u + element.w;
         if (atomicLoad(&cells[word]) & (1u << level)) == 0u {
             atomicOr(&cells[word], 1u << level);

@@ -28,10 +28,10 @@ pub struct ContactReport {
     pub deepest: f32,
     /// Searches.
     pub searches: u32,
-    /// How often the way of a particle was cut, as it would have passed through something after all corrections. Only between
-    /// surfaces.
+    /// How often the way of a particle was cut, as it would have passed through something after all corrections, or would have left, from
+    /// where it was stuck, to where nothing was sought. Only between surfaces.
     pub truncated: u32,
-    /// Edges that passed through triangles at the end of the last step, as far as a search in rounded arithmetic sees them: what has been
-    /// pushed far aside by its last substep may be seen a step later. They are being parted. Only between surfaces.
+    /// Edges that passed through triangles at the end of the last step, as far as rounded arithmetic sees them. They are being parted. Only
+    /// between surfaces.
     pub crossings: u32,
 }

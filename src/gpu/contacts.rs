@@ -539,6 +539,9 @@ impl Contacts {
             Pass::FindCrossings => {
                 Some((pairing.find_crossings.as_ref()?, Size::Threads(figures.insert_end - figures.alone_end)))
             }
+            Pass::Sort(SearchPass::Clear) => {
+                Some((pairing.sort.first()?, Size::Threads(figures.tables * figures.table_size / BLOCK)))
+            }
             Pass::Sort(part) => {
                 let place = SearchPass::SORT.iter().position(|&other| other == part)?;
                 Some((pairing.sort.get(place)?, pairing.size_of(part, controls, figures)))

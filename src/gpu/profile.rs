@@ -74,7 +74,8 @@ impl Solver {
     }
 }
 
-/// What a pass is called in profiles: what its pipeline is called, with the kind of its constraints where it has one.
+/// What a pass is called in profiles: what its pipeline is called, with the kind of its constraints where it has one; the sort for crossings
+/// has one name.
 pub fn pass_name(pass: &Pass) -> String {
     let of_kind = |what: &str, kind: usize| format!("{what}_{}", KINDS[kind].name);
     let name = match *pass {

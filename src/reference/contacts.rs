@@ -21,7 +21,7 @@ pub(super) struct Contacts {
     /// The same, of those of level 0, by type and cell of the coarse grid.
     pub sizes: HashMap<(u32, [i32; 3]), f32>,
     /// How far most go in a substep, at most, and how far any goes, against the drift \[m\]; of triangles of level 0 by cell of the coarse
-    /// grid, and how far they travel in this one beyond half the margin.
+    /// grid, and how far what may be in it travels in this one beyond half the margin.
     pub slow: f32,
     pub fastest: f32,
     pub speeds: HashMap<[i32; 3], [f32; 2]>,
@@ -39,7 +39,7 @@ pub(super) struct Contacts {
     pub pairs: Vec<[u32; 4]>,
     /// Those that meet, as pairs lie in the list.
     pub active: Vec<([u32; 4], Contact)>,
-    /// By particle: the sum of its corrections in quanta, and how many contacts it has.
+    /// By particle: the sum of its corrections in quanta, and how many contacts it has; see [`WAS_CUT`].
     pub corrections: Vec<[i32; 4]>,
     pub searches: u32,
     pub most_pairs: u32,
@@ -134,7 +134,8 @@ impl Reference {
             let mut weight = 0.0;
             for k in members(kind) {
                 let b = contact.weights[k];
-                weight += (w[k] * self.contacts.corrections[particles[k] as usize][3] as f32) * (b * b);
+                weight +=
+                    (w[k] * (self.contacts.corrections[particles[k] as usize][3] & (WAS_CUT - 1)) as f32) * (b * b);
             }
             if !(depth > 0.0 && weight > 0.0) {
                 continue;
@@ -183,9 +184,11 @@ impl Reference {
     }
 
     pub(super) fn truncate(&mut self, i: usize) {
-        let [cut, ..] = &mut self.contacts.corrections[i];
+        let [cut, .., count] = &mut self.contacts.corrections[i];
         let cut = f32::from_bits(std::mem::take(cut) as u32);
         if cut > 0.0 {
+            // No number of contacts.
+            *count = -1;
             let drift = self.contacts.drift;
             self.displacements[i] = drift + (self.displacements[i] - drift) * (1.0 - cut);
             self.contacts.truncated += 1;
@@ -195,30 +198,36 @@ impl Reference {
 
     pub(super) fn settle(&mut self, i: usize) {
         let [x, y, z, count] = &mut self.contacts.corrections[i];
-        let is_crowded = self.contact_params.level != 1 && *count >= CROWD;
+        let was_cut = self.contact_params.level != 1 && *count >= WAS_CUT;
         let sum = Vec3::new(*x as f32, *y as f32, *z as f32);
         [*x, *y, *z] = [0; 3];
         if sum == Vec3::ZERO {
             return;
         }
         let d = self.displacements[i] + sum * self.contact_params.quantum;
-        self.displacements[i] = if is_crowded { self.within_reach(i, d) } else { d };
+        self.displacements[i] = if was_cut { self.within_reach(i, d) } else { d };
     }
 
-    /// What is held from several sides is not to be shot out from between them, to where the list of pairs does not reach: it stays beside the
-    /// way that it was taken to go, by no more than half the margin.
-    fn within_reach(&self, i: usize, d: Vec3) -> Vec3 {
-        let contacts = &self.contacts;
+    /// What could not be parted in the substep before is stuck, and is not to be shot out to where the list of pairs does not reach: it stays beside
+    /// the way that the list reckons with, by no more than half the margin.
+    fn within_reach(&mut self, i: usize, d: Vec3) -> Vec3 {
+        let contacts = &mut self.contacts;
+        let own = &contacts.watched[i];
         // The substep counts already.
-        let end = contacts.watched[i].here(contacts.now.wrapping_sub(1)) - self.positions[i];
-        let aside = -from_segment([contacts.drift, end], d);
+        let end = (own.place - self.positions[i]) + own.way(contacts.now.wrapping_sub(1));
+        let start = end - (own.displacement - contacts.drift);
+        let aside = -from_segment([start, end], d);
         let (half, far) = (0.5 * self.contact_params.margin, length(aside));
-        if far <= half { d } else { d - aside * (1.0 - half / far) }
+        if far <= half {
+            return d;
+        }
+        contacts.truncated += 1;
+        d - aside * (1.0 - half / far)
     }
 }
 
-/// From so many contacts on something is held from several sides; see `shaders/settle.wgsl`.
-const CROWD: i32 = 4;
+/// Beside the number of contacts of a particle: that its way was cut in the substep before.
+pub(super) const WAS_CUT: i32 = 0x100_0000;
 
 /// The places of a pair at which there are particles of its own.
 fn members(kind: PairKind) -> impl Iterator<Item = usize> {

@@ -1,7 +1,7 @@
 //! Who may touch whom: the passes watch and search.
 
 use super::Reference;
-use super::contacts::Contacts;
+use super::contacts::{Contacts, WAS_CUT};
 use crate::collide::pair::{PairKind, approach, closest, pack};
 use crate::collide::{PACES, UNTOUCHABLE, center};
 use crate::xpbd::{dot, length};
@@ -21,8 +21,8 @@ pub(super) enum Staleness {
 /// and how far it is taken to go in each substep.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Watched {
-    place: Vec3,
-    displacement: Vec3,
+    pub place: Vec3,
+    pub displacement: Vec3,
     searched: u32,
     horizon: u32,
     pace: Vec3,
@@ -30,11 +30,11 @@ pub(super) struct Watched {
 
 impl Watched {
     /// How far it has gone since, and where it is, if it has gone on so.
-    fn way(&self, now: u32) -> Vec3 {
+    pub fn way(&self, now: u32) -> Vec3 {
         self.pace * now.wrapping_sub(self.searched) as f32
     }
 
-    pub fn here(&self, now: u32) -> Vec3 {
+    fn here(&self, now: u32) -> Vec3 {
         self.place + self.way(now)
     }
 }
@@ -95,7 +95,8 @@ struct Grid {
 
 impl Reference {
     pub(super) fn watch(&mut self, i: usize) {
-        self.contacts.corrections[i] = [0; 4];
+        let was_cut = self.contacts.corrections[i][3] < 0;
+        self.contacts.corrections[i] = [0, 0, 0, if was_cut { WAS_CUT } else { 0 }];
         let params = &self.contact_params;
         if self.controls.cooked.contacting.material(i as u32) == UNTOUCHABLE {
             return;
@@ -229,16 +230,34 @@ impl Reference {
         wide.map(|(particles, ..)| self.excess(particles)).fold(0.0, f32::max)
     }
 
-    /// The largest speed of triangles, and excess of these and edges, of level 0 by cell of the coarse grid.
+    /// Of level 0 by cell of the coarse grid the largest speed of triangles, and excess of all that may be in it.
     fn speeds(&self) -> HashMap<[i32; 3], [f32; 2]> {
         let scale = self.coarse_scale();
         let mut speeds: HashMap<_, [f32; 2]> = HashMap::new();
         for (particles, of, center, square) in self.sized() {
-            if of > 0 && self.contact_params.size_level(square, of) == 0 {
-                let cell = coarse_at(center, scale, self.contact_params.coarse);
-                let largest = speeds.entry(cell).or_default();
-                let speed = if of == 2 { self.speed(particles) } else { 0.0 };
-                *largest = [largest[0].max(speed), largest[1].max(self.excess(particles))];
+            if self.contact_params.size_level(square, of) > 0 {
+                continue;
+            }
+            let mut widen = |place: Vec3, which: usize, by: f32| {
+                let largest = speeds.entry(coarse_at(place, scale, self.contact_params.coarse)).or_default();
+                largest[which] = largest[which].max(by);
+            };
+            if of == 2 {
+                widen(center, 0, self.speed(particles));
+            }
+            let excess = self.excess(particles);
+            if excess > 0.0 {
+                let [low, high] = [center - excess, center + excess].map(|corner| cell_at(corner, scale));
+                // What is larger than the grid meets itself again.
+                let last =
+                    |axis: usize| high[axis].min(low[axis].saturating_add(self.contact_params.coarse as i32 - 1));
+                for z in low[2]..=last(2) {
+                    for y in low[1]..=last(1) {
+                        for x in low[0]..=last(0) {
+                            widen((Vec3::new(x as f32, y as f32, z as f32) + 0.5) / scale, 1, excess);
+                        }
+                    }
+                }
             }
         }
         speeds
@@ -420,8 +439,10 @@ impl Reference {
         let turn = if is_way { 0.5 * length(d[1] - d[0]) } else { 0.0 };
         let half = there[1] - center;
         let way_half = if is_way { length(half) } else { 0.0 };
-        // A particle finds triangles, and a fast edge others, which may not be where they are pulled to.
+        let level = self.contact_params.size_level(square_size(there, center), of);
+        // A particle finds triangles, and what is fast others, which may not be where they are pulled to.
         let excess = match (is_fast, of) {
+            (true, _) if level > 0 => contacts.wide_excess,
             (true, _) => excess_near.max(self.speed_near(start)[1]),
             (false, 0) => excess_near,
             (false, _) => 0.0,
@@ -433,7 +454,6 @@ impl Reference {
         // Others of further levels it finds, however fast they are.
         let far = self.contact_params.reach + way(speed + contacts.fastest);
         let wide_reach = far + (turn + contacts.wide_excess);
-        let level = self.contact_params.size_level(square_size(there, center), of);
         let looks = true;
         Element {
             index,
