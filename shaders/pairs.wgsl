@@ -2,7 +2,8 @@
 // only the time of impact can tell. The twin is `search` in src/reference/search.rs. Where elements are, and how they move, stands in
 // pairs/surfaces.wgsl, and where nothing but particles touches, in pairs/particles.wgsl.
 // Three passes, by the kind of pair. One thread an element that looks for others, in the cells around it, or around its way where it is
-// fast: in the grid of its own level, and in those of further ones of which any are near. Reads the sorted elements. Writes pairs, in any order: what follows adds up whole numbers.
+// fast: in the grid of its own level, and in those of further ones of which any are near. Reads the sorted elements. Writes pairs, in any order: what
+// follows adds up whole numbers.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;

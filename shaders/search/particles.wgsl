@@ -3,7 +3,8 @@
 //
 // search_clear: one thread a block of the grid, or a row of the coarse grid. Empties the block; and which coarse cells are near one that is
 //   worn.
-// search_gather: one thread 16 particles, so that few of them wait for the ends of the lists. Takes note of where it is to be, if it is to look, and lists what is near those that are.
+// search_gather: one thread 16 particles, so that few of them wait for the ends of the lists. Takes note of where it is to be,
+//   if it is to look, and lists what is near those that are.
 // search_count: one thread a particle that is near. Counts it in its cell, and widens the bounds of the displacements in its cell of the
 //   coarse grid.
 // search_horizon: one thread a row of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is

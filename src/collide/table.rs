@@ -26,6 +26,9 @@ pub(crate) const PACES: u32 = 64;
 /// Into how many levels elements fall by their size, each with a grid of its own; `shaders/prelude/contacts.wgsl` has it too.
 pub(crate) const LEVELS: usize = 8;
 
+/// Beside the number of contacts of a particle: that its way was cut in the substep before.
+pub(crate) const WAS_CUT: i32 = 0x100_0000;
+
 /// How far things go in a substep is kept in so many quanta, which are a 1024th of the thickness.
 const PACE_QUANTUM: f32 = 16384.0;
 
@@ -440,6 +443,7 @@ mod tests {
         let particles = include_str!("../../shaders/search/particles.wgsl");
         let surfaces = include_str!("../../shaders/search/surfaces.wgsl");
         let patch = include_str!("../../shaders/project_patch.wgsl");
+        let pair = include_str!("../../shaders/prelude/pair.wgsl");
         for (text, line) in [
             (shared, format!("const COARSE_WORDS = {COARSE_WORDS}u;")),
             (shared, format!("const LEVELS = {LEVELS}u;")),
@@ -448,6 +452,7 @@ mod tests {
             (search, format!("const BLOCK = {BLOCK}u;")),
             (particles, format!("const SHARE = {SHARE}u;")),
             (surfaces, format!("const PACES = {PACES}u;")),
+            (pair, format!("const WAS_CUT = {WAS_CUT:#x};")),
             (patch, format!("const HEAD = {}u;", crate::patches::HEAD)),
         ] {
             assert!(text.lines().any(|own| own == line), "{line}");

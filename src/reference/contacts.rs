@@ -2,8 +2,8 @@
 
 use super::Reference;
 use super::search::{Staleness, Watched, from_segment};
-use crate::collide::ContactReport;
 use crate::collide::pair::{Contact, PairKind, closest, cuts, meet, unpack, weighted};
+use crate::collide::{ContactReport, WAS_CUT};
 use crate::plan::ROUNDS;
 use crate::xpbd::{dot, length};
 use glam::Vec3;
@@ -225,9 +225,6 @@ impl Reference {
         d - aside * (1.0 - half / far)
     }
 }
-
-/// Beside the number of contacts of a particle: that its way was cut in the substep before.
-pub(super) const WAS_CUT: i32 = 0x100_0000;
 
 /// The places of a pair at which there are particles of its own.
 fn members(kind: PairKind) -> impl Iterator<Item = usize> {

@@ -1,9 +1,9 @@
 //! Who may touch whom: the passes watch and search.
 
 use super::Reference;
-use super::contacts::{Contacts, WAS_CUT};
+use super::contacts::Contacts;
 use crate::collide::pair::{PairKind, approach, closest, pack};
-use crate::collide::{PACES, UNTOUCHABLE, center};
+use crate::collide::{PACES, UNTOUCHABLE, WAS_CUT, center};
 use crate::xpbd::{dot, length};
 use glam::Vec3;
 use std::collections::{BTreeSet, HashMap};
@@ -538,7 +538,8 @@ impl Reference {
             }
         }
         if query.of == other.of && query.level == other.level {
-            // Each pair once, but those of further levels, which do not look for it: the only one that looks, or the fast one, finds the other, else the one that is higher up in z.
+            // Each pair once, but those of further levels, which do not look for it: the only one that looks, or the fast one, finds the
+            // other, else the one that is higher up in z.
             let higher = (other.center.z, query.particles) < (query.center.z, other.particles);
             let found = if query.is_fast == other.is_fast { higher } else { query.is_fast };
             if other.looks && !found {
