@@ -152,6 +152,10 @@ fn widen(element: vec4u) {
 }
 
 fn widen_cell(element: vec4u) {
+    // A shot that stands alone looks for all others itself, and not as far around its way as that is long.
+    if element.w == 0u {
+        return;
+    }
     let own = standing(element);
     let level = level_of_standing(own, element.w);
     if level > 0u {
@@ -167,9 +171,6 @@ fn widen_cell(element: vec4u) {
                 atomicMax(&cells[word], bitcast<u32>(excess));
             }
         }
-    }
-    if element.w == 0u {
-        return;
     }
     let first = coarse(coarse_cell(own.middle));
     let bits = bitcast<u32>(sqrt(own.square));

@@ -235,7 +235,8 @@ impl Reference {
         let scale = self.coarse_scale();
         let mut speeds: HashMap<_, [f32; 2]> = HashMap::new();
         for (particles, of, center, square) in self.sized() {
-            if self.contact_params.size_level(square, of) > 0 {
+            // A shot that stands alone looks for all others itself, and not as far around its way as that is long.
+            if of == 0 || self.contact_params.size_level(square, of) > 0 {
                 continue;
             }
             let mut widen = |place: Vec3, which: usize, by: f32| {
