@@ -6,11 +6,12 @@ mod common;
 
 use common::measure::median;
 use std::fmt::Write as _;
-use supple::gpu::Context;
+use std::time::Instant;
+use supple::gpu::{Context, Timestamps};
 use supple::kinds::KINDS;
 use supple::{
-    Area, Balloon, Bending, ClothGrid, CosineBend, Distance, DistanceLimit, Elasticity, Fabric, Limit, Material, Pass,
-    Scene, Settings, SoftBody, Solver, Sweep,
+    Area, Balloon, Bending, ClothGrid, CosineBend, Distance, DistanceLimit, Elasticity, Execution, Fabric, Limit,
+    Material, Pass, Scene, Settings, SoftBody, Solver, Sweep, wgpu,
 };
 
 /// How often a figure is taken.
@@ -37,7 +38,7 @@ fn run(size: f64, write: bool) -> Result<(), Box<dyn std::error::Error>> {
         let mut colors = 0;
         let mut count = 0;
         for sweep in [Sweep::GaussSeidel, Sweep::Jacobi] {
-            let settings = Settings { sweep, tethers: false, ..Settings::default() };
+            let settings = Settings { sweep, tethers: false, execution: Execution::Colors, ..Settings::default() };
             let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
             let of_kind = |pass: &Pass| match *pass {
                 Pass::Project { kind: of, .. }
@@ -51,7 +52,7 @@ fn run(size: f64, write: bool) -> Result<(), Box<dyn std::error::Error>> {
                 colors = passes.iter().filter(|pass| matches!(pass, Pass::Project { .. })).count();
             }
             count = scene.constraint_count_of(KINDS[kind]);
-            let times = (0..=ROUNDS).map(|_| common::time(&gpu, &mut solver, &passes, 3)).skip(1).collect();
+            let times = (0..=ROUNDS).map(|_| time(&gpu, &mut solver, &passes, 3)).skip(1).collect();
             figures.push(median(times) * 1e6 / count as f64);
         }
         writeln!(table, "| {name} | {count} | {colors} | {:.1} | {:.1} |", figures[0], figures[1])?;
@@ -62,6 +63,22 @@ fn run(size: f64, write: bool) -> Result<(), Box<dyn std::error::Error>> {
         common::write_results("-kinds", &adapter, &text)?;
     }
     Ok(())
+}
+
+/// Milliseconds of the passes, by timestamps where the adapter has them.
+fn time(gpu: &Context, solver: &mut Solver, passes: &[Pass], repeats: usize) -> f64 {
+    let device = &gpu.device;
+    let timestamps = Timestamps::new(device, &gpu.queue, 1).ok();
+    let start = Instant::now();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    let writes = timestamps.as_ref().map(|timestamps| timestamps.writes(0));
+    solver.encode_passes(&mut encoder, (0..repeats).flat_map(|_| passes.iter().copied()), writes);
+    let asked = timestamps.as_ref().map(|timestamps| timestamps.request(&mut encoder));
+    gpu.queue.submit([encoder.finish()]);
+    let waited = device.poll(wgpu::PollType::wait_indefinitely()).is_ok();
+    let wall = start.elapsed().as_secs_f64() * 1e3;
+    let taken = asked.filter(|_| waited).and_then(|mut asked| asked.try_take().ok().flatten());
+    taken.map_or(wall, |intervals| intervals[0].milliseconds()) / repeats as f64
 }
 
 /// A scene for each kind. `size` scales the number of constraints.

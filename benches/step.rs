@@ -1,21 +1,24 @@
-//! Time per stage of the hanging cloth, at 10 000, 100 000 and 1 000 000 particles.
+//! Time of the hanging cloth, whole and by passes, at 10 000, 100 000 and 1 000 000 particles and by each execution.
 //!
 //! `cargo bench` prints the tables and writes them to `benches/results/<adapter>.md`; the README shows them. Sizes can be named:
 //! `cargo bench -- 100 316`. GPU times are by timestamp queries, wall-clock times run from recording to the end of the work.
-//! Each figure is a median; each stage is recorded many times over in one pass.
+//! Each figure is a median.
 
 mod common;
 
 use common::measure::{median, peak_memory_mb};
 use std::fmt::Write as _;
 use std::time::Instant;
-use supple::gpu::Context;
-use supple::{ClothGrid, Pass, Scene, Settings, Solver, wgpu};
+use supple::gpu::{Context, Profile, Timestamps};
+use supple::{ClothGrid, Execution, Scene, Settings, Solver, wgpu};
 
 /// Particles a side.
 const SIZES: [u32; 3] = [100, 316, 1000];
 /// How often a figure is taken.
 const ROUNDS: usize = 7;
+/// How the constraints are spread over the threads.
+const EXECUTIONS: [(&str, Execution); 3] =
+    [("colours", Execution::Colors), ("tiles", Execution::Tiles), ("patches", Execution::Patches)];
 
 fn main() {
     // `cargo bench` adds `--bench`, `cargo test --benches` adds `--test`.
@@ -34,16 +37,17 @@ fn main() {
 
 fn run(sizes: &[u32]) -> Result<(), Box<dyn std::error::Error>> {
     let mut whole = String::from(
-        "| particles | constraints | ms a frame | ns a particle and substep | million projections a second | cooking ms | recording ms | peak memory MB |\n\
-         |---|---|---|---|---|---|---|---|\n",
+        "| particles | constraints | execution | dispatches a substep | ms a frame | ns a particle and substep | million projections a second | cooking ms | recording ms | bytes a particle | peak memory MB |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
-    let mut stages =
-        String::from("| particles | stage | dispatches a substep | ms a substep | share |\n|---|---|---|---|---|\n");
+    let mut stages = String::from("| particles | execution | passes | ms a frame | share |\n|---|---|---|---|---|\n");
     let mut adapter = String::new();
     for &size in sizes {
-        let bench = Bench::new(size)?;
-        adapter = bench.gpu.adapter_name();
-        bench.rows(&mut whole, &mut stages)?;
+        for (name, execution) in EXECUTIONS {
+            let bench = Bench::new(size, execution)?;
+            adapter = bench.gpu.adapter_name();
+            bench.rows(name, &mut whole, &mut stages)?;
+        }
     }
     let text = format!(
         "Adapter: {adapter}. Cloth hung by two corners, two tethers a particle, 20 substeps of one sweep a frame of 1/60 s.\n\n{whole}\n{stages}"
@@ -63,21 +67,27 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(size: u32) -> supple::Result<Self> {
+    fn new(size: u32, execution: Execution) -> supple::Result<Self> {
         let start = Instant::now();
         let mut scene = Scene::new();
         scene.add_cloth_grid(&ClothGrid { columns: size, rows: size, ..ClothGrid::default() })?;
         scene.pin(0)?;
         scene.pin(size - 1)?;
         let scene_ms = start.elapsed().as_secs_f64() * 1e3;
-        let gpu = Context::new(supple::required_limits(&scene))?;
+        let settings = Settings { execution, ..Settings::default() };
+        let gpu = Context::new(supple::required_limits_with(&scene, &settings))?;
         let start = Instant::now();
-        let solver = Solver::new(&gpu.device, &gpu.queue, &scene, Settings::default())?;
+        let solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
         let cook_ms = scene_ms + start.elapsed().as_secs_f64() * 1e3;
         Ok(Self { gpu, scene, solver, cook_ms })
     }
 
-    fn rows(mut self, whole: &mut String, stages: &mut String) -> Result<(), Box<dyn std::error::Error>> {
+    fn rows(
+        mut self,
+        execution: &str,
+        whole: &mut String,
+        stages: &mut String,
+    ) -> Result<(), Box<dyn std::error::Error>> {
         let particles = self.scene.particle_count() as f64;
         let constraints = self.scene.constraint_count() as f64;
         let substeps = f64::from(self.solver.settings().substeps);
@@ -102,27 +112,38 @@ impl Bench {
         let frame = median(frames);
         writeln!(
             whole,
-            "| {particles} | {constraints} | {frame:.1} | {:.1} | {:.1} | {:.0} | {:.2} | {} |",
+            "| {particles} | {constraints} | {execution} | {} | {frame:.1} | {:.1} | {:.1} | {:.0} | {:.2} | {:.0} | {} |",
+            self.solver.plan().dispatches_per_substep(),
             frame * 1e6 / (particles * substeps),
             constraints * substeps / frame / 1e3,
             self.cook_ms,
             median(recording),
+            self.solver.memory_bytes() as f64 / particles,
             peak_memory_mb().map_or("–".into(), |megabytes| format!("{megabytes:.0}")),
         )?;
 
-        let plan = self.solver.plan().clone();
-        let project: Vec<Pass> =
-            plan.substep.iter().copied().filter(|pass| matches!(pass, Pass::Project { .. })).collect();
-        let named = [("project", project), ("tether", vec![Pass::Tether]), ("advance", vec![Pass::Advance])];
-        let repeats = if particles > 5e5 { 1 } else { 20 };
-        let times = named.map(|(name, passes)| {
-            let taken = (0..rounds).map(|_| common::time(&self.gpu, &mut self.solver, &passes, repeats)).collect();
-            (name, passes.len(), median(taken))
-        });
-        let sum: f64 = times.iter().map(|(_, _, time)| time).sum();
-        for (name, count, time) in times {
-            writeln!(stages, "| {particles} | {name} | {count} | {time:.3} | {:.0} % |", time / sum * 100.0)?;
+        if Timestamps::new(&self.gpu.device, &self.gpu.queue, 1).is_err() {
+            // There is nothing to tell the passes apart by.
+            return Ok(());
+        }
+        let profiles = (0..rounds).map(|_| self.profile()).collect::<Result<Vec<_>, _>>()?;
+        let sums: Vec<_> = profiles.iter().flatten().map(Profile::by_name).collect();
+        let taken = |place: usize| median(sums.iter().map(|names| names[place].1).collect());
+        let times: Vec<_> =
+            sums.first().into_iter().flatten().enumerate().map(|(place, (name, _))| (name, taken(place))).collect();
+        let sum: f64 = times.iter().map(|(_, time)| time).sum();
+        for (name, time) in times {
+            writeln!(stages, "| {particles} | {execution} | {name} | {time:.2} | {:.0} % |", time / sum * 100.0)?;
         }
         Ok(())
+    }
+
+    /// A frame by its passes, the same in each.
+    fn profile(&mut self) -> Result<Option<Profile>, Box<dyn std::error::Error>> {
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        let mut asked = self.solver.encode_profiled(&mut encoder, 1)?;
+        self.gpu.queue.submit([encoder.finish()]);
+        self.gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
+        Ok(asked.try_take()?)
     }
 }

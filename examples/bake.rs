@@ -134,8 +134,9 @@ fn main() -> anyhow::Result<()> {
     let (lost, own) = (player.contacts()?.lost, file.settings.self_collision.unwrap_or_default());
     if lost > 0 {
         eprintln!(
-            "warning: {lost} contact(s) were lost for want of room; raise pairs_per_particle of self_collision in the \
-             settings, which is {} and may be 256, or lower its margin",
+            "warning: {lost} contact(s) were lost; where it is for want of room, raise pairs_per_particle of self_collision \
+             in the settings, which is {} and may be 256, or lower its margin; more than 16384 others about an element, or a \
+             way of more than 4096 cells in a substep, are lost in any case",
             own.pairs_per_particle
         );
     }
@@ -241,8 +242,11 @@ struct Line<'a> {
     most_pairs: u32,
     most_contacts: u32,
     lost: u32,
+    lost_touches: u32,
     deepest: f32,
     searches: u32,
+    truncated: u32,
+    crossings: u32,
     colliders: Vec<LineCollider<'a>>,
 }
 
@@ -295,8 +299,11 @@ impl Lines {
             most_pairs: report.most_pairs,
             most_contacts: report.most_contacts,
             lost: report.lost,
+            lost_touches: player.lost_touches()?,
             deepest: report.deepest,
             searches: report.searches,
+            truncated: report.truncated,
+            crossings: report.crossings,
             colliders: forces.into_iter().zip(poses).enumerate().map(collider).collect(),
         };
         let text = serde_json::to_string(&line)?;

@@ -73,8 +73,9 @@ impl Script for Gas {
         solver.set_forces(cloth.particles.start, &vec![[0.0, share, 0.0]; cloth.particles.len()])
     }
 
-    fn observe(&mut self, positions: &[[f32; 3]]) {
+    fn observe(&mut self, positions: &[[f32; 3]]) -> supple::Result<()> {
         self.volume = self.parts.surface.volume(|particle| positions[particle as usize]);
+        Ok(())
     }
 
     fn panel(&mut self, ui: &mut egui::Ui) {

@@ -26,6 +26,7 @@ use anyhow::ensure;
 use clap::Parser;
 use common::camera::Camera;
 use common::colliders::signed_distance;
+use common::contacts;
 use common::{Demo, Figures, Options, Script};
 use glam::{Quat, Vec3};
 use rapier3d::prelude as rigid;
@@ -114,6 +115,7 @@ fn rigid_shape(shape: &Shape) -> ColliderBuilder {
 /// The two worlds, and what goes from one to the other.
 struct Coupling {
     arguments: Arguments,
+    scene: Scene,
     bodies: Vec<(Shape, Pose)>,
     /// Those of supple, in the same order.
     colliders: Vec<ColliderId>,
@@ -250,7 +252,9 @@ impl Script for Coupling {
             ("fastest_body", speeds.fold(0.0, f32::max).into()),
             ("deepest_penetration", deepest),
         ];
-        Ok(figures.map(|(name, value)| (name.into(), json!(value))).into_iter().collect())
+        let mut all = contacts::figures(&self.scene, solver, &positions)?;
+        all.extend(figures.map(|(name, value)| (name.into(), json!(value))));
+        Ok(all)
     }
 }
 
@@ -323,7 +327,7 @@ fn main() -> anyhow::Result<()> {
         scene.add_collider(Collider { material, ..Collider::new(shape, position) })?;
     }
     scene.add_collider(Collider { material, ..Collider::default() })?;
-    let coupling = Coupling { arguments, bodies, colliders, state: State::default() };
+    let coupling = Coupling { arguments, scene: scene.clone(), bodies, colliders, state: State::default() };
     let demo = Demo {
         title: "rapier",
         settings: options.settings(),

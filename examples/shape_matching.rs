@@ -53,7 +53,7 @@ struct Bodies {
 }
 
 impl Script for Bodies {
-    fn observe(&mut self, positions: &[[f32; 3]]) {
+    fn observe(&mut self, positions: &[[f32; 3]]) -> supple::Result<()> {
         for Body { particles, pins, rotation, errors, .. } in &mut self.bodies {
             let range = particles.start as usize..particles.end as usize;
             let [rest, positions] = [&self.rest, positions].map(|points| &points[range.clone()]);
@@ -61,6 +61,7 @@ impl Script for Bodies {
             let now = shape_errors(rest, positions, &self.inverse_masses[range], is_pinned, rotation);
             *errors = [0, 1].map(|part| errors[part].max(now[part]));
         }
+        Ok(())
     }
 
     fn panel(&mut self, ui: &mut egui::Ui) {

@@ -98,11 +98,12 @@ impl Script for Bodies {
         Ok(())
     }
 
-    fn observe(&mut self, positions: &[[f32; 3]]) {
+    fn observe(&mut self, positions: &[[f32; 3]]) -> supple::Result<()> {
         for (_, volume, [least, most]) in &mut self.volumes {
             let ratio = volume.ratio(positions);
             (*least, *most) = (least.min(ratio), most.max(ratio));
         }
+        Ok(())
     }
 
     fn panel(&mut self, ui: &mut egui::Ui) {

@@ -9,8 +9,8 @@ use allocation_counter::AllocationInfo;
 use common::{gpu, hanging_cloth, solver};
 use supple::gpu::{Context, pass_name};
 use supple::{
-    Collider, Instance, Instances, Material, Pass, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver,
-    Wind, wgpu,
+    Collider, Execution, Instance, Instances, Material, Pass, Scene, SelfCollision, SelfCollisionLevel, Settings,
+    Shape, Solver, Wind, wgpu,
 };
 
 /// A pass that does nothing, for calls as supple makes them: one bind group, with a dynamic offset or without.
@@ -100,7 +100,14 @@ fn compare(gpu: &Context, solver: &mut Solver) -> [AllocationInfo; 2] {
     for pass in solver.plan().step(solver.settings().substeps, 0).filter(|pass| *pass != Pass::Targets) {
         let has_offset = matches!(
             pass,
-            Pass::Project { .. } | Pass::Split { .. } | Pass::GatherChunks { .. } | Pass::GatherHubs { .. }
+            Pass::Project { .. }
+                | Pass::Split { .. }
+                | Pass::GatherChunks { .. }
+                | Pass::GatherHubs { .. }
+                | Pass::Tiles { .. }
+                | Pass::Patches { .. }
+                | Pass::Whole
+                | Pass::WholeSweep { .. }
         );
         let name = pass_name(&pass);
         calls.push((name != last, if has_offset { &with_offset } else { &plain }));
@@ -122,6 +129,9 @@ fn a_frame_allocates_no_more_than_wgpu_does() {
     let cases = [
         (scene(), Settings::default()),
         (scene(), Settings { iterations: 3, wind: Some(Wind::default()), ..Settings::default() }),
+        (scene(), Settings { execution: Execution::Tiles, ..Settings::default() }),
+        (scene(), Settings { execution: Execution::Patches, ..Settings::default() }),
+        (scene(), Settings { execution: Execution::Whole, ..Settings::default() }),
         (
             with_contacts,
             Settings { self_collision: Some(SelfCollision { level, ..Default::default() }), ..Default::default() },

@@ -822,6 +822,98 @@ fn what_must_not_touch_falls_through() {
     }
 }
 
+/// Friction is the geometric mean of both unless it is said of the pair.
+#[test]
+fn friction_is_that_of_the_pair() {
+    let gpu = common::gpu();
+    let (mut scene, axes) = (Scene::new(), slope(0.4));
+    let make = |scene: &mut Scene, mu: f32| {
+        let friction = Friction::coulomb(mu);
+        scene.add_contact_material(ContactMaterial { friction, ..ContactMaterial::default() }).unwrap()
+    };
+    let ground = make(&mut scene, 0.8);
+    let plane = Collider::half_space([0.0; 3], axes[2].map(|x| x as f32)).unwrap();
+    scene.add_collider(Collider { material: ground, ..plane }).unwrap();
+    let [smooth, said, rough] = [0.05, 1.0, 1.0].map(|mu| make(&mut scene, mu));
+    scene.set_friction(said, ground, Friction::coulomb(0.1)).unwrap();
+    for (k, material) in [smooth, said, rough].into_iter().enumerate() {
+        particle(&mut scene, combine(axes, [0.0, k as f64, KEEP]), [0.0; 3], material);
+    }
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        player.step(30);
+        for (x, mu) in player.positions().into_iter().zip([Some(0.2), Some(0.1), None]) {
+            let slid = dot(wide(x), axes[0]);
+            let expected = mu.map_or(0.0, |mu| 0.5 * G * (0.4f64.sin() - mu * 0.4f64.cos()) * 0.25);
+            let allowed = 1e-3 + 0.02 * expected;
+            assert!((slid - expected).abs() < allowed, "{}: μ {mu:?}: {slid} of {expected} m", player.name());
+        }
+    }
+}
+
+/// Particles keep the mean of their thicknesses, and those that are in no group of each other's pass.
+#[test]
+fn what_touches_of_two_materials_keeps_their_mean_thickness() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let make = |scene: &mut Scene, thickness, touches| {
+        scene.add_contact_material(ContactMaterial { thickness, touches, ..slippery() }).unwrap()
+    };
+    let [thin, thick, ghost] =
+        [(0.02, 1), (0.04, 1), (0.04, 2)].map(|(thickness, touches)| make(&mut scene, thickness, touches));
+    for (place, material) in [(0.0, thick), (1.0, ghost)] {
+        let below = particle(&mut scene, [place, 0.0, 0.0], [0.0; 3], thin);
+        scene.pin(below).unwrap();
+        particle(&mut scene, [place, 0.1, 0.0], [0.0; 3], material);
+    }
+    let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
+    for mut player in both(&gpu, &scene, settings) {
+        player.step(60);
+        let heights = [1, 3].map(|i| f64::from(player.positions()[i][1]));
+        assert!((heights[0] - 0.03).abs() < 1e-4, "{}: {} m apart", player.name(), heights[0]);
+        assert!(heights[1] < -3.0, "{}: what must not touch is at {} m", player.name(), heights[1]);
+    }
+}
+
+/// A soft block falls on another: they stay apart, and the ground carries both.
+#[test]
+fn soft_bodies_lie_on_each_other() {
+    let gpu = common::gpu();
+    let spacing = 0.05;
+    // As balls they sink into each other's hollows; as surfaces the one that is bent keeps clear of the other everywhere.
+    let levels = [(SelfCollision::default(), spacing, -0.5 * spacing), (SelfCollision::surfaces(), 0.02, 0.0)];
+    for (own, thickness, gap) in levels {
+        let mut scene = Scene::new();
+        let friction = Friction::coulomb(0.5);
+        let material = ContactMaterial { thickness, friction, ..ContactMaterial::default() };
+        let material = scene.add_contact_material(material).unwrap();
+        let ground = scene.add_collider(Collider { material, ..Collider::default() }).unwrap();
+        let axes = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]];
+        // A quarter of a cell aside, so that they do not stand on each other's tips.
+        let blocks = [[0.0, 0.03, 0.0], [0.0125, 0.33, 0.0125]].map(|origin| {
+            let block = block(&mut scene, origin, axes, [0.2; 3], spacing);
+            scene.set_particle_contact(block.clone(), material).unwrap();
+            block
+        });
+        let weight: f64 = scene.inverse_masses().iter().map(|&w| G / f64::from(w)).sum();
+        let settings = Settings { self_collision: Some(own), damping: 2.0, ..Settings::default() };
+        for mut player in both(&gpu, &scene, settings) {
+            player.step(60);
+            let mut carried = 0.0;
+            for _ in 0..10 {
+                player.step(1);
+                carried -= f64::from(player.forces()[ground.index()].force[1]) / 10.0;
+            }
+            let what = format!("{}, {:?}", player.name(), own.level);
+            let x = player.positions();
+            let heights = blocks.clone().map(|block| x[block.start as usize..block.end as usize].iter().map(|x| x[1]));
+            let [top, bottom] = [heights[0].clone().fold(0.0, f32::max), heights[1].clone().fold(9.0, f32::min)];
+            assert!((carried / weight - 1.0).abs() < 0.02, "{what}: {carried} of {weight} N");
+            assert!(bottom > top + gap, "{what}: {bottom} m, and the lower one up to {top} m");
+            assert_eq!(player.report().lost, 0, "{what}");
+        }
+    }
+}
+
 #[test]
 fn colliders_and_materials_change_while_running() {
     let gpu = common::gpu();

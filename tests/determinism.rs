@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{OnGpu, Player, hanging_cloth, is_exact, players, solver, step, wheel};
-use supple::{Material, Scene, Settings, Wind};
+use common::{OnGpu, Player, hanging_cloth, is_exact, players, press, solver, step, wheel};
+use supple::{Collider, Execution, Material, Scene, SelfCollision, Settings, Shape, Wind};
 
 /// FNV-1a over the bits of positions and velocities.
 fn hash(player: &dyn Player) -> u64 {
@@ -23,11 +23,23 @@ fn gusts() -> Wind {
     Wind { velocity: [3.0, 1.0, -5.0], gust: 0.8, ..Wind::default() }
 }
 
-/// What is played: every pass of the plan occurs in one of them.
-fn cases() -> [(&'static str, Scene, Settings); 4] {
+/// What is played: every kind of pass occurs in one of them.
+fn cases() -> [(&'static str, Scene, Settings); 9] {
     let cloth = || hanging_cloth(21, 17).0;
     let base = Settings { substeps: 5, damping: 0.3, ..Settings::default() };
+    // A sheet between two that press it, and a ball in the way of what slips out.
+    let pressed = || {
+        let mut scene = press(0.02, 1);
+        scene.add_collider(Collider::new(Shape::Sphere { radius: 0.2 }, [0.3, -0.15, 0.0])).unwrap();
+        scene
+    };
+    let touching = |own| Settings { self_collision: Some(own), substeps: 2, ..base };
     [
+        ("tiles", cloth(), Settings { execution: Execution::Tiles, ..base }),
+        ("patches", cloth(), Settings { execution: Execution::Patches, substeps: 2, ..base }),
+        ("whole", cloth(), Settings { execution: Execution::Whole, substeps: 2, ..base }),
+        ("particles that touch", pressed(), touching(SelfCollision::default())),
+        ("surfaces that touch", pressed(), touching(SelfCollision { iterations: 1, ..SelfCollision::surfaces() })),
         ("cloth", cloth(), base),
         ("iterations", cloth(), Settings { substeps: 3, iterations: 3, ..base }),
         ("wind", cloth(), Settings { wind: Some(gusts()), ..base }),

@@ -312,6 +312,24 @@ fn contacts_keep_layers_apart() {
     assert!((figure("lowest_point") - 0.5 / 19.0).abs() < 1e-3, "{report}");
 }
 
+/// Each checks its own end: nothing inside anything, no crossings, the bullet caught.
+#[test]
+fn contacts_of_every_scene_end_well() {
+    let scenes: [&[&str]; 5] = [
+        &["bullet"],
+        &["box", "--columns", "24", "--frames", "30"],
+        &["bowl", "--columns", "12", "--count", "3", "--frames", "40"],
+        &["funnel", "--count", "2", "--frames", "30"],
+        &["twister", "--columns", "12", "--turns", "0.5", "--substeps", "10"],
+    ];
+    for scene in scenes {
+        let report = report("contacts", &[&["--scene"], scene].concat());
+        let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
+        assert_eq!((figure("overflow"), figure("self_intersections")), (0.0, 0.0), "{scene:?}: {report}");
+        assert!(figure("deepest_penetration") < 1e-4, "{scene:?}: {report}");
+    }
+}
+
 #[test]
 fn contacts_hold_a_block_on_a_slope_or_let_it_slide() {
     for [angle, friction] in [["25", "0.5"], ["40", "0.2"]] {

@@ -22,6 +22,7 @@ fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
     let wind = Some(Wind { turbulence: 0.5, ..Wind::default() });
     let cases = [
         (scene(), few),
+        (scene(), Settings { iterations: 2, execution: Execution::Tiles, ..few }),
         (scene(), Settings { iterations: 2, execution: Execution::Patches, ..few }),
         (scene(), Settings { iterations: 2, execution: Execution::Whole, ..few }),
         (scene(), Settings { wind, forces: true, ..few }),

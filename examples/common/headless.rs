@@ -26,7 +26,7 @@ pub struct Report {
     pub particles: usize,
     pub constraints: usize,
     pub colors: usize,
-    /// Constraints that no colour took.
+    /// Constraints that no colour took; where things touch, what was lost of contacts instead.
     pub overflow: usize,
     pub dispatches_per_substep: usize,
     /// How constraints were spread over the threads: "clusters" where any were, else "colors".
@@ -77,7 +77,8 @@ pub struct Report {
 impl Report {
     pub fn print(&self, json: bool) -> anyhow::Result<()> {
         if json {
-            println!("{}", serde_json::to_string(self)?);
+            // Through a map, in which a figure of a demo's script takes the place of one of the same name.
+            println!("{}", serde_json::to_value(self)?);
             return Ok(());
         }
         println!("{} ({})", self.adapter, self.backend);
@@ -185,7 +186,7 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         let gpu_ms = profile.as_ref().map(Profile::milliseconds).or(pass.map(|intervals| intervals[0].milliseconds()));
         frames.push(Frame { wall_ms: milliseconds(done), recording_ms: milliseconds(recorded), gpu_ms, profile });
         if let Some(script) = &mut demo.script {
-            script.observe(&solver.read_positions()?);
+            script.observe(&solver.read_positions()?)?;
         }
         if let Some(sequence) = sequence.as_mut().filter(|sequence| sequence.wants(frame + 1)) {
             sequence.write(&solver.read_positions()?)?;

@@ -5,6 +5,7 @@
 
 pub mod camera;
 pub mod colliders;
+pub mod contacts;
 pub mod draw;
 pub mod headless;
 pub mod measure;
@@ -202,7 +203,9 @@ pub trait Script {
     }
 
     /// Takes note of positions: those after every step, or in a window the last that have come.
-    fn observe(&mut self, _positions: &[[f32; 3]]) {}
+    fn observe(&mut self, _positions: &[[f32; 3]]) -> supple::Result<()> {
+        Ok(())
+    }
 
     /// Its own part of the panel.
     fn panel(&mut self, _ui: &mut egui::Ui) {}

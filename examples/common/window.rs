@@ -376,7 +376,7 @@ impl State {
             self.pending = None;
             self.positions = positions;
             if let Some(script) = &mut demo.script {
-                script.observe(&self.positions);
+                script.observe(&self.positions)?;
             }
             if self.color_view == ColorView::Strain {
                 self.renderer.set_strains(&self.solver, &particle_strains(demo, &self.positions));

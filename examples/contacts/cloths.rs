@@ -152,7 +152,8 @@ pub fn mesh(arguments: &Arguments) -> anyhow::Result<Play> {
             let distance = |&position: &[f32; 3]| knot.distance(turn.inverse() * (Vec3::from(position) - at));
             let nearest = positions.iter().map(distance).fold(f32::INFINITY, f32::min);
             // Of a knot that has been turned nobody asks.
-            stands.then(|| ("nearest_to_mesh".into(), json!(nearest))).into_iter().collect()
+            let figures = [("nearest_to_mesh", nearest), ("deepest_penetration", (-nearest).max(0.0))];
+            figures.into_iter().filter(|_| stands).map(|(name, value)| (name.into(), json!(value))).collect()
         }),
         check: Box::new(move |report| {
             check(report)?;
@@ -263,7 +264,9 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         for &(particle, start) in &held {
             let turn = Quat::from_rotation_x(angle * start.x.signum());
             let place = turn * Vec3::new(0.5 * length * start.x.signum(), start.y, start.z);
-            solver.set_target(particle, place.into())?;
+            if solver.is_pinned(particle)? {
+                solver.set_target(particle, place.into())?;
+            }
         }
         Ok(Vec::new())
     };
@@ -279,7 +282,12 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         margin: Some(2.0),
         frames: ((0.5 * turns.abs() / TURN_RATE + 0.5 * RAMP) * 60.0) as u32 + 30,
         drive: Some(Box::new(drive)),
-        check: Box::new(crossed),
+        check: Box::new(|report| {
+            crossed(report)?;
+            let worst = &report.figures["self_intersections_max"];
+            ensure!(worst == 0, "cloth has passed through cloth {worst} times");
+            Ok(())
+        }),
         ..Play::default()
     })
 }

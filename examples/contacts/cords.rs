@@ -65,7 +65,9 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
         let seconds = (step + 1) as f32 / 60.0;
         let pulled = (PULL * seconds).min(apart - gap);
         for (end, start) in ends.into_iter().zip(starts) {
-            solver.set_target(end, (start + Vec3::X * 0.5 * pulled * start.x.signum()).into())?;
+            if solver.is_pinned(end)? {
+                solver.set_target(end, (start + Vec3::X * 0.5 * pulled * start.x.signum()).into())?;
+            }
         }
         Ok(Vec::new())
     };

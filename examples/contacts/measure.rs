@@ -1,11 +1,15 @@
 //! What is measured of things that touch.
 
 use crate::common::colliders::signed_distance;
+use crate::common::contacts;
 use crate::common::{Figures, Script};
 use crate::{Drive, Measure};
-use glam::Vec3;
 use serde_json::json;
-use supple::{Pose, Scene, Solver};
+use supple::gpu::Readback;
+use supple::{ContactReport, Pose, Scene, Solver, wgpu};
+
+/// From how many steps to the next crossings are counted.
+const LOOKED_AT: u32 = 10;
 
 /// A scene that is driven and measured.
 pub struct Observed {
@@ -14,15 +18,34 @@ pub struct Observed {
     moved: Vec<(usize, Pose)>,
     measure: Measure,
     without: Option<f64>,
+    /// What every step is measured by, without a window; nothing with one.
+    seen: Option<Seen>,
+    /// What is shown in a window, and what has been asked for.
+    shown: ContactReport,
+    asked: Option<Readback<ContactReport>>,
+}
+
+/// The worst so far.
+#[derive(Default, Clone, Copy)]
+struct Seen {
+    step: u32,
+    /// How far a free particle was inside a collider [m].
+    deepest: f64,
+    /// Edges that passed through triangles, after every tenth step.
+    intersections: u64,
 }
 
 impl Observed {
-    /// `without` is what a step took without contacts between particles [ms].
-    pub fn new(scene: &Scene, drive: Option<Drive>, measure: Measure, without: Option<f64>) -> Self {
-        Self { scene: scene.clone(), drive, moved: Vec::new(), measure, without }
+    /// `without` is what a step took without contacts between particles [ms]. What takes the host long is `watched` only without
+    /// a window.
+    pub fn new(scene: &Scene, drive: Option<Drive>, measure: Measure, without: Option<f64>, watched: bool) -> Self {
+        let seen = watched.then(Seen::default);
+        let scene = scene.clone();
+        Self { scene, drive, moved: Vec::new(), measure, without, seen, shown: ContactReport::default(), asked: None }
     }
 
-    /// How far the deepest free particle is inside a collider [m], or on the wrong side of a shell; 0 where none is.
+    /// How far the deepest free particle is inside a collider [m], or on the wrong side of a shell; 0 where none is, and of
+    /// colliders whose distance is not known here.
     fn deepest(&self, positions: &[[f32; 3]]) -> f64 {
         let (rest, masses) = (self.scene.positions(), self.scene.inverse_masses());
         let mut deepest = 0f64;
@@ -47,26 +70,46 @@ impl Script for Observed {
         Ok(())
     }
 
+    fn request(&mut self, solver: &Solver, encoder: &mut wgpu::CommandEncoder) {
+        if self.asked.is_none() {
+            self.asked = Some(solver.request_contacts(encoder));
+        }
+    }
+
     fn moved_colliders(&self) -> &[(usize, Pose)] {
         &self.moved
     }
 
+    fn observe(&mut self, positions: &[[f32; 3]]) -> supple::Result<()> {
+        let Some(Seen { step, deepest, intersections }) = self.seen else { return Ok(()) };
+        let step = step + 1;
+        let crossings =
+            if step.is_multiple_of(LOOKED_AT) { self.scene.intersections(positions)?.count as u64 } else { 0 };
+        let deepest = deepest.max(self.deepest(positions));
+        self.seen = Some(Seen { step, deepest, intersections: intersections.max(crossings) });
+        Ok(())
+    }
+
+    fn panel(&mut self, ui: &mut egui::Ui) {
+        match self.asked.as_mut().map(Readback::try_take) {
+            Some(Ok(Some(report))) => (self.shown, self.asked) = (report, None),
+            Some(Err(_)) => self.asked = None,
+            Some(Ok(None)) | None => {}
+        }
+        let ContactReport { pairs, contacts, lost, crossings, .. } = self.shown;
+        ui.label(format!("contacts: {contacts} of {pairs} pairs; {lost} lost; {crossings} crossings"));
+    }
+
     fn figures(&mut self, solver: &Solver) -> supple::Result<Figures> {
         let positions = solver.read_positions()?;
-        let (report, velocities) = (solver.read_contacts()?, solver.read_velocities()?);
-        let free = velocities.iter().zip(self.scene.inverse_masses()).filter(|(_, mass)| **mass > 0.0);
-        let speeds: Vec<f64> = free.map(|(&velocity, _)| f64::from(Vec3::from(velocity).length())).collect();
-        let mut figures = Figures::new();
+        let mut figures = contacts::figures(&self.scene, solver, &positions)?;
+        let crossings = figures["self_intersections"].as_u64().unwrap_or(0);
         let mut add = |name: &str, value: serde_json::Value| figures.insert(name.into(), value);
-        add("contacts_max", json!(report.most_contacts));
-        add("candidates_max", json!(report.most_pairs));
-        add("overflow", json!(report.lost));
-        add("searches", json!(report.searches));
-        add("truncated", json!(report.truncated));
         add("deepest_penetration", json!(self.deepest(&positions)));
-        add("deepest_overlap", json!(report.deepest));
-        add("self_intersections", json!(self.scene.intersections(&positions)?.count));
-        add("mean_speed", json!(speeds.iter().sum::<f64>() / speeds.len().max(1) as f64));
+        if let Some(Seen { deepest, intersections, .. }) = self.seen {
+            add("deepest_penetration_max", json!(deepest));
+            add("self_intersections_max", json!(intersections.max(crossings)));
+        }
         if let Some(without) = self.without {
             add("ms_per_frame_median_without", json!(without));
         }

@@ -9,7 +9,8 @@ pub struct ColliderForce {
     pub torque: [f32; 3],
 }
 
-/// What has been counted of contacts between particles, since the start or the last reset where nothing else is said.
+/// What has been counted of contacts between particles, since the start, the last reset or the last change of
+/// [`crate::Settings::self_collision`] where nothing else is said. Contacts with colliders are not in it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ContactReport {
@@ -21,8 +22,8 @@ pub struct ContactReport {
     pub most_pairs: u32,
     /// The most pairs that met in a substep.
     pub most_contacts: u32,
-    /// Pairs and contacts that found no room, and elements that had too many others, or too wide a way, around them. More than 0: see
-    /// [`super::SelfCollision::pairs_per_particle`].
+    /// Pairs and contacts that found no room, for which [`super::SelfCollision::pairs_per_particle`] can be raised or the margin
+    /// lowered; and elements that had more than 16 384 others around them, or a way of more than 4096 cells in a substep.
     pub lost: u32,
     /// By how much of their thickness two things overlapped at the start of a substep, at most \[m\].
     pub deepest: f32,

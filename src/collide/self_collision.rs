@@ -31,11 +31,12 @@ impl Default for SelfCollision {
 /// What is kept apart from what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelfCollisionLevel {
-    /// Particles from particles, as balls: fast, and closed where the thickness is at least 0.7 times the spacing of the
-    /// particles. Particles of one body that are nearer than one and a half thicknesses at rest do not see each other.
+    /// Particles from particles, as balls: fast, and closed where the thickness is more than 1/√2 of the spacing of the
+    /// particles in squares. Particles of one body that are nearer than one and a half thicknesses at rest do not see each other.
     #[default]
     Particles,
-    /// Vertices from triangles and edges from edges, whatever the spacing. Elements of one body that are nearer than
+    /// Vertices from triangles and edges from edges, whatever the spacing, and as balls particles that are in neither, such as those
+    /// of the lattices of soft bodies. Elements of one body that are nearer than
     /// their thickness at rest do not see each other. What all contacts together cannot part is stopped before it crosses, held
     /// particles too: they stay behind their targets where something is in the way that cannot give way. What is entangled nonetheless is
     /// parted where the line of intersection can become shorter, but for what is made so that it crosses itself.

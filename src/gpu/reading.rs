@@ -91,7 +91,9 @@ impl Solver {
         Readback::new(&self.device, encoder, &self.contacts.status, size_of::<ContactStatus>() as u64, decode)
     }
 
-    /// Waits for all submitted work and reads the force and the torque on every collider in the last step.
+    /// Waits for all submitted work and reads the force and the torque on every collider in the last step. Of a particle that
+    /// touched more than two colliders in it only two are told, see [`super::Diagnostics::lost_touches`]. After a collider was
+    /// added, or one has got another shape, all may be zero until the next step.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].

@@ -322,7 +322,7 @@ impl Player for OnGpu<'_> {
     }
     fn step(&mut self, steps: u32) {
         let dispatches = self.solver.plan().dispatches_per_substep() * self.solver.settings().substeps as usize;
-        let chunk = (DISPATCHES_PER_SUBMISSION / dispatches).max(1) as u32;
+        let chunk = (DISPATCHES_PER_SUBMISSION / dispatches.max(1)).max(1) as u32;
         let mut left = steps;
         while left > 0 {
             step(self.gpu, &mut self.solver, left.min(chunk));

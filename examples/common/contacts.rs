@@ -1,0 +1,25 @@
+//! Figures of what touches.
+
+use super::Figures;
+use glam::Vec3;
+use serde_json::json;
+use supple::{Scene, Solver};
+
+/// What a solver says of contacts between particles, and what is seen of them.
+pub fn figures(scene: &Scene, solver: &Solver, positions: &[[f32; 3]]) -> supple::Result<Figures> {
+    let (report, velocities) = (solver.read_contacts()?, solver.read_velocities()?);
+    let free = velocities.iter().zip(scene.inverse_masses()).filter(|(_, mass)| **mass > 0.0);
+    let speeds: Vec<f64> = free.map(|(&velocity, _)| f64::from(Vec3::from(velocity).length())).collect();
+    let figures = [
+        ("contacts_max", json!(report.most_contacts)),
+        ("candidates_max", json!(report.most_pairs)),
+        ("overflow", json!(report.lost)),
+        ("lost_touches", json!(solver.read_diagnostics()?.lost_touches)),
+        ("searches", json!(report.searches)),
+        ("truncated", json!(report.truncated)),
+        ("deepest_overlap", json!(report.deepest)),
+        ("self_intersections", json!(scene.intersections(positions)?.count)),
+        ("mean_speed", json!(speeds.iter().sum::<f64>() / speeds.len().max(1) as f64)),
+    ];
+    Ok(figures.map(|(name, value)| (name.into(), value)).into_iter().collect())
+}
