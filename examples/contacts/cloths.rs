@@ -10,7 +10,7 @@ use glam::{Quat, Vec3};
 use serde_json::json;
 use std::f32::consts::TAU;
 use supple::{
-    Cloth, ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Particle, Pose, Scene,
+    Cloth, ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Fabric, Particle, Pose, Scene,
     SelfCollisionLevel, Shape, Solver,
 };
 
@@ -230,15 +230,24 @@ pub fn bowl(arguments: &Arguments) -> anyhow::Result<Play> {
     })
 }
 
-/// A cloth of 1 m by 1 m, in two grips that turn against each other and come nearer as it shortens.
+/// A strip of cotton of 1 m by half a metre without weight, in two narrow grips that turn against each other and come nearer as it
+/// shortens.
 pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
     let [columns, rows] = arguments.columns(128);
     let mut scene = Scene::new();
-    let cloth = scene.add_cloth_grid(&ClothGrid { tethers: None, ..sheet(columns, rows, 1.0, Vec3::ZERO, 0.0) })?;
+    let square = sheet(columns, rows, 1.0, Vec3::ZERO, 0.0);
+    let cloth = scene.add_cloth_grid(&ClothGrid {
+        origin: [-0.5, 0.0, -0.5 * WIDTH],
+        row_axis: [0.0, 0.0, WIDTH],
+        fabric: Fabric::COTTON,
+        tethers: None,
+        ..square
+    })?;
     let spacing = 1.0 / (columns.max(rows) - 1) as f32;
     let mut arguments = arguments.clone();
-    // Thicker, five turns of it have no room.
-    arguments.thickness.get_or_insert(1e-3);
+    // Thicker or rougher, five turns of it find no room: they jam, and what is between the grips has to stretch.
+    arguments.thickness.get_or_insert(7e-4);
+    arguments.friction.get_or_insert(0.2);
     let material = arguments.material(&mut scene, SURFACES, spacing)?;
     scene.set_particle_contact(cloth.particles.clone(), material)?;
     common::jitter(&mut scene, cloth.particles.clone(), 0.02 * spacing, arguments.options.seed.max(1))?;
@@ -280,6 +289,7 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         contact_iterations: Some(8),
         // The cloth is thin for its spacing, and turns.
         margin: Some(2.0),
+        gravity: Some([0.0; 3]),
         frames: ((0.5 * turns.abs() / TURN_RATE + 0.5 * RAMP) * 60.0) as u32 + 30,
         drive: Some(Box::new(drive)),
         check: Box::new(|report| {
@@ -292,20 +302,22 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
     })
 }
 
+/// Of the strip [m].
+const WIDTH: f32 = 0.5;
 /// Half the width of what is held of either end [m].
-const GRIP: f32 = 0.1;
+const GRIP: f32 = 0.04;
 /// Of either end [1/s].
 const TURN_RATE: f32 = 0.5;
 /// How long it takes them to turn so fast [s].
 const RAMP: f32 = 1.0;
 
-/// How long a cloth of 1 m by 1 m is whose ends are turned by an angle [rad]: it winds up to a rope of the same volume, whose fibres
-/// are helices of 1 m at seven tenths of the rope's radius.
+/// How long the strip is when its ends have been turned by an angle [rad]: it winds up to a rope of the same volume, whose outer fibres
+/// are helices of 1 m, at somewhat more than its radius, as it does not wind up tightly.
 fn twisted_length(angle: f32, thickness: f32) -> f32 {
     let mut length = 1f32;
     for _ in 0..50 {
-        let radius = (thickness / (0.6 * std::f32::consts::PI * length)).sqrt();
-        length = 0.5 * length + 0.5 * (1.0 - (0.7 * radius * angle).powi(2)).max(0.09).sqrt();
+        let radius = (WIDTH * thickness / (0.6 * std::f32::consts::PI * length)).sqrt();
+        length = 0.5 * length + 0.5 * (1.0 - (1.15 * radius * angle).powi(2)).max(0.09).sqrt();
     }
     length
 }
