@@ -258,13 +258,13 @@ fn irregular(scene: &mut Scene, columns: u32, rows: u32) -> Cloth {
 #[test]
 fn patches_take_few_dispatches_whatever_the_mesh() {
     let mut scene = Scene::new();
-    scene.add_cloth_grid(&ClothGrid { columns: 120, rows: 97, ..ClothGrid::default() }).unwrap();
+    scene.add_cloth_grid(&ClothGrid { columns: 316, rows: 316, ..ClothGrid::default() }).unwrap();
     scene.pin(0).unwrap();
     let patches = Settings { execution: Execution::Patches, ..clusters() };
     let plan = |scene: &Scene, settings| Reference::new(scene, settings).unwrap().plan().dispatches_per_substep();
     assert!(plan(&scene, patches) <= 4, "{}", plan(&scene, patches));
     let mut scene = Scene::new();
-    irregular(&mut scene, 110, 95);
+    irregular(&mut scene, 316, 316);
     scene.pin(0).unwrap();
     let (few, many) = (plan(&scene, patches), plan(&scene, Settings { execution: Execution::Colors, ..patches }));
     assert!(few <= 7 && many > 20, "{few}, {many}");
