@@ -213,10 +213,16 @@ fn grids_that_are_none_are_refused() {
 fn the_fastest_execution_is_measured_and_does_not_change_within_a_run() {
     let gpu = common::gpu();
     let scene = patchwork(Bending::Springs);
-    let find = || supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, clusters());
-    let found = find().unwrap();
+    let find = || {
+        let start = std::time::Instant::now();
+        let found = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, clusters()).unwrap();
+        (found, start.elapsed())
+    };
+    let ((found, measuring), (again, remembering)) = (find(), find());
     assert_ne!(found, Execution::Auto);
-    assert_eq!(find().unwrap(), found);
+    assert_eq!(again, found);
+    // Without any solver.
+    assert!(remembering < measuring / 20, "{remembering:?} after {measuring:?}");
     let wrong = Settings { substeps: 0, ..clusters() };
     let refused = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, wrong);
     assert!(matches!(refused, Err(Error::InvalidValue { .. })), "{refused:?}");

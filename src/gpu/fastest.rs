@@ -3,7 +3,7 @@
 use super::solver::Solver;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::scene::Scene;
+use crate::scene::{Grid, Scene};
 use crate::settings::{Execution, Settings};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,7 +28,9 @@ struct Key {
     /// By which there is room for an execution or not.
     limits: wgpu::Limits,
     particles: usize,
-    grids: usize,
+    pins: usize,
+    tethered_bodies: usize,
+    grids: Vec<Grid>,
     /// Of each kind.
     constraints: Vec<usize>,
     colliders: usize,
@@ -42,7 +44,9 @@ impl Key {
             adapter: (info.name, info.vendor, info.device),
             limits: device.limits(),
             particles: scene.particle_count(),
-            grids: scene.grids.len(),
+            pins: scene.pinned_particles().count(),
+            tethered_bodies: scene.tethered_bodies.len(),
+            grids: scene.grids.clone(),
             constraints: scene.constraints.iter().map(|set| set.len()).collect(),
             colliders: scene.colliders().len(),
             settings: Settings { execution: Execution::Auto, ..*settings },
@@ -53,7 +57,7 @@ impl Key {
 /// Times a step of each execution and returns the fastest, to be put into [`Settings::execution`].
 ///
 /// It plays a few steps of the scene, a copy of it, on the queue, and waits for them: that takes as long as making the solver once for each
-/// execution. What it has found holds for as long as the program runs, for the same adapter and settings, and scenes of the same size. The result is a
+/// execution. What it has found holds for as long as the program runs, for the same adapter and settings, and scenes of the same sizes. The result is a
 /// matter of time, so it may be another in another run, and with it the order in which constraints are solved: write it down where runs
 /// are to be repeated bit by bit.
 ///
