@@ -37,7 +37,7 @@ fn main() {
 
 fn run(sizes: &[u32]) -> Result<(), Box<dyn std::error::Error>> {
     let mut whole = String::from(
-        "| particles | constraints | execution | dispatches a substep | ms a frame | ns a particle and substep | million projections a second | cooking ms | recording ms | bytes a particle | peak memory MB |\n\
+        "| particles | constraints | execution | dispatches a substep | ms a frame | ns a particle and substep | million projections a second | cooking ms | recording ms | bytes a particle | peak memory so far MB |\n\
          |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut stages = String::from("| particles | execution | passes | ms a frame | share |\n|---|---|---|---|---|\n");
