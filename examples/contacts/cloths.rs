@@ -279,9 +279,9 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         }
         Ok(Vec::new())
     };
-    let camera = Camera { target: Vec3::ZERO, distance: 1.7, yaw: 0.35, pitch: 0.35 };
+    let camera = Camera { target: Vec3::ZERO, distance: 1.15, yaw: 0.35, pitch: 0.35 };
     let mut demo = demo(scene, &[cloth], camera);
-    demo.ground = -0.7;
+    demo.ground = -0.4;
     Ok(Play {
         demo,
         level: SURFACES,
