@@ -1,10 +1,11 @@
-// For the world outside: v = d/h. Keeps the clock.
-// One thread a particle. Reads displacements. Writes the velocity of its own particle; thread 0 writes the status.
+// For the world outside: v = d/h, and how many were held. Keeps the clock.
+// One thread a particle. Reads displacements. Writes velocity and mark of its own particle; thread 0 writes the status.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> displacements: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> velocities: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> status: Status;
+@group(0) @binding(3) var<storage, read_write> residuals: array<vec4u>;
+@group(0) @binding(4) var<storage, read_write> status: Status;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn finish(@builtin(global_invocation_id) id: vec3u) {
@@ -13,6 +14,10 @@ fn finish(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     velocities[i] = vec4f(displacements[i].xyz / params.h, 0.0);
+    let word = residuals[i].w;
+    if count_held(word, i) {
+        residuals[i].w = word & ~HELD;
+    }
     if i == 0u {
         status.steps += 1u;
         status.last_h = params.h;

@@ -108,11 +108,6 @@ fn jump_of(slot: u32, row: u32) -> Jump {
     return Jump(before, after, turn, turns || any(before != after), was.w < 0.0);
 }
 
-fn count_fault(i: u32) {
-    atomicAdd(&status.non_finite_count, 1u);
-    atomicMin(&status.first_non_finite, i);
-}
-
 // Targets and Start, and before these the way to another place, on which the shape is kept and velocities are turned. What would get beyond
 // all numbers stays where it is.
 fn begin(k: u32, jump: Jump, targets_at: u32) {
@@ -131,7 +126,7 @@ fn begin(k: u32, jump: Jump, targets_at: u32) {
             x = vec4f(carried, x.w);
             positions[i] = x;
         } else {
-            count_fault(i);
+            residual.held = HELD;
         }
         v = vec4f(turned(jump.turn, v.xyz), 1.0);
     }
@@ -152,10 +147,7 @@ fn begin(k: u32, jump: Jump, targets_at: u32) {
 // Velocity.
 fn settle(k: u32) {
     let i = first_particle + k;
-    let motion = moved(Motion(positions[i], moves[k], unpacked(motions[2u * i + 1u]), true), params.velocity_factor, params.zero);
-    if !motion.finite {
-        count_fault(i);
-    }
+    let motion = moved(Motion(positions[i], moves[k], unpacked(motions[2u * i + 1u])), params.velocity_factor, params.zero);
     positions[i] = motion.position;
     moves[k] = motion.displacement;
     motions[2u * i + 1u] = packed(motion.residual);
@@ -172,7 +164,7 @@ fn advance(k: u32, run: u32, tethers_at: u32) {
     if by_thread(params.accelerated, i) == 1u {
         increment += velocities[i].xyz * (params.h * params.h);
     }
-    let motion = predicted(Motion(x, moves[k], unpacked(motions[2u * i + 1u]), true), increment, params.zero);
+    let motion = predicted(Motion(x, moves[k], unpacked(motions[2u * i + 1u])), increment, params.zero);
     var d = motion.displacement;
     if by_thread(crowd.tethers, i) == 1u {
         for (var t = 0u; t < (run & 15u); t++) {
@@ -241,5 +233,9 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
         let i = first_particle + k;
         motions[2u * i] = bitcast<vec4u>(vec4f(moves[k], 0.0));
         velocities[i] = vec4f(moves[k] / params.h, 0.0);
+        let word = motions[2u * i + 1u].w;
+        if count_held(word, i) {
+            motions[2u * i + 1u].w = word & ~HELD;
+        }
     }
 }

@@ -17,7 +17,7 @@ fn predict(@builtin(global_invocation_id) id: vec3u) {
     if by_thread(params.accelerated, i) == 1u {
         increment += accelerations[i].xyz * (params.h * params.h);
     }
-    let next = predicted(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i]), true), increment, params.zero);
+    let next = predicted(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i])), increment, params.zero);
     displacements[i] = vec4f(next.displacement, 0.0);
     residuals[i] = packed(next.residual);
 }

@@ -4,8 +4,8 @@
 // velocity_tether: that for free particles, then tether.wgsl. The pins are still where the substep began, and will be there and their
 // displacement. Few pins also stand in a buffer of their own, so that they can move in the same pass (AdvanceTethered); many are moved by
 // velocity_pinned, after it (AdvanceFree, AdvancePinned).
-// One thread a particle, or a pinned one. Writes position, displacement and residual of its own particle, and counts what is not finite;
-// thread 0 counts the substeps.
+// One thread a particle, or a pinned one. Writes position, displacement and residual of its own particle; thread 0 counts the substeps, where
+// anybody asks.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
@@ -16,8 +16,8 @@
 // Of velocity_tether:
 // For each particle its first tether · 16 + how many it has.
 @group(0) @binding(5) var<storage, read> tether_runs: array<u32>;
-// anchor, length as bits
-@group(0) @binding(6) var<storage, read> tethers: array<vec2u>;
+// Two a row: anchor, length as bits; anchor, length as bits.
+@group(0) @binding(6) var<storage, read> tethers: array<vec4u>;
 // Where the substep began, and where the next will.
 @group(0) @binding(7) var<uniform> anchors: array<Anchor, MOST_ANCHORS>;
 @group(0) @binding(8) var<storage, read_write> next_anchors: array<Anchor>;
@@ -27,28 +27,24 @@
 
 // The most that any particle has: with a number that compilers know they unroll the loop, which is a tenth faster on the software driver.
 override MOST_TETHERS: u32 = 1u;
+// Whether every particle has so many, one after another.
+override ALL_TETHERED: bool = false;
 // How many anchors there are; 0 where they are too many for their buffer.
 override ANCHORS: u32 = 0u;
+// Whether there are colliders, which move from one substep to the next.
+override COUNTS_SUBSTEPS: bool = false;
 
 fn load_moved(i: u32) -> Motion {
-    return moved(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i]), true), params.velocity_factor, params.zero);
-}
-
-fn count_fault(i: u32, motion: Motion) {
-    if !motion.finite {
-        atomicAdd(&status.non_finite_count, 1u);
-        atomicMin(&status.first_non_finite, i);
-    }
+    return moved(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i])), params.velocity_factor, params.zero);
 }
 
 fn count_substep(i: u32) {
-    if i == 0u {
+    if COUNTS_SUBSTEPS && i == 0u {
         status.substep += 1u;
     }
 }
 
 fn store(i: u32, motion: Motion) {
-    count_fault(i, motion);
     positions[i] = motion.position;
     displacements[i] = vec4f(motion.displacement, 0.0);
     residuals[i] = packed(motion.residual);
@@ -81,15 +77,12 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
     count_substep(i);
     let pinned = load_moved(i);
     var motion = predicted(pinned, params.gravity_step, params.zero);
-    let run = tether_runs[i];
-    var d = motion.displacement;
-    for (var k = 0u; k < MOST_TETHERS; k++) {
-        let t = tethers[(run >> 4u) + k];
-        let anchor = anchor_at(t.x);
-        let difference = ((motion.position.xyz - anchor.position) - anchor.displacement) + (d - anchor.displacement);
-        d = pulled(d, difference, bitcast<f32>(t.y), k < (run & 15u));
+    let run = tether_run(i);
+    for (var k = 0u; k < MOST_TETHERS; k += 2u) {
+        let two = tethers[run.x + k / 2u];
+        motion.displacement = pulled_by(two.xy, motion, k < run.y);
+        motion.displacement = pulled_by(two.zw, motion, k + 1u < run.y);
     }
-    motion.displacement = d;
     if motion.position.w == 0.0 {
         if ANCHORS == 0u {
             return;
@@ -98,6 +91,22 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
         next_anchors[anchor_place(i)] = Anchor(motion.position.xyz, i, motion.displacement, 0u);
     }
     store(i, motion);
+}
+
+// The row of the first tether of a particle, and how many it has.
+fn tether_run(i: u32) -> vec2u {
+    if ALL_TETHERED {
+        return vec2u(i * ((MOST_TETHERS + 1u) / 2u), MOST_TETHERS);
+    }
+    let run = tether_runs[i];
+    return vec2u(run >> 5u, run & 15u);
+}
+
+fn pulled_by(row: vec2u, motion: Motion, there: bool) -> vec3f {
+    let anchor = anchor_at(row.x);
+    let d = motion.displacement;
+    let difference = ((motion.position.xyz - anchor.position) - anchor.displacement) + (d - anchor.displacement);
+    return pulled(d, difference, bitcast<f32>(row.y), there);
 }
 
 // The first that is it, as below.

@@ -18,15 +18,14 @@ struct Schedule {
 @group(0) @binding(2) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> residuals: array<vec4u>;
-@group(0) @binding(5) var<storage, read_write> status: Status;
 // How many batches there are; where the local places of all particles stand, where the tethers; for each batch a head of HEAD words: where
 // its particles stand, each with its first tether · 16 + how many it has, how many there are, and three words for each kind; then all that
 // these point to. A tether is two words: anchor, length as bits.
-@group(0) @binding(6) var<storage, read> batches: array<u32>;
+@group(0) @binding(5) var<storage, read> batches: array<u32>;
 // Of all kinds: those of a constraint are found by its place.
-@group(0) @binding(7) var<storage, read> records: array<vec4u>;
-@group(0) @binding(8) var<storage, read_write> lambdas: array<f32>;
-@group(0) @binding(9) var<storage, read> materials: array<ScaledMaterial>;
+@group(0) @binding(6) var<storage, read> records: array<vec4u>;
+@group(0) @binding(7) var<storage, read_write> lambdas: array<f32>;
+@group(0) @binding(8) var<storage, read> materials: array<ScaledMaterial>;
 
 override KEEP_LAMBDA: bool = false;
 
@@ -59,14 +58,10 @@ fn grown(v: vec3f) -> vec3f {
 }
 
 fn load_moved(k: u32, i: u32) -> Motion {
-    return moved(Motion(positions[i], moves[k], unpacked(residuals[i]), true), params.velocity_factor, params.zero);
+    return moved(Motion(positions[i], moves[k], unpacked(residuals[i])), params.velocity_factor, params.zero);
 }
 
 fn store(k: u32, i: u32, motion: Motion) {
-    if !motion.finite {
-        atomicAdd(&status.non_finite_count, 1u);
-        atomicMin(&status.first_non_finite, i);
-    }
     positions[i] = motion.position;
     moves[k] = motion.displacement;
     residuals[i] = packed(motion.residual);
@@ -127,9 +122,6 @@ fn whole(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
     for (var substep = 0u; substep < by_thread(schedule.substeps, group.x); substep++) {
         if substep > 0u {
             advance(particles_at, particle_count, lane);
-            if index == 0u && lane == 0u {
-                status.substep += 1u;
-            }
         }
         for (var iteration = 0u; iteration < by_thread(schedule.iterations, group.x); iteration++) {
             span.first_iteration = u32(schedule.first_iteration + iteration == 0u);

@@ -8,7 +8,7 @@ use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
 use crate::patches::Patching;
-use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph};
+use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, rows_of};
 use crate::settings::{Execution, Settings, Sweep};
 use crate::tiling::Tiling;
 use crate::whole::Whole;
@@ -40,6 +40,8 @@ pub(crate) struct Cooked {
     pub most_tethers: u32,
     /// For each particle its first tether · 16 + how many it has.
     pub tether_runs: Vec<u32>,
+    /// Whether every particle has so many, one after another.
+    pub all_tethered: bool,
     pub tether_graph: TetherGraph,
     /// First particle and particle count of each body.
     pub bodies: Vec<[u32; 2]>,
@@ -102,16 +104,19 @@ impl Cooked {
         let mut tether_runs = vec![0; particle_count];
         let (mut next, mut most_tethers) = (0u32, 0);
         for (first, count, per_particle) in tether_graph.runs() {
-            let end = u64::from(next) + u64::from(count) * u64::from(per_particle);
+            let rows = rows_of(per_particle);
+            let end = u64::from(next) + u64::from(count) * u64::from(rows);
             if end > MOST_TETHERS {
                 return Err(Error::TooLarge { what: "tethers", count: end, limit: MOST_TETHERS });
             }
             most_tethers = per_particle.max(most_tethers);
             for particle in first..first + count {
                 tether_runs[particle as usize] = next << 4 | per_particle;
-                next += per_particle;
+                next += rows;
             }
         }
+        let run_of = |particle: usize| (particle as u32 * rows_of(most_tethers)) << 4 | most_tethers;
+        let all_tethered = tether_runs.iter().enumerate().all(|(particle, &run)| run == run_of(particle));
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
         let (kinds, whole) = Self::cook_kinds(&scene.constraints, scene, settings, &tether_runs, most_shared)?;
@@ -122,6 +127,7 @@ impl Cooked {
             rings,
             most_tethers,
             tether_runs,
+            all_tethered,
             tether_graph,
             bodies,
             followers: scene.followers.clone(),

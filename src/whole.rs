@@ -10,7 +10,7 @@
 
 use crate::cooked::{CookedKind, MAX_LOOP};
 use crate::patches::rounds;
-use crate::scene::ConstraintSet;
+use crate::scene::{ConstraintSet, rows_of};
 use crate::settings::Settings;
 
 /// The most particles of a batch, and so of a body: 16 bytes of each fill 16 KiB of workgroup memory, which every device has.
@@ -123,7 +123,7 @@ impl Whole {
             }
         }
         whole.words[TETHERS_AT] = whole.words.len() as u32;
-        let ends = tether_runs.iter().map(|run| (run >> 4) + (run & 15));
+        let ends = tether_runs.iter().map(|run| (run >> 4) + rows_of(run & 15));
         whole.words.resize(whole.words.len() + 2 * ends.max().unwrap_or(0) as usize, 0);
         whole.sweep_turns = sweep_turns.into_iter().max().unwrap_or(0);
         Some(whole)
@@ -388,8 +388,8 @@ mod tests {
         let mut scene = Scene::new();
         let tethers = Some(Tethers { per_particle: 3, scale: 1.0 });
         scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 3, tethers, ..ClothGrid::default() }).unwrap();
-        let runs: Vec<u32> = (0..12).map(|particle| (3 * particle) << 4 | 3).collect();
+        let runs: Vec<u32> = (0..12).map(|particle| (4 * particle) << 4 | 3).collect();
         let found = Whole::new(&scene.constraints, 12, &runs, MOST_SHARED).unwrap();
-        assert_eq!(found.words.len() - found.tethers_at(), 2 * 36);
+        assert_eq!(found.words.len() - found.tethers_at(), 2 * 48);
     }
 }

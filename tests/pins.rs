@@ -74,6 +74,22 @@ fn go_through_all_numbers(execution: Execution) {
     }
 }
 
+/// Where every particle has as many tethers as any other, nobody asks where its own begin.
+#[test]
+fn all_may_have_as_many_tethers() {
+    let gpu = common::gpu();
+    for count in [1, 2, 3] {
+        let mut scene = Scene::new();
+        let ropes = [0.0, 1.0].map(|x| add_rope(&mut scene, x, 14, tethers(count)));
+        for rope in ropes {
+            scene.pin(rope.start).unwrap();
+            scene.pin(rope.start + 5).unwrap();
+        }
+        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 7, ..Settings::default() });
+        pair.play(20, TOLERANCE, &format!("{count} tethers each"));
+    }
+}
+
 /// What goes wrong at one pin or particle is counted there, and nothing else is any slower for it.
 #[test]
 fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {

@@ -85,7 +85,8 @@ fn texts() -> Vec<(String, String)> {
         let parts: &[&str] = match name.as_str() {
             "accelerations" => &["rings", "air"],
             "normals" => &["rings", "normal"],
-            "instances" => &["instance", "air"],
+            "finish" => &["held"],
+            "instances" => &["instance", "air", "held"],
             "instances_normals" => &["instance", "normal"],
             _ => &[],
         };

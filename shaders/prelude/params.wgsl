@@ -63,19 +63,23 @@ struct Status {
 struct Residual {
     position: vec3f,
     displacement: vec3f,
+    // HELD where the particle was held at its last good place in this step, else 0.
+    held: u32,
 }
+
+const HELD = 0x80000000u;
 
 fn packed(residual: Residual) -> vec4u {
     let position = bitcast<vec3u>(residual.position);
     let more = (position >> vec3u(6u)) & vec3u(0x3ffu);
     let words = (position & vec3u(0xffff0000u)) | (bitcast<vec3u>(residual.displacement) >> vec3u(16u));
-    return vec4u(words, more.x | (more.y << 10u) | (more.z << 20u));
+    return vec4u(words, more.x | (more.y << 10u) | (more.z << 20u) | residual.held);
 }
 
 fn unpacked(words: vec4u) -> Residual {
     let more = (vec3u(words.w) >> vec3u(0u, 10u, 20u)) & vec3u(0x3ffu);
     let position = (words.xyz & vec3u(0xffff0000u)) | (more << vec3u(6u));
-    return Residual(bitcast<vec3f>(position), bitcast<vec3f>(words.xyz << vec3u(16u)));
+    return Residual(bitcast<vec3f>(position), bitcast<vec3f>(words.xyz << vec3u(16u)), words.w & HELD);
 }
 
 // A pin as tethers see it: where it began the substep, and its displacement since. `AnchorRow` in src/gpu/buffers.rs.

@@ -5,7 +5,6 @@ struct Motion {
     position: vec4f,
     displacement: vec3f,
     residual: Residual,
-    finite: bool,
 }
 
 // d += h² g (+ h² a); pinned particles go on as they move.
@@ -20,14 +19,13 @@ fn predicted(motion: Motion, increment: vec3f, zero: u32) -> Motion {
 }
 
 // x += d. The displacement stays: d/h is the velocity, damped where the particle is free. A position that would not be
-// finite is not taken: the particle stays at its last good place, at rest, and `finite` says so.
+// finite is not taken: the particle stays at its last good place, at rest, and its residual says so.
 fn moved(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
     var next = motion;
     let sum = two_sum(motion.position.xyz, motion.displacement + motion.residual.position, zero);
-    next.finite = is_finite(sum.sum);
-    if !next.finite {
+    if !is_finite(sum.sum) {
         next.displacement = vec3f();
-        next.residual = Residual();
+        next.residual = Residual(vec3f(), vec3f(), HELD);
         return next;
     }
     next.position = vec4f(sum.sum, motion.position.w);

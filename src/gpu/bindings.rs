@@ -37,6 +37,7 @@ impl Bindings {
     pub fn new(device: &wgpu::Device, pipelines: &Pipelines, buffers: &Buffers) -> Self {
         let b = buffers;
         let bind = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind(device, buffers);
+        let velocities = &pipelines.velocities;
         let motion = [&b.params, &b.positions, &b.displacements, &b.residuals, &b.status];
         let kinds = pipelines.kinds.iter().zip(&b.kinds).map(|(stages, k)| {
             let project = vec![&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
@@ -78,19 +79,19 @@ impl Bindings {
                 &pipelines.predict,
                 &[&b.params, &b.positions, &b.accelerations, &b.displacements, &b.residuals],
             ),
-            velocity: bind(&pipelines.velocity, &motion),
-            advance: bind(&pipelines.advance, &motion),
-            advance_tethered: pipelines.advance_tethered.as_ref().map(|[stage, _]| {
+            velocity: bind(&velocities.velocity, &motion),
+            advance: bind(&velocities.advance, &motion),
+            advance_tethered: velocities.advance_tethered.as_ref().map(|[stage, _]| {
                 [0, 1].map(|side| {
                     let own = [&b.tether_runs, &b.tethers, &b.anchors[side], &b.anchors[1 - side]];
                     bind(stage, &[motion.as_slice(), &own].concat())
                 })
             }),
-            advance_pinned: pipelines
+            advance_pinned: velocities
                 .advance_tethered
                 .as_ref()
                 .map(|[_, stage]| bind(stage, &[motion.as_slice(), &[&b.pins]].concat())),
-            finish: bind(&pipelines.finish, &[&b.params, &b.displacements, &b.velocities, &b.status]),
+            finish: bind(&pipelines.finish, &[&b.params, &b.displacements, &b.velocities, &b.residuals, &b.status]),
             tether: bind(
                 &pipelines.tether,
                 &[&b.params, &b.positions, &b.displacements, &b.tether_runs, &b.tethers, &b.pins, &b.anchors[0]],
@@ -98,7 +99,7 @@ impl Bindings {
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
             whole: pipelines.whole.as_ref().zip(b.whole.as_ref()).map(|(stage, w)| {
                 let own = [&w.batches, &w.records, &w.lambdas, &b.materials];
-                stage.bind_span(device, &w.schedule, &[motion.as_slice(), &own].concat())
+                stage.bind_span(device, &w.schedule, &[&motion[..4], &own].concat())
             }),
             kinds: kinds.collect(),
         }

@@ -144,7 +144,8 @@ const INSTANCE: &str = include_str!("../../shaders/shared/instance.wgsl");
 /// The text of the pass that plays, without the prelude.
 pub(super) fn pass(constants: &str, whole: &Whole) -> String {
     let pass = include_str!("../../shaders/instances.wgsl");
-    [pass, INSTANCE, include_str!("../../shaders/shared/air.wgsl"), constants, &whole::sweep(whole)].join("\n")
+    let shared = concat!(include_str!("../../shaders/shared/air.wgsl"), include_str!("../../shaders/shared/held.wgsl"));
+    [pass, INSTANCE, shared, constants, &whole::sweep(whole)].join("\n")
 }
 
 /// The text of the pass that makes normals.

@@ -1,7 +1,7 @@
 //! What a scene asks of a device.
 
 use crate::collide::SelfCollisionLevel;
-use crate::scene::{ConstraintSet, Scene, TetheredBody};
+use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
 use crate::settings::Settings;
 use crate::tiling::Tiling;
 use crate::whole::{MOST_SHARED, Whole};
@@ -66,6 +66,6 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
 
 /// How many tethers a scene has room for.
 fn tether_count(scene: &Scene) -> u64 {
-    let of_body = |body: &TetheredBody| body.particles.len() as u64 * u64::from(body.tethers.per_particle);
+    let of_body = |body: &TetheredBody| body.particles.len() as u64 * u64::from(rows_of(body.tethers.per_particle));
     scene.tethered_bodies.iter().map(of_body).sum()
 }

@@ -4,6 +4,7 @@
 //! kind's descriptor.
 
 use super::{tiles, whole};
+use crate::controls::Controls;
 use crate::cooked::{Cooked, CookedKind};
 use crate::kinds::{Function, KindInfo, group};
 use crate::patches;
@@ -14,12 +15,6 @@ pub(super) const WORKGROUP_SIZE: u32 = 128;
 
 /// Bytes from one row of the span buffer to the next: the alignment that dynamic offsets need everywhere.
 pub(super) const SPAN_STRIDE: u32 = 256;
-
-/// How many anchors, pins that are kept in a uniform buffer too, the pass AdvanceTethered is made for, given the pins: a power of two, so
-/// that it seldom has to be made anew; or 0, by which it becomes AdvanceFree and reads the pins where they lie.
-pub(super) fn anchor_count(pin_count: usize) -> u32 {
-    if pin_count > FEW_PINS { 0 } else { pin_count.max(1).next_power_of_two() as u32 }
-}
 
 pub(super) const PRELUDE: &str = concat!(
     include_str!("../../shaders/prelude/params.wgsl"),
@@ -61,12 +56,7 @@ pub(super) struct Pipelines {
     pub body_damping: Stage,
     pub follow: Stage,
     pub predict: Stage,
-    pub velocity: Stage,
-    pub advance: Stage,
-    /// AdvanceTethered or AdvanceFree, and AdvancePinned; `None` where nothing is tethered.
-    pub advance_tethered: Option<[Stage; 2]>,
-    /// What its first is made for.
-    pub anchor_count: u32,
+    pub velocities: Velocities,
     pub finish: Stage,
     pub tether: Stage,
     pub normals: Stage,
@@ -76,6 +66,40 @@ pub(super) struct Pipelines {
     pub whole: Option<Stage>,
     /// In the order of [`crate::kinds::KINDS`].
     pub kinds: Vec<KindStages>,
+}
+
+/// The passes of `shaders/velocity.wgsl`.
+#[derive(Debug)]
+pub(super) struct Velocities {
+    /// What they are made for, which may change while the solver runs.
+    pub made_for: VelocityConstants,
+    pub velocity: Stage,
+    pub advance: Stage,
+    /// AdvanceTethered or AdvanceFree, and AdvancePinned; `None` where nothing is tethered.
+    pub advance_tethered: Option<[Stage; 2]>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct VelocityConstants {
+    /// Pins that are kept in a uniform buffer too: a power of two, so that the passes seldom have to be made anew; or 0, by which
+    /// AdvanceTethered becomes AdvanceFree and reads the pins where they lie.
+    anchors: u32,
+    /// Colliders ask how many substeps have been played.
+    counts_substeps: bool,
+}
+
+impl VelocityConstants {
+    pub fn new(controls: &Controls) -> Self {
+        let pin_count = controls.pins.len();
+        let few = controls.cooked.most_tethers > 0 && pin_count <= FEW_PINS;
+        let anchors = if few { pin_count.max(1).next_power_of_two() as u32 } else { 0 };
+        Self { anchors, counts_substeps: !controls.colliders.is_empty() }
+    }
+
+    /// Whether what is made for these does for others.
+    pub fn serve(self, others: Self) -> bool {
+        self.anchors == others.anchors && self.counts_substeps >= others.counts_substeps
+    }
 }
 
 /// The ways to project a kind. `None` where a scene does not need it: compiling takes longer than cooking.
@@ -94,20 +118,22 @@ pub(super) struct KindStages {
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
 const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
-/// Of what is tethered: params, positions, displacements, residuals, status; runs, tethers, anchors, those of the next substep.
+/// Of what ends a substep: params, positions, displacements, residuals, status.
+const MOTION: [Slot; 5] = [Uniform, Write, Write, Write, Write];
+/// Of what is tethered: the same five; runs, tethers, anchors, those of the next substep.
 const TETHERED: [Slot; 9] = [Uniform, Write, Write, Write, Write, Read, Read, Uniform, Write];
 /// Of its pins: the same five; pins.
 const PINNED: [Slot; 6] = [Uniform, Write, Write, Write, Write, Read];
-/// Of whole bodies: schedule, params, positions, displacements, residuals, status; batches, records, λ, materials.
-const WHOLE: [Slot; 10] = [Span, Uniform, Write, Write, Write, Write, Read, Read, Write, Read];
+/// Of whole bodies: schedule, params, positions, displacements, residuals; batches, records, λ, materials.
+const WHOLE: [Slot; 9] = [Span, Uniform, Write, Write, Write, Read, Read, Write, Read];
 /// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
 
 impl Pipelines {
-    pub fn new(device: &wgpu::Device, cooked: &Cooked, pin_count: usize, keep_lambdas: bool) -> Self {
+    pub fn new(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Self {
+        let cooked = &controls.cooked;
         let stage = |entry: &str, text: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
         let gather = include_str!("../../shaders/gather.wgsl");
-        let velocity = include_str!("../../shaders/velocity.wgsl");
         Self {
             targets: stage("targets", include_str!("../../shaders/targets.wgsl"), &[Uniform, Read, Read, Write]),
             start: stage("start", include_str!("../../shaders/start.wgsl"), &[Uniform, Write, Write, Write, Write]),
@@ -127,17 +153,12 @@ impl Pipelines {
             ),
             follow: stage("follow", include_str!("../../shaders/follow.wgsl"), &[Uniform, Write, Write, Read]),
             predict: stage("predict", include_str!("../../shaders/predict.wgsl"), &[Uniform, Read, Read, Write, Write]),
-            velocity: stage("velocity", velocity, &[Uniform, Write, Write, Write, Write]),
-            advance: stage("velocity_predict", velocity, &[Uniform, Write, Write, Write, Write]),
-            advance_tethered: (cooked.most_tethers > 0).then(|| {
-                let pinned = "velocity_pinned";
-                [
-                    Self::make_advance_free(device, cooked, pin_count),
-                    Stage::new(device, pinned, pinned, velocity, &PINNED, &[]),
-                ]
-            }),
-            anchor_count: anchor_count(pin_count),
-            finish: stage("finish", include_str!("../../shaders/finish.wgsl"), &[Uniform, Read, Write, Write]),
+            velocities: Velocities::new(device, controls),
+            finish: stage(
+                "finish",
+                concat!(include_str!("../../shaders/finish.wgsl"), include_str!("../../shaders/shared/held.wgsl")),
+                &[Uniform, Read, Write, Write, Write],
+            ),
             tether: stage(
                 "tether",
                 include_str!("../../shaders/tether.wgsl"),
@@ -161,14 +182,6 @@ impl Pipelines {
 }
 
 impl Pipelines {
-    /// The pass AdvanceTethered, or AdvanceFree, for so many pins.
-    pub fn make_advance_free(device: &wgpu::Device, cooked: &Cooked, pin_count: usize) -> Stage {
-        let (entry, text) = ("velocity_tether", include_str!("../../shaders/velocity.wgsl"));
-        let most = f64::from(cooked.most_tethers);
-        let constants = [("MOST_TETHERS", most), ("ANCHORS", f64::from(anchor_count(pin_count)))];
-        Stage::new(device, entry, entry, text, &TETHERED, &constants)
-    }
-
     /// The pass that plays whole bodies.
     pub fn make_whole(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Option<Stage> {
         let text = whole::pass(cooked.whole.as_ref()?);
@@ -178,6 +191,27 @@ impl Pipelines {
 
     pub fn make_kinds(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Vec<KindStages> {
         cooked.kinds.iter().map(|kind| KindStages::new(device, kind, keep_lambdas)).collect()
+    }
+}
+
+impl Velocities {
+    pub fn new(device: &wgpu::Device, controls: &Controls) -> Self {
+        let (cooked, made_for) = (&controls.cooked, VelocityConstants::new(controls));
+        let constants = [
+            ("MOST_TETHERS", f64::from(cooked.most_tethers)),
+            ("ALL_TETHERED", f64::from(u8::from(cooked.all_tethered))),
+            ("ANCHORS", f64::from(made_for.anchors)),
+            ("COUNTS_SUBSTEPS", f64::from(u8::from(made_for.counts_substeps))),
+        ];
+        let text = include_str!("../../shaders/velocity.wgsl");
+        let stage = |entry: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &constants);
+        Self {
+            made_for,
+            velocity: stage("velocity", &MOTION),
+            advance: stage("velocity_predict", &MOTION),
+            advance_tethered: (cooked.most_tethers > 0)
+                .then(|| [stage("velocity_tether", &TETHERED), stage("velocity_pinned", &PINNED)]),
+        }
     }
 }
 

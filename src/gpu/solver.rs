@@ -66,7 +66,8 @@ pub struct Solver {
 pub struct Diagnostics {
     /// Steps played.
     pub steps: u32,
-    /// How often a position would have become NaN or infinite; the particle was held at its last good place instead.
+    /// How often a position would have become NaN or infinite: particles, counted once in each step in which this happened to them. They were
+    /// held at their last good place instead.
     pub non_finite_count: u32,
     /// The lowest index of a particle that was held.
     pub first_non_finite: Option<u32>,
@@ -103,7 +104,7 @@ impl Solver {
         check_workgroup_memory(device, &controls.cooked)?;
         let keep_lambdas = needs_lambdas(&settings);
         let (pipelines, buffers, bindings, contacts) = guarded(device, || {
-            let pipelines = Pipelines::new(device, &controls.cooked, controls.pins.len(), keep_lambdas);
+            let pipelines = Pipelines::new(device, &controls, keep_lambdas);
             let buffers = Buffers::new(device, queue, &controls, keep_lambdas)?;
             let bindings = Bindings::new(device, &pipelines, &buffers);
             let contacts = Contacts::new(device, queue, &controls, &buffers)?;
@@ -264,16 +265,16 @@ impl Solver {
                 recorder.anchor_side = 0;
                 recorder.dispatch(&p.tether, &b.tether, &[], particles);
             }
-            Pass::Velocity => recorder.dispatch(&p.velocity, &b.velocity, &[], particles),
-            Pass::Advance => recorder.dispatch(&p.advance, &b.advance, &[], particles),
+            Pass::Velocity => recorder.dispatch(&p.velocities.velocity, &b.velocity, &[], particles),
+            Pass::Advance => recorder.dispatch(&p.velocities.advance, &b.advance, &[], particles),
             Pass::AdvanceTethered | Pass::AdvanceFree => {
-                if let (Some([stage, _]), Some(bindings)) = (&p.advance_tethered, &b.advance_tethered) {
+                if let (Some([stage, _]), Some(bindings)) = (&p.velocities.advance_tethered, &b.advance_tethered) {
                     recorder.dispatch(stage, &bindings[recorder.anchor_side], &[], particles);
                     recorder.anchor_side = 1 - recorder.anchor_side;
                 }
             }
             Pass::AdvancePinned => {
-                if let (Some([_, stage]), Some(bindings)) = (&p.advance_tethered, &b.advance_pinned) {
+                if let (Some([_, stage]), Some(bindings)) = (&p.velocities.advance_tethered, &b.advance_pinned) {
                     recorder.dispatch(stage, bindings, &[], self.controls.pins.len() as u32);
                 }
             }

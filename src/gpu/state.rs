@@ -4,7 +4,7 @@ use super::bindings::Bindings;
 use super::buffers::{Buffers, Status};
 use super::contacts::{self, ContactStatus};
 use super::guarded;
-use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, anchor_count};
+use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, Velocities, VelocityConstants};
 use super::solver::{Solver, check_workgroup_memory, needs_lambdas};
 use super::whole::ScheduleRow;
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
@@ -119,7 +119,7 @@ impl Solver {
         }
         self.contact_params = self.controls.contact_params();
         self.upload_pins(&changed);
-        self.fit_anchors()
+        self.fit_velocities()
     }
 
     /// Releases pinned particles; each flies on with the velocity of its last step. The tethers of their
@@ -131,7 +131,7 @@ impl Solver {
         let changed = self.controls.set_pinned(particles, false)?;
         self.contact_params = self.controls.contact_params();
         self.upload_pins(&changed);
-        self.fit_anchors()
+        self.fit_velocities()
     }
 
     /// Sets where \[m\] a pinned particle is to be after the next step. It moves there at constant velocity through the
@@ -206,7 +206,7 @@ impl Solver {
             let _ = self.remake_contacts();
         }
         // The same.
-        let _ = self.fit_anchors();
+        let _ = self.fit_velocities();
         self.accumulator = 0.0;
         self.steps = 0;
         self.upload_state();
@@ -278,6 +278,7 @@ impl Solver {
         self.contact_params = self.controls.contact_params();
         self.upload_params();
         self.mark_stale();
+        self.fit_velocities()?;
         Ok(changed)
     }
 
@@ -351,14 +352,11 @@ impl Solver {
         Ok(())
     }
 
-    /// Makes the pass that pulls tethers anew if it is for fewer pins than there are, or for many more.
-    fn fit_anchors(&mut self) -> Result<()> {
-        let (device, cooked, pin_count) = (&self.device, &self.controls.cooked, self.controls.pins.len());
-        let Some([advance_free, _]) = &mut self.pipelines.advance_tethered else { return Ok(()) };
-        if anchor_count(pin_count) != self.pipelines.anchor_count {
+    /// Makes the passes that end a substep anew where they are for fewer pins than there are, or for many more, or the first collider has come.
+    fn fit_velocities(&mut self) -> Result<()> {
+        if !self.pipelines.velocities.made_for.serve(VelocityConstants::new(&self.controls)) {
             // Of what has been there before: it cannot fail but by a lost device.
-            *advance_free = guarded(device, || Ok(Pipelines::make_advance_free(device, cooked, pin_count)))?;
-            self.pipelines.anchor_count = anchor_count(pin_count);
+            self.pipelines.velocities = guarded(&self.device, || Ok(Velocities::new(&self.device, &self.controls)))?;
             self.rebind();
         }
         Ok(())

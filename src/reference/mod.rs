@@ -63,6 +63,8 @@ pub struct Reference {
     /// The substep of the last step that was played \[s\].
     last_h: f32,
     steps: u32,
+    /// Which particles were held at their last good place in this step.
+    held: Vec<bool>,
     non_finite_count: u32,
     contact_params: ContactParams,
     /// Substeps of this step that have been played.
@@ -116,6 +118,7 @@ impl Reference {
             chunk_sums: Vec::new(),
             last_h: 0.0,
             steps: 0,
+            held: vec![false; count],
             non_finite_count: 0,
             controls,
         };
@@ -226,6 +229,8 @@ impl Reference {
             Pass::FindCrossings => self.find_crossings(),
             Pass::Finish => {
                 particles.for_each(|i| self.velocities[i] = self.displacements[i] / self.params.h);
+                let held = self.held.iter_mut().map(std::mem::take);
+                self.non_finite_count += held.filter(|held| *held).count() as u32;
                 self.last_h = self.params.h;
                 self.steps = self.steps.wrapping_add(1);
             }
@@ -260,6 +265,7 @@ impl Reference {
         let positions = &self.controls.scene.positions;
         self.rotations = self.controls.cooked.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
         self.steps = 0;
+        self.held.fill(false);
         self.non_finite_count = 0;
         if !self.controls.cooked.rings.is_empty() {
             self.play(Pass::Normals);
@@ -448,7 +454,7 @@ impl Reference {
         self.controls.cooked.kinds[kind].coloring.unsort(&rows)
     }
 
-    /// How often a position would have become NaN or infinite, and was held instead.
+    /// See [`crate::gpu::Diagnostics::non_finite_count`].
     pub fn non_finite_count(&self) -> u32 {
         self.non_finite_count
     }

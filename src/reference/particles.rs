@@ -58,11 +58,11 @@ impl Reference {
     pub(super) fn velocity(&mut self, i: usize) {
         let (x, residual) = two_sum(self.positions[i], self.displacements[i] + self.position_residuals[i]);
         if !x.is_finite() {
-            // Quarantine: the particle stays at its last good place and the fault is counted.
+            // Quarantine: the particle stays at its last good place and the fault is counted at the end of the step.
             self.displacements[i] = Vec3::ZERO;
             self.displacement_residuals[i] = Vec3::ZERO;
             self.position_residuals[i] = Vec3::ZERO;
-            self.non_finite_count += 1;
+            self.held[i] = true;
             return;
         }
         self.positions[i] = x;

@@ -35,7 +35,7 @@ pub use mesh::{MeshReport, Topology};
 pub use rope::{Rope, RopeParts};
 pub use soft::{Balloon, BalloonParts, Elasticity, SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
-pub(crate) use tether::TetherGraph;
+pub(crate) use tether::{TetherGraph, rows_of};
 pub use tether::{TetherRow, Tethers};
 
 use crate::collide::{Collider, ContactMaterial, ContactMaterialId, Friction};

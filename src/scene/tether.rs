@@ -135,13 +135,13 @@ impl TetherGraph {
         Self { bodies: scene.tethered_bodies.iter().map(|body| BodyGraph::new(scene, body)).collect() }
     }
 
-    /// How many tethers each tethered particle has room for, per run of particles: (first, count, per particle).
+    /// How many tethers each tethered particle has, per run of particles: (first, count, per particle). It has [`rows_of`] as many rows.
     pub fn runs(&self) -> impl Iterator<Item = (u32, u32, u32)> {
         self.bodies.iter().map(|body| (body.first_particle, body.particle_count(), body.tethers.per_particle))
     }
 
-    /// Ties every body to the pins. The rows of a run's particle p are `per_particle` in a row from p · `per_particle`;
-    /// those left over name the particle itself and are never taut.
+    /// Ties every body to the pins. A particle's rows stand one after another, in the order of the runs; those left over name the particle
+    /// itself and are never taut.
     pub fn tie(&self, is_pinned: impl Fn(u32) -> bool) -> Vec<TetherRow> {
         self.bodies.iter().flat_map(|body| body.tie(&is_pinned)).collect()
     }
@@ -150,7 +150,7 @@ impl TetherGraph {
     pub fn retie(&self, rows: &mut [TetherRow], changed: &[u32], is_pinned: impl Fn(u32) -> bool) {
         let mut rest = rows;
         for body in &self.bodies {
-            let row_count = (body.particle_count() * body.tethers.per_particle) as usize;
+            let row_count = (body.particle_count() * rows_of(body.tethers.per_particle)) as usize;
             let (own, others) = rest.split_at_mut(row_count);
             let particles = body.first_particle..body.first_particle + body.particle_count();
             if changed.iter().any(|particle| particles.contains(particle)) {
@@ -159,6 +159,11 @@ impl TetherGraph {
             rest = others;
         }
     }
+}
+
+/// How many rows a particle has for so many tethers: an even number, as the GPU reads two at once.
+pub(crate) fn rows_of(per_particle: u32) -> u32 {
+    per_particle.next_multiple_of(2)
 }
 
 /// Compressed rows: for each of `count` keys its values in the order given.
@@ -253,8 +258,10 @@ impl BodyGraph {
         // particle it may not be of the next, so one label more than is asked for is kept on the way.
         let label_count = per_particle + SPARE_LABELS;
         let labels = self.geodesics(label_count, is_pinned);
-        let mut rows = Vec::with_capacity(self.particle_count() as usize * per_particle);
+        let spare = rows_of(self.tethers.per_particle) as usize - per_particle;
+        let mut rows = Vec::with_capacity(self.particle_count() as usize * (per_particle + spare));
         for (particle, labels) in (0..self.particle_count()).zip(labels.chunks_exact(label_count)) {
+            let slack = TetherRow { anchor: self.first_particle + particle, length: f32::INFINITY };
             // The nearest last: it is the one that a particle at the border hangs from, and the last is kept exactly.
             for label in labels[..per_particle].iter().rev() {
                 let tied = label.settled && label.source != particle;
@@ -264,9 +271,10 @@ impl BodyGraph {
                         length: label.distance * self.tethers.scale,
                     }
                 } else {
-                    TetherRow { anchor: self.first_particle + particle, length: f32::INFINITY }
+                    slack
                 });
             }
+            rows.extend(std::iter::repeat_n(slack, spare));
         }
         rows
     }
