@@ -127,8 +127,8 @@ fn main() -> anyhow::Result<()> {
     if count > 0 {
         let first = first.map_or(String::new(), |particle| format!(" (the first: {particle})"));
         eprintln!(
-            "warning: {count} position(s) would not have been finite and were held{first}; more substeps or softer \
-             materials may help"
+            "warning: positions would not have been finite, {count} in all steps, and were held{first}; more substeps or \
+             softer materials may help"
         );
     }
     let (lost, own) = (player.contacts()?.lost, file.settings.self_collision.unwrap_or_default());

@@ -1,5 +1,5 @@
 // For the world outside: v = d/h, and how many were held. Keeps the clock.
-// One thread a particle. Reads displacements. Writes velocity and mark of its own particle; thread 0 writes the status.
+// One thread a particle. Reads displacements and marks. Writes velocity and mark of its own particle; thread 0 writes the status.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> displacements: array<vec4f>;

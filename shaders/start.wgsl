@@ -21,6 +21,8 @@ fn start(@builtin(global_invocation_id) id: vec3u) {
     if v.w != 0.0 || status.last_h != params.h {
         velocities[i] = vec4f(v.xyz, 0.0);
         displacements[i] = vec4f(v.xyz * params.h, 0.0);
-        residuals[i] = packed(Residual(unpacked(residuals[i]).position, vec3f(), 0u));
+        var residual = unpacked(residuals[i]);
+        residual.displacement = vec3f();
+        residuals[i] = packed(residual);
     }
 }

@@ -81,7 +81,8 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
     for (var k = 0u; k < MOST_TETHERS; k += 2u) {
         let two = tethers[run.x + k / 2u];
         motion.displacement = pulled_by(two.xy, motion, k < run.y);
-        motion.displacement = pulled_by(two.zw, motion, k + 1u < run.y);
+        // Compilers know the first.
+        motion.displacement = pulled_by(two.zw, motion, k + 1u < MOST_TETHERS && k + 1u < run.y);
     }
     if motion.position.w == 0.0 {
         if ANCHORS == 0u {
@@ -99,6 +100,7 @@ fn tether_run(i: u32) -> vec2u {
         return vec2u(i * ((MOST_TETHERS + 1u) / 2u), MOST_TETHERS);
     }
     let run = tether_runs[i];
+    // Every particle has an even number of them, two a row.
     return vec2u(run >> 5u, run & 15u);
 }
 

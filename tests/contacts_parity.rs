@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Pair, is_exact};
+use common::{Pair, change, is_exact};
 use supple::{
     ClothGrid, ClothMesh, Collider, ContactMaterial, Cord, Fabric, Friction, Heightfield, Particle, Pose, Rope, Scene,
     SelfCollision, Settings, Shape,
@@ -129,6 +129,33 @@ fn moving_colliders_agree() {
             let difference = pair.first_difference(tolerance(&gpu), passes);
             assert!(difference.is_none(), "{name}, step {step}: {difference:#?}");
         }
+    }
+}
+
+/// Nothing of a scene without colliders asks how many substeps have been played, but where the first collider of a running solver is does.
+#[test]
+fn the_first_collider_may_come_late_and_move() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&ClothGrid { columns: 9, rows: 9, ..ClothGrid::default() }).unwrap().particles;
+    scene.pin(cloth.start).unwrap();
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 6, ..Settings::default() });
+    for round in 0..3 {
+        pair.play(2, tolerance(&gpu), &format!("round {round}, without"));
+        let ball = Collider::new(Shape::Sphere { radius: 0.2 }, [0.0, -0.6, 0.0]);
+        let id = pair.solver.add_collider(&ball).unwrap();
+        assert_eq!(id, pair.reference.add_collider(&ball).unwrap());
+        for step in 0..8 {
+            let rotation = [0.0, 0.1 * step as f32, 0.0, 1.0];
+            change!(pair, move_collider(id, Pose { position: [0.0, -0.6 + 0.08 * step as f32, 0.0], rotation }));
+            pair.play(1, tolerance(&gpu), &format!("round {round}, step {step}"));
+        }
+        let forces = (pair.solver.read_collider_forces().unwrap()[0], pair.reference.collider_forces()[0]);
+        assert!(forces.1.force[1] < -1.0, "round {round}: {forces:?}");
+        let difference = forces.0.force.iter().zip(forces.1.force).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(difference <= 1e-3 * forces.1.force[1].abs(), "round {round}: {forces:?}");
+        pair.solver.reset();
+        pair.reference.reset();
     }
 }
 

@@ -78,15 +78,14 @@ fn go_through_all_numbers(execution: Execution) {
 #[test]
 fn all_may_have_as_many_tethers() {
     let gpu = common::gpu();
-    for count in [1, 2, 3] {
+    for (count, pin_count) in [(1, 1), (2, 1), (3, 1), (3, 5)] {
         let mut scene = Scene::new();
         let ropes = [0.0, 1.0].map(|x| add_rope(&mut scene, x, 14, tethers(count)));
-        for rope in ropes {
-            scene.pin(rope.start).unwrap();
-            scene.pin(rope.start + 5).unwrap();
+        for particle in ropes.into_iter().flat_map(|rope| rope.step_by(3).take(pin_count)) {
+            scene.pin(particle).unwrap();
         }
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 7, ..Settings::default() });
-        pair.play(20, TOLERANCE, &format!("{count} tethers each"));
+        pair.play(20, TOLERANCE, &format!("{count} tethers each, {pin_count} pins"));
     }
 }
 
@@ -94,6 +93,7 @@ fn all_may_have_as_many_tethers() {
 #[test]
 fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
     let gpu = common::gpu();
+    let mut faults = 0;
     for (pin_count, execution) in
         [1, 8, 9].into_iter().flat_map(|count| [(count, Execution::Auto), (count, Execution::Whole)])
     {
@@ -117,5 +117,9 @@ fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
         assert_eq!(on_gpu, pair.reference.positions()[loose as usize], "{pin_count} pins");
         let fall = 9.81 * 0.025f32.powi(2) * 16.0 * 17.0 / 2.0;
         assert!((on_gpu[1] / -fall - 1.0).abs() < 1e-5, "{pin_count} pins: {on_gpu:?}, {fall}");
+        let counted = (pair.solver.read_diagnostics().unwrap().non_finite_count, pair.reference.non_finite_count());
+        assert_eq!(counted.0, counted.1, "{pin_count} pins, {execution:?}");
+        faults += counted.0;
     }
+    assert!(faults > 0, "nothing was to be counted");
 }

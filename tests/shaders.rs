@@ -283,4 +283,7 @@ fn tethers_are_read_as_they_are_written() {
     assert_eq!(scalar, naga::Scalar::U32);
     assert_eq!((offset_of!(TetherRow, anchor), offset_of!(TetherRow, length)), (0, 4));
     assert_eq!(size_of::<TetherRow>(), stride as usize);
+    // Two of them in one vec4.
+    let advance = read(&root().join("shaders/velocity.wgsl"));
+    assert!(advance.contains("tethers: array<vec4u>") && 2 * stride == 16);
 }

@@ -51,7 +51,7 @@ struct Status {
     non_finite_count: atomic<u32>,
     // The lowest index of a particle that was held, u32::MAX if none.
     first_non_finite: atomic<u32>,
-    // Substeps of this step that have been played.
+    // Substeps of this step that have been played; 0 where there are no colliders, as nobody else asks.
     substep: u32,
     // Touches of a particle with more than two colliders in a step.
     lost_touches: atomic<u32>,

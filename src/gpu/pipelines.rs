@@ -41,7 +41,7 @@ pub(super) enum Slot {
 use Slot::{Read, Span, Uniform, Write};
 
 /// A pipeline and the layout of its one bind group.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Stage {
     pub name: String,
     pub pipeline: wgpu::ComputePipeline,
@@ -69,18 +69,18 @@ pub(super) struct Pipelines {
 }
 
 /// The passes of `shaders/velocity.wgsl`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Velocities {
-    /// What they are made for, which may change while the solver runs.
-    pub made_for: VelocityConstants,
+    made_for: VelocityConstants,
     pub velocity: Stage,
     pub advance: Stage,
     /// AdvanceTethered or AdvanceFree, and AdvancePinned; `None` where nothing is tethered.
     pub advance_tethered: Option<[Stage; 2]>,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct VelocityConstants {
+/// What the passes are made for, which may change while the solver runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct VelocityConstants {
     /// Pins that are kept in a uniform buffer too: a power of two, so that the passes seldom have to be made anew; or 0, by which
     /// AdvanceTethered becomes AdvanceFree and reads the pins where they lie.
     anchors: u32,
@@ -89,16 +89,27 @@ pub(super) struct VelocityConstants {
 }
 
 impl VelocityConstants {
-    pub fn new(controls: &Controls) -> Self {
+    fn new(controls: &Controls) -> Self {
         let pin_count = controls.pins.len();
         let few = controls.cooked.most_tethers > 0 && pin_count <= FEW_PINS;
         let anchors = if few { pin_count.max(1).next_power_of_two() as u32 } else { 0 };
         Self { anchors, counts_substeps: !controls.colliders.is_empty() }
     }
 
-    /// Whether what is made for these does for others.
-    pub fn serve(self, others: Self) -> bool {
-        self.anchors == others.anchors && self.counts_substeps >= others.counts_substeps
+    /// What is needed now, and what has been as long as it does no harm.
+    fn with(self, before: Self) -> Self {
+        let anchors = if self.anchors == 0 { 0 } else { self.anchors.max(before.anchors) };
+        Self { anchors, counts_substeps: self.counts_substeps || before.counts_substeps }
+    }
+
+    fn stage(self, device: &wgpu::Device, controls: &Controls, entry: &str, slots: &[Slot]) -> Stage {
+        let constants = [
+            ("MOST_TETHERS", f64::from(controls.cooked.most_tethers)),
+            ("ALL_TETHERED", f64::from(u8::from(controls.cooked.all_tethered))),
+            ("ANCHORS", f64::from(self.anchors)),
+            ("COUNTS_SUBSTEPS", f64::from(u8::from(self.counts_substeps))),
+        ];
+        Stage::new(device, entry, entry, include_str!("../../shaders/velocity.wgsl"), slots, &constants)
     }
 }
 
@@ -195,23 +206,36 @@ impl Pipelines {
 }
 
 impl Velocities {
-    pub fn new(device: &wgpu::Device, controls: &Controls) -> Self {
-        let (cooked, made_for) = (&controls.cooked, VelocityConstants::new(controls));
-        let constants = [
-            ("MOST_TETHERS", f64::from(cooked.most_tethers)),
-            ("ALL_TETHERED", f64::from(u8::from(cooked.all_tethered))),
-            ("ANCHORS", f64::from(made_for.anchors)),
-            ("COUNTS_SUBSTEPS", f64::from(u8::from(made_for.counts_substeps))),
-        ];
-        let text = include_str!("../../shaders/velocity.wgsl");
-        let stage = |entry: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &constants);
+    fn new(device: &wgpu::Device, controls: &Controls) -> Self {
+        Self::made_for(device, controls, VelocityConstants::new(controls))
+    }
+
+    fn made_for(device: &wgpu::Device, controls: &Controls, made_for: VelocityConstants) -> Self {
+        let stage = |entry: &str, slots: &[Slot]| made_for.stage(device, controls, entry, slots);
         Self {
             made_for,
             velocity: stage("velocity", &MOTION),
             advance: stage("velocity_predict", &MOTION),
-            advance_tethered: (cooked.most_tethers > 0)
+            advance_tethered: (controls.cooked.most_tethers > 0)
                 .then(|| [stage("velocity_tether", &TETHERED), stage("velocity_pinned", &PINNED)]),
         }
+    }
+
+    /// Others, where these do not do for what has changed.
+    pub fn refitted(&self, device: &wgpu::Device, controls: &Controls) -> Option<Self> {
+        let needed = VelocityConstants::new(controls).with(self.made_for);
+        if needed == self.made_for {
+            return None;
+        }
+        if needed.counts_substeps != self.made_for.counts_substeps {
+            return Some(Self::made_for(device, controls, needed));
+        }
+        // But one, none knows of anchors.
+        let mut others = Self { made_for: needed, ..self.clone() };
+        if let Some([advance_free, _]) = &mut others.advance_tethered {
+            *advance_free = needed.stage(device, controls, "velocity_tether", &TETHERED);
+        }
+        Some(others)
     }
 }
 

@@ -4,7 +4,7 @@ use super::bindings::Bindings;
 use super::buffers::{Buffers, Status};
 use super::contacts::{self, ContactStatus};
 use super::guarded;
-use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, Velocities, VelocityConstants};
+use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE};
 use super::solver::{Solver, check_workgroup_memory, needs_lambdas};
 use super::whole::ScheduleRow;
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
@@ -266,10 +266,12 @@ impl Solver {
     fn change_colliders<T>(&mut self, change: impl FnOnce(&mut Controls) -> Result<T>) -> Result<T> {
         let before = self.controls.colliders.clone();
         let changed = change(&mut self.controls)?;
-        let remade = match self.contacts.obstacles_remade(&self.device, &self.queue, &self.controls, &self.buffers) {
-            Some(obstacles) => obstacles.map(|obstacles| self.contacts.obstacles = obstacles),
-            None => self.remake_contacts(),
-        };
+        let remade = self.fit_velocities().and_then(|()| {
+            match self.contacts.obstacles_remade(&self.device, &self.queue, &self.controls, &self.buffers) {
+                Some(obstacles) => obstacles.map(|obstacles| self.contacts.obstacles = obstacles),
+                None => self.remake_contacts(),
+            }
+        });
         if let Err(error) = remade {
             self.controls.colliders = before;
             self.controls.make_plan();
@@ -278,7 +280,6 @@ impl Solver {
         self.contact_params = self.controls.contact_params();
         self.upload_params();
         self.mark_stale();
-        self.fit_velocities()?;
         Ok(changed)
     }
 
@@ -354,9 +355,9 @@ impl Solver {
 
     /// Makes the passes that end a substep anew where they are for fewer pins than there are, or for many more, or the first collider has come.
     fn fit_velocities(&mut self) -> Result<()> {
-        if !self.pipelines.velocities.made_for.serve(VelocityConstants::new(&self.controls)) {
-            // Of what has been there before: it cannot fail but by a lost device.
-            self.pipelines.velocities = guarded(&self.device, || Ok(Velocities::new(&self.device, &self.controls)))?;
+        let velocities = &self.pipelines.velocities;
+        if let Some(others) = guarded(&self.device, || Ok(velocities.refitted(&self.device, &self.controls)))? {
+            self.pipelines.velocities = others;
             self.rebind();
         }
         Ok(())

@@ -385,6 +385,7 @@ impl Reference {
         for (i, &position) in (first as usize..).zip(positions) {
             self.positions[i] = position.into();
             self.position_residuals[i] = Vec3::ZERO;
+            self.held[i] = false;
             self.displacement_residuals[i] = Vec3::ZERO;
         }
         Ok(())
