@@ -149,6 +149,13 @@ impl Tiling {
         self.order.len() == constraints && self.shared.iter().all(Option::is_some)
     }
 
+    /// The materials, as entries of the table, where all tiles have the same.
+    pub fn common_materials(&self) -> Option<[u32; MOST_MATERIALS]> {
+        let mut rows = self.rows.iter().skip(2).step_by(3);
+        let first = *rows.next()?;
+        rows.all(|row| *row == first).then_some(first)
+    }
+
     /// The slots that any link of the pattern names, in ascending order.
     pub fn slots(&self, arity: usize) -> Vec<u32> {
         let named =

@@ -25,7 +25,6 @@ fn project_tile(@builtin(global_invocation_id) id: vec3u) {
     }
     let tile = tiles[3u * (span.first + i)];
     let links = tiles[3u * (span.first + i) + 1u];
-    let ids = tiles[3u * (span.first + i) + 2u];
     var place = links.w;
 ";
     // Writing to a string cannot fail.
@@ -35,8 +34,14 @@ fn project_tile(@builtin(global_invocation_id) id: vec3u) {
         line(format_args!("    let i{slot} = particle_at(tile, {there}, {row}u, {column}u);\n"));
         line(format_args!("    let x{slot} = positions[i{slot}];\n    var d{slot} = displacements[i{slot}].xyz;\n"));
     }
+    // Where all tiles are of the same, all threads load the same.
+    let common = tiling.common_materials();
+    if common.is_none() {
+        line(format_args!("    let ids = tiles[3u * (span.first + i) + 2u];\n"));
+    }
     for material in materials {
-        line(format_args!("    let m{material} = materials[ids[{material}u]];\n"));
+        let id = common.map_or(format!("ids[{material}u]"), |ids| format!("{}u", ids[usize::from(material)]));
+        line(format_args!("    let m{material} = materials[{id}];\n"));
     }
     for (place, link) in tiling.pattern.iter().enumerate() {
         let (word, bit, material) = (["x", "y", "z"][place / 32], place % 32, link.material);
