@@ -159,6 +159,20 @@ pub enum Error {
         /// What the device allows.
         available: u64,
     },
+    /// No device of this adapter has the limits that are asked for: another adapter may, or a smaller scene needs less.
+    #[error(
+        "{adapter} has no more than {limit} of {available}, but {needed} are asked for; a smaller scene needs less, grids in tiles (Execution::Tiles) about half of what colours do"
+    )]
+    AdapterLimit {
+        /// The adapter's name.
+        adapter: String,
+        /// The name of the limit in [`wgpu::Limits`].
+        limit: &'static str,
+        /// What was asked for.
+        needed: u64,
+        /// What the adapter has.
+        available: u64,
+    },
     /// The device cannot take timestamps, so nothing on it can be timed.
     #[error(
         "the device has no timestamp queries: request it with wgpu::Features::TIMESTAMP_QUERY, where the adapter has them"

@@ -196,8 +196,9 @@ fn a_scene_over_the_limits_of_the_device_is_refused_with_both_numbers() {
 fn limits_that_no_adapter_has_are_refused() {
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 60, ..wgpu::Limits::default() };
     let outcome = Context::new(limits).map(drop);
-    let Err(Error::LimitExceeded { limit, needed, .. }) = outcome else { panic!("{outcome:?}") };
+    let Err(Error::AdapterLimit { limit, needed, available, .. }) = outcome else { panic!("{outcome:?}") };
     assert_eq!((limit, needed), ("max_storage_buffer_binding_size", 1 << 60));
+    assert!(available < needed);
 }
 
 /// Runs in a thread of its own, and fails if it takes longer than a minute.

@@ -24,7 +24,7 @@ impl Context {
     /// Opens the adapter that [`choose_adapter`] picks, with the given limits and with timestamp queries where it has them.
     ///
     /// # Errors
-    /// [`Error::NoAdapter`]; [`Error::LimitExceeded`] where the adapter cannot meet the limits.
+    /// [`Error::NoAdapter`]; [`Error::AdapterLimit`] where the adapter cannot meet the limits.
     pub fn new(limits: wgpu::Limits) -> Result<Self> {
         let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
@@ -43,7 +43,8 @@ impl Context {
             ("max_buffer_size", limits.max_buffer_size, buffer),
         ] {
             if needed > available {
-                return Err(Error::LimitExceeded { what: "the largest buffer".into(), limit, needed, available });
+                let adapter = adapter.get_info().name;
+                return Err(Error::AdapterLimit { adapter, limit, needed, available });
             }
         }
         let descriptor = wgpu::DeviceDescriptor {
