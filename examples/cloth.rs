@@ -20,7 +20,7 @@ const BENDINGS: &[(&str, Bending)] = &[
     ("none", Bending::None),
 ];
 
-/// In tiles they take an eighth longer than twenty by colours, and leave a quarter of the strain.
+/// In tiles they take as long as twenty by colours, and leave a quarter of the strain.
 const SUBSTEPS: u32 = 50;
 
 #[derive(Parser, Debug)]
