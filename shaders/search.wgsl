@@ -91,7 +91,9 @@ fn begin_search() {
     let stride = params.particle_count / samples;
     var sum = vec3f();
     for (var k = 0u; k < samples; k++) {
-        sum += displacements[k * stride].xyz;
+        // What is not finite will be held, and is none of the others' business.
+        let d = displacements[k * stride].xyz;
+        sum += select(vec3f(), d, is_finite(d));
     }
     contact_status.drift = select(sum / f32(samples), vec3f(), contact_params.anchored == 1u);
     atomicStore(&contact_status.fastest, 0u);

@@ -31,6 +31,7 @@ fn separate(@builtin(global_invocation_id) id: vec3u) {
     let d0 = displacements[particles.x].xyz;
     var d: Four;
     var w: vec4f;
+    var most: vec4f;
     var weight = 0.0;
     for (var k = 0u; k < 4u; k++) {
         d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
@@ -39,6 +40,8 @@ fn separate(@builtin(global_invocation_id) id: vec3u) {
         w[k] = positions[particles[k]].w;
         let n = f32(contacts_of(atomicLoad(&corrections[4u * particles[k] + 3u])));
         let b = weights[k];
+        // So that the sum of all does not wrap around.
+        most[k] = min(1e9, 2e9 / n);
         weight = opaque1(weight, params.zero)
             + opaque1(opaque1(w[k] * n, params.zero) * opaque1(b * b, params.zero), params.zero);
     }
@@ -65,7 +68,7 @@ fn separate(@builtin(global_invocation_id) id: vec3u) {
         opaque(opaque(plane.xyz * depth, params.zero) - opaque(slip * share, params.zero), params.zero) / weight;
     for (var k = 0u; k < members; k++) {
         let factor = opaque1(opaque1(w[k] * weights[k], params.zero) * contact_params.inverse_quantum, params.zero);
-        let quanta = vec3i(round(clamp(opaque(change, params.zero) * factor, vec3f(-1e9), vec3f(1e9))));
+        let quanta = vec3i(round(clamp(opaque(change, params.zero) * factor, vec3f(-most[k]), vec3f(most[k]))));
         atomicAdd(&corrections[4u * particles[k]], quanta.x);
         atomicAdd(&corrections[4u * particles[k] + 1u], quanta.y);
         atomicAdd(&corrections[4u * particles[k] + 2u], quanta.z);

@@ -30,7 +30,8 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
     }
     // Its sums were taken by who added them to the displacement; its count, or the mark that it was cut, may have been left.
     if corrections[i].w != 0 {
-        corrections[i].w = select(0, WAS_CUT, corrections[i].w < 0);
+        // What was cut before a reset is of no account.
+        corrections[i].w = select(0, WAS_CUT, corrections[i].w < 0 && contact_status.now > 0u);
     }
     if (contact_particles[i].w & 0xffu) == UNTOUCHABLE {
         return;

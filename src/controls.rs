@@ -147,6 +147,7 @@ impl Controls {
         settings.check()?;
         let cooked = Cooked::new(scene, &settings, most_shared)?;
         cooked.check_bodies(&settings)?;
+        let colliders = Colliders::new(&scene.colliders, scene.contact_materials.len())?;
         let mut controls = Self {
             scene: scene.clone(),
             cooked,
@@ -160,12 +161,18 @@ impl Controls {
             tether_rows: Vec::new(),
             colliders: Colliders::default(),
         };
-        controls.reset();
+        controls.reset_to(colliders);
         Ok(controls)
     }
 
-    /// Back to the pins and materials of the scene; the settings stay.
+    /// Back to the pins, colliders and materials of the scene; the settings stay.
     pub fn reset(&mut self) {
+        // There was room for them when this was made.
+        let colliders = Colliders::new(&self.scene.colliders, self.scene.contact_materials.len()).unwrap_or_default();
+        self.reset_to(colliders.after(&self.colliders));
+    }
+
+    fn reset_to(&mut self, colliders: Colliders) {
         let scene = &self.scene;
         let inverse_mass =
             |particle| if scene.is_pinned(particle) { 0.0 } else { scene.inverse_masses[particle as usize] };
@@ -176,9 +183,7 @@ impl Controls {
         self.target_of.clear();
         let inverse_masses = &self.inverse_masses;
         self.tether_rows = self.cooked.tether_graph.tie(|particle| inverse_masses[particle as usize] == 0.0);
-        // They were checked when they were added to the scene.
-        let colliders = Colliders::new(&self.scene.colliders, self.scene.contact_materials.len());
-        self.colliders = colliders.unwrap_or_default();
+        self.colliders = colliders;
         self.make_plan();
     }
 

@@ -6,7 +6,7 @@ mod common;
 use common::{Pair, change, is_exact};
 use supple::{
     ClothGrid, ClothMesh, Collider, ContactMaterial, Cord, Fabric, Friction, Heightfield, Particle, Pose, Rope, Scene,
-    SelfCollision, Settings, Shape,
+    SelfCollision, Settings, Shape, Solver,
 };
 
 fn tolerance(gpu: &supple::gpu::Context) -> f32 {
@@ -201,6 +201,27 @@ fn contacts_between_particles_agree() {
         assert!(reports.0.most_contacts > 100 && reports.0.lost == 0, "{reports:?}");
         println!("{:?}", reports.0);
     }
+}
+
+/// Whatever was cut, released or pinned before it.
+#[test]
+fn after_a_reset_contacts_are_those_of_a_new_solver() {
+    let gpu = common::gpu();
+    let scene = common::press(0.01, 2);
+    let all: Vec<u32> = (0..scene.particle_count() as u32).collect();
+    let settings = Settings { substeps: 4, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    let mut solver = common::solver(&gpu, &scene, settings);
+    let play = |solver: &mut Solver| {
+        common::step(&gpu, solver, 8);
+        (solver.read_positions().unwrap(), solver.read_contacts().unwrap())
+    };
+    let first = play(&mut solver);
+    assert!(first.1.truncated > 100, "{:?}", first.1);
+    solver.reset();
+    assert!(play(&mut solver) == first, "after cuts");
+    solver.release(&all).unwrap();
+    solver.reset();
+    assert!(play(&mut solver) == first, "after all was released");
 }
 
 #[test]

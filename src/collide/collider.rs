@@ -149,7 +149,9 @@ pub(crate) const DISABLED: u32 = 4;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Colliders {
     pub rows: Vec<ColliderRow>,
+    /// Of a scene's 0; of what was added since, a number of its own.
     generations: Vec<u32>,
+    last_generation: u32,
     /// The data of all shapes. What a removed one leaves behind is swept away with the next that is added.
     pub data: Vec<f32>,
     baked: Vec<Baked>,
@@ -169,7 +171,15 @@ impl Colliders {
         self.rows.is_empty()
     }
 
-    /// Those of a scene, which were checked when they were added.
+    /// These, in the place of others, whose names are not to become those of what is added from now on.
+    pub fn after(self, before: &Self) -> Self {
+        Self { last_generation: before.last_generation, ..self }
+    }
+
+    /// Those of a scene, which were checked one by one when they were added.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] where all their shapes together have too many numbers.
     pub fn new(colliders: &[Collider], material_count: usize) -> Result<Self> {
         let mut all = Self::default();
         for (index, collider) in colliders.iter().enumerate() {
@@ -214,13 +224,14 @@ impl Colliders {
         Self::check_count(index)?;
         let (row, baked) = Self::row(collider, index, material_count, true)?;
         self.check_data(Some(index), &baked)?;
+        self.last_generation = self.last_generation.wrapping_add(1);
         if index == self.rows.len() {
             self.rows.push(row);
-            self.generations.push(0);
+            self.generations.push(self.last_generation);
             self.baked.push(baked);
         } else {
             self.rows[index] = row;
-            self.generations[index] += 1;
+            self.generations[index] = self.last_generation;
             self.baked[index] = baked;
         }
         self.gather_data();

@@ -93,7 +93,7 @@ impl Solver {
 
     /// Waits for all submitted work and reads the force and the torque on every collider in the last step. Of a particle that
     /// touched more than two colliders in it only two are told, see [`super::Diagnostics::lost_touches`]. After a collider was
-    /// added, or one has got another shape, all may be zero until the next step.
+    /// added or set anew, or contacts of other kinds were asked for, all are zero until the next step; moving one leaves them.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].

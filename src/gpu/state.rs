@@ -185,7 +185,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets the velocities [m/s] of the particles from `first` on. A pinned particle without a target moves at its velocity.
+    /// Sets the velocities [m/s] of the particles from `first` on. A pinned particle without a target moves at its velocity, or, once it was cut
+    /// short before a surface ([`crate::ContactReport::truncated`]), at what was left of it: one that is to go on has a target.
     ///
     /// # Errors
     /// The particles must exist, the velocities must be finite.
@@ -207,6 +208,7 @@ impl Solver {
         }
         // The same.
         let _ = self.fit_velocities();
+        self.contact_params = self.controls.contact_params();
         self.accumulator = 0.0;
         self.steps = 0;
         self.upload_state();
@@ -240,8 +242,8 @@ impl Solver {
     }
 
     /// Sets where a collider is to be after the next step. It moves there through the substeps, on a straight line and about
-    /// one axis, and drags along what it touches; then it rests until it is moved again. However fast it is, nothing passes through
-    /// it; turned by more than half a turn a step, it takes the shorter way.
+    /// one axis, and drags along what it touches; then it rests until it is moved again. However fast it is, no particle passes
+    /// through it, but what is cut short before other surfaces (see [`crate::SelfCollisionLevel::Surfaces`]); turned by more than half a turn a step, it takes the shorter way.
     ///
     /// # Errors
     /// It must exist, the pose must be finite.

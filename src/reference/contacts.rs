@@ -132,10 +132,12 @@ impl Reference {
             let along = dot(contact.normal, slip);
             let depth = contact.c0 - along;
             let mut weight = 0.0;
+            // Of one contact, so that the sum of all does not wrap around.
+            let mut most = [0.0; 4];
             for k in members(kind) {
-                let b = contact.weights[k];
-                weight +=
-                    (w[k] * (self.contacts.corrections[particles[k] as usize][3] & (WAS_CUT - 1)) as f32) * (b * b);
+                let (b, n) = (contact.weights[k], self.contacts.corrections[particles[k] as usize][3] & (WAS_CUT - 1));
+                most[k] = (2e9 / n as f32).min(1e9);
+                weight += (w[k] * n as f32) * (b * b);
             }
             if !(depth > 0.0 && weight > 0.0) {
                 continue;
@@ -155,7 +157,7 @@ impl Reference {
                 let quanta = change * ((w[k] * contact.weights[k]) * params.inverse_quantum);
                 let sum = &mut self.contacts.corrections[particles[k] as usize];
                 for (sum, quanta) in sum.iter_mut().zip(quanta.to_array()) {
-                    *sum = sum.wrapping_add(quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
+                    *sum = sum.wrapping_add(quanta.clamp(-most[k], most[k]).round_ties_even() as i32);
                 }
             }
         }

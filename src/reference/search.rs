@@ -136,7 +136,9 @@ impl Reference {
         let count = self.positions.len();
         let samples = count.min(SAMPLES);
         let stride = count / samples;
-        let sum = (0..samples).fold(Vec3::ZERO, |sum, k| sum + self.displacements[k * stride]);
+        // What is not finite will be held, and is none of the others' business.
+        let finite = (0..samples).map(|k| self.displacements[k * stride]).filter(|d| d.is_finite());
+        let sum = finite.fold(Vec3::ZERO, |sum, d| sum + d);
         let anchored = self.contact_params.anchored == 1;
         self.contacts.drift = if anchored { Vec3::ZERO } else { sum / samples as f32 };
         self.contacts.searches += 1;
