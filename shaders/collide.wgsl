@@ -16,6 +16,8 @@
 
 // Turns of the search for the time of impact.
 const TURNS = 24u;
+// `ContactParams::level`, where surfaces are kept apart.
+const LEVEL_SURFACES = 2u;
 
 struct Meet {
     is_met: bool,
@@ -140,7 +142,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> 
     // What overlaps at the start is taken out of the place, not put into the velocity.
     var out = min(meet.depth, max(-meet.start, 0.0));
     let push = opaque1(meet.depth - out, zero);
-    out = min(out, contact_params.recovery);
+    out = min(out, opaque1(contact_params.recovery - touches[i].bounce.w, zero));
     let friction = contact_params.friction[material * 16u + c.material];
     // What the impact gives back, on top of that.
     let gravity = rotate_back(after.rotation, params.gravity_step, zero);
@@ -164,14 +166,23 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> 
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
     let bounce = opaque(normal * back, zero);
     if back > 0.0 {
-        touches[i].bounce = vec4f(touches[i].bounce.xyz + rotate(after.rotation, bounce, zero), 0.0);
+        touches[i].bounce += vec4f(rotate(after.rotation, bounce, zero), 0.0);
     }
     let sum = opaque(change + bounce, zero);
     let impulse = -(rotate(after.rotation, sum, zero) / opaque1(w * params.h, zero));
     let arm = rotate(after.rotation, opaque(p + delta, zero), zero);
     push_on(i, index, opaque(impulse, zero), opaque(arm, zero));
-    let to = opaque(x + rotate(after.rotation, opaque(normal * out, zero), zero), zero);
-    return Moving(to, opaque(d + rotate(after.rotation, change, zero), zero), true);
+    let away = opaque(rotate(after.rotation, opaque(normal * out, zero), zero), zero);
+    let moved = opaque(d + rotate(after.rotation, change, zero), zero);
+    if contact_params.level != LEVEL_SURFACES {
+        return Moving(opaque(x + away, zero), moved, true);
+    }
+    // On its way, so that it is cut before what it would pass through; the velocity loses it once the particle has moved.
+    if out > 0.0 {
+        let before = touches[i].bounce;
+        touches[i].bounce = vec4f(opaque(before.xyz - away, zero), before.w + out);
+    }
+    return Moving(x, opaque(moved + away, zero), true);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -179,11 +190,6 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i >= params.particle_count {
         return;
-    }
-    if status.substep == 0u {
-        // Forgets the impulses of the last step. What bounced has been taken.
-        touches[i].impulses[1].w = 0.0;
-        touches[i].impulses[3].w = 0.0;
     }
     let material = contact_particles[i].w & 0xffu;
     let x = positions[i];

@@ -22,13 +22,13 @@
 //! With contacts a substep is
 //!
 //! ```text
-//! Tether  Project …  Watch  Search …  Contacts  (Untangle)  (Separate Settle) …  Collide  (Divide Truncate) …
+//! Tether  Project …  (Collide)  Watch  Search …  Contacts  (Untangle)  (Separate Settle) …  Collide  (Divide Truncate) …
 //! ```
 //!
 //! where the passes of `Search` do nothing while the list of pairs holds, nor those of `Divide` and `Truncate`, which are there between
-//! surfaces, while nothing is forced through anything; `Untangle` looks at the crossings that `Sort` … `ClearCrossings` `FindCrossings` at
-//! the end of the step before have found; `Bounce` follows `Velocity` where anything has restitution, and colliders
-//! `Arrive` at the end.
+//! surfaces, as is the first `Collide`, while nothing is forced through anything; `Untangle` looks at the crossings that `Sort` … `ClearCrossings` `FindCrossings` at
+//! the end of the step before have found; `Bounce` follows `Velocity` where anything has restitution, and between
+//! surfaces; `ForgetTouches` is in `begin`, and colliders `Arrive` at the end.
 
 use crate::collide::SelfCollisionLevel;
 use crate::coloring::Span;
@@ -131,9 +131,11 @@ pub enum Pass {
         /// Which round.
         round: u32,
     },
+    /// The impulses on colliders of the last step.
+    ForgetTouches,
     /// No particle within a collider; friction.
     Collide,
-    /// Restitution, after `Velocity`.
+    /// Restitution, and what took particles out of colliders between surfaces; after `Velocity`.
     Bounce,
     /// Colliders are where they were to be; the forces on them.
     Arrive,
@@ -279,8 +281,11 @@ impl Plan {
         let accelerated = surfaces && settings.wind.is_some() || fields || settings.forces;
         let level = settings.self_collision.map(|own| own.level);
         let apart = level == Some(SelfCollisionLevel::Surfaces);
+        // Between surfaces, what takes particles out of colliders is on their way.
+        let obstacles = Obstacles { bounce: obstacles.bounce || apart && obstacles.any, ..obstacles };
         let mut plan =
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
+        plan.begin.extend(obstacles.any.then_some(Pass::ForgetTouches));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
         let tethers = settings.tethers && cooked.most_tethers > 0;
@@ -339,6 +344,8 @@ impl Plan {
             self.push_iteration(cooked, settings.sweep, iteration);
         }
         if let Some(own) = settings.self_collision {
+            // What moving colliders push is where the search sees it, and pushes others in turn.
+            self.substep.extend((apart && obstacles.any).then_some(Pass::Collide));
             // After the constraints, so that the list holds for where they have moved things.
             self.substep.push(Pass::Watch);
             let parts = SearchPass::ALL.into_iter().filter(|part| part.is_of(own.level));

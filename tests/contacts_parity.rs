@@ -238,6 +238,26 @@ fn what_would_pass_through_is_cut_short_alike() {
     assert!(reports.0.truncated > 100 && reports.0.lost == 0, "{reports:?}");
 }
 
+/// What overlaps at the start is taken out of a moving collider, and what is pushed by it is cut before the other cloth.
+#[test]
+fn what_is_cut_within_a_moving_collider_agrees() {
+    let gpu = common::gpu();
+    let mut scene = layers(0.03);
+    // The other cloth does not give way.
+    (143..143 + 168).for_each(|particle| scene.pin(particle).unwrap());
+    // Under the cloth that hangs, and a little into it.
+    let ball = Collider::new(Shape::Sphere { radius: 0.3 }, [0.0, -0.31, 0.0]);
+    let id = scene.add_collider(ball).unwrap();
+    let settings = Settings { substeps: 4, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    for step in 0..10 {
+        change!(pair, move_collider(id, Pose { position: [0.0, -0.31 + 0.08 * step as f32, 0.0], ..Pose::default() }));
+        pair.play(1, tolerance(&gpu), &format!("step {step}"));
+    }
+    let (report, reference) = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+    assert!(report.truncated > 10 && report.truncated == reference.truncated, "{report:?}, {reference:?}");
+}
+
 #[test]
 fn what_is_entangled_is_parted_alike() {
     let gpu = common::gpu();

@@ -4,7 +4,7 @@ mod common;
 
 use common::{press, solver, step};
 use std::f32::consts::TAU;
-use supple::{ClothGrid, ContactMaterial, Scene, SelfCollision, Settings, Solver};
+use supple::{ClothGrid, Collider, ContactMaterial, Pose, Scene, SelfCollision, Settings, Shape, Solver};
 
 fn settings(substeps: u32) -> Settings {
     Settings { substeps, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() }
@@ -117,4 +117,87 @@ fn what_falls_on_a_stretched_sheet_is_held() {
     step(&gpu, &mut solver, 40);
     let lowest = solver.read_positions().unwrap()[16..].iter().fold(f32::INFINITY, |low, x| low.min(x[1]));
     assert!(lowest > 0.009, "{lowest}");
+}
+
+/// Sheets of 30 cm that lie on one another from so high on, but for those above the third, which are 5 cm higher.
+fn layers(scene: &mut Scene, height: f32, thickness: f32, velocity_above: [f32; 3]) {
+    let material = ContactMaterial { thickness, ..ContactMaterial::default() };
+    let material = scene.add_contact_material(material).unwrap();
+    for layer in 0..7u8 {
+        let is_above = layer >= 3;
+        let height = height + thickness * (0.5 + 1.1 * f32::from(layer)) + if is_above { 0.05 } else { 0.0 };
+        let sheet = ClothGrid {
+            columns: 12,
+            rows: 12,
+            origin: [-0.15, height, -0.15],
+            column_axis: [0.3, 0.0, 0.0],
+            row_axis: [0.0, 0.0, 0.3],
+            tethers: None,
+            ..ClothGrid::default()
+        };
+        let sheet = scene.add_cloth_grid(&sheet).unwrap();
+        scene.set_particle_contact(sheet.particles.clone(), material).unwrap();
+        common::crumple(scene, sheet.particles.clone(), 2e-4);
+        if is_above {
+            sheet.particles.for_each(|particle| scene.set_velocity(particle, velocity_above).unwrap());
+        }
+    }
+}
+
+fn roomy(substeps: u32) -> Settings {
+    let own = SelfCollision { pairs_per_particle: 256, ..SelfCollision::surfaces() };
+    Settings { self_collision: Some(own), ..settings(substeps) }
+}
+
+/// What is cut is not taken along with the others, most of which fall: it would be taken into what it rests on.
+#[test]
+fn what_rests_on_a_thin_plate_is_not_pushed_through_it() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let thickness = 0.005;
+    let plate = Shape::Box { half_extents: [1.0, 0.001, 1.0] };
+    scene.add_collider(Collider::new(plate, [0.0; 3])).unwrap();
+    layers(&mut scene, 0.001, thickness, [0.0, -10.0, 0.0]);
+    let mut solver = solver(&gpu, &scene, roomy(8));
+    for frame in 0..20 {
+        step(&gpu, &mut solver, 1);
+        let positions = solver.read_positions().unwrap();
+        let lowest = positions.iter().fold(f32::INFINITY, |low, x| low.min(x[1]));
+        assert!(lowest > 0.001 + 0.49 * thickness, "step {frame}: {lowest}");
+        assert_eq!(crossings(&solver, &scene), 0, "step {frame}");
+    }
+    let report = solver.read_contacts().unwrap();
+    assert!(report.truncated > 1000 && report.lost == 0, "{report:?}");
+}
+
+/// What a collider pushes into others is cut before them and left in the collider, which takes it out again on a way that is cut, too.
+#[test]
+fn what_a_moving_collider_pushes_does_not_cross() {
+    let gpu = common::gpu();
+    let ball = |x: &[f32; 3]| glam::Vec3::from(*x).length() - 0.1;
+    let slab = |x: &[f32; 3]| x[1] - 0.02;
+    type Outside<'a> = &'a dyn Fn(&[f32; 3]) -> f32;
+    let cases: [(Shape, Outside<'_>, f32, f32, u32); 3] = [
+        (Shape::Sphere { radius: 0.1 }, &ball, 0.1, 2.0, 8),
+        (Shape::Box { half_extents: [1.0, 0.02, 1.0] }, &slab, 0.02, 5.0, 20),
+        (Shape::Box { half_extents: [1.0, 0.02, 1.0] }, &slab, 0.02, 2.0, 8),
+    ];
+    for (shape, outside, height, speed, substeps) in cases {
+        let mut scene = Scene::new();
+        let id = scene.add_collider(Collider::new(shape.clone(), [0.0; 3])).unwrap();
+        layers(&mut scene, height, 0.005, [0.0; 3]);
+        let mut solver = solver(&gpu, &scene, Settings { gravity: [0.0; 3], ..roomy(substeps) });
+        for frame in 1..=12 {
+            let position = [0.0, speed * frame as f32 / 60.0, 0.0];
+            solver.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
+            step(&gpu, &mut solver, 1);
+            assert_eq!(crossings(&solver, &scene), 0, "{shape:?}, step {frame}");
+            let relative = |x: &[f32; 3]| [x[0], x[1] - position[1], x[2]];
+            let positions = solver.read_positions().unwrap();
+            let deepest = positions.iter().map(|x| -outside(&relative(x))).fold(0.0, f32::max);
+            assert!(deepest < 0.5 * height, "{shape:?}, step {frame}: {deepest}");
+        }
+        let report = solver.read_contacts().unwrap();
+        assert!(report.truncated > 0 && report.lost == 0, "{shape:?}: {report:?}");
+    }
 }

@@ -60,7 +60,7 @@ const UNTOUCHABLE = 255u;
 
 // Written by the GPU alone; `ContactStatus` in src/gpu/contacts.rs.
 struct ContactStatus {
-    // Mean displacement of some particles at the last search: what all are taken to travel together; 0 where anything is held.
+    // Mean displacement of some particles at the last search: what all are taken to travel together; 0 where anything is held (`ContactParams::anchored`).
     drift: vec3f,
     // Substeps since the start.
     now: u32,
@@ -157,7 +157,7 @@ fn speed_of(watched: Watched, quantum: f32, drift: vec3f, zero: u32) -> f32 {
 
 // What happened to a particle at colliders.
 struct Touch {
-    // Added to its displacement after it has moved: restitution.
+    // Added to its displacement after it has moved: restitution, less what took it out of colliders; and how much the latter was in this substep.
     bounce: vec4f,
     // Impulse on a collider in this step and that collider, its moment about the collider and 1; two colliders.
     impulses: array<vec4f, 4>,

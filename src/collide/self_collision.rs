@@ -38,8 +38,8 @@ pub enum SelfCollisionLevel {
     /// Vertices from triangles and edges from edges, whatever the spacing, and as balls particles that are in neither, such as those
     /// of the lattices of soft bodies. Elements of one body that are nearer than
     /// their thickness at rest do not see each other. What all contacts together cannot part is stopped before it crosses, held
-    /// particles too: they stay behind their targets where something is in the way that cannot give way. This comes after colliders, into which
-    /// it may take back what they have pushed out. What is entangled nonetheless is
+    /// particles too: they stay behind their targets where something is in the way that cannot give way. This comes after colliders, within which
+    /// it may leave what they push against others. What is entangled nonetheless is
     /// parted where the line of intersection can become shorter, but for what is made so that it crosses itself.
     Surfaces,
 }

@@ -5,7 +5,7 @@
 //! | params | uniform: figures, contact materials, friction | host | every pass of contacts |
 //! | particles | place at rest, material, body | – | watch, pairs, contacts, separate, collide, divide, crossings |
 //! | colliders, data | rows, distances and planes | host, arrive | collide |
-//! | touches | restitution, impulses on colliders | collide | bounce, collider_forces |
+//! | touches | restitution, impulses on colliders | forget_touches, collide, bounce | bounce, collider_forces |
 //! | forces | force and torque of each collider | collider_forces | the host |
 //! | status | counts | watch, search, pairs, contacts | the same, the host |
 //! | elements | three particles and a type | – | search, pairs, crossings |
@@ -157,6 +157,7 @@ pub(super) struct Obstacles {
     /// Size of all its buffers [bytes].
     bytes: u64,
     collide: Bound,
+    forget_touches: Bound,
     bounce: Bound,
     arrive: Bound,
     collider_forces: Bound,
@@ -297,6 +298,11 @@ impl Contacts {
                     (Write, &shared.status),
                 ],
                 &[("SHAPES", f64::from(present))],
+            ),
+            forget_touches: binder.bind(
+                "forget_touches",
+                include_str!("../../shaders/forget_touches.wgsl"),
+                &[params, (Write, &touches)],
             ),
             bounce: binder.bind(
                 "bounce",
@@ -512,6 +518,7 @@ impl Contacts {
         let colliders = controls.colliders.len() as u32;
         if let Some(obstacles) = &self.obstacles {
             match pass {
+                Pass::ForgetTouches => return Some((&obstacles.forget_touches, particles)),
                 Pass::Collide => return Some((&obstacles.collide, particles)),
                 Pass::Bounce => return Some((&obstacles.bounce, particles)),
                 Pass::Arrive => return Some((&obstacles.arrive, Size::Threads(colliders))),

@@ -114,6 +114,7 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::Settle => "settle",
         Pass::Divide { .. } => "divide",
         Pass::Truncate { .. } => "truncate",
+        Pass::ForgetTouches => "forget_touches",
         Pass::Collide => "collide",
         Pass::Bounce => "bounce",
         Pass::Arrive => "arrive",

@@ -293,6 +293,7 @@ impl Solver {
             | Pass::Settle
             | Pass::Divide { .. }
             | Pass::Truncate { .. }
+            | Pass::ForgetTouches
             | Pass::Collide
             | Pass::Bounce
             | Pass::Arrive

@@ -14,7 +14,10 @@ use glam::Vec3;
 /// What happened to a particle at colliders: `Touch` in `shaders/prelude/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Touch {
+    /// Added to its displacement after it has moved.
     pub bounce: Vec3,
+    /// How far it was taken out of colliders in this substep.
+    pub recovered: f32,
     /// Impulse on a collider in this step, its moment about the collider, and the collider.
     pub impulses: [Option<(u32, Vec3, Vec3)>; 2],
 }
@@ -124,9 +127,6 @@ impl Reference {
 
 impl Reference {
     pub(super) fn collide(&mut self, i: usize) {
-        if self.substep == 0 {
-            self.touches[i] = Touch::default();
-        }
         let material = self.controls.cooked.contacting.material(i as u32);
         if self.controls.inverse_masses[i] == 0.0 || material == UNTOUCHABLE {
             return;
@@ -164,7 +164,7 @@ impl Reference {
         // What overlaps at the start is taken out of the place, not put into the velocity.
         let out = depth.min((-start).max(0.0));
         let push = depth - out;
-        let out = out.min(params.recovery);
+        let out = out.min(params.recovery - self.touches[i].recovered);
         let [statics, kinetic, restitution, _] = params.friction(material, collider.material);
         // What the impact gives back, on top of that.
         let gravity = Vec3::from(self.params.gravity_step);
@@ -177,8 +177,16 @@ impl Reference {
         let share = if l <= statics * grip { 1.0 } else { kinetic * grip / l };
         let change = normal * push - slip * share;
         let w = self.controls.inverse_masses[i];
+        let away = rotate(q1, normal * out);
         self.displacements[i] = d + rotate(q1, change);
-        self.positions[i] = x + rotate(q1, normal * out);
+        if params.level == 2 {
+            // On its way, so that it is cut before what it would pass through; the velocity loses it once the particle has moved.
+            self.displacements[i] += away;
+            self.touches[i].bounce -= away;
+            self.touches[i].recovered += out;
+        } else {
+            self.positions[i] = x + away;
+        }
         let bounce = normal * back;
         if back > 0.0 {
             self.touches[i].bounce += rotate(q1, bounce);
@@ -202,8 +210,14 @@ impl Reference {
         }
     }
 
+    pub(super) fn forget_touches(&mut self) {
+        self.touches.iter_mut().for_each(|touch| touch.impulses = Default::default());
+    }
+
     pub(super) fn bounce(&mut self, i: usize) {
-        self.displacements[i] += std::mem::take(&mut self.touches[i].bounce);
+        let touch = &mut self.touches[i];
+        self.displacements[i] += std::mem::take(&mut touch.bounce);
+        touch.recovered = 0.0;
     }
 
     pub(super) fn arrive(&mut self) {

@@ -221,6 +221,7 @@ impl Reference {
             Pass::Settle => particles.for_each(|i| self.settle(i)),
             Pass::Divide { round } => self.divide(round),
             Pass::Truncate { .. } => particles.for_each(|i| self.truncate(i)),
+            Pass::ForgetTouches => self.forget_touches(),
             Pass::Collide => particles.for_each(|i| self.collide(i)),
             Pass::Bounce => particles.for_each(|i| self.bounce(i)),
             Pass::Arrive => self.arrive(),

@@ -1,0 +1,15 @@
+// Forgets the impulses on colliders of the last step.
+// One thread a particle. Writes its own particle's touch.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> touches: array<Touch>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn forget_touches(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= params.particle_count {
+        return;
+    }
+    touches[i].impulses[1].w = 0.0;
+    touches[i].impulses[3].w = 0.0;
+}
