@@ -1,6 +1,6 @@
 // Restitution: what an impact gives back is put into the velocity after the particle has moved (Müller et al. 2020, §3.6); and what took it out
-// of a collider is taken off again.
-// One thread a particle. Takes what its own particle's touch holds.
+// of a collider on its way is taken off again, as much of it as damping and cuts have left of the way.
+// One thread a particle. Takes what its own particle's touch holds. The twin is `bounce` in src/reference/colliders.rs.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> touches: array<Touch>;
@@ -12,9 +12,16 @@ fn bounce(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    let bounce = touches[i].bounce;
-    if any(bounce != vec4f()) {
-        displacements[i] = vec4f(displacements[i].xyz + bounce.xyz, 0.0);
-        touches[i].bounce = vec4f();
+    let bounce = vector(touches[i].bounce);
+    let recovery = vector(touches[i].recovery);
+    if all(bounce == vec3f()) && all(recovery == vec3f()) {
+        return;
     }
+    let d = displacements[i].xyz;
+    let way = touches[i].way;
+    // A way that was none has not been cut.
+    let left = select(1.0, length(d) / way, way > 0.0);
+    displacements[i] = vec4f(opaque(d - opaque(recovery * left, params.zero), params.zero) + bounce, 0.0);
+    touches[i].bounce = words_of(vec3f());
+    touches[i].recovery = words_of(vec3f());
 }

@@ -1,8 +1,10 @@
-// Colliders: no particle within one at the end of a substep, nor on the other side of it; friction (Coulomb), restitution, and the
+// Colliders: no particle within one, nor on the other side of it; friction (Coulomb), restitution, and the
 // impulses on the colliders. C = keep − φ(x + d) ≤ 0, φ being the signed distance in the collider's frame, which moves. The twin is
 // src/reference/colliders.rs; shaders/collide/ has the shapes, and what lays out the colliders (few.wgsl or many.wgsl).
-// One thread a particle, for all colliders one after another. Reads colliders. Writes position, displacement and touch of its own
-// particle.
+// What overlaps at the start of a substep is taken out at no more than the recovery speed, which is put into the place and not into the velocity.
+// Where surfaces are kept apart it is a part of the way, so that it is cut before what it would pass through, until bounce.wgsl takes it off.
+// One thread a particle, for all colliders one after another. Reads colliders. Writes position, or the recovery, displacement and touch of its
+// own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -16,8 +18,9 @@
 
 // Turns of the search for the time of impact.
 const TURNS = 24u;
-// `ContactParams::level`, where surfaces are kept apart.
-const LEVEL_SURFACES = 2u;
+
+// Whether surfaces are kept apart; then there are two of this pass in a substep, and each recovers one half.
+override RECOVERS_ON_WAY: bool = false;
 
 struct Meet {
     is_met: bool,
@@ -74,13 +77,13 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
 fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
     let moment = cross_product(arm, impulse, params.zero);
     // Most touch one collider: software drivers run through both turns of a loop that they can unroll, so its end is no constant.
-    for (var slot = 0u; slot < 4u + params.zero; slot += 2u) {
-        let before = touches[i].impulses[slot];
-        let moment_before = touches[i].impulses[slot + 1u];
-        let taken = moment_before.w == 1.0;
-        if !taken || bitcast<u32>(before.w) == index {
-            touches[i].impulses[slot] = vec4f(select(vec3f(), before.xyz, taken) + impulse, bitcast<f32>(index));
-            touches[i].impulses[slot + 1u] = vec4f(select(vec3f(), moment_before.xyz, taken) + moment, 1.0);
+    for (var slot = 0u; slot < 2u + params.zero; slot++) {
+        let before = touches[i].pushes[slot];
+        let taken = before.collider != 0u;
+        if !taken || before.collider == index + 1u {
+            let impulses = select(vec3f(), vector(before.impulse), taken) + impulse;
+            let moments = select(vec3f(), vector(before.moment), taken) + moment;
+            touches[i].pushes[slot] = Push(index + 1u, words_of(impulses), words_of(moments));
             return;
         }
     }
@@ -89,8 +92,10 @@ fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
 
 // A particle in the substep.
 struct Moving {
+    // Where it is, with the recovery; its way, without it.
     x: vec3f,
     d: vec3f,
+    recovery: vec3f,
     was_met: bool,
 }
 
@@ -139,17 +144,18 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> 
     }
     let normal = opaque(meet.normal, zero);
 
-    // What overlaps at the start is taken out of the place, not put into the velocity.
     var out = min(meet.depth, max(-meet.start, 0.0));
     let push = opaque1(meet.depth - out, zero);
-    out = min(out, opaque1(contact_params.recovery - touches[i].bounce.w, zero));
+    out = min(out, contact_params.recovery * select(1.0, 0.5, RECOVERS_ON_WAY));
     let friction = contact_params.friction[material * 16u + c.material];
     // What the impact gives back, on top of that.
     let gravity = rotate_back(after.rotation, params.gravity_step, zero);
     let speed = opaque1(-dot(normal, opaque(delta - gravity, zero)), zero);
     var back = 0.0;
     if push > 0.0 && speed > 2.0 * length(params.gravity_step) {
-        let left = opaque1(opaque1(dot(normal, delta), zero) + push, zero);
+        // With what it has been given already: by another collider, or earlier in the substep.
+        let given = dot(normal, opaque(rotate_back(after.rotation, vector(touches[i].bounce), zero), zero));
+        let left = opaque1(opaque1(opaque1(dot(normal, delta), zero) + push, zero) + given, zero);
         back = max(opaque1(friction.z * speed, zero) - left, 0.0);
     }
     if friction.z == 0.0 {
@@ -166,7 +172,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> 
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
     let bounce = opaque(normal * back, zero);
     if back > 0.0 {
-        touches[i].bounce += vec4f(rotate(after.rotation, bounce, zero), 0.0);
+        touches[i].bounce = words_of(vector(touches[i].bounce) + rotate(after.rotation, bounce, zero));
     }
     let sum = opaque(change + bounce, zero);
     let impulse = -(rotate(after.rotation, sum, zero) / opaque1(w * params.h, zero));
@@ -174,15 +180,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> 
     push_on(i, index, opaque(impulse, zero), opaque(arm, zero));
     let away = opaque(rotate(after.rotation, opaque(normal * out, zero), zero), zero);
     let moved = opaque(d + rotate(after.rotation, change, zero), zero);
-    if contact_params.level != LEVEL_SURFACES {
-        return Moving(opaque(x + away, zero), moved, true);
-    }
-    // On its way, so that it is cut before what it would pass through; the velocity loses it once the particle has moved.
-    if out > 0.0 {
-        let before = touches[i].bounce;
-        touches[i].bounce = vec4f(opaque(before.xyz - away, zero), before.w + out);
-    }
-    return Moving(x, opaque(moved + away, zero), true);
+    return Moving(opaque(x + away, zero), moved, opaque(particle.recovery + away, zero), true);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -196,14 +194,26 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     if x.w == 0.0 || material == UNTOUCHABLE {
         return;
     }
-    var particle = Moving(x.xyz, displacements[i].xyz, false);
+    var particle = Moving(x.xyz, displacements[i].xyz, vec3f(), false);
+    if RECOVERS_ON_WAY {
+        let recovery = vector(touches[i].recovery);
+        particle = Moving(opaque(x.xyz + recovery, params.zero), opaque(particle.d - recovery, params.zero), recovery, any(recovery != vec3f()));
+    }
     // Most are near one collider at most: software drivers run through the body of the loop once for all of them.
     var index = next_near(0u, particle);
     while index < contact_params.collider_count {
         particle = collide_with(i, material, index, x.w, particle);
         index = next_near(index + 1u, particle);
     }
-    if particle.was_met {
+    if !particle.was_met {
+        return;
+    }
+    if RECOVERS_ON_WAY {
+        let way = opaque(particle.d + particle.recovery, params.zero);
+        displacements[i] = vec4f(way, 0.0);
+        touches[i].recovery = words_of(particle.recovery);
+        touches[i].way = length(way);
+    } else {
         positions[i] = vec4f(particle.x, x.w);
         displacements[i] = vec4f(particle.d, 0.0);
     }

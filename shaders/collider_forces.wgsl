@@ -18,12 +18,11 @@ fn collider_forces(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
     let index = group.x + group.y * 65535u;
     var sums: array<vec3f, 2>;
     for (var i = lane; i < params.particle_count; i += LANES) {
-        for (var slot = 0u; slot < 4u; slot += 2u) {
-            let impulse = touches[i].impulses[slot];
-            let moment = touches[i].impulses[slot + 1u];
-            if moment.w == 1.0 && bitcast<u32>(impulse.w) == index {
-                sums[0] += impulse.xyz;
-                sums[1] += moment.xyz;
+        for (var slot = 0u; slot < 2u; slot++) {
+            let push = touches[i].pushes[slot];
+            if push.collider == index + 1u {
+                sums[0] += vector(push.impulse);
+                sums[1] += vector(push.moment);
             }
         }
     }

@@ -3,10 +3,7 @@
 //! Both players own one of these. It checks every change before anything is touched, and holds what they upload:
 //! [`Params`], scaled materials, targets, tethers.
 
-use crate::collide::{
-    Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactParams, SelfCollision,
-    SelfCollisionLevel,
-};
+use crate::collide::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactParams};
 use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{Kind, kind_index};
@@ -212,11 +209,9 @@ impl Controls {
     /// The figures of contacts.
     pub fn contact_params(&self) -> ContactParams {
         // What touches a collider is not to be cut along with what flies.
-        let held = |own: SelfCollision| {
-            self.inverse_masses.contains(&0.0)
-                || own.level == SelfCollisionLevel::Surfaces && !self.colliders.is_empty()
-        };
-        let anchored = self.settings.self_collision.is_some_and(held);
+        let held = self.inverse_masses.contains(&0.0)
+            || self.settings.keeps_surfaces_apart() && self.colliders.touch_anything();
+        let anchored = self.settings.self_collision.is_some() && held;
         ContactParams::new(&self.scene, &self.settings, &self.cooked.contacting, &self.colliders, anchored)
     }
 

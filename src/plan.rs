@@ -25,8 +25,8 @@
 //! Tether  Project …  (Collide)  Watch  Search …  Contacts  (Untangle)  (Separate Settle) …  Collide  (Divide Truncate) …
 //! ```
 //!
-//! where the passes of `Search` do nothing while the list of pairs holds, nor those of `Divide` and `Truncate`, which are there between
-//! surfaces, as is the first `Collide`, while nothing is forced through anything; `Untangle` looks at the crossings that `Sort` … `ClearCrossings` `FindCrossings` at
+//! where the passes of `Search` do nothing while the list of pairs holds, nor those of `Divide` and `Truncate` while nothing is forced through
+//! anything; these, and the first `Collide`, are there between surfaces. `Untangle` looks at the crossings that `Sort` … `ClearCrossings` `FindCrossings` at
 //! the end of the step before have found; `Bounce` follows `Velocity` where anything has restitution, and between
 //! surfaces; `ForgetTouches` is in `begin`, and colliders `Arrive` at the end.
 
@@ -279,8 +279,7 @@ impl Plan {
         let surfaces = !cooked.rings.is_empty();
         let fields = settings.fields.iter().any(|field| *field != Field::None);
         let accelerated = surfaces && settings.wind.is_some() || fields || settings.forces;
-        let level = settings.self_collision.map(|own| own.level);
-        let apart = level == Some(SelfCollisionLevel::Surfaces);
+        let apart = settings.keeps_surfaces_apart();
         // Between surfaces, what takes particles out of colliders is on their way.
         let obstacles = Obstacles { bounce: obstacles.bounce || apart && obstacles.any, ..obstacles };
         let mut plan =
@@ -322,7 +321,7 @@ impl Plan {
 
     /// What is played in each substep, and between two.
     fn push_substeps(&mut self, cooked: &Cooked, settings: &Settings, obstacles: Obstacles, predict: &[Pass]) {
-        let apart = settings.self_collision.is_some_and(|own| own.level == SelfCollisionLevel::Surfaces);
+        let apart = settings.keeps_surfaces_apart();
         let tethers = settings.tethers && cooked.most_tethers > 0;
         // First in a substep, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
         // of strain instead of 16 %.

@@ -1,6 +1,6 @@
 //! How to simulate: time step, substeps, iterations, forces.
 
-use crate::collide::SelfCollision;
+use crate::collide::{SelfCollision, SelfCollisionLevel};
 use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
 
 /// How to simulate.
@@ -271,6 +271,11 @@ impl Settings {
     /// The length of a substep, h \[s\].
     pub fn substep(&self) -> f32 {
         self.dt / self.substeps as f32
+    }
+
+    /// Whether surfaces are kept from each other, not only particles.
+    pub(crate) fn keeps_surfaces_apart(&self) -> bool {
+        self.self_collision.is_some_and(|own| own.level == SelfCollisionLevel::Surfaces)
     }
 
     /// Whether constraints may be solved in other orders than by colours.

@@ -84,6 +84,12 @@ fn weightless() -> Settings {
     Settings { gravity: [0.0; 3], ..Settings::default() }
 }
 
+/// Colliders are played twice in a substep where surfaces are kept apart.
+fn with_and_without_surfaces<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> Vec<Box<dyn Touching + 'a>> {
+    let apart = Settings { self_collision: Some(SelfCollision::surfaces()), ..settings };
+    [settings, apart].into_iter().flat_map(|settings| both(gpu, scene, settings)).collect()
+}
+
 fn slippery() -> ContactMaterial {
     ContactMaterial { friction: Friction::NONE, ..ContactMaterial::default() }
 }
@@ -342,7 +348,7 @@ fn impacts_reflect_the_velocity_about_the_normal() {
         let material = scene.add_contact_material(ContactMaterial { restitution: e as f32, ..slippery() }).unwrap();
         particle(&mut scene, combine(axes, [0.0, 2.0 * e, 0.1234]), velocity, material);
     }
-    for mut player in both(&gpu, &scene, weightless()) {
+    for mut player in with_and_without_surfaces(&gpu, &scene, weightless()) {
         player.step(12);
         for (&e, v) in coefficients.iter().zip(player.velocities()) {
             let n = axes[2];
@@ -369,7 +375,7 @@ fn friction_of_an_impact_is_that_of_its_impulse() {
             particle(&mut scene, [0.0, 0.1 + 0.00025 * f64::from(k), f64::from(k)], velocity, material);
         }
     }
-    for mut player in both(&gpu, &scene, weightless()) {
+    for mut player in with_and_without_surfaces(&gpu, &scene, weightless()) {
         player.step(6);
         let mut faults = Vec::new();
         for (i, v) in player.velocities().iter().enumerate() {
@@ -433,7 +439,7 @@ fn what_rests_on_a_box_weighs_on_it() {
     let body = block(&mut scene, place[1], LEVEL, [0.3, 0.1, 0.2], 0.1);
     scene.set_particle_contact(cloth.clone(), a).unwrap();
     scene.set_particle_contact(body.clone(), b).unwrap();
-    for mut player in both(&gpu, &scene, Settings::default()) {
+    for mut player in with_and_without_surfaces(&gpu, &scene, Settings::default()) {
         player.step(90);
         let x = player.positions();
         for (k, (what, particles)) in [("cloth", cloth.clone()), ("block", body.clone())].into_iter().enumerate() {
@@ -471,7 +477,7 @@ fn the_impulse_of_an_impact_is_the_change_of_momentum() {
         particle(&mut scene, [0.05 * f64::from(k) - 0.1, 0.8, 0.3], [0.2, -5.0, 0.0], rubber);
     }
     let weight = scene.inverse_masses().iter().map(|w| G / f64::from(*w)).sum::<f64>();
-    for mut player in both(&gpu, &scene, Settings::default()) {
+    for mut player in with_and_without_surfaces(&gpu, &scene, Settings::default()) {
         let start =
             scene.positions().iter().enumerate().map(|(i, _)| if i < 64 { [0.5, -3.0, 0.0] } else { [0.2, -5.0, 0.0] });
         let start = common::momentum(&scene, &start.collect::<Vec<_>>());
@@ -1292,6 +1298,35 @@ fn two_runs_are_the_same_bit_by_bit() {
 }
 
 // 9. Started inside
+
+/// Colliders lead it out against what is held above it: no way is left, and no velocity may be.
+#[test]
+fn what_cannot_be_led_out_keeps_no_velocity() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let thickness = 0.01;
+    let material = ContactMaterial { thickness, ..slippery() };
+    let material = scene.add_contact_material(material).unwrap();
+    let slab = Shape::Box { half_extents: [1.0, 0.1, 1.0] };
+    scene.add_collider(Collider { material, ..Collider::new(slab, [0.0; 3]) }).unwrap();
+    let sheets = [0.09, 0.09 + 1.2 * f64::from(thickness)].map(|height| {
+        let sheet = sheet(&mut scene, [-0.1, height, -0.1], LEVEL, 8, 0.2);
+        scene.set_particle_contact(sheet.clone(), material).unwrap();
+        sheet
+    });
+    sheets[1].clone().for_each(|particle| scene.pin(particle).unwrap());
+    let own = Some(SelfCollision::surfaces());
+    for mut player in both(&gpu, &scene, Settings { self_collision: own, ..weightless() }) {
+        for step in 0..12 {
+            player.step(1);
+            let speeds = player.velocities()[sheets[0].start as usize..sheets[0].end as usize].to_vec();
+            let fastest = speeds.iter().map(|v| dot(wide(*v), wide(*v)).sqrt()).fold(0.0, f64::max);
+            println!("{} step {step}: {fastest} m/s, {:?}", player.name(), player.report());
+            assert!(fastest < 0.05, "{}, step {step}: {fastest} m/s", player.name());
+        }
+        assert!(player.report().truncated > 0, "{}: {:?}", player.name(), player.report());
+    }
+}
 
 #[test]
 fn what_starts_inside_is_led_out() {

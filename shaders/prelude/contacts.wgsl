@@ -157,10 +157,29 @@ fn speed_of(watched: Watched, quantum: f32, drift: vec3f, zero: u32) -> f32 {
 
 // What happened to a particle at colliders.
 struct Touch {
-    // Added to its displacement after it has moved: restitution, less what took it out of colliders; and how much the latter was in this substep.
-    bounce: vec4f,
-    // Impulse on a collider in this step and that collider, its moment about the collider and 1; two colliders.
-    impulses: array<vec4f, 4>,
+    // Added to its displacement after it has moved: restitution.
+    bounce: array<f32, 3>,
+    // What of its displacement takes it out of colliders, and is none of its velocity; and the length of all of the displacement.
+    recovery: array<f32, 3>,
+    way: f32,
+    pushes: array<Push, 2>,
+}
+
+// What a particle has done to a collider in this step. Not of vectors, which would leave room unused.
+struct Push {
+    // Its place + 1; 0 where there is none.
+    collider: u32,
+    impulse: array<f32, 3>,
+    // Of the impulse, about the collider's position.
+    moment: array<f32, 3>,
+}
+
+fn vector(words: array<f32, 3>) -> vec3f {
+    return vec3f(words[0], words[1], words[2]);
+}
+
+fn words_of(v: vec3f) -> array<f32, 3> {
+    return array(v.x, v.y, v.z);
 }
 
 // Whether two contact materials touch each other.

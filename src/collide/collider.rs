@@ -171,6 +171,11 @@ impl Colliders {
         self.rows.is_empty()
     }
 
+    /// Whether there are any that have not been removed.
+    pub fn touch_anything(&self) -> bool {
+        self.rows.iter().any(|row| row.flags & DISABLED == 0)
+    }
+
     /// These, in the place of others, whose names are not to become those of what is added from now on.
     pub fn after(self, before: &Self) -> Self {
         Self { last_generation: before.last_generation, ..self }

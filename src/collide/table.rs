@@ -222,8 +222,8 @@ pub(crate) struct ContactParams {
     /// How near particles are that the search sees: the thickness, once the margin for what moves aside before the next search, and
     /// once for what comes nearer until then \[m\].
     pub reach: f32,
-    /// 1 where any particle is held, by a pin or, between surfaces, by a collider: then nothing is taken to travel with the others, as cuts would
-    /// take what is held along.
+    /// 1 where any particle is held, by a pin or, between surfaces, by a collider: then nothing is taken to travel with the others, neither by
+    /// cuts, which would take along what is held, nor by the search, whose list has to hold between what is cut and what goes on.
     pub anchored: u32,
     /// Cells of the coarse grid along each axis: 16 or 32. It repeats itself beyond.
     pub coarse: u32,

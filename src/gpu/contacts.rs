@@ -5,7 +5,7 @@
 //! | params | uniform: figures, contact materials, friction | host | every pass of contacts |
 //! | particles | place at rest, material, body | – | watch, pairs, contacts, separate, collide, divide, crossings |
 //! | colliders, data | rows, distances and planes | host, arrive | collide |
-//! | touches | restitution, impulses on colliders | forget_touches, collide, bounce | bounce, collider_forces |
+//! | touches | restitution, recovery, impulses on colliders | forget_touches, collide, bounce | bounce, collider_forces |
 //! | forces | force and torque of each collider | collider_forces | the host |
 //! | status | counts | watch, search, pairs, contacts | the same, the host |
 //! | elements | three particles and a type | – | search, pairs, crossings |
@@ -34,6 +34,9 @@ use wgpu::BufferUsages;
 
 /// The most colliders for which the shader is written out, collider by collider.
 const MOST_WRITTEN_OUT: usize = 4;
+
+/// Size of `Touch` in `shaders/prelude/contacts.wgsl`, of which each particle has one where there are colliders.
+pub(super) const TOUCH_BYTES: u64 = 84;
 
 /// Where in `late_dispatches` the workgroups of separate stand \[bytes\], where surfaces touch.
 const SEPARATE: u64 = 12 * ROUNDS as u64;
@@ -266,7 +269,7 @@ impl Contacts {
         queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
         let data = maker.filled(queue, "collider_data", &own.data, storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
-        let touches = maker.empty("touches", count * 80, storage)?;
+        let touches = maker.empty("touches", count * TOUCH_BYTES, storage)?;
         let binder = Binder { device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
         let few = own.len() <= MOST_WRITTEN_OUT;
@@ -280,6 +283,7 @@ impl Contacts {
             include_str!("../../shaders/collide/hull.wgsl"),
             include_str!("../../shaders/collide/shapes.wgsl"),
         ];
+        let on_way = controls.settings.keeps_surfaces_apart();
         let present = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
         Ok(Obstacles {
             collide: binder.bind_with(
@@ -297,7 +301,7 @@ impl Contacts {
                     (Write, &touches),
                     (Write, &shared.status),
                 ],
-                &[("SHAPES", f64::from(present))],
+                &[("SHAPES", f64::from(present)), ("RECOVERS_ON_WAY", f64::from(u8::from(on_way)))],
             ),
             forget_touches: binder.bind(
                 "forget_touches",

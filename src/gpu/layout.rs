@@ -2,7 +2,7 @@
 //! offset, none missing on either side.
 
 use super::buffers::{AnchorRow, SpanRow, Status};
-use super::contacts::ContactStatus;
+use super::contacts::{ContactStatus, TOUCH_BYTES};
 use super::crowd::{self, CrowdRow};
 use super::whole::{self, ScheduleRow};
 use crate::collide::{ColliderRow, ContactParams};
@@ -202,8 +202,10 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             end_levels
         })
     );
-    // Made on the host as 80 zeroed bytes a particle.
-    assert_eq!(on_gpu("", "Touch"), (vec![("bounce".to_owned(), 0), ("impulses".to_owned(), 16)], 80));
+    // Made on the host as zeroed bytes.
+    let at = |name: &str, offset| (name.to_owned(), offset);
+    let touch = vec![at("bounce", 0), at("recovery", 12), at("way", 24), at("pushes", 28)];
+    assert_eq!(on_gpu("", "Touch"), (touch, TOUCH_BYTES as usize));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a scene asks of a device.
 
-use crate::collide::SelfCollisionLevel;
+use super::contacts::TOUCH_BYTES;
 use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
 use crate::settings::Settings;
 use crate::tiling::Tiling;
@@ -18,7 +18,7 @@ fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u6
     let particles = scene.particle_count() as u64;
     let tethers = tether_count(scene) * 8;
     // What happens to each at colliders.
-    let touches = if scene.colliders().is_empty() { 0 } else { particles * 80 };
+    let touches = if scene.colliders().is_empty() { 0 } else { particles * TOUCH_BYTES };
     let sizes =
         [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, touches, particles * 16];
     // What is split needs a vec4 for each of its particles.
@@ -47,7 +47,7 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
         // The grid of a closed mesh, with three edges and two triangles a particle: three tables of up to twelve entries, sums, rough places. Or
         // where each particle was to be.
-        let most = if own.level == SelfCollisionLevel::Surfaces { 176 } else { 32 };
+        let most = if own.level == crate::SelfCollisionLevel::Surfaces { 176 } else { 32 };
         // Half as many contacts as pairs, of three times the size.
         (pairs * 24).max(scene.particle_count() as u64 * most)
     });

@@ -71,7 +71,8 @@ pub struct Diagnostics {
     pub non_finite_count: u32,
     /// The lowest index of a particle that was held.
     pub first_non_finite: Option<u32>,
-    /// Touches of a particle with more than two colliders in a step: the forces on the third are not counted.
+    /// Touches of a particle with more than two colliders in a step: the forces on the third are not counted. One a substep and collider, or two
+    /// where surfaces are kept apart.
     pub lost_touches: u32,
 }
 

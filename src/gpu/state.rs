@@ -117,8 +117,8 @@ impl Solver {
         for &particle in &changed {
             self.write_velocity(particle, &[[0.0; 3]]);
         }
-        self.contact_params = self.controls.contact_params();
         self.upload_pins(&changed);
+        self.renew_contact_params();
         self.fit_velocities()
     }
 
@@ -129,8 +129,8 @@ impl Solver {
     /// The particles must exist, and have had a mass in the scene.
     pub fn release(&mut self, particles: &[u32]) -> Result<()> {
         let changed = self.controls.set_pinned(particles, false)?;
-        self.contact_params = self.controls.contact_params();
         self.upload_pins(&changed);
+        self.renew_contact_params();
         self.fit_velocities()
     }
 
@@ -238,6 +238,7 @@ impl Solver {
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
         let index = self.controls.colliders.remove(id)?;
         self.write_collider(index);
+        self.renew_contact_params();
         Ok(())
     }
 
@@ -259,9 +260,7 @@ impl Solver {
     /// It must exist, its figures must be in range.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         self.controls.set_contact_material(id, material)?;
-        self.contact_params = self.controls.contact_params();
-        self.upload_params();
-        self.mark_stale();
+        self.renew_contact_params();
         Ok(())
     }
 
@@ -283,6 +282,15 @@ impl Solver {
         self.upload_params();
         self.mark_stale();
         Ok(changed)
+    }
+
+    /// The figures of contacts as they are now; what was listed by others may not hold.
+    fn renew_contact_params(&mut self) {
+        let params = self.controls.contact_params();
+        if std::mem::replace(&mut self.contact_params, params) != params {
+            self.upload_params();
+            self.mark_stale();
+        }
     }
 
     /// Writes where a collider is to be, and its flags; where it is, the GPU knows.

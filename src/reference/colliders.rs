@@ -14,12 +14,24 @@ use glam::Vec3;
 /// What happened to a particle at colliders: `Touch` in `shaders/prelude/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Touch {
-    /// Added to its displacement after it has moved.
+    /// Added to its displacement after it has moved: restitution.
     pub bounce: Vec3,
-    /// How far it was taken out of colliders in this substep.
-    pub recovered: f32,
+    /// What of its displacement takes it out of colliders, and is none of its velocity.
+    pub recovery: Vec3,
+    /// The length of all of the displacement.
+    pub way: f32,
     /// Impulse on a collider in this step, its moment about the collider, and the collider.
     pub impulses: [Option<(u32, Vec3, Vec3)>; 2],
+}
+
+/// A particle in the substep.
+struct Moving {
+    /// Where it is, with the recovery.
+    x: Vec3,
+    /// Its way, without it.
+    d: Vec3,
+    recovery: Vec3,
+    was_met: bool,
 }
 
 /// Turns of the search for the time of impact.
@@ -65,6 +77,7 @@ impl Reference {
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
         let index = self.controls.colliders.remove(id)?;
         self.colliders[index].flags = DISABLED;
+        self.upload();
         Ok(())
     }
 
@@ -88,7 +101,6 @@ impl Reference {
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         self.controls.set_contact_material(id, material)?;
         self.upload();
-        self.mark_stale();
         Ok(())
     }
 
@@ -98,7 +110,7 @@ impl Reference {
         self.collider_forces.iter().map(force).collect()
     }
 
-    /// Touches of a particle with more than two colliders in a step: the forces on the third are not counted.
+    /// See [`crate::Diagnostics::lost_touches`].
     pub fn lost_touches(&self) -> u32 {
         self.lost_touches
     }
@@ -131,19 +143,33 @@ impl Reference {
         if self.controls.inverse_masses[i] == 0.0 || material == UNTOUCHABLE {
             return;
         }
+        let on_way = self.controls.settings.keeps_surfaces_apart();
+        let start = if on_way { self.touches[i].recovery } else { Vec3::ZERO };
+        let (x, d) = (self.positions[i], self.displacements[i]);
+        let mut particle = Moving { x: x + start, d: d - start, recovery: start, was_met: start != Vec3::ZERO };
         for index in 0..self.colliders.len() {
-            self.collide_with(i, material, index);
+            self.collide_with(i, material, index, &mut particle);
+        }
+        if !particle.was_met {
+            return;
+        }
+        if on_way {
+            let way = particle.d + particle.recovery;
+            self.displacements[i] = way;
+            (self.touches[i].recovery, self.touches[i].way) = (particle.recovery, length(way));
+        } else {
+            (self.positions[i], self.displacements[i]) = (particle.x, particle.d);
         }
     }
 
-    fn collide_with(&mut self, i: usize, material: u32, index: usize) {
+    fn collide_with(&mut self, i: usize, material: u32, index: usize, particle: &mut Moving) {
         let params = &self.contact_params;
         let collider = &self.colliders[index];
         if collider.flags & DISABLED != 0 || !params.touch(material, collider.material) {
             return;
         }
         let keep = params.radius(material) + collider.margin;
-        let (x, d, rest) = (self.positions[i], self.displacements[i], self.position_residuals[i]);
+        let (x, d, rest) = (particle.x, particle.d, self.position_residuals[i]);
         // Whatever the shape, it is not nearer than its bound.
         let here = Vec3::from(collider.position);
         let moving = collider.flags & MOVING != 0;
@@ -161,16 +187,20 @@ impl Reference {
         let view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
         let Some((normal, depth, start)) = view.meet() else { return };
 
-        // What overlaps at the start is taken out of the place, not put into the velocity.
+        // What overlaps at the start is taken out of the place, not put into the velocity: where surfaces are kept apart, one half of it
+        // in each of the two passes of a substep.
         let out = depth.min((-start).max(0.0));
         let push = depth - out;
-        let out = out.min(params.recovery - self.touches[i].recovered);
+        let out = out.min(params.recovery * if self.controls.settings.keeps_surfaces_apart() { 0.5 } else { 1.0 });
         let [statics, kinetic, restitution, _] = params.friction(material, collider.material);
         // What the impact gives back, on top of that.
         let gravity = Vec3::from(self.params.gravity_step);
         let speed = -dot(normal, delta - rotate_back(q1, gravity));
         let impact = restitution > 0.0 && push > 0.0 && speed > 2.0 * length(gravity);
-        let back = if impact { (restitution * speed - (dot(normal, delta) + push)).max(0.0) } else { 0.0 };
+        // With what it has been given already: by another collider, or earlier in the substep.
+        let given = dot(normal, rotate_back(q1, self.touches[i].bounce));
+        let left = dot(normal, delta) + push + given;
+        let back = if impact { (restitution * speed - left).max(0.0) } else { 0.0 };
         let slip = delta - Vec3::from(collider.surface_velocity) * self.params.h;
         let slip = slip - normal * dot(normal, slip);
         let (l, grip) = (length(slip), push + back);
@@ -178,15 +208,8 @@ impl Reference {
         let change = normal * push - slip * share;
         let w = self.controls.inverse_masses[i];
         let away = rotate(q1, normal * out);
-        self.displacements[i] = d + rotate(q1, change);
-        if params.level == 2 {
-            // On its way, so that it is cut before what it would pass through; the velocity loses it once the particle has moved.
-            self.displacements[i] += away;
-            self.touches[i].bounce -= away;
-            self.touches[i].recovered += out;
-        } else {
-            self.positions[i] = x + away;
-        }
+        *particle =
+            Moving { x: x + away, d: d + rotate(q1, change), recovery: particle.recovery + away, was_met: true };
         let bounce = normal * back;
         if back > 0.0 {
             self.touches[i].bounce += rotate(q1, bounce);
@@ -216,8 +239,14 @@ impl Reference {
 
     pub(super) fn bounce(&mut self, i: usize) {
         let touch = &mut self.touches[i];
-        self.displacements[i] += std::mem::take(&mut touch.bounce);
-        touch.recovered = 0.0;
+        let (bounce, recovery) = (std::mem::take(&mut touch.bounce), std::mem::take(&mut touch.recovery));
+        if bounce == Vec3::ZERO && recovery == Vec3::ZERO {
+            return;
+        }
+        let d = self.displacements[i];
+        // A way that was none has not been cut.
+        let left = if touch.way > 0.0 { length(d) / touch.way } else { 1.0 };
+        self.displacements[i] = (d - recovery * left) + bounce;
     }
 
     pub(super) fn arrive(&mut self) {

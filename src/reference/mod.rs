@@ -276,7 +276,10 @@ impl Reference {
     fn upload(&mut self) {
         self.params = self.controls.params();
         self.materials = self.controls.scaled_materials();
-        self.contact_params = self.controls.contact_params();
+        let contact_params = self.controls.contact_params();
+        if std::mem::replace(&mut self.contact_params, contact_params) != contact_params {
+            self.mark_stale();
+        }
     }
 
     /// What was listed by other figures may not hold.
