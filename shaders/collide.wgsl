@@ -18,7 +18,9 @@
 
 // Turns of the search for the time of impact.
 const TURNS = 24u;
-
+// What a scene does not need is not compiled: whether any impact has restitution, and whether impulses on colliders are noted.
+override RESTITUTES: bool = true;
+override NOTES_IMPULSES: bool = true;
 // Whether surfaces are kept apart; then there are two of this pass in a substep, and each recovers one half.
 override RECOVERS_ON_WAY: bool = false;
 
@@ -152,7 +154,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> 
     let gravity = rotate_back(after.rotation, params.gravity_step, zero);
     let speed = opaque1(-dot(normal, opaque(delta - gravity, zero)), zero);
     var back = 0.0;
-    if push > 0.0 && speed > 2.0 * length(params.gravity_step) {
+    if RESTITUTES && push > 0.0 && speed > 2.0 * length(params.gravity_step) {
         // With what it has been given already: by another collider, or earlier in the substep.
         let given = dot(normal, opaque(rotate_back(after.rotation, vector(touches[i].bounce), zero), zero));
         let left = opaque1(opaque1(opaque1(dot(normal, delta), zero) + push, zero) + given, zero);
@@ -171,13 +173,15 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> 
     }
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
     let bounce = opaque(normal * back, zero);
-    if back > 0.0 {
+    if RESTITUTES && back > 0.0 {
         touches[i].bounce = words_of(vector(touches[i].bounce) + rotate(after.rotation, bounce, zero));
     }
-    let sum = opaque(change + bounce, zero);
-    let impulse = -(rotate(after.rotation, sum, zero) / opaque1(w * params.h, zero));
-    let arm = rotate(after.rotation, opaque(p + delta, zero), zero);
-    push_on(i, index, opaque(impulse, zero), opaque(arm, zero));
+    if NOTES_IMPULSES {
+        let sum = opaque(change + bounce, zero);
+        let impulse = -(rotate(after.rotation, sum, zero) / opaque1(w * params.h, zero));
+        let arm = rotate(after.rotation, opaque(p + delta, zero), zero);
+        push_on(i, index, opaque(impulse, zero), opaque(arm, zero));
+    }
     let away = opaque(rotate(after.rotation, opaque(normal * out, zero), zero), zero);
     let moved = opaque(d + rotate(after.rotation, change, zero), zero);
     return Moving(opaque(x + away, zero), moved, opaque(particle.recovery + away, zero), true);

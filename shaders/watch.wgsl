@@ -22,6 +22,9 @@
 // 1/(2√3): where no component of a displacement against the drift is more than this of a length, no two differ by more than that.
 const SLOW = 0.28;
 
+// Whether any particle touches nothing at all.
+override SOME_UNTOUCHABLE: bool = true;
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn watch(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
@@ -33,9 +36,19 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
         // What was cut before a reset is of no account.
         corrections[i].w = select(0, WAS_CUT, corrections[i].w < 0 && contact_status.now > 0u);
     }
-    if (contact_particles[i].w & 0xffu) == UNTOUCHABLE {
-        return;
+    // The host may have marked it: it is enough if one looks.
+    var stale = i == 0u && atomicLoad(&contact_status.stale) != HOLDS;
+    if !SOME_UNTOUCHABLE || (contact_particles[i].w & 0xffu) != UNTOUCHABLE {
+        stale = is_stale(i) || stale;
     }
+    if stale {
+        atomicMax(&contact_status.stale, WORN);
+        set_sizes();
+    }
+}
+
+// Whether the list does not hold for a particle. Marks where it is to look anew.
+fn is_stale(i: u32) -> bool {
     let own = watched[i];
     var since = contact_status.now - contact_status.searched;
     var horizon = contact_status.horizon;
@@ -69,11 +82,7 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
             mark_worn(opaque(positions[i].xyz + d, params.zero));
         }
     }
-    // Marked so by the host, or by one of these.
-    if stale || atomicLoad(&contact_status.stale) != HOLDS {
-        atomicMax(&contact_status.stale, WORN);
-        set_sizes();
-    }
+    return stale;
 }
 
 fn mark_worn(place: vec3f) {

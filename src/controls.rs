@@ -199,11 +199,14 @@ impl Controls {
     }
 
     pub fn make_plan(&mut self) {
-        let materials = &self.scene.contact_materials;
         let any = !self.colliders.is_empty();
-        let bounce = any && materials.iter().any(|material| material.restitution > 0.0);
-        self.plan =
-            Plan::new(&self.cooked, &self.settings, Obstacles { any, bounce, many_pins: self.pins.len() > FEW_PINS });
+        let obstacles = Obstacles { any, bounce: any && self.restitutes(), many_pins: self.pins.len() > FEW_PINS };
+        self.plan = Plan::new(&self.cooked, &self.settings, obstacles);
+    }
+
+    /// Whether any impact has restitution.
+    pub fn restitutes(&self) -> bool {
+        self.scene.contact_materials.iter().any(|material| material.restitution > 0.0)
     }
 
     /// The figures of contacts.

@@ -28,7 +28,7 @@
 //! where the passes of `Search` do nothing while the list of pairs holds, nor those of `Divide` and `Truncate` while nothing is forced through
 //! anything; these, and the first `Collide`, are there between surfaces. `Untangle` looks at the crossings that `Sort` … `ClearCrossings` `FindCrossings` at
 //! the end of the step before have found; `Bounce` follows `Velocity` where anything has restitution, and between
-//! surfaces; `ForgetTouches` is in `begin`, and colliders `Arrive` at the end.
+//! surfaces; colliders `Arrive` at the end, and the forces on them are summed from `ForgetTouches` in `begin` to `ColliderForces`.
 
 use crate::collide::SelfCollisionLevel;
 use crate::coloring::Span;
@@ -284,7 +284,8 @@ impl Plan {
         let obstacles = Obstacles { bounce: obstacles.bounce || apart && obstacles.any, ..obstacles };
         let mut plan =
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
-        plan.begin.extend(obstacles.any.then_some(Pass::ForgetTouches));
+        let sums_forces = obstacles.any && settings.collider_forces;
+        plan.begin.extend(sums_forces.then_some(Pass::ForgetTouches));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
         let tethers = settings.tethers && cooked.most_tethers > 0;
@@ -298,9 +299,8 @@ impl Plan {
         }
         plan.end.push(Pass::Velocity);
         plan.end.extend(obstacles.bounce.then_some(Pass::Bounce));
-        if obstacles.any {
-            plan.end.extend([Pass::Arrive, Pass::ColliderForces]);
-        }
+        plan.end.extend(obstacles.any.then_some(Pass::Arrive));
+        plan.end.extend(sums_forces.then_some(Pass::ColliderForces));
         if settings.body_damping > 0.0 && !cooked.bodies.is_empty() {
             plan.end.push(Pass::BodyDamping);
         }

@@ -359,6 +359,27 @@ fn impacts_reflect_the_velocity_about_the_normal() {
     }
 }
 
+/// Shaders are made without restitution while there is none.
+#[test]
+fn restitution_can_come_later_and_go() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let own = scene.add_contact_material(slippery()).unwrap();
+    scene.add_collider(Collider { material: own, ..Collider::default() }).unwrap();
+    particle(&mut scene, [0.0; 3], [0.0; 3], own);
+    let rubber = ContactMaterial { restitution: 0.5, ..slippery() };
+    for mut player in with_and_without_surfaces(&gpu, &scene, weightless()) {
+        for (material, speed) in [(slippery(), 0.0), (rubber, 1.0), (slippery(), 0.0)] {
+            player.set_contact_material(own, material).unwrap();
+            player.set_positions(0, &[[0.0, 0.05, 0.0]]);
+            player.set_velocities(0, &[[0.0, -2.0, 0.0]]);
+            player.step(3);
+            let v = player.velocities()[0];
+            assert!((f64::from(v[1]) - speed).abs() < 1e-4, "{}: {material:?}: {v:?}", player.name());
+        }
+    }
+}
+
 /// Where it slides all through the impact: Δv_t = −μ (1 + e) v_n, whenever in the substep it hits.
 #[test]
 fn friction_of_an_impact_is_that_of_its_impulse() {
@@ -459,6 +480,30 @@ fn what_rests_on_a_box_weighs_on_it() {
                 assert!((f64::from(torque[k]) - moment[k]).abs() < tolerance, "{}: {what}: {torque:?}", player.name());
             }
         }
+    }
+}
+
+#[test]
+fn forces_on_colliders_that_nobody_asks_for_are_not_summed() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    scene.add_collider(Collider::new(Shape::Sphere { radius: 0.2 }, [0.0, -0.2 - KEEP as f32, 0.0])).unwrap();
+    sheet(&mut scene, [-0.2, 0.0, -0.2], LEVEL, 10, 0.4);
+    let on = Settings::default();
+    let off = Settings { collider_forces: false, ..on };
+    for (mut with, mut without) in both(&gpu, &scene, on).into_iter().zip(both(&gpu, &scene, off)) {
+        with.step(10);
+        without.step(10);
+        assert_eq!(with.positions(), without.positions(), "{}", with.name());
+        assert!(with.forces()[0].force[1] < -0.01, "{}: {:?}", with.name(), with.forces());
+        assert!(without.forces().is_empty(), "{}: {:?}", without.name(), without.forces());
+        // And the other way round.
+        with.set_settings(off);
+        without.set_settings(on);
+        with.step(1);
+        without.step(1);
+        assert_eq!(with.positions(), without.positions(), "{}", with.name());
+        assert!(with.forces().is_empty() && without.forces()[0].force[1] < -0.01, "{}", with.name());
     }
 }
 

@@ -631,6 +631,7 @@ fn what_is_left_out_is_the_default() {
         wind: None,
         fields: Field::slots(&[Field::Point { position: [1.0, 2.0, 3.0], strength: 4.0, radius: 5.0 }]),
         forces: false,
+        collider_forces: true,
         tethers: false,
         keep_lambdas: true,
     };

@@ -19,7 +19,7 @@ fn element(particle: u32) -> Element {
     let own = watched[particle];
     // Against the others, who travelled with the drift.
     let start = opaque(own.place - opaque(own.displacement - contact_status.drift, params.zero), params.zero);
-    let moves_fast = all_look() && own.horizon == 0u
+    let moves_fast = own.horizon == 0u && all_look()
         && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
     let segment = array(own.place, select(own.place, start, moves_fast));
     // Where only some look, those near which things move by more than the margin in the substep look twice as far instead of along their ways: see

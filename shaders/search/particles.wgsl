@@ -110,10 +110,6 @@ fn is_marked(first: u32, cell: vec3u) -> bool {
     return ((row >> cell.x) & 1u) == 1u;
 }
 
-fn looks_in(cell: vec3u) -> bool {
-    return searches_all() || is_marked(contact_params.worn_first, cell);
-}
-
 fn cell_of(place: vec3f) -> u32 {
     return hash_cell(cell_at(place, contact_params.inverse_cells[0].x), 0u, contact_params.table_size);
 }
@@ -127,19 +123,24 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
     var looking = 0u;
     var nearby = 0u;
     var fastest = 0.0;
+    // Once for all of them: compilers do not know that they stay.
+    let all = searches_all();
+    let drift = contact_status.drift;
+    let now = contact_status.now;
     for (var n = 0u; n < min(contact_params.alone_end - first, SHARE); n++) {
         let particle = elements[first + n].x;
         var d = displacements[particle].xyz;
         var place = opaque(positions[particle].xyz + d, params.zero);
-        let looks = looks_in(coarse_cell(place));
+        let looks = all || is_marked(contact_params.worn_first, coarse_cell(place));
         if looks {
-            watched[particle] = Watched(place, contact_status.now, d, 0u);
+            watched[particle] = Watched(place, now, d, 0u);
             looking |= 1u << n;
         } else {
-            d = watched[particle].displacement;
-            place = way_of(watched[particle], contact_status.now, params.zero);
+            let own = watched[particle];
+            d = own.displacement;
+            place = way_of(own, now, params.zero);
         }
-        fastest = max(fastest, length(opaque(d - contact_status.drift, params.zero)));
+        fastest = max(fastest, length(opaque(d - drift, params.zero)));
         if looks || is_marked(contact_params.nearby_first, coarse_cell(place)) {
             nearby |= 1u << n;
         }
@@ -210,7 +211,7 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
         watched[particle].horizon = horizon;
     }
     // In other searches ways are short enough for the cells around.
-    let moves_fast = searches_all() && horizon == 0u
+    let moves_fast = horizon == 0u && searches_all()
         && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
     let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);
     let slot = atomicAdd(&cells[cell_of(place)], 1u);

@@ -25,7 +25,7 @@ use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{Slot, Stage};
 use super::profile::pass_name;
 use crate::collide::pair::PairKind;
-use crate::collide::{BLOCK, ColliderRow, Colliders, ContactParams, ContactReport, SHARE};
+use crate::collide::{BLOCK, ColliderRow, Colliders, ContactParams, ContactReport, SHARE, UNTOUCHABLE};
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::plan::{Pass, ROUNDS, SearchPass};
@@ -269,7 +269,11 @@ impl Contacts {
         queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
         let data = maker.filled(queue, "collider_data", &own.data, storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
-        let touches = maker.empty("touches", count * TOUCH_BYTES, storage)?;
+        let settings = &controls.settings;
+        let (on_way, restitutes, notes) =
+            (settings.keeps_surfaces_apart(), controls.restitutes(), settings.collider_forces);
+        let touched = if on_way || restitutes || notes { count } else { 1 };
+        let touches = maker.empty("touches", touched * TOUCH_BYTES, storage)?;
         let binder = Binder { device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
         let few = own.len() <= MOST_WRITTEN_OUT;
@@ -283,7 +287,6 @@ impl Contacts {
             include_str!("../../shaders/collide/hull.wgsl"),
             include_str!("../../shaders/collide/shapes.wgsl"),
         ];
-        let on_way = controls.settings.keeps_surfaces_apart();
         let present = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
         Ok(Obstacles {
             collide: binder.bind_with(
@@ -301,7 +304,12 @@ impl Contacts {
                     (Write, &touches),
                     (Write, &shared.status),
                 ],
-                &[("SHAPES", f64::from(present)), ("RECOVERS_ON_WAY", f64::from(u8::from(on_way)))],
+                &[
+                    ("SHAPES", f64::from(present)),
+                    ("RECOVERS_ON_WAY", f64::from(u8::from(on_way))),
+                    ("RESTITUTES", f64::from(u8::from(restitutes))),
+                    ("NOTES_IMPULSES", f64::from(u8::from(notes))),
+                ],
             ),
             forget_touches: binder.bind(
                 "forget_touches",
@@ -367,6 +375,8 @@ impl Contacts {
         let sizes = [[0u32, 1, 1]; 1 + ROUNDS as usize];
         let late_dispatches = maker.filled(queue, "late_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let tangles = maker.empty("tangles", if only_particles { 4 } else { count * 36 }, storage)?;
+        let untouchable = |particle| contacting.material(particle) == UNTOUCHABLE;
+        let some_untouchable = (0..count as u32).any(untouchable);
         let constants = [("ONLY_PARTICLES", f64::from(u8::from(only_particles)))];
 
         let binder = Binder { device };
@@ -463,10 +473,22 @@ impl Contacts {
             ["crossings_clear", "crossings_find"].map(|entry| (!only_particles).then(|| crossings(entry)));
         let untangle = (!only_particles).then(untangle);
         Ok(Pairing {
-            watch: bind(
+            watch: binder.bind_with(
                 "watch",
                 include_str!("../../shaders/watch.wgsl"),
-                &[(Read, &watched), particles, (Write, &corrections), status, (Write, &dispatches), (Write, &cells)],
+                &[
+                    &motion[..],
+                    &[
+                        (Read, &watched),
+                        particles,
+                        (Write, &corrections),
+                        status,
+                        (Write, &dispatches),
+                        (Write, &cells),
+                    ],
+                ]
+                .concat(),
+                &[constants[0], ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable)))],
             ),
             search: stages.into(),
             contacts: bind(

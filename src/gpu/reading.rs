@@ -70,14 +70,15 @@ impl Solver {
 
     /// Asks for the force and the torque on every collider in the last step, on average over its time; by the place of its id. For a
     /// rigid body engine that moves it: as what it reads is the average of a step that is over, it should carry it forward by its last
-    /// change, or bodies gain energy (`examples/rapier.rs` does).
+    /// change, or bodies gain energy (`examples/rapier.rs` does). Nothing where there is no collider, or [`crate::Settings::collider_forces`] is off.
     pub fn request_collider_forces(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<ColliderForce>> {
         let decode = |bytes: &[u8]| {
             let rows = bytes.chunks_exact(32).map(bytemuck::pod_read_unaligned::<[[f32; 4]; 2]>);
             rows.map(|[[x, y, z, _], [a, b, c, _]]| ColliderForce { force: [x, y, z], torque: [a, b, c] }).collect()
         };
         let count = self.controls.colliders.len() as u64;
-        let forces = self.contacts.obstacles.as_ref().map(|obstacles| &obstacles.forces);
+        let obstacles = self.contacts.obstacles.as_ref().filter(|_| self.controls.settings.collider_forces);
+        let forces = obstacles.map(|obstacles| &obstacles.forces);
         let (buffer, size) = forces.map_or((&self.buffers.status, 0), |forces| (forces, count * 32));
         Readback::new(&self.device, encoder, buffer, size, decode)
     }
@@ -93,12 +94,13 @@ impl Solver {
 
     /// Waits for all submitted work and reads the force and the torque on every collider in the last step. Of a particle that
     /// touched more than two colliders in it only two are told, see [`super::Diagnostics::lost_touches`]. After a collider was
-    /// added or set anew, or contacts of other kinds were asked for, all are zero until the next step; moving one leaves them.
+    /// added or set anew, or contacts of other kinds were asked for, or a contact material with the first restitution, all are zero until the next
+    /// step; moving one leaves them. Nothing where there is no collider, or [`crate::Settings::collider_forces`] is off.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].
     pub fn read_collider_forces(&self) -> Result<Vec<ColliderForce>> {
-        if self.controls.colliders.is_empty() {
+        if self.controls.colliders.is_empty() || !self.controls.settings.collider_forces {
             return Ok(Vec::new());
         }
         self.read(|encoder| self.request_collider_forces(encoder))

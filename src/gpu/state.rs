@@ -43,8 +43,10 @@ impl Solver {
         let settings = self.controls.settings;
         self.remake_accelerations()?;
         // Buffers and pipelines of contacts depend on nothing else of the settings.
+        let other_contacts =
+            settings.self_collision != before.self_collision || settings.collider_forces != before.collider_forces;
         let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
-        let contacts = (settings.self_collision != before.self_collision).then(make_contacts).transpose()?;
+        let contacts = other_contacts.then(make_contacts).transpose()?;
         let keep_lambdas = needs_lambdas(&settings);
         if settings.spreads_unlike(before) || keep_lambdas != self.keep_lambdas {
             self.remake_kinds(keep_lambdas)?;
@@ -257,9 +259,17 @@ impl Solver {
     /// Changes a contact material, for all that is of it. [`Solver::reset`] leaves it as it is.
     ///
     /// # Errors
-    /// It must exist, its figures must be in range.
+    /// It must exist, its figures must be in range. [`crate::Error::LimitExceeded`] where it is the first with restitution, for which the device has
+    /// no room.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;
+        if self.controls.restitutes() != restitutes
+            && let Err(error) = self.remake_obstacles()
+        {
+            self.controls.set_contact_material(id, before)?;
+            return Err(error);
+        }
         self.renew_contact_params();
         Ok(())
     }
@@ -267,13 +277,7 @@ impl Solver {
     fn change_colliders<T>(&mut self, change: impl FnOnce(&mut Controls) -> Result<T>) -> Result<T> {
         let before = self.controls.colliders.clone();
         let changed = change(&mut self.controls)?;
-        let remade = self.fit_velocities().and_then(|()| {
-            match self.contacts.obstacles_remade(&self.device, &self.queue, &self.controls, &self.buffers) {
-                Some(obstacles) => obstacles.map(|obstacles| self.contacts.obstacles = obstacles),
-                None => self.remake_contacts(),
-            }
-        });
-        if let Err(error) = remade {
+        if let Err(error) = self.fit_velocities().and_then(|()| self.remake_obstacles()) {
             self.controls.colliders = before;
             self.controls.make_plan();
             return Err(error);
@@ -282,6 +286,14 @@ impl Solver {
         self.upload_params();
         self.mark_stale();
         Ok(changed)
+    }
+
+    /// Other buffers and pipelines for colliders.
+    fn remake_obstacles(&mut self) -> Result<()> {
+        match self.contacts.obstacles_remade(&self.device, &self.queue, &self.controls, &self.buffers) {
+            Some(obstacles) => obstacles.map(|obstacles| self.contacts.obstacles = obstacles),
+            None => self.remake_contacts(),
+        }
     }
 
     /// The figures of contacts as they are now; what was listed by others may not hold.
@@ -306,7 +318,6 @@ impl Solver {
     /// Other buffers and pipelines for contacts, with all that the host knows.
     fn remake_contacts(&mut self) -> Result<()> {
         self.contacts = contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers)?;
-        self.contact_params = self.controls.contact_params();
         Ok(())
     }
 

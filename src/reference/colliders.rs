@@ -106,11 +106,14 @@ impl Reference {
 
     /// See [`crate::Solver::read_collider_forces`].
     pub fn collider_forces(&self) -> Vec<ColliderForce> {
+        if !self.controls.settings.collider_forces {
+            return Vec::new();
+        }
         let force = |&[force, torque]: &[Vec3; 2]| ColliderForce { force: force.into(), torque: torque.into() };
         self.collider_forces.iter().map(force).collect()
     }
 
-    /// See [`crate::Diagnostics::lost_touches`].
+    /// See [`crate::gpu::Diagnostics::lost_touches`].
     pub fn lost_touches(&self) -> u32 {
         self.lost_touches
     }
@@ -214,10 +217,10 @@ impl Reference {
         if back > 0.0 {
             self.touches[i].bounce += rotate(q1, bounce);
         }
-        let sum = change + bounce;
-        let impulse = -(rotate(q1, sum) / (w * self.params.h));
-        let arm = rotate(q1, p + delta);
-        self.push_on(i, index as u32, impulse, arm);
+        if self.controls.settings.collider_forces {
+            let impulse = -(rotate(q1, change + bounce) / (w * self.params.h));
+            self.push_on(i, index as u32, impulse, rotate(q1, p + delta));
+        }
     }
 
     /// Takes note of an impulse on a collider \[N s\], at so much from its position \[m\].

@@ -343,6 +343,7 @@ impl SettingsFile {
             wind: self.wind.map(wind),
             fields: settings::Field::slots(&fields),
             forces,
+            collider_forces: true,
             tethers: self.tethers,
             keep_lambdas: self.keep_lambdas,
         }
