@@ -14,14 +14,18 @@ fn bounce(@builtin(global_invocation_id) id: vec3u) {
     }
     let bounce = vector(touches[i].bounce);
     let recovery = vector(touches[i].recovery);
-    if all(bounce == vec3f()) && all(recovery == vec3f()) {
+    let was_led_out = any(recovery != vec3f());
+    if !was_led_out && all(bounce == vec3f()) {
         return;
     }
-    let d = displacements[i].xyz;
-    let way = touches[i].way;
-    // A way that was none has not been cut.
-    let left = select(1.0, length(d) / way, way > 0.0);
-    displacements[i] = vec4f(opaque(d - opaque(recovery * left, params.zero), params.zero) + bounce, 0.0);
+    var d = displacements[i].xyz;
+    if was_led_out {
+        let way = touches[i].way;
+        // A way that was none has not been cut.
+        let left = select(1.0, length(d) / way, way > 0.0);
+        d = opaque(d - opaque(recovery * left, params.zero), params.zero);
+    }
+    displacements[i] = vec4f(d + bounce, 0.0);
     touches[i].bounce = words_of(vec3f());
     touches[i].recovery = words_of(vec3f());
 }

@@ -137,7 +137,7 @@ pub enum Pass {
     Collide,
     /// Restitution, and what took particles out of colliders between surfaces; after `Velocity`.
     Bounce,
-    /// Colliders are where they were to be; the forces on them.
+    /// Colliders are where they were to be.
     Arrive,
     /// The forces on colliders.
     ColliderForces,

@@ -489,21 +489,26 @@ fn forces_on_colliders_that_nobody_asks_for_are_not_summed() {
     let mut scene = Scene::new();
     scene.add_collider(Collider::new(Shape::Sphere { radius: 0.2 }, [0.0, -0.2 - KEEP as f32, 0.0])).unwrap();
     sheet(&mut scene, [-0.2, 0.0, -0.2], LEVEL, 10, 0.4);
-    let on = Settings::default();
-    let off = Settings { collider_forces: false, ..on };
-    for (mut with, mut without) in both(&gpu, &scene, on).into_iter().zip(both(&gpu, &scene, off)) {
-        with.step(10);
-        without.step(10);
-        assert_eq!(with.positions(), without.positions(), "{}", with.name());
-        assert!(with.forces()[0].force[1] < -0.01, "{}: {:?}", with.name(), with.forces());
-        assert!(without.forces().is_empty(), "{}: {:?}", without.name(), without.forces());
-        // And the other way round.
-        with.set_settings(off);
-        without.set_settings(on);
-        with.step(1);
-        without.step(1);
-        assert_eq!(with.positions(), without.positions(), "{}", with.name());
-        assert!(with.forces().is_empty() && without.forces()[0].force[1] < -0.01, "{}", with.name());
+    for own in [None, Some(SelfCollision::surfaces())] {
+        let on = Settings { self_collision: own, ..Settings::default() };
+        let off = Settings { collider_forces: false, ..on };
+        for (mut with, mut without) in both(&gpu, &scene, on).into_iter().zip(both(&gpu, &scene, off)) {
+            with.step(10);
+            without.step(10);
+            assert_eq!(with.positions(), without.positions(), "{}", with.name());
+            assert!(with.forces()[0].force[1] < -0.01, "{}: {:?}", with.name(), with.forces());
+            assert!(without.forces().is_empty(), "{}: {:?}", without.name(), without.forces());
+            // And the other way round. What is known of contacts stays, forces begin anew.
+            let searches = with.report().searches;
+            with.set_settings(off);
+            without.set_settings(on);
+            assert_eq!(without.forces()[0].force, [0.0; 3], "{}", without.name());
+            with.step(1);
+            without.step(1);
+            assert_eq!(with.positions(), without.positions(), "{}", with.name());
+            assert!(with.forces().is_empty() && without.forces()[0].force[1] < -0.01, "{}", with.name());
+            assert!(own.is_none() || with.report().searches > searches, "{}: {:?}", with.name(), with.report());
+        }
     }
 }
 

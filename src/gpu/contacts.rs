@@ -5,7 +5,7 @@
 //! | params | uniform: figures, contact materials, friction | host | every pass of contacts |
 //! | particles | place at rest, material, body | – | watch, pairs, contacts, separate, collide, divide, crossings |
 //! | colliders, data | rows, distances and planes | host, arrive | collide |
-//! | touches | restitution, recovery, impulses on colliders | forget_touches, collide, bounce | bounce, collider_forces |
+//! | touches | restitution, recovery, impulses on colliders | forget_touches, collide, bounce | collide, bounce, collider_forces |
 //! | forces | force and torque of each collider | collider_forces | the host |
 //! | status | counts | watch, search, pairs, contacts | the same, the host |
 //! | elements | three particles and a type | – | search, pairs, crossings |
@@ -35,7 +35,7 @@ use wgpu::BufferUsages;
 /// The most colliders for which the shader is written out, collider by collider.
 const MOST_WRITTEN_OUT: usize = 4;
 
-/// Size of `Touch` in `shaders/prelude/contacts.wgsl`, of which each particle has one where there are colliders.
+/// Size of `Touch` in `shaders/prelude/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
 pub(super) const TOUCH_BYTES: u64 = 84;
 
 /// Where in `late_dispatches` the workgroups of separate stand \[bytes\], where surfaces touch.
@@ -254,6 +254,18 @@ impl Contacts {
         Some(if controls.colliders.is_empty() { Ok(None) } else { guarded(device, make) })
     }
 
+    /// The same colliders with what other settings or materials ask for.
+    pub fn obstacles_refitted(
+        &self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        controls: &Controls,
+        shared: &Buffers,
+    ) -> Result<Option<Obstacles>> {
+        let make = || self.make_obstacles(device, queue, controls, shared);
+        self.obstacles.as_ref().map(|_| guarded(device, make)).transpose()
+    }
+
     fn make_obstacles(
         &self,
         device: &wgpu::Device,
@@ -272,7 +284,8 @@ impl Contacts {
         let settings = &controls.settings;
         let (on_way, restitutes, notes) =
             (settings.keeps_surfaces_apart(), controls.restitutes(), settings.collider_forces);
-        let touched = if on_way || restitutes || notes { count } else { 1 };
+        let are_touches_kept = [Pass::Bounce, Pass::ForgetTouches].iter().any(|pass| controls.plan.contains(pass));
+        let touched = if are_touches_kept { count } else { 1 };
         let touches = maker.empty("touches", touched * TOUCH_BYTES, storage)?;
         let binder = Binder { device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));

@@ -17,7 +17,7 @@ pub fn required_limits(scene: &Scene) -> wgpu::Limits {
 fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u64) -> wgpu::Limits {
     let particles = scene.particle_count() as u64;
     let tethers = tether_count(scene) * 8;
-    // What happens to each at colliders.
+    // What happens to each at colliders; also where nothing is kept of it yet.
     let touches = if scene.colliders().is_empty() { 0 } else { particles * TOUCH_BYTES };
     let sizes =
         [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, touches, particles * 16];

@@ -94,7 +94,7 @@ impl Solver {
 
     /// Waits for all submitted work and reads the force and the torque on every collider in the last step. Of a particle that
     /// touched more than two colliders in it only two are told, see [`super::Diagnostics::lost_touches`]. After a collider was
-    /// added or set anew, or contacts of other kinds were asked for, or a contact material with the first restitution, all are zero until the next
+    /// added or set anew, or contacts of other kinds or these forces were asked for, or a contact material became the first with restitution, all are zero until the next
     /// step; moving one leaves them. Nothing where there is no collider, or [`crate::Settings::collider_forces`] is off.
     ///
     /// # Errors

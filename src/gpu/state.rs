@@ -19,7 +19,7 @@ impl Solver {
     /// Simulates otherwise in what is encoded from now on. Submit what was encoded before; see [`Solver::encode`].
     ///
     /// # Errors
-    /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept, or another execution needs more, and the device has no room
+    /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept, or another execution, contacts or forces on colliders need more, and the device has no room
     /// for it (see [`crate::required_limits_with`]).
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         let before = self.controls.settings;
@@ -43,16 +43,19 @@ impl Solver {
         let settings = self.controls.settings;
         self.remake_accelerations()?;
         // Buffers and pipelines of contacts depend on nothing else of the settings.
-        let other_contacts =
-            settings.self_collision != before.self_collision || settings.collider_forces != before.collider_forces;
         let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
-        let contacts = other_contacts.then(make_contacts).transpose()?;
+        let contacts = (settings.self_collision != before.self_collision).then(make_contacts).transpose()?;
+        let other_obstacles = contacts.is_none() && settings.collider_forces != before.collider_forces;
+        let obstacles = if other_obstacles { self.refitted_obstacles()? } else { None };
         let keep_lambdas = needs_lambdas(&settings);
         if settings.spreads_unlike(before) || keep_lambdas != self.keep_lambdas {
             self.remake_kinds(keep_lambdas)?;
         }
         if let Some(contacts) = contacts {
             self.contacts = contacts;
+        }
+        if obstacles.is_some() {
+            self.contacts.obstacles = obstacles;
         }
         Ok(())
     }
@@ -264,11 +267,14 @@ impl Solver {
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;
-        if self.controls.restitutes() != restitutes
-            && let Err(error) = self.remake_obstacles()
-        {
-            self.controls.set_contact_material(id, before)?;
-            return Err(error);
+        if self.controls.restitutes() && !restitutes {
+            match self.refitted_obstacles() {
+                Ok(obstacles) => self.contacts.obstacles = obstacles,
+                Err(error) => {
+                    self.controls.set_contact_material(id, before)?;
+                    return Err(error);
+                }
+            }
         }
         self.renew_contact_params();
         Ok(())
@@ -277,7 +283,13 @@ impl Solver {
     fn change_colliders<T>(&mut self, change: impl FnOnce(&mut Controls) -> Result<T>) -> Result<T> {
         let before = self.controls.colliders.clone();
         let changed = change(&mut self.controls)?;
-        if let Err(error) = self.fit_velocities().and_then(|()| self.remake_obstacles()) {
+        let remade = self.fit_velocities().and_then(|()| {
+            match self.contacts.obstacles_remade(&self.device, &self.queue, &self.controls, &self.buffers) {
+                Some(obstacles) => obstacles.map(|obstacles| self.contacts.obstacles = obstacles),
+                None => self.remake_contacts(),
+            }
+        });
+        if let Err(error) = remade {
             self.controls.colliders = before;
             self.controls.make_plan();
             return Err(error);
@@ -288,12 +300,9 @@ impl Solver {
         Ok(changed)
     }
 
-    /// Other buffers and pipelines for colliders.
-    fn remake_obstacles(&mut self) -> Result<()> {
-        match self.contacts.obstacles_remade(&self.device, &self.queue, &self.controls, &self.buffers) {
-            Some(obstacles) => obstacles.map(|obstacles| self.contacts.obstacles = obstacles),
-            None => self.remake_contacts(),
-        }
+    /// What the same colliders, if there are any, need for other settings or materials.
+    fn refitted_obstacles(&self) -> Result<Option<contacts::Obstacles>> {
+        self.contacts.obstacles_refitted(&self.device, &self.queue, &self.controls, &self.buffers)
     }
 
     /// The figures of contacts as they are now; what was listed by others may not hold.
@@ -318,6 +327,7 @@ impl Solver {
     /// Other buffers and pipelines for contacts, with all that the host knows.
     fn remake_contacts(&mut self) -> Result<()> {
         self.contacts = contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers)?;
+        self.contact_params = self.controls.contact_params();
         Ok(())
     }
 

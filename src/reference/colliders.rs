@@ -99,7 +99,11 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        let restitutes = self.controls.restitutes();
         self.controls.set_contact_material(id, material)?;
+        if self.controls.restitutes() && !restitutes {
+            self.forget_collider_forces();
+        }
         self.upload();
         Ok(())
     }
@@ -126,9 +130,13 @@ impl Reference {
         for (own, row) in self.colliders.iter_mut().zip(rows) {
             own.data = row.data;
         }
-        self.collider_forces.resize(rows.len(), [Vec3::ZERO; 2]);
+        self.collider_forces = vec![[Vec3::ZERO; 2]; rows.len()];
         self.upload();
         self.mark_stale();
+    }
+
+    pub(super) fn forget_collider_forces(&mut self) {
+        self.collider_forces.fill([Vec3::ZERO; 2]);
     }
 
     pub(super) fn reset_contacts(&mut self) {
@@ -243,13 +251,13 @@ impl Reference {
     pub(super) fn bounce(&mut self, i: usize) {
         let touch = &mut self.touches[i];
         let (bounce, recovery) = (std::mem::take(&mut touch.bounce), std::mem::take(&mut touch.recovery));
-        if bounce == Vec3::ZERO && recovery == Vec3::ZERO {
-            return;
+        let d = &mut self.displacements[i];
+        if recovery != Vec3::ZERO {
+            // A way that was none has not been cut.
+            let left = if touch.way > 0.0 { length(*d) / touch.way } else { 1.0 };
+            *d -= recovery * left;
         }
-        let d = self.displacements[i];
-        // A way that was none has not been cut.
-        let left = if touch.way > 0.0 { length(d) / touch.way } else { 1.0 };
-        self.displacements[i] = (d - recovery * left) + bounce;
+        *d += bounce;
     }
 
     pub(super) fn arrive(&mut self) {

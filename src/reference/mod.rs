@@ -312,11 +312,15 @@ impl Reference {
         if settings.forces && !self.controls.settings.forces {
             self.forces.fill(Vec3::ZERO);
         }
-        let changed = settings.self_collision != self.controls.settings.self_collision;
+        let before = self.controls.settings;
+        let changed = settings.self_collision != before.self_collision;
         let spread = settings.spreads_unlike(&self.controls.settings);
         self.controls.set_settings(settings)?;
         if changed {
             self.contacts = contacts::Contacts::new(self.positions.len());
+        }
+        if changed || settings.collider_forces != before.collider_forces {
+            self.forget_collider_forces();
         }
         if spread {
             // They stood in the old order.
