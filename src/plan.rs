@@ -26,8 +26,8 @@
 //! ```
 //!
 //! where the passes of `Search` do nothing while the list of pairs holds, nor those of `Divide` and `Truncate` while nothing is forced through
-//! anything; these, and the first `Collide`, are there between surfaces. `Untangle` looks at the crossings that `Sort` … `ClearCrossings` `FindCrossings` at
-//! the end of the step before have found; `Bounce` follows `Velocity` where anything has restitution, and between
+//! anything; these, and the first `Collide`, are there between surfaces. `Untangle` looks at the crossings that `Sort` … `ClearCrossings`
+//! `FindCrossings` at the end of the step before have found; `Bounce` follows `Velocity` where anything has restitution, and between
 //! surfaces; colliders `Arrive` at the end, and the forces on them are summed from `ForgetTouches` in `begin` to `ColliderForces`.
 
 use crate::collide::SelfCollisionLevel;

@@ -19,8 +19,8 @@ impl Solver {
     /// Simulates otherwise in what is encoded from now on. Submit what was encoded before; see [`Solver::encode`].
     ///
     /// # Errors
-    /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept, or another execution, contacts or forces on colliders need more, and the device has no room
-    /// for it (see [`crate::required_limits_with`]).
+    /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept, or another execution, contacts or forces on colliders need
+    /// more, and the device has no room for it (see [`crate::required_limits_with`]).
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         let before = self.controls.settings;
         self.controls.set_settings(settings)?;
