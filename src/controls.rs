@@ -212,8 +212,8 @@ impl Controls {
     /// The figures of contacts.
     pub fn contact_params(&self) -> ContactParams {
         // What touches a collider is not to be cut along with what flies.
-        let held = self.inverse_masses.contains(&0.0)
-            || self.settings.keeps_surfaces_apart() && self.colliders.touch_anything();
+        let held =
+            self.inverse_masses.contains(&0.0) || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
         let anchored = self.settings.self_collision.is_some() && held;
         ContactParams::new(&self.scene, &self.settings, &self.cooked.contacting, &self.colliders, anchored)
     }

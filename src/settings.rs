@@ -51,8 +51,8 @@ pub struct Settings {
     pub tethers: bool,
     /// How particles are kept from passing through each other; `None` where they may.
     pub self_collision: Option<SelfCollision>,
-    /// How fast what overlaps at the start of a substep is pushed apart, at most, by each that it touches [m/s], 0 to 1e3: faster, and what was laid into
-    /// something else flies out of it.
+    /// How fast what overlaps at the start of a substep is pushed apart, at most, by each that it touches [m/s], 0 to 1e3: faster, and what was
+    /// laid into something else flies out of it.
     pub recovery_speed: f32,
     /// Whether what touches colliders sums up its forces on them, for [`crate::Solver::read_collider_forces`]: a quarter of what colliders cost,
     /// and 84 bytes a particle where nothing has restitution either, nor are surfaces kept apart.

@@ -172,7 +172,7 @@ impl Colliders {
     }
 
     /// Whether there are any that have not been removed.
-    pub fn touch_anything(&self) -> bool {
+    pub fn are_any_left(&self) -> bool {
         self.rows.iter().any(|row| row.flags & DISABLED == 0)
     }
 

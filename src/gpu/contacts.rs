@@ -240,22 +240,9 @@ impl Contacts {
         Ok(contacts)
     }
 
-    /// Other obstacles, where all else may stay as it is: what is known of contacts between particles is not to be lost. An error if
-    /// there is no room.
-    pub fn obstacles_remade(
-        &self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        controls: &Controls,
-        shared: &Buffers,
-    ) -> Option<Result<Option<Obstacles>>> {
-        self.pairing.as_ref()?;
-        let make = || self.make_obstacles(device, queue, controls, shared).map(Some);
-        Some(if controls.colliders.is_empty() { Ok(None) } else { guarded(device, make) })
-    }
-
-    /// The same colliders with what other settings or materials ask for.
-    pub fn obstacles_refitted(
+    /// Obstacles for the colliders, settings and materials of now, where all else may stay as it is: what is known of contacts between particles is
+    /// not to be lost. An error if there is no room.
+    pub fn other_obstacles(
         &self,
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -263,7 +250,7 @@ impl Contacts {
         shared: &Buffers,
     ) -> Result<Option<Obstacles>> {
         let make = || self.make_obstacles(device, queue, controls, shared);
-        self.obstacles.as_ref().map(|_| guarded(device, make)).transpose()
+        (!controls.colliders.is_empty()).then(|| guarded(device, make)).transpose()
     }
 
     fn make_obstacles(

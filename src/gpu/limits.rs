@@ -47,7 +47,7 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
         // The grid of a closed mesh, with three edges and two triangles a particle: three tables of up to twelve entries, sums, rough places. Or
         // where each particle was to be.
-        let most = if own.level == crate::SelfCollisionLevel::Surfaces { 176 } else { 32 };
+        let most = if settings.keeps_surfaces_apart() { 176 } else { 32 };
         // Half as many contacts as pairs, of three times the size.
         (pairs * 24).max(scene.particle_count() as u64 * most)
     });

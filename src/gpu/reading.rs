@@ -70,7 +70,8 @@ impl Solver {
 
     /// Asks for the force and the torque on every collider in the last step, on average over its time; by the place of its id. For a
     /// rigid body engine that moves it: as what it reads is the average of a step that is over, it should carry it forward by its last
-    /// change, or bodies gain energy (`examples/rapier.rs` does). Nothing where there is no collider, or [`crate::Settings::collider_forces`] is off.
+    /// change, or bodies gain energy (`examples/rapier.rs` does). Nothing where there is no collider, or
+    /// [`crate::Settings::collider_forces`] is off.
     pub fn request_collider_forces(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<ColliderForce>> {
         let decode = |bytes: &[u8]| {
             let rows = bytes.chunks_exact(32).map(bytemuck::pod_read_unaligned::<[[f32; 4]; 2]>);
@@ -94,8 +95,9 @@ impl Solver {
 
     /// Waits for all submitted work and reads the force and the torque on every collider in the last step. Of a particle that
     /// touched more than two colliders in it only two are told, see [`super::Diagnostics::lost_touches`]. After a collider was
-    /// added or set anew, or contacts of other kinds or these forces were asked for, or a contact material became the first with restitution, all are zero until the next
-    /// step; moving one leaves them. Nothing where there is no collider, or [`crate::Settings::collider_forces`] is off.
+    /// added or set anew, or contacts of other kinds or these forces were asked for, or a contact material became the first with
+    /// restitution, all are zero until the next step; moving one leaves them. Nothing where there is no collider, or
+    /// [`crate::Settings::collider_forces`] is off.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].

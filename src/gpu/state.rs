@@ -45,8 +45,8 @@ impl Solver {
         // Buffers and pipelines of contacts depend on nothing else of the settings.
         let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
         let contacts = (settings.self_collision != before.self_collision).then(make_contacts).transpose()?;
-        let other_obstacles = contacts.is_none() && settings.collider_forces != before.collider_forces;
-        let obstacles = if other_obstacles { self.refitted_obstacles()? } else { None };
+        let refit = contacts.is_none() && settings.collider_forces != before.collider_forces;
+        let obstacles = refit.then(|| self.other_obstacles()).transpose()?;
         let keep_lambdas = needs_lambdas(&settings);
         if settings.spreads_unlike(before) || keep_lambdas != self.keep_lambdas {
             self.remake_kinds(keep_lambdas)?;
@@ -54,7 +54,7 @@ impl Solver {
         if let Some(contacts) = contacts {
             self.contacts = contacts;
         }
-        if obstacles.is_some() {
+        if let Some(obstacles) = obstacles {
             self.contacts.obstacles = obstacles;
         }
         Ok(())
@@ -268,7 +268,7 @@ impl Solver {
         let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;
         if self.controls.restitutes() && !restitutes {
-            match self.refitted_obstacles() {
+            match self.other_obstacles() {
                 Ok(obstacles) => self.contacts.obstacles = obstacles,
                 Err(error) => {
                     self.controls.set_contact_material(id, before)?;
@@ -284,10 +284,12 @@ impl Solver {
         let before = self.controls.colliders.clone();
         let changed = change(&mut self.controls)?;
         let remade = self.fit_velocities().and_then(|()| {
-            match self.contacts.obstacles_remade(&self.device, &self.queue, &self.controls, &self.buffers) {
-                Some(obstacles) => obstacles.map(|obstacles| self.contacts.obstacles = obstacles),
-                None => self.remake_contacts(),
+            if self.contacts.pairing.is_none() {
+                // The first one needs what has not been there yet.
+                return self.remake_contacts();
             }
+            self.contacts.obstacles = self.other_obstacles()?;
+            Ok(())
         });
         if let Err(error) = remade {
             self.controls.colliders = before;
@@ -300,9 +302,8 @@ impl Solver {
         Ok(changed)
     }
 
-    /// What the same colliders, if there are any, need for other settings or materials.
-    fn refitted_obstacles(&self) -> Result<Option<contacts::Obstacles>> {
-        self.contacts.obstacles_refitted(&self.device, &self.queue, &self.controls, &self.buffers)
+    fn other_obstacles(&self) -> Result<Option<contacts::Obstacles>> {
+        self.contacts.other_obstacles(&self.device, &self.queue, &self.controls, &self.buffers)
     }
 
     /// The figures of contacts as they are now; what was listed by others may not hold.
@@ -324,10 +325,9 @@ impl Solver {
         }
     }
 
-    /// Other buffers and pipelines for contacts, with all that the host knows.
+    /// Other buffers and pipelines for contacts, with all that the host knows, but for their figures, which are to be uploaded.
     fn remake_contacts(&mut self) -> Result<()> {
         self.contacts = contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers)?;
-        self.contact_params = self.controls.contact_params();
         Ok(())
     }
 
