@@ -2,8 +2,8 @@
 // only the time of impact can tell. The twin is `search` in src/reference/search.rs. Where elements are, and how they move, stands in
 // pairs/surfaces.wgsl, and where nothing but particles touches, in pairs/particles.wgsl.
 // Three passes, by the kind of pair. One thread an element that looks for others, in the cells around it, or around its way where it is
-// fast: in the grid of its own level, and in those of further ones of which any are near. Reads the sorted elements. Writes pairs, in any order: what
-// follows adds up whole numbers.
+// fast: in the grid of its own level, and in those of further ones of which any are near; a fast particle also in that of the slow ones. Reads the
+// sorted elements. Writes pairs, in any order: what follows adds up whole numbers.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -21,6 +21,7 @@ override KIND: u32 = 0u;
 // An element that looks for others: a segment, near which are the centers of those that it may meet.
 struct Element {
     particles: vec3u,
+    // As it was sorted.
     center: vec3f,
     // A particle or an edge where it is to be, or, where it is fast, the way of its center.
     segment: array<vec3f, 2>,
@@ -100,17 +101,23 @@ fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
         p[k] = opaque(from_one_to_another(first, other), params.zero);
         paces[k] = pace_against(first, other);
     }
+    if KIND == PARTICLES && query.is_fast {
+        // Their way against each other is straight.
+        let start = opaque(p[1] - d[1], params.zero);
+        let nearest = from_segment(array(p[1], start), vec3f(), params.zero);
+        return length(opaque(nearest, params.zero)) < reach + opaque1(f32(query.horizon) * approach(KIND, paces), params.zero);
+    }
     let way = opaque1(way_of_pair(d, paces, query.horizon), params.zero);
     return closest(KIND, p, params.zero).distance < reach + way;
 }
 
-// Whether an element is to be found by this one: each pair once, by the only one that looks, or the one of the lower level, or the fast one, else
-// by the one that is higher up in z, so that what is slow need not look there at all where all look.
+// Whether an element is to be found by this one: each pair once, by the only one that looks, or that into whose grid the other does not look, or the
+// fast one, else by the one that is higher up in z, so that what is slow need not look there at all where all look.
 fn finds(query: Element, other: Other) -> bool {
     if KIND == VERTEX_TRIANGLE {
         return all(query.particles.xxx != other.particles);
     }
-    if !other.looks || query.level < other.level {
+    if !other.looks || query.level != other.level {
         return true;
     }
     if query.is_fast != other.is_fast {
@@ -201,6 +208,14 @@ fn list(query: Element, other: Other) {
 
 // Which type of element is looked for; `Contacting::elements` has them.
 const PARTNER = array(0u, 2u, 1u);
+
+// Into the grids of which levels a particle looks among particles: into that of the slow, and where it is fast, into those of its level and above.
+fn levels_of_particle(level: u32) -> u32 {
+    if level == 0u {
+        return 1u;
+    }
+    return 1u | levels_above(atomicLoad(&contact_status.levels), level - 1u);
+}
 
 fn look_around(query: Element) {
     var levels = query.levels;

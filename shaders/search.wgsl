@@ -73,6 +73,14 @@ fn empty_block(block: u32) {
     }
 }
 
+// Takes note that there is something of a level, if that is above 0. Read first: most is known.
+fn announce_level(level: u32, kind: u32) {
+    let level_bit = select(0u, 1u << (level + levels_shift(kind)), level > 0u);
+    if (atomicLoad(&contact_status.levels) & level_bit) != level_bit {
+        atomicOr(&contact_status.levels, level_bit);
+    }
+}
+
 // Takes note of how fast something is against the drift.
 fn widen_fastest(displacement: f32) {
     let speed = bitcast<u32>(displacement);

@@ -178,16 +178,16 @@ pub(crate) const ROUNDS: u32 = 8;
 pub enum SearchPass {
     /// Empties the cells; of surfaces, takes note of where the particles are.
     Clear,
-    /// Which particles look for others anew, and which are near those. Where nothing else touches.
+    /// Which particles look for others anew, and which are near those; how those in each cell of a coarse grid move. Where nothing else touches.
     Gather,
     /// Takes what they are to find from the list. Where nothing but particles touches.
     Prune,
-    /// Counts the elements in each cell; of particles, how those of each cell of a coarse grid move.
-    Count,
     /// How fast the particles of surfaces are, and how large and fast the elements in each cell of a coarse grid; which larger ones come into it.
     Bound,
     /// How differently what is near moves; of surfaces, how large and fast it is, and which larger ones there are.
     Horizon,
+    /// Counts the elements in each cell.
+    Count,
     /// Sums the counts in blocks.
     SumBlocks,
     /// Where each block begins: the prefix sum of the blocks.
@@ -212,9 +212,9 @@ impl SearchPass {
         Self::Clear,
         Self::Gather,
         Self::Prune,
-        Self::Count,
         Self::Bound,
         Self::Horizon,
+        Self::Count,
         Self::SumBlocks,
         Self::ScanBlocks,
         Self::Starts,

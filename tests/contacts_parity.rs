@@ -203,6 +203,34 @@ fn contacts_between_particles_agree() {
     }
 }
 
+/// Those that are fast and cross each other's way are found by the lengths of their ways.
+#[test]
+fn particles_that_fly_every_which_way_agree() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    for index in 0..600 {
+        let random = |k: u32| common::noise(64 * index + k);
+        let speed = 1000f32.powf(random(0)).min(100.0);
+        let within = |most: f32, k: u32| [0, 1, 2].map(|axis| most * random(k + axis));
+        let (position, velocity) = (within(0.1, 1), within(speed, 4));
+        scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
+    }
+    scene.pin(0).unwrap();
+    for own in [SelfCollision::default(), SelfCollision::surfaces()] {
+        let own = SelfCollision { pairs_per_particle: 128, ..own };
+        let settings =
+            Settings { dt: 4e-3, substeps: 4, gravity: [0.0; 3], self_collision: Some(own), ..Settings::default() };
+        let mut pair = Pair::new(&gpu, &scene, settings);
+        let passes = pair.passes(2);
+        let difference = pair.first_difference(tolerance(&gpu), passes);
+        assert!(difference.is_none(), "{own:?}: {difference:#?}");
+        let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+        assert_eq!(reports.0, reports.1, "{own:?}");
+        assert!(reports.0.most_contacts > 50, "{reports:?}");
+        println!("{:?}", reports.0);
+    }
+}
+
 /// Whatever was cut, released or pinned before it.
 #[test]
 fn after_a_reset_contacts_are_those_of_a_new_solver() {

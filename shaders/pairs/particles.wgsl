@@ -10,30 +10,34 @@ fn all_look() -> bool {
     return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
 }
 
-// Whether what is sorted looks for others itself.
-fn looks(word: u32) -> bool {
-    return (word & LOOKS) != 0u;
+// Whether what has such a rough place looks for others itself.
+fn looks(rough: u32) -> bool {
+    return (rough & LOOKS) != 0u;
 }
 
 fn element(particle: u32) -> Element {
     let own = watched[particle];
-    // Against the others, who travelled with the drift.
-    let start = opaque(own.place - opaque(own.displacement - contact_status.drift, params.zero), params.zero);
-    let moves_fast = own.horizon == 0u && all_look()
-        && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
-    let segment = array(own.place, select(own.place, start, moves_fast));
+    let drift = contact_status.drift;
+    let moves_fast = own.horizon == 0u && all_look() && is_fast(own.displacement, drift, contact_params.margin, params.zero);
+    var stand = Way(own.place, 0u);
+    var segment = array(own.place, own.place);
+    if moves_fast {
+        stand = middle_of_way(own.place, own.displacement, drift, contact_params.level_sizes.x, params.zero);
+        // Against the others, who travelled with the drift.
+        segment[1] = opaque(own.place - opaque(own.displacement - drift, params.zero), params.zero);
+    }
     // Where only some look, those near which things move by more than the margin in the substep look twice as far instead of along their ways: see
     // watch.wgsl.
     let reach = contact_params.reach * select(1.0, 2.0, own.horizon == 0u && !all_look());
     let contact = contact_particles[particle];
     return Element(
         vec3u(particle),
-        own.place,
+        stand.middle,
         segment,
         moves_fast,
         own.horizon,
-        0u,
-        1u,
+        stand.level,
+        levels_of_particle(stand.level),
         reach,
         reach,
         0.0,
@@ -43,13 +47,14 @@ fn element(particle: u32) -> Element {
 }
 
 fn radius_near(query: Element, level: u32) -> f32 {
-    return 0.0;
+    return way_radius(level, contact_params.level_sizes.x);
 }
 
 fn other_at(place: u32) -> Other {
     let row = sorted[place];
-    let particle = row.w & ~(FAST | LOOKS);
-    return Other(bitcast<vec3f>(row.xyz), vec3u(particle), (row.w & FAST) != 0u, looks(row.w), 0u, vec3f());
+    let level = level_of_row(row.w);
+    let looks = (row.w & ROW_LOOKS) != 0u;
+    return Other(bitcast<vec3f>(row.xyz), vec3u(sorted_particle(row.w)), level > 0u, looks, level, vec3f());
 }
 
 // As both go on as they did when they last looked.

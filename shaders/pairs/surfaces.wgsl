@@ -10,8 +10,8 @@ fn all_look() -> bool {
     return true;
 }
 
-// Whether what is sorted looks for others itself.
-fn looks(word: u32) -> bool {
+// Whether what has such a rough place looks for others itself.
+fn looks(rough: u32) -> bool {
     return true;
 }
 
@@ -93,9 +93,6 @@ fn reach_among(nearer: f32) -> f32 {
 
 // Into the grids of which levels an element looks, a bit for each: its own, and those above of which there are any near.
 fn levels_of(word: u32, level: u32, moves_fast: bool) -> u32 {
-    if KIND == PARTICLES {
-        return 1u;
-    }
     var near = cells[word + 10u + PARTNER[KIND]];
     if moves_fast || level > 0u {
         near = atomicLoad(&contact_status.levels) >> levels_shift(PARTNER[KIND]);
@@ -115,7 +112,7 @@ fn coarse_word(place: vec3f) -> u32 {
 // How far the center of another of a level is from its particles, at most: among all near, or among all.
 fn radius_near(query: Element, level: u32) -> f32 {
     if KIND == PARTICLES {
-        return 0.0;
+        return way_radius(level, contact_params.level_sizes.x);
     }
     if level == 0u && !query.is_fast {
         return bitcast<f32>(cells[coarse_word(query.center) + 7u + PARTNER[KIND]]);
@@ -178,6 +175,13 @@ fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     let end = select(contact_params.alone_end, contact_params.query_end, KIND == EDGES) - contact_params.alone_first;
     if place < end {
         let own = other_at(place);
-        look_around(element(own.particles, select(0u, 1u, KIND == EDGES), own.level));
+        var query = element(own.particles, select(0u, 1u, KIND == EDGES), select(0u, own.level, KIND == EDGES));
+        if KIND == PARTICLES {
+            // Among others it is of the level of its way.
+            query.center = own.center;
+            query.level = own.level;
+            query.levels = levels_of_particle(own.level);
+        }
+        look_around(query);
     }
 }

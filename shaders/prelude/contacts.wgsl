@@ -104,7 +104,7 @@ struct ContactStatus {
     // Of surfaces, the substep of the last search.
     searched: u32,
     end_triangle_radius: atomic<u32>,
-    // At the last search, a bit for each level above 0 of which there are any: of edges, and LEVELS bits higher of triangles.
+    // At the last search, a bit for each level above 0 of which there are any: of the ways of particles, then of edges, of triangles.
     levels: atomic<u32>,
     // How far beyond half the margin elements of these levels travel in the substep of the search, at most (bits of a positive f32).
     wide_excess: atomic<u32>,
@@ -237,13 +237,15 @@ fn center(a: vec3f, b: vec3f, c: vec3f, arity: u32) -> vec3f {
     return ((a + b) + c) * 0.33333334;
 }
 
-// In a sorted element, beside its first particle, and in its rough place: that it is fast, or looks for others.
+// In the rough place of a sorted element: that it is fast, or looks for others.
 const FAST = 0x80000000u;
 const LOOKS = 0x40000000u;
 
-// Of surfaces, all of which look, the level of a sorted element is beside its first particle. (As many particles as there would be no room for have
-// 4 GiB of places, more than any binding.)
+// In the row of a sorted element, beside its first particle, its level; above it, of surfaces, all of which look, FAST. (As many particles as there
+// would be no room for have 4 GiB of places, more than any binding.)
 const LEVEL_SHIFT = 28u;
+// Above it of particles alone, of which those of levels above 0 are fast.
+const ROW_LOOKS = 0x80000000u;
 
 fn sorted_particle(word: u32) -> u32 {
     return word & ((1u << LEVEL_SHIFT) - 1u);
@@ -283,9 +285,29 @@ fn radius_in_level(level: u32, level_size: f32, largest: f32) -> f32 {
     return select(min(largest, level_size * f32(1u << (2u * level))), largest, level == LEVELS - 1u);
 }
 
-// Where the bits of a type, 1 or 2, begin in ContactStatus.levels.
+// What is fast stands in the middle of its way, against what all travel together, and its level is by half of that way, 1 at least: so two that
+// cross each other's way find each other, and what is slow need not look for them. The level of what is slow is 0.
+struct Way {
+    middle: vec3f,
+    level: u32,
+}
+
+fn middle_of_way(end: vec3f, displacement: vec3f, drift: vec3f, level_size: f32, zero: u32) -> Way {
+    let half = opaque(opaque(displacement - drift, zero) * 0.5, zero);
+    let squares = opaque(half * half, zero);
+    let level = level_of(opaque1(opaque1(squares.x + squares.y, zero) + squares.z, zero), level_size);
+    return Way(opaque(end - half, zero), max(level, 1u));
+}
+
+// The twin is `ContactParams::way_radius` in src/collide/table.rs: how long half of a way of a level is, at most. What is faster yet crosses more
+// cells than anything may look into.
+fn way_radius(level: u32, level_size: f32) -> f32 {
+    return select(level_size * f32(1u << (2u * level)), 0.0, level == 0u);
+}
+
+// Where the bits of a type begin in ContactStatus.levels.
 fn levels_shift(kind: u32) -> u32 {
-    return LEVELS * (kind - 1u);
+    return LEVELS * kind;
 }
 
 // Of a bit for each level, those above one.

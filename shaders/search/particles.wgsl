@@ -4,15 +4,15 @@
 // search_clear: one thread a block of the grid, or a row of the coarse grid. Empties the block; and which coarse cells are near one that is
 //   worn.
 // search_gather: one thread 16 particles, so that few of them wait for the ends of the lists. Takes note of where it is to be,
-//   if it is to look, and lists what is near those that are.
-// search_count: one thread a particle that is near. Counts it in its cell, and widens the bounds of the displacements in its cell of the
-//   coarse grid.
+//   if it is to look, lists what is near those that are, and widens the bounds of the displacements in its cell of the coarse grid.
 // search_horizon: one thread a row of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
 //   near moves.
+// search_count: one thread a particle that is near. Counts it in its cell.
 // search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and empties its
 //   cell of the coarse grid for the next search.
 //
-// A row a sorted particle: where it is to be (bits), and its index, with the uppermost bits where it moves fast, and where it looks.
+// A row a sorted particle: where it is to be, or the middle of its way where it is fast (bits); its index, with its level, and the uppermost bit
+// where it looks.
 
 // The particles that are near those that look, marked by LOOKS where they look themselves; then those that look.
 @group(0) @binding(9) var<storage, read_write> lists: array<u32>;
@@ -110,8 +110,17 @@ fn is_marked(first: u32, cell: vec3u) -> bool {
     return ((row >> cell.x) & 1u) == 1u;
 }
 
-fn cell_of(place: vec3f) -> u32 {
-    return hash_cell(cell_at(place, contact_params.inverse_cells[0].x), 0u, contact_params.table_size);
+// Where a particle stands that has its horizon: in other searches ways are short enough for the cells around.
+fn stand(own: Watched, place: vec3f, horizon: u32) -> Way {
+    if horizon == 0u && searches_all() && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero) {
+        return middle_of_way(place, own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
+    }
+    return Way(place, 0u);
+}
+
+fn cell_of(stand: Way) -> u32 {
+    let cell = cell_at(stand.middle, contact_params.inverse_cells[stand.level].x);
+    return hash_cell(cell, stand.level, contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -149,7 +158,10 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
     var slot = atomicAdd(&contact_status.nearby_count, countOneBits(nearby));
     while nearby != 0u {
         let n = firstTrailingBit(nearby);
-        lists[slot] = elements[first + n].x | select(0u, LOOKS, ((looking >> n) & 1u) == 1u);
+        let particle = elements[first + n].x;
+        lists[slot] = particle | select(0u, LOOKS, ((looking >> n) & 1u) == 1u);
+        let own = watched[particle];
+        widen_bounds(coarse_index(coarse_cell(way_of(own, now, params.zero)), contact_params.coarse), own.displacement);
         slot += 1u;
         nearby &= nearby - 1u;
     }
@@ -159,18 +171,6 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         slot += 1u;
         looking &= looking - 1u;
     }
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn search_count(@builtin(global_invocation_id) id: vec3u) {
-    let i = thread_index(id);
-    if holds() || i >= atomicLoad(&contact_status.nearby_count) {
-        return;
-    }
-    let own = watched[lists[i] & ~LOOKS];
-    let place = way_of(own, contact_status.now, params.zero);
-    atomicAdd(&cells[cell_of(place)], 1u);
-    widen_bounds(coarse_index(coarse_cell(place), contact_params.coarse), own.displacement);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -192,6 +192,20 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
+fn search_count(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if holds() || i >= atomicLoad(&contact_status.nearby_count) {
+        return;
+    }
+    let own = watched[lists[i] & ~LOOKS];
+    let place = way_of(own, contact_status.now, params.zero);
+    let horizon = atomicLoad(&cells[coarse(coarse_index(coarse_cell(place), contact_params.coarse)) + 6u]);
+    let stand = stand(own, place, horizon);
+    atomicAdd(&cells[cell_of(stand)], 1u);
+    announce_level(stand.level, 0u);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if holds() || i >= atomicLoad(&contact_status.nearby_count) {
@@ -210,11 +224,9 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     if looks {
         watched[particle].horizon = horizon;
     }
-    // In other searches ways are short enough for the cells around.
-    let moves_fast = horizon == 0u && searches_all()
-        && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
-    let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);
-    let slot = atomicAdd(&cells[cell_of(place)], 1u);
-    sorted[slot] = vec4u(bitcast<vec3u>(place), particle | marks);
-    set_rough_place(slot, rough_place(place, contact_params.inverse_cells[0].x) | marks);
+    let stand = stand(own, place, horizon);
+    let slot = atomicAdd(&cells[cell_of(stand)], 1u);
+    sorted[slot] = vec4u(bitcast<vec3u>(stand.middle), particle | (stand.level << LEVEL_SHIFT) | select(0u, ROW_LOOKS, looks));
+    let marks = select(0u, FAST, stand.level > 0u) | select(0u, LOOKS, looks);
+    set_rough_place(slot, rough_place(stand.middle, contact_params.inverse_cells[stand.level].x) | marks);
 }

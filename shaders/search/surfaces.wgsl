@@ -14,8 +14,9 @@
 //
 // At the end of a step, search_clear does no more than empty the cells, and it is search_count that takes note of how large the elements are.
 //
-// Two rows a sorted element: its center (bits) and first particle, with the uppermost bit where it is fast, and its level below that; of an edge
-// from its center to its second particle (bits), and that particle, of a triangle its second and third particle.
+// Two rows a sorted element: its center, of a particle that is fast the middle of its way (bits), and first particle, with the uppermost bit where
+// it is fast, and its level below that; of an edge from its center to its second particle (bits), and that particle, of a triangle its second and
+// third particle.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_clear(@builtin(global_invocation_id) id: vec3u) {
@@ -100,10 +101,14 @@ fn speed_of_particle(particle: u32) -> f32 {
     return speed_of(watched[particle], contact_params.quantum, contact_status.drift, params.zero);
 }
 
-// How far beyond half the margin a particle travels in this substep.
-fn excess_of(particle: u32) -> f32 {
-    let travel = length(opaque(displacements[particle].xyz - contact_status.drift, params.zero));
+// How far beyond half the margin it travels in this substep.
+fn excess(displacement: vec3f) -> f32 {
+    let travel = length(opaque(displacement - contact_status.drift, params.zero));
     return max(travel - 0.5 * contact_params.margin, 0.0);
+}
+
+fn excess_of(particle: u32) -> f32 {
+    return excess(displacements[particle].xyz);
 }
 
 // How far the particles of an element go in a substep, at most.
@@ -115,33 +120,40 @@ fn excess_of_element(element: vec4u) -> f32 {
     return max(max(excess_of(element.x), excess_of(element.y)), excess_of(element.z));
 }
 
-// Where the particles of an element and its center are to be at the end of the substep, or are at the end of the step, and the square of how far the
-// former are from the latter, at most.
+// Where the particles of an element and its center are to be at the end of the substep, or are at the end of the step, the square of how far the
+// former are from the latter, at most, and its level by that. Of a particle that is fast the middle and the level of its way.
 struct Standing {
     places: array<vec3f, 3>,
     middle: vec3f,
     square: f32,
+    level: u32,
 }
 
 fn standing(element: vec4u) -> Standing {
     var places: array<vec3f, 3>;
+    var d: array<vec3f, 3>;
     for (var k = 0u; k < 3u; k++) {
         places[k] = positions[element[k]].xyz;
         if !AT_END {
-            places[k] = opaque(places[k] + displacements[element[k]].xyz, params.zero);
+            d[k] = displacements[element[k]].xyz;
+            places[k] = opaque(places[k] + d[k], params.zero);
         }
     }
     let middle = opaque(center(places[0], places[1], places[2], element.w), params.zero);
-    return Standing(places, middle, square_size(places, middle, params.zero));
-}
-
-// Its level; of all particles it is 0.
-fn level_of_standing(own: Standing, kind: u32) -> u32 {
-    return level_of(own.square, contact_params.level_sizes[kind]);
+    let square = square_size(places, middle, params.zero);
+    let level_size = contact_params.level_sizes[element.w];
+    if !AT_END && element.w == 0u && excess(d[0]) > 0.0 {
+        let way = middle_of_way(middle, d[0], contact_status.drift, level_size, params.zero);
+        return Standing(places, way.middle, square, way.level);
+    }
+    return Standing(places, middle, square, level_of(square, level_size));
 }
 
 // Takes note of it. Read first: most widen nothing.
 fn widen(element: vec4u) {
+    if element.w == 0u {
+        return;
+    }
     let bits = bitcast<u32>(sqrt(standing(element).square));
     if element.w == 1u && bits > atomicLoad(&contact_status.edge_radius) {
         atomicMax(&contact_status.edge_radius, bits);
@@ -152,14 +164,14 @@ fn widen(element: vec4u) {
 }
 
 fn widen_cell(element: vec4u) {
+    let own = standing(element);
     // A shot that stands alone looks for all others itself, and not as far around its way as that is long.
     if element.w == 0u {
+        announce_level(own.level, 0u);
         return;
     }
-    let own = standing(element);
-    let level = level_of_standing(own, element.w);
-    if level > 0u {
-        announce(element, own.places, level);
+    if own.level > 0u {
+        announce(element, own.places, own.level);
         return;
     }
     let excess = excess_of_element(element);
@@ -215,10 +227,7 @@ fn announce(element: vec4u, places: array<vec3f, 3>, level: u32) {
     if excess_bits > atomicLoad(&contact_status.wide_excess) {
         atomicMax(&contact_status.wide_excess, excess_bits);
     }
-    let level_bit = 1u << (level + levels_shift(element.w));
-    if (atomicLoad(&contact_status.levels) & level_bit) == 0u {
-        atomicOr(&contact_status.levels, level_bit);
-    }
+    announce_level(level, element.w);
     let least = min(min(places[0], places[1]), places[2]);
     let most = max(max(places[0], places[1]), places[2]);
     let cells_near = coarse_box(least - excess, most + excess);
@@ -238,9 +247,9 @@ fn coarse_cell(place: vec3f) -> u32 {
     return coarse_index(coarse_at(place, coarse_scale(), contact_params.coarse), contact_params.coarse);
 }
 
-fn cell_of(element: vec4u, center: vec3f, level: u32) -> u32 {
-    let cell = cell_at(center, contact_params.inverse_cells[level][element.w]);
-    return element.w * contact_params.table_size + hash_cell(cell, level, contact_params.table_size);
+fn cell_of(element: vec4u, own: Standing) -> u32 {
+    let cell = cell_at(own.middle, contact_params.inverse_cells[own.level][element.w]);
+    return element.w * contact_params.table_size + hash_cell(cell, own.level, contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -251,10 +260,9 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
     }
     let element = elements[i];
     let own = standing(element);
-    let level = level_of_standing(own, element.w);
-    atomicAdd(&cells[cell_of(element, own.middle, level)], 1u);
+    atomicAdd(&cells[cell_of(element, own)], 1u);
     if AT_END {
-        widen_end(element.w, own.square, level);
+        widen_end(element.w, own.square, own.level);
     }
 }
 
@@ -330,17 +338,16 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     }
     let element = elements[i];
     let own = standing(element);
-    let end = own.middle;
-    let level = level_of_standing(own, element.w);
-    let place = atomicAdd(&cells[cell_of(element, end, level)], 1u);
+    let middle = own.middle;
+    let place = atomicAdd(&cells[cell_of(element, own)], 1u);
     // Nobody asks whether a triangle is, nor at the end of a step.
     let moves_fast = !AT_END && element.w < 2u
         && (speed_of_element(element) > contact_status.slow || excess_of(element.x) > 0.0 || excess_of(element.y) > 0.0);
     let fast = select(0u, FAST, moves_fast);
-    sorted[2u * place] = vec4u(bitcast<vec3u>(end), element.x | (level << LEVEL_SHIFT) | fast);
-    set_rough_place(place, rough_place(end, contact_params.inverse_cells[level][element.w]) | fast);
+    sorted[2u * place] = vec4u(bitcast<vec3u>(middle), element.x | (own.level << LEVEL_SHIFT) | fast);
+    set_rough_place(place, rough_place(middle, contact_params.inverse_cells[own.level][element.w]) | fast);
     if element.w == 1u {
-        let half = own.places[1] - end;
+        let half = own.places[1] - middle;
         sorted[2u * place + 1u] = vec4u(bitcast<vec3u>(half), element.y);
     } else if element.w == 2u {
         sorted[2u * place + 1u] = vec4u(element.yz, 0u, 0u);

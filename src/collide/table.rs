@@ -228,7 +228,7 @@ pub(crate) struct ContactParams {
     /// Cells of the coarse grid along each axis: 16 or 32. It repeats itself beyond.
     pub coarse: u32,
     /// By type, how far the center of an element of level 0 is from its particles, less than this \[m\]. In each further level it is four times
-    /// as far, in the last any distance.
+    /// as far, in the last any distance. Of particles, whose levels are those of ways ([`Self::way_level`]), half of the way.
     pub level_sizes: [f32; TYPES],
     /// Where the sums of blocks of cells lie behind the cells of both grids.
     pub sums_first: u32,
@@ -297,10 +297,15 @@ impl ContactParams {
         // What is much smaller than the reach, or than the others, need not be told apart from what is as large.
         let least = contacting.radii.iter().map(|[small, _]| 0.25 * small).fold(0.5 * reach, f32::max);
         let radii = contacting.radii.map(|[small, largest]| if largest > 0.0 { small.max(least) } else { 0.0 });
+        // Ways of level 1 are at most as long as the reach.
+        let way_size = 0.125 * reach;
         let inverse_cells = |level: usize| {
             let inverse_cell = |of: usize| {
-                let radius = radii[of] * 4f32.powi(level as i32);
-                let radius = if level == LEVELS - 1 { radius.max(contacting.radii[of][1]) } else { radius };
+                let radius = match of {
+                    0 => way_radius(level as u32, way_size),
+                    _ if level == LEVELS - 1 => (radii[of] * 4f32.powi(level as i32)).max(contacting.radii[of][1]),
+                    _ => radii[of] * 4f32.powi(level as i32),
+                };
                 // A thousandth, so that rounding of a place to its cell hides nothing.
                 1.0 / ((reach + radius) * 1.001)
             };
@@ -328,7 +333,7 @@ impl ContactParams {
             anchored: u32::from(anchored),
             coarse,
             // Meshes whose sizes are powers of two are not to lie on a limit.
-            level_sizes: radii.map(|radius| (2.1 * radius).max(reach)),
+            level_sizes: [way_size, (2.1 * radii[1]).max(reach), (2.1 * radii[2]).max(reach)],
             sums_first,
             worn_first,
             nearby_first: worn_first + coarse.pow(2),
@@ -375,6 +380,16 @@ impl ContactParams {
     pub fn radius_in_level(&self, level: u32, of: u32, largest: f32) -> f32 {
         let limit = self.level_sizes[of as usize] * (1 << (2 * level)) as f32;
         if level == LEVELS as u32 - 1 { largest } else { limit.min(largest) }
+    }
+
+    /// The level of a particle that is fast, by the square of half of its way: 1 at least.
+    pub fn way_level(&self, square_half: f32) -> u32 {
+        self.size_level(square_half, 0).max(1)
+    }
+
+    /// How long half of a way of a level is, at most \[m\]. What is faster yet crosses more cells than anything may look into.
+    pub fn way_radius(&self, level: u32) -> f32 {
+        way_radius(level, self.level_sizes[0])
     }
 
     /// 1/the edge of a cell of the coarse grid [1/m].
@@ -427,6 +442,10 @@ impl ContactParams {
     pub fn friction(&self, a: u32, b: u32) -> [f32; 4] {
         self.friction[a as usize * MAX_CONTACT_MATERIALS + b as usize]
     }
+}
+
+fn way_radius(level: u32, way_size: f32) -> f32 {
+    if level == 0 { 0.0 } else { way_size * (1 << (2 * level)) as f32 }
 }
 
 fn inverse_coarse(reach: f32) -> f32 {

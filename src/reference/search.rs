@@ -61,6 +61,7 @@ struct Element {
     index: u32,
     particles: [u32; 3],
     of: u32,
+    /// Of a particle that is fast, the middle of its way.
     center: Vec3,
     /// Of an edge, from its center to its second particle.
     half: Vec3,
@@ -71,7 +72,9 @@ struct Element {
     looks: bool,
     /// For how many substeps it need not look again.
     horizon: u32,
+    /// By its size, and of a particle that is fast, among other particles, by half of its way.
     level: u32,
+    way_level: u32,
     /// How far it looks for the particles of others of its level, and of further ones \[m\].
     reach: f32,
     wide_reach: f32,
@@ -80,9 +83,24 @@ struct Element {
 }
 
 impl Element {
-    /// How far it looks for the particles of others of a level \[m\].
-    fn gap(&self, level: u32) -> f32 {
-        if level == self.level { self.reach } else { self.wide_reach }
+    /// In which grid it stands, or would if it were of that type: among particles ways tell, among others its size.
+    fn grid(&self, of: u32) -> Grid {
+        Grid { of, level: if of == 0 { self.way_level } else { self.level } }
+    }
+
+    /// Whether it looks into a grid: those of lower levels find it, but for particles that are slow.
+    fn looks_into(&self, grid: Grid) -> bool {
+        let own = self.grid(grid.of).level;
+        match (grid.of, grid.level) {
+            (0, 0) => true,
+            (0, level) => own > 0 && level >= own,
+            (_, level) => level >= own,
+        }
+    }
+
+    /// How far it looks for the particles of others in a grid \[m\].
+    fn gap(&self, grid: Grid) -> f32 {
+        if grid == self.grid(grid.of) { self.reach } else { self.wide_reach }
     }
 }
 
@@ -148,15 +166,14 @@ impl Reference {
         let mut cells: HashMap<(Grid, [i32; 3]), Vec<Element>> = HashMap::new();
         let mut grids = BTreeSet::new();
         for element in elements.iter().filter(|element| element.index >= params.insert_first) {
-            let grid = Grid { of: element.of, level: element.level };
-            grids.insert(grid);
+            let grid = element.grid(element.of);
+            grids.extend([grid, Grid { level: 0, ..grid }]);
             cells.entry((grid, self.cell(element.center, grid))).or_default().push(*element);
         }
         let mut pairs = std::mem::take(&mut self.contacts.pairs);
         for query in elements.iter().filter(|element| element.looks && element.index < params.query_end) {
-            // Those of lower levels find it.
             let partners = self.partners(query.index, query.of);
-            let is_partner = |grid: &&Grid| partners.contains(&Some(grid.of)) && grid.level >= query.level;
+            let is_partner = |grid: &&Grid| partners.contains(&Some(grid.of)) && query.looks_into(**grid);
             for &grid in grids.iter().filter(is_partner) {
                 let reach = self.reach(query, grid);
                 let (low, high) = self.range(query, grid, reach);
@@ -305,6 +322,7 @@ impl Reference {
             }
             let is_fast = all && horizon == 0 && self.is_fast(d);
             let segment = if is_fast { [center, center - (d - self.contacts.drift)] } else { [center; 2] };
+            let (center, way_level) = if is_fast { self.middle_of_way(center, d) } else { (center, 0) };
             let particles = [i as u32; 3];
             // Where only some look, these look farther instead of along their ways.
             let reach = if horizon == 0 && !all { 2.0 * params.reach } else { params.reach };
@@ -319,6 +337,7 @@ impl Reference {
                 looks,
                 horizon,
                 level: 0,
+                way_level,
                 reach,
                 wide_reach: reach,
                 way_half: 0.0,
@@ -418,6 +437,12 @@ impl Reference {
         dot(travel, travel) > half * half
     }
 
+    /// The middle of the way of a particle that is fast, and its level among others.
+    fn middle_of_way(&self, end: Vec3, displacement: Vec3) -> (Vec3, u32) {
+        let half = (displacement - self.contacts.drift) * 0.5;
+        (end - half, self.contact_params.way_level(dot(half, half)))
+    }
+
     fn element(&self, index: u32) -> Element {
         let contacts = &self.contacts;
         let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
@@ -458,6 +483,8 @@ impl Reference {
         let far = self.contact_params.reach + way(speed + contacts.fastest);
         let wide_reach = far + (turn + contacts.wide_excess);
         let looks = true;
+        let goes_far = of == 0 && self.excess(particles) > 0.0;
+        let (center, way_level) = if goes_far { self.middle_of_way(center, d[0]) } else { (center, 0) };
         Element {
             index,
             particles,
@@ -469,6 +496,7 @@ impl Reference {
             looks,
             horizon,
             level,
+            way_level,
             reach,
             wide_reach,
             way_half,
@@ -498,12 +526,14 @@ impl Reference {
 
     /// How far from its segment an element looks for the centers of others.
     fn reach(&self, query: &Element, grid: Grid) -> f32 {
-        let radius = if grid.level == 0 && !query.is_fast {
+        let radius = if grid.of == 0 {
+            self.contact_params.way_radius(grid.level)
+        } else if grid.level == 0 && !query.is_fast {
             self.radius_near(query.center, grid.of)
         } else {
             self.contact_params.radius_in_level(grid.level, grid.of, self.contacts.radii[grid.of as usize])
         };
-        (query.gap(grid.level) + radius) + query.way_half
+        (query.gap(grid) + radius) + query.way_half
     }
 
     /// The cells that an element looks into.
@@ -512,7 +542,7 @@ impl Reference {
         let reach = 1.001 * reach;
         let (low, mut high) = (self.cell(a.min(b) - reach, grid), self.cell(a.max(b) + reach, grid));
         // Others like it that are higher up in z find it themselves.
-        let own = Grid { of: query.of, level: query.level };
+        let own = query.grid(query.of);
         if own == grid && !query.is_fast && (own.of > 0 || self.contact_params.level != 1 || self.searches_all()) {
             high[2] = self.cell(query.center, grid)[2];
         }
@@ -536,12 +566,12 @@ impl Reference {
         if query.of == 1 && !query.is_fast {
             let [middle, along] = [other.center - start, end - start];
             let p = [Vec3::ZERO, along, middle - other.half, middle + other.half];
-            if closest(PairKind::Edges, p).distance >= query.gap(other.level) {
+            if closest(PairKind::Edges, p).distance >= query.gap(other.grid(1)) {
                 return None;
             }
         }
-        if query.of == other.of && query.level == other.level {
-            // Each pair once, but those of further levels, which do not look for it: the only one that looks, or the fast one, finds the
+        if query.grid(query.of) == other.grid(other.of) {
+            // Each pair once, but those in other grids, which do not look for it: the only one that looks, or the fast one, finds the
             // other, else the one that is higher up in z.
             let higher = (other.center.z, query.particles) < (query.center.z, other.particles);
             let found = if query.is_fast == other.is_fast { higher } else { query.is_fast };
@@ -583,6 +613,12 @@ impl Reference {
         let p = apart(&|watched| watched.here(now));
         let d = apart(&|watched| watched.displacement);
         let horizon = query.horizon as f32;
+        if kind == PairKind::Particles && query.is_fast {
+            // Their way against each other is straight.
+            let nearest = from_segment([p[1], p[1] - d[1]], Vec3::ZERO);
+            let later = horizon * approach(kind, apart(&|watched| watched.pace));
+            return (length(nearest) < reach + later).then(|| pack(kind, particles));
+        }
         let way = if params.level == 1 {
             horizon.max(1.0) * approach(kind, d)
         } else {
@@ -624,7 +660,7 @@ fn around(cell: [i32; 3], size: u32) -> impl Iterator<Item = [i32; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ClothMesh, ContactMaterial, Fabric, Scene, SelfCollision, Settings};
+    use crate::{ClothMesh, ContactMaterial, Fabric, Particle, Scene, SelfCollision, Settings};
 
     /// Whatever lies between −1 and 1.
     fn noise(seed: u32) -> f32 {
@@ -655,6 +691,55 @@ mod tests {
             }
         }
         scene
+    }
+
+    /// Particles that fly every which way, a thousandth to many times as far in a substep as they are thick.
+    fn swarm(count: u32) -> Scene {
+        let mut scene = Scene::new();
+        let small = ContactMaterial { thickness: 5e-3, ..ContactMaterial::default() };
+        let small = scene.add_contact_material(small).unwrap();
+        for index in 0..count {
+            let random = |k: u32| noise(64 * index + k);
+            let speed = 1000f32.powf(random(0)).min(100.0);
+            let within = |most: f32, k: u32| [0, 1, 2].map(|axis| most * random(k + axis));
+            let (position, velocity) = (within(0.1, 1), within(speed, 4));
+            let i = scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
+            scene.set_particle_contact(i..i + 1, small).unwrap();
+        }
+        scene.pin(0).unwrap();
+        scene
+    }
+
+    /// Nor of particles, however fast they are, and whichever way they fly: here only those count that do meet.
+    #[test]
+    fn all_that_meet_on_their_ways_are_listed_once() {
+        for own in [SelfCollision::default(), SelfCollision::surfaces()] {
+            let own = SelfCollision { pairs_per_particle: 64, ..own };
+            let settings =
+                Settings { dt: 1e-3, substeps: 1, gravity: [0.0; 3], self_collision: Some(own), ..Settings::default() };
+            let mut player = Reference::new(&swarm(1000), settings).unwrap();
+            player.step(1);
+            assert_eq!(player.contacts.lost, 0);
+            let mut listed = player.contacts.pairs.iter().map(|&[a, b, ..]| [a.min(b), a.max(b)]).collect::<Vec<_>>();
+            listed.sort_unstable();
+            assert!(listed.windows(2).all(|two| two[0] != two[1]), "a pair is there twice");
+            let listed: BTreeSet<_> = listed.into_iter().collect();
+            let watched = &player.contacts.watched;
+            let (mut met, mut levels) = (0, BTreeSet::new());
+            for a in 0..1000 {
+                for b in a + 1..1000 {
+                    let [one, other] = [a, b].map(|i| &watched[i as usize]);
+                    let (end, way) = (one.place - other.place, one.displacement - other.displacement);
+                    if length(from_segment([end, end - way], Vec3::ZERO)) < 5e-3 {
+                        met += 1;
+                        levels.extend([one, other].map(|own| player.middle_of_way(own.place, own.displacement).1));
+                        assert!(listed.contains(&[a, b]), "{own:?}: {a} and {b} are not listed");
+                    }
+                }
+            }
+            println!("{:?}: {met} meet, of levels {levels:?}, of {} pairs", own.level, listed.len());
+            assert!(met > 100 && levels.len() > 2, "{met}, {levels:?}");
+        }
     }
 
     /// Of what may meet before the next search nothing is left out, and nothing is listed twice, whatever the sizes of elements.
