@@ -4,8 +4,7 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the passes that are dispatched by it: pairs (of particles: prune), vertex pairs, edge pairs, contacts (of particles: and separate), further
-// rounds of divide, untangle.
+// Workgroups of the search, of contacts, of rounds of divide, of untangle: see the prelude.
 @group(0) @binding(3) var<storage, read_write> dispatches: array<u32>;
 // Workgroups of truncate, by round, then of separate; of particles, of pairs, and of count and fill.
 @group(0) @binding(4) var<storage, read_write> late_dispatches: array<u32>;
@@ -33,17 +32,17 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
     let crossings = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
     let groups = workgroups(count, WORKGROUP_SIZE);
     let tangled = workgroups(max(crossings, 1u), WORKGROUP_SIZE);
-    dispatches[0] = 0u;
-    dispatches[3] = 0u;
-    dispatches[6] = 0u;
-    dispatches[9] = groups.x;
-    dispatches[10] = groups.y;
+    for (var part = 0u; part < SEARCH_PASSES; part++) {
+        dispatches[3u * part] = 0u;
+    }
+    dispatches[CONTACTS_SIZE] = groups.x;
+    dispatches[CONTACTS_SIZE + 1u] = groups.y;
     for (var round = 0u; round < ROUNDS; round++) {
-        dispatches[12u + 3u * round] = 0u;
+        dispatches[DIVIDE_SIZE + 3u * round] = 0u;
         late_dispatches[3u * round] = 0u;
     }
-    dispatches[12u + 3u * ROUNDS] = tangled.x;
-    dispatches[13u + 3u * ROUNDS] = tangled.y;
+    dispatches[DIVIDE_SIZE + 3u * ROUNDS] = tangled.x;
+    dispatches[DIVIDE_SIZE + 3u * ROUNDS + 1u] = tangled.y;
     atomicStore(&contact_status.stale, HOLDS);
     atomicStore(&contact_status.hurried, 0u);
     atomicStore(&contact_status.contact_count, 0u);

@@ -30,10 +30,6 @@ const NOTHING = 0xffffffffu;
 // Whether it is the sort at the end of a step, of elements where they are then.
 override AT_END: bool = false;
 
-fn holds() -> bool {
-    return !AT_END && atomicLoad(&contact_status.stale) == HOLDS;
-}
-
 // The coarse grid lies behind the fine one, COARSE_WORDS words a cell.
 // Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the sign turned over, so that they are in order; 6: for how many
 // substeps they need not look again.
@@ -130,7 +126,7 @@ fn set_rough_place(place: u32, word: u32) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_sum_blocks(@builtin(global_invocation_id) id: vec3u) {
     let block = thread_index(id);
-    if holds() || block * BLOCK >= cell_count() {
+    if block * BLOCK >= cell_count() {
         return;
     }
     var sum = 0u;
@@ -157,11 +153,10 @@ var<workgroup> partial: array<u32, LANES>;
 
 @compute @workgroup_size(LANES)
 fn search_scan_blocks(@builtin(local_invocation_index) lane: u32) {
-    if !holds() && !AT_END {
+    if !AT_END {
         end_bounds(lane);
     }
-    // Nothing to do where the list holds, but the barrier is for all.
-    let blocks = select(cell_count() / BLOCK, 0u, holds());
+    let blocks = cell_count() / BLOCK;
     let share = (blocks + LANES - 1u) / LANES;
     let first = min(lane * share, blocks);
     let end = min(first + share, blocks);
@@ -186,7 +181,7 @@ fn search_scan_blocks(@builtin(local_invocation_index) lane: u32) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_starts(@builtin(global_invocation_id) id: vec3u) {
     let block = thread_index(id);
-    if holds() || block * BLOCK >= cell_count() {
+    if block * BLOCK >= cell_count() {
         return;
     }
     var start = atomicLoad(&cells[contact_params.sums_first + block]);

@@ -12,9 +12,6 @@
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_prune(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if atomicLoad(&contact_status.stale) == HOLDS {
-        return;
-    }
     if i == 0u {
         let looking = workgroups(atomicLoad(&contact_status.renewed_count), WORKGROUP_SIZE);
         let nearby = workgroups(atomicLoad(&contact_status.nearby_count), WORKGROUP_SIZE);

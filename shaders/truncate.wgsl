@@ -34,6 +34,6 @@ fn truncate(@builtin(global_invocation_id) id: vec3u) {
     // The same by whoever writes it.
     let shares = select(1u, PAIRS_BETWEEN, is_between(ROUND + 1u, ROUNDS));
     let groups = workgroups((contact_status.pair_count + shares - 1u) / shares, WORKGROUP_SIZE);
-    dispatches[12u + 3u * ROUND] = groups.x;
-    dispatches[12u + 3u * ROUND + 1u] = groups.y;
+    dispatches[DIVIDE_SIZE + 3u * ROUND] = groups.x;
+    dispatches[DIVIDE_SIZE + 3u * ROUND + 1u] = groups.y;
 }

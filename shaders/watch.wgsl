@@ -3,8 +3,7 @@
 // Where nothing but particles touches, each has a list, so to say, of its own; those of which half is used up are made anew in
 // the next search too.
 // One thread a particle. Reads positions, displacements, watched. Writes the corrections of its own particle (none, no
-// contact), the mark that the list is stale, and with it the size of the search for
-// pairs; the marks of coarse cells in which particles are to look for others, and that something is so fast that all are to.
+// contact), the mark that the list is stale, and with it the size of the search; the marks of coarse cells in which particles are to look for others, and that something is so fast that all are to.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -14,7 +13,7 @@
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the passes that are dispatched by it: pairs, vertex pairs, edge pairs; of particles prune.
+// Workgroups of the search: see the prelude.
 @group(0) @binding(8) var<storage, read_write> dispatches: array<u32>;
 // See search.wgsl.
 @group(0) @binding(9) var<storage, read_write> cells: array<atomic<u32>>;
@@ -41,10 +40,12 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
     if !SOME_UNTOUCHABLE || (contact_particles[i].w & 0xffu) != UNTOUCHABLE {
         stale = is_stale(i) || stale;
     }
+    // It is enough if one does; the first, where the host has marked it.
+    var is_first = false;
     if stale {
-        atomicMax(&contact_status.stale, WORN);
-        set_sizes();
+        is_first = atomicMax(&contact_status.stale, WORN) == HOLDS || i == 0u;
     }
+    set_sizes(select(0u, SEARCH_PASSES, is_first));
 }
 
 // Whether the list does not hold for a particle. Marks where it is to look anew.
@@ -95,18 +96,15 @@ fn mark_worn(place: vec3f) {
     }
 }
 
-// The same by whoever writes it.
-fn set_sizes() {
-    if ONLY_PARTICLES {
-        let groups = workgroups(max(contact_status.pair_count, 1u), WORKGROUP_SIZE);
-        dispatches[0] = groups.x;
-        dispatches[1] = groups.y;
-        return;
-    }
-    let lone = contact_params.alone_end - contact_params.alone_first;
-    let sizes = array(lone, contact_params.alone_end, contact_params.query_end - contact_params.alone_end);
-    for (var part = 0u; part < 3u; part++) {
-        let groups = workgroups(sizes[part], WORKGROUP_SIZE);
+// The search, which is dispatched only where the list does not hold: so many of its parts, all or none. (Within a branch software drivers
+// write the loop out, and run through all of it.)
+fn set_sizes(parts: u32) {
+    for (var part = 0u; part < parts; part++) {
+        var threads = contact_params.search_threads[part / 4u][part % 4u];
+        if part == PRUNE && ONLY_PARTICLES {
+            threads = max(contact_status.pair_count, 1u);
+        }
+        let groups = workgroups(threads, WORKGROUP_SIZE);
         dispatches[3u * part] = groups.x;
         dispatches[3u * part + 1u] = groups.y;
     }

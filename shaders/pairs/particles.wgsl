@@ -85,7 +85,7 @@ fn free_place(n: u32) -> u32 {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if atomicLoad(&contact_status.stale) == HOLDS || i >= atomicLoad(&contact_status.renewed_count) {
+    if i >= atomicLoad(&contact_status.renewed_count) {
         return;
     }
     look_around(element(lists[params.particle_count + i]));

@@ -160,9 +160,6 @@ fn free_place(n: u32) -> u32 {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if atomicLoad(&contact_status.stale) == HOLDS {
-        return;
-    }
     if KIND == VERTEX_TRIANGLE {
         if i < contact_params.alone_end {
             look_around(element(elements[i].xyz, 0u, 0u));

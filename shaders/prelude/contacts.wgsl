@@ -28,6 +28,7 @@ struct ContactParams {
     nearby_first: u32,
     inverse_coarse: f32,
     rough_first: u32,
+    search_threads: array<vec4u, 4>,
     inverse_cells: array<vec4f, LEVELS>,
     // half the thickness (bits), groups, touches, 0
     materials: array<vec4u, 16>,
@@ -110,6 +111,13 @@ struct ContactStatus {
     wide_excess: atomic<u32>,
     end_levels: atomic<u32>,
 }
+
+// Rows of three words of what is dispatched: by `SearchPass` in src/plan.rs, then contacts (of particles: and separate; of surfaces: and the first
+// round of divide), further rounds of divide, untangle.
+const SEARCH_PASSES = 14u;
+const PRUNE = 2u;
+const CONTACTS_SIZE = 3u * SEARCH_PASSES;
+const DIVIDE_SIZE = CONTACTS_SIZE + 3u;
 
 // Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
 const HOLDS = 0u;

@@ -82,9 +82,6 @@ fn turned(row: u32) -> u32 {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_clear(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if holds() {
-        return;
-    }
     empty_block(i);
     let size = contact_params.coarse;
     if i < size * size {
@@ -126,7 +123,7 @@ fn cell_of(stand: Way) -> u32 {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_gather(@builtin(global_invocation_id) id: vec3u) {
     let first = SHARE * thread_index(id);
-    if holds() || first >= contact_params.alone_end {
+    if first >= contact_params.alone_end {
         return;
     }
     var looking = 0u;
@@ -177,7 +174,7 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
 fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     let size = contact_params.coarse;
-    if holds() || i >= size * size {
+    if i >= size * size {
         return;
     }
     var row = select(atomicLoad(&cells[contact_params.worn_first + i]), NOTHING >> (32u - size), searches_all());
@@ -194,7 +191,7 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_count(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if holds() || i >= atomicLoad(&contact_status.nearby_count) {
+    if i >= atomicLoad(&contact_status.nearby_count) {
         return;
     }
     let own = watched[lists[i] & ~LOOKS];
@@ -208,7 +205,7 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if holds() || i >= atomicLoad(&contact_status.nearby_count) {
+    if i >= atomicLoad(&contact_status.nearby_count) {
         return;
     }
     let row = lists[i];

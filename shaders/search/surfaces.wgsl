@@ -21,9 +21,6 @@
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_clear(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if holds() {
-        return;
-    }
     empty_block(i);
     if AT_END {
         if i == 0u {
@@ -255,7 +252,7 @@ fn cell_of(element: vec4u, own: Standing) -> u32 {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_count(@builtin(global_invocation_id) id: vec3u) {
     let i = contact_params.insert_first + thread_index(id);
-    if holds() || i >= contact_params.insert_end {
+    if i >= contact_params.insert_end {
         return;
     }
     let element = elements[i];
@@ -286,9 +283,6 @@ fn widen_end(kind: u32, square: f32, level: u32) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_bound(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if holds() {
-        return;
-    }
     let element = contact_params.insert_first + i;
     if element < contact_params.insert_end {
         widen_cell(elements[element]);
@@ -306,7 +300,7 @@ fn search_bound(@builtin(global_invocation_id) id: vec3u) {
 fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     let size = contact_params.coarse;
-    if holds() || i >= coarse_count() {
+    if i >= coarse_count() {
         return;
     }
     let here = vec3u(i % size, (i / size) % size, i / (size * size));
@@ -333,7 +327,7 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let i = contact_params.insert_first + thread_index(id);
-    if holds() || i >= contact_params.insert_end {
+    if i >= contact_params.insert_end {
         return;
     }
     let element = elements[i];

@@ -25,4 +25,4 @@ pub use report::{ColliderForce, ContactReport};
 pub use self_collision::{SelfCollision, SelfCollisionLevel};
 pub use shape::Shape;
 pub(crate) use shape::sample;
-pub(crate) use table::{BLOCK, ContactParams, Contacting, PACES, SHARE, UNTOUCHABLE, WAS_CUT, center};
+pub(crate) use table::{BLOCK, ContactParams, Contacting, PACES, UNTOUCHABLE, WAS_CUT, center};

@@ -4,6 +4,7 @@ use super::collider::Colliders;
 use super::crossing::NO_WING;
 use super::material::{ContactMaterial, Friction, MAX_CONTACT_MATERIALS};
 use super::self_collision::{SelfCollision, SelfCollisionLevel};
+use crate::plan::SearchPass;
 use crate::scene::{Distinct, Scene, follows};
 use crate::settings::Settings;
 use glam::Vec3;
@@ -18,7 +19,7 @@ pub(crate) const COARSE_WORDS: u32 = 14;
 pub(crate) const BLOCK: u32 = 64;
 
 /// How many particles a thread of a search gathers; `shaders/search/particles.wgsl` has it too.
-pub(crate) const SHARE: u32 = 16;
+const SHARE: u32 = 16;
 
 /// How many classes of speeds there are.
 pub(crate) const PACES: u32 = 64;
@@ -240,6 +241,8 @@ pub(crate) struct ContactParams {
     pub inverse_coarse: f32,
     /// Where the rough places of the sorted elements lie.
     pub rough_first: u32,
+    /// By [`SearchPass`], how many threads it takes where the list of pairs does not hold; 0 where only the passes before it know.
+    pub search_threads: [[u32; 4]; 4],
     /// By level and type, 1/the edge of a cell of the grid in which its elements stand [1/m].
     pub inverse_cells: [[f32; 4]; LEVELS],
     /// Half the thickness \[m\] (bits), groups, touches, 0.
@@ -311,6 +314,35 @@ impl ContactParams {
             };
             [inverse_cell(0), inverse_cell(1), inverse_cell(2), 0.0]
         };
+        let blocks = tables * table_size / BLOCK;
+        let (insert_first, insert_end) = if surfaces { (alone_first, end) } else { (0, edge_first) };
+        let inserted = insert_end - insert_first;
+        let threads = |part: SearchPass| match part {
+            SearchPass::Clear if surfaces => {
+                blocks.max(coarse.pow(3)).max(insert_end).max(contacting.particles.len() as u32)
+            }
+            SearchPass::Clear => blocks.max(coarse.pow(2)),
+            SearchPass::Gather => edge_first.div_ceil(SHARE),
+            SearchPass::Bound => edge_first.max(inserted),
+            SearchPass::Horizon => {
+                if surfaces {
+                    coarse.pow(3)
+                } else {
+                    coarse.pow(2)
+                }
+            }
+            SearchPass::Count | SearchPass::Fill if surfaces => inserted,
+            SearchPass::SumBlocks | SearchPass::Starts => blocks,
+            SearchPass::ScanBlocks => 1,
+            SearchPass::Pairs if surfaces => edge_first - alone_first,
+            SearchPass::VertexPairs => edge_first,
+            SearchPass::EdgePairs => triangle_first - edge_first,
+            SearchPass::Prune | SearchPass::Count | SearchPass::Fill | SearchPass::Pairs | SearchPass::Ready => 0,
+        };
+        let mut search_threads = [[0; 4]; 4];
+        for part in SearchPass::ALL.into_iter().filter(|part| part.is_of(level)) {
+            search_threads[part as usize / 4][part as usize % 4] = threads(part);
+        }
         Self {
             collider_count: colliders.len() as u32,
             substeps: settings.substeps,
@@ -322,8 +354,8 @@ impl ContactParams {
             thickness,
             table_size,
             tables,
-            insert_first: if surfaces { alone_first } else { 0 },
-            insert_end: if surfaces { end } else { edge_first },
+            insert_first,
+            insert_end,
             query_end: if surfaces { triangle_first } else { edge_first },
             alone_first,
             alone_end: edge_first,
@@ -339,10 +371,16 @@ impl ContactParams {
             nearby_first: worn_first + coarse.pow(2),
             inverse_coarse: inverse_coarse(reach),
             rough_first: worn_first + 2 * coarse.pow(2),
+            search_threads,
             inverse_cells: std::array::from_fn(inverse_cells),
             materials,
             friction,
         }
+    }
+
+    /// How many threads a pass of the search takes where the list of pairs does not hold.
+    pub fn threads(&self, part: SearchPass) -> u32 {
+        self.search_threads[part as usize / 4][part as usize % 4]
     }
 
     /// How many words cells have: both grids, sums, marks, rough places.
@@ -467,6 +505,8 @@ mod tests {
         for (text, line) in [
             (shared, format!("const COARSE_WORDS = {COARSE_WORDS}u;")),
             (shared, format!("const LEVELS = {LEVELS}u;")),
+            (shared, format!("const SEARCH_PASSES = {}u;", SearchPass::ALL.len())),
+            (shared, format!("const PRUNE = {}u;", SearchPass::Prune as u32)),
             (shared, format!("const LEVEL_SHIFT = {}u;", 31 - LEVELS.ilog2())),
             (shared, format!("const PACE_QUANTUM = {PACE_QUANTUM:?};")),
             (search, format!("const BLOCK = {BLOCK}u;")),

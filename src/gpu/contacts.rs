@@ -14,7 +14,7 @@
 //! | lists | particles that look for others, and those near them | search | search, pairs |
 //! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts, divide |
 //! | meetings | n and c₀, b, particles | contacts, untangle | separate |
-//! | dispatches | workgroups of the search; of contacts; of particles, separate; of rounds of divide, untangle | watch, ready, truncate | – |
+//! | dispatches | workgroups of the search; of contacts, of particles also separate; of further rounds of divide; of untangle | watch, ready, truncate | – |
 //! | corrections | three sums and a count, `i32`; then cuts, and marks of what was cut | watch, contacts, untangle, separate, settle, divide, truncate | separate, settle, divide, truncate |
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
 //! | late_dispatches | workgroups of rounds of truncate, then of separate, or of pairs, count and fill of particles | ready, divide, untangle, search_prune | – |
@@ -25,7 +25,7 @@ use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{Slot, Stage};
 use super::profile::pass_name;
 use crate::collide::pair::PairKind;
-use crate::collide::{BLOCK, ColliderRow, Colliders, ContactParams, ContactReport, SHARE, UNTOUCHABLE};
+use crate::collide::{BLOCK, ColliderRow, Colliders, ContactParams, ContactReport, UNTOUCHABLE};
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::plan::{Pass, ROUNDS, SearchPass};
@@ -37,6 +37,10 @@ const MOST_WRITTEN_OUT: usize = 4;
 
 /// Size of `Touch` in `shaders/prelude/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
 pub(super) const TOUCH_BYTES: u64 = 84;
+
+/// Where in `dispatches` the workgroups of contacts, which are those of the first round of divide, too, and of untangle stand [bytes].
+const CONTACTS: u64 = 12 * SearchPass::ALL.len() as u64;
+const UNTANGLE: u64 = CONTACTS + 12 + 12 * ROUNDS as u64;
 
 /// Where in `late_dispatches` the workgroups of separate stand \[bytes\], where surfaces touch.
 const SEPARATE: u64 = 12 * ROUNDS as u64;
@@ -183,8 +187,8 @@ pub(super) struct Pairing {
     sort: Vec<Bound>,
     clear_crossings: Option<Bound>,
     find_crossings: Option<Bound>,
-    /// Workgroups of the three searches for pairs, or of particles of prune, then of contacts and, of particles, separate, of further rounds
-    /// of divide, of untangle: 12 bytes each.
+    /// Workgroups of the parts of the search, then of contacts and, of particles, separate, of further rounds of divide, of untangle: 12 bytes
+    /// each.
     dispatches: wgpu::Buffer,
     /// Those of passes whose size is known only while those are in use: rounds of truncate, then separate, or of particles pairs, count and fill.
     late_dispatches: wgpu::Buffer,
@@ -370,7 +374,7 @@ impl Contacts {
         let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
         // Nothing in x, one in z, for a start.
-        let sizes = [[0u32, 1, 1]; 5 + ROUNDS as usize];
+        let sizes = [[0u32, 1, 1]; SearchPass::ALL.len() + 2 + ROUNDS as usize];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let sizes = [[0u32, 1, 1]; 1 + ROUNDS as usize];
         let late_dispatches = maker.filled(queue, "late_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
@@ -556,14 +560,16 @@ impl Contacts {
         let indirect = |place| Size::Indirect(&pairing.dispatches, place);
         match pass {
             Pass::Watch => Some((&pairing.watch, particles)),
-            Pass::Contacts => Some((&pairing.contacts, indirect(36))),
-            Pass::Untangle => Some((pairing.untangle.as_ref()?, indirect(48 + 12 * u64::from(ROUNDS)))),
+            Pass::Contacts => Some((&pairing.contacts, indirect(CONTACTS))),
+            Pass::Untangle => Some((pairing.untangle.as_ref()?, indirect(UNTANGLE))),
             Pass::Separate if pairing.untangle.is_some() => {
                 Some((&pairing.separate, Size::Indirect(&pairing.late_dispatches, SEPARATE)))
             }
-            Pass::Separate => Some((&pairing.separate, indirect(36))),
+            Pass::Separate => Some((&pairing.separate, indirect(CONTACTS))),
             Pass::Settle => Some((&pairing.settle, particles)),
-            Pass::Divide { round } => Some((&pairing.divide[round as usize], indirect(36 + 12 * u64::from(round)))),
+            Pass::Divide { round } => {
+                Some((&pairing.divide[round as usize], indirect(CONTACTS + 12 * u64::from(round))))
+            }
             Pass::Truncate { round } => {
                 let size = Size::Indirect(&pairing.late_dispatches, 12 * u64::from(round));
                 Some((&pairing.truncate[round as usize], size))
@@ -577,40 +583,23 @@ impl Contacts {
             }
             Pass::Sort(part) => {
                 let place = SearchPass::SORT.iter().position(|&other| other == part)?;
-                Some((pairing.sort.get(place)?, pairing.size_of(part, controls, figures)))
+                Some((pairing.sort.get(place)?, Size::Threads(figures.threads(part))))
             }
-            Pass::Search(part) => {
-                Some((pairing.search[part as usize].as_ref()?, pairing.size_of(part, controls, figures)))
-            }
+            Pass::Search(part) => Some((pairing.search[part as usize].as_ref()?, pairing.size_of(part, figures))),
             _ => None,
         }
     }
 }
 
 impl Pairing {
-    /// How much a part of a search dispatches.
-    fn size_of(&self, part: SearchPass, controls: &Controls, figures: &ContactParams) -> Size<'_> {
-        let cells = figures.tables * figures.table_size;
+    /// How much a part of a search dispatches: nothing where the list holds.
+    fn size_of(&self, part: SearchPass, figures: &ContactParams) -> Size<'_> {
         let only_particles = figures.level == 1;
-        let indirect = |place| Size::Indirect(&self.dispatches, place);
         match part {
-            SearchPass::Clear if only_particles => Size::Threads((cells / BLOCK).max(figures.coarse.pow(2))),
-            SearchPass::Clear => {
-                let most = figures.insert_end.max(figures.coarse.pow(3)).max(cells / BLOCK);
-                Size::Threads(most.max(controls.scene.particle_count() as u32))
-            }
-            SearchPass::Gather => Size::Threads(figures.alone_end.div_ceil(SHARE)),
+            SearchPass::Ready => Size::Groups(1),
             SearchPass::Pairs if only_particles => Size::Indirect(&self.late_dispatches, 0),
             SearchPass::Count | SearchPass::Fill if only_particles => Size::Indirect(&self.late_dispatches, 12),
-            SearchPass::Count | SearchPass::Fill => Size::Threads(figures.insert_end - figures.insert_first),
-            SearchPass::Bound => Size::Threads(figures.alone_end.max(figures.insert_end - figures.insert_first)),
-            SearchPass::Horizon if only_particles => Size::Threads(figures.coarse.pow(2)),
-            SearchPass::Horizon => Size::Threads(figures.coarse.pow(3)),
-            SearchPass::SumBlocks | SearchPass::Starts => Size::Threads(cells / BLOCK),
-            SearchPass::ScanBlocks | SearchPass::Ready => Size::Groups(1),
-            SearchPass::Pairs | SearchPass::Prune => indirect(0),
-            SearchPass::VertexPairs => indirect(12),
-            SearchPass::EdgePairs => indirect(24),
+            _ => Size::Indirect(&self.dispatches, 12 * part as u64),
         }
     }
 }

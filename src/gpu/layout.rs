@@ -141,6 +141,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             nearby_first,
             inverse_coarse,
             rough_first,
+            search_threads,
             inverse_cells,
             materials,
             friction
