@@ -101,11 +101,10 @@ fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
         p[k] = opaque(from_one_to_another(first, other), params.zero);
         paces[k] = pace_against(first, other);
     }
-    if KIND == PARTICLES && query.is_fast {
-        // Their way against each other is straight.
+    if ONLY_PARTICLES && query.is_fast {
+        // Their way against each other is straight. (Where ways may be cut they are not.)
         let start = opaque(p[1] - d[1], params.zero);
-        let nearest = from_segment(array(p[1], start), vec3f(), params.zero);
-        return length(opaque(nearest, params.zero)) < reach + opaque1(f32(query.horizon) * approach(KIND, paces), params.zero);
+        return length(opaque(from_segment(array(p[1], start), vec3f(), params.zero), params.zero)) < reach;
     }
     let way = opaque1(way_of_pair(d, paces, query.horizon), params.zero);
     return closest(KIND, p, params.zero).distance < reach + way;

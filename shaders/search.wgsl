@@ -32,7 +32,8 @@ override AT_END: bool = false;
 
 // The coarse grid lies behind the fine one, COARSE_WORDS words a cell.
 // Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the sign turned over, so that they are in order; 6: for how many
-// substeps they need not look again.
+// substeps they need not look again; 8 to 13: the bounds of the displacements of what is fast and comes through it; 7: whether these differ by more
+// than the margin from each other, or in the cells around.
 // Of surfaces, of elements of level 0, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how far what may be in it
 // travels in this one beyond half the margin; 1, 3: the same with the cells around it; 6, 7: how far the centers of edges, of triangles in it are
 // from their particles, at most; 8, 9: the same with the cells around it. Of those of further levels that come into it, 4, 5: a bit for each level

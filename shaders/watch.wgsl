@@ -56,7 +56,7 @@ fn is_stale(i: u32) -> bool {
     var pace = pace_of(own, contact_params.quantum);
     if ONLY_PARTICLES {
         since = contact_status.now - own.searched;
-        horizon = own.horizon;
+        horizon = horizon_of(own);
         pace = own.displacement;
     }
     let d = displacements[i].xyz;

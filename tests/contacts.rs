@@ -1235,6 +1235,26 @@ fn two_that_are_fast_hit() {
     common::cases::assert_no_faults(faults);
 }
 
+/// A heap that falls together is fast against what is held, but nothing in it crosses another's way: it is searched as if it were at rest.
+#[test]
+fn a_dense_heap_that_is_fast_sees_all_about_it() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let held = particle(&mut scene, [10.0, 0.0, 0.0], [0.0; 3], ContactMaterialId::default());
+    scene.pin(held).unwrap();
+    for index in 0..28u32.pow(3) {
+        let place = [index % 28, index / 28 % 28, index / 784].map(|k| 0.0052 * (f64::from(k) - 13.5));
+        particle(&mut scene, place, [0.0, -40.0, 0.0], ContactMaterialId::default());
+    }
+    let own = Some(SelfCollision { pairs_per_particle: 48, ..SelfCollision::default() });
+    let settings = Settings { dt: (DT / 10.0) as f32, substeps: 2, self_collision: own, ..weightless() };
+    let mut solver = common::solver(&gpu, &scene, settings);
+    common::step(&gpu, &mut solver, 1);
+    let report = solver.read_contacts().unwrap();
+    println!("{report:?}");
+    assert!(report.lost == 0 && report.pairs > 150_000, "{report:?}");
+}
+
 /// A free sheet hits another that is at rest, and moves it, whatever is held elsewhere: momentum is not lost where nothing is stuck.
 #[test]
 fn a_sheet_that_is_hit_by_another_takes_over_its_momentum() {

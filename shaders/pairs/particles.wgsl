@@ -6,8 +6,10 @@
 // Places of the list of pairs that are free, first come first served.
 @group(0) @binding(9) var<storage, read> vacancies: array<u32>;
 
+var<private> everyone_looks: bool;
+
 fn all_look() -> bool {
-    return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
+    return everyone_looks;
 }
 
 // Whether what has such a rough place looks for others itself.
@@ -17,27 +19,26 @@ fn looks(rough: u32) -> bool {
 
 fn element(particle: u32) -> Element {
     let own = watched[particle];
+    let horizon = horizon_of(own);
+    let level = level_of_row(own.horizon);
     let drift = contact_status.drift;
-    let moves_fast = own.horizon == 0u && all_look() && is_fast(own.displacement, drift, contact_params.margin, params.zero);
-    var stand = Way(own.place, 0u);
-    var segment = array(own.place, own.place);
-    if moves_fast {
-        stand = middle_of_way(own.place, own.displacement, drift, contact_params.level_sizes.x, params.zero);
-        // Against the others, who travelled with the drift.
-        segment[1] = opaque(own.place - opaque(own.displacement - drift, params.zero), params.zero);
-    }
+    let moves_fast = horizon == 0u && everyone_looks && is_fast(own.displacement, drift, contact_params.margin, params.zero);
+    // Against the others, who travelled with the drift.
+    let start = opaque(own.place - opaque(own.displacement - drift, params.zero), params.zero);
+    let segment = array(own.place, select(own.place, start, moves_fast));
+    let way = middle_of_way(own.place, own.displacement, drift, contact_params.level_sizes.x, params.zero);
     // Where only some look, those near which things move by more than the margin in the substep look twice as far instead of along their ways: see
     // watch.wgsl.
-    let reach = contact_params.reach * select(1.0, 2.0, own.horizon == 0u && !all_look());
+    let reach = contact_params.reach * select(1.0, 2.0, horizon == 0u && !everyone_looks);
     let contact = contact_particles[particle];
     return Element(
         vec3u(particle),
-        stand.middle,
+        select(own.place, way.middle, level > 0u),
         segment,
         moves_fast,
-        own.horizon,
-        stand.level,
-        levels_of_particle(stand.level),
+        horizon,
+        level,
+        levels_of_particle(level),
         reach,
         reach,
         0.0,
@@ -52,9 +53,10 @@ fn radius_near(query: Element, level: u32) -> f32 {
 
 fn other_at(place: u32) -> Other {
     let row = sorted[place];
-    let level = level_of_row(row.w);
-    let looks = (row.w & ROW_LOOKS) != 0u;
-    return Other(bitcast<vec3f>(row.xyz), vec3u(sorted_particle(row.w)), level > 0u, looks, level, vec3f());
+    let marked = (row.w & ROW_MARK) != 0u;
+    let moves_fast = marked && everyone_looks;
+    let looks = marked || everyone_looks;
+    return Other(bitcast<vec3f>(row.xyz), vec3u(sorted_particle(row.w)), moves_fast, looks, level_of_row(row.w), vec3f());
 }
 
 // As both go on as they did when they last looked.
@@ -88,5 +90,6 @@ fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
     if i >= atomicLoad(&contact_status.renewed_count) {
         return;
     }
+    everyone_looks = is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
     look_around(element(lists[params.particle_count + i]));
 }

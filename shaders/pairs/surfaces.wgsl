@@ -20,19 +20,19 @@ fn element(particles: vec3u, arity: u32, level: u32) -> Element {
     var there: array<vec3f, 3>;
     var d: array<vec3f, 3>;
     var speed = 0.0;
-    var travel = 0.0;
+    var goes_far = false;
     for (var k = 0u; k <= min(arity, 2u); k++) {
         own[k] = watched[particles[k]];
         there[k] = own[k].place;
         d[k] = own[k].displacement;
         speed = max(speed, speed_of(own[k], contact_params.quantum, contact_status.drift, params.zero));
-        travel = max(travel, length(opaque(d[k] - contact_status.drift, params.zero)));
+        goes_far = goes_far || is_fast(d[k], contact_status.drift, contact_params.margin, params.zero);
     }
     let second = select(particles.x, particles.y, arity == 1u);
     let contacts = array(contact_particles[particles.x], contact_particles[second]);
     let horizon = contact_status.horizon;
     let end = opaque(center(there[0], there[1], there[2], arity), params.zero);
-    let moves_fast = max(travel - 0.5 * contact_params.margin, 0.0) > 0.0 || speed > contact_status.slow;
+    let moves_fast = goes_far || speed > contact_status.slow;
     // Against the others, who travelled with the drift.
     let moved = opaque(center(d[0], d[1], d[2], arity), params.zero);
     let start = opaque(end - opaque(moved - contact_status.drift, params.zero), params.zero);
@@ -125,7 +125,7 @@ fn radius_near(query: Element, level: u32) -> f32 {
 fn other_at(place: u32) -> Other {
     let row = sorted[ROWS * place];
     let first = sorted_particle(row.w);
-    let fast = (row.w & FAST) != 0u;
+    let fast = (row.w & ROW_MARK) != 0u;
     let level = level_of_row(row.w);
     if KIND == PARTICLES {
         return Other(bitcast<vec3f>(row.xyz), vec3u(first), fast, true, level, vec3f());
@@ -174,10 +174,11 @@ fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
         let own = other_at(place);
         var query = element(own.particles, select(0u, 1u, KIND == EDGES), select(0u, own.level, KIND == EDGES));
         if KIND == PARTICLES {
-            // Among others it is of the level of its way.
+            // Among others it is of the level of its way, and does not look farther for larger ones.
             query.center = own.center;
             query.level = own.level;
             query.levels = levels_of_particle(own.level);
+            query.wide_reach = query.reach;
         }
         look_around(query);
     }

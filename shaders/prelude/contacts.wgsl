@@ -129,12 +129,16 @@ fn is_for_all(stale: u32, hurried: u32, overfull: u32) -> bool {
 }
 
 // Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it
-// holds. Of surfaces, which all look at once, the last two are its pace.
+// holds, with the level on which its way stood above that. Of surfaces, which all look at once, the last two are its pace.
 struct Watched {
     place: vec3f,
     searched: u32,
     displacement: vec3f,
     horizon: u32,
+}
+
+fn horizon_of(watched: Watched) -> u32 {
+    return watched.horizon & ((1u << LEVEL_SHIFT) - 1u);
 }
 
 // Where a particle is that has gone on so.
@@ -249,11 +253,10 @@ fn center(a: vec3f, b: vec3f, c: vec3f, arity: u32) -> vec3f {
 const FAST = 0x80000000u;
 const LOOKS = 0x40000000u;
 
-// In the row of a sorted element, beside its first particle, its level; above it, of surfaces, all of which look, FAST. (As many particles as there
-// would be no room for have 4 GiB of places, more than any binding.)
+// In the row of a sorted element, beside its first particle, its level, and above that ROW_MARK: where all look, that it is fast, else that it looks.
+// (As many particles as there would be no room for have 4 GiB of places, more than any binding.)
 const LEVEL_SHIFT = 28u;
-// Above it of particles alone, of which those of levels above 0 are fast.
-const ROW_LOOKS = 0x80000000u;
+const ROW_MARK = 0x80000000u;
 
 fn sorted_particle(word: u32) -> u32 {
     return word & ((1u << LEVEL_SHIFT) - 1u);
@@ -277,14 +280,19 @@ fn level_of(square_size: f32, level_size: f32) -> u32 {
     return level;
 }
 
+// The square of a length, the same in all passes.
+fn opaque_square(v: vec3f, zero: u32) -> f32 {
+    let own = opaque(v, zero);
+    let squares = opaque(own * own, zero);
+    return opaque1(opaque1(squares.x + squares.y, zero) + squares.z, zero);
+}
+
 // The square of how far the particles of an element are from its center, at most. All passes are to come to the same, or it would be sought in
 // another grid than where it stands.
 fn square_size(places: array<vec3f, 3>, middle: vec3f, zero: u32) -> f32 {
     var largest = 0.0;
     for (var k = 0u; k < 3u; k++) {
-        let apart = opaque(places[k] - opaque(middle, zero), zero);
-        let squares = opaque(apart * apart, zero);
-        largest = max(largest, opaque1(squares.x + squares.y, zero) + squares.z);
+        largest = max(largest, opaque_square(places[k] - opaque(middle, zero), zero));
     }
     return largest;
 }
@@ -293,8 +301,8 @@ fn radius_in_level(level: u32, level_size: f32, largest: f32) -> f32 {
     return select(min(largest, level_size * f32(1u << (2u * level))), largest, level == LEVELS - 1u);
 }
 
-// What is fast stands in the middle of its way, against what all travel together, and its level is by half of that way, 1 at least: so two that
-// cross each other's way find each other, and what is slow need not look for them. The level of what is slow is 0.
+// A particle that is fast stands in the middle of its way, against what all travel together, and its level is by half of that way, 1 at least: so two
+// that cross each other's way find each other, and what is slow need not look for them. The level of what is slow is 0.
 struct Way {
     middle: vec3f,
     level: u32,
@@ -302,9 +310,7 @@ struct Way {
 
 fn middle_of_way(end: vec3f, displacement: vec3f, drift: vec3f, level_size: f32, zero: u32) -> Way {
     let half = opaque(opaque(displacement - drift, zero) * 0.5, zero);
-    let squares = opaque(half * half, zero);
-    let level = level_of(opaque1(opaque1(squares.x + squares.y, zero) + squares.z, zero), level_size);
-    return Way(opaque(end - half, zero), max(level, 1u));
+    return Way(opaque(end - half, zero), max(level_of(opaque_square(half, zero), level_size), 1u));
 }
 
 // The twin is `ContactParams::way_radius` in src/collide/table.rs: how long half of a way of a level is, at most. What is faster yet crosses more
@@ -325,9 +331,8 @@ fn levels_above(bits: u32, level: u32) -> u32 {
 
 // Whether an element moves by more than half the margin in the substep, against what all travel together.
 fn is_fast(displacement: vec3f, drift: vec3f, margin: f32, zero: u32) -> bool {
-    let travel = opaque(opaque(displacement, zero) - drift, zero);
     let half = 0.5 * margin;
-    return dot(travel, travel) > half * half;
+    return opaque_square(opaque(displacement, zero) - drift, zero) > half * half;
 }
 
 // 1/the edge of a cell of the coarse grid of surfaces, whose edges and triangles (bits) are so large; it is made for those of level 0. The twin is

@@ -4,15 +4,16 @@
 // search_clear: one thread a block of the grid, or a row of the coarse grid. Empties the block; and which coarse cells are near one that is
 //   worn.
 // search_gather: one thread 16 particles, so that few of them wait for the ends of the lists. Takes note of where it is to be,
-//   if it is to look, lists what is near those that are, and widens the bounds of the displacements in its cell of the coarse grid.
+//   if it is to look, lists what is near those that are, and widens the bounds of the displacements in its cell of the coarse grid; where it is fast,
+//   in those, too, through which it comes.
 // search_horizon: one thread a row of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
-//   near moves.
+//   near moves; and through which cells something comes that moves differently from what else comes there.
 // search_count: one thread a particle that is near. Counts it in its cell.
-// search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and empties its
-//   cell of the coarse grid for the next search.
+// search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and empties
+//   its cells of the coarse grid for the next search.
 //
-// A row a sorted particle: where it is to be, or the middle of its way where it is fast (bits); its index, with its level, and the uppermost bit
-// where it looks.
+// A row a sorted particle: where it is to be, or the middle of its way where others that are fast cross it (bits); its index, with its level, and
+// ROW_MARK.
 
 // The particles that are near those that look, marked by LOOKS where they look themselves; then those that look.
 @group(0) @binding(9) var<storage, read_write> lists: array<u32>;
@@ -23,22 +24,30 @@ fn searches_all() -> bool {
     return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
 }
 
-// Empties a cell of the coarse grid.
-fn empty_bounds(cell: u32) {
+// Where in a cell of the coarse grid the bounds of the displacements in it stand, and of those that come through it, and whether these differ.
+const WITHIN = 0u;
+const THROUGH = 8u;
+const DIFFERS = 7u;
+
+// Empties bounds that begin with this word. Read first: others may have done so.
+fn empty_bounds(first: u32) {
+    if atomicLoad(&cells[first]) == NOTHING {
+        return;
+    }
     for (var k = 0u; k < 3u; k++) {
-        atomicStore(&cells[coarse(cell) + k], NOTHING);
-        atomicStore(&cells[coarse(cell) + 3u + k], 0u);
+        atomicStore(&cells[first + k], NOTHING);
+        atomicStore(&cells[first + 3u + k], 0u);
     }
 }
 
-// Widens the bounds of a cell of the coarse grid. Read first: most widen nothing.
-fn widen_bounds(cell: u32, displacement: vec3f) {
+// Widens bounds that begin with this word. Read first: most widen nothing.
+fn widen_bounds(first: u32, displacement: vec3f) {
     // Against the drift, as there is room for no more than some ten thicknesses.
     let d = opaque(displacement - contact_status.drift, params.zero);
     let quanta = vec3i(round(clamp(d * contact_params.inverse_quantum, vec3f(-1e9), vec3f(1e9))));
     for (var k = 0u; k < 3u; k++) {
         let value = bitcast<u32>(quanta[k]) ^ SIGN;
-        let word = coarse(cell) + k;
+        let word = first + k;
         if value < atomicLoad(&cells[word]) {
             atomicMin(&cells[word], value);
         }
@@ -48,15 +57,15 @@ fn widen_bounds(cell: u32, displacement: vec3f) {
     }
 }
 
-// How differently the particles in and around a coarse cell move, at most [m].
-fn extent_around(here: vec3u) -> f32 {
+// How differently the particles in and around a coarse cell, or through these, move, at most [m].
+fn extent_around(here: vec3u, bounds: u32) -> f32 {
     var low = vec3u(NOTHING);
     var high = vec3u();
     for (var k = 0u; k < 27u; k++) {
-        let cell = around(here, k);
+        let first = around(here, k) + bounds;
         for (var axis = 0u; axis < 3u; axis++) {
-            low[axis] = min(low[axis], atomicLoad(&cells[cell + axis]));
-            high[axis] = max(high[axis], atomicLoad(&cells[cell + 3u + axis]));
+            low[axis] = min(low[axis], atomicLoad(&cells[first + axis]));
+            high[axis] = max(high[axis], atomicLoad(&cells[first + 3u + axis]));
         }
     }
     return length(vec3f(high - low) * contact_params.quantum);
@@ -107,12 +116,53 @@ fn is_marked(first: u32, cell: vec3u) -> bool {
     return ((row >> cell.x) & 1u) == 1u;
 }
 
-// Where a particle stands that has its horizon: in other searches ways are short enough for the cells around.
-fn stand(own: Watched, place: vec3f, horizon: u32) -> Way {
-    if horizon == 0u && searches_all() && is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero) {
+fn goes_far(own: Watched) -> bool {
+    return is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
+}
+
+// The way of a particle that is fast, in steps of twice the reach at most: where two meet, their nearest steps lie in neighbouring coarse cells,
+// which are three reaches wide.
+struct Steps {
+    end: vec3f,
+    step: vec3f,
+    count: u32,
+}
+
+const MOST_STEPS = 2048.0;
+
+fn steps_of(own: Watched) -> Steps {
+    let travel = opaque(own.displacement - contact_status.drift, params.zero);
+    let count = clamp(ceil(sqrt(opaque_square(travel, params.zero)) / (2.0 * contact_params.reach)), 1.0, MOST_STEPS);
+    return Steps(own.place, opaque(travel / count, params.zero), u32(count));
+}
+
+// The first word of the coarse cell that a step is in.
+fn cell_of_step(steps: Steps, k: u32) -> u32 {
+    let place = opaque(steps.end - opaque(steps.step * f32(k), params.zero), params.zero);
+    return coarse(coarse_index(coarse_cell(place), contact_params.coarse));
+}
+
+// Whether anything that is fast and moves differently comes near the way of a particle.
+fn is_crossed(own: Watched) -> bool {
+    let steps = steps_of(own);
+    var differs = 0u;
+    for (var k = 0u; k <= steps.count; k++) {
+        differs |= atomicLoad(&cells[cell_of_step(steps, k) + DIFFERS]);
+    }
+    return differs != 0u;
+}
+
+// Where a particle stands: what is fast together with all that is near its way where it is to be, as there the others are, too.
+fn stand(own: Watched, place: vec3f, moves_fast: bool) -> Way {
+    if moves_fast && is_crossed(own) {
         return middle_of_way(place, own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
     }
     return Way(place, 0u);
+}
+
+// Whether a particle that has its horizon looks along its way: in other searches ways are short enough for the cells around.
+fn moves_fast(own: Watched, horizon: u32) -> bool {
+    return horizon == 0u && searches_all() && goes_far(own);
 }
 
 fn cell_of(stand: Way) -> u32 {
@@ -128,6 +178,7 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
     }
     var looking = 0u;
     var nearby = 0u;
+    var far = 0u;
     var fastest = 0.0;
     // Once for all of them: compilers do not know that they stay.
     let all = searches_all();
@@ -141,6 +192,7 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         if looks {
             watched[particle] = Watched(place, now, d, 0u);
             looking |= 1u << n;
+            far |= select(0u, 1u << n, all && goes_far(watched[particle]));
         } else {
             let own = watched[particle];
             d = own.displacement;
@@ -158,9 +210,18 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         let particle = elements[first + n].x;
         lists[slot] = particle | select(0u, LOOKS, ((looking >> n) & 1u) == 1u);
         let own = watched[particle];
-        widen_bounds(coarse_index(coarse_cell(way_of(own, now, params.zero)), contact_params.coarse), own.displacement);
+        let cell = coarse_index(coarse_cell(way_of(own, now, params.zero)), contact_params.coarse);
+        widen_bounds(coarse(cell) + WITHIN, own.displacement);
         slot += 1u;
         nearby &= nearby - 1u;
+    }
+    while far != 0u {
+        let own = watched[elements[first + firstTrailingBit(far)].x];
+        let steps = steps_of(own);
+        for (var k = 0u; k <= steps.count; k++) {
+            widen_bounds(cell_of_step(steps, k) + THROUGH, own.displacement);
+        }
+        far &= far - 1u;
     }
     slot = params.particle_count + atomicAdd(&contact_status.renewed_count, countOneBits(looking));
     while looking != 0u {
@@ -182,8 +243,20 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         let here = vec3u(firstTrailingBit(row), i % size, i / size);
         let cell = coarse(coarse_index(here, size));
         if atomicLoad(&cells[cell]) != NOTHING {
-            atomicStore(&cells[cell + 6u], horizon(extent_around(here), 2.0 * fastest()));
+            atomicStore(&cells[cell + 6u], horizon(extent_around(here, WITHIN), 2.0 * fastest()));
         }
+        row &= row - 1u;
+    }
+    // As many as a row may have; of a shorter one some are looked at twice.
+    for (var k = 0u; k < 32u; k++) {
+        let x = k & (size - 1u);
+        let first = coarse(coarse_index(vec3u(x, i % size, i / size), size)) + THROUGH;
+        row |= select(0u, 1u << x, atomicLoad(&cells[first]) != NOTHING);
+    }
+    while row != 0u {
+        let here = vec3u(firstTrailingBit(row), i % size, i / size);
+        let differs = extent_around(here, THROUGH) > contact_params.margin;
+        atomicStore(&cells[coarse(coarse_index(here, size)) + DIFFERS], u32(differs));
         row &= row - 1u;
     }
 }
@@ -197,7 +270,7 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
     let own = watched[lists[i] & ~LOOKS];
     let place = way_of(own, contact_status.now, params.zero);
     let horizon = atomicLoad(&cells[coarse(coarse_index(coarse_cell(place), contact_params.coarse)) + 6u]);
-    let stand = stand(own, place, horizon);
+    let stand = stand(own, place, moves_fast(own, horizon));
     atomicAdd(&cells[cell_of(stand)], 1u);
     announce_level(stand.level, 0u);
 }
@@ -215,15 +288,21 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let place = way_of(own, contact_status.now, params.zero);
     let cell = coarse_index(coarse_cell(place), contact_params.coarse);
     let horizon = atomicLoad(&cells[coarse(cell) + 6u]);
-    if atomicLoad(&cells[coarse(cell)]) != NOTHING {
-        empty_bounds(cell);
+    empty_bounds(coarse(cell) + WITHIN);
+    let moves_fast = moves_fast(own, horizon);
+    let stand = stand(own, place, moves_fast);
+    let all = searches_all();
+    let steps = steps_of(own);
+    // None where it has left no bounds. (Within a branch software drivers run through it once more.)
+    for (var k = 0u; k < select(0u, steps.count + 1u, all && goes_far(own)); k++) {
+        empty_bounds(cell_of_step(steps, k) + THROUGH);
     }
     if looks {
-        watched[particle].horizon = horizon;
+        watched[particle].horizon = horizon | (stand.level << LEVEL_SHIFT);
     }
-    let stand = stand(own, place, horizon);
     let slot = atomicAdd(&cells[cell_of(stand)], 1u);
-    sorted[slot] = vec4u(bitcast<vec3u>(stand.middle), particle | (stand.level << LEVEL_SHIFT) | select(0u, ROW_LOOKS, looks));
-    let marks = select(0u, FAST, stand.level > 0u) | select(0u, LOOKS, looks);
+    let row_mark = select(0u, ROW_MARK, select(looks, moves_fast, all));
+    sorted[slot] = vec4u(bitcast<vec3u>(stand.middle), particle | (stand.level << LEVEL_SHIFT) | row_mark);
+    let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);
     set_rough_place(slot, rough_place(stand.middle, contact_params.inverse_cells[stand.level].x) | marks);
 }

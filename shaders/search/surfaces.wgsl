@@ -104,6 +104,10 @@ fn excess(displacement: vec3f) -> f32 {
     return max(travel - 0.5 * contact_params.margin, 0.0);
 }
 
+fn goes_far(displacement: vec3f) -> bool {
+    return is_fast(displacement, contact_status.drift, contact_params.margin, params.zero);
+}
+
 fn excess_of(particle: u32) -> f32 {
     return excess(displacements[particle].xyz);
 }
@@ -139,7 +143,7 @@ fn standing(element: vec4u) -> Standing {
     let middle = opaque(center(places[0], places[1], places[2], element.w), params.zero);
     let square = square_size(places, middle, params.zero);
     let level_size = contact_params.level_sizes[element.w];
-    if !AT_END && element.w == 0u && excess(d[0]) > 0.0 {
+    if !AT_END && element.w == 0u && goes_far(d[0]) {
         let way = middle_of_way(middle, d[0], contact_status.drift, level_size, params.zero);
         return Standing(places, way.middle, square, way.level);
     }
@@ -336,10 +340,12 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let place = atomicAdd(&cells[cell_of(element, own)], 1u);
     // Nobody asks whether a triangle is, nor at the end of a step.
     let moves_fast = !AT_END && element.w < 2u
-        && (speed_of_element(element) > contact_status.slow || excess_of(element.x) > 0.0 || excess_of(element.y) > 0.0);
-    let fast = select(0u, FAST, moves_fast);
-    sorted[2u * place] = vec4u(bitcast<vec3u>(middle), element.x | (own.level << LEVEL_SHIFT) | fast);
-    set_rough_place(place, rough_place(middle, contact_params.inverse_cells[own.level][element.w]) | fast);
+        && (speed_of_element(element) > contact_status.slow
+            || goes_far(displacements[element.x].xyz) || goes_far(displacements[element.y].xyz));
+    let row_mark = select(0u, ROW_MARK, moves_fast);
+    sorted[2u * place] = vec4u(bitcast<vec3u>(middle), element.x | (own.level << LEVEL_SHIFT) | row_mark);
+    let rough_mark = select(0u, FAST, moves_fast);
+    set_rough_place(place, rough_place(middle, contact_params.inverse_cells[own.level][element.w]) | rough_mark);
     if element.w == 1u {
         let half = own.places[1] - middle;
         sorted[2u * place + 1u] = vec4u(bitcast<vec3u>(half), element.y);

@@ -6,9 +6,8 @@ use crate::error::{Error, Result};
 ///
 /// A search on a grid lists the pairs that could come nearer than their thickness plus a margin for as long as all go on as they
 /// move. In every substep is looked at whether they do, up to half the margin; only where they do not is searched again: between particles
-/// around those that do not, between surfaces everywhere. So no pair that
-/// meets is left out, but of two particles, neither of a surface, that are pulled across each other's way by more than twice the margin within one
-/// substep.
+/// around those that do not, between surfaces everywhere. So no pair that meets is left out, however fast it is, but for what would take too long,
+/// which is counted ([`super::ContactReport::lost`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelfCollision {
     /// What is kept apart from what.

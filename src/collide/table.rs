@@ -392,7 +392,10 @@ impl ContactParams {
     pub fn empty_coarse_grid(&self) -> (u32, Vec<u32>) {
         let first = self.tables * self.table_size;
         let mut words = vec![0; (self.sums_first - first) as usize];
-        words.chunks_mut(COARSE_WORDS as usize).for_each(|cell| cell[..3].fill(u32::MAX));
+        for cell in words.chunks_mut(COARSE_WORDS as usize) {
+            cell[..3].fill(u32::MAX);
+            cell[8..11].fill(u32::MAX);
+        }
         (first, words)
     }
 
@@ -420,7 +423,7 @@ impl ContactParams {
         if level == LEVELS as u32 - 1 { largest } else { limit.min(largest) }
     }
 
-    /// The level of a particle that is fast, by the square of half of its way: 1 at least.
+    /// The level of a particle that is fast and stands on its way, by the square of half of that: 1 at least.
     pub fn way_level(&self, square_half: f32) -> u32 {
         self.size_level(square_half, 0).max(1)
     }

@@ -53,6 +53,8 @@ const SLOW: f32 = 0.28;
 const SAMPLES: usize = 64;
 /// How many cells an element looks into.
 const MOST_CELLS: f32 = 4096.0;
+/// In how many steps, at most, a way is told to the coarse grid.
+const MOST_STEPS: f32 = 2048.0;
 
 /// An element as the search sees it.
 #[derive(Clone, Copy)]
@@ -61,7 +63,7 @@ struct Element {
     index: u32,
     particles: [u32; 3],
     of: u32,
-    /// Of a particle that is fast, the middle of its way.
+    /// Of a particle that stands on its way, the middle of that.
     center: Vec3,
     /// Of an edge, from its center to its second particle.
     half: Vec3,
@@ -72,7 +74,7 @@ struct Element {
     looks: bool,
     /// For how many substeps it need not look again.
     horizon: u32,
-    /// By its size, and of a particle that is fast, among other particles, by half of its way.
+    /// By its size, and of a particle that stands in the middle of its way, among other particles, by half of that.
     level: u32,
     way_level: u32,
     /// How far it looks for the particles of others of its level, and of further ones \[m\].
@@ -100,7 +102,7 @@ impl Element {
 
     /// How far it looks for the particles of others in a grid \[m\].
     fn gap(&self, grid: Grid) -> f32 {
-        if grid == self.grid(grid.of) { self.reach } else { self.wide_reach }
+        if grid.of == 0 || grid == self.grid(grid.of) { self.reach } else { self.wide_reach }
     }
 }
 
@@ -164,10 +166,11 @@ impl Reference {
         self.contacts.worn.clear();
         let params = self.contact_params;
         let mut cells: HashMap<(Grid, [i32; 3]), Vec<Element>> = HashMap::new();
-        let mut grids = BTreeSet::new();
+        // Into these it is looked whether anything is there or not.
+        let mut grids: BTreeSet<Grid> = (0..3).map(|of| Grid { of, level: 0 }).collect();
         for element in elements.iter().filter(|element| element.index >= params.insert_first) {
             let grid = element.grid(element.of);
-            grids.extend([grid, Grid { level: 0, ..grid }]);
+            grids.insert(grid);
             cells.entry((grid, self.cell(element.center, grid))).or_default().push(*element);
         }
         let mut pairs = std::mem::take(&mut self.contacts.pairs);
@@ -305,7 +308,9 @@ impl Reference {
             .iter()
             .map(|&i| (self.contacts.watched[i].here(now), self.contacts.watched[i].displacement))
             .collect();
-        let (bounds, fastest) = self.bounds(&moving);
+        let (bounds, fastest) = self.bounds(moving.iter().copied());
+        let far = moving.iter().filter(|&&(_, d)| all && self.is_fast(d));
+        let (through, _) = self.bounds(far.flat_map(|&(end, d)| self.steps(end, d).map(move |place| (place, d))));
         let mut horizons = HashMap::new();
         let mut elements = Vec::new();
         for ((index, &i), &(center, d)) in (0..).zip(&particles).zip(&moving) {
@@ -322,7 +327,11 @@ impl Reference {
             }
             let is_fast = all && horizon == 0 && self.is_fast(d);
             let segment = if is_fast { [center, center - (d - self.contacts.drift)] } else { [center; 2] };
-            let (center, way_level) = if is_fast { self.middle_of_way(center, d) } else { (center, 0) };
+            let (center, way_level) = if is_fast && self.is_crossed(&through, center, d) {
+                self.middle_of_way(center, d)
+            } else {
+                (center, 0)
+            };
             let particles = [i as u32; 3];
             // Where only some look, these look farther instead of along their ways.
             let reach = if horizon == 0 && !all { 2.0 * params.reach } else { params.reach };
@@ -401,12 +410,12 @@ impl Reference {
 
     /// The bounds of the displacements in each cell of the coarse grid in quanta, and the largest against the drift, of places and
     /// displacements.
-    fn bounds(&self, moving: &[(Vec3, Vec3)]) -> (HashMap<[i32; 3], Bounds>, f32) {
+    fn bounds(&self, moving: impl Iterator<Item = (Vec3, Vec3)>) -> (HashMap<[i32; 3], Bounds>, f32) {
         let params = &self.contact_params;
         let scale = self.coarse_scale();
         let mut bounds: HashMap<[i32; 3], Bounds> = HashMap::new();
         let mut fastest = 0f32;
-        for &(place, d) in moving {
+        for (place, d) in moving {
             let quanta = ((d - self.contacts.drift) * params.inverse_quantum).to_array();
             let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
             let cell = coarse_at(place, scale, params.coarse);
@@ -430,6 +439,21 @@ impl Reference {
         length(Vec3::from(extent) * self.contact_params.quantum)
     }
 
+    /// The way of a particle that is fast, in steps of twice the reach at most.
+    fn steps(&self, end: Vec3, displacement: Vec3) -> impl Iterator<Item = Vec3> {
+        let travel = displacement - self.contacts.drift;
+        let count = (length(travel) / (2.0 * self.contact_params.reach)).ceil().clamp(1.0, MOST_STEPS);
+        let step = travel / count;
+        (0..=count as u32).map(move |k| end - step * k as f32)
+    }
+
+    /// Whether anything that is fast and moves differently comes near the way of a particle, by the bounds of what comes through each coarse cell.
+    fn is_crossed(&self, through: &HashMap<[i32; 3], Bounds>, end: Vec3, displacement: Vec3) -> bool {
+        let (scale, size) = (self.coarse_scale(), self.contact_params.coarse);
+        let mut cells = self.steps(end, displacement).map(|place| coarse_at(place, scale, size));
+        cells.any(|cell| self.extent(through, cell) > self.contact_params.margin)
+    }
+
     /// Whether what moves so crosses more than half the margin in the substep, against what all travel together.
     fn is_fast(&self, displacement: Vec3) -> bool {
         let travel = displacement - self.contacts.drift;
@@ -451,7 +475,8 @@ impl Reference {
         let d = particles.map(|i| contacts.watched[i as usize].displacement);
         let moved = center(d, of);
         let (center, speed) = (center(there, of), self.speed(particles));
-        let is_fast = self.excess(particles) > 0.0 || speed > contacts.slow;
+        let goes_far = d.into_iter().any(|d| self.is_fast(d));
+        let is_fast = goes_far || speed > contacts.slow;
         // Against the others, who travelled with the drift.
         let start = center - (moved - contacts.drift);
         let segment = if is_fast { [center, start] } else { [there[0], there[1]] };
@@ -483,8 +508,7 @@ impl Reference {
         let far = self.contact_params.reach + way(speed + contacts.fastest);
         let wide_reach = far + (turn + contacts.wide_excess);
         let looks = true;
-        let goes_far = of == 0 && self.excess(particles) > 0.0;
-        let (center, way_level) = if goes_far { self.middle_of_way(center, d[0]) } else { (center, 0) };
+        let (center, way_level) = if of == 0 && goes_far { self.middle_of_way(center, d[0]) } else { (center, 0) };
         Element {
             index,
             particles,
@@ -612,13 +636,12 @@ impl Reference {
         let now = self.contacts.now;
         let p = apart(&|watched| watched.here(now));
         let d = apart(&|watched| watched.displacement);
-        let horizon = query.horizon as f32;
-        if kind == PairKind::Particles && query.is_fast {
-            // Their way against each other is straight.
+        if params.level == 1 && query.is_fast {
+            // Their way against each other is straight. (Where ways may be cut they are not.)
             let nearest = from_segment([p[1], p[1] - d[1]], Vec3::ZERO);
-            let later = horizon * approach(kind, apart(&|watched| watched.pace));
-            return (length(nearest) < reach + later).then(|| pack(kind, particles));
+            return (length(nearest) < reach).then(|| pack(kind, particles));
         }
+        let horizon = query.horizon as f32;
         let way = if params.level == 1 {
             horizon.max(1.0) * approach(kind, d)
         } else {
