@@ -3,7 +3,8 @@
 // Where nothing but particles touches, each has a list, so to say, of its own; those of which half is used up are made anew in
 // the next search too.
 // One thread a particle. Reads positions, displacements, watched. Writes the corrections of its own particle (none, no
-// contact), the mark that the list is stale, and with it the size of the search; the marks of coarse cells in which particles are to look for others, and that something is so fast that all are to.
+// contact), the mark that the list is stale, and with it the size of the search; the marks of coarse cells in which particles are to look for
+// others, and that something is so fast that all are to.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;

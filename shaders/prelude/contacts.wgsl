@@ -61,7 +61,8 @@ const UNTOUCHABLE = 255u;
 
 // Written by the GPU alone; `ContactStatus` in src/gpu/contacts.rs.
 struct ContactStatus {
-    // Mean displacement of some particles at the last search: what all are taken to travel together; 0 where anything is held (`ContactParams::anchored`).
+    // Mean displacement of some particles at the last search: what all are taken to travel together; 0 where anything is held
+    // (`ContactParams::anchored`).
     drift: vec3f,
     // Substeps since the start.
     now: u32,

@@ -9,8 +9,8 @@
 // search_horizon: one thread a row of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
 //   near moves; and through which cells something comes that moves differently from what else comes there.
 // search_count: one thread a particle that is near. Counts it in its cell.
-// search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and empties
-//   its cells of the coarse grid for the next search.
+// search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and
+//   empties its cells of the coarse grid for the next search.
 //
 // A row a sorted particle: where it is to be, or the middle of its way where others that are fast cross it (bits); its index, with its level, and
 // ROW_MARK.

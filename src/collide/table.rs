@@ -439,8 +439,8 @@ impl ContactParams {
     }
 
     /// For how many substeps a list holds in which relative displacements are at most `local` among what is near or slow, and at most
-    /// `twice` on the whole (for surfaces more, see shaders/search/surfaces.wgsl): until what it leaves out can have come nearer by the margin, or, where a coarse cell lies in between, by the two
-    /// thirds of its edge that are more than the reach.
+    /// `twice` on the whole (for surfaces more, see shaders/search/surfaces.wgsl): until what it leaves out can have come nearer by the
+    /// margin, or, where a coarse cell lies in between, by the two thirds of its edge that are more than the reach.
     pub fn horizon(&self, local: f32, twice: f32, inverse_coarse: f32) -> u32 {
         let near = if local > 0.0 { self.margin / local } else { MOST_SUBSTEPS };
         let far = if twice > 0.0 { 0.666 / (inverse_coarse * twice) } else { MOST_SUBSTEPS };
