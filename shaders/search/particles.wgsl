@@ -8,7 +8,7 @@
 //   in those, too, through which it comes.
 // search_horizon: one thread a row of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
 //   near moves; and through which cells something comes that moves differently from what else comes there.
-// search_count: one thread a particle that is near. Counts it in its cell.
+// search_count: one thread a particle that is near. Counts it in its cell, and takes note of its horizon and level.
 // search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and
 //   empties its cells of the coarse grid for the next search.
 //
@@ -40,11 +40,20 @@ fn empty_bounds(first: u32) {
     }
 }
 
-// Widens bounds that begin with this word. Read first: most widen nothing.
-fn widen_bounds(first: u32, displacement: vec3f) {
-    // Against the drift, as there is room for no more than some ten thicknesses.
+// Ways are told apart by the bounds of what comes through a cell alone, so that there is to be room for any length; within a cell there is room
+// for some thirty thicknesses, and what goes farther looks anew in every substep anyway.
+const COARSER = 4096.0;
+
+fn quanta_in(bounds: u32) -> f32 {
+    return select(1.0, COARSER, bounds == THROUGH);
+}
+
+// Widens the bounds of a cell, which begins with this word. Read first: most widen nothing.
+fn widen_bounds(cell: u32, bounds: u32, displacement: vec3f) {
     let d = opaque(displacement - contact_status.drift, params.zero);
-    let quanta = vec3i(round(clamp(d * contact_params.inverse_quantum, vec3f(-1e9), vec3f(1e9))));
+    let scale = contact_params.inverse_quantum / quanta_in(bounds);
+    let quanta = vec3i(round(clamp(d * scale, vec3f(-1e9), vec3f(1e9))));
+    let first = cell + bounds;
     for (var k = 0u; k < 3u; k++) {
         let value = bitcast<u32>(quanta[k]) ^ SIGN;
         let word = first + k;
@@ -68,7 +77,7 @@ fn extent_around(here: vec3u, bounds: u32) -> f32 {
             high[axis] = max(high[axis], atomicLoad(&cells[first + 3u + axis]));
         }
     }
-    return length(vec3f(high - low) * contact_params.quantum);
+    return length(vec3f(high - low) * (contact_params.quantum * quanta_in(bounds)));
 }
 
 // Takes the marks off the coarse grid.
@@ -128,7 +137,8 @@ struct Steps {
     count: u32,
 }
 
-const MOST_STEPS = 2048.0;
+// What goes farther crosses more cells than anything may look into.
+const MOST_STEPS = 256.0;
 
 fn steps_of(own: Watched) -> Steps {
     let travel = opaque(own.displacement - contact_status.drift, params.zero);
@@ -152,17 +162,17 @@ fn is_crossed(own: Watched) -> bool {
     return differs != 0u;
 }
 
-// Where a particle stands: what is fast together with all that is near its way where it is to be, as there the others are, too.
-fn stand(own: Watched, place: vec3f, moves_fast: bool) -> Way {
-    if moves_fast && is_crossed(own) {
+// Whether a particle that has its horizon looks along its way: in other searches ways are short enough for the cells around.
+fn looks_along_way(own: Watched, horizon: u32) -> bool {
+    return horizon == 0u && searches_all() && goes_far(own);
+}
+
+// Where a particle stands, on its way or at the end of it.
+fn stand(own: Watched, place: vec3f, is_on_way: bool) -> Way {
+    if is_on_way {
         return middle_of_way(place, own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
     }
     return Way(place, 0u);
-}
-
-// Whether a particle that has its horizon looks along its way: in other searches ways are short enough for the cells around.
-fn moves_fast(own: Watched, horizon: u32) -> bool {
-    return horizon == 0u && searches_all() && goes_far(own);
 }
 
 fn cell_of(stand: Way) -> u32 {
@@ -211,7 +221,7 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         lists[slot] = particle | select(0u, LOOKS, ((looking >> n) & 1u) == 1u);
         let own = watched[particle];
         let cell = coarse_index(coarse_cell(way_of(own, now, params.zero)), contact_params.coarse);
-        widen_bounds(coarse(cell) + WITHIN, own.displacement);
+        widen_bounds(coarse(cell), WITHIN, own.displacement);
         slot += 1u;
         nearby &= nearby - 1u;
     }
@@ -219,7 +229,7 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         let own = watched[elements[first + firstTrailingBit(far)].x];
         let steps = steps_of(own);
         for (var k = 0u; k <= steps.count; k++) {
-            widen_bounds(cell_of_step(steps, k) + THROUGH, own.displacement);
+            widen_bounds(cell_of_step(steps, k), THROUGH, own.displacement);
         }
         far &= far - 1u;
     }
@@ -247,8 +257,8 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         }
         row &= row - 1u;
     }
-    // As many as a row may have; of a shorter one some are looked at twice.
-    for (var k = 0u; k < 32u; k++) {
+    // As many as a row may have; of a shorter one some are looked at twice. Only where all look are ways known.
+    for (var k = 0u; k < select(0u, 32u, searches_all()); k++) {
         let x = k & (size - 1u);
         let first = coarse(coarse_index(vec3u(x, i % size, i / size), size)) + THROUGH;
         row |= select(0u, 1u << x, atomicLoad(&cells[first]) != NOTHING);
@@ -267,10 +277,16 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
     if i >= atomicLoad(&contact_status.nearby_count) {
         return;
     }
-    let own = watched[lists[i] & ~LOOKS];
+    let row = lists[i];
+    let particle = row & ~LOOKS;
+    let own = watched[particle];
     let place = way_of(own, contact_status.now, params.zero);
     let horizon = atomicLoad(&cells[coarse(coarse_index(coarse_cell(place), contact_params.coarse)) + 6u]);
-    let stand = stand(own, place, moves_fast(own, horizon));
+    // What nothing crosses stands where it is to be: what is near it there goes along with it.
+    let stand = stand(own, place, looks_along_way(own, horizon) && is_crossed(own));
+    if row != particle {
+        watched[particle].horizon = horizon | (stand.level << LEVEL_SHIFT);
+    }
     atomicAdd(&cells[cell_of(stand)], 1u);
     announce_level(stand.level, 0u);
 }
@@ -287,18 +303,14 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let own = watched[particle];
     let place = way_of(own, contact_status.now, params.zero);
     let cell = coarse_index(coarse_cell(place), contact_params.coarse);
-    let horizon = atomicLoad(&cells[coarse(cell) + 6u]);
     empty_bounds(coarse(cell) + WITHIN);
-    let moves_fast = moves_fast(own, horizon);
-    let stand = stand(own, place, moves_fast);
+    let moves_fast = looks && looks_along_way(own, horizon_of(own));
+    let stand = stand(own, place, looks && level_of_row(own.horizon) > 0u);
     let all = searches_all();
     let steps = steps_of(own);
     // None where it has left no bounds. (Within a branch software drivers run through it once more.)
     for (var k = 0u; k < select(0u, steps.count + 1u, all && goes_far(own)); k++) {
         empty_bounds(cell_of_step(steps, k) + THROUGH);
-    }
-    if looks {
-        watched[particle].horizon = horizon | (stand.level << LEVEL_SHIFT);
     }
     let slot = atomicAdd(&cells[cell_of(stand)], 1u);
     let row_mark = select(0u, ROW_MARK, select(looks, moves_fast, all));

@@ -53,8 +53,9 @@ const SLOW: f32 = 0.28;
 const SAMPLES: usize = 64;
 /// How many cells an element looks into.
 const MOST_CELLS: f32 = 4096.0;
-/// In how many steps, at most, a way is told to the coarse grid.
-const MOST_STEPS: f32 = 2048.0;
+/// In how many steps, at most, a way is told to the coarse grid, and in how much coarser quanta.
+const MOST_STEPS: f32 = 256.0;
+const COARSER: f32 = 4096.0;
 
 /// An element as the search sees it.
 #[derive(Clone, Copy)]
@@ -308,9 +309,12 @@ impl Reference {
             .iter()
             .map(|&i| (self.contacts.watched[i].here(now), self.contacts.watched[i].displacement))
             .collect();
-        let (bounds, fastest) = self.bounds(moving.iter().copied());
+        let spread = self.spread(1.0, moving.iter().copied());
+        let fastest = moving.iter().map(|&(_, d)| length(d - self.contacts.drift)).fold(0.0, f32::max);
         let far = moving.iter().filter(|&&(_, d)| all && self.is_fast(d));
-        let (through, _) = self.bounds(far.flat_map(|&(end, d)| self.steps(end, d).map(move |place| (place, d))));
+        let through = self.spread(COARSER, far.flat_map(|&(end, d)| self.steps(end, d).map(move |place| (place, d))));
+        let differs = |cell: &[i32; 3]| self.extent(&through, *cell) > params.margin;
+        let crossed: BTreeSet<[i32; 3]> = through.cells.keys().copied().filter(differs).collect();
         let mut horizons = HashMap::new();
         let mut elements = Vec::new();
         for ((index, &i), &(center, d)) in (0..).zip(&particles).zip(&moving) {
@@ -321,13 +325,15 @@ impl Reference {
             }
             let horizon = *horizons
                 .entry(cell)
-                .or_insert_with(|| params.horizon(self.extent(&bounds, cell), 2.0 * fastest, scale));
+                .or_insert_with(|| params.horizon(self.extent(&spread, cell), 2.0 * fastest, scale));
             if looks {
                 self.contacts.watched[i].horizon = horizon;
             }
             let is_fast = all && horizon == 0 && self.is_fast(d);
             let segment = if is_fast { [center, center - (d - self.contacts.drift)] } else { [center; 2] };
-            let (center, way_level) = if is_fast && self.is_crossed(&through, center, d) {
+            let (center, way_level) = if is_fast
+                && self.steps(center, d).any(|place| crossed.contains(&coarse_at(place, scale, params.coarse)))
+            {
                 self.middle_of_way(center, d)
             } else {
                 (center, 0)
@@ -408,35 +414,32 @@ impl Reference {
         })
     }
 
-    /// The bounds of the displacements in each cell of the coarse grid in quanta, and the largest against the drift, of places and
-    /// displacements.
-    fn bounds(&self, moving: impl Iterator<Item = (Vec3, Vec3)>) -> (HashMap<[i32; 3], Bounds>, f32) {
+    /// The bounds of displacements against the drift in each cell of the coarse grid, of places and displacements.
+    fn spread(&self, coarser: f32, moving: impl Iterator<Item = (Vec3, Vec3)>) -> Spread {
         let params = &self.contact_params;
         let scale = self.coarse_scale();
-        let mut bounds: HashMap<[i32; 3], Bounds> = HashMap::new();
-        let mut fastest = 0f32;
+        let mut cells: HashMap<[i32; 3], Bounds> = HashMap::new();
         for (place, d) in moving {
-            let quanta = ((d - self.contacts.drift) * params.inverse_quantum).to_array();
+            let quanta = ((d - self.contacts.drift) * (params.inverse_quantum / coarser)).to_array();
             let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
             let cell = coarse_at(place, scale, params.coarse);
-            let [low, high] = bounds.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
+            let [low, high] = cells.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
             (0..3).for_each(|k| (low[k], high[k]) = (low[k].min(quanta[k]), high[k].max(quanta[k])));
-            fastest = fastest.max(length(d - self.contacts.drift));
         }
-        (bounds, fastest)
+        Spread { cells, quantum: params.quantum * coarser }
     }
 
     /// How differently the particles of neighbouring cells move, at most \[m\].
-    fn extent(&self, bounds: &HashMap<[i32; 3], Bounds>, cell: [i32; 3]) -> f32 {
+    fn extent(&self, spread: &Spread, cell: [i32; 3]) -> f32 {
         let [mut low, mut high] = [[i32::MAX; 3], [i32::MIN; 3]];
-        for other in around(cell, self.contact_params.coarse).filter_map(|cell| bounds.get(&cell)) {
+        for other in around(cell, self.contact_params.coarse).filter_map(|cell| spread.cells.get(&cell)) {
             for axis in 0..3 {
                 low[axis] = low[axis].min(other[0][axis]);
                 high[axis] = high[axis].max(other[1][axis]);
             }
         }
         let extent: [f32; 3] = std::array::from_fn(|axis| (high[axis].wrapping_sub(low[axis]) as u32) as f32);
-        length(Vec3::from(extent) * self.contact_params.quantum)
+        length(Vec3::from(extent) * spread.quantum)
     }
 
     /// The way of a particle that is fast, in steps of twice the reach at most.
@@ -445,13 +448,6 @@ impl Reference {
         let count = (length(travel) / (2.0 * self.contact_params.reach)).ceil().clamp(1.0, MOST_STEPS);
         let step = travel / count;
         (0..=count as u32).map(move |k| end - step * k as f32)
-    }
-
-    /// Whether anything that is fast and moves differently comes near the way of a particle, by the bounds of what comes through each coarse cell.
-    fn is_crossed(&self, through: &HashMap<[i32; 3], Bounds>, end: Vec3, displacement: Vec3) -> bool {
-        let (scale, size) = (self.coarse_scale(), self.contact_params.coarse);
-        let mut cells = self.steps(end, displacement).map(|place| coarse_at(place, scale, size));
-        cells.any(|cell| self.extent(through, cell) > self.contact_params.margin)
     }
 
     /// Whether what moves so crosses more than half the margin in the substep, against what all travel together.
@@ -666,6 +662,12 @@ pub(super) fn cell_at(place: Vec3, inverse_cell: f32) -> [i32; 3] {
 
 /// The least and the largest along each axis.
 type Bounds = [[i32; 3]; 2];
+
+/// The bounds of the displacements in each cell of the coarse grid, in multiples of a quantum \[m\].
+struct Spread {
+    cells: HashMap<[i32; 3], Bounds>,
+    quantum: f32,
+}
 
 /// The cell of the coarse grid that a place is in, of so many along each axis.
 fn coarse_at(place: Vec3, scale: f32, size: u32) -> [i32; 3] {
