@@ -26,14 +26,14 @@ fn element(particle: u32) -> Element {
     // Against the others, who travelled with the drift.
     let start = opaque(own.place - opaque(own.displacement - drift, params.zero), params.zero);
     let segment = array(own.place, select(own.place, start, moves_fast));
-    let way = middle_of_way(own.place, own.displacement, drift, contact_params.level_sizes.x, params.zero);
+    let middle = middle_of_way(own.place, own.displacement, drift, params.zero);
     // Where only some look, those near which things move by more than the margin in the substep look twice as far instead of along their ways: see
     // watch.wgsl.
     let reach = contact_params.reach * select(1.0, 2.0, horizon == 0u && !everyone_looks);
     let contact = contact_particles[particle];
     return Element(
         vec3u(particle),
-        select(own.place, way.middle, level > 0u),
+        select(own.place, middle, level > 0u),
         segment,
         moves_fast,
         horizon,

@@ -304,14 +304,16 @@ fn radius_in_level(level: u32, level_size: f32, largest: f32) -> f32 {
 
 // A particle that is fast stands in the middle of its way, against what all travel together, and its level is by half of that way, 1 at least: so two
 // that cross each other's way find each other, and what is slow need not look for them. The level of what is slow is 0.
-struct Way {
-    middle: vec3f,
-    level: u32,
+fn middle_of_way(end: vec3f, displacement: vec3f, drift: vec3f, zero: u32) -> vec3f {
+    return opaque(end - half_way(displacement, drift, zero), zero);
 }
 
-fn middle_of_way(end: vec3f, displacement: vec3f, drift: vec3f, level_size: f32, zero: u32) -> Way {
-    let half = opaque(opaque(displacement - drift, zero) * 0.5, zero);
-    return Way(opaque(end - half, zero), max(level_of(opaque_square(half, zero), level_size), 1u));
+fn level_of_way(displacement: vec3f, drift: vec3f, level_size: f32, zero: u32) -> u32 {
+    return max(level_of(opaque_square(half_way(displacement, drift, zero), zero), level_size), 1u);
+}
+
+fn half_way(displacement: vec3f, drift: vec3f, zero: u32) -> vec3f {
+    return opaque(opaque(displacement - drift, zero) * 0.5, zero);
 }
 
 // The twin is `ContactParams::way_radius` in src/collide/table.rs: how long half of a way of a level is, at most. What is faster yet crosses more

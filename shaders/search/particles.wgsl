@@ -24,10 +24,12 @@ fn searches_all() -> bool {
     return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
 }
 
-// Where in a cell of the coarse grid the bounds of the displacements in it stand, and of those that come through it, and whether these differ.
+// Words of a cell of the coarse grid: the bounds of the displacements in it, for how many substeps those hold that look there, whether those that
+// come through it differ, and their bounds.
 const WITHIN = 0u;
-const THROUGH = 8u;
+const HORIZON = 6u;
 const DIFFERS = 7u;
+const THROUGH = 8u;
 
 // Empties bounds that begin with this word. Read first: others may have done so.
 fn empty_bounds(first: u32) {
@@ -167,17 +169,17 @@ fn looks_along_way(own: Watched, horizon: u32) -> bool {
     return horizon == 0u && searches_all() && goes_far(own);
 }
 
-// Where a particle stands, on its way or at the end of it.
-fn stand(own: Watched, place: vec3f, is_on_way: bool) -> Way {
-    if is_on_way {
-        return middle_of_way(place, own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
+// Where a particle of a level stands, which is to be here: at the end of its way or in the middle of it.
+fn stand(own: Watched, here: vec3f, level: u32) -> vec3f {
+    if level > 0u {
+        return middle_of_way(here, own.displacement, contact_status.drift, params.zero);
     }
-    return Way(place, 0u);
+    return here;
 }
 
-fn cell_of(stand: Way) -> u32 {
-    let cell = cell_at(stand.middle, contact_params.inverse_cells[stand.level].x);
-    return hash_cell(cell, stand.level, contact_params.table_size);
+fn cell_of(stand: vec3f, level: u32) -> u32 {
+    let cell = cell_at(stand, contact_params.inverse_cells[level].x);
+    return hash_cell(cell, level, contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -253,7 +255,7 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         let here = vec3u(firstTrailingBit(row), i % size, i / size);
         let cell = coarse(coarse_index(here, size));
         if atomicLoad(&cells[cell]) != NOTHING {
-            atomicStore(&cells[cell + 6u], horizon(extent_around(here, WITHIN), 2.0 * fastest()));
+            atomicStore(&cells[cell + HORIZON], horizon(extent_around(here, WITHIN), 2.0 * fastest()));
         }
         row &= row - 1u;
     }
@@ -281,14 +283,17 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
     let particle = row & ~LOOKS;
     let own = watched[particle];
     let place = way_of(own, contact_status.now, params.zero);
-    let horizon = atomicLoad(&cells[coarse(coarse_index(coarse_cell(place), contact_params.coarse)) + 6u]);
+    let horizon = atomicLoad(&cells[coarse(coarse_index(coarse_cell(place), contact_params.coarse)) + HORIZON]);
     // What nothing crosses stands where it is to be: what is near it there goes along with it.
-    let stand = stand(own, place, looks_along_way(own, horizon) && is_crossed(own));
-    if row != particle {
-        watched[particle].horizon = horizon | (stand.level << LEVEL_SHIFT);
+    var level = 0u;
+    if looks_along_way(own, horizon) && is_crossed(own) {
+        level = level_of_way(own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
     }
-    atomicAdd(&cells[cell_of(stand)], 1u);
-    announce_level(stand.level, 0u);
+    if row != particle {
+        watched[particle].horizon = horizon | (level << LEVEL_SHIFT);
+    }
+    atomicAdd(&cells[cell_of(stand(own, place, level), level)], 1u);
+    announce_level(level, 0u);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -305,16 +310,17 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let cell = coarse_index(coarse_cell(place), contact_params.coarse);
     empty_bounds(coarse(cell) + WITHIN);
     let moves_fast = looks && looks_along_way(own, horizon_of(own));
-    let stand = stand(own, place, looks && level_of_row(own.horizon) > 0u);
+    let level = select(0u, level_of_row(own.horizon), looks);
+    let stand = stand(own, place, level);
     let all = searches_all();
     let steps = steps_of(own);
     // None where it has left no bounds. (Within a branch software drivers run through it once more.)
     for (var k = 0u; k < select(0u, steps.count + 1u, all && goes_far(own)); k++) {
         empty_bounds(cell_of_step(steps, k) + THROUGH);
     }
-    let slot = atomicAdd(&cells[cell_of(stand)], 1u);
+    let slot = atomicAdd(&cells[cell_of(stand, level)], 1u);
     let row_mark = select(0u, ROW_MARK, select(looks, moves_fast, all));
-    sorted[slot] = vec4u(bitcast<vec3u>(stand.middle), particle | (stand.level << LEVEL_SHIFT) | row_mark);
+    sorted[slot] = vec4u(bitcast<vec3u>(stand), particle | (level << LEVEL_SHIFT) | row_mark);
     let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);
-    set_rough_place(slot, rough_place(stand.middle, contact_params.inverse_cells[stand.level].x) | marks);
+    set_rough_place(slot, rough_place(stand, contact_params.inverse_cells[level].x) | marks);
 }

@@ -144,8 +144,8 @@ fn standing(element: vec4u) -> Standing {
     let square = square_size(places, middle, params.zero);
     let level_size = contact_params.level_sizes[element.w];
     if !AT_END && element.w == 0u && goes_far(d[0]) {
-        let way = middle_of_way(middle, d[0], contact_status.drift, level_size, params.zero);
-        return Standing(places, way.middle, square, way.level);
+        let way = middle_of_way(middle, d[0], contact_status.drift, params.zero);
+        return Standing(places, way, square, level_of_way(d[0], contact_status.drift, level_size, params.zero));
     }
     return Standing(places, middle, square, level_of(square, level_size));
 }

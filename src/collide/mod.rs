@@ -2,8 +2,9 @@
 //!
 //! Contacts are constraints of the method like all others: inequalities on the predicted positions, solved once in every
 //! substep after the constraints. [`Collider`]s are shapes of which only a signed distance is known
-//! (`src/collide/shape.rs`), some of them prepared on the host (`src/collide/baked.rs`); particles, edges and triangles meet in pairs (`src/collide/pair.rs`), which a search on a
-//! grid finds. What they do to each other when they touch is written in [`ContactMaterial`]s.
+//! (`src/collide/shape.rs`), some of them prepared on the host (`src/collide/baked.rs`); particles, edges and triangles
+//! meet in pairs (`src/collide/pair.rs`), which a search on a grid finds. What they do to each other when they touch is
+//! written in [`ContactMaterial`]s.
 
 mod baked;
 mod collider;

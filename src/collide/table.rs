@@ -15,6 +15,10 @@ pub(crate) const TYPES: usize = 3;
 /// Words of a cell of the coarse grid; `shaders/search.wgsl` says which.
 pub(crate) const COARSE_WORDS: u32 = 14;
 
+/// Where in a cell of that of particles the bounds of the displacements in it stand, and of those that come through it.
+const WITHIN: usize = 0;
+const THROUGH: usize = 8;
+
 /// A search sums its cells in blocks of so many; `shaders/search.wgsl` has it too.
 pub(crate) const BLOCK: u32 = 64;
 
@@ -304,10 +308,11 @@ impl ContactParams {
         let way_size = 0.125 * reach;
         let inverse_cells = |level: usize| {
             let inverse_cell = |of: usize| {
+                let limit = radii[of] * 4f32.powi(level as i32);
                 let radius = match of {
                     0 => way_radius(level as u32, way_size),
-                    _ if level == LEVELS - 1 => (radii[of] * 4f32.powi(level as i32)).max(contacting.radii[of][1]),
-                    _ => radii[of] * 4f32.powi(level as i32),
+                    _ if level == LEVELS - 1 => limit.max(contacting.radii[of][1]),
+                    _ => limit,
                 };
                 // A thousandth, so that rounding of a place to its cell hides nothing.
                 1.0 / ((reach + radius) * 1.001)
@@ -324,13 +329,7 @@ impl ContactParams {
             SearchPass::Clear => blocks.max(coarse.pow(2)),
             SearchPass::Gather => edge_first.div_ceil(SHARE),
             SearchPass::Bound => edge_first.max(inserted),
-            SearchPass::Horizon => {
-                if surfaces {
-                    coarse.pow(3)
-                } else {
-                    coarse.pow(2)
-                }
-            }
+            SearchPass::Horizon => coarse.pow(if surfaces { 3 } else { 2 }),
             SearchPass::Count | SearchPass::Fill if surfaces => inserted,
             SearchPass::SumBlocks | SearchPass::Starts => blocks,
             SearchPass::ScanBlocks => 1,
@@ -393,8 +392,9 @@ impl ContactParams {
         let first = self.tables * self.table_size;
         let mut words = vec![0; (self.sums_first - first) as usize];
         for cell in words.chunks_mut(COARSE_WORDS as usize) {
-            cell[..3].fill(u32::MAX);
-            cell[8..11].fill(u32::MAX);
+            for bounds in [WITHIN, THROUGH] {
+                cell[bounds..bounds + 3].fill(u32::MAX);
+            }
         }
         (first, words)
     }
@@ -514,6 +514,8 @@ mod tests {
             (shared, format!("const PACE_QUANTUM = {PACE_QUANTUM:?};")),
             (search, format!("const BLOCK = {BLOCK}u;")),
             (particles, format!("const SHARE = {SHARE}u;")),
+            (particles, format!("const WITHIN = {WITHIN}u;")),
+            (particles, format!("const THROUGH = {THROUGH}u;")),
             (surfaces, format!("const PACES = {PACES}u;")),
             (pair, format!("const WAS_CUT = {WAS_CUT:#x};")),
             (patch, format!("const HEAD = {}u;", crate::patches::HEAD)),

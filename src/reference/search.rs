@@ -1,5 +1,8 @@
 //! Who may touch whom: the passes watch and search.
 
+mod coarse;
+
+use self::coarse::{COARSER, around, coarse_at};
 use super::Reference;
 use super::contacts::Contacts;
 use crate::collide::pair::{PairKind, approach, closest, pack};
@@ -53,9 +56,6 @@ const SLOW: f32 = 0.28;
 const SAMPLES: usize = 64;
 /// How many cells an element looks into.
 const MOST_CELLS: f32 = 4096.0;
-/// In how many steps, at most, a way is told to the coarse grid, and in how much coarser quanta.
-const MOST_STEPS: f32 = 256.0;
-const COARSER: f32 = 4096.0;
 
 /// An element as the search sees it.
 #[derive(Clone, Copy)]
@@ -253,40 +253,6 @@ impl Reference {
         wide.map(|(particles, ..)| self.excess(particles)).fold(0.0, f32::max)
     }
 
-    /// Of level 0 by cell of the coarse grid the largest speed of triangles, and excess of all that may be in it.
-    fn speeds(&self) -> HashMap<[i32; 3], [f32; 2]> {
-        let scale = self.coarse_scale();
-        let mut speeds: HashMap<_, [f32; 2]> = HashMap::new();
-        for (particles, of, center, square) in self.sized() {
-            // A shot that stands alone looks for all others itself, and not as far around its way as that is long.
-            if of == 0 || self.contact_params.size_level(square, of) > 0 {
-                continue;
-            }
-            let mut widen = |place: Vec3, which: usize, by: f32| {
-                let largest = speeds.entry(coarse_at(place, scale, self.contact_params.coarse)).or_default();
-                largest[which] = largest[which].max(by);
-            };
-            if of == 2 {
-                widen(center, 0, self.speed(particles));
-            }
-            let excess = self.excess(particles);
-            if excess > 0.0 {
-                let [low, high] = [center - excess, center + excess].map(|corner| cell_at(corner, scale));
-                // What is larger than the grid meets itself again.
-                let last =
-                    |axis: usize| high[axis].min(low[axis].saturating_add(self.contact_params.coarse as i32 - 1));
-                for z in low[2]..=last(2) {
-                    for y in low[1]..=last(1) {
-                        for x in low[0]..=last(0) {
-                            widen((Vec3::new(x as f32, y as f32, z as f32) + 0.5) / scale, 1, excess);
-                        }
-                    }
-                }
-            }
-        }
-        speeds
-    }
-
     /// The particles that look for others anew, and those near them; the pairs of the former are no longer in the list.
     fn gather_worn(&mut self) -> Vec<Element> {
         let (params, now) = (self.contact_params, self.contacts.now);
@@ -371,19 +337,6 @@ impl Reference {
         elements.iter().map(|element| element[0] as usize)
     }
 
-    fn coarse_scale(&self) -> f32 {
-        let [_, edge, triangle] = self.contacts.radii;
-        let radius = |of, largest| self.contact_params.radius_in_level(0, of, largest);
-        self.contact_params.inverse_coarse((2.0 * radius(1, edge)).max(radius(2, triangle)))
-    }
-
-    /// How far the center of an element of a type and of level 0 is from its particles, at most, among all near a place.
-    fn radius_near(&self, place: Vec3, of: u32) -> f32 {
-        let cell = coarse_at(place, self.coarse_scale(), self.contact_params.coarse);
-        let sizes = around(cell, self.contact_params.coarse).filter_map(|cell| self.contacts.sizes.get(&(of, cell)));
-        sizes.copied().fold(0.0, f32::max)
-    }
-
     /// By type, how far the center of an element is from its particles, at most.
     fn radii(&self) -> [f32; 3] {
         let mut radii = [0f32; 3];
@@ -391,17 +344,6 @@ impl Reference {
             radii[of as usize] = radii[of as usize].max(square.sqrt());
         }
         radii
-    }
-
-    fn sizes(&self) -> HashMap<(u32, [i32; 3]), f32> {
-        let scale = self.coarse_scale();
-        let mut sizes: HashMap<_, f32> = HashMap::new();
-        let small = self.sized().filter(|&(_, of, _, square)| self.contact_params.size_level(square, of) == 0);
-        for (_, of, center, square) in small {
-            let largest = sizes.entry((of, coarse_at(center, scale, self.contact_params.coarse))).or_default();
-            *largest = largest.max(square.sqrt());
-        }
-        sizes
     }
 
     /// Particles, types, centers and squares of the sizes of the elements that stand in the grid.
@@ -412,42 +354,6 @@ impl Reference {
             let center = center(x, of);
             ([a, b, c], of, center, square_size(x, center))
         })
-    }
-
-    /// The bounds of displacements against the drift in each cell of the coarse grid, of places and displacements.
-    fn spread(&self, coarser: f32, moving: impl Iterator<Item = (Vec3, Vec3)>) -> Spread {
-        let params = &self.contact_params;
-        let scale = self.coarse_scale();
-        let mut cells: HashMap<[i32; 3], Bounds> = HashMap::new();
-        for (place, d) in moving {
-            let quanta = ((d - self.contacts.drift) * (params.inverse_quantum / coarser)).to_array();
-            let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
-            let cell = coarse_at(place, scale, params.coarse);
-            let [low, high] = cells.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
-            (0..3).for_each(|k| (low[k], high[k]) = (low[k].min(quanta[k]), high[k].max(quanta[k])));
-        }
-        Spread { cells, quantum: params.quantum * coarser }
-    }
-
-    /// How differently the particles of neighbouring cells move, at most \[m\].
-    fn extent(&self, spread: &Spread, cell: [i32; 3]) -> f32 {
-        let [mut low, mut high] = [[i32::MAX; 3], [i32::MIN; 3]];
-        for other in around(cell, self.contact_params.coarse).filter_map(|cell| spread.cells.get(&cell)) {
-            for axis in 0..3 {
-                low[axis] = low[axis].min(other[0][axis]);
-                high[axis] = high[axis].max(other[1][axis]);
-            }
-        }
-        let extent: [f32; 3] = std::array::from_fn(|axis| (high[axis].wrapping_sub(low[axis]) as u32) as f32);
-        length(Vec3::from(extent) * spread.quantum)
-    }
-
-    /// The way of a particle that is fast, in steps of twice the reach at most.
-    fn steps(&self, end: Vec3, displacement: Vec3) -> impl Iterator<Item = Vec3> {
-        let travel = displacement - self.contacts.drift;
-        let count = (length(travel) / (2.0 * self.contact_params.reach)).ceil().clamp(1.0, MOST_STEPS);
-        let step = travel / count;
-        (0..=count as u32).map(move |k| end - step * k as f32)
     }
 
     /// Whether what moves so crosses more than half the margin in the substep, against what all travel together.
@@ -521,13 +427,6 @@ impl Reference {
             wide_reach,
             way_half,
         }
-    }
-
-    /// The largest speed of the triangles near a place, and excess of these and edges.
-    fn speed_near(&self, place: Vec3) -> [f32; 2] {
-        let cell = coarse_at(place, self.coarse_scale(), self.contact_params.coarse);
-        let speeds = around(cell, self.contact_params.coarse).filter_map(|cell| self.contacts.speeds.get(&cell));
-        speeds.fold([0.0; 2], |most, near| [most[0].max(near[0]), most[1].max(near[1])])
     }
 
     /// The types of element that an element looks for.
@@ -660,149 +559,5 @@ pub(super) fn cell_at(place: Vec3, inverse_cell: f32) -> [i32; 3] {
     (place * inverse_cell).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
 }
 
-/// The least and the largest along each axis.
-type Bounds = [[i32; 3]; 2];
-
-/// The bounds of the displacements in each cell of the coarse grid, in multiples of a quantum \[m\].
-struct Spread {
-    cells: HashMap<[i32; 3], Bounds>,
-    quantum: f32,
-}
-
-/// The cell of the coarse grid that a place is in, of so many along each axis.
-fn coarse_at(place: Vec3, scale: f32, size: u32) -> [i32; 3] {
-    cell_at(place, scale).map(|k| k.rem_euclid(size as i32))
-}
-
-/// A cell of the coarse grid and those around it.
-fn around(cell: [i32; 3], size: u32) -> impl Iterator<Item = [i32; 3]> {
-    (0..27).map(move |k| {
-        let offset = [k % 3 - 1, (k / 3) % 3 - 1, k / 9 - 1];
-        std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(size as i32))
-    })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{ClothMesh, ContactMaterial, Fabric, Particle, Scene, SelfCollision, Settings};
-
-    /// Whatever lies between −1 and 1.
-    fn noise(seed: u32) -> f32 {
-        let mixed = (seed ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b);
-        let mixed = (mixed ^ mixed >> 13).wrapping_mul(0xc2b2_ae35);
-        ((mixed ^ mixed >> 16) >> 8) as f32 / 0x0080_0000 as f32 - 1.0
-    }
-
-    /// Triangles from 5 mm to 2 m, most of them small, of which some fly through the others.
-    fn soup(count: u32, speed: f32) -> Scene {
-        let mut scene = Scene::new();
-        let thin = ContactMaterial { thickness: 2e-3, ..ContactMaterial::default() };
-        let thin = scene.add_contact_material(thin).unwrap();
-        for index in 0..count {
-            let random = |k: u32| noise(64 * index + k);
-            let size = 5e-3 * 400f32.powf(random(0).powi(2));
-            let middle = [1, 2, 3].map(|k| 0.1 * random(k));
-            let corner = |k: u32| [0, 1, 2].map(|axis| middle[axis as usize] + size * random(4 + 3 * k + axis));
-            let positions = [0, 1, 2].map(corner);
-            let mesh =
-                ClothMesh { positions: &positions, triangles: &[[0, 1, 2]], fabric: Fabric::default(), tethers: None };
-            let particles = scene.add_cloth_mesh(&mesh).unwrap().particles;
-            scene.set_particle_contact(particles.clone(), thin).unwrap();
-            let hurry = if index % 40 == 0 { speed } else { 0.01 * speed };
-            for particle in particles {
-                let velocity = [0, 1, 2].map(|axis| hurry * noise(1000 * particle + axis) + hurry * random(20 + axis));
-                scene.set_velocity(particle, velocity).unwrap();
-            }
-        }
-        scene
-    }
-
-    /// Particles that fly every which way, a thousandth to many times as far in a substep as they are thick.
-    fn swarm(count: u32) -> Scene {
-        let mut scene = Scene::new();
-        let small = ContactMaterial { thickness: 5e-3, ..ContactMaterial::default() };
-        let small = scene.add_contact_material(small).unwrap();
-        for index in 0..count {
-            let random = |k: u32| noise(64 * index + k);
-            let speed = 1000f32.powf(random(0)).min(100.0);
-            let within = |most: f32, k: u32| [0, 1, 2].map(|axis| most * random(k + axis));
-            let (position, velocity) = (within(0.1, 1), within(speed, 4));
-            let i = scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
-            scene.set_particle_contact(i..i + 1, small).unwrap();
-        }
-        scene.pin(0).unwrap();
-        scene
-    }
-
-    /// Nor of particles, however fast they are, and whichever way they fly: here only those count that do meet.
-    #[test]
-    fn all_that_meet_on_their_ways_are_listed_once() {
-        for own in [SelfCollision::default(), SelfCollision::surfaces()] {
-            let own = SelfCollision { pairs_per_particle: 64, ..own };
-            let settings =
-                Settings { dt: 1e-3, substeps: 1, gravity: [0.0; 3], self_collision: Some(own), ..Settings::default() };
-            let mut player = Reference::new(&swarm(1000), settings).unwrap();
-            player.step(1);
-            assert_eq!(player.contacts.lost, 0);
-            let mut listed = player.contacts.pairs.iter().map(|&[a, b, ..]| [a.min(b), a.max(b)]).collect::<Vec<_>>();
-            listed.sort_unstable();
-            assert!(listed.windows(2).all(|two| two[0] != two[1]), "a pair is there twice");
-            let listed: BTreeSet<_> = listed.into_iter().collect();
-            let watched = &player.contacts.watched;
-            let (mut met, mut levels) = (0, BTreeSet::new());
-            for a in 0..1000 {
-                for b in a + 1..1000 {
-                    let [one, other] = [a, b].map(|i| &watched[i as usize]);
-                    let (end, way) = (one.place - other.place, one.displacement - other.displacement);
-                    if length(from_segment([end, end - way], Vec3::ZERO)) < 5e-3 {
-                        met += 1;
-                        levels.extend([one, other].map(|own| player.middle_of_way(own.place, own.displacement).1));
-                        assert!(listed.contains(&[a, b]), "{own:?}: {a} and {b} are not listed");
-                    }
-                }
-            }
-            println!("{:?}: {met} meet, of levels {levels:?}, of {} pairs", own.level, listed.len());
-            assert!(met > 100 && levels.len() > 2, "{met}, {levels:?}");
-        }
-    }
-
-    /// Of what may meet before the next search nothing is left out, and nothing is listed twice, whatever the sizes of elements.
-    #[test]
-    fn all_that_may_meet_is_listed_once() {
-        for speed in [0.0, 0.1, 1.0] {
-            let scene = soup(240, speed);
-            let own = SelfCollision { pairs_per_particle: 256, ..SelfCollision::surfaces() };
-            let settings =
-                Settings { gravity: [0.0; 3], substeps: 4, self_collision: Some(own), ..Settings::default() };
-            let mut player = Reference::new(&scene, settings).unwrap();
-            player.step(2);
-            assert_eq!(player.contacts.lost, 0);
-            let mut listed = player.contacts.pairs.clone();
-            listed.sort_unstable();
-            assert!(listed.windows(2).all(|two| two[0] != two[1]), "{speed} m/s: a pair is there twice");
-            let listed: BTreeSet<_> = listed.into_iter().collect();
-            // As it was at the search.
-            player.contacts.now = player.contacts.watched[0].searched;
-            let elements: Vec<Element> =
-                (0..player.contact_params.insert_end).map(|index| player.element(index)).collect();
-            let (mut missed, mut levels) = (0, BTreeSet::new());
-            for query in &elements[..player.contact_params.query_end as usize] {
-                let everywhere = Element { reach: f32::INFINITY, wide_reach: f32::INFINITY, ..*query };
-                for other in &elements[player.contact_params.insert_first as usize..] {
-                    let is_partner = player.partners(query.index, query.of).contains(&Some(other.of));
-                    if !is_partner || query.level > other.level {
-                        continue;
-                    }
-                    if let Some(pair) = player.pair(&everywhere, other, f32::INFINITY) {
-                        missed += u32::from(!listed.contains(&pair));
-                        levels.insert((query.level, other.of, other.level));
-                    }
-                }
-            }
-            println!("{speed} m/s: {} pairs, of levels {levels:?}", listed.len());
-            assert_eq!(missed, 0, "{speed} m/s: of {}", listed.len());
-            assert!(levels.len() > 12, "{levels:?}");
-        }
-    }
-}
+mod tests;

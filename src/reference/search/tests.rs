@@ -1,0 +1,121 @@
+//! What a search lists, beside what it should.
+
+use super::*;
+use crate::{ClothMesh, ContactMaterial, Fabric, Particle, Scene, SelfCollision, Settings};
+
+/// Whatever lies between −1 and 1.
+fn noise(seed: u32) -> f32 {
+    let mixed = (seed ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b);
+    let mixed = (mixed ^ mixed >> 13).wrapping_mul(0xc2b2_ae35);
+    ((mixed ^ mixed >> 16) >> 8) as f32 / 0x0080_0000 as f32 - 1.0
+}
+
+/// Triangles from 5 mm to 2 m, most of them small, of which some fly through the others.
+fn soup(count: u32, speed: f32) -> Scene {
+    let mut scene = Scene::new();
+    let thin = ContactMaterial { thickness: 2e-3, ..ContactMaterial::default() };
+    let thin = scene.add_contact_material(thin).unwrap();
+    for index in 0..count {
+        let random = |k: u32| noise(64 * index + k);
+        let size = 5e-3 * 400f32.powf(random(0).powi(2));
+        let middle = [1, 2, 3].map(|k| 0.1 * random(k));
+        let corner = |k: u32| [0, 1, 2].map(|axis| middle[axis as usize] + size * random(4 + 3 * k + axis));
+        let positions = [0, 1, 2].map(corner);
+        let mesh =
+            ClothMesh { positions: &positions, triangles: &[[0, 1, 2]], fabric: Fabric::default(), tethers: None };
+        let particles = scene.add_cloth_mesh(&mesh).unwrap().particles;
+        scene.set_particle_contact(particles.clone(), thin).unwrap();
+        let hurry = if index % 40 == 0 { speed } else { 0.01 * speed };
+        for particle in particles {
+            let velocity = [0, 1, 2].map(|axis| hurry * noise(1000 * particle + axis) + hurry * random(20 + axis));
+            scene.set_velocity(particle, velocity).unwrap();
+        }
+    }
+    scene
+}
+
+/// Particles that fly every which way, a thousandth to many times as far in a substep as they are thick.
+fn swarm(count: u32) -> Scene {
+    let mut scene = Scene::new();
+    let small = ContactMaterial { thickness: 5e-3, ..ContactMaterial::default() };
+    let small = scene.add_contact_material(small).unwrap();
+    for index in 0..count {
+        let random = |k: u32| noise(64 * index + k);
+        let speed = 1000f32.powf(random(0)).min(100.0);
+        let within = |most: f32, k: u32| [0, 1, 2].map(|axis| most * random(k + axis));
+        let (position, velocity) = (within(0.1, 1), within(speed, 4));
+        let i = scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
+        scene.set_particle_contact(i..i + 1, small).unwrap();
+    }
+    scene.pin(0).unwrap();
+    scene
+}
+
+/// Nor of particles, however fast they are, and whichever way they fly: here only those count that do meet.
+#[test]
+fn all_that_meet_on_their_ways_are_listed_once() {
+    for own in [SelfCollision::default(), SelfCollision::surfaces()] {
+        let own = SelfCollision { pairs_per_particle: 64, ..own };
+        let settings =
+            Settings { dt: 1e-3, substeps: 1, gravity: [0.0; 3], self_collision: Some(own), ..Settings::default() };
+        let mut player = Reference::new(&swarm(1000), settings).unwrap();
+        player.step(1);
+        assert_eq!(player.contacts.lost, 0);
+        let mut listed = player.contacts.pairs.iter().map(|&[a, b, ..]| [a.min(b), a.max(b)]).collect::<Vec<_>>();
+        listed.sort_unstable();
+        assert!(listed.windows(2).all(|two| two[0] != two[1]), "a pair is there twice");
+        let listed: BTreeSet<_> = listed.into_iter().collect();
+        let watched = &player.contacts.watched;
+        let (mut met, mut levels) = (0, BTreeSet::new());
+        for a in 0..1000 {
+            for b in a + 1..1000 {
+                let [one, other] = [a, b].map(|i| &watched[i as usize]);
+                let (end, way) = (one.place - other.place, one.displacement - other.displacement);
+                if length(from_segment([end, end - way], Vec3::ZERO)) < 5e-3 {
+                    met += 1;
+                    levels.extend([one, other].map(|own| player.middle_of_way(own.place, own.displacement).1));
+                    assert!(listed.contains(&[a, b]), "{own:?}: {a} and {b} are not listed");
+                }
+            }
+        }
+        println!("{:?}: {met} meet, of levels {levels:?}, of {} pairs", own.level, listed.len());
+        assert!(met > 100 && levels.len() > 2, "{met}, {levels:?}");
+    }
+}
+
+/// Of what may meet before the next search nothing is left out, and nothing is listed twice, whatever the sizes of elements.
+#[test]
+fn all_that_may_meet_is_listed_once() {
+    for speed in [0.0, 0.1, 1.0] {
+        let scene = soup(240, speed);
+        let own = SelfCollision { pairs_per_particle: 256, ..SelfCollision::surfaces() };
+        let settings = Settings { gravity: [0.0; 3], substeps: 4, self_collision: Some(own), ..Settings::default() };
+        let mut player = Reference::new(&scene, settings).unwrap();
+        player.step(2);
+        assert_eq!(player.contacts.lost, 0);
+        let mut listed = player.contacts.pairs.clone();
+        listed.sort_unstable();
+        assert!(listed.windows(2).all(|two| two[0] != two[1]), "{speed} m/s: a pair is there twice");
+        let listed: BTreeSet<_> = listed.into_iter().collect();
+        // As it was at the search.
+        player.contacts.now = player.contacts.watched[0].searched;
+        let elements: Vec<Element> = (0..player.contact_params.insert_end).map(|index| player.element(index)).collect();
+        let (mut missed, mut levels) = (0, BTreeSet::new());
+        for query in &elements[..player.contact_params.query_end as usize] {
+            let everywhere = Element { reach: f32::INFINITY, wide_reach: f32::INFINITY, ..*query };
+            for other in &elements[player.contact_params.insert_first as usize..] {
+                let is_partner = player.partners(query.index, query.of).contains(&Some(other.of));
+                if !is_partner || query.level > other.level {
+                    continue;
+                }
+                if let Some(pair) = player.pair(&everywhere, other, f32::INFINITY) {
+                    missed += u32::from(!listed.contains(&pair));
+                    levels.insert((query.level, other.of, other.level));
+                }
+            }
+        }
+        println!("{speed} m/s: {} pairs, of levels {levels:?}", listed.len());
+        assert_eq!(missed, 0, "{speed} m/s: of {}", listed.len());
+        assert!(levels.len() > 12, "{levels:?}");
+    }
+}
