@@ -46,13 +46,6 @@ fn own_count() -> u32 {
     return select(1u, 2u, KIND == EDGES);
 }
 
-fn watched_of(query: Element, particles: vec4u, k: u32) -> Watched {
-    if k < own_count() {
-        return query.watched[k];
-    }
-    return watched[particles[k]];
-}
-
 fn contact_of(query: Element, particles: vec4u, k: u32) -> vec4u {
     if k < own_count() {
         return query.contacts[k];
@@ -87,27 +80,6 @@ fn pair_of(query: Element, other: Other) -> vec4u {
 
 fn place_at_rest(row: vec4u) -> vec3f {
     return bitcast<vec3f>(row.xyz);
-}
-
-// Whether a pair may come nearer than so much before the list is made anew.
-fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
-    var p: Four;
-    var d: Four;
-    var paces: Four;
-    let first = query.watched[0];
-    for (var k = 1u; k < select(4u, 2u, KIND == PARTICLES); k++) {
-        let other = watched_of(query, particles, k);
-        d[k] = opaque(other.displacement - first.displacement, params.zero);
-        p[k] = opaque(from_one_to_another(first, other), params.zero);
-        paces[k] = pace_against(first, other);
-    }
-    if ONLY_PARTICLES && query.is_fast {
-        // Their way against each other is straight. (Where ways may be cut they are not.)
-        let start = opaque(p[1] - d[1], params.zero);
-        return length(opaque(from_segment(array(p[1], start), vec3f(), params.zero), params.zero)) < reach;
-    }
-    let way = opaque1(way_of_pair(d, paces, query.horizon), params.zero);
-    return closest(KIND, p, params.zero).distance < reach + way;
 }
 
 // Whether an element is to be found by this one: each pair once, by the only one that looks, or that into whose grid the other does not look, or the

@@ -32,8 +32,9 @@ override AT_END: bool = false;
 
 // The coarse grid lies behind the fine one, COARSE_WORDS words a cell.
 // Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the sign turned over, so that they are in order; 6: for how many
-// substeps they need not look again; 8 to 13: the bounds of the displacements of what is fast and comes through it; 7: whether these differ by more
-// than the margin from each other, or in the cells around.
+// substeps they need not look again, at most; 8 to 13: the bounds of the displacements of what is fast and comes through it; 7: whether these differ
+// by more than the margin from each other, or in the cells around; 14 to 19: the bounds of the displacements in the eight cells about its lowest
+// corner.
 // Of surfaces, of elements of level 0, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how far what may be in it
 // travels in this one beyond half the margin; 1, 3: the same with the cells around it; 6, 7: how far the centers of edges, of triangles in it are
 // from their particles, at most; 8, 9: the same with the cells around it. Of those of further levels that come into it, 4, 5: a bit for each level
@@ -111,11 +112,11 @@ fn begin_search() {
     atomicStore(&contact_status.found_count, 0u);
 }
 
-// Of 27 coarse cells the k-th around one.
-fn around(here: vec3u, k: u32) -> u32 {
+// The first word of the k-th coarse cell, of so many along each axis, from the one before this one on.
+fn around(here: vec3u, across: u32, k: u32) -> u32 {
     // One less along each axis is `size` − 1 more.
     let size = contact_params.coarse;
-    let c = (here + vec3u(k % 3u, (k / 3u) % 3u, k / 9u) + (size - 1u)) & vec3u(size - 1u);
+    let c = (here + vec3u(k % across, (k / across) % across, k / (across * across)) + (size - 1u)) & vec3u(size - 1u);
     return coarse(coarse_index(c, size));
 }
 
@@ -138,10 +139,10 @@ fn search_sum_blocks(@builtin(global_invocation_id) id: vec3u) {
 }
 
 // The twin of `ContactParams::horizon` in src/collide/table.rs.
-fn horizon(local: f32, twice: f32) -> u32 {
+fn horizon(gap: f32, local: f32, twice: f32) -> u32 {
     var near = 1000.0;
     if local > 0.0 {
-        near = contact_params.margin / local;
+        near = gap / local;
     }
     var far = 1000.0;
     if twice > 0.0 {

@@ -200,7 +200,8 @@ impl Controls {
 
     pub fn make_plan(&mut self) {
         let any = !self.colliders.is_empty();
-        let obstacles = Obstacles { any, bounce: any && self.restitutes(), many_pins: self.pins.len() > FEW_PINS };
+        let pins = self.pins.len();
+        let obstacles = Obstacles { any, bounce: any && self.restitutes(), pins: pins > 0, many_pins: pins > FEW_PINS };
         self.plan = Plan::new(&self.cooked, &self.settings, obstacles);
     }
 

@@ -262,8 +262,17 @@ pub(crate) struct Obstacles {
     pub any: bool,
     /// Some impact has restitution.
     pub bounce: bool,
+    /// There are pins: without them every tether is slack.
+    pub pins: bool,
     /// There are more pins than [`FEW_PINS`].
     pub many_pins: bool,
+}
+
+impl Obstacles {
+    /// Whether anything is tethered to pins.
+    fn tether(self, cooked: &Cooked, settings: &Settings) -> bool {
+        settings.tethers && cooked.most_tethers > 0 && self.pins
+    }
 }
 
 /// Consecutive passes that may be played in any order.
@@ -288,7 +297,7 @@ impl Plan {
         plan.begin.extend(sums_forces.then_some(Pass::ForgetTouches));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
-        let tethers = settings.tethers && cooked.most_tethers > 0;
+        let tethers = obstacles.tether(cooked, settings);
         let alone = !accelerated && !obstacles.any && settings.self_collision.is_none();
         let fits = |whole: &Whole| whole.fits_a_step(settings, cooked.most_tethers);
         if alone && cooked.whole.as_ref().is_some_and(fits) {
@@ -322,7 +331,7 @@ impl Plan {
     /// What is played in each substep, and between two.
     fn push_substeps(&mut self, cooked: &Cooked, settings: &Settings, obstacles: Obstacles, predict: &[Pass]) {
         let apart = settings.keeps_surfaces_apart();
-        let tethers = settings.tethers && cooked.most_tethers > 0;
+        let tethers = obstacles.tether(cooked, settings);
         // First in a substep, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
         // of strain instead of 16 %.
         if predict.len() > 1 || obstacles.bounce || apart && tethers {

@@ -206,6 +206,19 @@ fn tethers_hold_once_a_substep_whatever_the_iterations() {
 }
 
 #[test]
+fn tethers_without_pins_cost_nothing() {
+    let scene = grid(8, 8, Some(Tethers::default()));
+    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    let has_tethers = |plan: &Plan| (plan.contains(&Pass::Tether), plan.contains(&Pass::AdvanceTethered));
+    assert_eq!(has_tethers(reference.plan()), (true, true));
+    reference.release(&[0]).unwrap();
+    assert_eq!(has_tethers(reference.plan()), (false, false));
+    assert_eq!(reference.plan().between, [Pass::Advance]);
+    reference.pin(&[63]).unwrap();
+    assert_eq!(has_tethers(reference.plan()), (true, true));
+}
+
+#[test]
 fn wind_takes_the_sweep_apart() {
     let settings = Settings { wind: Some(Wind::default()), ..Settings::default() };
     let plan = plan(&grid(8, 8, None), settings);

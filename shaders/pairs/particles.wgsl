@@ -59,20 +59,17 @@ fn other_at(place: u32) -> Other {
     return Other(bitcast<vec3f>(row.xyz), vec3u(sorted_particle(row.w)), moves_fast, looks, level_of_row(row.w), vec3f());
 }
 
-// As both go on as they did when they last looked.
-fn from_one_to_another(one: Watched, another: Watched) -> vec3f {
+// Whether a pair may come nearer than so much before one of them looks again. As both go on as they did when they last looked their way against each
+// other is straight; it begins with the substep.
+fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
     let now = contact_status.now;
-    return way_of(another, now, params.zero) - way_of(one, now, params.zero);
-}
-
-// They go on as they move.
-fn pace_against(one: Watched, another: Watched) -> vec3f {
-    return vec3f();
-}
-
-// How much nearer a pair may come: in this substep, and while the list holds.
-fn way_of_pair(d: Four, paces: Four, horizon: u32) -> f32 {
-    return max(f32(horizon), 1.0) * approach(KIND, d);
+    let zero = params.zero;
+    let one = query.watched[0];
+    let another = watched[particles.y];
+    let apart = opaque(way_of(another, now, zero) - way_of(one, now, zero), zero);
+    let d = opaque(another.displacement - one.displacement, zero);
+    let end = opaque(apart + opaque(d * f32(query.horizon), zero), zero);
+    return length(opaque(from_segment(array(end, opaque(apart - d, zero)), vec3f(), zero), zero)) < reach;
 }
 
 // The place in the list of what has been found as the n-th: what is vacant is filled first.

@@ -137,19 +137,28 @@ fn other_at(place: u32) -> Other {
     return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.xy), fast, true, level, vec3f());
 }
 
-// At the end of the substep.
-fn from_one_to_another(one: Watched, another: Watched) -> vec3f {
-    return another.place - one.place;
+fn watched_of(query: Element, particles: vec4u, k: u32) -> Watched {
+    if k < own_count() {
+        return query.watched[k];
+    }
+    return watched[particles[k]];
 }
 
-fn pace_against(one: Watched, another: Watched) -> vec3f {
+// Whether a pair may come nearer than so much before the list is made anew: in this substep, as it moves, and then at its pace.
+fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
+    var p: Four;
+    var d: Four;
+    var paces: Four;
+    let first = query.watched[0];
     let quantum = contact_params.quantum;
-    return opaque(pace_of(another, quantum) - pace_of(one, quantum), params.zero);
-}
-
-// How much nearer a pair may come: in this substep, as it moves, and until the list is made anew, at its pace.
-fn way_of_pair(d: Four, paces: Four, horizon: u32) -> f32 {
-    return approach(KIND, d) + opaque1(f32(horizon) * approach(KIND, paces), params.zero);
+    for (var k = 1u; k < select(4u, 2u, KIND == PARTICLES); k++) {
+        let other = watched_of(query, particles, k);
+        d[k] = opaque(other.displacement - first.displacement, params.zero);
+        p[k] = opaque(other.place - first.place, params.zero);
+        paces[k] = opaque(pace_of(other, quantum) - pace_of(first, quantum), params.zero);
+    }
+    let way = approach(KIND, d) + opaque1(f32(query.horizon) * approach(KIND, paces), params.zero);
+    return closest(KIND, p, params.zero).distance < reach + opaque1(way, params.zero);
 }
 
 // The place in the list of what has been found as the n-th.

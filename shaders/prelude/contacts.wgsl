@@ -347,7 +347,7 @@ fn inverse_coarse(reach: f32, level_sizes: vec3f, edge: u32, triangle: u32, zero
 }
 
 // Words of a cell of the coarse grid; the twin is in src/collide/table.rs.
-const COARSE_WORDS = 14u;
+const COARSE_WORDS = 20u;
 
 // The cell of the coarse grid that a place is in, of so many along each axis, a power of two: it repeats itself beyond.
 fn coarse_at(place: vec3f, scale: f32, size: u32) -> vec3u {

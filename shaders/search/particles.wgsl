@@ -7,8 +7,10 @@
 //   if it is to look, lists what is near those that are, and widens the bounds of the displacements in its cell of the coarse grid; where it is fast,
 //   in those, too, through which it comes.
 // search_horizon: one thread a row of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
-//   near moves; and through which cells something comes that moves differently from what else comes there.
-// search_count: one thread a particle that is near. Counts it in its cell, and takes note of its horizon and level.
+//   in those around moves; the bounds of what is about each corner; and through which cells something comes that moves differently from what else
+//   comes there.
+// search_count: one thread a particle that is near. Counts it in its cell, and takes note of its horizon, by how differently from itself what is
+//   about the nearest corner moves, and level.
 // search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and
 //   empties its cells of the coarse grid for the next search.
 //
@@ -24,12 +26,13 @@ fn searches_all() -> bool {
     return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
 }
 
-// Words of a cell of the coarse grid: the bounds of the displacements in it, for how many substeps those hold that look there, whether those that
-// come through it differ, and their bounds.
+// Words of a cell of the coarse grid: the bounds of the displacements in it, for how many substeps those hold at most that look there, whether those
+// that come through it differ, and their bounds; the bounds of the displacements in the eight cells about its lowest corner.
 const WITHIN = 0u;
 const HORIZON = 6u;
 const DIFFERS = 7u;
 const THROUGH = 8u;
+const ABOUT = 14u;
 
 // Empties bounds that begin with this word. Read first: others may have done so.
 fn empty_bounds(first: u32) {
@@ -50,36 +53,67 @@ fn quanta_in(bounds: u32) -> f32 {
     return select(1.0, COARSER, bounds == THROUGH);
 }
 
-// Widens the bounds of a cell, which begins with this word. Read first: most widen nothing.
-fn widen_bounds(cell: u32, bounds: u32, displacement: vec3f) {
+// A displacement against the drift, as bounds have it.
+fn quanta_of(displacement: vec3f, bounds: u32) -> vec3u {
     let d = opaque(displacement - contact_status.drift, params.zero);
     let scale = contact_params.inverse_quantum / quanta_in(bounds);
     let quanta = vec3i(round(clamp(d * scale, vec3f(-1e9), vec3f(1e9))));
+    return bitcast<vec3u>(quanta) ^ vec3u(SIGN);
+}
+
+// Widens the bounds of a cell, which begins with this word. Read first: most widen nothing.
+fn widen_bounds(cell: u32, bounds: u32, displacement: vec3f) {
+    let quanta = quanta_of(displacement, bounds);
     let first = cell + bounds;
     for (var k = 0u; k < 3u; k++) {
-        let value = bitcast<u32>(quanta[k]) ^ SIGN;
         let word = first + k;
-        if value < atomicLoad(&cells[word]) {
-            atomicMin(&cells[word], value);
+        if quanta[k] < atomicLoad(&cells[word]) {
+            atomicMin(&cells[word], quanta[k]);
         }
-        if value > atomicLoad(&cells[word + 3u]) {
-            atomicMax(&cells[word + 3u], value);
+        if quanta[k] > atomicLoad(&cells[word + 3u]) {
+            atomicMax(&cells[word + 3u], quanta[k]);
         }
     }
 }
 
+// The least and the largest displacements, as bounds have them.
+struct Bounds {
+    low: vec3u,
+    high: vec3u,
+}
+
+fn bounds_at(first: u32) -> Bounds {
+    var bounds: Bounds;
+    for (var axis = 0u; axis < 3u; axis++) {
+        bounds.low[axis] = atomicLoad(&cells[first + axis]);
+        bounds.high[axis] = atomicLoad(&cells[first + 3u + axis]);
+    }
+    return bounds;
+}
+
+// The bounds of several cells together: from the one before this one along each axis on, so many.
+fn bounds_from(here: vec3u, across: u32, bounds: u32) -> Bounds {
+    var all = Bounds(vec3u(NOTHING), vec3u());
+    for (var k = 0u; k < across * across * across; k++) {
+        let own = bounds_at(around(here, across, k) + bounds);
+        all = Bounds(min(all.low, own.low), max(all.high, own.high));
+    }
+    return all;
+}
+
 // How differently the particles in and around a coarse cell, or through these, move, at most [m].
 fn extent_around(here: vec3u, bounds: u32) -> f32 {
-    var low = vec3u(NOTHING);
-    var high = vec3u();
-    for (var k = 0u; k < 27u; k++) {
-        let first = around(here, k) + bounds;
-        for (var axis = 0u; axis < 3u; axis++) {
-            low[axis] = min(low[axis], atomicLoad(&cells[first + axis]));
-            high[axis] = max(high[axis], atomicLoad(&cells[first + 3u + axis]));
-        }
-    }
-    return length(vec3f(high - low) * (contact_params.quantum * quanta_in(bounds)));
+    let all = bounds_from(here, 3u, bounds);
+    return length(vec3f(all.high - all.low) * (contact_params.quantum * quanta_in(bounds)));
+}
+
+// How differently from a particle others move that are in the eight coarse cells about the corner nearest to it, of which it is one, at most [m]. What
+// is farther away is so by half the edge of a cell, which is one and a half reaches.
+fn extent_about(place: vec3f, displacement: vec3f) -> f32 {
+    let corner = opaque(place + opaque1(1.5 * contact_params.reach, params.zero), params.zero);
+    let all = bounds_at(coarse(coarse_index(coarse_cell(corner), contact_params.coarse)) + ABOUT);
+    let own = quanta_of(displacement, WITHIN);
+    return length(vec3f(max(all.high - own, own - all.low)) * contact_params.quantum);
 }
 
 // Takes the marks off the coarse grid.
@@ -96,7 +130,7 @@ fn coarse_cell(place: vec3f) -> vec3u {
 // A row of marks, turned by one either way: the grid repeats itself.
 fn turned(row: u32) -> u32 {
     let last = contact_params.coarse - 1u;
-    return (row << 1u) | (row >> last) | (row >> 1u) | (row << last);
+    return ((row << 1u) | (row >> last) | (row >> 1u) | (row << last)) & (NOTHING >> (31u - last));
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -255,7 +289,20 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         let here = vec3u(firstTrailingBit(row), i % size, i / size);
         let cell = coarse(coarse_index(here, size));
         if atomicLoad(&cells[cell]) != NOTHING {
-            atomicStore(&cells[cell + HORIZON], horizon(extent_around(here, WITHIN), 2.0 * fastest()));
+            let further = 0.99 * opaque1(0.5 * contact_params.reach + contact_params.margin, params.zero);
+            atomicStore(&cells[cell + HORIZON], horizon(further, extent_around(here, WITHIN), 2.0 * fastest()));
+        }
+        row &= row - 1u;
+    }
+    // The corners of all cells in which any look.
+    row = select(atomicLoad(&cells[contact_params.nearby_first + i]), NOTHING >> (32u - size), searches_all());
+    while row != 0u {
+        let here = vec3u(firstTrailingBit(row), i % size, i / size);
+        let first = coarse(coarse_index(here, size)) + ABOUT;
+        let all = bounds_from(here, 2u, WITHIN);
+        for (var axis = 0u; axis < 3u; axis++) {
+            atomicStore(&cells[first + axis], all.low[axis]);
+            atomicStore(&cells[first + 3u + axis], all.high[axis]);
         }
         row &= row - 1u;
     }
@@ -283,14 +330,15 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
     let particle = row & ~LOOKS;
     let own = watched[particle];
     let place = way_of(own, contact_status.now, params.zero);
-    let horizon = atomicLoad(&cells[coarse(coarse_index(coarse_cell(place), contact_params.coarse)) + HORIZON]);
+    let further = atomicLoad(&cells[coarse(coarse_index(coarse_cell(place), contact_params.coarse)) + HORIZON]);
+    let substeps = min(horizon(contact_params.margin, extent_about(place, own.displacement), 0.0), further);
     // What nothing crosses stands where it is to be: what is near it there goes along with it.
     var level = 0u;
-    if looks_along_way(own, horizon) && is_crossed(own) {
+    if looks_along_way(own, substeps) && is_crossed(own) {
         level = level_of_way(own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
     }
     if row != particle {
-        watched[particle].horizon = horizon | (level << LEVEL_SHIFT);
+        watched[particle].horizon = substeps | (level << LEVEL_SHIFT);
     }
     atomicAdd(&cells[cell_of(stand(own, place, level), level)], 1u);
     announce_level(level, 0u);

@@ -90,7 +90,7 @@ fn end_bounds(lane: u32) {
     let slow = bitcast<f32>((first_class() + highest + 1u) << 21u);
     contact_status.slow = slow;
     // A third of what the coarse grid would allow, so that the fast do not look too far.
-    contact_status.horizon = horizon(2.0 * slow, 6.0 * fastest());
+    contact_status.horizon = horizon(contact_params.margin, 2.0 * slow, 6.0 * fastest());
     contact_status.searched = contact_status.now;
 }
 
@@ -313,7 +313,7 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
     var levels = vec2u();
     var wide_excess = 0u;
     for (var k = 0u; k < 27u; k++) {
-        let cell = around(here, k);
+        let cell = around(here, 3u, k);
         fast = max(fast, vec2u(atomicLoad(&cells[cell]), atomicLoad(&cells[cell + 2u])));
         large = max(large, vec2u(atomicLoad(&cells[cell + 6u]), atomicLoad(&cells[cell + 7u])));
         levels |= vec2u(atomicLoad(&cells[cell + 4u]), atomicLoad(&cells[cell + 5u]));

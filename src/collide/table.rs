@@ -13,7 +13,7 @@ use glam::Vec3;
 pub(crate) const TYPES: usize = 3;
 
 /// Words of a cell of the coarse grid; `shaders/search.wgsl` says which.
-pub(crate) const COARSE_WORDS: u32 = 14;
+pub(crate) const COARSE_WORDS: u32 = 20;
 
 /// Where in a cell of that of particles the bounds of the displacements in it stand, and of those that come through it.
 const WITHIN: usize = 0;
@@ -440,9 +440,9 @@ impl ContactParams {
 
     /// For how many substeps a list holds in which relative displacements are at most `local` among what is near or slow, and at most
     /// `twice` on the whole (for surfaces more, see shaders/search/surfaces.wgsl): until what it leaves out can have come nearer by the
-    /// margin, or, where a coarse cell lies in between, by the two thirds of its edge that are more than the reach.
-    pub fn horizon(&self, local: f32, twice: f32, inverse_coarse: f32) -> u32 {
-        let near = if local > 0.0 { self.margin / local } else { MOST_SUBSTEPS };
+    /// gap, or, where a coarse cell lies in between, by the two thirds of its edge that are more than the reach.
+    pub fn horizon(&self, gap: f32, local: f32, twice: f32, inverse_coarse: f32) -> u32 {
+        let near = if local > 0.0 { gap / local } else { MOST_SUBSTEPS };
         let far = if twice > 0.0 { 0.666 / (inverse_coarse * twice) } else { MOST_SUBSTEPS };
         near.min(far).min(MOST_SUBSTEPS) as u32
     }

@@ -229,7 +229,8 @@ impl Reference {
         self.contacts.slow = self.contact_params.slow(counts);
         let (slow, fastest) = (self.contacts.slow, self.contacts.fastest);
         // A third of what the coarse grid would allow, so that the fast do not look too far.
-        self.contacts.horizon = self.contact_params.horizon(2.0 * slow, 6.0 * fastest, self.coarse_scale());
+        self.contacts.horizon =
+            self.contact_params.horizon(self.contact_params.margin, 2.0 * slow, 6.0 * fastest, self.coarse_scale());
         self.contacts.speeds = self.speeds();
         self.contacts.pairs.clear();
         (0..self.contact_params.insert_end).map(|index| self.element(index)).collect()
@@ -281,7 +282,8 @@ impl Reference {
         let through = self.spread(COARSER, far.flat_map(|&(end, d)| self.steps(end, d).map(move |place| (place, d))));
         let differs = |cell: &[i32; 3]| self.extent(&through, *cell) > params.margin;
         let crossed: BTreeSet<[i32; 3]> = through.cells.keys().copied().filter(differs).collect();
-        let mut horizons = HashMap::new();
+        let gap = 0.99 * (0.5 * params.reach + params.margin);
+        let (mut further, mut about) = (HashMap::new(), HashMap::new());
         let mut elements = Vec::new();
         for ((index, &i), &(center, d)) in (0..).zip(&particles).zip(&moving) {
             let cell = coarse_at(center, scale, params.coarse);
@@ -289,9 +291,14 @@ impl Reference {
             if !looks && !around(cell, params.coarse).any(|cell| self.contacts.worn.contains(&cell)) {
                 continue;
             }
-            let horizon = *horizons
+            let further = *further
                 .entry(cell)
-                .or_insert_with(|| params.horizon(self.extent(&spread, cell), 2.0 * fastest, scale));
+                .or_insert_with(|| params.horizon(gap, self.extent(&spread, cell), 2.0 * fastest, scale));
+            // Half the edge of a cell on.
+            let corner = coarse_at(center + 1.5 * params.reach, scale, params.coarse);
+            let about = *about.entry(corner).or_insert_with(|| spread.about(corner, params.coarse));
+            let extent = spread.extent_against(about, d - self.contacts.drift);
+            let horizon = params.horizon(params.margin, extent, 0.0, scale).min(further);
             if looks {
                 self.contacts.watched[i].horizon = horizon;
             }
@@ -531,17 +538,13 @@ impl Reference {
         let now = self.contacts.now;
         let p = apart(&|watched| watched.here(now));
         let d = apart(&|watched| watched.displacement);
-        if params.level == 1 && query.is_fast {
-            // Their way against each other is straight. (Where ways may be cut they are not.)
-            let nearest = from_segment([p[1], p[1] - d[1]], Vec3::ZERO);
+        let horizon = query.horizon as f32;
+        if params.level == 1 {
+            // Their way against each other is straight, from the start of the substep on. (Where ways may be cut they are not.)
+            let nearest = from_segment([p[1] + d[1] * horizon, p[1] - d[1]], Vec3::ZERO);
             return (length(nearest) < reach).then(|| pack(kind, particles));
         }
-        let horizon = query.horizon as f32;
-        let way = if params.level == 1 {
-            horizon.max(1.0) * approach(kind, d)
-        } else {
-            approach(kind, d) + horizon * approach(kind, apart(&|watched| watched.pace))
-        };
+        let way = approach(kind, d) + horizon * approach(kind, apart(&|watched| watched.pace));
         if closest(kind, p).distance >= reach + way {
             return None;
         }

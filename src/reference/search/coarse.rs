@@ -17,6 +17,41 @@ type Bounds = [[i32; 3]; 2];
 pub(super) struct Spread {
     pub cells: HashMap<[i32; 3], Bounds>,
     quantum: f32,
+    inverse_quantum: f32,
+}
+
+impl Spread {
+    /// A displacement against the drift in quanta.
+    fn quanta(&self, d: Vec3) -> [i32; 3] {
+        (d * self.inverse_quantum).to_array().map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32)
+    }
+
+    /// The bounds of several cells together.
+    fn bounds(&self, cells: impl Iterator<Item = [i32; 3]>) -> Bounds {
+        let mut bounds = [[i32::MAX; 3], [i32::MIN; 3]];
+        cells.filter_map(|cell| self.cells.get(&cell)).for_each(|own| widen(&mut bounds, own));
+        bounds
+    }
+
+    /// Those of the eight cells about the lowest corner of one, of so many along each axis.
+    pub fn about(&self, cell: [i32; 3], size: u32) -> Bounds {
+        self.bounds((0..8).map(|k| turned(cell, [k % 2 - 1, (k / 2) % 2 - 1, k / 4 - 1], size)))
+    }
+
+    /// How differently from one displacement against the drift, which is within some bounds, others within them may be, at most \[m\].
+    pub fn extent_against(&self, [low, high]: Bounds, d: Vec3) -> f32 {
+        let own = self.quanta(d);
+        self.length_of(|k| (high[k].wrapping_sub(own[k]) as u32).max(own[k].wrapping_sub(low[k]) as u32))
+    }
+
+    fn length_of(&self, quanta: impl Fn(usize) -> u32) -> f32 {
+        length(Vec3::from(std::array::from_fn(|axis| quanta(axis) as f32)) * self.quantum)
+    }
+}
+
+/// Bounds with others.
+fn widen([low, high]: &mut Bounds, other: &Bounds) {
+    (0..3).for_each(|k| (low[k], high[k]) = (low[k].min(other[0][k]), high[k].max(other[1][k])));
 }
 
 impl Reference {
@@ -91,28 +126,20 @@ impl Reference {
     pub(super) fn spread(&self, coarser: f32, moving: impl Iterator<Item = (Vec3, Vec3)>) -> Spread {
         let params = &self.contact_params;
         let scale = self.coarse_scale();
-        let mut cells: HashMap<[i32; 3], Bounds> = HashMap::new();
+        let (quantum, inverse_quantum) = (params.quantum * coarser, params.inverse_quantum / coarser);
+        let mut spread = Spread { cells: HashMap::new(), quantum, inverse_quantum };
         for (place, d) in moving {
-            let quanta = ((d - self.contacts.drift) * (params.inverse_quantum / coarser)).to_array();
-            let quanta = quanta.map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32);
+            let quanta = spread.quanta(d - self.contacts.drift);
             let cell = coarse_at(place, scale, params.coarse);
-            let [low, high] = cells.entry(cell).or_insert([[i32::MAX; 3], [i32::MIN; 3]]);
-            (0..3).for_each(|k| (low[k], high[k]) = (low[k].min(quanta[k]), high[k].max(quanta[k])));
+            widen(spread.cells.entry(cell).or_insert([quanta; 2]), &[quanta; 2]);
         }
-        Spread { cells, quantum: params.quantum * coarser }
+        spread
     }
 
     /// How differently the particles of neighbouring cells move, at most \[m\].
     pub(super) fn extent(&self, spread: &Spread, cell: [i32; 3]) -> f32 {
-        let [mut low, mut high] = [[i32::MAX; 3], [i32::MIN; 3]];
-        for other in around(cell, self.contact_params.coarse).filter_map(|cell| spread.cells.get(&cell)) {
-            for axis in 0..3 {
-                low[axis] = low[axis].min(other[0][axis]);
-                high[axis] = high[axis].max(other[1][axis]);
-            }
-        }
-        let extent: [f32; 3] = std::array::from_fn(|axis| (high[axis].wrapping_sub(low[axis]) as u32) as f32);
-        length(Vec3::from(extent) * spread.quantum)
+        let [low, high] = spread.bounds(around(cell, self.contact_params.coarse));
+        spread.length_of(|k| high[k].wrapping_sub(low[k]) as u32)
     }
 
     /// The way of a particle that is fast, in steps of twice the reach at most.
@@ -131,8 +158,10 @@ pub(super) fn coarse_at(place: Vec3, scale: f32, size: u32) -> [i32; 3] {
 
 /// A cell of the coarse grid and those around it.
 pub(super) fn around(cell: [i32; 3], size: u32) -> impl Iterator<Item = [i32; 3]> {
-    (0..27).map(move |k| {
-        let offset = [k % 3 - 1, (k / 3) % 3 - 1, k / 9 - 1];
-        std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(size as i32))
-    })
+    (0..27).map(move |k| turned(cell, [k % 3 - 1, (k / 3) % 3 - 1, k / 9 - 1], size))
+}
+
+/// The cell at an offset from one: the grid repeats itself.
+fn turned(cell: [i32; 3], offset: [i32; 3], size: u32) -> [i32; 3] {
+    std::array::from_fn(|axis| (cell[axis] + offset[axis]).rem_euclid(size as i32))
 }
