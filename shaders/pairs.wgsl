@@ -1,4 +1,4 @@
-// Lists the pairs of elements that may touch before the next search: nearer than thickness + margin, or one of them so fast that
+// Lists the pairs of elements that may touch before the next search: come nearer than thickness + margin, as they move, or one of them so fast that
 // only the time of impact can tell. The twin is `search` in src/reference/search.rs. Where elements are, and how they move, stands in
 // pairs/surfaces.wgsl, and where nothing but particles touches, in pairs/particles.wgsl.
 // Three passes, by the kind of pair. One thread an element that looks for others, in the cells around it, or around its way where it is

@@ -9,9 +9,9 @@
 //! end       Velocity  (BodyDamping)  Finish  (Follow)  Normals
 //! ```
 //!
-//! With tethers, `AdvanceTethered` stands in the place of `Advance` and of `Tether`, which then ends `begin`; `AdvanceFree` `AdvancePinned` where
-//! there are many pins. That takes pins that stay where they are set, so not where surfaces touch, as `Truncate` may cut short the ways of
-//! pins too.
+//! With tethers, and pins that they lead to, `AdvanceTethered` stands in the place of `Advance` and of `Tether`, which then ends `begin`;
+//! `AdvanceFree` `AdvancePinned` where there are many pins. That takes pins that stay where they are set, so not where surfaces touch, as
+//! `Truncate` may cut short the ways of pins too.
 //!
 //! Where every body fits a workgroup ([`crate::Execution::Whole`]), and nothing but constraints and tethers acts, `Whole` ends `begin` and plays
 //! all substeps; `substep` and `between` are empty. What it plays in place of `Advance` is `AdvanceFree` `AdvancePinned`, which without

@@ -234,7 +234,7 @@ fn pins_targets_and_releases_agree() {
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(8, 8);
     let mut pair = Pair::new(&gpu, &scene, Settings::default());
-    for frame in 0..12u16 {
+    for frame in 0..15u16 {
         let place = [-1.0 + 0.02 * f32::from(frame), 0.01 * f32::from(frame), -1.0];
         if frame < 8 {
             pair.solver.set_target(0, place).unwrap();
@@ -247,6 +247,15 @@ fn pins_targets_and_releases_agree() {
         if frame == 8 {
             pair.solver.release(&[0, 7]).unwrap();
             pair.reference.release(&[0, 7]).unwrap();
+        }
+        // Without any pins no tether is played; with the next they are again.
+        if frame == 10 {
+            pair.solver.release(&[60]).unwrap();
+            pair.reference.release(&[60]).unwrap();
+        }
+        if frame == 12 {
+            pair.solver.pin(&[7]).unwrap();
+            pair.reference.pin(&[7]).unwrap();
         }
         step(&gpu, &mut pair.solver, 1);
         pair.reference.step(1);

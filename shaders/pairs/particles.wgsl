@@ -27,7 +27,7 @@ fn element(particle: u32) -> Element {
     let start = opaque(own.place - opaque(own.displacement - drift, params.zero), params.zero);
     let segment = array(own.place, select(own.place, start, moves_fast));
     let middle = middle_of_way(own.place, own.displacement, drift, params.zero);
-    // Where only some look, those near which things move by more than the margin in the substep look twice as far instead of along their ways: see
+    // Where only some look, those near which things move so differently that nothing holds look twice as far instead of along their ways: see
     // watch.wgsl.
     let reach = contact_params.reach * select(1.0, 2.0, horizon == 0u && !everyone_looks);
     let contact = contact_particles[particle];

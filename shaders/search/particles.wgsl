@@ -107,8 +107,8 @@ fn extent_around(here: vec3u, bounds: u32) -> f32 {
     return length(vec3f(all.high - all.low) * (contact_params.quantum * quanta_in(bounds)));
 }
 
-// How differently from a particle others move that are in the eight coarse cells about the corner nearest to it, of which it is one, at most [m]. What
-// is farther away is so by half the edge of a cell, which is one and a half reaches.
+// How differently from a particle others move that are in the eight coarse cells about the corner nearest to it, at most [m]. What is in none of these is
+// half the edge of a cell away, which is one and a half reaches.
 fn extent_about(place: vec3f, displacement: vec3f) -> f32 {
     let corner = opaque(place + opaque1(1.5 * contact_params.reach, params.zero), params.zero);
     let all = bounds_at(coarse(coarse_index(coarse_cell(corner), contact_params.coarse)) + ABOUT);
@@ -294,7 +294,7 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         }
         row &= row - 1u;
     }
-    // The corners of all cells in which any look.
+    // The corners of all cells in which any look: some are of the next ones.
     row = select(atomicLoad(&cells[contact_params.nearby_first + i]), NOTHING >> (32u - size), searches_all());
     while row != 0u {
         let here = vec3u(firstTrailingBit(row), i % size, i / size);
