@@ -7,7 +7,7 @@ use crate::collide::{Collider, ColliderId, Colliders, ContactMaterial, ContactMa
 use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
 use crate::kinds::{Kind, kind_index};
-use crate::plan::{FEW_PINS, Obstacles, Plan};
+use crate::plan::{Obstacles, Plan};
 use crate::scene::{Material, MaterialId, Scene, TetherRow, follows};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
 use crate::whole::MOST_SHARED;
@@ -200,8 +200,7 @@ impl Controls {
 
     pub fn make_plan(&mut self) {
         let any = !self.colliders.is_empty();
-        let pins = self.pins.len();
-        let obstacles = Obstacles { any, bounce: any && self.restitutes(), pins: pins > 0, many_pins: pins > FEW_PINS };
+        let obstacles = Obstacles { any, bounce: any && self.restitutes(), pins: self.pins.len() };
         self.plan = Plan::new(&self.cooked, &self.settings, obstacles);
     }
 

@@ -262,16 +262,14 @@ pub(crate) struct Obstacles {
     pub any: bool,
     /// Some impact has restitution.
     pub bounce: bool,
-    /// There are pins: without them every tether is slack.
-    pub pins: bool,
-    /// There are more pins than [`FEW_PINS`].
-    pub many_pins: bool,
+    /// How many pins there are: without any every tether is slack.
+    pub pins: usize,
 }
 
 impl Obstacles {
     /// Whether anything is tethered to pins.
     fn tether(self, cooked: &Cooked, settings: &Settings) -> bool {
-        settings.tethers && cooked.most_tethers > 0 && self.pins
+        settings.tethers && cooked.most_tethers > 0 && self.pins > 0
     }
 }
 
@@ -341,8 +339,11 @@ impl Plan {
             self.substep.extend(tethers.then_some(Pass::Tether));
         } else if tethers {
             self.begin.push(Pass::Tether);
-            let ways: &[Pass] =
-                if obstacles.many_pins { &[Pass::AdvanceFree, Pass::AdvancePinned] } else { &[Pass::AdvanceTethered] };
+            let ways: &[Pass] = if obstacles.pins > FEW_PINS {
+                &[Pass::AdvanceFree, Pass::AdvancePinned]
+            } else {
+                &[Pass::AdvanceTethered]
+            };
             self.between.extend(ways);
         } else {
             self.between.push(Pass::Advance);

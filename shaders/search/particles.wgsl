@@ -289,6 +289,7 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
         let here = vec3u(firstTrailingBit(row), i % size, i / size);
         let cell = coarse(coarse_index(here, size));
         if atomicLoad(&cells[cell]) != NOTHING {
+            // What is not about the nearest corner is one and a half reaches away, but for the rounding of cells.
             let further = 0.99 * opaque1(0.5 * contact_params.reach + contact_params.margin, params.zero);
             atomicStore(&cells[cell + HORIZON], horizon(further, extent_around(here, WITHIN), 2.0 * fastest()));
         }

@@ -282,6 +282,7 @@ impl Reference {
         let through = self.spread(COARSER, far.flat_map(|&(end, d)| self.steps(end, d).map(move |place| (place, d))));
         let differs = |cell: &[i32; 3]| self.extent(&through, *cell) > params.margin;
         let crossed: BTreeSet<[i32; 3]> = through.cells.keys().copied().filter(differs).collect();
+        // What is not about the nearest corner is one and a half reaches away, but for the rounding of cells.
         let gap = 0.99 * (0.5 * params.reach + params.margin);
         let (mut further, mut about) = (HashMap::new(), HashMap::new());
         let mut elements = Vec::new();
