@@ -14,4 +14,5 @@ fn arrive(@builtin(global_invocation_id) id: vec3u) {
     colliders[i].position = colliders[i].target_position;
     colliders[i].rotation = colliders[i].target_rotation;
     colliders[i].flags &= ~MOVING;
+    colliders[i].substep = 0u;
 }

@@ -12,20 +12,21 @@ fn bounce(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    let bounce = vector(touches[i].bounce);
-    let recovery = vector(touches[i].recovery);
+    let bounce = touches[i].bounce.xyz;
+    let led_out = touches[i].recovery;
+    let recovery = led_out.xyz;
     let was_led_out = any(recovery != vec3f());
     if !was_led_out && all(bounce == vec3f()) {
         return;
     }
     var d = displacements[i].xyz;
     if was_led_out {
-        let way = touches[i].way;
+        let way = led_out.w;
         // A way that was none has not been cut.
         let left = select(1.0, length(d) / way, way > 0.0);
         d = opaque(d - opaque(recovery * left, params.zero), params.zero);
     }
     displacements[i] = vec4f(d + bounce, 0.0);
-    touches[i].bounce = words_of(vec3f());
-    touches[i].recovery = words_of(vec3f());
+    touches[i].bounce = vec4f();
+    touches[i].recovery = vec4f();
 }

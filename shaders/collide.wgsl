@@ -3,26 +3,34 @@
 // src/reference/colliders.rs; shaders/collide/ has the shapes, and what lays out the colliders (few.wgsl or many.wgsl).
 // What overlaps at the start of a substep is taken out at no more than the recovery speed, which is put into the place and not into the velocity.
 // Where surfaces are kept apart it is a part of the way, so that it is cut before what it would pass through, until bounce.wgsl takes it off.
+// Where nothing comes between, it is the end of the substep, too, and the start of the next: velocity_predict of velocity.wgsl (the pass
+// CollideAdvance), so that a particle is loaded and stored once.
 // One thread a particle, for all colliders one after another. Reads colliders. Writes position, or the recovery, displacement and touch of its
-// own particle.
+// own particle; where it ends the substep, the residual.
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(4) var<storage, read> residuals: array<vec4u>;
+@group(0) @binding(4) var<storage, read_write> residuals: array<vec4u>;
 @group(0) @binding(6) var<storage, read> collider_data: array<f32>;
 @group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(8) var<storage, read_write> touches: array<Touch>;
 @group(0) @binding(9) var<storage, read_write> status: Status;
 
+// Of the uniform buffer: see the prelude.
+var<private> params: Params;
+
 // Turns of the search for the time of impact.
 const TURNS = 24u;
+const NONE = 0xffffffffu;
 // What a scene does not need is not compiled: whether any impact has restitution, and whether impulses on colliders are noted.
 override RESTITUTES: bool = true;
 override NOTES_IMPULSES: bool = true;
 // Whether surfaces are kept apart; then there are two of this pass in a substep, and each recovers one half.
 override RECOVERS_ON_WAY: bool = false;
+// Whether it ends the substep.
+override ADVANCES: bool = false;
 
 struct Meet {
     is_met: bool,
@@ -79,13 +87,14 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
 fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
     let moment = cross_product(arm, impulse, params.zero);
     // Most touch one collider: software drivers run through both turns of a loop that they can unroll, so its end is no constant.
-    for (var slot = 0u; slot < 2u + params.zero; slot++) {
-        let before = touches[i].pushes[slot];
-        let taken = before.collider != 0u;
-        if !taken || before.collider == index + 1u {
-            let impulses = select(vec3f(), vector(before.impulse), taken) + impulse;
-            let moments = select(vec3f(), vector(before.moment), taken) + moment;
-            touches[i].pushes[slot] = Push(index + 1u, words_of(impulses), words_of(moments));
+    for (var slot = 0u; slot < by_thread(2u, i); slot++) {
+        let before = touches[i].pushes[slot].impulse;
+        let taken = before.w != 0u;
+        if !taken || before.w == index + 1u {
+            let impulses = select(vec3f(), bitcast<vec3f>(before.xyz), taken) + impulse;
+            let moments = select(vec3f(), touches[i].pushes[slot].moment.xyz, taken) + moment;
+            touches[i].pushes[slot].impulse = vec4u(bitcast<vec3u>(impulses), index + 1u);
+            touches[i].pushes[slot].moment = vec4f(moments, 0.0);
             return;
         }
     }
@@ -104,66 +113,58 @@ struct Moving {
 // Before all of a collider is loaded: whatever the shape, it is not nearer than its bound. A half-space that rests is not nearer than its
 // plane, but for rounding, which half of the thickness and a share of the distance are more than.
 fn is_near(index: u32, particle: Moving) -> bool {
-    let here = colliders[index].position;
-    let apart = particle.x - here;
+    let apart = particle.x - offset_of(colliders[index].frame);
     let far = length(apart);
-    let keep = colliders[index].margin + contact_params.thickness;
     let reach = length(particle.d);
-    let is_moving = (colliders[index].flags & MOVING) != 0u;
-    let way = select(0.0, length(colliders[index].target_position - here), is_moving);
-    let up = rotate(colliders[index].rotation, vec3f(0.0, 1.0, 0.0), params.zero);
-    let is_above = dot(apart, up) > keep + 1.001 * reach + 4e-6 * far;
-    return far <= ((colliders[index].bound + keep) + reach) + way
-        && !(is_above && colliders[index].shape == HALF_SPACE && !is_moving);
+    let height = dot(apart, colliders[index].frame.rows[1].xyz);
+    return far <= colliders[index].near + reach && height <= colliders[index].above + 1.001 * reach + 4e-6 * far;
 }
 
-fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> Moving {
+// `rest` is what x leaves of the position.
+fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle: Moving) -> Moving {
     let x = particle.x;
     let d = particle.d;
     var c = collider_at(index);
     // As `by_thread` in the prelude: here all bits count.
     c.flags |= i & 0x80000000u;
     c.shape |= i & 0x80000000u;
-    if (c.flags & DISABLED) != 0u || !touch(contact_params.materials[material], contact_params.materials[c.material]) {
+    let own = contact_params.materials[material];
+    if (c.flags & DISABLED) != 0u || !touch(own, contact_params.materials[c.material]) {
         return particle;
     }
     let zero = params.zero;
-    let keep = bitcast<f32>(contact_params.materials[material].x) + c.margin;
-    let rest = unpacked(residuals[i]).position;
-    let step_share = opaque1(1.0 / f32(contact_params.substeps), zero);
-    let before = pose_at(c, opaque1(f32(status.substep) * step_share, zero), zero);
-    let after = pose_at(c, opaque1(f32(status.substep + 1u) * step_share, zero), zero);
-    let p = opaque(rotate_back(before.rotation, opaque(x - before.position, zero) + rest, zero), zero);
-    var delta = rotate_back(after.rotation, d, zero);
-    if (c.flags & MOVING) != 0u {
-        let there = opaque(x - after.position, zero) + opaque(d + rest, zero);
-        delta = opaque(rotate_back(after.rotation, there, zero), zero) - p;
-    }
-    delta = opaque(delta, zero);
+    let keep = bitcast<f32>(own.x) + c.margin;
+    // Its place is carried along with the collider to the end of the substep; what is left of its way is that against the collider.
+    let place = opaque(opaque(x - offset_of(c.frame), zero) + rest, zero);
+    let turn = turned_into(c.travel, place, zero);
+    let start = opaque(place + turn, zero);
+    let way = opaque(d - opaque(turn + offset_of(c.travel), zero), zero);
+    let p = turned_into(c.frame, start, zero);
+    let delta = turned_into(c.frame, way, zero);
     let meet = meet_collider(c, p, delta, keep);
     if !meet.is_met {
         return particle;
     }
-    let normal = opaque(meet.normal, zero);
+    // From here on all is in the world.
+    let normal = turned_out_of(c.frame, opaque(meet.normal, zero), zero);
 
     var out = min(meet.depth, max(-meet.start, 0.0));
     let push = opaque1(meet.depth - out, zero);
     out = min(out, contact_params.recovery * select(1.0, 0.5, RECOVERS_ON_WAY));
     let friction = contact_params.friction[material * 16u + c.material];
     // What the impact gives back, on top of that.
-    let gravity = rotate_back(after.rotation, params.gravity_step, zero);
-    let speed = opaque1(-dot(normal, opaque(delta - gravity, zero)), zero);
+    let speed = opaque1(-dot(normal, opaque(way - params.gravity_step, zero)), zero);
     var back = 0.0;
     if RESTITUTES && push > 0.0 && speed > 2.0 * length(params.gravity_step) {
         // With what it has been given already: by another collider, or earlier in the substep.
-        let given = dot(normal, opaque(rotate_back(after.rotation, vector(touches[i].bounce), zero), zero));
-        let left = opaque1(opaque1(opaque1(dot(normal, delta), zero) + push, zero) + given, zero);
+        let given = dot(normal, touches[i].bounce.xyz);
+        let left = opaque1(opaque1(opaque1(dot(normal, way), zero) + push, zero) + given, zero);
         back = max(opaque1(friction.z * speed, zero) - left, 0.0);
     }
     if friction.z == 0.0 {
         back = 0.0;
     }
-    var slip = opaque(delta - opaque(c.surface_velocity * params.h, zero), zero);
+    var slip = opaque(way - c.surface_step, zero);
     slip = opaque(slip - opaque(normal * opaque1(dot(normal, slip), zero), zero), zero);
     let l = length(slip);
     let grip = opaque1(push + back, zero);
@@ -174,40 +175,49 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, particle: Moving) -> 
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
     let bounce = opaque(normal * back, zero);
     if RESTITUTES && back > 0.0 {
-        touches[i].bounce = words_of(vector(touches[i].bounce) + rotate(after.rotation, bounce, zero));
+        touches[i].bounce += vec4f(bounce, 0.0);
     }
     if NOTES_IMPULSES {
-        let sum = opaque(change + bounce, zero);
-        let impulse = -(rotate(after.rotation, sum, zero) / opaque1(w * params.h, zero));
-        let arm = rotate(after.rotation, opaque(p + delta, zero), zero);
-        push_on(i, index, opaque(impulse, zero), opaque(arm, zero));
+        let impulse = -(opaque(change + bounce, zero) / opaque1(w * params.h, zero));
+        push_on(i, index, opaque(impulse, zero), opaque(start + way, zero));
     }
-    let away = opaque(rotate(after.rotation, opaque(normal * out, zero), zero), zero);
-    let moved = opaque(d + rotate(after.rotation, change, zero), zero);
-    return Moving(opaque(x + away, zero), moved, opaque(particle.recovery + away, zero), true);
+    let away = opaque(normal * out, zero);
+    return Moving(opaque(x + away, zero), opaque(d + change, zero), opaque(particle.recovery + away, zero), true);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn collide(@builtin(global_invocation_id) id: vec3u) {
+    params = uniform_params;
+    take_colliders();
     let i = thread_index(id);
     if i >= params.particle_count {
         return;
     }
     let material = contact_particles[i].w & 0xffu;
     let x = positions[i];
-    if x.w == 0.0 || material == UNTOUCHABLE {
+    let may_meet = x.w != 0.0 && material != UNTOUCHABLE;
+    if !ADVANCES && !may_meet {
         return;
     }
+    let residual = unpacked(residuals[i]);
     var particle = Moving(x.xyz, displacements[i].xyz, vec3f(), false);
     if RECOVERS_ON_WAY {
-        let recovery = vector(touches[i].recovery);
+        let recovery = touches[i].recovery.xyz;
         particle = Moving(opaque(x.xyz + recovery, params.zero), opaque(particle.d - recovery, params.zero), recovery, any(recovery != vec3f()));
     }
     // Most are near one collider at most: software drivers run through the body of the loop once for all of them.
-    var index = next_near(0u, particle);
-    while index < contact_params.collider_count {
-        particle = collide_with(i, material, index, x.w, particle);
-        index = next_near(index + 1u, particle);
+    var index = select(NONE, first_near(particle), may_meet);
+    while index != NONE {
+        particle = collide_with(i, material, index, x.w, residual.position, particle);
+        index = next_near(index, particle);
+    }
+    if ADVANCES {
+        let ended = moved(Motion(vec4f(particle.x, x.w), particle.d, residual), params.velocity_factor, params.zero);
+        let begun = predicted(ended, params.gravity_step, params.zero);
+        positions[i] = begun.position;
+        displacements[i] = vec4f(begun.displacement, 0.0);
+        residuals[i] = packed(begun.residual);
+        return;
     }
     if !particle.was_met {
         return;
@@ -215,8 +225,7 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     if RECOVERS_ON_WAY {
         let way = opaque(particle.d + particle.recovery, params.zero);
         displacements[i] = vec4f(way, 0.0);
-        touches[i].recovery = words_of(particle.recovery);
-        touches[i].way = length(way);
+        touches[i].recovery = vec4f(particle.recovery, length(way));
     } else {
         positions[i] = vec4f(particle.x, x.w);
         displacements[i] = vec4f(particle.d, 0.0);

@@ -20,9 +20,9 @@ fn collider_forces(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
     for (var i = lane; i < params.particle_count; i += LANES) {
         for (var slot = 0u; slot < 2u; slot++) {
             let push = touches[i].pushes[slot];
-            if push.collider == index + 1u {
-                sums[0] += vector(push.impulse);
-                sums[1] += vector(push.moment);
+            if push.impulse.w == index + 1u {
+                sums[0] += bitcast<vec3f>(push.impulse.xyz);
+                sums[1] += push.moment.xyz;
             }
         }
     }

@@ -10,6 +10,6 @@ fn forget_touches(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    touches[i].pushes[0].collider = 0u;
-    touches[i].pushes[1].collider = 0u;
+    touches[i].pushes[0].impulse.w = 0u;
+    touches[i].pushes[1].impulse.w = 0u;
 }

@@ -5,7 +5,7 @@
 // fast: in the grid of its own level, and in those of further ones of which any are near; a fast particle also in that of the slow ones. Reads the
 // sorted elements. Writes pairs, in any order: what follows adds up whole numbers.
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 // Where the next cell begins; then the coarse grid, and the rough places of the sorted elements: see search.wgsl.
 @group(0) @binding(2) var<storage, read> cells: array<u32>;
@@ -14,6 +14,9 @@
 @group(0) @binding(4) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(5) var<storage, read_write> pairs: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
+
+// Of the uniform buffer: see the prelude.
+var<private> params: Params;
 
 // The kind of pair: `PairKind` in src/collide/pair.rs.
 override KIND: u32 = 0u;
@@ -249,6 +252,11 @@ fn look_into(query: Element, box: Box) {
     // In 64ths of a cell, from the lowest corner on.
     let origin = vec3f(low);
     let segment = array(64.0 * (query.segment[0] * scale - origin), 64.0 * (query.segment[1] * scale - origin));
+    // As `from_segment`, divided once; a rounding is less than the slack.
+    let along = segment[1] - segment[0];
+    let square = dot(along, along);
+    let inverse = select(0.0, 1.0 / square, square > 0.0);
+    let rough_first = contact_params.rough_first;
     // What is higher up need not be looked at if it looks itself.
     let height = 64.0 * (query.center.z * scale - origin.z);
     let is_found = is_found_from_above(query, box.level);
@@ -284,9 +292,10 @@ fn look_into(query: Element, box: Box) {
                 let count = min(end - min(start, end), 32u);
                 var bits = 0u;
                 for (var n = 0u; n < count; n++) {
-                    let rough = cells[contact_params.rough_first + start + n];
+                    let rough = cells[rough_first + start + n];
                     let place = rough_offset(rough, low);
-                    let apart = from_segment(segment, vec3f(place) + 0.5, params.zero);
+                    let offset = (vec3f(place) + 0.5) - segment[0];
+                    let apart = offset - along * clamp(dot(offset, along) * inverse, 0.0, 1.0);
                     // Other cells may have the same entry.
                     let is_here = (place.y >> 6u) == across.x && (place.z >> 6u) == across.y && (place.x >> 6u) - x < part;
                     if is_here && dot(apart, apart) < near * near

@@ -18,7 +18,7 @@
 @group(0) @binding(5) var<storage, read_write> cells: array<atomic<u32>>;
 // By rows; which ones, search/surfaces.wgsl and search/particles.wgsl say.
 @group(0) @binding(6) var<storage, read_write> sorted: array<vec4u>;
-@group(0) @binding(7) var<storage, read_write> watched: array<Watched>;
+@group(0) @binding(7) var<storage, read_write> watched: array<array<vec4u, 2>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
 
 const BLOCK = 64u;

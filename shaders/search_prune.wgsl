@@ -2,7 +2,7 @@
 // One thread a place of the list, and at least one. Reads watched. Writes pairs, vacancies, and how many threads the rest of the search has.
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> watched: array<Watched>;
+@group(0) @binding(1) var<storage, read> watched: array<array<vec4u, 2>>;
 @group(0) @binding(2) var<storage, read_write> pairs: array<vec4u>;
 @group(0) @binding(3) var<storage, read_write> vacancies: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_status: ContactStatus;
@@ -27,7 +27,7 @@ fn search_prune(@builtin(global_invocation_id) id: vec3u) {
     var vacant = is_vacant(pair);
     if !vacant {
         let now = contact_status.now;
-        vacant = watched[pair.x].searched == now || watched[pair.y].searched == now;
+        vacant = watched[pair.x][0].w == now || watched[pair.y][0].w == now;
     }
     if vacant {
         pairs[i] = VACANT;

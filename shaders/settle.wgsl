@@ -5,7 +5,7 @@
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(4) var<storage, read> watched: array<Watched>;
+@group(0) @binding(4) var<storage, read> watched: array<array<vec4u, 2>>;
 // In quanta, and how many contacts it has.
 @group(0) @binding(5) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
@@ -31,7 +31,7 @@ fn settle(@builtin(global_invocation_id) id: vec3u) {
 // What could not be parted in the substep before is stuck, and is not to be shot out to where the list of pairs does not reach: it stays beside the way
 // that the list reckons with, by no more than half the margin.
 fn within_reach(i: u32, d: vec3f) -> vec3f {
-    let own = watched[i];
+    let own = watched_of_rows(watched[i]);
     // The substep counts already.
     let since = contact_status.now - 1u - contact_status.searched;
     let way = opaque(pace_of(own, contact_params.quantum) * f32(since), params.zero);

@@ -14,9 +14,6 @@ fn start(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    if i == 0u {
-        status.substep = 0u;
-    }
     let v = velocities[i];
     if v.w != 0.0 || status.last_h != params.h {
         velocities[i] = vec4f(v.xyz, 0.0);

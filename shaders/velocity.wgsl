@@ -4,26 +4,24 @@
 // velocity_tether: that for free particles, then tether.wgsl. The pins are still where the substep began, and will be there and their
 // displacement. Few pins also stand in a buffer of their own, so that they can move in the same pass (AdvanceTethered); many are moved by
 // velocity_pinned, after it (AdvanceFree, AdvancePinned).
-// One thread a particle, or a pinned one. Writes position, displacement and residual of its own particle; thread 0 counts the substeps, where
-// anybody asks.
+// One thread a particle, or a pinned one. Writes position, displacement and residual of its own particle.
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> residuals: array<vec4u>;
-@group(0) @binding(4) var<storage, read_write> status: Status;
 
 // Of velocity_tether:
 // For each particle its first tether · 16 + how many it has.
-@group(0) @binding(5) var<storage, read> tether_runs: array<u32>;
+@group(0) @binding(4) var<storage, read> tether_runs: array<u32>;
 // Two a row: anchor, length as bits; anchor, length as bits.
-@group(0) @binding(6) var<storage, read> tethers: array<vec4u>;
+@group(0) @binding(5) var<storage, read> tethers: array<vec4u>;
 // Where the substep began, and where the next will.
-@group(0) @binding(7) var<uniform> anchors: array<Anchor, MOST_ANCHORS>;
-@group(0) @binding(8) var<storage, read_write> next_anchors: array<Anchor>;
+@group(0) @binding(6) var<uniform> uniform_anchors: array<Anchor, MOST_ANCHORS>;
+@group(0) @binding(7) var<storage, read_write> next_anchors: array<Anchor>;
 
 // Of velocity_pinned:
-@group(0) @binding(5) var<storage, read> pins: array<u32>;
+@group(0) @binding(4) var<storage, read> pins: array<u32>;
 
 // The most that any particle has: with a number that compilers know they unroll the loop, which is a tenth faster on the software driver.
 override MOST_TETHERS: u32 = 1u;
@@ -31,17 +29,13 @@ override MOST_TETHERS: u32 = 1u;
 override ALL_TETHERED: bool = false;
 // How many anchors there are; 0 where they are too many for their buffer.
 override ANCHORS: u32 = 0u;
-// Whether there are colliders, which move from one substep to the next.
-override COUNTS_SUBSTEPS: bool = false;
+
+// Of the uniform buffers: see the prelude.
+var<private> params: Params;
+var<private> anchors: array<Anchor, MOST_ANCHORS>;
 
 fn load_moved(i: u32) -> Motion {
     return moved(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i])), params.velocity_factor, params.zero);
-}
-
-fn count_substep(i: u32) {
-    if COUNTS_SUBSTEPS && i == 0u {
-        status.substep += 1u;
-    }
 }
 
 fn store(i: u32, motion: Motion) {
@@ -52,29 +46,30 @@ fn store(i: u32, motion: Motion) {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn velocity(@builtin(global_invocation_id) id: vec3u) {
+    params = uniform_params;
     let i = thread_index(id);
     if i < params.particle_count {
-        count_substep(i);
         store(i, load_moved(i));
     }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn velocity_predict(@builtin(global_invocation_id) id: vec3u) {
+    params = uniform_params;
     let i = thread_index(id);
     if i < params.particle_count {
-        count_substep(i);
         store(i, predicted(load_moved(i), params.gravity_step, params.zero));
     }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
+    params = uniform_params;
+    anchors = uniform_anchors;
     let i = thread_index(id);
     if i >= params.particle_count {
         return;
     }
-    count_substep(i);
     let pinned = load_moved(i);
     var motion = predicted(pinned, params.gravity_step, params.zero);
     let run = tether_run(i);
@@ -136,6 +131,7 @@ fn anchor_at(particle: u32) -> Anchor {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn velocity_pinned(@builtin(global_invocation_id) id: vec3u) {
+    params = uniform_params;
     let place = thread_index(id);
     if place < params.pin_count {
         let particle = pins[place];

@@ -10,7 +10,7 @@
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
-@group(0) @binding(4) var<storage, read> watched: array<Watched>;
+@group(0) @binding(4) var<storage, read> watched: array<array<vec4u, 2>>;
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
@@ -51,7 +51,7 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
 
 // Whether the list does not hold for a particle. Marks where it is to look anew.
 fn is_stale(i: u32) -> bool {
-    let own = watched[i];
+    let own = watched_of_rows(watched[i]);
     var since = contact_status.now - contact_status.searched;
     var horizon = contact_status.horizon;
     var pace = pace_of(own, contact_params.quantum);

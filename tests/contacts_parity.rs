@@ -132,7 +132,7 @@ fn moving_colliders_agree() {
     }
 }
 
-/// Nothing of a scene without colliders asks how many substeps have been played, but where the first collider of a running solver is does.
+/// A plan without colliders carries none, but the next one does.
 #[test]
 fn the_first_collider_may_come_late_and_move() {
     let gpu = common::gpu();

@@ -66,7 +66,8 @@ fn texts() -> Vec<(String, String)> {
                 parts.iter().filter(|path| !path.ends_with(left_out)).map(|path| read(path)).collect()
             };
             let few = "const FEW = 3u;
-                fn next_near(first: u32, particle: Moving) -> u32 { return select(3u, 2u, is_near(2u, particle)); }
+                fn first_near(particle: Moving) -> u32 { return select(NONE, 2u, is_near(2u, particle)); }
+                fn next_near(before: u32, particle: Moving) -> u32 { return NONE; }
                 fn collider_at(index: u32) -> Collider { return colliders[2]; }";
             texts.push((name.clone(), text.clone() + &without("many.wgsl") + few));
             texts.push((name, text + &without("few.wgsl")));

@@ -184,6 +184,8 @@ fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Res
     demo.settings = options.settings();
     demo.settings.gravity = play.gravity.unwrap_or(demo.settings.gravity);
     let level = arguments.self_collision.unwrap_or(level).filter(|_| !alone);
+    // Nobody reads them here.
+    demo.settings.collider_forces = false;
     demo.settings.self_collision = level.map(|level| {
         let own = match level {
             SelfCollisionLevel::Particles => SelfCollision::default(),

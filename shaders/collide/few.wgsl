@@ -1,4 +1,9 @@
 // A few colliders: in a uniform buffer, and each by its own number, so that drivers load what is looked at once for all threads.
-// `FEW`, `next_near` and `collider_at` are written by src/gpu/contacts.rs.
+// `FEW`, `first_near`, `next_near` and `collider_at` are written by src/gpu/contacts.rs.
 
-@group(0) @binding(5) var<uniform> colliders: array<Collider, FEW>;
+@group(0) @binding(5) var<uniform> uniform_colliders: array<Collider, FEW>;
+var<private> colliders: array<Collider, FEW>;
+
+fn take_colliders() {
+    colliders = uniform_colliders;
+}

@@ -2,14 +2,25 @@
 
 @group(0) @binding(5) var<storage, read> colliders: array<Collider>;
 
-// The first from this one on that is near, or one that is not there.
-fn next_near(first: u32, particle: Moving) -> u32 {
+fn take_colliders() {
+}
+
+// The first that is near, or none.
+fn first_near(particle: Moving) -> u32 {
+    return near_from(0u, particle);
+}
+
+fn next_near(before: u32, particle: Moving) -> u32 {
+    return near_from(before + 1u, particle);
+}
+
+fn near_from(first: u32, particle: Moving) -> u32 {
     let count = min(contact_params.collider_count, arrayLength(&colliders));
     var index = first;
     while index < count && !is_near(index, particle) {
         index++;
     }
-    return select(contact_params.collider_count, index, index < count);
+    return select(NONE, index, index < count);
 }
 
 fn collider_at(index: u32) -> Collider {

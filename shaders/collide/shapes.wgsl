@@ -1,6 +1,5 @@
-// Shapes by their signed distance; the twin of `sample` in src/collide/shape.rs.
+// Shapes by their signed distance; the twin of `sample` in src/collide/shape.rs. HALF_SPACE is 0, in the prelude.
 
-const HALF_SPACE = 0u;
 const SPHERE = 1u;
 const CAPSULE = 2u;
 const BOX = 3u;

@@ -1,6 +1,6 @@
 // Particles, where nothing else touches: those look for others that search/particles.wgsl has found to need it.
 
-@group(0) @binding(7) var<storage, read> watched: array<Watched>;
+@group(0) @binding(7) var<storage, read> watched: array<array<vec4u, 2>>;
 // From place `particle_count` on: those that look.
 @group(0) @binding(8) var<storage, read> lists: array<u32>;
 // Places of the list of pairs that are free, first come first served.
@@ -18,7 +18,7 @@ fn looks(rough: u32) -> bool {
 }
 
 fn element(particle: u32) -> Element {
-    let own = watched[particle];
+    let own = watched_of_rows(watched[particle]);
     let horizon = horizon_of(own);
     let level = level_of_row(own.horizon);
     let drift = contact_status.drift;
@@ -65,7 +65,7 @@ fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
     let now = contact_status.now;
     let zero = params.zero;
     let one = query.watched[0];
-    let another = watched[particles.y];
+    let another = watched_of_rows(watched[particles.y]);
     let apart = opaque(way_of(another, now, zero) - way_of(one, now, zero), zero);
     let d = opaque(another.displacement - one.displacement, zero);
     let end = opaque(apart + opaque(d * f32(query.horizon), zero), zero);
@@ -83,6 +83,7 @@ fn free_place(n: u32) -> u32 {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
+    params = uniform_params;
     let i = thread_index(id);
     if i >= atomicLoad(&contact_status.renewed_count) {
         return;

@@ -1,6 +1,6 @@
 // The elements of surfaces, and particles that stand alone: all look for others at once.
 
-@group(0) @binding(7) var<storage, read> watched: array<Watched>;
+@group(0) @binding(7) var<storage, read> watched: array<array<vec4u, 2>>;
 @group(0) @binding(8) var<storage, read> elements: array<vec4u>;
 
 // Rows of a sorted element: see search/surfaces.wgsl.
@@ -22,7 +22,7 @@ fn element(particles: vec3u, arity: u32, level: u32) -> Element {
     var speed = 0.0;
     var goes_far = false;
     for (var k = 0u; k <= min(arity, 2u); k++) {
-        own[k] = watched[particles[k]];
+        own[k] = watched_of_rows(watched[particles[k]]);
         there[k] = own[k].place;
         d[k] = own[k].displacement;
         speed = max(speed, speed_of(own[k], contact_params.quantum, contact_status.drift, params.zero));
@@ -141,7 +141,7 @@ fn watched_of(query: Element, particles: vec4u, k: u32) -> Watched {
     if k < own_count() {
         return query.watched[k];
     }
-    return watched[particles[k]];
+    return watched_of_rows(watched[particles[k]]);
 }
 
 // Whether a pair may come nearer than so much before the list is made anew: in this substep, as it moves, and then at its pace.
@@ -168,6 +168,7 @@ fn free_place(n: u32) -> u32 {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
+    params = uniform_params;
     let i = thread_index(id);
     if KIND == VERTEX_TRIANGLE {
         if i < contact_params.alone_end {

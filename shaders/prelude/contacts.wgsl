@@ -50,13 +50,27 @@ struct Collider {
     margin: f32,
     counts: vec3u,
     data: u32,
-    padding: vec3u,
+    // What follows is written by carry.wgsl, but for the material.
+    near: f32,
+    above: f32,
     material: u32,
+    substep: u32,
+    frame: ColliderFrame,
+    travel: ColliderFrame,
+    surface_step: vec3f,
+    padding: u32,
+}
+
+// Three rows, and beside each a component of an offset. `ColliderFrame` in src/collide/collider.rs.
+struct ColliderFrame {
+    rows: array<vec4f, 3>,
 }
 
 const MOVING = 1u;
 const TWO_SIDED = 2u;
 const DISABLED = 4u;
+// The other shapes are in shaders/collide/shapes.wgsl.
+const HALF_SPACE = 0u;
 const UNTOUCHABLE = 255u;
 
 // Written by the GPU alone; `ContactStatus` in src/gpu/contacts.rs.
@@ -138,6 +152,16 @@ struct Watched {
     horizon: u32,
 }
 
+// As it is stored: in two rows, as software drivers load and store each member by itself.
+fn watched_of_rows(rows: array<vec4u, 2>) -> Watched {
+    return Watched(bitcast<vec3f>(rows[0].xyz), rows[0].w, bitcast<vec3f>(rows[1].xyz), rows[1].w);
+}
+
+fn rows_of_watched(watched: Watched) -> array<vec4u, 2> {
+    let place = vec4u(bitcast<vec3u>(watched.place), watched.searched);
+    return array(place, vec4u(bitcast<vec3u>(watched.displacement), watched.horizon));
+}
+
 fn horizon_of(watched: Watched) -> u32 {
     return watched.horizon & ((1u << LEVEL_SHIFT) - 1u);
 }
@@ -168,31 +192,21 @@ fn speed_of(watched: Watched, quantum: f32, drift: vec3f, zero: u32) -> f32 {
     return length(opaque(pace_of(watched, quantum) - drift, zero));
 }
 
-// What happened to a particle at colliders.
+// What happened to a particle at colliders. Of rows, as software drivers load and store each member by itself.
 struct Touch {
     // Added to its displacement after it has moved: restitution.
-    bounce: array<f32, 3>,
+    bounce: vec4f,
     // What of its displacement takes it out of colliders, and is none of its velocity; and the length of all of the displacement.
-    recovery: array<f32, 3>,
-    way: f32,
+    recovery: vec4f,
     pushes: array<Push, 2>,
 }
 
-// What a particle has done to a collider in this step. Not of vectors, which would leave room unused.
+// What a particle has done to a collider in this step.
 struct Push {
-    // Its place + 1; 0 where there is none.
-    collider: u32,
-    impulse: array<f32, 3>,
+    // Bits, and the collider's place + 1; 0 where there is none.
+    impulse: vec4u,
     // Of the impulse, about the collider's position.
-    moment: array<f32, 3>,
-}
-
-fn vector(words: array<f32, 3>) -> vec3f {
-    return vec3f(words[0], words[1], words[2]);
-}
-
-fn words_of(v: vec3f) -> array<f32, 3> {
-    return array(v.x, v.y, v.z);
+    moment: vec4f,
 }
 
 // Whether two contact materials touch each other.
@@ -211,19 +225,33 @@ fn rotate(q: vec4f, v: vec3f, zero: u32) -> vec3f {
     return opaque(v + opaque(t * q.w, zero), zero) + cross_product(q.xyz, t, zero);
 }
 
-fn rotate_back(q: vec4f, v: vec3f, zero: u32) -> vec3f {
-    return rotate(vec4f(-q.xyz, q.w), v, zero);
+fn frame_at(position: vec3f, rotation: vec4f, zero: u32) -> ColliderFrame {
+    let x = opaque(rotate(rotation, vec3f(1.0, 0.0, 0.0), zero), zero);
+    let y = opaque(rotate(rotation, vec3f(0.0, 1.0, 0.0), zero), zero);
+    let z = opaque(rotate(rotation, vec3f(0.0, 0.0, 1.0), zero), zero);
+    return ColliderFrame(array(vec4f(x, position.x), vec4f(y, position.y), vec4f(z, position.z)));
 }
 
-struct Placed {
-    position: vec3f,
-    rotation: vec4f,
+fn offset_of(frame: ColliderFrame) -> vec3f {
+    return vec3f(frame.rows[0].w, frame.rows[1].w, frame.rows[2].w);
 }
 
-// Where a collider is after a share of the step; the twin of `pose_at` in src/collide/collider.rs.
-fn pose_at(c: Collider, share: f32, zero: u32) -> Placed {
+// A direction of the world, as the collider has it whose axes the rows are.
+fn turned_into(frame: ColliderFrame, v: vec3f, zero: u32) -> vec3f {
+    return opaque(vec3f(dot(frame.rows[0].xyz, v), dot(frame.rows[1].xyz, v), dot(frame.rows[2].xyz, v)), zero);
+}
+
+// A direction of the collider, as the world has it.
+fn turned_out_of(frame: ColliderFrame, v: vec3f, zero: u32) -> vec3f {
+    let x = opaque(frame.rows[0].xyz * v.x, zero);
+    let y = opaque(frame.rows[1].xyz * v.y, zero);
+    return opaque(opaque(x + y, zero) + opaque(frame.rows[2].xyz * v.z, zero), zero);
+}
+
+// Where a collider is after a share of the step; the twin of `ColliderFrame::after` in src/collide/collider.rs.
+fn frame_after(c: Collider, share: f32, zero: u32) -> ColliderFrame {
     if (c.flags & MOVING) == 0u {
-        return Placed(c.position, c.rotation);
+        return frame_at(c.position, c.rotation, zero);
     }
     let moved = c.position + opaque(opaque(c.target_position - c.position, zero) * share, zero);
     var goal = c.target_rotation;
@@ -234,9 +262,9 @@ fn pose_at(c: Collider, share: f32, zero: u32) -> Placed {
     let w = opaque(vec3f(c.rotation.w + opaque(vec3f((goal.w - c.rotation.w) * share), zero).x), zero).x;
     let l = sqrt(opaque(vec3f(dot(axis, axis)), zero).x + w * w);
     if l == 0.0 {
-        return Placed(moved, c.rotation);
+        return frame_at(moved, c.rotation, zero);
     }
-    return Placed(moved, vec4f(axis / l, w / l));
+    return frame_at(moved, vec4f(axis / l, w / l), zero);
 }
 
 // The center of an element: a particle, an edge, a triangle.

@@ -51,11 +51,9 @@ struct Status {
     non_finite_count: atomic<u32>,
     // The lowest index of a particle that was held, u32::MAX if none.
     first_non_finite: atomic<u32>,
-    // Substeps of this step that have been played; 0 where there are no colliders, as nobody else asks.
-    substep: u32,
     // Touches of a particle with more than two colliders in a step.
     lost_touches: atomic<u32>,
-    padding: vec2u,
+    padding: u32,
 }
 
 // What the roundings of x + d and of d + h² g lost, of which 18 and 8 bits are kept: a word an axis holds 8 of both, the last word the ten
@@ -101,6 +99,9 @@ override WORKGROUP_SIZE: u32 = 128;
 fn by_thread(value: u32, index: u32) -> u32 {
     return value + (index >> 31u);
 }
+
+// The same driver loads a number of a uniform buffer once for all threads where nothing has branched yet, and after that for one thread after
+// another. So the dearest passes take all that they read of uniform buffers first thing, into private variables.
 
 // The workgroups of a dispatch for so many threads, in rows of 65 535.
 fn workgroups(threads: u32, size: u32) -> vec2u {

@@ -236,11 +236,11 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         var place = opaque(positions[particle].xyz + d, params.zero);
         let looks = all || is_marked(contact_params.worn_first, coarse_cell(place));
         if looks {
-            watched[particle] = Watched(place, now, d, 0u);
+            watched[particle] = rows_of_watched(Watched(place, now, d, 0u));
             looking |= 1u << n;
-            far |= select(0u, 1u << n, all && goes_far(watched[particle]));
+            far |= select(0u, 1u << n, all && goes_far(watched_of_rows(watched[particle])));
         } else {
-            let own = watched[particle];
+            let own = watched_of_rows(watched[particle]);
             d = own.displacement;
             place = way_of(own, now, params.zero);
         }
@@ -255,14 +255,14 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         let n = firstTrailingBit(nearby);
         let particle = elements[first + n].x;
         lists[slot] = particle | select(0u, LOOKS, ((looking >> n) & 1u) == 1u);
-        let own = watched[particle];
+        let own = watched_of_rows(watched[particle]);
         let cell = coarse_index(coarse_cell(way_of(own, now, params.zero)), contact_params.coarse);
         widen_bounds(coarse(cell), WITHIN, own.displacement);
         slot += 1u;
         nearby &= nearby - 1u;
     }
     while far != 0u {
-        let own = watched[elements[first + firstTrailingBit(far)].x];
+        let own = watched_of_rows(watched[elements[first + firstTrailingBit(far)].x]);
         let steps = steps_of(own);
         for (var k = 0u; k <= steps.count; k++) {
             widen_bounds(cell_of_step(steps, k), THROUGH, own.displacement);
@@ -329,7 +329,7 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
     }
     let row = lists[i];
     let particle = row & ~LOOKS;
-    let own = watched[particle];
+    let own = watched_of_rows(watched[particle]);
     let place = way_of(own, contact_status.now, params.zero);
     let further = atomicLoad(&cells[coarse(coarse_index(coarse_cell(place), contact_params.coarse)) + HORIZON]);
     let substeps = min(horizon(contact_params.margin, extent_about(place, own.displacement), 0.0), further);
@@ -339,7 +339,7 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
         level = level_of_way(own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
     }
     if row != particle {
-        watched[particle].horizon = substeps | (level << LEVEL_SHIFT);
+        watched[particle][1].w = substeps | (level << LEVEL_SHIFT);
     }
     atomicAdd(&cells[cell_of(stand(own, place, level), level)], 1u);
     announce_level(level, 0u);
@@ -354,7 +354,7 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let row = lists[i];
     let particle = row & ~LOOKS;
     let looks = row != particle;
-    let own = watched[particle];
+    let own = watched_of_rows(watched[particle]);
     let place = way_of(own, contact_status.now, params.zero);
     let cell = coarse_index(coarse_cell(place), contact_params.coarse);
     empty_bounds(coarse(cell) + WITHIN);

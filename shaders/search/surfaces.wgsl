@@ -52,10 +52,10 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
         let since = f32(contact_status.now - contact_status.searched);
         var pace = d;
         if atomicLoad(&contact_status.stale) != ALL {
-            pace = opaque(place - watched[i].place, params.zero) / since;
+            pace = opaque(place - bitcast<vec3f>(watched[i][0].xyz), params.zero) / since;
         }
         let words = packed_pace(pace, contact_params.inverse_quantum);
-        watched[i] = Watched(place, words.x, d, words.y);
+        watched[i] = rows_of_watched(Watched(place, words.x, d, words.y));
     }
     if i == 0u {
         begin_search();
@@ -95,7 +95,7 @@ fn end_bounds(lane: u32) {
 }
 
 fn speed_of_particle(particle: u32) -> f32 {
-    return speed_of(watched[particle], contact_params.quantum, contact_status.drift, params.zero);
+    return speed_of(watched_of_rows(watched[particle]), contact_params.quantum, contact_status.drift, params.zero);
 }
 
 // How far beyond half the margin it travels in this substep.

@@ -3,7 +3,7 @@
 use super::material::ContactMaterialId;
 use super::shape::{Baked, Shape};
 use crate::error::{Error, Result, check_finite};
-use crate::xpbd::{dot, length};
+use crate::xpbd::dot;
 use glam::{Quat, Vec3};
 
 /// A shape that particles do not enter.
@@ -130,8 +130,21 @@ pub(crate) struct ColliderRow {
     pub counts: [u32; 3],
     /// Where in the data it begins.
     pub data: u32,
-    pub padding: [u32; 3],
+    /// What ends its way in the substep farther from where the collider starts does not touch it. This and what follows is reckoned by
+    /// the players, but for the material.
+    pub near: f32,
+    /// The same of what is higher above it, where it is a half-space that rests.
+    pub above: f32,
     pub material: u32,
+    /// Which substep is next.
+    pub substep: u32,
+    /// Its axes at the end of the substep, and beside each the component of its position at the start.
+    pub frame: ColliderFrame,
+    /// How far it takes in the substep what is at so much from its position: a matrix, to be multiplied by that, and an offset.
+    pub travel: ColliderFrame,
+    /// How far its surface goes in the substep, in the world.
+    pub surface_step: [f32; 3],
+    pub padding: u32,
 }
 
 impl ColliderRow {
@@ -316,8 +329,14 @@ impl Colliders {
             margin: collider.margin,
             counts: baked.counts,
             data: 0,
-            padding: [0; 3],
+            near: 0.0,
+            above: 0.0,
             material: collider.material.0.into(),
+            substep: 0,
+            frame: ColliderFrame::default(),
+            travel: ColliderFrame::default(),
+            surface_step: [0.0; 3],
+            padding: 0,
         };
         Ok((row, baked))
     }
@@ -338,30 +357,76 @@ pub(crate) fn rotate(q: Quat, v: Vec3) -> Vec3 {
     (v + t * q.w) + axis.cross(t)
 }
 
-/// v turned back.
-pub(crate) fn rotate_back(q: Quat, v: Vec3) -> Vec3 {
-    rotate(Quat::from_xyzw(-q.x, -q.y, -q.z, q.w), v)
+/// Three rows and an offset, as the axes of a collider in the world and its position. The twin is in
+/// `shaders/prelude/contacts.wgsl`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct ColliderFrame {
+    rows: [[f32; 4]; 3],
 }
 
-/// Where a collider is after a share of the step. Its turn is interpolated on the straight line between the two quaternions: the axis
-/// is right, the speed by 1 % at 60° a step.
-pub(crate) fn pose_at(row: &ColliderRow, share: f32) -> (Vec3, Quat) {
-    let (position, rotation) = (Vec3::from(row.position), Quat::from_array(row.rotation));
-    if row.flags & MOVING == 0 {
-        return (position, rotation);
+impl ColliderFrame {
+    fn new(rows: [Vec3; 3], offset: Vec3) -> Self {
+        let row = |k: usize| rows[k].extend(offset[k]).to_array();
+        Self { rows: [row(0), row(1), row(2)] }
     }
-    let moved = position + (Vec3::from(row.target_position) - position) * share;
-    let axis = Vec3::new(rotation.x, rotation.y, rotation.z);
-    let [x, y, z, w] = row.target_rotation;
-    let (mut target_axis, mut target_w) = (Vec3::new(x, y, z), w);
-    if dot(axis, target_axis) + rotation.w * target_w < 0.0 {
-        (target_axis, target_w) = (-target_axis, -target_w);
+
+    fn at(position: Vec3, rotation: Quat) -> Self {
+        Self::new(Vec3::AXES.map(|axis| rotate(rotation, axis)), position)
     }
-    let axis = axis + (target_axis - axis) * share;
-    let w = rotation.w + (target_w - rotation.w) * share;
-    let l = (dot(axis, axis) + w * w).sqrt();
-    if length(axis) == 0.0 && w == 0.0 {
-        return (moved, rotation);
+
+    /// Where a collider is after a share of the step. Its turn is interpolated on the straight line between the two quaternions: the
+    /// axis is right, the speed by 1 % at 60° a step.
+    pub fn after(row: &ColliderRow, share: f32) -> Self {
+        let (position, rotation) = (Vec3::from(row.position), Quat::from_array(row.rotation));
+        if row.flags & MOVING == 0 {
+            return Self::at(position, rotation);
+        }
+        let moved = position + (Vec3::from(row.target_position) - position) * share;
+        let axis = Vec3::new(rotation.x, rotation.y, rotation.z);
+        let [x, y, z, w] = row.target_rotation;
+        let (mut target_axis, mut target_w) = (Vec3::new(x, y, z), w);
+        if dot(axis, target_axis) + rotation.w * target_w < 0.0 {
+            (target_axis, target_w) = (-target_axis, -target_w);
+        }
+        let axis = axis + (target_axis - axis) * share;
+        let w = rotation.w + (target_w - rotation.w) * share;
+        let l = (dot(axis, axis) + w * w).sqrt();
+        if l == 0.0 {
+            return Self::at(moved, rotation);
+        }
+        Self::at(moved, Quat::from_xyzw(axis.x / l, axis.y / l, axis.z / l, w / l))
     }
-    (moved, Quat::from_xyzw(axis.x / l, axis.y / l, axis.z / l, w / l))
+
+    /// What a collider does in a substep that is here before and there after: its frame and its travel.
+    pub fn between(start: Self, end: Self) -> [Self; 2] {
+        // R₁ R₀ᵀ − 1.
+        let columns = end.turned();
+        let turn = [0, 1, 2].map(|k| start.turned_out_of(columns[k]) - Vec3::AXES[k]);
+        [Self::new(end.directions(), start.offset()), Self::new(turn, end.offset() - start.offset())]
+    }
+
+    fn directions(&self) -> [Vec3; 3] {
+        self.rows.map(|[x, y, z, _]| Vec3::new(x, y, z))
+    }
+
+    /// The rows across.
+    fn turned(&self) -> [Vec3; 3] {
+        [0, 1, 2].map(|k| Vec3::from(self.rows.map(|row| row[k])))
+    }
+
+    pub fn offset(&self) -> Vec3 {
+        Vec3::from(self.rows.map(|[.., of]| of))
+    }
+
+    /// A direction of the world, as the collider has it.
+    pub fn turned_into(&self, v: Vec3) -> Vec3 {
+        Vec3::from(self.directions().map(|row| dot(row, v)))
+    }
+
+    /// A direction of the collider, as the world has it.
+    pub fn turned_out_of(&self, v: Vec3) -> Vec3 {
+        let [x, y, z] = self.directions();
+        (x * v.x + y * v.y) + z * v.z
+    }
 }

@@ -20,7 +20,7 @@ mod table;
 pub use baked::Sides;
 pub use baked::{DistanceField, Heightfield};
 pub use collider::{Collider, ColliderId, Pose};
-pub(crate) use collider::{ColliderRow, Colliders, DISABLED, MOVING, TWO_SIDED, pose_at, rotate, rotate_back};
+pub(crate) use collider::{ColliderFrame, ColliderRow, Colliders, DISABLED, MOVING, TWO_SIDED};
 pub use material::{ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MATERIALS};
 pub use report::{ColliderForce, ContactReport};
 pub use self_collision::{SelfCollision, SelfCollisionLevel};

@@ -38,7 +38,7 @@ impl Bindings {
         let b = buffers;
         let bind = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind(device, buffers);
         let velocities = &pipelines.velocities;
-        let motion = [&b.params, &b.positions, &b.displacements, &b.residuals, &b.status];
+        let motion = [&b.params, &b.positions, &b.displacements, &b.residuals];
         let kinds = pipelines.kinds.iter().zip(&b.kinds).map(|(stages, k)| {
             let project = vec![&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
             let tile = [project.as_slice(), &[&k.tiles]].concat();
@@ -99,7 +99,7 @@ impl Bindings {
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
             whole: pipelines.whole.as_ref().zip(b.whole.as_ref()).map(|(stage, w)| {
                 let own = [&w.batches, &w.records, &w.lambdas, &b.materials];
-                stage.bind_span(device, &w.schedule, &[&motion[..4], &own].concat())
+                stage.bind_span(device, &w.schedule, &[motion.as_slice(), &own].concat())
             }),
             kinds: kinds.collect(),
         }

@@ -40,21 +40,13 @@ pub struct Status {
     pub last_h: f32,
     pub non_finite_count: u32,
     pub first_non_finite: u32,
-    pub substep: u32,
     pub lost_touches: u32,
-    pub padding: [u32; 2],
+    pub padding: u32,
 }
 
 impl Status {
-    pub const NEW: Self = Self {
-        steps: 0,
-        last_h: 0.0,
-        non_finite_count: 0,
-        first_non_finite: u32::MAX,
-        substep: 0,
-        lost_touches: 0,
-        padding: [0; 2],
-    };
+    pub const NEW: Self =
+        Self { steps: 0, last_h: 0.0, non_finite_count: 0, first_non_finite: u32::MAX, lost_touches: 0, padding: 0 };
 }
 
 /// What one dispatch works on: `Span` in `shaders/prelude/params.wgsl`.

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | params | uniform: figures, contact materials, friction | host | every pass of contacts |
 //! | particles | place at rest, material, body | – | watch, pairs, contacts, separate, collide, divide, crossings |
-//! | colliders, data | rows, distances and planes | host, arrive | collide |
+//! | colliders, data | rows, distances and planes | host, carry, arrive | collide |
 //! | touches | restitution, recovery, impulses on colliders | forget_touches, collide, bounce | collide, bounce, collider_forces |
 //! | forces | force and torque of each collider | collider_forces | the host |
 //! | status | counts | watch, search, pairs, contacts | the same, the host |
@@ -36,7 +36,7 @@ use wgpu::BufferUsages;
 const MOST_WRITTEN_OUT: usize = 4;
 
 /// Size of `Touch` in `shaders/prelude/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
-pub(super) const TOUCH_BYTES: u64 = 84;
+pub(super) const TOUCH_BYTES: u64 = 96;
 
 /// Where in `dispatches` the workgroups of contacts, which are those of the first round of divide, too, and of untangle stand [bytes].
 const CONTACTS: u64 = 12 * SearchPass::ALL.len() as u64;
@@ -163,7 +163,9 @@ pub(super) struct Obstacles {
     pub forces: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     bytes: u64,
-    collide: Bound,
+    carry: Bound,
+    /// The pass alone, and with the end of the substep.
+    collide: [Bound; 2],
     forget_touches: Bound,
     bounce: Bound,
     arrive: Bound,
@@ -292,8 +294,8 @@ impl Contacts {
             include_str!("../../shaders/collide/shapes.wgsl"),
         ];
         let present = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
-        Ok(Obstacles {
-            collide: binder.bind_with(
+        let collide = |advances: bool| {
+            binder.bind_with(
                 "collide",
                 &text.join("\n"),
                 &[
@@ -301,7 +303,7 @@ impl Contacts {
                     figures,
                     (Write, &shared.positions),
                     (Write, &shared.displacements),
-                    (Read, &shared.residuals),
+                    (Write, &shared.residuals),
                     (if few { Uniform } else { Read }, &colliders),
                     (Read, &data),
                     (Read, &self.particles),
@@ -313,8 +315,17 @@ impl Contacts {
                     ("RECOVERS_ON_WAY", f64::from(u8::from(on_way))),
                     ("RESTITUTES", f64::from(u8::from(restitutes))),
                     ("NOTES_IMPULSES", f64::from(u8::from(notes))),
+                    ("ADVANCES", f64::from(u8::from(advances))),
                 ],
+            )
+        };
+        Ok(Obstacles {
+            carry: binder.bind(
+                "carry",
+                include_str!("../../shaders/carry.wgsl"),
+                &[params, figures, (Write, &colliders)],
             ),
+            collide: [false, true].map(collide),
             forget_touches: binder.bind(
                 "forget_touches",
                 include_str!("../../shaders/forget_touches.wgsl"),
@@ -549,7 +560,9 @@ impl Contacts {
         if let Some(obstacles) = &self.obstacles {
             match pass {
                 Pass::ForgetTouches => return Some((&obstacles.forget_touches, particles)),
-                Pass::Collide => return Some((&obstacles.collide, particles)),
+                Pass::Carry => return Some((&obstacles.carry, Size::Threads(colliders))),
+                Pass::Collide => return Some((&obstacles.collide[0], particles)),
+                Pass::CollideAdvance => return Some((&obstacles.collide[1], particles)),
                 Pass::Bounce => return Some((&obstacles.bounce, particles)),
                 Pass::Arrive => return Some((&obstacles.arrive, Size::Threads(colliders))),
                 Pass::ColliderForces => return Some((&obstacles.collider_forces, Size::Groups(colliders))),
@@ -607,25 +620,32 @@ impl Pairing {
 /// The text for so many colliders.
 fn few_colliders(count: usize) -> String {
     // Of those that are near the first counts.
-    let near = (0..count)
-        .rev()
-        .map(|index| format!("    if first <= {index}u && is_near({index}u, particle) {{ next = {index}u; }}\n"));
-    let near: String = near.collect();
+    let near = |from: usize| -> String {
+        let one = |index| format!("    if is_near({index}u, particle) {{ next = {index}u; }}\n");
+        let after = |index| format!("    if before < {index}u && is_near({index}u, particle) {{ next = {index}u; }}\n");
+        (from..count).rev().map(|index| if from == 0 { one(index) } else { after(index) }).collect()
+    };
     let others = (1..count).map(|index| format!("    if index == {index}u {{ c = colliders[{index}]; }}\n"));
     let others: String = others.collect();
     let text = include_str!("../../shaders/collide/few.wgsl");
     format!(
         "{text}
 const FEW = {count}u;
-fn next_near(first: u32, particle: Moving) -> u32 {{
-    var next = contact_params.collider_count;
-{near}    return next;
+fn first_near(particle: Moving) -> u32 {{
+    var next = NONE;
+{}    return next;
+}}
+fn next_near(before: u32, particle: Moving) -> u32 {{
+    var next = NONE;
+{}    return next;
 }}
 fn collider_at(index: u32) -> Collider {{
     var c = colliders[0];
 {others}    return c;
 }}
-"
+",
+        near(0),
+        near(1)
     )
 }
 

@@ -84,8 +84,6 @@ struct VelocityConstants {
     /// Pins that are kept in a uniform buffer too: a power of two, so that the passes seldom have to be made anew; or 0, by which
     /// AdvanceTethered becomes AdvanceFree and reads the pins where they lie.
     anchors: u32,
-    /// Colliders ask how many substeps have been played.
-    counts_substeps: bool,
 }
 
 impl VelocityConstants {
@@ -93,13 +91,13 @@ impl VelocityConstants {
         let pin_count = controls.pins.len();
         let few = controls.cooked.most_tethers > 0 && pin_count <= FEW_PINS;
         let anchors = if few { pin_count.max(1).next_power_of_two() as u32 } else { 0 };
-        Self { anchors, counts_substeps: !controls.colliders.is_empty() }
+        Self { anchors }
     }
 
     /// What is needed now, and what has been as long as it does no harm.
     fn with(self, before: Self) -> Self {
         let anchors = if self.anchors == 0 { 0 } else { self.anchors.max(before.anchors) };
-        Self { anchors, counts_substeps: self.counts_substeps || before.counts_substeps }
+        Self { anchors }
     }
 
     fn stage(self, device: &wgpu::Device, controls: &Controls, entry: &str, slots: &[Slot]) -> Stage {
@@ -107,7 +105,6 @@ impl VelocityConstants {
             ("MOST_TETHERS", f64::from(controls.cooked.most_tethers)),
             ("ALL_TETHERED", f64::from(u8::from(controls.cooked.all_tethered))),
             ("ANCHORS", f64::from(self.anchors)),
-            ("COUNTS_SUBSTEPS", f64::from(u8::from(self.counts_substeps))),
         ];
         Stage::new(device, entry, entry, include_str!("../../shaders/velocity.wgsl"), slots, &constants)
     }
@@ -129,12 +126,12 @@ pub(super) struct KindStages {
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
 const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
-/// Of what ends a substep: params, positions, displacements, residuals, status.
-const MOTION: [Slot; 5] = [Uniform, Write, Write, Write, Write];
-/// Of what is tethered: the same five; runs, tethers, anchors, those of the next substep.
-const TETHERED: [Slot; 9] = [Uniform, Write, Write, Write, Write, Read, Read, Uniform, Write];
-/// Of its pins: the same five; pins.
-const PINNED: [Slot; 6] = [Uniform, Write, Write, Write, Write, Read];
+/// Of what ends a substep: params, positions, displacements, residuals.
+const MOTION: [Slot; 4] = [Uniform, Write, Write, Write];
+/// Of what is tethered: the same four; runs, tethers, anchors, those of the next substep.
+const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Read, Read, Uniform, Write];
+/// Of its pins: the same four; pins.
+const PINNED: [Slot; 5] = [Uniform, Write, Write, Write, Read];
 /// Of whole bodies: schedule, params, positions, displacements, residuals; batches, records, λ, materials.
 const WHOLE: [Slot; 9] = [Span, Uniform, Write, Write, Write, Read, Read, Write, Read];
 /// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
@@ -226,9 +223,6 @@ impl Velocities {
         let needed = VelocityConstants::new(controls).with(self.made_for);
         if needed == self.made_for {
             return None;
-        }
-        if needed.counts_substeps != self.made_for.counts_substeps {
-            return Some(Self::made_for(device, controls, needed));
         }
         // But one, none knows of anchors.
         let mut others = Self { made_for: needed, ..self.clone() };

@@ -295,7 +295,9 @@ impl Solver {
             | Pass::Divide { .. }
             | Pass::Truncate { .. }
             | Pass::ForgetTouches
+            | Pass::Carry
             | Pass::Collide
+            | Pass::CollideAdvance
             | Pass::Bounce
             | Pass::Arrive
             | Pass::ColliderForces

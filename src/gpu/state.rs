@@ -283,14 +283,12 @@ impl Solver {
     fn change_colliders<T>(&mut self, change: impl FnOnce(&mut Controls) -> Result<T>) -> Result<T> {
         let before = self.controls.colliders.clone();
         let changed = change(&mut self.controls)?;
-        let remade = self.fit_velocities().and_then(|()| {
-            if self.contacts.pairing.is_none() {
-                // The first one needs what has not been there yet.
-                return self.remake_contacts();
-            }
-            self.contacts.obstacles = self.other_obstacles()?;
-            Ok(())
-        });
+        // The first one needs what has not been there yet.
+        let remade = if self.contacts.pairing.is_none() {
+            self.remake_contacts()
+        } else {
+            self.other_obstacles().map(|obstacles| self.contacts.obstacles = obstacles)
+        };
         if let Err(error) = remade {
             self.controls.colliders = before;
             self.controls.make_plan();

@@ -3,8 +3,8 @@
 use super::Reference;
 use super::contacts::Contacts;
 use crate::collide::{
-    Collider, ColliderForce, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, DISABLED, MOVING, Pose,
-    TWO_SIDED, UNTOUCHABLE, pose_at, rotate, rotate_back, sample,
+    Collider, ColliderForce, ColliderFrame, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, DISABLED,
+    MOVING, Pose, TWO_SIDED, UNTOUCHABLE, sample,
 };
 use crate::error::Result;
 use crate::kinds::group;
@@ -182,52 +182,48 @@ impl Reference {
         let keep = params.radius(material) + collider.margin;
         let (x, d, rest) = (particle.x, particle.d, self.position_residuals[i]);
         // Whatever the shape, it is not nearer than its bound.
-        let here = Vec3::from(collider.position);
-        let moving = collider.flags & MOVING != 0;
-        let way = if moving { length(Vec3::from(collider.target_position) - here) } else { 0.0 };
-        let near = collider.bound + collider.margin + params.thickness;
-        if length(x - here) > (near + length(d)) + way {
+        if length(x - collider.frame.offset()) > collider.near + length(d) {
             return;
         }
-        let share = 1.0 / params.substeps as f32;
-        let (from, q0) = pose_at(collider, self.substep as f32 * share);
-        let (to, q1) = pose_at(collider, (self.substep + 1) as f32 * share);
-        let p = rotate_back(q0, (x - from) + rest);
-        let delta =
-            if collider.flags & MOVING == 0 { rotate_back(q1, d) } else { rotate_back(q1, (x - to) + (d + rest)) - p };
+        // Its place is carried along with the collider to the end of the substep; what is left of its way is that against the collider.
+        let place = (x - collider.frame.offset()) + rest;
+        let turn = collider.travel.turned_into(place);
+        let start = place + turn;
+        let way = d - (turn + collider.travel.offset());
+        let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(way));
         let view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
-        let Some((normal, depth, start)) = view.meet() else { return };
+        let Some((normal, depth, gap)) = view.meet() else { return };
+        // From here on all is in the world.
+        let normal = collider.frame.turned_out_of(normal);
 
         // What overlaps at the start is taken out of the place, not put into the velocity: where surfaces are kept apart, one half of it
         // in each of the two passes of a substep.
-        let out = depth.min((-start).max(0.0));
+        let out = depth.min((-gap).max(0.0));
         let push = depth - out;
         let out = out.min(params.recovery * if self.controls.settings.keeps_surfaces_apart() { 0.5 } else { 1.0 });
         let [statics, kinetic, restitution, _] = params.friction(material, collider.material);
         // What the impact gives back, on top of that.
         let gravity = Vec3::from(self.params.gravity_step);
-        let speed = -dot(normal, delta - rotate_back(q1, gravity));
+        let speed = -dot(normal, way - gravity);
         let impact = restitution > 0.0 && push > 0.0 && speed > 2.0 * length(gravity);
         // With what it has been given already: by another collider, or earlier in the substep.
-        let given = dot(normal, rotate_back(q1, self.touches[i].bounce));
-        let left = dot(normal, delta) + push + given;
+        let given = dot(normal, self.touches[i].bounce);
+        let left = dot(normal, way) + push + given;
         let back = if impact { (restitution * speed - left).max(0.0) } else { 0.0 };
-        let slip = delta - Vec3::from(collider.surface_velocity) * self.params.h;
+        let slip = way - Vec3::from(collider.surface_step);
         let slip = slip - normal * dot(normal, slip);
         let (l, grip) = (length(slip), push + back);
         let share = if l <= statics * grip { 1.0 } else { kinetic * grip / l };
         let change = normal * push - slip * share;
         let w = self.controls.inverse_masses[i];
-        let away = rotate(q1, normal * out);
-        *particle =
-            Moving { x: x + away, d: d + rotate(q1, change), recovery: particle.recovery + away, was_met: true };
+        let away = normal * out;
+        *particle = Moving { x: x + away, d: d + change, recovery: particle.recovery + away, was_met: true };
         let bounce = normal * back;
         if back > 0.0 {
-            self.touches[i].bounce += rotate(q1, bounce);
+            self.touches[i].bounce += bounce;
         }
         if self.controls.settings.collider_forces {
-            let impulse = -(rotate(q1, change + bounce) / (w * self.params.h));
-            self.push_on(i, index as u32, impulse, rotate(q1, p + delta));
+            self.push_on(i, index as u32, -((change + bounce) / (w * self.params.h)), start + way);
         }
     }
 
@@ -265,6 +261,21 @@ impl Reference {
             row.position = row.target_position;
             row.rotation = row.target_rotation;
             row.flags &= !MOVING;
+            row.substep = 0;
+        }
+    }
+
+    pub(super) fn carry(&mut self) {
+        let params = &self.contact_params;
+        let share = 1.0 / params.substeps as f32;
+        for row in &mut self.colliders {
+            let after = |substep| ColliderFrame::after(row, substep as f32 * share);
+            let (start, end) = (after(row.substep), after(row.substep + 1));
+            let [frame, travel] = ColliderFrame::between(start, end);
+            (row.frame, row.travel) = (frame, if row.flags & MOVING == 0 { ColliderFrame::default() } else { travel });
+            row.near = (row.bound + (row.margin + params.thickness)) + length(row.travel.offset());
+            row.surface_step = end.turned_out_of(Vec3::from(row.surface_velocity) * self.params.h).into();
+            row.substep += 1;
         }
     }
 

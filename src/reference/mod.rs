@@ -67,8 +67,6 @@ pub struct Reference {
     held: Vec<bool>,
     non_finite_count: u32,
     contact_params: ContactParams,
-    /// Substeps of this step that have been played.
-    substep: u32,
     /// As they are now, their targets being those of the controls.
     colliders: Vec<ColliderRow>,
     touches: Vec<Touch>,
@@ -90,7 +88,6 @@ impl Reference {
         let mut reference = Self {
             params: controls.params(),
             contact_params: controls.contact_params(),
-            substep: 0,
             colliders: Vec::new(),
             touches: vec![Touch::default(); count],
             collider_forces: Vec::new(),
@@ -150,10 +147,7 @@ impl Reference {
         let particles = 0..self.positions.len();
         match pass {
             Pass::Targets => self.targets(),
-            Pass::Start => {
-                self.substep = 0;
-                particles.for_each(|i| self.start(i));
-            }
+            Pass::Start => particles.for_each(|i| self.start(i)),
             Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
             // In a tile one after another, in a patch by rounds; between tiles or patches the order is of no account.
@@ -179,17 +173,11 @@ impl Reference {
             Pass::GatherChunks { kind } => self.gather_chunks(kind),
             Pass::GatherHubs { kind } => self.gather_hubs(kind),
             Pass::Tether => particles.for_each(|i| self.tether(i, false)),
-            Pass::Velocity => {
-                particles.for_each(|i| self.velocity(i));
-                self.substep += 1;
-            }
-            Pass::Advance => {
-                particles.for_each(|i| {
-                    self.velocity(i);
-                    self.predict(i);
-                });
-                self.substep += 1;
-            }
+            Pass::Velocity => particles.for_each(|i| self.velocity(i)),
+            Pass::Advance => particles.for_each(|i| {
+                self.velocity(i);
+                self.predict(i);
+            }),
             Pass::AdvanceTethered => {
                 self.play_planned(Pass::AdvanceFree);
                 self.play_planned(Pass::AdvancePinned);
@@ -205,7 +193,6 @@ impl Reference {
                         }
                     }
                 }
-                self.substep += 1;
             }
             Pass::AdvancePinned => (0..self.controls.pins.len()).for_each(|place| {
                 self.velocity(self.controls.pins[place] as usize);
@@ -222,7 +209,12 @@ impl Reference {
             Pass::Divide { round } => self.divide(round),
             Pass::Truncate { .. } => particles.for_each(|i| self.truncate(i)),
             Pass::ForgetTouches => self.forget_touches(),
+            Pass::Carry => self.carry(),
             Pass::Collide => particles.for_each(|i| self.collide(i)),
+            Pass::CollideAdvance => {
+                self.play_planned(Pass::Collide);
+                self.play_planned(Pass::Advance);
+            }
             Pass::Bounce => particles.for_each(|i| self.bounce(i)),
             Pass::Arrive => self.arrive(),
             Pass::ColliderForces => (0..self.colliders.len()).for_each(|index| self.collider_force(index)),

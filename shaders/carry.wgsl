@@ -1,0 +1,44 @@
+// Colliders go on: where each is at the start of the next substep and at its end, and what else is the same for all particles.
+// One thread a collider. Writes its own. The twin is `carry` in src/reference/colliders.rs.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read_write> colliders: array<Collider>;
+
+// More than any distance.
+const NEVER = 3e38;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn carry(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    // As in arrive.wgsl.
+    if i >= min(contact_params.collider_count, arrayLength(&colliders)) {
+        return;
+    }
+    let zero = params.zero;
+    let c = colliders[i];
+    let step_share = opaque1(1.0 / f32(contact_params.substeps), zero);
+    let start = frame_after(c, opaque1(f32(c.substep) * step_share, zero), zero);
+    let end = frame_after(c, opaque1(f32(c.substep + 1u) * step_share, zero), zero);
+    // R₁ R₀ᵀ − 1, and the way of its origin: how far it takes what is at so much from its origin.
+    var travel: ColliderFrame;
+    if (c.flags & MOVING) != 0u {
+        for (var k = 0u; k < 3u; k++) {
+            let across = vec3f(end.rows[0][k], end.rows[1][k], end.rows[2][k]);
+            var unit = vec3f();
+            unit[k] = 1.0;
+            let step = opaque1(end.rows[k].w - start.rows[k].w, zero);
+            travel.rows[k] = vec4f(turned_out_of(start, across, zero) - unit, step);
+        }
+    }
+    let keep = opaque1(c.margin + contact_params.thickness, zero);
+    let way = opaque1(length(offset_of(travel)), zero);
+    colliders[i].substep = c.substep + 1u;
+    for (var k = 0u; k < 3u; k++) {
+        colliders[i].frame.rows[k] = vec4f(end.rows[k].xyz, start.rows[k].w);
+    }
+    colliders[i].travel = travel;
+    colliders[i].surface_step = turned_out_of(end, opaque(c.surface_velocity * params.h, zero), zero);
+    colliders[i].near = opaque1(c.bound + keep, zero) + way;
+    colliders[i].above = select(NEVER, keep, c.shape == HALF_SPACE && (c.flags & MOVING) == 0u);
+}
