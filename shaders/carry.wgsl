@@ -1,5 +1,5 @@
 // Colliders go on: where each is at the start of the next substep and at its end, and what else is the same for all particles.
-// One thread a collider. Writes its own. The twin is `carry` in src/reference/colliders.rs.
+// One thread a collider. Writes its own. The twin is `carry` in src/reference/colliders.rs, which does without `above`.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -20,15 +20,18 @@ fn carry(@builtin(global_invocation_id) id: vec3u) {
     let step_share = opaque1(1.0 / f32(contact_params.substeps), zero);
     let start = frame_after(c, opaque1(f32(c.substep) * step_share, zero), zero);
     let end = frame_after(c, opaque1(f32(c.substep + 1u) * step_share, zero), zero);
-    // R₁ R₀ᵀ − 1, and the way of its origin: how far it takes what is at so much from its origin.
+    // (R₁ − R₀) R₀ᵀ, and the way of its origin: how far it takes what is at so much from its origin. Not R₁ R₀ᵀ − 1: what does not turn is to be 0,
+    // or friction would carry along by what the axes are rounded.
     var travel: ColliderFrame;
+    var turns: array<vec3f, 3>;
     if (c.flags & MOVING) != 0u {
         for (var k = 0u; k < 3u; k++) {
-            let across = vec3f(end.rows[0][k], end.rows[1][k], end.rows[2][k]);
-            var unit = vec3f();
-            unit[k] = 1.0;
+            turns[k] = opaque(end.rows[k].xyz - start.rows[k].xyz, zero);
+        }
+        for (var k = 0u; k < 3u; k++) {
+            let across = vec3f(turns[0][k], turns[1][k], turns[2][k]);
             let step = opaque1(end.rows[k].w - start.rows[k].w, zero);
-            travel.rows[k] = vec4f(turned_out_of(start, across, zero) - unit, step);
+            travel.rows[k] = vec4f(turned_out_of(start, across, zero), step);
         }
     }
     let keep = opaque1(c.margin + contact_params.thickness, zero);

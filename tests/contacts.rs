@@ -618,6 +618,41 @@ fn a_turntable_carries_what_friction_can_hold() {
     }
 }
 
+/// Whatever its axes are rounded to: the matrix of what a collider does in a substep is 0 where it does not turn.
+#[test]
+fn a_platform_that_was_turned_carries_without_creep() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let friction = Friction::coulomb(0.5);
+    let speed = 0.2;
+    let mut platforms = Vec::new();
+    for k in 0..6u32 {
+        let material = alone(&mut scene, k + 1, ContactMaterial { friction, ..ContactMaterial::default() });
+        let half = 0.1 + 0.17 * f64::from(k);
+        let rotation = [0.0, half.sin() as f32, 0.0, half.cos() as f32];
+        let plate = Collider::new(Shape::Box { half_extents: [3.0, 0.1, 3.0] }, [0.0, -0.1, 0.0]);
+        let pose = Pose { position: [0.0, -0.1, 0.0], rotation };
+        let id = scene.add_collider(Collider { material, pose, ..plate }).unwrap();
+        particle(&mut scene, [1.5, KEEP, 1.0], [speed, 0.0, 0.0], material);
+        platforms.push((id, rotation));
+    }
+    for mut player in both(&gpu, &scene, Settings::default()) {
+        let mut at = 0.0;
+        for step in 1..=120u32 {
+            at = (speed * DT * f64::from(step)) as f32;
+            for &(id, rotation) in &platforms {
+                player.move_collider(id, Pose { position: [at, -0.1, 0.0], rotation }).unwrap();
+            }
+            player.step(1);
+        }
+        for (k, x) in player.positions().into_iter().enumerate() {
+            let crept = distance(x, [1.5 + at, KEEP as f32, 1.0]);
+            println!("{}: {k} crept by {crept} m", player.name());
+            assert!(crept < 1e-5, "{}: {k} crept by {crept} m", player.name());
+        }
+    }
+}
+
 // 5. Nothing passes through
 
 #[test]

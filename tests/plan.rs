@@ -2,7 +2,8 @@
 
 use supple::coloring::Span;
 use supple::{
-    ClothGrid, Distance, Execution, Material, Particle, Pass, Plan, Reference, Scene, Settings, Tethers, Wind,
+    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Distance, Execution, Material, Particle, Pass, Plan,
+    Reference, Scene, SelfCollision, Settings, Tethers, Wind,
     kinds::{KINDS, Kind, kind_index},
 };
 
@@ -216,6 +217,39 @@ fn tethers_without_pins_cost_nothing() {
     assert_eq!(reference.plan().between, [Pass::Advance]);
     reference.pin(&[63]).unwrap();
     assert_eq!(has_tethers(reference.plan()), (true, true));
+}
+
+/// Where something comes between the two, colliders end a substep by themselves. Either way none is over without them.
+#[test]
+fn colliders_end_the_substep_in_one_pass_where_nothing_comes_between() {
+    let with_collider = |mut scene: Scene| {
+        scene.add_collider(Collider::default()).unwrap();
+        scene
+    };
+    let [plain, tethered] = [None, Some(Tethers::default())].map(|tethers| with_collider(grid(4, 4, tethers)));
+    let mut bouncing = plain.clone();
+    let bouncy = ContactMaterial { restitution: 0.5, ..ContactMaterial::default() };
+    bouncing.set_contact_material(ContactMaterialId::default(), bouncy).unwrap();
+    let settings = Settings::default();
+    let windy = Settings { wind: Some(Wind::default()), ..settings };
+    let [particles, surfaces] = [SelfCollision::default(), SelfCollision::surfaces()]
+        .map(|own| Settings { self_collision: Some(own), ..settings });
+    for (scene, settings, in_one) in [
+        (&plain, settings, true),
+        (&plain, particles, true),
+        (&plain, surfaces, false),
+        (&plain, windy, false),
+        (&tethered, settings, false),
+        (&bouncing, settings, false),
+    ] {
+        let plan = plan(scene, settings);
+        let count = |passes: &[Pass], of: &Pass| passes.iter().filter(|pass| *pass == of).count();
+        assert_eq!(plan.substep[0], Pass::Carry, "{settings:?}");
+        assert_eq!(count(&plan.between, &Pass::CollideAdvance), usize::from(in_one), "{settings:?}");
+        assert_eq!(count(&plan.end, &Pass::Collide), usize::from(in_one), "{settings:?}");
+        let each = count(&plan.substep, &Pass::Collide) + usize::from(in_one);
+        assert_eq!(each, if settings == surfaces { 2 } else { 1 }, "{settings:?}");
+    }
 }
 
 #[test]

@@ -400,9 +400,9 @@ impl ColliderFrame {
 
     /// What a collider does in a substep that is here before and there after: its frame and its travel.
     pub fn between(start: Self, end: Self) -> [Self; 2] {
-        // R₁ R₀ᵀ − 1.
-        let columns = end.turned();
-        let turn = [0, 1, 2].map(|k| start.turned_out_of(columns[k]) - Vec3::AXES[k]);
+        // (R₁ − R₀) R₀ᵀ; see `shaders/carry.wgsl`.
+        let (from, to) = (start.turned(), end.turned());
+        let turn = [0, 1, 2].map(|k| start.turned_out_of(to[k] - from[k]));
         [Self::new(end.directions(), start.offset()), Self::new(turn, end.offset() - start.offset())]
     }
 

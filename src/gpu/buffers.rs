@@ -2,9 +2,9 @@
 //!
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
-//! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, advance | every pass, the caller's renderer |
-//! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tether, velocity, advance | every pass |
-//! | residuals | `vec4<u32>`: what the roundings of x and d lost, and whether x was held, packed | start, predict, velocity, advance, finish | the same |
+//! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, advance, collide | every pass, the caller's renderer |
+//! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tether, collide, velocity, advance | every pass |
+//! | residuals | `vec4<u32>`: what the roundings of x and d lost, and whether x was held, packed | start, predict, velocity, advance (with collide), finish | the same, collide |
 //! | velocities | `vec4`: v [m/s], 1 if fresh from outside | targets, finish | start |
 //! | accelerations | `vec4`: by wind, fields, forces [m/s²] | accelerations | predict |
 //! | forces | `vec4`: by the user \[N\], 0 | the caller | accelerations |
@@ -20,7 +20,7 @@
 //! | of whole bodies: schedule, batches, records, lambdas | see `shaders/whole.wgsl` | host; whole | whole |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
-//! | status | clock, faults; substep, where there are colliders | start, finish; velocity, advance | start, accelerations, collide |
+//! | status | clock, faults | start, finish, collide | start, accelerations |
 
 use super::pipelines::SPAN_STRIDE;
 use crate::controls::{Controls, Params, Target};

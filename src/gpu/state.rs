@@ -382,7 +382,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Makes the passes that end a substep anew where they are for fewer pins than there are, or for many more, or the first collider has come.
+    /// Makes the passes that end a substep anew where they are for fewer pins than there are, or for many more.
     fn fit_velocities(&mut self) -> Result<()> {
         let velocities = &self.pipelines.velocities;
         if let Some(others) = guarded(&self.device, || Ok(velocities.refitted(&self.device, &self.controls)))? {
