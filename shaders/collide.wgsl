@@ -193,7 +193,7 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    let material = contact_particles[i].w & 0xffu;
+    let material = material_of(contact_particles[i].w);
     let x = positions[i];
     let may_meet = x.w != 0.0 && material != UNTOUCHABLE;
     if !ADVANCES && !may_meet {

@@ -1,6 +1,8 @@
 // The pairs that come nearer than their thickness in this substep, each with the constraint C = c₀ − n·Σ b d ≤ 0 about its
 // closest points at the time of impact; see src/collide/pair.rs.
-// One thread a pair. Reads pairs, positions, displacements. Writes contacts, in any order; counts the contacts of each particle.
+// One thread SHARE pairs. Reads pairs, positions, displacements. Writes contacts, in any order; counts the contacts of each particle, of which the first
+// settles it.
+// contacts/particles.wgsl and contacts/surfaces.wgsl have what differs where nothing but particles touches.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -13,42 +15,75 @@
 // Four words a particle: corrections in quanta, and how many contacts it has.
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
-// By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
-@group(0) @binding(9) var<storage, read> tangles: array<u32>;
+// How many pairs a thread looks at.
+override SHARE: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn contacts(@builtin(global_invocation_id) id: vec3u) {
-    let place = thread_index(id);
-    if place >= contact_status.pair_count {
+    // Neighbouring threads have neighbouring pairs.
+    let thread = thread_index(id);
+    let count = contact_status.pair_count;
+    let threads = (count + SHARE - 1u) / SHARE;
+    if thread >= threads {
         return;
     }
-    let row = pairs[place];
+    // A light look at all of them first, as software drivers run through all of a loop's body in each of its turns.
+    var near = 0u;
+    for (var n = 0u; n < SHARE; n++) {
+        let place = thread + n * threads;
+        let row = pairs[min(place, count - 1u)];
+        if place < count && (SHARE == 1u || may_meet(row)) {
+            near |= 1u << n;
+        }
+    }
+    while near != 0u {
+        contact(pairs[min(thread + firstTrailingBit(near) * threads, count - 1u)]);
+        near &= near - 1u;
+    }
+}
+
+// The particles of a pair, and their displacements, from the first on.
+struct Pair {
+    p: Four,
+    d: Four,
+    thickness: f32,
+}
+
+fn pair_at(particles: vec4u) -> Pair {
+    let x0 = positions[particles.x].xyz;
+    let d0 = displacements[particles.x].xyz;
+    var pair: Pair;
+    for (var k = 1u; k < most_members(); k++) {
+        pair.p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
+        pair.d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
+    }
+    let first = material_of(contact_particles[particles.x].w);
+    let second = material_of(contact_particles[particles.z].w);
+    pair.thickness = thickness_between(contact_params.materials[first], contact_params.materials[second]);
+    return pair;
+}
+
+// Whether two particles come near enough: how `meet` begins.
+fn may_meet(row: vec4u) -> bool {
+    let vacant = is_vacant(row);
+    let pair = pair_at(select(pair_particles(row), vec4u(), vacant));
+    let gap = length(pair.p[1]) - pair.thickness;
+    return !vacant && (gap <= 0.0 || gap < length(pair.d[1]));
+}
+
+fn contact(row: vec4u) {
     if ONLY_PARTICLES && is_vacant(row) {
         return;
     }
-    let kind = pair_kind(row);
+    let kind = select(pair_kind(row), PARTICLES, ONLY_PARTICLES);
     let particles = pair_particles(row);
-    let x0 = positions[particles.x].xyz;
-    let d0 = displacements[particles.x].xyz;
-    var p: Four;
-    var d: Four;
-    for (var k = 1u; k < 4u; k++) {
-        p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
-        d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
-    }
-    let first = contact_particles[particles.x];
-    let second = contact_particles[particles.z];
-    let thickness =
-        thickness_between(contact_params.materials[first.w & 0xffu], contact_params.materials[second.w & 0xffu]);
-    let meeting = meet(kind, p, d, thickness, contact_params.recovery, params.zero);
+    let pair = pair_at(particles);
+    let meeting = meet(kind, pair.p, pair.d, pair.thickness, contact_params.recovery, params.zero);
     if !meeting.is_met {
         return;
     }
-    if !ONLY_PARTICLES && atomicLoad(&contact_status.crossing_count) > 0u {
-        let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
-        if are_tangled(kind, marks, mark_of(first), mark_of(second)) {
-            return;
-        }
+    if hold_wrong_sides(kind, particles) {
+        return;
     }
     let slot = atomicAdd(&contact_status.contact_count, 1u);
     if slot >= contact_params.contact_capacity {
@@ -57,11 +92,14 @@ fn contacts(@builtin(global_invocation_id) id: vec3u) {
     }
     meetings[3u * slot] = vec4f(meeting.contact.normal, meeting.contact.c0);
     meetings[3u * slot + 1u] = meeting.contact.weights;
-    meetings[3u * slot + 2u] = bitcast<vec4f>(row);
-    for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {
-        atomicAdd(&corrections[4u * particles[k] + 3u], 1);
+    var marked = row;
+    for (var k = 0u; k < member_count(kind); k++) {
+        let before = atomicAdd(&corrections[4u * particles[k] + 3u], 1);
+        marked[k] |= select(0u, SETTLES, contacts_of(before) == 0);
     }
-    let overlap = thickness - closest(kind, p, params.zero).distance;
+    meetings[3u * slot + 2u] = bitcast<vec4f>(marked);
+    make_room(slot);
+    let overlap = pair.thickness - closest(kind, pair.p, params.zero).distance;
     if overlap > 0.0 {
         atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
     }

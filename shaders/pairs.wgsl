@@ -8,7 +8,8 @@
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 // Where the next cell begins; then the coarse grid, and the rough places of the sorted elements: see search.wgsl.
-@group(0) @binding(2) var<storage, read> cells: array<u32>;
+// In fours, as many of these are looked at at once.
+@group(0) @binding(2) var<storage, read> cells: array<vec4u>;
 @group(0) @binding(3) var<storage, read> sorted: array<vec4u>;
 // place at rest (bits), contact material and body
 @group(0) @binding(4) var<storage, read> contact_particles: array<vec4u>;
@@ -44,6 +45,10 @@ struct Element {
     contacts: array<vec4u, 2>,
 }
 
+fn cell_word(place: u32) -> u32 {
+    return cells[place >> 2u][place & 3u];
+}
+
 // How many particles of a pair are those of the element that looks.
 fn own_count() -> u32 {
     return select(1u, 2u, KIND == EDGES);
@@ -71,6 +76,7 @@ struct Other {
 // Others that may be near, in runs of 32 places among the sorted: the first place, and a bit for each. What costs much is done only once many
 // are found: software drivers run through all of a loop's body in each of its turns, and write what is private lane by lane.
 const RUNS = 24u;
+const ALL_BITS = 0xffffffffu;
 var<private> found: array<vec2u, RUNS>;
 
 // The particles of the pair of two elements.
@@ -109,7 +115,7 @@ fn finds(query: Element, other: Other) -> bool {
 
 // How far apart two particles, or what they belong to, are kept, by their rows in contact_particles.
 fn thickness_of(left: vec4u, right: vec4u) -> f32 {
-    return thickness_between(contact_params.materials[left.w & 0xffu], contact_params.materials[right.w & 0xffu]);
+    return thickness_between(contact_params.materials[material_of(left.w)], contact_params.materials[material_of(right.w)]);
 }
 
 // Whether two particles of a body are neighbours in it, and so are no pair.
@@ -150,8 +156,8 @@ fn list(query: Element, other: Other) {
     let particles = pair_of(query, other);
     let first = query.contacts[0];
     let third = contact_particles[particles.z];
-    let left = first.w & 0xffu;
-    let right = third.w & 0xffu;
+    let left = material_of(first.w);
+    let right = material_of(third.w);
     if left == UNTOUCHABLE || right == UNTOUCHABLE
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;
@@ -242,29 +248,66 @@ const MOST_ACROSS = 15u;
 // How many others this thread has looked at.
 var<private> looked: u32;
 
-fn look_into(query: Element, box: Box) {
-    let low = box.low;
-    let size = box.size;
-    let scale = box.scale;
-    let kind = PARTNER[KIND];
-    let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
-    let size_of_table = contact_params.table_size;
-    // In 64ths of a cell, from the lowest corner on.
-    let origin = vec3f(low);
-    let segment = array(64.0 * (query.segment[0] * scale - origin), 64.0 * (query.segment[1] * scale - origin));
-    // As `from_segment`, divided once; a rounding is less than the slack.
-    let along = segment[1] - segment[0];
+// By what rough places are told apart, in 64ths of a cell from the lowest corner of a box on.
+struct Sight {
+    // the corner, as rough places have it
+    corner: vec3u,
+    // Of the segment, from which others are so near: its start, its way, and 1/the square of that.
+    start: vec3f,
+    along: vec3f,
+    inverse: f32,
+    near: f32,
+    // What is above it and looks itself is none of its business.
+    height: f32,
+}
+
+fn sight_of(query: Element, box: Box) -> Sight {
+    let origin = vec3f(box.low);
+    let start = 64.0 * (query.segment[0] * box.scale - origin);
+    let along = 64.0 * (query.segment[1] * box.scale - origin) - start;
     let square = dot(along, along);
-    let inverse = select(0.0, 1.0 / square, square > 0.0);
-    let rough_first = contact_params.rough_first;
-    // What is higher up need not be looked at if it looks itself.
-    let height = 64.0 * (query.center.z * scale - origin.z);
-    let is_found = is_found_from_above(query, box.level);
     // A rough place stands for the middle of a 64th, at most √3/2 of one away. Far from the origin products with the scale are rounded: three or
     // four times by 2⁻²⁴ of them, along three axes.
     let far = abs(origin);
     let slack = 1.0 + 4e-5 * max(max(far.x, far.y), far.z);
-    let near = 64.0 * box.reach * scale + slack;
+    let height = select(1e9, 64.0 * (query.center.z * box.scale - origin.z) + slack, is_found_from_above(query, box.level));
+    // As `from_segment`, divided once; a rounding is less than the slack.
+    let inverse = select(0.0, 1.0 / square, square > 0.0);
+    return Sight(bitcast<vec3u>(box.low) << vec3u(6u), start, along, inverse, 64.0 * box.reach * box.scale + slack, height);
+}
+
+// Which of four others may be near, if they lie in some cells of a row along x, of which the first is here and which are so many. (Other cells may
+// have the same entries.)
+fn may_be_near(rough: vec4u, sight: Sight, first: vec3u, cells: u32) -> vec4<bool> {
+    let x = (rough - sight.corner.x) & vec4u(1023u);
+    let y = ((rough >> vec4u(10u)) - sight.corner.y) & vec4u(1023u);
+    let z = ((rough >> vec4u(20u)) - sight.corner.z) & vec4u(1023u);
+    let is_here = ((x >> vec4u(6u)) - first.x < vec4u(cells))
+        & ((y >> vec4u(6u)) == vec4u(first.y)) & ((z >> vec4u(6u)) == vec4u(first.z));
+    let dx = (vec4f(x) + 0.5) - sight.start.x;
+    let dy = (vec4f(y) + 0.5) - sight.start.y;
+    let dz = (vec4f(z) + 0.5) - sight.start.z;
+    let share = clamp(
+        (dx * sight.along.x + dy * sight.along.y + dz * sight.along.z) * sight.inverse,
+        vec4f(),
+        vec4f(1.0),
+    );
+    let ax = dx - share * sight.along.x;
+    let ay = dy - share * sight.along.y;
+    let az = dz - share * sight.along.z;
+    let is_near = ax * ax + ay * ay + az * az < vec4f(sight.near * sight.near);
+    let finds_this = (vec4f(z) > vec4f(sight.height)) & ((rough & vec4u(FAST)) == vec4u()) & look(rough);
+    return is_here & is_near & !finds_this;
+}
+
+fn look_into(query: Element, box: Box) {
+    let low = box.low;
+    let size = box.size;
+    let kind = PARTNER[KIND];
+    let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
+    let size_of_table = contact_params.table_size;
+    let rough_first = contact_params.rough_first;
+    let sight = sight_of(query, box);
     // As many turns as it takes to look at all that is near, RUNS at a time; then k, x and how many of a row are done stay.
     var k = 0u;
     var x = 0u;
@@ -280,35 +323,32 @@ fn look_into(query: Element, box: Box) {
                 let part = min(size.x - x, size_of_table - entry);
                 var start = 0u;
                 if table + entry > 0u {
-                    start = cells[table + entry - 1u];
+                    start = cell_word(table + entry - 1u);
                 }
-                var end = cells[table + entry + part - 1u];
+                var end = cell_word(table + entry + part - 1u);
                 // No thread looks at more than it may.
                 looked += select(0u, end - start, done == 0u);
                 if looked > MOST_OTHERS {
                     end = start;
                 }
-                start += done;
-                let count = min(end - min(start, end), 32u);
+                // Four at a time, and whole fours: what is not of this row is taken off below.
+                let first = start + done;
+                let base = first & ~3u;
+                let stop = max(min(end, base + 32u), first);
                 var bits = 0u;
-                for (var n = 0u; n < count; n++) {
-                    let rough = cells[rough_first + start + n];
-                    let place = rough_offset(rough, low);
-                    let offset = (vec3f(place) + 0.5) - segment[0];
-                    let apart = offset - along * clamp(dot(offset, along) * inverse, 0.0, 1.0);
-                    // Other cells may have the same entry.
-                    let is_here = (place.y >> 6u) == across.x && (place.z >> 6u) == across.y && (place.x >> 6u) - x < part;
-                    if is_here && dot(apart, apart) < near * near
-                        && !(f32(place.z) > height + slack && is_found && (rough & FAST) == 0u && looks(rough)) {
-                        bits |= 1u << n;
-                    }
+                for (var four = base; four < stop; four += 4u) {
+                    let near = may_be_near(cells[(rough_first + four) >> 2u], sight, vec3u(x, across), part);
+                    let marks = select(vec4u(), vec4u(1u, 2u, 4u, 8u), near);
+                    bits |= (marks.x | marks.y | marks.z | marks.w) << (four - base);
                 }
+                // (A shift by 32 would be none.)
+                bits &= select((ALL_BITS >> (32u - (stop - base))) & (ALL_BITS << (first - base)), 0u, stop == first);
                 if bits != 0u {
-                    found[runs] = vec2u(start, bits);
+                    found[runs] = vec2u(base, bits);
                     runs += 1u;
                 }
-                let more = start + count < end;
-                done = select(0u, done + count, more);
+                let more = stop < end;
+                done = select(0u, stop - start, more);
                 x += select(part, 0u, more);
             }
             if x >= size.x {

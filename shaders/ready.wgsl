@@ -6,11 +6,13 @@
 @group(0) @binding(2) var<storage, read_write> contact_status: ContactStatus;
 // Workgroups of the search, of contacts, of rounds of divide, of untangle: see the prelude.
 @group(0) @binding(3) var<storage, read_write> dispatches: array<u32>;
-// Workgroups of truncate, by round, then of separate; of particles, of pairs, and of count and fill.
+// Workgroups of truncate, by round, then of separate and settle; of particles, of pairs, and of count and fill.
 @group(0) @binding(4) var<storage, read_write> late_dispatches: array<u32>;
 
 // How often it is looked again at what passes through each other.
 override ROUNDS: u32 = 1u;
+// How many pairs a thread of contacts looks at.
+override SHARE: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn ready(@builtin(global_invocation_id) id: vec3u) {
@@ -30,7 +32,7 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
     }
     let count = contact_status.pair_count;
     let crossings = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
-    let groups = workgroups(count, WORKGROUP_SIZE);
+    let groups = workgroups((count + SHARE - 1u) / SHARE, WORKGROUP_SIZE);
     let tangled = workgroups(max(crossings, 1u), WORKGROUP_SIZE);
     for (var part = 0u; part < SEARCH_PASSES; part++) {
         dispatches[3u * part] = 0u;
@@ -41,6 +43,9 @@ fn ready(@builtin(global_invocation_id) id: vec3u) {
         dispatches[DIVIDE_SIZE + 3u * round] = 0u;
         late_dispatches[3u * round] = 0u;
     }
+    // Contacts, or untangle, will make room for what they find.
+    late_dispatches[3u * ROUNDS] = 0u;
+    late_dispatches[3u * ROUNDS + 1u] = 1u;
     dispatches[DIVIDE_SIZE + 3u * ROUNDS] = tangled.x;
     dispatches[DIVIDE_SIZE + 3u * ROUNDS + 1u] = tangled.y;
     atomicStore(&contact_status.stale, HOLDS);

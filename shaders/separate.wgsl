@@ -1,7 +1,7 @@
 // The corrections of contacts, normal and by friction: a particle with n contacts counts as n particles of an n-th of its mass
 // (Tonge, Benevolenski, Voroshilov 2012), so that all contacts are solved at once. Each correction is rounded to a whole number of
 // quanta, and whole numbers have the same sum in any order.
-// One thread a contact, or, of particles, a pair. Reads contacts, displacements. Adds to the corrections of its
+// One thread a contact. Reads contacts, displacements. Adds to the corrections of its
 // contact's particles.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -27,13 +27,13 @@ fn separate(@builtin(global_invocation_id) id: vec3u) {
     let weights = meetings[3u * place + 1u];
     let row = bitcast<vec4u>(meetings[3u * place + 2u]);
     let particles = pair_particles(row);
-    let members = select(4u, 2u, ONLY_PARTICLES || pair_kind(row) == PARTICLES);
+    let members = member_count(pair_kind(row));
     let d0 = displacements[particles.x].xyz;
     var d: Four;
     var w: vec4f;
     var most: vec4f;
     var weight = 0.0;
-    for (var k = 0u; k < 4u; k++) {
+    for (var k = 0u; k < most_members(); k++) {
         d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
     }
     for (var k = 0u; k < members; k++) {
@@ -51,8 +51,8 @@ fn separate(@builtin(global_invocation_id) id: vec3u) {
     if !(depth > 0.0 && weight > 0.0) {
         return;
     }
-    let left = contact_particles[particles.x].w & 0xffu;
-    let right = contact_particles[particles.z].w & 0xffu;
+    let left = material_of(contact_particles[particles.x].w);
+    let right = material_of(contact_particles[particles.z].w);
     let friction = contact_params.friction[left * 16u + right];
     let slip = opaque(travel - opaque(plane.xyz * along, params.zero), params.zero);
     let l = length(slip);

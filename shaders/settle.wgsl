@@ -1,5 +1,6 @@
-// Moves the particles by the sum of their corrections.
-// One thread a particle. Writes displacement and corrections of its own particle.
+// Moves the particles by the sum of their corrections. Between particles the last of these passes in a substep forgets how many contacts they have;
+// between surfaces watch does, as what was cut is to be known until then.
+// One thread a contact, for those of its particles of which it is the first. Reads contacts. Writes displacement and corrections of these.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -10,15 +11,33 @@
 @group(0) @binding(5) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
 
+// See contacts.wgsl.
+@group(0) @binding(7) var<storage, read> meetings: array<vec4f>;
+
+// Whether it is the last in a substep.
+override IS_LAST: bool = false;
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) id: vec3u) {
-    let i = thread_index(id);
-    if i >= params.particle_count {
+    let place = thread_index(id);
+    if place >= min(atomicLoad(&contact_status.contact_count), contact_params.contact_capacity) {
         return;
     }
+    let row = bitcast<vec4u>(meetings[3u * place + 2u]);
+    let particles = pair_particles(row);
+    for (var k = 0u; k < member_count(pair_kind(row)); k++) {
+        if (row[k] & SETTLES) != 0u {
+            settle_particle(particles[k]);
+        }
+    }
+}
+
+fn settle_particle(i: u32) {
     let sum = corrections[i];
+    if any(sum.xyz != vec3i()) || ONLY_PARTICLES && IS_LAST {
+        corrections[i] = vec4i(0, 0, 0, select(sum.w, 0, ONLY_PARTICLES && IS_LAST));
+    }
     if any(sum.xyz != vec3i()) {
-        corrections[i] = vec4i(0, 0, 0, sum.w);
         let correction = opaque(vec3f(sum.xyz) * contact_params.quantum, params.zero);
         var d = opaque(displacements[i].xyz + correction, params.zero);
         if !ONLY_PARTICLES && sum.w >= WAS_CUT {

@@ -1,7 +1,7 @@
 // What pushes edges out of the triangles that they still pass through, as contacts: the particles of the edge are to go on along the
 // gradient of the length of the intersection, as fast as overlap is taken back; see src/collide/crossing.rs.
 // One thread a crossing, and at least one. Reads crossings, positions. Writes contacts, in any order; counts the contacts of each particle.
-// Then all contacts are known, and how many threads look at them.
+// Then all contacts are known, and how many threads look at them: separate and settle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -12,7 +12,7 @@
 @group(0) @binding(4) var<storage, read_write> meetings: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of truncate, by round, then of separate.
+// Workgroups of truncate, by round, then of separate and settle.
 @group(0) @binding(7) var<storage, read_write> late_dispatches: array<u32>;
 
 // Where those of separate stand.
@@ -67,9 +67,11 @@ fn untangle(@builtin(global_invocation_id) id: vec3u) {
         let particles = vec4u(tangles[row + end], tangles[row + 2u], tangles[row + 3u], tangles[row + 4u]);
         meetings[3u * slot] = plane;
         meetings[3u * slot + 1u] = vec4f(1.0, -found.weights);
-        meetings[3u * slot + 2u] = bitcast<vec4f>(pack(CROSSING, particles));
+        var marked = pack(CROSSING, particles);
         for (var k = 0u; k < 4u; k++) {
-            atomicAdd(&corrections[4u * particles[k] + 3u], 1);
+            let before = atomicAdd(&corrections[4u * particles[k] + 3u], 1);
+            marked[k] |= select(0u, SETTLES, contacts_of(before) == 0);
         }
+        meetings[3u * slot + 2u] = bitcast<vec4f>(marked);
     }
 }

@@ -2,7 +2,7 @@
 // search would have brought it: among particles its displacement then. What the list leaves out would have stayed thickness + margin apart.
 // Where nothing but particles touches, each has a list, so to say, of its own; those of which half is used up are made anew in
 // the next search too.
-// One thread a particle. Reads positions, displacements, watched. Writes the corrections of its own particle (none, no
+// One thread SHARE particles. Reads positions, displacements, watched. Writes, of surfaces, the corrections of its own particles (none, no
 // contact), the mark that the list is stale, and with it the size of the search; the marks of coarse cells in which particles are to look for
 // others, and that something is so fast that all are to.
 
@@ -22,41 +22,84 @@
 // 1/(2√3): where no component of a displacement against the drift is more than this of a length, no two differ by more than that.
 const SLOW = 0.28;
 
+// How many particles a thread looks at, at most 32.
+override SHARE: u32 = 1u;
+
 // Whether any particle touches nothing at all.
 override SOME_UNTOUCHABLE: bool = true;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn watch(@builtin(global_invocation_id) id: vec3u) {
-    let i = thread_index(id);
-    if i >= params.particle_count {
+    let thread = thread_index(id);
+    let threads = (params.particle_count + SHARE - 1u) / SHARE;
+    if thread >= threads {
         return;
     }
-    // Its sums were taken by who added them to the displacement; its count, or the mark that it was cut, may have been left.
-    if corrections[i].w != 0 {
-        // What was cut before a reset is of no account.
-        corrections[i].w = select(0, WAS_CUT, corrections[i].w < 0 && contact_status.now > 0u);
+    let substep = Substep(contact_status.now, contact_status.searched, contact_status.horizon, contact_status.drift);
+    var worn = 0u;
+    var stale = false;
+    var is_hurried = false;
+    for (var n = 0u; n < SHARE; n++) {
+        // Neighbouring threads have neighbouring particles.
+        let i = min(thread + n * threads, params.particle_count - 1u);
+        let is_own = thread + n * threads < params.particle_count;
+        if !ONLY_PARTICLES {
+            // Its sums were taken by who added them to the displacement; its count, or the mark that it was cut, may have been left.
+            let contacts = corrections[i].w;
+            if contacts != 0 && is_own {
+                // What was cut before a reset is of no account.
+                corrections[i].w = select(0, WAS_CUT, contacts < 0 && substep.now > 0u);
+            }
+        }
+        let look = look_at(i, substep);
+        let touches = !SOME_UNTOUCHABLE || material_of(contact_particles[i].w) != UNTOUCHABLE;
+        stale = stale || look.is_stale && touches;
+        is_hurried = is_hurried || look.is_hurried && touches;
+        worn |= select(0u, 1u << n, look.is_worn && touches);
+    }
+    // What is rare is done once for all of them: software drivers run through it whether or not any has it.
+    if is_hurried {
+        atomicStore(&contact_status.hurried, 1u);
+    }
+    while worn != 0u {
+        let i = min(thread + firstTrailingBit(worn) * threads, params.particle_count - 1u);
+        mark_worn(opaque(positions[i].xyz + displacements[i].xyz, params.zero));
+        worn &= worn - 1u;
     }
     // The host may have marked it: it is enough if one looks.
-    var stale = i == 0u && atomicLoad(&contact_status.stale) != HOLDS;
-    if !SOME_UNTOUCHABLE || (contact_particles[i].w & 0xffu) != UNTOUCHABLE {
-        stale = is_stale(i) || stale;
-    }
+    stale = stale || thread == 0u && atomicLoad(&contact_status.stale) != HOLDS;
     // It is enough if one does; the first, where the host has marked it.
     var is_first = false;
     if stale {
-        is_first = atomicMax(&contact_status.stale, WORN) == HOLDS || i == 0u;
+        is_first = atomicMax(&contact_status.stale, WORN) == HOLDS || thread == 0u;
     }
     set_sizes(select(0u, SEARCH_PASSES, is_first));
 }
 
-// Whether the list does not hold for a particle. Marks where it is to look anew.
-fn is_stale(i: u32) -> bool {
+// What a particle is looked at with: see ContactStatus.
+struct Substep {
+    now: u32,
+    searched: u32,
+    horizon: u32,
+    drift: vec3f,
+}
+
+struct Look {
+    // The list does not hold for it.
+    is_stale: bool,
+    // It is to look anew in the next search.
+    is_worn: bool,
+    // It is so fast that all are to.
+    is_hurried: bool,
+}
+
+fn look_at(i: u32, substep: Substep) -> Look {
     let own = watched_of_rows(watched[i]);
-    var since = contact_status.now - contact_status.searched;
-    var horizon = contact_status.horizon;
+    var since = substep.now - substep.searched;
+    var horizon = substep.horizon;
     var pace = pace_of(own, contact_params.quantum);
     if ONLY_PARTICLES {
-        since = contact_status.now - own.searched;
+        since = substep.now - own.searched;
         horizon = horizon_of(own);
         pace = own.displacement;
     }
@@ -67,30 +110,28 @@ fn is_stale(i: u32) -> bool {
     let half = 0.5 * contact_params.margin;
     let aside = dot(moved, moved);
     // Not `>`: what is not finite is watched too.
-    var stale = !(aside <= half * half) || since > horizon;
+    let is_aside = !(aside <= half * half);
+    var look = Look(is_aside || since > horizon, false, false);
     if !ONLY_PARTICLES {
         // Where the substep began, too: contacts may have moved it aside at the end of the last one.
         let began = opaque(opaque(travelled + own.displacement, params.zero) - way, params.zero);
-        stale = stale || dot(began, began) > half * half;
+        look.is_stale = look.is_stale || dot(began, began) > half * half;
     }
     if ONLY_PARTICLES {
-        let against = abs(opaque(d - contact_status.drift, params.zero));
+        let against = abs(opaque(d - substep.drift, params.zero));
         // Of two that differ by no more than reach + margin, and are farther apart than twice the reach where they are to be, give or take half
         // the margin, none has met the other within the substep.
-        if !(max(max(against.x, against.y), against.z) <= SLOW * (contact_params.reach + contact_params.margin)) {
-            atomicStore(&contact_status.hurried, 1u);
-        }
-        if stale || aside > 0.5 * (half * half) || 2u * since > horizon {
-            mark_worn(opaque(positions[i].xyz + d, params.zero));
-        }
+        let most = max(max(against.x, against.y), against.z);
+        look.is_hurried = !(most <= SLOW * (contact_params.reach + contact_params.margin));
+        look.is_worn = look.is_stale || aside > 0.5 * (half * half) || 2u * since > horizon;
     }
-    return stale;
+    return look;
 }
 
 fn mark_worn(place: vec3f) {
     let cell = coarse_at(place, contact_params.inverse_coarse, contact_params.coarse);
-    let word = contact_params.worn_first + cell.y + contact_params.coarse * cell.z;
-    let mark = 1u << cell.x;
+    let word = contact_params.worn_first + mark_word(cell, contact_params.coarse);
+    let mark = 1u << (cell.x % 32u);
     // Read first: most are marked already.
     if (atomicLoad(&cells[word]) & mark) == 0u {
         atomicOr(&cells[word], mark);

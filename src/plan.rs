@@ -121,7 +121,10 @@ pub enum Pass {
     /// The corrections of contacts.
     Separate,
     /// Moves the particles by the sum of their corrections.
-    Settle,
+    Settle {
+        /// Whether it is the last in the substep.
+        is_last: bool,
+    },
     /// Planes between what would pass through each other nonetheless.
     Divide {
         /// Which round; those after the first do nothing where the one before found nothing.
@@ -373,7 +376,8 @@ impl Plan {
             self.substep.extend(parts.map(Pass::Search));
             self.substep.push(Pass::Contacts);
             self.substep.extend(apart.then_some(Pass::Untangle));
-            self.substep.extend((0..own.iterations).flat_map(|_| [Pass::Separate, Pass::Settle]));
+            let settle = |iteration| Pass::Settle { is_last: iteration + 1 == own.iterations };
+            self.substep.extend((0..own.iterations).flat_map(|iteration| [Pass::Separate, settle(iteration)]));
         }
         // Last, so that at the end of a substep nothing is within a collider.
         self.substep.extend(collides_last.then_some(Pass::Collide));

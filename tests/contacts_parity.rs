@@ -231,6 +231,46 @@ fn particles_that_fly_every_which_way_agree() {
     }
 }
 
+/// So many that the coarse grid has rows of two words of marks. A beam, longer than the grid, is at rest, so that nobody needs to look again for long; then
+/// the one side of each place where a word ends is pushed against the other, and only the marks of that side tell that the other is near.
+#[test]
+fn a_long_beam_of_particles_agrees() {
+    const COUNT: u32 = 66_000;
+    const THICKNESS: f32 = 0.005;
+    // Three reaches, each of 2.8 thicknesses.
+    const CELL: f32 = 8.4 * THICKNESS;
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let own = ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() };
+    let own = scene.add_contact_material(own).unwrap();
+    for index in 0..COUNT {
+        let cell = [index / 100, index % 10, (index / 10) % 10];
+        let jitter = |axis: usize| 0.3 * (common::noise(3 * index + axis as u32) - 0.5);
+        // No border of cells comes within half a thickness of any.
+        let position = [0, 1, 2].map(|axis| 0.2 * CELL * (cell[axis] as f32 + 0.5 + jitter(axis)));
+        scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+    }
+    scene.set_particle_contact(0..COUNT, own).unwrap();
+    scene.pin(0).unwrap();
+    let settings = Settings {
+        substeps: 6,
+        gravity: [0.0; 3],
+        self_collision: Some(SelfCollision::default()),
+        ..Settings::default()
+    };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    pair.play(1, 1e-4, "a long beam at rest");
+    let pushed = |x: f32| if (x / CELL) as u32 % 32 == 31 { [0.1, 0.0, 0.0] } else { [0.0; 3] };
+    let velocities: Vec<_> = scene.positions().iter().map(|&[x, ..]| pushed(x)).collect();
+    pair.solver.set_velocities(0, &velocities).unwrap();
+    pair.reference.set_velocities(0, &velocities).unwrap();
+    pair.play(1, 1e-4, "a long beam");
+    let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+    assert_eq!(reports.0, reports.1);
+    assert!(reports.0.searches > 1 && reports.0.pairs > 100, "{reports:?}");
+    println!("{:?}", reports.0);
+}
+
 /// Whatever was cut, released or pinned before it.
 #[test]
 fn after_a_reset_contacts_are_those_of_a_new_solver() {

@@ -227,7 +227,7 @@ fn a_long_shot_finds_each_once() {
             // Around the way, nearer than the reach.
             let angle = 2.4 * index as f32;
             let position =
-                [way * (index as f32 + 0.5) / COUNT as f32, 1.6 * THIN * angle.cos(), 1.6 * THIN * angle.sin()];
+                [way * (index as f32 + 0.5) / COUNT as f32, 1.4 * THIN * angle.cos(), 1.4 * THIN * angle.sin()];
             scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
         }
         let shot = Particle { velocity: [way * 60.0, 0.0, 0.0], ..Particle::default() };
@@ -249,7 +249,7 @@ fn a_long_shot_finds_each_once() {
 fn places_that_become_vacant_are_filled() {
     let gpu = common::gpu();
     let scene = clouds(3000, 1.0);
-    let own = SelfCollision { margin: 0.5, pairs_per_particle: 12, ..SelfCollision::default() };
+    let own = SelfCollision { margin: 0.3, pairs_per_particle: 12, ..SelfCollision::default() };
     let mut solver = common::solver(&gpu, &scene, Settings { self_collision: Some(own), ..weightless(8) });
     let mut most = 0;
     for _ in 0..60 {

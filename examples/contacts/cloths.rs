@@ -91,8 +91,6 @@ fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32
         // What is draped without pins is as stiff as the sweeps make it: 0.7 % of strain with 50, 0.5 % with these.
         substeps: 66,
         damping: AIR,
-        // With more the next but one of a row that folds are listed; with less it is searched more often.
-        margin: Some(0.6),
         // Cloth lists a quarter of a pair a particle; the default would not fit into 128 MiB for a million.
         pairs_per_particle: (columns * rows > 400_000).then_some(4),
         check: Box::new(move |report| {

@@ -12,9 +12,9 @@ fn all_look() -> bool {
     return everyone_looks;
 }
 
-// Whether what has such a rough place looks for others itself.
-fn looks(rough: u32) -> bool {
-    return (rough & LOOKS) != 0u;
+// Which of those with such rough places look for others themselves.
+fn look(rough: vec4u) -> vec4<bool> {
+    return (rough & vec4u(LOOKS)) != vec4u();
 }
 
 fn element(particle: u32) -> Element {
@@ -29,7 +29,7 @@ fn element(particle: u32) -> Element {
     let middle = middle_of_way(own.place, own.displacement, drift, params.zero);
     // Where only some look, those near which things move so differently that nothing holds look twice as far instead of along their ways: see
     // watch.wgsl.
-    let reach = contact_params.reach * select(1.0, 2.0, horizon == 0u && !everyone_looks);
+    let reach = contact_params.reach * select(reach_of(own), 2.0, horizon == 0u && !everyone_looks);
     let contact = contact_particles[particle];
     return Element(
         vec3u(particle),

@@ -10,9 +10,9 @@ fn all_look() -> bool {
     return true;
 }
 
-// Whether what has such a rough place looks for others itself.
-fn looks(rough: u32) -> bool {
-    return true;
+// Which of those with such rough places look for others themselves.
+fn look(rough: vec4u) -> vec4<bool> {
+    return vec4<bool>(true);
 }
 
 fn element(particles: vec3u, arity: u32, level: u32) -> Element {
@@ -46,7 +46,7 @@ fn element(particles: vec3u, arity: u32, level: u32) -> Element {
         others = bitcast<f32>(atomicLoad(&contact_status.fastest));
     } else if arity == 0u {
         // A particle finds triangles, however fast they are.
-        others = max(others, bitcast<f32>(cells[word + 1u]));
+        others = max(others, bitcast<f32>(cell_word(word + 1u)));
     }
     // Its ends, as it turns on the way of its center, and how far they are from there.
     var turn = 0.0;
@@ -58,13 +58,13 @@ fn element(particles: vec3u, arity: u32, level: u32) -> Element {
     // Others of further levels it finds, however fast they are.
     var wide_excess = bitcast<f32>(atomicLoad(&contact_status.wide_excess));
     // A particle finds triangles, and what is fast others, which may not be where they are pulled to.
-    var excess = select(0.0, bitcast<f32>(cells[word + 3u]), arity == 0u || moves_fast);
+    var excess = select(0.0, bitcast<f32>(cell_word(word + 3u)), arity == 0u || moves_fast);
     if moves_fast {
-        excess = select(max(excess, bitcast<f32>(cells[coarse_word(start) + 3u])), wide_excess, level > 0u);
+        excess = select(max(excess, bitcast<f32>(cell_word(coarse_word(start) + 3u))), wide_excess, level > 0u);
     }
     let reach = reach_among(speed + others) + (turn + excess);
     if !moves_fast && level == 0u {
-        wide_excess = bitcast<f32>(cells[word + 13u]);
+        wide_excess = bitcast<f32>(cell_word(word + 13u));
     }
     let wide_reach = reach_among(speed + bitcast<f32>(atomicLoad(&contact_status.fastest))) + (turn + wide_excess);
     return Element(
@@ -93,7 +93,7 @@ fn reach_among(nearer: f32) -> f32 {
 
 // Into the grids of which levels an element looks, a bit for each: its own, and those above of which there are any near.
 fn levels_of(word: u32, level: u32, moves_fast: bool) -> u32 {
-    var near = cells[word + 10u + PARTNER[KIND]];
+    var near = cell_word(word + 10u + PARTNER[KIND]);
     if moves_fast || level > 0u {
         near = atomicLoad(&contact_status.levels) >> levels_shift(PARTNER[KIND]);
     }
@@ -115,7 +115,7 @@ fn radius_near(query: Element, level: u32) -> f32 {
         return way_radius(level, contact_params.level_sizes.x);
     }
     if level == 0u && !query.is_fast {
-        return bitcast<f32>(cells[coarse_word(query.center) + 7u + PARTNER[KIND]]);
+        return bitcast<f32>(cell_word(coarse_word(query.center) + 7u + PARTNER[KIND]));
     }
     let edge = atomicLoad(&contact_status.edge_radius);
     let largest = bitcast<f32>(select(edge, atomicLoad(&contact_status.triangle_radius), KIND == VERTEX_TRIANGLE));

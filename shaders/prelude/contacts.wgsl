@@ -28,6 +28,9 @@ struct ContactParams {
     nearby_first: u32,
     inverse_coarse: f32,
     rough_first: u32,
+    gap: f32,
+    inverse_reach: f32,
+    padding: vec2u,
     search_threads: array<vec4u, 4>,
     inverse_cells: array<vec4f, LEVELS>,
     // half the thickness (bits), groups, touches, 0
@@ -144,7 +147,7 @@ fn is_for_all(stale: u32, hurried: u32, overfull: u32) -> bool {
 }
 
 // Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it
-// holds, with the level on which its way stood above that. Of surfaces, which all look at once, the last two are its pace.
+// holds, with how far it looked, and the level on which its way stood, above that: see `outlook`. Of surfaces, which all look at once, the last two are its pace.
 struct Watched {
     place: vec3f,
     searched: u32,
@@ -163,7 +166,24 @@ fn rows_of_watched(watched: Watched) -> array<vec4u, 2> {
 }
 
 fn horizon_of(watched: Watched) -> u32 {
-    return watched.horizon & ((1u << LEVEL_SHIFT) - 1u);
+    return watched.horizon & ((1u << REACH_SHIFT) - 1u);
+}
+
+const REACH_SHIFT = 12u;
+const REACH_SHARES = 65536.0;
+
+// For how many substeps a particle holds, how far it looks then, if in these nothing about it goes farther against it than that in each, in shares of the reach, and its
+// level. The twin is `ContactParams::reach_within` in src/collide/table.rs.
+fn outlook(horizon: u32, extent: f32, level: u32, reach: f32, gap: f32, inverse_reach: f32, zero: u32) -> u32 {
+    let far = opaque1(reach - opaque1(gap - opaque1(f32(horizon) * extent, zero), zero), zero);
+    let shares = ceil(opaque1(far * inverse_reach, zero) * (1.0001 * REACH_SHARES));
+    let last = u32(clamp(shares, 1.0, REACH_SHARES)) - 1u;
+    return horizon | (select(0xffffu, last, horizon > 0u) << REACH_SHIFT) | (level << LEVEL_SHIFT);
+}
+
+// How far that is, as a share of the reach.
+fn reach_of(watched: Watched) -> f32 {
+    return f32(((watched.horizon >> REACH_SHIFT) & 0xffffu) + 1u) / REACH_SHARES;
 }
 
 // Where a particle is that has gone on so.
@@ -212,6 +232,15 @@ struct Push {
 // Whether two contact materials touch each other.
 fn touch(a: vec4u, b: vec4u) -> bool {
     return (a.y & b.z) != 0u && (b.y & a.z) != 0u;
+}
+
+const VARIOUS = 0xffffffffu;
+// The contact material of all particles, if they have the same one: then nothing is loaded to know it.
+override MATERIAL: u32 = VARIOUS;
+
+// That of a particle, by the last word of its row in contact_particles.
+fn material_of(word: u32) -> u32 {
+    return select(word & 0xffu, MATERIAL, MATERIAL != VARIOUS);
 }
 
 // How far apart things of two materials are kept.
@@ -384,6 +413,16 @@ fn coarse_at(place: vec3f, scale: f32, size: u32) -> vec3u {
 
 fn coarse_index(c: vec3u, size: u32) -> u32 {
     return c.x + size * (c.y + size * c.z);
+}
+
+// Marks of coarse cells: a bit for each of a row along x, in as many words as that takes.
+fn words_of_row(size: u32) -> u32 {
+    return (size + 31u) / 32u;
+}
+
+// The word of the mark of a cell; its bit is x % 32.
+fn mark_word(c: vec3u, size: u32) -> u32 {
+    return c.x / 32u + words_of_row(size) * (c.y + size * c.z);
 }
 
 // The cell of the grid that a place is in.

@@ -30,6 +30,15 @@ override ONLY_PARTICLES: bool = false;
 
 alias Four = array<vec3f, 4>;
 
+// How many particles a pair may have.
+fn most_members() -> u32 {
+    return select(4u, 2u, ONLY_PARTICLES);
+}
+
+fn member_count(kind: u32) -> u32 {
+    return select(4u, 2u, ONLY_PARTICLES || kind == PARTICLES);
+}
+
 fn pack(kind: u32, particles: vec4u) -> vec4u {
     return vec4u(particles.xyz, particles.w | (kind << 30u));
 }
@@ -45,8 +54,11 @@ fn pair_kind(row: vec4u) -> u32 {
     return row.w >> 30u;
 }
 
+// In the row of a contact, beside a particle: that it is this contact by which `settle` finds it. (There are fewer particles: see LEVEL_SHIFT.)
+const SETTLES = 0x20000000u;
+
 fn pair_particles(row: vec4u) -> vec4u {
-    return vec4u(row.xyz, row.w & 0x3fffffffu);
+    return row & vec4u(SETTLES - 1u);
 }
 
 fn closest(kind: u32, p: Four, zero: u32) -> Closest {

@@ -1,12 +1,12 @@
 // Particles, where nothing else touches: those look anew for others of whose part of the list some is used up. They lie in coarse cells that
 // are marked as worn; the others go on as they did when they last looked, and are sorted only where one of those may meet them.
 //
-// search_clear: one thread a block of the grid, or a row of the coarse grid. Empties the block; and which coarse cells are near one that is
+// search_clear: one thread a block of the grid, or a word of marks of the coarse grid. Empties the block; and which coarse cells are near one that is
 //   worn.
 // search_gather: one thread 16 particles, so that few of them wait for the ends of the lists. Takes note of where it is to be,
 //   if it is to look, lists what is near those that are, and widens the bounds of the displacements in its cell of the coarse grid; where it is fast,
 //   in those, too, through which it comes.
-// search_horizon: one thread a row of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
+// search_horizon: one thread a word of marks of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
 //   in those around moves; the bounds of what is about each corner; and through which cells something comes that moves differently from what else
 //   comes there.
 // search_count: one thread a particle that is near. Counts it in its cell, and takes note of its horizon, by how differently from itself what is
@@ -118,8 +118,8 @@ fn extent_about(place: vec3f, displacement: vec3f) -> f32 {
 
 // Takes the marks off the coarse grid.
 fn end_bounds(lane: u32) {
-    for (var row = lane; row < contact_params.coarse * contact_params.coarse; row += LANES) {
-        atomicStore(&cells[contact_params.worn_first + row], 0u);
+    for (var word = lane; word < word_count(); word += LANES) {
+        atomicStore(&cells[contact_params.worn_first + word], 0u);
     }
 }
 
@@ -127,10 +127,31 @@ fn coarse_cell(place: vec3f) -> vec3u {
     return coarse_at(place, coarse_scale(), contact_params.coarse);
 }
 
-// A row of marks, turned by one either way: the grid repeats itself.
-fn turned(row: u32) -> u32 {
-    let last = contact_params.coarse - 1u;
-    return ((row << 1u) | (row >> last) | (row >> 1u) | (row << last)) & (NOTHING >> (31u - last));
+// Words of marks, of one kind.
+fn word_count() -> u32 {
+    return words_of_row(contact_params.coarse) * contact_params.coarse * contact_params.coarse;
+}
+
+// The last bit of a word, and all up to that.
+fn last_bit() -> u32 {
+    return min(contact_params.coarse, 32u) - 1u;
+}
+
+fn all_bits() -> u32 {
+    return NOTHING >> (31u - last_bit());
+}
+
+// The cell of the first bit of a word.
+fn first_of_word(word: u32) -> vec3u {
+    let size = contact_params.coarse;
+    let row = word / words_of_row(size);
+    return vec3u(32u * (word % words_of_row(size)), row % size, row / size);
+}
+
+// A word of marks, and itself turned by one either way: the grid repeats itself. A row has one word, or two of which each continues the other.
+fn widened(word: u32, other: u32) -> u32 {
+    let last = last_bit();
+    return (word | (word << 1u) | (other >> last) | (word >> 1u) | (other << last)) & all_bits();
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -138,12 +159,14 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     empty_block(i);
     let size = contact_params.coarse;
-    if i < size * size {
+    if i < word_count() {
+        let here = first_of_word(i);
         var marks = 0u;
         for (var k = 0u; k < 9u; k++) {
-            let c = (vec2u(i % size, i / size) + vec2u(k % 3u, k / 3u) + (size - 1u)) & vec2u(size - 1u);
-            let row = atomicLoad(&cells[contact_params.worn_first + c.x + size * c.y]);
-            marks |= row | turned(row);
+            let c = (here.yz + vec2u(k % 3u, k / 3u) + (size - 1u)) & vec2u(size - 1u);
+            let word = atomicLoad(&cells[contact_params.worn_first + mark_word(vec3u(here.x, c), size)]);
+            let other = (here.x + 32u) & (size - 1u);
+            marks |= widened(word, atomicLoad(&cells[contact_params.worn_first + mark_word(vec3u(other, c), size)]));
         }
         atomicStore(&cells[contact_params.nearby_first + i], marks);
     }
@@ -157,8 +180,8 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
 
 // Whether a coarse cell has its mark among those that begin there.
 fn is_marked(first: u32, cell: vec3u) -> bool {
-    let row = atomicLoad(&cells[first + cell.y + contact_params.coarse * cell.z]);
-    return ((row >> cell.x) & 1u) == 1u;
+    let word = atomicLoad(&cells[first + mark_word(cell, contact_params.coarse)]);
+    return ((word >> (cell.x % 32u)) & 1u) == 1u;
 }
 
 fn goes_far(own: Watched) -> bool {
@@ -281,24 +304,25 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
 fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     let size = contact_params.coarse;
-    if i >= size * size {
+    if i >= word_count() {
         return;
     }
-    var row = select(atomicLoad(&cells[contact_params.worn_first + i]), NOTHING >> (32u - size), searches_all());
+    let start = first_of_word(i);
+    var row = select(atomicLoad(&cells[contact_params.worn_first + i]), all_bits(), searches_all());
     while row != 0u {
-        let here = vec3u(firstTrailingBit(row), i % size, i / size);
+        let here = start + vec3u(firstTrailingBit(row), 0u, 0u);
         let cell = coarse(coarse_index(here, size));
         if atomicLoad(&cells[cell]) != NOTHING {
             // What is not about the nearest corner is one and a half reaches away, but for the rounding of cells.
-            let further = 0.99 * opaque1(0.5 * contact_params.reach + contact_params.margin, params.zero);
-            atomicStore(&cells[cell + HORIZON], horizon(further, extent_around(here, WITHIN), 2.0 * fastest()));
+            let further = 0.99 * opaque1(0.5 * contact_params.reach + contact_params.gap, params.zero);
+            atomicStore(&cells[cell + HORIZON], horizon(further, extent_around(here, WITHIN), 0.0));
         }
         row &= row - 1u;
     }
     // The corners of all cells in which any look: some are of the next ones.
-    row = select(atomicLoad(&cells[contact_params.nearby_first + i]), NOTHING >> (32u - size), searches_all());
+    row = select(atomicLoad(&cells[contact_params.nearby_first + i]), all_bits(), searches_all());
     while row != 0u {
-        let here = vec3u(firstTrailingBit(row), i % size, i / size);
+        let here = start + vec3u(firstTrailingBit(row), 0u, 0u);
         let first = coarse(coarse_index(here, size)) + ABOUT;
         let all = bounds_from(here, 2u, WITHIN);
         for (var axis = 0u; axis < 3u; axis++) {
@@ -309,12 +333,12 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
     }
     // As many as a row may have; of a shorter one some are looked at twice. Only where all look are ways known.
     for (var k = 0u; k < select(0u, 32u, searches_all()); k++) {
-        let x = k & (size - 1u);
-        let first = coarse(coarse_index(vec3u(x, i % size, i / size), size)) + THROUGH;
+        let x = k & last_bit();
+        let first = coarse(coarse_index(start + vec3u(x, 0u, 0u), size)) + THROUGH;
         row |= select(0u, 1u << x, atomicLoad(&cells[first]) != NOTHING);
     }
     while row != 0u {
-        let here = vec3u(firstTrailingBit(row), i % size, i / size);
+        let here = start + vec3u(firstTrailingBit(row), 0u, 0u);
         let differs = extent_around(here, THROUGH) > contact_params.margin;
         atomicStore(&cells[coarse(coarse_index(here, size)) + DIFFERS], u32(differs));
         row &= row - 1u;
@@ -332,14 +356,17 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
     let own = watched_of_rows(watched[particle]);
     let place = way_of(own, contact_status.now, params.zero);
     let further = atomicLoad(&cells[coarse(coarse_index(coarse_cell(place), contact_params.coarse)) + HORIZON]);
-    let substeps = min(horizon(contact_params.margin, extent_about(place, own.displacement), 0.0), further);
+    let extent = extent_about(place, own.displacement);
+    let speed = length(opaque(own.displacement - contact_status.drift, params.zero));
+    let substeps = min(horizon(contact_params.gap, extent, speed + fastest()), further);
     // What nothing crosses stands where it is to be: what is near it there goes along with it.
     var level = 0u;
     if looks_along_way(own, substeps) && is_crossed(own) {
         level = level_of_way(own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
     }
     if row != particle {
-        watched[particle][1].w = substeps | (level << LEVEL_SHIFT);
+        let p = contact_params;
+        watched[particle][1].w = outlook(substeps, extent, level, p.reach, p.gap, p.inverse_reach, params.zero);
     }
     atomicAdd(&cells[cell_of(stand(own, place, level), level)], 1u);
     announce_level(level, 0u);

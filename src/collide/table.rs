@@ -37,6 +37,13 @@ pub(crate) const WAS_CUT: i32 = 0x100_0000;
 /// How far things go in a substep is kept in so many quanta, which are a 1024th of the thickness.
 const PACE_QUANTUM: f32 = 16384.0;
 
+/// How much of the margin between particles is for what leaves its way, the rest for what comes nearer unseen: the less, the longer a look holds for what
+/// goes straight, and the fewer pairs are listed.
+const ASIDE: f32 = 0.6;
+
+/// In what shares of the reach a particle knows how far it looked.
+const REACH_SHARES: f32 = 65536.0;
+
 /// How long a list of pairs may hold.
 const MOST_SUBSTEPS: f32 = 1000.0;
 
@@ -202,7 +209,8 @@ pub(crate) struct ContactParams {
     pub recovery: f32,
     /// 0 none, 1 particles, 2 surfaces.
     pub level: u32,
-    /// The margin of the search \[m\].
+    /// How far a particle may be aside from its way, twice, before it looks again \[m\]: the margin of the search, of which between particles a part is for
+    /// [`Self::gap`] instead.
     pub margin: f32,
     /// Corrections are added up in multiples of this \[m\], so that their order does not matter.
     pub quantum: f32,
@@ -230,7 +238,7 @@ pub(crate) struct ContactParams {
     /// 1 where any particle is held, by a pin or, between surfaces, by a collider: then nothing is taken to travel with the others, neither by
     /// cuts, which would take along what is held, nor by the search, whose list has to hold between what is cut and what goes on.
     pub anchored: u32,
-    /// Cells of the coarse grid along each axis: 16 or 32. It repeats itself beyond.
+    /// Cells of the coarse grid along each axis: 16, 32 or 64. It repeats itself beyond.
     pub coarse: u32,
     /// By type, how far the center of an element of level 0 is from its particles, less than this \[m\]. In each further level it is four times
     /// as far, in the last any distance. Of particles, whose levels are those of ways ([`Self::way_level`]), half of the way.
@@ -245,6 +253,11 @@ pub(crate) struct ContactParams {
     pub inverse_coarse: f32,
     /// Where the rough places of the sorted elements lie.
     pub rough_first: u32,
+    /// How much nearer to a particle others may come before it looks again that are nothing to it \[m\]: what the reach is more than thickness and margin.
+    pub gap: f32,
+    /// 1/[`Self::reach`] [1/m].
+    pub inverse_reach: f32,
+    pub padding: [u32; 2],
     /// By [`SearchPass`], how many threads it takes where the list of pairs does not hold; 0 where only the passes before it know.
     pub search_threads: [[u32; 4]; 4],
     /// By level and type, 1/the edge of a cell of the grid in which its elements stand [1/m].
@@ -285,7 +298,8 @@ impl ContactParams {
         let own = settings.self_collision.unwrap_or_default();
         let SelfCollision { level, margin, pairs_per_particle, .. } = own;
         let surfaces = level == SelfCollisionLevel::Surfaces;
-        let margin = margin * thickness;
+        let slack = margin * thickness;
+        let margin = if surfaces { slack } else { ASIDE * slack };
         let [_, alone_first, edge_first, triangle_first, end] = contacting.firsts;
         let largest = if surfaces {
             (edge_first - alone_first).max(triangle_first - edge_first).max(end - triangle_first)
@@ -297,9 +311,15 @@ impl ContactParams {
         let capacity = |count: u64| count.min(u64::from(u32::MAX / 64)) as u32;
         let (table_size, tables) = (2 * largest.max(64).next_power_of_two(), if surfaces { 3 } else { 1 });
         // Where many particles are they take much room, and what repeats itself within it would be taken to be near.
-        let coarse = if edge_first > 4096 && !surfaces { 32u32 } else { 16 };
+        let coarse = match edge_first {
+            65_536.. if !surfaces => 64u32,
+            4096.. if !surfaces => 32,
+            _ => 16,
+        };
+        // Of the marks of its cells.
+        let words = coarse.div_ceil(32) * coarse.pow(2);
         let sums_first = tables * table_size + COARSE_WORDS * coarse.pow(3);
-        let reach = thickness + 2.0 * margin;
+        let reach = thickness + 2.0 * slack;
         let worn_first = sums_first + tables * table_size / BLOCK;
         // What is much smaller than the reach, or than the others, need not be told apart from what is as large.
         let least = contacting.radii.iter().map(|[small, _]| 0.25 * small).fold(0.5 * reach, f32::max);
@@ -326,10 +346,11 @@ impl ContactParams {
             SearchPass::Clear if surfaces => {
                 blocks.max(coarse.pow(3)).max(insert_end).max(contacting.particles.len() as u32)
             }
-            SearchPass::Clear => blocks.max(coarse.pow(2)),
+            SearchPass::Clear => blocks.max(words),
             SearchPass::Gather => edge_first.div_ceil(SHARE),
             SearchPass::Bound => edge_first.max(inserted),
-            SearchPass::Horizon => coarse.pow(if surfaces { 3 } else { 2 }),
+            SearchPass::Horizon if surfaces => coarse.pow(3),
+            SearchPass::Horizon => words,
             SearchPass::Count | SearchPass::Fill if surfaces => inserted,
             SearchPass::SumBlocks | SearchPass::Starts => blocks,
             SearchPass::ScanBlocks => 1,
@@ -367,9 +388,13 @@ impl ContactParams {
             level_sizes: [way_size, (2.1 * radii[1]).max(reach), (2.1 * radii[2]).max(reach)],
             sums_first,
             worn_first,
-            nearby_first: worn_first + coarse.pow(2),
+            nearby_first: worn_first + words,
             inverse_coarse: inverse_coarse(reach),
-            rough_first: worn_first + 2 * coarse.pow(2),
+            // Passes load four at a time.
+            rough_first: (worn_first + 2 * words).next_multiple_of(4),
+            gap: reach - (thickness + margin),
+            inverse_reach: 1.0 / reach,
+            padding: [0; 2],
             search_threads,
             inverse_cells: std::array::from_fn(inverse_cells),
             materials,
@@ -384,7 +409,7 @@ impl ContactParams {
 
     /// How many words cells have: both grids, sums, marks, rough places.
     pub fn cell_words(&self) -> u32 {
-        self.rough_first + (self.insert_end - self.insert_first)
+        self.rough_first + (self.insert_end - self.insert_first).next_multiple_of(4)
     }
 
     /// What is not 0 in them before the first search: where the coarse grid begins, and its words, in which its cells are empty.
@@ -445,6 +470,15 @@ impl ContactParams {
         let near = if local > 0.0 { gap / local } else { MOST_SUBSTEPS };
         let far = if twice > 0.0 { 0.666 / (inverse_coarse * twice) } else { MOST_SUBSTEPS };
         near.min(far).min(MOST_SUBSTEPS) as u32
+    }
+
+    /// How far a particle looks which holds for so many substeps, in each of which nothing about it goes farther against it than that \[m\]: what it
+    /// leaves out stays beyond thickness and margin. In shares of the reach, as the GPU keeps it; its twin is `outlook` in
+    /// shaders/prelude/contacts.wgsl.
+    pub fn reach_within(&self, horizon: u32, extent: f32) -> f32 {
+        let far = self.reach - (self.gap - horizon as f32 * extent);
+        let shares = ((far * self.inverse_reach) * (1.0001 * REACH_SHARES)).ceil().clamp(1.0, REACH_SHARES);
+        if horizon > 0 { self.reach * (shares / REACH_SHARES) } else { self.reach }
     }
 
     /// How far something goes in a substep as the GPU keeps it: in three times 16 bits, which is as good as any guess.

@@ -38,11 +38,14 @@ const MOST_WRITTEN_OUT: usize = 4;
 /// Size of `Touch` in `shaders/prelude/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
 pub(super) const TOUCH_BYTES: u64 = 96;
 
+/// How many particles a thread of watch looks at on a software driver, and how many pairs one of contacts between particles; at most 32.
+const SHARE_ON_SOFTWARE: u32 = 8;
+
 /// Where in `dispatches` the workgroups of contacts, which are those of the first round of divide, too, and of untangle stand [bytes].
 const CONTACTS: u64 = 12 * SearchPass::ALL.len() as u64;
 const UNTANGLE: u64 = CONTACTS + 12 + 12 * ROUNDS as u64;
 
-/// Where in `late_dispatches` the workgroups of separate stand \[bytes\], where surfaces touch.
+/// Where in `late_dispatches` the workgroups of separate and settle stand \[bytes\].
 const SEPARATE: u64 = 12 * ROUNDS as u64;
 
 /// What the GPU counts of contacts: `ContactStatus` in `shaders/prelude/contacts.wgsl`.
@@ -181,7 +184,8 @@ pub(super) struct Pairing {
     contacts: Bound,
     untangle: Option<Bound>,
     separate: Bound,
-    settle: Bound,
+    /// Those before the last in a substep, and that.
+    settle: [Bound; 2],
     /// By round.
     divide: Vec<Bound>,
     truncate: Vec<Bound>,
@@ -192,6 +196,8 @@ pub(super) struct Pairing {
     /// Workgroups of the parts of the search, then of contacts and, of particles, separate, of further rounds of divide, of untangle: 12 bytes
     /// each.
     dispatches: wgpu::Buffer,
+    /// How many particles a thread of watch looks at, and how many pairs one of contacts between particles.
+    share: u32,
     /// Those of passes whose size is known only while those are in use: rounds of truncate, then separate, or of particles pairs, count and fill.
     late_dispatches: wgpu::Buffer,
     /// Size of all its buffers [bytes].
@@ -316,6 +322,7 @@ impl Contacts {
                     ("RESTITUTES", f64::from(u8::from(restitutes))),
                     ("NOTES_IMPULSES", f64::from(u8::from(notes))),
                     ("ADVANCES", f64::from(u8::from(advances))),
+                    ("MATERIAL", common_material(controls)),
                 ],
             )
         };
@@ -392,7 +399,13 @@ impl Contacts {
         let tangles = maker.empty("tangles", if only_particles { 4 } else { count * 36 }, storage)?;
         let untouchable = |particle| contacting.material(particle) == UNTOUCHABLE;
         let some_untouchable = (0..count as u32).any(untouchable);
-        let constants = [("ONLY_PARTICLES", f64::from(u8::from(only_particles)))];
+        let constants =
+            [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("MATERIAL", common_material(controls))];
+        // Software drivers run through all of a pass for every thread, whatever is rare in it.
+        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
+        let share = if is_software { SHARE_ON_SOFTWARE } else { 1 };
+        let shared_by = |share: u32| ("SHARE", f64::from(share));
+        let pairs_share = shared_by(if only_particles { share } else { 1 });
 
         let binder = Binder { device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &self.params));
@@ -424,7 +437,7 @@ impl Contacts {
                 (include_str!("../../shaders/pairs/surfaces.wgsl"), elements.to_vec())
             };
             let text = [include_str!("../../shaders/pairs.wgsl"), text].join("\n");
-            let constants = [("KIND", f64::from(kind as u32)), constants[0]];
+            let constants = [("KIND", f64::from(kind as u32)), constants[0], constants[1]];
             binder.bind_with("pairs_list", &text, &[grid.as_slice(), &own].concat(), &constants)
         };
         let part = |part: SearchPass, at_end: bool| match part {
@@ -440,7 +453,7 @@ impl Contacts {
                 "ready",
                 include_str!("../../shaders/ready.wgsl"),
                 &[params, figures, status, (Write, &dispatches), (Write, &late_dispatches)],
-                &[("ROUNDS", f64::from(ROUNDS))],
+                &[("ROUNDS", f64::from(ROUNDS)), pairs_share],
             ),
             sorted => search(&pass_name(&Pass::Search(sorted)), at_end),
         };
@@ -475,13 +488,36 @@ impl Contacts {
                 &[&motion[..3], &grid, &[(Write, &tangles), status]].concat(),
             )
         };
+        let separate = ("SEPARATE", (SEPARATE / 4) as f64);
         let untangle = || {
             let own = [(Read, &tangles), (Write, &meetings), (Write, &corrections), status, (Write, &late_dispatches)];
             binder.bind_with(
                 "untangle",
                 include_str!("../../shaders/untangle.wgsl"),
                 &[&motion[..3], &own].concat(),
-                &[("SEPARATE", (SEPARATE / 4) as f64)],
+                &[separate],
+            )
+        };
+        let contacts = {
+            let (own, last) = if only_particles {
+                (include_str!("../../shaders/contacts/particles.wgsl"), (Write, &late_dispatches))
+            } else {
+                (include_str!("../../shaders/contacts/surfaces.wgsl"), (Read, &tangles))
+            };
+            let text = [include_str!("../../shaders/contacts.wgsl"), own].join("\n");
+            let rest = [(Read, &pairs), particles, (Write, &meetings), (Write, &corrections), status, last];
+            let separate = only_particles.then_some(separate);
+            let constants: Vec<_> = constants.into_iter().chain([pairs_share]).chain(separate).collect();
+            binder.bind_with("contacts", &text, &[motion.as_slice(), &rest].concat(), &constants)
+        };
+        let settle = |is_last: bool| {
+            let moved = [(Read, &shared.positions), (Write, &shared.displacements), (Read, &watched)];
+            let found = [(Write, &corrections), status, (Read, &meetings)];
+            binder.bind_with(
+                "settle",
+                include_str!("../../shaders/settle.wgsl"),
+                &[&motion[..2], &moved, &found].concat(),
+                &[constants[0], ("IS_LAST", f64::from(u8::from(is_last)))],
             )
         };
         let [clear_crossings, find_crossings] =
@@ -503,40 +539,29 @@ impl Contacts {
                     ],
                 ]
                 .concat(),
-                &[constants[0], ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable)))],
+                &[
+                    constants[0],
+                    constants[1],
+                    shared_by(share),
+                    ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable))),
+                ],
             ),
             search: stages.into(),
-            contacts: bind(
-                "contacts",
-                include_str!("../../shaders/contacts.wgsl"),
-                &[(Read, &pairs), particles, (Write, &meetings), (Write, &corrections), status, (Read, &tangles)],
-            ),
+            contacts,
             untangle,
             separate: bind(
                 "separate",
                 include_str!("../../shaders/separate.wgsl"),
                 &[particles, (Read, &meetings), (Write, &corrections), status],
             ),
-            settle: binder.bind_with(
-                "settle",
-                include_str!("../../shaders/settle.wgsl"),
-                &[
-                    params,
-                    figures,
-                    (Read, &shared.positions),
-                    (Write, &shared.displacements),
-                    (Read, &watched),
-                    (Write, &corrections),
-                    status,
-                ],
-                &constants,
-            ),
+            settle: [false, true].map(settle),
             divide,
             truncate,
             sort,
             clear_crossings,
             find_crossings,
             dispatches,
+            share,
             late_dispatches,
             bytes: maker.made_bytes(),
         })
@@ -572,14 +597,17 @@ impl Contacts {
         let pairing = self.pairing.as_ref()?;
         let indirect = |place| Size::Indirect(&pairing.dispatches, place);
         match pass {
-            Pass::Watch => Some((&pairing.watch, particles)),
+            Pass::Watch => {
+                let count = controls.scene.particle_count() as u32;
+                Some((&pairing.watch, Size::Threads(count.div_ceil(pairing.share))))
+            }
             Pass::Contacts => Some((&pairing.contacts, indirect(CONTACTS))),
             Pass::Untangle => Some((pairing.untangle.as_ref()?, indirect(UNTANGLE))),
-            Pass::Separate if pairing.untangle.is_some() => {
-                Some((&pairing.separate, Size::Indirect(&pairing.late_dispatches, SEPARATE)))
+            Pass::Separate => Some((&pairing.separate, Size::Indirect(&pairing.late_dispatches, SEPARATE))),
+            Pass::Settle { is_last } => {
+                let settle = &pairing.settle[usize::from(is_last)];
+                Some((settle, Size::Indirect(&pairing.late_dispatches, SEPARATE)))
             }
-            Pass::Separate => Some((&pairing.separate, indirect(CONTACTS))),
-            Pass::Settle => Some((&pairing.settle, particles)),
             Pass::Divide { round } => {
                 Some((&pairing.divide[round as usize], indirect(CONTACTS + 12 * u64::from(round))))
             }
@@ -615,6 +643,14 @@ impl Pairing {
             _ => Size::Indirect(&self.dispatches, 12 * part as u64),
         }
     }
+}
+
+/// MATERIAL of the passes: the contact material that all particles have, or VARIOUS.
+fn common_material(controls: &Controls) -> f64 {
+    let contacting = &controls.cooked.contacting;
+    let first = contacting.particles.first().map_or(0, |row| row[3] & 0xff);
+    let is_common = contacting.particles.iter().all(|row| row[3] & 0xff == first);
+    f64::from(if is_common { first } else { u32::MAX })
 }
 
 /// The text for so many colliders.

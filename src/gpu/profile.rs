@@ -111,7 +111,7 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::Contacts => "contacts",
         Pass::Untangle => "untangle",
         Pass::Separate => "separate",
-        Pass::Settle => "settle",
+        Pass::Settle { .. } => "settle",
         Pass::Divide { .. } => "divide",
         Pass::Truncate { .. } => "truncate",
         Pass::ForgetTouches => "forget_touches",

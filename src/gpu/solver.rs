@@ -291,7 +291,7 @@ impl Solver {
             | Pass::Contacts
             | Pass::Untangle
             | Pass::Separate
-            | Pass::Settle
+            | Pass::Settle { .. }
             | Pass::Divide { .. }
             | Pass::Truncate { .. }
             | Pass::ForgetTouches

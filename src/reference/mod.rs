@@ -205,7 +205,7 @@ impl Reference {
             Pass::Contacts => self.find_contacts(),
             Pass::Untangle => self.untangle(),
             Pass::Separate => self.separate(),
-            Pass::Settle => particles.for_each(|i| self.settle(i)),
+            Pass::Settle { .. } => particles.for_each(|i| self.settle(i)),
             Pass::Divide { round } => self.divide(round),
             Pass::Truncate { .. } => particles.for_each(|i| self.truncate(i)),
             Pass::ForgetTouches => self.forget_touches(),

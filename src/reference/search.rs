@@ -283,7 +283,7 @@ impl Reference {
         let differs = |cell: &[i32; 3]| self.extent(&through, *cell) > params.margin;
         let crossed: BTreeSet<[i32; 3]> = through.cells.keys().copied().filter(differs).collect();
         // What is not about the nearest corner is one and a half reaches away, but for the rounding of cells.
-        let gap = 0.99 * (0.5 * params.reach + params.margin);
+        let gap = 0.99 * (0.5 * params.reach + params.gap);
         let (mut further, mut about) = (HashMap::new(), HashMap::new());
         let mut elements = Vec::new();
         for ((index, &i), &(center, d)) in (0..).zip(&particles).zip(&moving) {
@@ -292,14 +292,14 @@ impl Reference {
             if !looks && !around(cell, params.coarse).any(|cell| self.contacts.worn.contains(&cell)) {
                 continue;
             }
-            let further = *further
-                .entry(cell)
-                .or_insert_with(|| params.horizon(gap, self.extent(&spread, cell), 2.0 * fastest, scale));
+            let further =
+                *further.entry(cell).or_insert_with(|| params.horizon(gap, self.extent(&spread, cell), 0.0, scale));
             // Half the edge of a cell on.
             let corner = coarse_at(center + 1.5 * params.reach, scale, params.coarse);
             let about = *about.entry(corner).or_insert_with(|| spread.about(corner, params.coarse));
             let extent = spread.extent_against(about, d - self.contacts.drift);
-            let horizon = params.horizon(params.margin, extent, 0.0, scale).min(further);
+            let speed = length(d - self.contacts.drift);
+            let horizon = params.horizon(params.gap, extent, speed + fastest, scale).min(further);
             if looks {
                 self.contacts.watched[i].horizon = horizon;
             }
@@ -314,7 +314,7 @@ impl Reference {
             };
             let particles = [i as u32; 3];
             // Where only some look, these look farther instead of along their ways.
-            let reach = if horizon == 0 && !all { 2.0 * params.reach } else { params.reach };
+            let reach = if horizon == 0 && !all { 2.0 * params.reach } else { params.reach_within(horizon, extent) };
             elements.push(Element {
                 index,
                 particles,
