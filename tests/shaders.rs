@@ -73,7 +73,7 @@ fn texts() -> Vec<(String, String)> {
             texts.push((name, text + &without("few.wgsl")));
             continue;
         }
-        if name == "search" || name == "pairs" {
+        if ["search", "pairs", "contacts"].contains(&name.as_str()) {
             for path in files(&format!("shaders/{name}"), "wgsl") {
                 texts.push((name.clone(), text.clone() + &read(&path)));
             }

@@ -184,8 +184,8 @@ fn is_marked(first: u32, cell: vec3u) -> bool {
     return ((word >> (cell.x % 32u)) & 1u) == 1u;
 }
 
-fn goes_far(own: Watched) -> bool {
-    return is_fast(own.displacement, contact_status.drift, contact_params.margin, params.zero);
+fn goes_far(displacement: vec3f) -> bool {
+    return is_fast(displacement, contact_status.drift, contact_params.margin, params.zero);
 }
 
 // The way of a particle that is fast, in steps of twice the reach at most: where two meet, their nearest steps lie in neighbouring coarse cells,
@@ -223,7 +223,7 @@ fn is_crossed(own: Watched) -> bool {
 
 // Whether a particle that has its horizon looks along its way: in other searches ways are short enough for the cells around.
 fn looks_along_way(own: Watched, horizon: u32) -> bool {
-    return horizon == 0u && searches_all() && goes_far(own);
+    return horizon == 0u && searches_all() && goes_far(own.displacement);
 }
 
 // Where a particle of a level stands, which is to be here: at the end of its way or in the middle of it.
@@ -258,15 +258,14 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         var d = displacements[particle].xyz;
         var place = opaque(positions[particle].xyz + d, params.zero);
         let looks = all || is_marked(contact_params.worn_first, coarse_cell(place));
+        let before = watched_of_rows(watched[particle]);
         if looks {
             watched[particle] = rows_of_watched(Watched(place, now, d, 0u));
             looking |= 1u << n;
-            far |= select(0u, 1u << n, all && goes_far(watched_of_rows(watched[particle])));
-        } else {
-            let own = watched_of_rows(watched[particle]);
-            d = own.displacement;
-            place = way_of(own, now, params.zero);
+            far |= select(0u, 1u << n, all && goes_far(d));
         }
+        d = select(before.displacement, d, looks);
+        place = select(way_of(before, now, params.zero), place, looks);
         fastest = max(fastest, length(opaque(d - drift, params.zero)));
         if looks || is_marked(contact_params.nearby_first, coarse_cell(place)) {
             nearby |= 1u << n;
@@ -391,7 +390,7 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     let all = searches_all();
     let steps = steps_of(own);
     // None where it has left no bounds. (Within a branch software drivers run through it once more.)
-    for (var k = 0u; k < select(0u, steps.count + 1u, all && goes_far(own)); k++) {
+    for (var k = 0u; k < select(0u, steps.count + 1u, all && goes_far(own.displacement)); k++) {
         empty_bounds(cell_of_step(steps, k) + THROUGH);
     }
     let slot = atomicAdd(&cells[cell_of(stand, level)], 1u);
