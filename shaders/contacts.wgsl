@@ -10,7 +10,7 @@
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read> pairs: array<vec4u>;
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
-// Three rows a contact: n and c₀, b, particles.
+// Three rows a contact: n and c₀, b, particles with the marks of those that it settles.
 @group(0) @binding(6) var<storage, read_write> meetings: array<vec4f>;
 // Four words a particle: corrections in quanta, and how many contacts it has.
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;

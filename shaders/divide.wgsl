@@ -13,7 +13,7 @@
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of truncate, by round, then of separate.
+// Workgroups of truncate, by round, then of separate and settle.
 @group(0) @binding(8) var<storage, read_write> late_dispatches: array<u32>;
 // By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;
@@ -72,7 +72,7 @@ fn divide_pair(row: vec4u) {
     let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
     let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
     if all(cut == vec4f())
-        || atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks, mark_of(first), mark_of(second)) {
+        || (atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks, mark_of(first), mark_of(second))) {
         return;
     }
     for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {

@@ -139,14 +139,14 @@ fn search_sum_blocks(@builtin(global_invocation_id) id: vec3u) {
 }
 
 // The twin of `ContactParams::horizon` in src/collide/table.rs.
-fn horizon(gap: f32, local: f32, twice: f32) -> u32 {
+fn horizon(gap: f32, local: f32, most: f32) -> u32 {
     var near = 1000.0;
     if local > 0.0 {
         near = gap / local;
     }
     var far = 1000.0;
-    if twice > 0.0 {
-        far = 0.666 / opaque(vec3f(coarse_scale() * twice), params.zero).x;
+    if most > 0.0 {
+        far = 0.666 / opaque(vec3f(coarse_scale() * most), params.zero).x;
     }
     return u32(min(min(near, far), 1000.0));
 }

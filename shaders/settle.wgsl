@@ -34,7 +34,7 @@ fn settle(@builtin(global_invocation_id) id: vec3u) {
 
 fn settle_particle(i: u32) {
     let sum = corrections[i];
-    if any(sum.xyz != vec3i()) || ONLY_PARTICLES && IS_LAST {
+    if any(sum.xyz != vec3i()) || (ONLY_PARTICLES && IS_LAST) {
         corrections[i] = vec4i(0, 0, 0, select(sum.w, 0, ONLY_PARTICLES && IS_LAST));
     }
     if any(sum.xyz != vec3i()) {

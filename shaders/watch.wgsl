@@ -53,8 +53,8 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
         }
         let look = look_at(i, substep);
         let touches = !SOME_UNTOUCHABLE || material_of(contact_particles[i].w) != UNTOUCHABLE;
-        stale = stale || look.is_stale && touches;
-        is_hurried = is_hurried || look.is_hurried && touches;
+        stale = stale || (look.is_stale && touches);
+        is_hurried = is_hurried || (look.is_hurried && touches);
         worn |= select(0u, 1u << n, look.is_worn && touches);
     }
     // What is rare is done once for all of them: software drivers run through it whether or not any has it.
@@ -67,7 +67,7 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
         worn &= worn - 1u;
     }
     // The host may have marked it: it is enough if one looks.
-    stale = stale || thread == 0u && atomicLoad(&contact_status.stale) != HOLDS;
+    stale = stale || (thread == 0u && atomicLoad(&contact_status.stale) != HOLDS);
     // It is enough if one does; the first, where the host has marked it.
     var is_first = false;
     if stale {

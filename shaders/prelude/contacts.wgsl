@@ -130,8 +130,8 @@ struct ContactStatus {
     end_levels: atomic<u32>,
 }
 
-// Rows of three words of what is dispatched: by `SearchPass` in src/plan.rs, then contacts (of particles: and separate; of surfaces: and the first
-// round of divide), further rounds of divide, untangle.
+// Rows of three words of what is dispatched: by `SearchPass` in src/plan.rs, then contacts (of surfaces: and the first round of divide),
+// further rounds of divide, untangle.
 const SEARCH_PASSES = 14u;
 const PRUNE = 2u;
 const CONTACTS_SIZE = 3u * SEARCH_PASSES;
@@ -147,7 +147,8 @@ fn is_for_all(stale: u32, hurried: u32, overfull: u32) -> bool {
 }
 
 // Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it
-// holds, with how far it looked, and the level on which its way stood, above that: see `outlook`. Of surfaces, which all look at once, the last two are its pace.
+// holds, with how far it looked and the level on which its way stood above that: see `outlook`. Of surfaces, which all look at once, the last two are
+// its pace.
 struct Watched {
     place: vec3f,
     searched: u32,
@@ -172,11 +173,12 @@ fn horizon_of(watched: Watched) -> u32 {
 const REACH_SHIFT = 12u;
 const REACH_SHARES = 65536.0;
 
-// For how many substeps a particle holds, how far it looks then, if in these nothing about it goes farther against it than that in each, in shares of the reach, and its
-// level. The twin is `ContactParams::reach_within` in src/collide/table.rs.
-fn outlook(horizon: u32, extent: f32, level: u32, reach: f32, gap: f32, inverse_reach: f32, zero: u32) -> u32 {
-    let far = opaque1(reach - opaque1(gap - opaque1(f32(horizon) * extent, zero), zero), zero);
-    let shares = ceil(opaque1(far * inverse_reach, zero) * (1.0001 * REACH_SHARES));
+// What a particle knows of its look, in a word: for how many substeps that holds; how far it looks, in shares of the reach, if nothing about it goes farther
+// against it in each of these than `extent`; its level. The twin is `ContactParams::reach_within` in src/collide/table.rs.
+// `reach` is that, the gap, and 1/the reach.
+fn outlook(horizon: u32, extent: f32, level: u32, reach: vec3f, zero: u32) -> u32 {
+    let far = opaque1(reach.x - opaque1(reach.y - opaque1(f32(horizon) * extent, zero), zero), zero);
+    let shares = ceil(opaque1(far * reach.z, zero) * (1.0001 * REACH_SHARES));
     let last = u32(clamp(shares, 1.0, REACH_SHARES)) - 1u;
     return horizon | (select(0xffffu, last, horizon > 0u) << REACH_SHIFT) | (level << LEVEL_SHIFT);
 }
@@ -437,12 +439,6 @@ fn rough_place(place: vec3f, inverse_cell: f32) -> u32 {
     let share = clamp(place * inverse_cell - vec3f(cell), vec3f(), vec3f(0.99));
     let c = ((bitcast<vec3u>(cell) << vec3u(6u)) | vec3u(share * 64.0)) & vec3u(1023u);
     return c.x | (c.y << 10u) | (c.z << 20u);
-}
-
-// How far it is from the lowest corner of a cell, in 64ths of a cell, of something that lies within 16 cells above.
-fn rough_offset(rough: u32, corner: vec3i) -> vec3u {
-    let base = bitcast<vec3u>(corner) << vec3u(6u);
-    return (vec3u(rough, rough >> 10u, rough >> 20u) - base) & vec3u(1023u);
 }
 
 // The entry of a cell of a level in a table whose size is a power of two (Teschner et al. 2003); cells in a row along x have entries in

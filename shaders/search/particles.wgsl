@@ -10,7 +10,7 @@
 //   in those around moves; the bounds of what is about each corner; and through which cells something comes that moves differently from what else
 //   comes there.
 // search_count: one thread a particle that is near. Counts it in its cell, and takes note of its horizon, by how differently from itself what is
-//   about the nearest corner moves, and level.
+//   about the nearest corner moves and how fast anything is, of how far it looks, and of its level.
 // search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and
 //   empties its cells of the coarse grid for the next search.
 //
@@ -99,6 +99,15 @@ fn bounds_from(here: vec3u, across: u32, bounds: u32) -> Bounds {
         all = Bounds(min(all.low, own.low), max(all.high, own.high));
     }
     return all;
+}
+
+// Whether there is nothing in the eight cells about the lowest corner of one: nobody asks for their bounds. (Where all look most of the grid is so.)
+fn is_empty_about(here: vec3u) -> bool {
+    var least = NOTHING;
+    for (var k = 0u; k < 8u; k++) {
+        least = min(least, atomicLoad(&cells[around(here, 2u, k) + WITHIN]));
+    }
+    return least == NOTHING;
 }
 
 // How differently the particles in and around a coarse cell, or through these, move, at most [m].
@@ -323,12 +332,15 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
     while row != 0u {
         let here = start + vec3u(firstTrailingBit(row), 0u, 0u);
         let first = coarse(coarse_index(here, size)) + ABOUT;
+        row &= row - 1u;
+        if is_empty_about(here) {
+            continue;
+        }
         let all = bounds_from(here, 2u, WITHIN);
         for (var axis = 0u; axis < 3u; axis++) {
             atomicStore(&cells[first + axis], all.low[axis]);
             atomicStore(&cells[first + 3u + axis], all.high[axis]);
         }
-        row &= row - 1u;
     }
     // As many as a row may have; of a shorter one some are looked at twice. Only where all look are ways known.
     for (var k = 0u; k < select(0u, 32u, searches_all()); k++) {
@@ -364,8 +376,8 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
         level = level_of_way(own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
     }
     if row != particle {
-        let p = contact_params;
-        watched[particle][1].w = outlook(substeps, extent, level, p.reach, p.gap, p.inverse_reach, params.zero);
+        let reach = vec3f(contact_params.reach, contact_params.gap, contact_params.inverse_reach);
+        watched[particle][1].w = outlook(substeps, extent, level, reach, params.zero);
     }
     atomicAdd(&cells[cell_of(stand(own, place, level), level)], 1u);
     announce_level(level, 0u);

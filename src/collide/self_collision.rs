@@ -5,9 +5,9 @@ use crate::error::{Error, Result};
 /// How particles are kept from passing through each other.
 ///
 /// A search on a grid lists the pairs that could come nearer than their thickness plus a margin for as long as all go on as they
-/// move. In every substep is looked at whether they do, up to half the margin; only where they do not is searched again: between particles
-/// around those that do not, between surfaces everywhere. So no pair that meets is left out, however fast it is, but for what would take too long,
-/// which is counted ([`super::ContactReport::lost`]).
+/// move. In every substep is looked at whether they do, up to half the margin, between particles up to three tenths of it; only where they do
+/// not is searched again: between particles around those that do not, between surfaces everywhere. So no pair that meets is left out, however fast
+/// it is, but for what would take too long, which is counted ([`super::ContactReport::lost`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelfCollision {
     /// What is kept apart from what.

@@ -37,8 +37,8 @@ pub(crate) const WAS_CUT: i32 = 0x100_0000;
 /// How far things go in a substep is kept in so many quanta, which are a 1024th of the thickness.
 const PACE_QUANTUM: f32 = 16384.0;
 
-/// How much of the margin between particles is for what leaves its way, the rest for what comes nearer unseen: the less, the longer a look holds for what
-/// goes straight, and the fewer pairs are listed.
+/// How much of the margin is, between particles, for what leaves its way, the rest for what comes nearer unseen: the less, the longer a look holds
+/// for what goes straight, and the fewer pairs are listed.
 const ASIDE: f32 = 0.6;
 
 /// In what shares of the reach a particle knows how far it looked.
@@ -209,8 +209,8 @@ pub(crate) struct ContactParams {
     pub recovery: f32,
     /// 0 none, 1 particles, 2 surfaces.
     pub level: u32,
-    /// How far a particle may be aside from its way, twice, before it looks again \[m\]: the margin of the search, of which between particles a part is for
-    /// [`Self::gap`] instead.
+    /// How far a particle may be aside from its way, twice, before it looks again \[m\]: the margin of the search, of which between particles a part
+    /// is for [`Self::gap`] instead.
     pub margin: f32,
     /// Corrections are added up in multiples of this \[m\], so that their order does not matter.
     pub quantum: f32,
@@ -232,8 +232,8 @@ pub(crate) struct ContactParams {
     pub alone_end: u32,
     pub pair_capacity: u32,
     pub contact_capacity: u32,
-    /// How near particles are that the search sees: the thickness, once the margin for what moves aside before the next search, and
-    /// once for what comes nearer until then \[m\].
+    /// How near particles are that the search sees: the thickness, [`Self::margin`] for what moves aside before the next search, and [`Self::gap`] for
+    /// what comes nearer until then \[m\].
     pub reach: f32,
     /// 1 where any particle is held, by a pin or, between surfaces, by a collider: then nothing is taken to travel with the others, neither by
     /// cuts, which would take along what is held, nor by the search, whose list has to hold between what is cut and what goes on.
@@ -245,15 +245,15 @@ pub(crate) struct ContactParams {
     pub level_sizes: [f32; TYPES],
     /// Where the sums of blocks of cells lie behind the cells of both grids.
     pub sums_first: u32,
-    /// Where the marks lie of coarse cells in which particles are to look for others anew, and of those that are near one: a word for
-    /// each row of cells along x.
+    /// Where the marks lie of coarse cells in which particles are to look for others anew, and of those that are near one: a word or
+    /// two for each row of cells along x.
     pub worn_first: u32,
     pub nearby_first: u32,
     /// 1/the edge of a cell of the coarse grid where nothing but particles touches [1/m].
     pub inverse_coarse: f32,
     /// Where the rough places of the sorted elements lie.
     pub rough_first: u32,
-    /// How much nearer to a particle others may come before it looks again that are nothing to it \[m\]: what the reach is more than thickness and margin.
+    /// How much nearer to a particle others may come unseen before it looks again \[m\]: what the reach is more than thickness and margin.
     pub gap: f32,
     /// 1/[`Self::reach`] [1/m].
     pub inverse_reach: f32,
@@ -464,11 +464,11 @@ impl ContactParams {
     }
 
     /// For how many substeps a list holds in which relative displacements are at most `local` among what is near or slow, and at most
-    /// `twice` on the whole (for surfaces more, see shaders/search/surfaces.wgsl): until what it leaves out can have come nearer by the
+    /// `most` on the whole, or 0 where that is looked at elsewhere (for surfaces more, see shaders/search/surfaces.wgsl): until what it leaves out can have come nearer by the
     /// gap, or, where a coarse cell lies in between, by the two thirds of its edge that are more than the reach.
-    pub fn horizon(&self, gap: f32, local: f32, twice: f32, inverse_coarse: f32) -> u32 {
+    pub fn horizon(&self, gap: f32, local: f32, most: f32, inverse_coarse: f32) -> u32 {
         let near = if local > 0.0 { gap / local } else { MOST_SUBSTEPS };
-        let far = if twice > 0.0 { 0.666 / (inverse_coarse * twice) } else { MOST_SUBSTEPS };
+        let far = if most > 0.0 { 0.666 / (inverse_coarse * most) } else { MOST_SUBSTEPS };
         near.min(far).min(MOST_SUBSTEPS) as u32
     }
 
@@ -546,6 +546,9 @@ mod tests {
             (shared, format!("const PRUNE = {}u;", SearchPass::Prune as u32)),
             (shared, format!("const LEVEL_SHIFT = {}u;", 31 - LEVELS.ilog2())),
             (shared, format!("const PACE_QUANTUM = {PACE_QUANTUM:?};")),
+            (shared, format!("const REACH_SHARES = {REACH_SHARES:?};")),
+            // As many bits as it takes for the longest horizon.
+            (shared, format!("const REACH_SHIFT = {}u;", (MOST_SUBSTEPS as u32).ilog2() + 3)),
             (search, format!("const BLOCK = {BLOCK}u;")),
             (particles, format!("const SHARE = {SHARE}u;")),
             (particles, format!("const WITHIN = {WITHIN}u;")),

@@ -13,11 +13,11 @@
 //! | watched | where each particle was to be when it last looked for others | search | watch, pairs, settle |
 //! | lists | particles that look for others, and those near them | search | search, pairs |
 //! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts, divide |
-//! | meetings | n and c₀, b, particles | contacts, untangle | separate |
-//! | dispatches | workgroups of the search; of contacts, of particles also separate; of further rounds of divide; of untangle | watch, ready, truncate | – |
-//! | corrections | three sums and a count, `i32`; then cuts, and marks of what was cut | watch, contacts, untangle, separate, settle, divide, truncate | separate, settle, divide, truncate |
+//! | meetings | n and c₀, b, particles and whom it settles | contacts, untangle | separate, settle |
+//! | dispatches | workgroups of the search; of contacts; of further rounds of divide; of untangle | watch, ready, truncate | – |
+//! | corrections | three sums and a count, `i32`; then cuts, and marks of what was cut | contacts, untangle, separate, settle, divide, truncate; of surfaces, watch | separate, settle, divide, truncate |
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
-//! | late_dispatches | workgroups of rounds of truncate, then of separate, or of pairs, count and fill of particles | ready, divide, untangle, search_prune | – |
+//! | late_dispatches | workgroups of rounds of truncate, or of pairs, count and fill of particles; then of separate and settle | ready, divide, search_prune; contacts of particles, untangle | – |
 
 use super::buffers::{Buffers, Maker};
 use super::guarded;
@@ -193,12 +193,14 @@ pub(super) struct Pairing {
     sort: Vec<Bound>,
     clear_crossings: Option<Bound>,
     find_crossings: Option<Bound>,
-    /// Workgroups of the parts of the search, then of contacts and, of particles, separate, of further rounds of divide, of untangle: 12 bytes
-    /// each.
+    /// Workgroups of the parts of the search, then of contacts, of further rounds of divide, of untangle: 12 bytes each.
     dispatches: wgpu::Buffer,
+    /// Sums and counts by particle.
+    pub corrections: wgpu::Buffer,
     /// How many particles a thread of watch looks at, and how many pairs one of contacts between particles.
     share: u32,
-    /// Those of passes whose size is known only while those are in use: rounds of truncate, then separate, or of particles pairs, count and fill.
+    /// Those of passes whose size is known only while those are in use: rounds of truncate, or of particles pairs, count and fill; then separate and
+    /// settle.
     late_dispatches: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     bytes: u64,
@@ -561,6 +563,7 @@ impl Contacts {
             clear_crossings,
             find_crossings,
             dispatches,
+            corrections,
             share,
             late_dispatches,
             bytes: maker.made_bytes(),

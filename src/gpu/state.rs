@@ -412,6 +412,10 @@ impl Solver {
         }
         self.write(&self.buffers.status, 0, &[Status::NEW]);
         self.write(&self.contacts.status, 0, &[ContactStatus::NEW]);
+        if let Some(pairing) = &self.contacts.pairing {
+            // Where only some passes of a step were played, some may have been left.
+            self.write(&pairing.corrections, 0, &vec![[0i32; 4]; scene.particle_count()]);
+        }
         if let Some(obstacles) = &self.contacts.obstacles {
             self.write(&obstacles.colliders, 0, &self.controls.colliders.rows);
             self.write(&obstacles.forces, 0, &vec![[0.0f32; 8]; self.controls.colliders.len()]);
