@@ -104,9 +104,8 @@ fn look_at(i: u32, substep: Substep) -> Look {
         pace = own.displacement;
     }
     let d = displacements[i].xyz;
-    let travelled = opaque(positions[i].xyz - own.place, params.zero);
-    let way = opaque(pace * f32(since), params.zero);
-    let moved = opaque(opaque(travelled + d, params.zero) - way, params.zero);
+    let x = positions[i].xyz;
+    let moved = aside_from_way(own, pace, since, x, d, params.zero);
     let half = 0.5 * contact_params.margin;
     let aside = dot(moved, moved);
     // Not `>`: what is not finite is watched too.
@@ -114,7 +113,7 @@ fn look_at(i: u32, substep: Substep) -> Look {
     var look = Look(is_aside || since > horizon, false, false);
     if !ONLY_PARTICLES {
         // Where the substep began, too: contacts may have moved it aside at the end of the last one.
-        let began = opaque(opaque(travelled + own.displacement, params.zero) - way, params.zero);
+        let began = aside_from_way(own, pace, since, x, own.displacement, params.zero);
         look.is_stale = look.is_stale || dot(began, began) > half * half;
     }
     if ONLY_PARTICLES {
@@ -123,7 +122,7 @@ fn look_at(i: u32, substep: Substep) -> Look {
         // the margin, none has met the other within the substep.
         let most = max(max(against.x, against.y), against.z);
         look.is_hurried = !(most <= SLOW * (contact_params.reach + contact_params.margin));
-        look.is_worn = look.is_stale || aside > 0.5 * (half * half) || 2u * since > horizon;
+        look.is_worn = is_worn(own, aside, since, contact_params.margin);
     }
     return look;
 }

@@ -194,6 +194,18 @@ fn way_of(watched: Watched, now: u32, zero: u32) -> vec3f {
     return opaque(watched.place + way, zero);
 }
 
+// How far a particle, which is to be at x + d in a substep, is aside from its way.
+fn aside_from_way(own: Watched, pace: vec3f, since: u32, x: vec3f, d: vec3f, zero: u32) -> vec3f {
+    let travelled = opaque(x - own.place, zero);
+    return opaque(opaque(travelled + d, zero) - opaque(pace * f32(since), zero), zero);
+}
+
+// Whether a particle is to look anew in a search that others need: it is aside by so much (squared), or has used up half of its horizon.
+fn is_worn(own: Watched, aside: f32, since: u32, margin: f32) -> bool {
+    let half = 0.5 * margin;
+    return !(aside <= 0.5 * (half * half)) || 2u * since > horizon_of(own);
+}
+
 // How far a particle of a surface is taken to go in each substep, in three times 16 bits: any guess will do, if all reckon with the same.
 // `ContactParams::kept_pace` in src/collide/table.rs.
 const PACE_QUANTUM = 16384.0;

@@ -1,4 +1,4 @@
-// Particles, where nothing else touches: those look anew for others of whose part of the list some is used up. They lie in coarse cells that
+// Particles, where nothing else touches: those look anew for others of whose part of the list some is used up. The coarse cells in which they lie
 // are marked as worn; the others go on as they did when they last looked, and are sorted only where one of those may meet them.
 //
 // search_clear: one thread a block of the grid, or a word of marks of the coarse grid. Empties the block; and which coarse cells are near one that is
@@ -266,8 +266,10 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         let particle = elements[first + n].x;
         var d = displacements[particle].xyz;
         var place = opaque(positions[particle].xyz + d, params.zero);
-        let looks = all || is_marked(contact_params.worn_first, coarse_cell(place));
         let before = watched_of_rows(watched[particle]);
+        let since = now - before.searched;
+        let aside = aside_from_way(before, before.displacement, since, positions[particle].xyz, d, params.zero);
+        let looks = all || is_worn(before, dot(aside, aside), since, contact_params.margin);
         if looks {
             watched[particle] = rows_of_watched(Watched(place, now, d, 0u));
             looking |= 1u << n;

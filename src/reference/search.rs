@@ -40,6 +40,12 @@ impl Watched {
     fn here(&self, now: u32) -> Vec3 {
         self.place + self.way(now)
     }
+
+    /// How far what is to be at x + d is aside from its way, squared.
+    fn aside(&self, x: Vec3, d: Vec3, now: u32) -> f32 {
+        let moved = ((x - self.place) + d) - self.way(now);
+        dot(moved, moved)
+    }
 }
 
 /// From a place to the nearest point of a segment.
@@ -124,30 +130,36 @@ impl Reference {
         }
         let (x, d) = (self.positions[i], self.displacements[i]);
         let only_particles = params.level == 1;
+        let is_worn = only_particles && self.is_worn(i);
         let contacts = &mut self.contacts;
         let own = &contacts.watched[i];
         let since = contacts.now.wrapping_sub(own.searched);
-        let (travelled, way) = (x - own.place, own.way(contacts.now));
-        let moved = (travelled + d) - way;
         let half = 0.5 * params.margin;
-        let aside = dot(moved, moved);
+        let aside = own.aside(x, d, contacts.now);
         let horizon = if only_particles { own.horizon } else { contacts.horizon };
         // What is not finite is watched too.
         let mut stale = aside.is_nan() || aside > half * half || since > horizon;
         if !only_particles {
-            let began = (travelled + own.displacement) - way;
-            stale |= dot(began, began) > half * half;
+            stale |= own.aside(x, own.displacement, contacts.now) > half * half;
         } else {
             let against = (d - contacts.drift).abs();
             let most = against.x.max(against.y).max(against.z);
             contacts.hurried |= most.is_nan() || most > SLOW * (params.reach + params.margin);
-            if stale || aside > 0.5 * (half * half) || 2 * since > horizon {
+            if is_worn {
                 contacts.worn.insert(coarse_at(x + d, params.inverse_coarse(0.0), params.coarse));
             }
         }
         if stale && contacts.stale == Staleness::Holds {
             contacts.stale = Staleness::Worn;
         }
+    }
+
+    /// Whether a particle is to look anew in a search that others need: it is aside from its way, or has used up half of its horizon.
+    fn is_worn(&self, i: usize) -> bool {
+        let own = &self.contacts.watched[i];
+        let half = 0.5 * self.contact_params.margin;
+        let aside = own.aside(self.positions[i], self.displacements[i], self.contacts.now);
+        aside.is_nan() || aside > 0.5 * (half * half) || 2 * self.contacts.now.wrapping_sub(own.searched) > own.horizon
     }
 
     pub(super) fn search(&mut self) {
@@ -263,7 +275,7 @@ impl Reference {
         for &i in &particles {
             let displacement = self.displacements[i];
             let place = self.positions[i] + displacement;
-            if all || self.contacts.worn.contains(&coarse_at(place, scale, params.coarse)) {
+            if all || self.is_worn(i) {
                 let pace = displacement;
                 self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0, pace };
             }
