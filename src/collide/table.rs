@@ -464,8 +464,9 @@ impl ContactParams {
     }
 
     /// For how many substeps a list holds in which relative displacements are at most `local` among what is near or slow, and at most
-    /// `most` on the whole, or 0 where that is looked at elsewhere (for surfaces more, see shaders/search/surfaces.wgsl): until what it leaves out can have come nearer by the
-    /// gap, or, where a coarse cell lies in between, by the two thirds of its edge that are more than the reach.
+    /// `most` on the whole, or 0 where that is looked at elsewhere (for surfaces more, see shaders/search/surfaces.wgsl): until what it
+    /// leaves out can have come nearer by the gap, or, where a coarse cell lies in between, by the two thirds of its edge that are more
+    /// than the reach.
     pub fn horizon(&self, gap: f32, local: f32, most: f32, inverse_coarse: f32) -> u32 {
         let near = if local > 0.0 { gap / local } else { MOST_SUBSTEPS };
         let far = if most > 0.0 { 0.666 / (inverse_coarse * most) } else { MOST_SUBSTEPS };
