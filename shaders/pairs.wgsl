@@ -7,7 +7,7 @@
 
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
-// Where the next cell begins; then the coarse grid, and the rough places of the sorted elements: see search.wgsl.
+// Where the next cell begins; then the coarse grid, and the rough places and ways of the sorted elements: see search.wgsl.
 // In fours, as many of these are looked at at once.
 @group(0) @binding(2) var<storage, read> cells: array<vec4u>;
 @group(0) @binding(3) var<storage, read> sorted: array<vec4u>;
@@ -252,52 +252,43 @@ var<private> looked: u32;
 struct Sight {
     // the corner, as rough places have it
     corner: vec3u,
-    // Of the segment, from which others are so near: its start, its way, and 1/the square of that.
+    // From where others are so near, less half a 64th: a rough place stands for the middle of one.
     start: vec3f,
-    along: vec3f,
-    inverse: f32,
-    near: f32,
     // What is above it and looks itself is none of its business.
     height: f32,
+    nearness: Nearness,
 }
 
 fn sight_of(query: Element, box: Box) -> Sight {
     let origin = vec3f(box.low);
     let start = 64.0 * (query.segment[0] * box.scale - origin);
-    let along = 64.0 * (query.segment[1] * box.scale - origin) - start;
-    let square = dot(along, along);
-    // A rough place stands for the middle of a 64th, at most √3/2 of one away. Far from the origin products with the scale are rounded: three or
-    // four times by 2⁻²⁴ of them, along three axes.
+    // The middle of a 64th is at most √3/2 of one away. Far from the origin products with the scale are rounded: three or four times by 2⁻²⁴ of
+    // them, along three axes.
     let far = abs(origin);
     let slack = 1.0 + 4e-5 * max(max(far.x, far.y), far.z);
     let height = select(1e9, 64.0 * (query.center.z * box.scale - origin.z) + slack, is_found_from_above(query, box.level));
-    // As `from_segment`, divided once; a rounding is less than the slack.
-    let inverse = select(0.0, 1.0 / square, square > 0.0);
-    return Sight(bitcast<vec3u>(box.low) << vec3u(6u), start, along, inverse, 64.0 * box.reach * box.scale + slack, height);
+    let end = 64.0 * (query.segment[1] * box.scale - origin);
+    return Sight(bitcast<vec3u>(box.low) << vec3u(6u), start - 0.5, height, nearness_of(query, box, end - start, slack));
 }
 
-// Which of four others may be near, if they lie in some cells of a row along x, of which the first is here and which are so many. (Other cells may
-// have the same entries.)
-fn may_be_near(rough: vec4u, sight: Sight, first: vec3u, cells: u32) -> vec4<bool> {
-    let x = (rough - sight.corner.x) & vec4u(1023u);
-    let y = ((rough >> vec4u(10u)) - sight.corner.y) & vec4u(1023u);
-    let z = ((rough >> vec4u(20u)) - sight.corner.z) & vec4u(1023u);
-    let is_here = ((x >> vec4u(6u)) - first.x < vec4u(cells))
-        & ((y >> vec4u(6u)) == vec4u(first.y)) & ((z >> vec4u(6u)) == vec4u(first.z));
-    let dx = (vec4f(x) + 0.5) - sight.start.x;
-    let dy = (vec4f(y) + 0.5) - sight.start.y;
-    let dz = (vec4f(z) + 0.5) - sight.start.z;
-    let share = clamp(
-        (dx * sight.along.x + dy * sight.along.y + dz * sight.along.z) * sight.inverse,
-        vec4f(),
-        vec4f(1.0),
-    );
-    let ax = dx - share * sight.along.x;
-    let ay = dy - share * sight.along.y;
-    let az = dz - share * sight.along.z;
-    let is_near = ax * ax + ay * ay + az * az < vec4f(sight.near * sight.near);
-    let finds_this = (vec4f(z) > vec4f(sight.height)) & ((rough & vec4u(FAST)) == vec4u()) & look(rough);
-    return is_here & is_near & !finds_this;
+// Of a rough place its cell along y and z.
+const ROW_BITS = 0x3c0f0000u;
+
+fn row_bits(low: vec3i, across: vec2u) -> u32 {
+    let cell = (bitcast<vec2u>(low.yz) + across) & vec2u(15u);
+    return (cell.x << 16u) | (cell.y << 26u);
+}
+
+// Which of four others that may lie in a row of cells along x may be near. (Other rows may have the same entries.)
+fn may_be_near(four: u32, sight: Sight, row: u32) -> vec4<bool> {
+    let rough = cells[(contact_params.rough_first + four) >> 2u];
+    let x = vec4f(bitcast<vec4i>((rough - sight.corner.x) & vec4u(1023u)));
+    let y = vec4f(bitcast<vec4i>(((rough >> vec4u(10u)) - sight.corner.y) & vec4u(1023u)));
+    let z = vec4f(bitcast<vec4i>(((rough >> vec4u(20u)) - sight.corner.z) & vec4u(1023u)));
+    let is_fast = (rough & vec4u(FAST)) != vec4u();
+    let finds_this = (z > vec4f(sight.height)) & !is_fast & look(rough);
+    let is_near = are_near(four, x - sight.start.x, y - sight.start.y, z - sight.start.z, is_fast, sight.nearness);
+    return ((rough & vec4u(ROW_BITS)) == vec4u(row)) & is_near & !finds_this;
 }
 
 fn look_into(query: Element, box: Box) {
@@ -306,16 +297,16 @@ fn look_into(query: Element, box: Box) {
     let kind = PARTNER[KIND];
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
     let size_of_table = contact_params.table_size;
-    let rough_first = contact_params.rough_first;
     let sight = sight_of(query, box);
-    // As many turns as it takes to look at all that is near, RUNS at a time; then k, x and how many of a row are done stay.
-    var k = 0u;
+    // As many turns as it takes to look at all that is near, RUNS at a time; then the row, x and how many of it are done stay. (Integers are divided
+    // slowly.)
+    var across = vec2u();
     var x = 0u;
     var done = 0u;
-    while k < size.y * size.z {
+    while across.y < size.z {
         var runs = 0u;
-        while k < size.y * size.z && runs < RUNS {
-            let across = vec2u(k % size.y, k / size.y);
+        while across.y < size.z && runs < RUNS {
+            let row = row_bits(low, across);
             let first = hash_cell(low + vec3i(0, vec2i(across)), box.level, size_of_table);
             while x < size.x && runs < RUNS {
                 // The cells of a row lie one after another, or where the table ends in two parts.
@@ -337,7 +328,7 @@ fn look_into(query: Element, box: Box) {
                 let stop = max(min(end, base + 32u), first);
                 var bits = 0u;
                 for (var four = base; four < stop; four += 4u) {
-                    let near = may_be_near(cells[(rough_first + four) >> 2u], sight, vec3u(x, across), part);
+                    let near = may_be_near(four, sight, row);
                     let marks = select(vec4u(), vec4u(1u, 2u, 4u, 8u), near);
                     bits |= (marks.x | marks.y | marks.z | marks.w) << (four - base);
                 }
@@ -353,7 +344,10 @@ fn look_into(query: Element, box: Box) {
             }
             if x >= size.x {
                 x = 0u;
-                k += 1u;
+                across.x += 1u;
+                if across.x == size.y {
+                    across = vec2u(0u, across.y + 1u);
+                }
             }
         }
         var run = 0u;

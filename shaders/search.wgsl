@@ -13,8 +13,8 @@
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
 // three particles, type
 @group(0) @binding(4) var<storage, read> elements: array<vec4u>;
-// The entries of the grid, the coarse grid, the sums of blocks, the marks of coarse cells (see ContactParams), and the rough places of the
-// sorted elements.
+// The entries of the grid, the coarse grid, the sums of blocks, the marks of coarse cells (see ContactParams), and the rough places and
+// ways of the sorted elements.
 @group(0) @binding(5) var<storage, read_write> cells: array<atomic<u32>>;
 // By rows; which ones, search/surfaces.wgsl and search/particles.wgsl say.
 @group(0) @binding(6) var<storage, read_write> sorted: array<vec4u>;

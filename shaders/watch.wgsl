@@ -107,14 +107,14 @@ fn look_at(i: u32, substep: Substep) -> Look {
     let x = positions[i].xyz;
     let moved = aside_from_way(own, pace, since, x, d, params.zero);
     let half = 0.5 * contact_params.margin;
-    let aside = dot(moved, moved);
+    let aside = opaque_square(moved, params.zero);
     // Not `>`: what is not finite is watched too.
     let is_aside = !(aside <= half * half);
     var look = Look(is_aside || since > horizon, false, false);
     if !ONLY_PARTICLES {
         // Where the substep began, too: contacts may have moved it aside at the end of the last one.
         let began = aside_from_way(own, pace, since, x, own.displacement, params.zero);
-        look.is_stale = look.is_stale || dot(began, began) > half * half;
+        look.is_stale = look.is_stale || opaque_square(began, params.zero) > half * half;
     }
     if ONLY_PARTICLES {
         let against = abs(opaque(d - substep.drift, params.zero));

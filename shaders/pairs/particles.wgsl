@@ -17,6 +17,44 @@ fn look(rough: vec4u) -> vec4<bool> {
     return (rough & vec4u(LOOKS)) != vec4u();
 }
 
+// How near others come to a particle, in 64ths of a cell: how far it goes in a substep against the drift, and what a quantum of their ways is; for how
+// many substeps it looks, and how near comes what it may meet; how far from where it is to be what may be near is, at most.
+struct Nearness {
+    displacement: vec3f,
+    quantum: f32,
+    horizon: f32,
+    near: f32,
+    far: f32,
+}
+
+fn nearness_of(query: Element, box: Box, along: vec3f, slack: f32) -> Nearness {
+    let scale = 64.0 * box.scale;
+    let quantum = way_quantum(bitcast<f32>(atomicLoad(&contact_status.fastest))) * scale;
+    let horizon = f32(query.horizon);
+    // A way is off by half a quantum along each axis at most, √3/2 of one in all.
+    let near = (contact_params.thickness + contact_params.margin) * scale + slack + 0.87 * quantum * max(horizon, 1.0);
+    let displacement = (query.watched[0].displacement - contact_status.drift) * scale;
+    return Nearness(displacement, quantum, horizon, near, box.reach * scale + length(along) + slack);
+}
+
+// Which of four others that lie so from where a particle is to be may meet it by their rough ways: the rough twin of `may_meet`. What is fast may not
+// stand where it is to be.
+fn are_near(four: u32, x: vec4f, y: vec4f, z: vec4f, is_fast: vec4<bool>, own: Nearness) -> vec4<bool> {
+    let rough = cells[(contact_params.ways_first + four) >> 2u];
+    let dx = axis_of_way(rough) * own.quantum - own.displacement.x;
+    let dy = axis_of_way(rough >> vec4u(10u)) * own.quantum - own.displacement.y;
+    let dz = axis_of_way(rough >> vec4u(20u)) * own.quantum - own.displacement.z;
+    // The way of one that does not move has no direction, and no length.
+    let square = max(dx * dx + dy * dy + dz * dz, vec4f(1e-20));
+    let when = clamp(-(x * dx + y * dy + z * dz) / square, vec4f(-1.0), vec4f(own.horizon));
+    let ax = x + when * dx;
+    let ay = y + when * dy;
+    let az = z + when * dz;
+    // Not `<`: the ways of what is not finite are unknown.
+    let may_meet = !(ax * ax + ay * ay + az * az > vec4f(own.near * own.near));
+    return (may_meet | is_fast) & (x * x + y * y + z * z < vec4f(own.far * own.far));
+}
+
 fn element(particle: u32) -> Element {
     let own = watched_of_rows(watched[particle]);
     let horizon = horizon_of(own);

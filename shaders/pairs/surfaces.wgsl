@@ -15,6 +15,28 @@ fn look(rough: vec4u) -> vec4<bool> {
     return vec4<bool>(true);
 }
 
+// How near others are to the way or the segment of what looks, in 64ths of a cell: that, and 1/the square of its length.
+struct Nearness {
+    along: vec3f,
+    inverse: f32,
+    near: f32,
+}
+
+fn nearness_of(query: Element, box: Box, along: vec3f, slack: f32) -> Nearness {
+    let square = dot(along, along);
+    // As `from_segment`, divided once; a rounding is less than the slack.
+    return Nearness(along, select(0.0, 1.0 / square, square > 0.0), 64.0 * box.reach * box.scale + slack);
+}
+
+// Which of four others that lie so from the start of the segment may be near.
+fn are_near(four: u32, x: vec4f, y: vec4f, z: vec4f, is_fast: vec4<bool>, own: Nearness) -> vec4<bool> {
+    let share = clamp((x * own.along.x + y * own.along.y + z * own.along.z) * own.inverse, vec4f(), vec4f(1.0));
+    let ax = x - share * own.along.x;
+    let ay = y - share * own.along.y;
+    let az = z - share * own.along.z;
+    return ax * ax + ay * ay + az * az < vec4f(own.near * own.near);
+}
+
 fn element(particles: vec3u, arity: u32, level: u32) -> Element {
     var own: array<Watched, 3>;
     var there: array<vec3f, 3>;

@@ -30,7 +30,8 @@ struct ContactParams {
     rough_first: u32,
     gap: f32,
     inverse_reach: f32,
-    padding: vec2u,
+    ways_first: u32,
+    padding: u32,
     search_threads: array<vec4u, 4>,
     inverse_cells: array<vec4f, LEVELS>,
     // half the thickness (bits), groups, touches, 0
@@ -200,7 +201,9 @@ fn aside_from_way(own: Watched, pace: vec3f, since: u32, x: vec3f, d: vec3f, zer
     return opaque(opaque(travelled + d, zero) - opaque(pace * f32(since), zero), zero);
 }
 
-// Whether a particle is to look anew in a search that others need: it is aside by so much (squared), or has used up half of its horizon.
+// Whether a particle is to look anew in a search that others need: it is aside by 7 tenths of what makes the list stale, or has used up half of its
+// horizon. `aside` is the square of how far, by `opaque_square`: watch marks the coarse cells in which search_gather lets particles look, and both are
+// to come to the same.
 fn is_worn(own: Watched, aside: f32, since: u32, margin: f32) -> bool {
     let half = 0.5 * margin;
     return !(aside <= 0.5 * (half * half)) || 2u * since > horizon_of(own);
@@ -451,6 +454,24 @@ fn rough_place(place: vec3f, inverse_cell: f32) -> u32 {
     let share = clamp(place * inverse_cell - vec3f(cell), vec3f(), vec3f(0.99));
     let c = ((bitcast<vec3u>(cell) << vec3u(6u)) | vec3u(share * 64.0)) & vec3u(1023u);
     return c.x | (c.y << 10u) | (c.z << 20u);
+}
+
+// How far a particle goes in a substep against the drift, in 10 bits an axis: a quantum is a 511th of how far any goes. By this word, too, a sorted
+// particle is looked at first.
+fn rough_way(displacement: vec3f, drift: vec3f, fastest: f32) -> u32 {
+    let scale = select(511.0 / fastest, 0.0, fastest == 0.0);
+    let quanta = vec3i(round(clamp((displacement - drift) * scale, vec3f(-511.0), vec3f(511.0))));
+    let q = bitcast<vec3u>(quanta + 512) & vec3u(1023u);
+    return q.x | (q.y << 10u) | (q.z << 20u);
+}
+
+fn way_quantum(fastest: f32) -> f32 {
+    return fastest / 511.0;
+}
+
+// Of four ways, in quanta, the component in the lowest bits.
+fn axis_of_way(rough: vec4u) -> vec4f {
+    return vec4f(bitcast<vec4i>(rough & vec4u(1023u)) - 512);
 }
 
 // The entry of a cell of a level in a table whose size is a power of two (Teschner et al. 2003); cells in a row along x have entries in

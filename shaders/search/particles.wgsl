@@ -11,7 +11,7 @@
 //   comes there.
 // search_count: one thread a particle that is near. Counts it in its cell, and takes note of its horizon, by how differently from itself what is
 //   about the nearest corner moves and how fast anything is, of how far it looks, and of its level.
-// search_fill: one thread a particle that is near. Puts it, and its rough place, into its cell, whose entry then is where the next begins, and
+// search_fill: one thread a particle that is near. Puts it, and its rough place and way, into its cell, whose entry then is where the next begins, and
 //   empties its cells of the coarse grid for the next search.
 //
 // A row a sorted particle: where it is to be, or the middle of its way where others that are fast cross it (bits); its index, with its level, and
@@ -269,7 +269,7 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         let before = watched_of_rows(watched[particle]);
         let since = now - before.searched;
         let aside = aside_from_way(before, before.displacement, since, positions[particle].xyz, d, params.zero);
-        let looks = all || is_worn(before, dot(aside, aside), since, contact_params.margin);
+        let looks = all || is_worn(before, opaque_square(aside, params.zero), since, contact_params.margin);
         if looks {
             watched[particle] = rows_of_watched(Watched(place, now, d, 0u));
             looking |= 1u << n;
@@ -412,4 +412,6 @@ fn search_fill(@builtin(global_invocation_id) id: vec3u) {
     sorted[slot] = vec4u(bitcast<vec3u>(stand), particle | (level << LEVEL_SHIFT) | row_mark);
     let marks = select(0u, FAST, moves_fast) | select(0u, LOOKS, looks);
     set_rough_place(slot, rough_place(stand, contact_params.inverse_cells[level].x) | marks);
+    let way = rough_way(own.displacement, contact_status.drift, fastest());
+    atomicStore(&cells[contact_params.ways_first + slot], way);
 }

@@ -257,7 +257,9 @@ pub(crate) struct ContactParams {
     pub gap: f32,
     /// 1/[`Self::reach`] [1/m].
     pub inverse_reach: f32,
-    pub padding: [u32; 2],
+    /// Where the rough ways of the sorted particles lie, where nothing else touches.
+    pub ways_first: u32,
+    pub padding: u32,
     /// By [`SearchPass`], how many threads it takes where the list of pairs does not hold; 0 where only the passes before it know.
     pub search_threads: [[u32; 4]; 4],
     /// By level and type, 1/the edge of a cell of the grid in which its elements stand [1/m].
@@ -342,6 +344,7 @@ impl ContactParams {
         let blocks = tables * table_size / BLOCK;
         let (insert_first, insert_end) = if surfaces { (alone_first, end) } else { (0, edge_first) };
         let inserted = insert_end - insert_first;
+        let rough_first = (worn_first + 2 * words).next_multiple_of(4);
         let threads = |part: SearchPass| match part {
             SearchPass::Clear if surfaces => {
                 blocks.max(coarse.pow(3)).max(insert_end).max(contacting.particles.len() as u32)
@@ -391,10 +394,11 @@ impl ContactParams {
             nearby_first: worn_first + words,
             inverse_coarse: inverse_coarse(reach),
             // Passes load four at a time.
-            rough_first: (worn_first + 2 * words).next_multiple_of(4),
+            rough_first,
+            ways_first: rough_first + inserted.next_multiple_of(4),
             gap: reach - (thickness + margin),
             inverse_reach: 1.0 / reach,
-            padding: [0; 2],
+            padding: 0,
             search_threads,
             inverse_cells: std::array::from_fn(inverse_cells),
             materials,
@@ -407,9 +411,10 @@ impl ContactParams {
         self.search_threads[part as usize / 4][part as usize % 4]
     }
 
-    /// How many words cells have: both grids, sums, marks, rough places.
+    /// How many words cells have: both grids, sums, marks, rough places and ways.
     pub fn cell_words(&self) -> u32 {
-        self.rough_first + (self.insert_end - self.insert_first).next_multiple_of(4)
+        let ways = if self.level == 1 { 2 } else { 1 };
+        self.rough_first + ways * (self.insert_end - self.insert_first).next_multiple_of(4)
     }
 
     /// What is not 0 in them before the first search: where the coarse grid begins, and its words, in which its cells are empty.

@@ -143,6 +143,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
             rough_first,
             gap,
             inverse_reach,
+            ways_first,
             padding,
             search_threads,
             inverse_cells,
