@@ -1,6 +1,6 @@
 // Whether the list of pairs still holds: it does up to its horizon, while nothing is aside by more than half the margin from where its pace at the
 // search would have brought it: among particles its displacement then. What the list leaves out would have stayed thickness + margin apart.
-// Where nothing but particles touches, each has a list, so to say, of its own; those of which half is used up are made anew in
+// Where nothing but particles touches, each has a list, so to say, of its own; those of which two thirds are used up are made anew in
 // the next search too.
 // One thread SHARE particles. Reads positions, displacements, watched. Writes, of surfaces, the corrections of its own particles (none, no
 // contact), the mark that the list is stale, and with it the size of the search; the marks of coarse cells in which particles are to look for

@@ -201,12 +201,12 @@ fn aside_from_way(own: Watched, pace: vec3f, since: u32, x: vec3f, d: vec3f, zer
     return opaque(opaque(travelled + d, zero) - opaque(pace * f32(since), zero), zero);
 }
 
-// Whether a particle is to look anew in a search that others need: it is aside by 7 tenths of what makes the list stale, or has used up half of its
-// horizon. `aside` is the square of how far, by `opaque_square`: watch marks the coarse cells in which search_gather lets particles look, and both are
-// to come to the same.
+// Whether a particle is to look anew in a search that others need: it is aside by 7 tenths of what makes the list stale, or has used up
+// two thirds of its horizon. `aside` is the square of how far, by `opaque_square`: watch marks the coarse cells in which search_gather lets
+// particles look, and both are to come to the same.
 fn is_worn(own: Watched, aside: f32, since: u32, margin: f32) -> bool {
     let half = 0.5 * margin;
-    return !(aside <= 0.5 * (half * half)) || 2u * since > horizon_of(own);
+    return !(aside <= 0.5 * (half * half)) || 3u * since > 2u * horizon_of(own);
 }
 
 // How far a particle of a surface is taken to go in each substep, in three times 16 bits: any guess will do, if all reckon with the same.

@@ -154,12 +154,14 @@ impl Reference {
         }
     }
 
-    /// Whether a particle is to look anew in a search that others need: it is aside from its way, or has used up half of its horizon.
+    /// Whether a particle is to look anew in a search that others need: it is aside from its way, or has used up two thirds of its
+    /// horizon.
     fn is_worn(&self, i: usize) -> bool {
         let own = &self.contacts.watched[i];
         let half = 0.5 * self.contact_params.margin;
         let aside = own.aside(self.positions[i], self.displacements[i], self.contacts.now);
-        aside.is_nan() || aside > 0.5 * (half * half) || 2 * self.contacts.now.wrapping_sub(own.searched) > own.horizon
+        let since = self.contacts.now.wrapping_sub(own.searched);
+        aside.is_nan() || aside > 0.5 * (half * half) || 3 * since > 2 * own.horizon
     }
 
     pub(super) fn search(&mut self) {
