@@ -252,7 +252,7 @@ var<private> looked: u32;
 struct Sight {
     // the corner, as rough places have it
     corner: vec3u,
-    // From where others are so near, less half a 64th: a rough place stands for the middle of one.
+    // Where what looks is, less half a 64th: a rough place stands for the middle of one.
     start: vec3f,
     // What is above it and looks itself is none of its business.
     height: f32,

@@ -502,6 +502,29 @@ fn absurd_places_and_speeds_are_survived() {
     }
 }
 
+/// Others meet as ever beside a particle whose way has no length that can be squared.
+#[test]
+fn what_is_absurdly_fast_hides_no_others() {
+    for speed in [0.0, 1e13, 1e23, 1e37] {
+        let mut scene = Scene::new();
+        let thin = ContactMaterial { thickness: 0.01, ..ContactMaterial::default() };
+        let thin = scene.add_contact_material(thin).unwrap();
+        for position in [[0.0; 3], [0.009, 0.0, 0.0], [0.0, 0.0, 1.0]] {
+            scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+        }
+        scene
+            .add_particle(Particle { position: [0.0, 0.0, 2.0], velocity: [0.0, speed, 0.0], ..Particle::default() })
+            .unwrap();
+        scene.set_particle_contact(0..4, thin).unwrap();
+        scene.pin(2).unwrap();
+        let own = Some(SelfCollision::default());
+        let settings = Settings { self_collision: own, gravity: [0.0; 3], substeps: 4, ..Settings::default() };
+        let x = survive(&format!("{speed} m/s beside"), &scene, settings, 4, Duration::from_secs(20));
+        let apart = common::distance(x[0], x[1]);
+        assert!(apart > 0.0099, "{speed} m/s: {apart} m apart");
+    }
+}
+
 #[test]
 fn absurdly_fast_colliders_are_survived() {
     let gpu = gpu();

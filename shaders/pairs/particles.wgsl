@@ -29,12 +29,16 @@ struct Nearness {
 
 fn nearness_of(query: Element, box: Box, along: vec3f, slack: f32) -> Nearness {
     let scale = 64.0 * box.scale;
-    let quantum = way_quantum(bitcast<f32>(atomicLoad(&contact_status.fastest))) * scale;
-    let horizon = f32(query.horizon);
-    // A way is off by half a quantum along each axis at most, √3/2 of one in all.
-    let near = (contact_params.thickness + contact_params.margin) * scale + slack + 0.87 * quantum * max(horizon, 1.0);
     let displacement = (query.watched[0].displacement - contact_status.drift) * scale;
-    return Nearness(displacement, quantum, horizon, near, box.reach * scale + length(along) + slack);
+    let fastest = bitcast<f32>(atomicLoad(&contact_status.fastest));
+    let quantum = way_quantum(fastest) * scale;
+    let horizon = f32(query.horizon);
+    // A way is off by half a quantum along each axis at most, √3/2 of one in all, and what is rounded by a thousandth.
+    let told = (contact_params.thickness + contact_params.margin) * scale + slack + 0.87 * quantum * max(horizon, 1.0);
+    let far = box.reach * scale + length(along) + slack;
+    // Where nothing is known by ways, all that is within reach may be near.
+    let near = select(far + length(displacement) * max(horizon, 1.0), told, are_ways_told(fastest));
+    return Nearness(displacement, quantum, horizon, near, far);
 }
 
 // Which of four others that lie so from where a particle is to be may meet it by their rough ways: the rough twin of `may_meet`. What is fast may not
@@ -50,8 +54,7 @@ fn are_near(four: u32, x: vec4f, y: vec4f, z: vec4f, is_fast: vec4<bool>, own: N
     let ax = x + when * dx;
     let ay = y + when * dy;
     let az = z + when * dz;
-    // Not `<`: the ways of what is not finite are unknown.
-    let may_meet = !(ax * ax + ay * ay + az * az > vec4f(own.near * own.near));
+    let may_meet = ax * ax + ay * ay + az * az < vec4f(own.near * own.near);
     return (may_meet | is_fast) & (x * x + y * y + z * z < vec4f(own.far * own.far));
 }
 

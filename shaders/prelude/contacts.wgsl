@@ -459,14 +459,20 @@ fn rough_place(place: vec3f, inverse_cell: f32) -> u32 {
 // How far a particle goes in a substep against the drift, in 10 bits an axis: a quantum is a 511th of how far any goes. By this word, too, a sorted
 // particle is looked at first.
 fn rough_way(displacement: vec3f, drift: vec3f, fastest: f32) -> u32 {
-    let scale = select(511.0 / fastest, 0.0, fastest == 0.0);
+    let scale = select(0.0, 511.0 / fastest, are_ways_told(fastest) && fastest > 0.0);
     let quanta = vec3i(round(clamp((displacement - drift) * scale, vec3f(-511.0), vec3f(511.0))));
     let q = bitcast<vec3u>(quanta + 512) & vec3u(1023u);
     return q.x | (q.y << 10u) | (q.z << 20u);
 }
 
 fn way_quantum(fastest: f32) -> f32 {
-    return fastest / 511.0;
+    return select(0.0, fastest / 511.0, are_ways_told(fastest));
+}
+
+// Whether anything is known by rough ways: not where the fastest goes 10¹² m, whose square might have no end. By the bits of a positive number, as
+// compilers may take it that each is finite.
+fn are_ways_told(fastest: f32) -> bool {
+    return bitcast<u32>(fastest) < 0x5368d4a5u;
 }
 
 // Of four ways, in quanta, the component in the lowest bits.
