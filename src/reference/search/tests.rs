@@ -34,7 +34,7 @@ fn soup(count: u32, speed: f32) -> Scene {
     scene
 }
 
-/// Particles that fly every which way, so many times faster or slower than 1 m/s, but no faster than that \[m/s\].
+/// Particles that fly every which way, at 1 m/s times or divided by up to `times`, and at `fastest` \[m/s\] at most.
 fn swarm(count: u32, times: f32, fastest: f32) -> Scene {
     let mut scene = Scene::new();
     let small = ContactMaterial { thickness: 5e-3, ..ContactMaterial::default() };
@@ -89,7 +89,7 @@ fn all_that_meet_is_listed_once_where_only_some_look() {
     assert!(met > 200 && partial > 20, "{met}, {partial}");
 }
 
-/// Nor of particles, however fast they are, and whichever way they fly: here only those count that do meet.
+/// Of particles that meet in a substep none are left out, however fast they are and whichever way they fly, and none are listed twice.
 #[test]
 fn all_that_meet_on_their_ways_are_listed_once() {
     for own in [SelfCollision::default(), SelfCollision::surfaces()] {
