@@ -2,7 +2,7 @@
 
 use super::buffers::{Maker, Status};
 use super::pipelines::Slot::{Read, Uniform, Write};
-use super::pipelines::{Slot, Stage, WORKGROUP_SIZE};
+use super::pipelines::{SIZE, Slot, Stage, WORKGROUP_SIZE};
 use super::solver::{STORAGE_BUFFERS, needs_lambdas};
 use super::whole;
 use crate::controls::Params;
@@ -158,12 +158,12 @@ pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool
     let none = Whole::default();
     let text = pass(&constants(crowd), crowd.controls.cooked.whole.as_ref().unwrap_or(&none));
     let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
-    let size = ("WORKGROUP_SIZE", f64::from(lanes(crowd)));
+    let size = (SIZE, f64::from(lanes(crowd)));
     Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size])
 }
 
 pub(super) fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
-    let (name, size) = ("instances_normals", ("WORKGROUP_SIZE", f64::from(lanes(crowd))));
+    let (name, size) = ("instances_normals", (SIZE, f64::from(lanes(crowd))));
     Stage::new(device, name, name, &normals_pass(&constants(crowd)), &NORMALS, &[size])
 }
 

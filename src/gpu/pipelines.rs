@@ -10,8 +10,11 @@ use crate::kinds::{Function, KindInfo, group};
 use crate::patches;
 use crate::plan::FEW_PINS;
 
-/// Threads in a workgroup; the default of `WORKGROUP_SIZE` in the prelude follows it.
+/// Threads in a workgroup, where a pass has no other number; the default of `WORKGROUP_SIZE` in the prelude follows it.
 pub(super) const WORKGROUP_SIZE: u32 = 128;
+
+/// The constant of the shaders by which a pass has another.
+pub(super) const SIZE: &str = "WORKGROUP_SIZE";
 
 /// Bytes from one row of the span buffer to the next: the alignment that dynamic offsets need everywhere.
 pub(super) const SPAN_STRIDE: u32 = 256;
@@ -46,6 +49,8 @@ pub(super) struct Stage {
     pub name: String,
     pub pipeline: wgpu::ComputePipeline,
     pub layout: wgpu::BindGroupLayout,
+    /// Threads in a workgroup.
+    pub workgroup_size: u32,
 }
 
 #[derive(Debug)]
@@ -251,7 +256,8 @@ impl KindStages {
             let name = format!("{entry}_{}", info.name);
             let entry = if wide { format!("{entry}_wide") } else { entry.to_owned() };
             let slots = if info.is_group() { GROUP.as_slice() } else { slots };
-            let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)))];
+            let size = if entry == tiles::ENTRY { tiles::WORKGROUP_SIZE } else { WORKGROUP_SIZE };
+            let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, f64::from(size))];
             Stage::new(device, &name, &entry, &text, slots, &constants)
         };
         Self {
@@ -326,9 +332,9 @@ impl Stage {
             bind_group_layouts: &[Some(&layout)],
             ..Default::default()
         });
-        let is_sized = constants.iter().any(|(name, _)| *name == "WORKGROUP_SIZE");
-        let size = (!is_sized).then_some(("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)));
-        let constants: Vec<_> = constants.iter().copied().chain(size).collect();
+        let size = constants.iter().find(|(name, _)| *name == SIZE).map(|&(_, size)| size as u32);
+        let own = size.is_none().then_some((SIZE, f64::from(WORKGROUP_SIZE)));
+        let constants: Vec<_> = constants.iter().copied().chain(own).collect();
         let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(&name),
             layout: Some(&pipeline_layout),
@@ -341,7 +347,7 @@ impl Stage {
             },
             cache: None,
         });
-        Self { name, pipeline, layout }
+        Self { name, pipeline, layout, workgroup_size: size.unwrap_or(WORKGROUP_SIZE) }
     }
 
     /// Binds buffers to the slots, in order.

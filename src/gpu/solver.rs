@@ -392,7 +392,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn dispatch(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], threads: u32) {
-        self.dispatch_groups(stage, bindings, offsets, threads.div_ceil(WORKGROUP_SIZE));
+        self.dispatch_groups(stage, bindings, offsets, threads.div_ceil(stage.workgroup_size));
     }
 
     fn dispatch_kind(
@@ -411,7 +411,7 @@ impl<'a> Recorder<'a> {
         };
         if let (Some(stage), Some(bindings)) = (stage, bindings) {
             let wide = stages.wide || matches!(projection, Projection::Patches);
-            let groups = if wide { count } else { count.div_ceil(WORKGROUP_SIZE) };
+            let groups = if wide { count } else { count.div_ceil(stage.workgroup_size) };
             self.dispatch_groups(stage, bindings, &[offset], groups);
         }
     }
