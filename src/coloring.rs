@@ -75,22 +75,12 @@ impl Coloring {
         let mut counts = [0u32; MAX_COLORS + 1];
         let mut colors = vec![0u8; constraint_count];
         let constraint = |index: u32| &particles[range(index)];
-        // The highest degree of a particle of each constraint, and by it a counting sort, highest first.
+        // By the highest degree of a particle of each constraint, highest first.
         let highest =
             |index: u32| constraint(index).iter().map(|&particle| degree[particle as usize]).max().unwrap_or(0);
         let busiest: Vec<u32> = (0..constraint_count as u32).map(highest).collect();
-        let most = busiest.iter().copied().max().unwrap_or(0) as usize;
-        let mut places = vec![0u32; most + 2];
-        busiest.iter().for_each(|&degree| places[most - degree as usize + 1] += 1);
-        for place in 0..=most {
-            places[place + 1] += places[place];
-        }
-        let mut sequence = vec![0u32; constraint_count];
-        for (index, &degree) in (0..).zip(&busiest) {
-            let place = &mut places[most - degree as usize];
-            sequence[*place as usize] = index;
-            *place += 1;
-        }
+        let most = busiest.iter().copied().max().unwrap_or(0);
+        let sequence = in_ascending_order(most as usize + 1, constraint_count, |index| most - busiest[index as usize]);
         for index in sequence {
             let constraint = constraint(index);
             let taken = constraint.iter().fold(0u64, |mask, &particle| mask | used[particle as usize]);
@@ -112,10 +102,16 @@ impl Coloring {
         let span = |color: usize| Span { first: next[color], count: counts[color] };
         let spans = (0..MAX_COLORS).map(span).take_while(|span| span.count > 0).collect();
         let overflow = span(overflow_color);
+        // Those of a colour share no particle, so any order will do: that in which neighbouring threads read what lies near each other.
+        let lowest = |index: u32| match usize::from(colors[index as usize]) == overflow_color {
+            true => 0,
+            false => constraint(index).iter().copied().min().unwrap_or(0),
+        };
         let mut order = vec![0u32; constraint_count];
-        for (constraint, &color) in colors.iter().enumerate() {
-            order[next[color as usize] as usize] = constraint as u32;
-            next[color as usize] += 1;
+        for constraint in in_ascending_order(particle_count.max(1), constraint_count, lowest) {
+            let place = &mut next[usize::from(colors[constraint as usize])];
+            order[*place as usize] = constraint;
+            *place += 1;
         }
         Self { order, colors: spans, overflow }
     }
@@ -180,6 +176,22 @@ impl Coloring {
         }
         None
     }
+}
+
+/// Numbers `0..count` by keys below `key_count`, and by themselves where keys are equal: a counting sort.
+fn in_ascending_order(key_count: usize, count: usize, key: impl Fn(u32) -> u32) -> Vec<u32> {
+    let mut places = vec![0u32; key_count + 1];
+    (0..count as u32).for_each(|index| places[key(index) as usize + 1] += 1);
+    for place in 0..key_count {
+        places[place + 1] += places[place];
+    }
+    let mut order = vec![0u32; count];
+    for index in 0..count as u32 {
+        let place = &mut places[key(index) as usize];
+        order[*place as usize] = index;
+        *place += 1;
+    }
+    order
 }
 
 /// Why a [`Coloring`] is not one.

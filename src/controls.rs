@@ -253,8 +253,13 @@ impl Controls {
             return Err(Error::IndexOutOfRange { what, target: name, index: index.into(), count });
         };
         constraint.check(index as usize)?;
-        let given = constraint.particles();
-        let own: Vec<u32> = cooked.info.particles(cooked.record(place), &cooked.rows).collect();
+        let own = cooked.info.particles(cooked.record(place), &cooked.rows);
+        let (mut given, mut own) = (constraint.particles().to_vec(), own.collect::<Vec<u32>>());
+        // The members of a group stay as they are, in whatever order it is told of them.
+        if K::INFO.is_group() {
+            given.sort_unstable();
+            own.sort_unstable();
+        }
         if let Some((new, _)) = given.iter().zip(&own).find(|(new, old)| new != old) {
             return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "what it was"));
         }

@@ -215,10 +215,14 @@ fn check(graph: &Graph, coloring: &Coloring) {
             }
         }
     }
-    // Within a colour, in the order of insertion: memory is read in the order in which it was laid out.
-    for span in coloring.colors.iter().chain([&coloring.overflow]) {
-        assert!(coloring.order[span.range()].is_sorted(), "{name}: {span:?} is not sorted");
+    // Within a colour, what is near in memory is near in the order; what is split, whose sums have an order, in that of insertion.
+    for &span in &coloring.colors {
+        let lowest = |&constraint: &u32| {
+            graph.particles[constraint as usize * graph.arity..][..graph.arity].iter().copied().min()
+        };
+        assert!(coloring.order[span.range()].is_sorted_by_key(lowest), "{name}: {span:?} is not sorted");
     }
+    assert!(coloring.order[coloring.overflow.range()].is_sorted(), "{name}: the overflow is not sorted");
     let colors = coloring.color_of_constraints();
     let overflow = colors.iter().filter(|color| color.is_none()).count();
     assert_eq!(overflow, coloring.overflow.count as usize, "{name}");

@@ -22,7 +22,8 @@
 //! # Records
 //! A record is [`RECORD_WORDS`] words: first row of the members, how many members, first slot of their directions, material, M,
 //! and three parameters of the kind. A member is two rows: particle, share of its mass, μ, first row of its details;
-//! q₀, q₁, q₂, count of details. The details, rows of four words, follow the members.
+//! q₀, q₁, q₂, count of details. The details follow the members: rows of four particles, which [`crate::Scene::renumber`] renames, each
+//! member's own.
 
 use crate::xpbd::{Symmetric, dot};
 use glam::Vec3;
@@ -61,6 +62,12 @@ pub(crate) fn member_rows(record: &[u32]) -> std::ops::Range<usize> {
     first..first + record[1] as usize * MEMBER_ROWS
 }
 
+/// The rows of a member's details; it begins at the first of the rows that are given.
+pub(crate) fn detail_rows(member: &[[u32; 4]]) -> std::ops::Range<usize> {
+    let (first, count) = (member[0][3] as usize, member[1][3] as usize);
+    first..first + count
+}
+
 /// See [`Group::direction`].
 pub type Direction = fn(&Member<'_>, Vec3, &Frame, &dyn Fn(u32) -> Vec3) -> (Vec3, f32);
 
@@ -89,7 +96,7 @@ impl<'a> Member<'a> {
             share: f32::from_bits(a[1]),
             weight: f32::from_bits(a[2]),
             rest: Vec3::new(f32::from_bits(b[0]), f32::from_bits(b[1]), f32::from_bits(b[2])),
-            details: &rows[a[3] as usize..(a[3] + b[3]) as usize],
+            details: &rows[detail_rows(&rows[first + index * MEMBER_ROWS..])],
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a scene keeps of the constraints of a kind.
 
 use crate::coloring::Coloring;
-use crate::kinds::KindInfo;
+use crate::kinds::{KindInfo, group};
 
 /// The constraints of one kind, as records; see [`crate::kinds`].
 #[derive(Debug, Clone)]
@@ -26,6 +26,20 @@ impl ConstraintSet {
     /// The particles of a constraint, of a kind that has a fixed number of them.
     pub fn particles_of(&self, constraint: u32) -> &[u32] {
         &self.words[constraint as usize * self.info.record_words..][..self.info.arity]
+    }
+
+    /// Gives other names to all particles that are named.
+    pub fn rename(&mut self, rename: impl Fn(&mut u32)) {
+        let Self { info, words, rows, .. } = self;
+        for record in words.chunks_exact_mut(info.record_words) {
+            record[..info.arity].iter_mut().for_each(&rename);
+            let members = if info.is_group() { group::member_rows(record) } else { 0..0 };
+            for member in members.step_by(group::MEMBER_ROWS) {
+                rename(&mut rows[member][0]);
+                let details = group::detail_rows(&rows[member..]);
+                rows[details].iter_mut().flatten().for_each(&rename);
+            }
+        }
     }
 
     /// How many constraints no colour takes.

@@ -1,4 +1,4 @@
-//! Which of many values are equal, without hashing: they are sorted into buckets by a key, and within each bucket.
+//! Values sorted into buckets by a key, without hashing; and which of many are equal, by sorting each bucket.
 
 /// The different values of a list, and where each value of the list stands among them.
 pub(crate) struct Distinct<T> {
@@ -44,6 +44,27 @@ impl<T: Copy + Ord + Default> Distinct<T> {
         }
         Self { values, places }
     }
+}
+
+/// Compressed rows: for each of `count` keys its values in the order given.
+pub(super) fn grouped<T: Copy + Default>(
+    count: usize,
+    pairs: impl Iterator<Item = (u32, T)> + Clone,
+) -> (Vec<u32>, Vec<T>) {
+    let mut offsets = vec![0u32; count + 1];
+    for (key, _) in pairs.clone() {
+        offsets[key as usize + 1] += 1;
+    }
+    for key in 0..count {
+        offsets[key + 1] += offsets[key];
+    }
+    let mut next = offsets.clone();
+    let mut values = vec![T::default(); offsets[count] as usize];
+    for (key, value) in pairs {
+        values[next[key as usize] as usize] = value;
+        next[key as usize] += 1;
+    }
+    (offsets, values)
 }
 
 #[cfg(test)]

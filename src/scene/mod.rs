@@ -16,6 +16,7 @@ mod intersections;
 mod lattice;
 mod material;
 mod mesh;
+mod numbering;
 mod presets;
 mod rope;
 mod soft;
@@ -32,6 +33,7 @@ pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
 pub(crate) use mesh::check_closed;
 pub use mesh::{MeshReport, Topology};
+pub use numbering::Numbering;
 pub use rope::{Rope, RopeParts};
 pub use soft::{Balloon, BalloonParts, Elasticity, SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
@@ -206,8 +208,8 @@ impl Scene {
         })
     }
 
-    /// Makes one body of the particles in a range of indices, for [`crate::Settings::body_damping`]. The builders have done
-    /// so with theirs.
+    /// Makes one body of the particles in a range of indices, for [`crate::Settings::body_damping`] and [`Scene::renumber`]. The
+    /// builders have done so with theirs.
     ///
     /// # Errors
     /// The particles must exist and belong to no other body.

@@ -124,7 +124,8 @@ pub struct BalloonParts {
     pub cloth: Cloth,
     /// Its [`Pressure`] constraint.
     pub pressure: u32,
-    /// The closed surface, to name in [`crate::Solver::set_constraint`].
+    /// The closed surface, to name in [`crate::Solver::set_constraint`]; where the scene has been renumbered since, to be made anew of its
+    /// triangles.
     pub surface: ClosedSurface,
     /// Its volume in the given shape \[m³\].
     pub rest_volume: f32,

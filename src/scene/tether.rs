@@ -12,6 +12,7 @@
 //! straight from there, so each label remembers its last corner; behind the corner, where two fronts meet, a length can be
 //! about 1 % too long, never too short.
 
+use super::distinct::grouped;
 use super::{Scene, TetheredBody};
 use crate::error::{Error, Result, check_positive};
 use std::cmp::Reverse;
@@ -166,24 +167,6 @@ pub(crate) fn rows_of(per_particle: u32) -> u32 {
     per_particle.next_multiple_of(2)
 }
 
-/// Compressed rows: for each of `count` keys its values in the order given.
-fn group<T: Copy + Default>(count: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) -> (Vec<u32>, Vec<T>) {
-    let mut offsets = vec![0u32; count + 1];
-    for (key, _) in pairs.clone() {
-        offsets[key as usize + 1] += 1;
-    }
-    for key in 0..count {
-        offsets[key + 1] += offsets[key];
-    }
-    let mut next = offsets.clone();
-    let mut values = vec![T::default(); offsets[count] as usize];
-    for (key, value) in pairs {
-        values[next[key as usize] as usize] = value;
-        next[key as usize] += 1;
-    }
-    (offsets, values)
-}
-
 impl BodyGraph {
     fn new(scene: &Scene, body: &TetheredBody) -> Self {
         let first = body.particles.start;
@@ -193,7 +176,7 @@ impl BodyGraph {
             [(a, (b, distance.rest_length)), (b, (a, distance.rest_length))]
         });
         let links: Vec<(u32, (u32, f32))> = links.collect();
-        let (offsets, mut edges) = group(count, links.into_iter());
+        let (offsets, mut edges) = grouped(count, links.into_iter());
         for particle in 0..count {
             edges[offsets[particle] as usize..offsets[particle + 1] as usize].sort_by_key(|edge| edge.0);
         }
@@ -211,7 +194,7 @@ impl BodyGraph {
                 [(a, blade([b, c], [ab, ca, bc])), (b, blade([c, a], [bc, ab, ca])), (c, blade([a, b], [ca, bc, ab]))]
             })
             .collect();
-        let (fan_offsets, fans) = group(count, blades.iter().flatten().copied());
+        let (fan_offsets, fans) = grouped(count, blades.iter().flatten().copied());
         let (first_particle, tethers) = (first, body.tethers);
         let mut graph = Self { first_particle, tethers, offsets, edges, fan_offsets, fans, corners: Vec::new() };
         let mut met = Vec::new();

@@ -44,7 +44,7 @@ mod values;
 pub use error::FileError;
 pub use motion::{ColliderPath, KeyFrames, TargetPath};
 
-use super::{MaterialId, Scene};
+use super::{MaterialId, Numbering, Scene};
 use crate::collide::{ColliderId, ContactMaterialId, Pose};
 use crate::reference::Reference;
 use crate::settings::Settings;
@@ -207,6 +207,17 @@ impl SceneFile {
             solver.set_forces(0, &self.forces)?;
         }
         Ok(solver)
+    }
+
+    /// Renumbers the particles of the scene as [`Scene::renumber`] does, and with them its forces and targets. Parts keep their ranges of
+    /// particles, unless `bodies` of the file makes one body of several.
+    pub fn renumber(&mut self) -> Numbering {
+        let numbering = self.scene.renumber();
+        self.forces = numbering.arranged(&self.forces).unwrap_or_default();
+        for (particle, _) in self.targets.iter_mut().flat_map(|path| &mut path.particles) {
+            numbering.rename(particle);
+        }
+        numbering
     }
 
     /// The part of that name.

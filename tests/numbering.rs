@@ -1,0 +1,270 @@
+//! Renumbered scenes: what is tied together lies near each other, and nothing else has changed.
+
+mod common;
+
+use supple::{
+    Balloon, ClosedSurface, ClothGrid, ClothMesh, Cord, Distance, Elasticity, Error, Execution, Fabric, Hinge,
+    Material, Numbering, Particle, Pressure, Reference, Rope, Scene, Settings, SoftBody, Solver, Sweep, Tethers,
+};
+
+/// A number for each of so many, in no order.
+fn shuffled(count: usize) -> Vec<u32> {
+    let mut numbers: Vec<u32> = (0..count as u32).collect();
+    numbers.sort_by_key(|number| number.wrapping_mul(2_654_435_761) ^ 0x5bd1_e995);
+    numbers
+}
+
+/// A sheet of `n` × `n` vertices in no order, its triangles in no order either, and the vertices of two of its corners.
+fn sheet(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 3]>, [u32; 2]) {
+    let numbers = shuffled(n * n);
+    let mut positions = vec![[0.0; 3]; n * n];
+    for (k, &number) in numbers.iter().enumerate() {
+        let [u, v] = [k % n, k / n].map(|place| place as f32 / (n - 1) as f32);
+        positions[number as usize] = [u, 0.02 * (7.0 * u * v).sin(), v];
+    }
+    let corner = |row: usize, column: usize| numbers[row * n + column];
+    let cells = (0..n - 1).flat_map(|row| (0..n - 1).map(move |column| [row, column]));
+    let both: Vec<[u32; 3]> = cells
+        .flat_map(|[row, column]| {
+            let [a, b] = [corner(row, column), corner(row, column + 1)];
+            let [c, d] = [corner(row + 1, column), corner(row + 1, column + 1)];
+            [[a, c, b], [b, c, d]]
+        })
+        .collect();
+    let triangles = shuffled(both.len()).into_iter().map(|place| both[place as usize]).collect();
+    (positions, triangles, [corner(0, 0), corner(0, n - 1)])
+}
+
+fn add_sheet(scene: &mut Scene, n: usize, tethers: Option<Tethers>) -> std::ops::Range<u32> {
+    let (positions, triangles, corners) = sheet(n);
+    let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric: Fabric::COTTON, tethers };
+    let particles = scene.add_cloth_mesh(&mesh).unwrap().particles;
+    corners.into_iter().for_each(|corner| scene.pin(particles.start + corner).unwrap());
+    particles
+}
+
+/// A sphere of `n` rings of 2 `n` vertices each, in no order.
+fn sphere(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
+    let (across, count) = (2 * n, 2 * n * n + 2);
+    let numbers = shuffled(count);
+    let mut positions = vec![[0.0; 3]; count];
+    positions[numbers[count - 2] as usize] = [0.0, 0.5, 0.0];
+    positions[numbers[count - 1] as usize] = [0.0, -0.5, 0.0];
+    for k in 0..2 * n * n {
+        let theta = std::f32::consts::PI * (k / across + 1) as f32 / (n + 1) as f32;
+        let phi = std::f32::consts::PI * (k % across) as f32 / n as f32;
+        let [x, z] = [phi.cos(), phi.sin()].map(|turn| 0.5 * theta.sin() * turn);
+        positions[numbers[k] as usize] = [x, 0.5 * theta.cos(), z];
+    }
+    let at = |ring: usize, k: usize| numbers[ring * across + k % across];
+    let mut triangles = Vec::new();
+    for k in 0..across {
+        triangles.push([numbers[count - 2], at(0, k + 1), at(0, k)]);
+        triangles.push([numbers[count - 1], at(n - 1, k), at(n - 1, k + 1)]);
+        for ring in 0..n - 1 {
+            triangles.push([at(ring, k), at(ring, k + 1), at(ring + 1, k)]);
+            triangles.push([at(ring, k + 1), at(ring + 1, k + 1), at(ring + 1, k)]);
+        }
+    }
+    (positions, triangles)
+}
+
+/// How far apart the particles of distance constraints are, on average.
+fn spread(scene: &Scene, constraints: std::ops::Range<u32>) -> f64 {
+    let count = constraints.len() as f64;
+    scene
+        .distances(constraints)
+        .map(|distance| f64::from(distance.particles[0].abs_diff(distance.particles[1])))
+        .sum::<f64>()
+        / count
+}
+
+#[test]
+fn what_is_tied_together_comes_near() {
+    let mut scene = Scene::new();
+    let (positions, triangles, _) = sheet(60);
+    let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric: Fabric::COTTON, tethers: None };
+    let cloth = scene.add_cloth_mesh(&mesh).unwrap();
+    let before = spread(&scene, cloth.structural.clone());
+    let numbering = scene.renumber();
+    let after = spread(&scene, cloth.structural.clone());
+    // Row by row it would be 40.
+    assert!(before > 800.0 && after < 60.0, "{before} particles apart before, {after} after");
+    // What is in order stays as it is.
+    assert!(!numbering.is_unchanged() && scene.renumber().is_unchanged());
+}
+
+/// Where all constraints are solved at once, the order of particles matters to rounding only.
+fn moves_alike(mut scene: Scene) -> Numbering {
+    let settings = Settings { sweep: Sweep::Jacobi, substeps: 4, ..Settings::default() };
+    let mut before = Reference::new(&scene, settings).unwrap();
+    let numbering = scene.renumber();
+    let mut after = Reference::new(&scene, settings).unwrap();
+    before.step(10);
+    after.step(10);
+    let (expected, found) = (before.positions(), numbering.restored(&after.positions()).unwrap());
+    for (particle, (a, b)) in expected.iter().zip(&found).enumerate() {
+        let apart = glam::Vec3::from(*a).distance((*b).into());
+        assert!(apart < 2e-4, "particle {particle} at {a:?}, after renumbering at {b:?}");
+    }
+    assert_ne!(expected, scene.positions(), "nothing has moved");
+    numbering
+}
+
+#[test]
+fn bodies_of_all_sorts_move_as_before() {
+    let mut scene = Scene::new();
+    let grid = scene.add_cloth_grid(&ClothGrid { columns: 9, rows: 7, ..ClothGrid::default() }).unwrap().particles;
+    scene.pin(grid.start).unwrap();
+    let sheet = add_sheet(&mut scene, 14, Some(Tethers::default()));
+    let (positions, triangles) = sphere(8);
+    let (fabric, gas) = (Fabric::COTTON, Material::compliant(1e-9));
+    let balloon = Balloon { positions: &positions, triangles: &triangles, fabric, pressure: 1.1, gas };
+    let balloon = scene.add_balloon(&balloon).unwrap().cloth.particles;
+    let elasticity = Elasticity::Elastic { young: 1e4, bulk: 1e4, damping_time: 0.0 };
+    let body = SoftBody { positions: &positions, triangles: &triangles, spacing: 0.25, density: 1000.0, elasticity };
+    let surface = scene.add_soft_body(&body).unwrap().surface;
+    scene.set_velocity(sheet.start + 40, [0.0, 3.0, 0.0]).unwrap();
+    let numbering = moves_alike(scene);
+    let changed = |particles: std::ops::Range<u32>| particles.filter(|&k| numbering.now(k) != Ok(k)).count();
+    assert!(changed(sheet.clone()) > 150 && changed(balloon) > 100);
+    // Rows and what follows are in order, and what is of one body stays in its range.
+    assert_eq!((changed(grid), changed(surface)), (0, 0));
+    assert!(sheet.clone().all(|k| sheet.contains(&numbering.now(k).unwrap())));
+}
+
+#[test]
+fn loose_particles_move_as_before_once_they_are_a_body() {
+    let mut scene = Scene::new();
+    let numbers = shuffled(60);
+    for number in 0..60 {
+        let place = numbers.iter().position(|&other| other == number).unwrap() as f32;
+        let position = [0.1 * place, 0.01 * place * place % 0.3, 0.0];
+        let inverse_mass = if place == 0.0 { 0.0 } else { 1.0 + place };
+        scene.add_particle(Particle { position, inverse_mass, ..Particle::default() }).unwrap();
+    }
+    for pair in numbers.windows(2) {
+        let particles = [pair[0], pair[1]];
+        scene.add(Distance { particles, rest_length: 0.1 }, Material::compliant(1e-5)).unwrap();
+    }
+    scene
+        .add(
+            Hinge { particles: [numbers[3], numbers[4], numbers[5], numbers[7]], rest_angle: 0.3, scale: 1.0 },
+            Material::RIGID,
+        )
+        .unwrap();
+    let before = spread(&scene, 0..59);
+    assert!(scene.clone().renumber().is_unchanged());
+    scene.add_body(0..60).unwrap();
+    let numbering = moves_alike(scene.clone());
+    scene.renumber();
+    assert!(before > 10.0 && spread(&scene, 0..59) < 2.0, "{before}");
+    assert!(!numbering.is_unchanged());
+}
+
+#[test]
+fn what_names_particles_follows() {
+    let mut scene = Scene::new();
+    add_sheet(&mut scene, 20, Some(Tethers::default()));
+    let points: Vec<[f32; 3]> = (0..30).map(|k| [0.1 * k as f32, 1.0, 0.0]).collect();
+    scene.add_rope(&Rope { points: &points, cord: Cord::STEEL_CABLE, tethers: None }).unwrap();
+    let before = scene.clone();
+    let numbering = scene.renumber();
+    assert_eq!(numbering.restored(scene.positions()).unwrap(), before.positions());
+    assert_eq!(numbering.arranged(before.positions()).unwrap(), scene.positions());
+    let renamed = |particles: &[u32]| particles.iter().map(|&k| numbering.now(k).unwrap()).collect::<Vec<_>>();
+    let mut pins = renamed(&before.pinned_particles().collect::<Vec<_>>());
+    pins.sort_unstable();
+    assert_eq!(pins, scene.pinned_particles().collect::<Vec<_>>());
+    assert_eq!(renamed(before.triangles().as_flattened()), scene.triangles().as_flattened());
+}
+
+#[test]
+fn a_renumbered_balloon_can_be_blown_up() {
+    let mut scene = Scene::new();
+    let (positions, triangles) = sphere(8);
+    let (fabric, gas) = (Fabric::COTTON, Material::compliant(1e-9));
+    let balloon = Balloon { positions: &positions, triangles: &triangles, fabric, pressure: 1.0, gas };
+    let parts = scene.add_balloon(&balloon).unwrap();
+    assert!(!scene.renumber().is_unchanged());
+    let surface = ClosedSurface::new(scene.triangles()).unwrap();
+    let settings = Settings { gravity: [0.0; 3], ..Settings::default() };
+    let mut reference = Reference::new(&scene, settings).unwrap();
+    let volume = |reference: &Reference| surface.volume(|particle| reference.positions()[particle as usize]);
+    assert!((volume(&reference) / f64::from(parts.rest_volume) - 1.0).abs() < 1e-4);
+    let pressure = Pressure { surface: &surface, rest_volume: parts.rest_volume, pressure: 1.1 };
+    reference.set_constraint(parts.pressure, pressure).unwrap();
+    reference.step(20);
+    let grown = volume(&reference) / f64::from(parts.rest_volume);
+    assert!(grown > 1.02, "{grown} times as large");
+    // Other particles are still other ones.
+    let other = ClosedSurface::new(&[[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]).unwrap();
+    let pressure = Pressure { surface: &other, ..pressure };
+    assert!(reference.set_constraint(parts.pressure, pressure).is_err());
+}
+
+#[cfg(feature = "scene-file")]
+#[test]
+fn forces_and_targets_of_a_scene_file_follow() {
+    let (positions, triangles, corners) = sheet(12);
+    let positions: Vec<_> = positions.iter().map(|x| format!("{x:?}")).collect();
+    let text = format!(
+        r#"{{
+            "version": 1,
+            "parts": [{{ "cloth_mesh": {{
+                "name": "sheet", "mesh": {{ "positions": [{}], "triangles": {triangles:?} }}, "pin": ["{}", "{}"]
+            }} }}],
+            "forces": [{{ "particles": ["sheet:{}"], "force": [0, 0.01, 0] }}],
+            "targets": [{{ "particles": ["sheet:{}"], "times": [0, 1], "offsets": [[0, 0, 0], [0, 0.5, 0]] }}]
+        }}"#,
+        positions.join(", "),
+        corners[0],
+        corners[1],
+        corners[0] ^ 1,
+        corners[1],
+    );
+    let mut file = supple::scene::file::SceneFile::parse(&text, None).unwrap();
+    let before = file.clone();
+    let numbering = file.renumber();
+    assert!(!numbering.is_unchanged());
+    assert_eq!(numbering.restored(&file.forces).unwrap(), before.forces);
+    assert_ne!(file.forces, before.forces);
+    let targets = |file: &supple::scene::file::SceneFile| file.targets_at(0.7).collect::<Vec<_>>();
+    let expected: Vec<_> = targets(&before).into_iter().map(|(k, x)| (numbering.now(k).unwrap(), x)).collect();
+    assert_eq!(targets(&file), expected);
+    assert!(file.scene.pinned_particles().any(|pin| pin == expected[0].0));
+    assert_eq!(file.parts, before.parts);
+}
+
+#[test]
+fn by_colours_and_in_patches_it_is_played_as_by_the_reference() {
+    let gpu = common::gpu();
+    for execution in [Execution::Colors, Execution::Patches] {
+        let mut scene = Scene::new();
+        add_sheet(&mut scene, 24, Some(Tethers::default()));
+        scene.renumber();
+        let settings = Settings { execution, substeps: 5, ..Settings::default() };
+        let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings).unwrap();
+        let mut reference = Reference::new(&scene, settings).unwrap();
+        common::step(&gpu, &mut solver, 5);
+        reference.step(5);
+        let tolerance = if common::is_exact(&gpu) { 0.0 } else { 1e-3 };
+        let (found, expected) = (solver.read_positions().unwrap(), reference.positions());
+        assert_eq!(common::first_unequal(&found, &expected, tolerance), None, "{execution:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_an_error_and_nothing_is_nothing() {
+    let numbering = Scene::new().renumber();
+    assert!(numbering.is_unchanged());
+    assert!(matches!(numbering.now(0), Err(Error::IndexOutOfRange { index: 0, count: 0, .. })));
+    let mut scene = Scene::new();
+    add_sheet(&mut scene, 5, None);
+    let numbering = scene.renumber();
+    assert!(numbering.now(24).is_ok());
+    assert!(matches!(numbering.now(25), Err(Error::IndexOutOfRange { index: 25, count: 25, .. })));
+    for values in [numbering.restored(&[0.0; 24]), numbering.arranged(&[0.0; 24])] {
+        assert!(matches!(values, Err(Error::LengthMismatch { left: 24, right: 25, .. })));
+    }
+}
