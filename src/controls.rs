@@ -6,9 +6,10 @@
 use crate::collide::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactParams};
 use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
+use crate::join::join;
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Obstacles, Plan};
-use crate::scene::{Material, MaterialId, Scene, TetherRow, follows};
+use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, follows};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
 use crate::whole::MOST_SHARED;
 use crate::xpbd::ScaledMaterial;
@@ -130,6 +131,7 @@ pub(crate) struct Controls {
     pub targets: Vec<Target>,
     /// Where in `targets` a particle stands.
     target_of: BTreeMap<u32, usize>,
+    pub tether_graph: TetherGraph,
     pub tether_rows: Vec<TetherRow>,
     pub colliders: Colliders,
 }
@@ -145,7 +147,13 @@ impl Controls {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
         }
         settings.check()?;
-        let cooked = Cooked::new(scene, &settings, most_shared)?;
+        let tether = || {
+            let graph = TetherGraph::new(scene);
+            let rows = graph.tie(|particle| scene.is_pinned(particle));
+            (graph, rows)
+        };
+        let ((tether_graph, tether_rows), cooked) = join(tether, || Cooked::new(scene, &settings, most_shared));
+        let cooked = cooked?;
         cooked.check_bodies(&settings)?;
         let colliders = Colliders::new(&scene.colliders, scene.contact_materials.len())?;
         let mut controls = Self {
@@ -158,10 +166,11 @@ impl Controls {
             pins: Vec::new(),
             targets: Vec::new(),
             target_of: BTreeMap::new(),
+            tether_graph,
             tether_rows: Vec::new(),
             colliders: Colliders::default(),
         };
-        controls.reset_to(colliders);
+        controls.reset_to(colliders, tether_rows);
         Ok(controls)
     }
 
@@ -169,10 +178,11 @@ impl Controls {
     pub fn reset(&mut self) {
         // There was room for them when this was made.
         let colliders = Colliders::new(&self.scene.colliders, self.scene.contact_materials.len()).unwrap_or_default();
-        self.reset_to(colliders.after(&self.colliders));
+        let tether_rows = self.tether_graph.tie(|particle| self.scene.is_pinned(particle));
+        self.reset_to(colliders.after(&self.colliders), tether_rows);
     }
 
-    fn reset_to(&mut self, colliders: Colliders) {
+    fn reset_to(&mut self, colliders: Colliders, tether_rows: Vec<TetherRow>) {
         let scene = &self.scene;
         let inverse_mass =
             |particle| if scene.is_pinned(particle) { 0.0 } else { scene.inverse_masses[particle as usize] };
@@ -181,8 +191,7 @@ impl Controls {
         self.list_pins();
         self.targets.clear();
         self.target_of.clear();
-        let inverse_masses = &self.inverse_masses;
-        self.tether_rows = self.cooked.tether_graph.tie(|particle| inverse_masses[particle as usize] == 0.0);
+        self.tether_rows = tether_rows;
         self.colliders = colliders;
         self.make_plan();
     }
@@ -310,8 +319,8 @@ impl Controls {
         }
         self.list_pins();
         self.make_plan();
-        let Self { cooked, tether_rows, inverse_masses, .. } = self;
-        cooked.tether_graph.retie(tether_rows, &changed, |particle| inverse_masses[particle as usize] == 0.0);
+        let Self { tether_graph, tether_rows, inverse_masses, .. } = self;
+        tether_graph.retie(tether_rows, &changed, |particle| inverse_masses[particle as usize] == 0.0);
         Ok(changed)
     }
 

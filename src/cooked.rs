@@ -1,4 +1,4 @@
-//! A scene made ready to run: records sorted by colour, what is solved at once split, triangles gathered per particle, tethers tied.
+//! A scene made ready to run: records sorted by colour, what is solved at once split, triangles gathered per particle.
 //!
 //! Cooking happens once; both players read the result. What changes while running (pins, targets, materials, settings)
 //! lives in [`crate::controls`].
@@ -42,7 +42,6 @@ pub(crate) struct Cooked {
     pub tether_runs: Vec<u32>,
     /// Whether every particle has so many, one after another.
     pub all_tethered: bool,
-    pub tether_graph: TetherGraph,
     /// First particle and particle count of each body.
     pub bodies: Vec<[u32; 2]>,
     pub followers: Vec<Follower>,
@@ -100,10 +99,9 @@ pub(crate) struct Rings {
 impl Cooked {
     pub fn new(scene: &Scene, settings: &Settings, most_shared: usize) -> Result<Self> {
         let particle_count = scene.particle_count();
-        let tether_graph = TetherGraph::new(scene);
         let mut tether_runs = vec![0; particle_count];
         let (mut next, mut most_tethers) = (0u32, 0);
-        for (first, count, per_particle) in tether_graph.runs() {
+        for (first, count, per_particle) in TetherGraph::runs(scene) {
             let rows = rows_of(per_particle);
             let end = u64::from(next) + u64::from(count) * u64::from(rows);
             if end > MOST_TETHERS {
@@ -128,7 +126,6 @@ impl Cooked {
             most_tethers,
             tether_runs,
             all_tethered,
-            tether_graph,
             bodies,
             followers: scene.followers.clone(),
             contacting: Contacting::new(scene),

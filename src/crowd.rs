@@ -297,7 +297,7 @@ impl Crowd {
         let words = words.start..(words.start + self.places.block_tethers).min(words.end);
         let Some(own) = &self.slots[slot as usize].own else { return };
         let rows: &mut [TetherRow] = bytemuck::cast_slice_mut(&mut self.words[words]);
-        let graph = &self.controls.cooked.tether_graph;
+        let graph = &self.controls.tether_graph;
         let is_pinned = |particle: u32| own.pinned[particle as usize];
         match changed {
             Some(changed) => graph.retie(rows, changed, is_pinned),

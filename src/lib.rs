@@ -8,6 +8,7 @@ mod crowd;
 mod error;
 pub mod gpu;
 mod instances;
+mod join;
 pub mod kinds;
 mod patches;
 pub mod plan;

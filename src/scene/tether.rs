@@ -137,8 +137,9 @@ impl TetherGraph {
     }
 
     /// How many tethers each tethered particle has, per run of particles: (first, count, per particle). It has [`rows_of`] as many rows.
-    pub fn runs(&self) -> impl Iterator<Item = (u32, u32, u32)> {
-        self.bodies.iter().map(|body| (body.first_particle, body.particle_count(), body.tethers.per_particle))
+    pub fn runs(scene: &Scene) -> impl Iterator<Item = (u32, u32, u32)> {
+        let run = |body: &TetheredBody| (body.particles.start, body.particles.len() as u32, body.tethers.per_particle);
+        scene.tethered_bodies.iter().map(run)
     }
 
     /// Ties every body to the pins. A particle's rows stand one after another, in the order of the runs; those left over name the particle
