@@ -205,11 +205,17 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         let recovery = touches[i].recovery.xyz;
         particle = Moving(opaque(x.xyz + recovery, params.zero), opaque(particle.d - recovery, params.zero), recovery, any(recovery != vec3f()));
     }
-    // Most are near one collider at most: software drivers run through the body of the loop once for all of them.
+    // Most are near one collider at most: software drivers run through the body of the loop once for all of them, and as the question
+    // whether to go on comes last, not once more to find that nothing is left.
     var index = select(NONE, first_near(particle), may_meet);
-    while index != NONE {
-        particle = collide_with(i, material, index, x.w, residual.position, particle);
-        index = next_near(index, particle);
+    if index != NONE {
+        loop {
+            particle = collide_with(i, material, index, x.w, residual.position, particle);
+            index = next_near(index, particle);
+            if index == NONE {
+                break;
+            }
+        }
     }
     if ADVANCES {
         let ended = moved(Motion(vec4f(particle.x, x.w), particle.d, residual), params.velocity_factor, params.zero);
