@@ -141,7 +141,7 @@ fn begin(k: u32, jump: Jump, targets_at: u32) {
         residual.displacement = vec3f();
     }
     moves[k] = d;
-    motions[2u * i + 1u] = packed(residual);
+    motions[2u * i + 1u] = packed(residual, params.zero);
 }
 
 // Velocity.
@@ -150,7 +150,7 @@ fn settle(k: u32) {
     let motion = moved(Motion(positions[i], moves[k], unpacked(motions[2u * i + 1u])), params.velocity_factor, params.zero);
     positions[i] = motion.position;
     moves[k] = motion.displacement;
-    motions[2u * i + 1u] = packed(motion.residual);
+    motions[2u * i + 1u] = packed(motion.residual, params.zero);
 }
 
 // Predict and Tether of a free particle. Pins, to which tethers lead, stay as they are here.
@@ -175,7 +175,7 @@ fn advance(k: u32, run: u32, tethers_at: u32) {
         }
     }
     moves[k] = d;
-    motions[2u * i + 1u] = packed(motion.residual);
+    motions[2u * i + 1u] = packed(motion.residual, params.zero);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

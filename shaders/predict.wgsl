@@ -19,5 +19,5 @@ fn predict(@builtin(global_invocation_id) id: vec3u) {
     }
     let next = predicted(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i])), increment, params.zero);
     displacements[i] = vec4f(next.displacement, 0.0);
-    residuals[i] = packed(next.residual);
+    residuals[i] = packed(next.residual, params.zero);
 }

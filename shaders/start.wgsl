@@ -20,6 +20,6 @@ fn start(@builtin(global_invocation_id) id: vec3u) {
         displacements[i] = vec4f(v.xyz * params.h, 0.0);
         var residual = unpacked(residuals[i]);
         residual.displacement = vec3f();
-        residuals[i] = packed(residual);
+        residuals[i] = packed(residual, params.zero);
     }
 }

@@ -41,7 +41,7 @@ fn load_moved(i: u32) -> Motion {
 fn store(i: u32, motion: Motion) {
     positions[i] = motion.position;
     displacements[i] = vec4f(motion.displacement, 0.0);
-    residuals[i] = packed(motion.residual);
+    residuals[i] = packed(motion.residual, params.zero);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

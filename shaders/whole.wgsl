@@ -64,7 +64,7 @@ fn load_moved(k: u32, i: u32) -> Motion {
 fn store(k: u32, i: u32, motion: Motion) {
     positions[i] = motion.position;
     moves[k] = motion.displacement;
-    residuals[i] = packed(motion.residual);
+    residuals[i] = packed(motion.residual, params.zero);
 }
 
 // Velocity and Predict of a free particle, and its tethers: the pins are still where the substep began, and will be there and their

@@ -67,11 +67,12 @@ struct Residual {
 
 const HELD = 0x80000000u;
 
-fn packed(residual: Residual) -> vec4u {
+// Words are at least 0, which no compiler knows of `zero`: software drivers would otherwise put them together lane by lane, where they are stored.
+fn packed(residual: Residual, zero: u32) -> vec4u {
     let position = bitcast<vec3u>(residual.position);
     let more = (position >> vec3u(6u)) & vec3u(0x3ffu);
     let words = (position & vec3u(0xffff0000u)) | (bitcast<vec3u>(residual.displacement) >> vec3u(16u));
-    return vec4u(words, more.x | (more.y << 10u) | (more.z << 20u) | residual.held);
+    return max(vec4u(words, more.x | (more.y << 10u) | (more.z << 20u) | residual.held), vec4u(zero));
 }
 
 fn unpacked(words: vec4u) -> Residual {
