@@ -213,7 +213,10 @@ impl SceneFile {
     /// particles, unless `bodies` of the file makes one body of several.
     pub fn renumber(&mut self) -> Numbering {
         let numbering = self.scene.renumber();
-        self.forces = numbering.arranged(&self.forces).unwrap_or_default();
+        // There are none, or one a particle.
+        if let Ok(forces) = numbering.arranged(&self.forces) {
+            self.forces = forces;
+        }
         for (particle, _) in self.targets.iter_mut().flat_map(|path| &mut path.particles) {
             numbering.rename(particle);
         }
