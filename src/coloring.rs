@@ -5,6 +5,8 @@
 //! more than [`HUB_DEGREE`] constraints would need as many colours, each a dispatch; its constraints go to the *overflow*
 //! instead, which is solved at once by mass splitting (`src/cooked.rs`).
 
+use crate::scene::grouped;
+
 /// Colours that a particle's mask has room for.
 const MAX_COLORS: usize = 64;
 
@@ -179,19 +181,8 @@ impl Coloring {
 }
 
 /// Numbers `0..count` by keys below `key_count`, and by themselves where keys are equal: a counting sort.
-fn in_ascending_order(key_count: usize, count: usize, key: impl Fn(u32) -> u32) -> Vec<u32> {
-    let mut places = vec![0u32; key_count + 1];
-    (0..count as u32).for_each(|index| places[key(index) as usize + 1] += 1);
-    for place in 0..key_count {
-        places[place + 1] += places[place];
-    }
-    let mut order = vec![0u32; count];
-    for index in 0..count as u32 {
-        let place = &mut places[key(index) as usize];
-        order[*place as usize] = index;
-        *place += 1;
-    }
-    order
+fn in_ascending_order(key_count: usize, count: usize, key: impl Fn(u32) -> u32 + Clone) -> Vec<u32> {
+    grouped(key_count, (0..count as u32).map(|index| (key(index), index))).1
 }
 
 /// Why a [`Coloring`] is not one.

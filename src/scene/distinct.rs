@@ -47,7 +47,7 @@ impl<T: Copy + Ord + Default> Distinct<T> {
 }
 
 /// Compressed rows: for each of `count` keys its values in the order given.
-pub(super) fn grouped<T: Copy + Default>(
+pub(crate) fn grouped<T: Copy + Default>(
     count: usize,
     pairs: impl Iterator<Item = (u32, T)> + Clone,
 ) -> (Vec<u32>, Vec<T>) {

@@ -26,7 +26,7 @@ mod tether;
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
 pub(crate) use constraint_set::ConstraintSet;
-pub(crate) use distinct::Distinct;
+pub(crate) use distinct::{Distinct, grouped};
 pub(crate) use follower::{Follower, follows};
 pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
