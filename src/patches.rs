@@ -7,7 +7,7 @@
 //! Andrews 2023 are of this kind). What fits in no layer is coloured as ever.
 
 use crate::coloring::{HUB_DEGREE, Span};
-use crate::scene::ConstraintSet;
+use crate::scene::{ConstraintSet, grouped};
 use std::collections::VecDeque;
 
 /// The most particles of a patch: 8 bits name one, and 32 bytes of each fill 8 KiB of workgroup memory.
@@ -141,21 +141,9 @@ impl<'a> Grower<'a> {
 
     /// For each particle the constraints of the rest that name it: offsets and constraints.
     fn neighbours(&self) -> (Vec<u32>, Vec<u32>) {
-        let mut offsets = vec![0u32; self.particle_count + 1];
-        let named = || self.rest.iter().flat_map(|&constraint| self.set.particles_of(constraint));
-        named().for_each(|&particle| offsets[particle as usize + 1] += 1);
-        for particle in 0..self.particle_count {
-            offsets[particle + 1] += offsets[particle];
-        }
-        let mut next = offsets.clone();
-        let mut constraints = vec![0; offsets[self.particle_count] as usize];
-        for &constraint in &self.rest {
-            for &particle in self.set.particles_of(constraint) {
-                constraints[next[particle as usize] as usize] = constraint;
-                next[particle as usize] += 1;
-            }
-        }
-        (offsets, constraints)
+        let of =
+            |&constraint: &u32| self.set.particles_of(constraint).iter().map(move |&particle| (particle, constraint));
+        grouped(self.particle_count, self.rest.iter().flat_map(of))
     }
 
     /// Patches that share no particle. Each grows in waves from a seed, next to the patches before it, as far as there is room; what room
