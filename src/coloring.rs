@@ -135,7 +135,7 @@ impl Coloring {
         values
     }
 
-    /// The colour of every constraint in insertion order; `None` in the overflow.
+    /// The colour of every constraint in insertion order; `None` in the overflow, and where a cluster solves it.
     pub fn color_of_constraints(&self) -> Vec<Option<u32>> {
         let mut colors = vec![None; self.order.len()];
         for (color, span) in self.colors.iter().enumerate() {
@@ -151,10 +151,13 @@ impl Coloring {
         self.colors.iter().map(|span| span.count).collect()
     }
 
-    /// The first pair of constraints that share a colour and a particle, or that stand twice or not at all.
+    /// The first pair of constraints that share a colour and a particle, or that stand twice or not at all. What is solved in clusters need not
+    /// be apart.
     pub fn find_conflict(&self, particles: &[u32], arity: usize, particle_count: usize) -> Option<Conflict> {
         let mut seen = vec![false; particles.len() / arity];
-        for place in self.colors.iter().chain([&self.overflow]).flat_map(|span| span.range()) {
+        let clustered = Span { first: 0, count: self.colors.first().unwrap_or(&self.overflow).first };
+        for place in [&clustered].into_iter().chain(&self.colors).chain([&self.overflow]).flat_map(|span| span.range())
+        {
             let constraint = self.order.get(place).copied().unwrap_or(u32::MAX);
             match seen.get_mut(constraint as usize) {
                 Some(seen) if !*seen => *seen = true,

@@ -147,6 +147,7 @@ impl Controls {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
         }
         settings.check()?;
+        Cooked::check_tethers(scene)?;
         let tether = || {
             let graph = TetherGraph::new(scene);
             let rows = graph.tie(|particle| scene.is_pinned(particle));

@@ -103,10 +103,6 @@ impl Cooked {
         let (mut next, mut most_tethers) = (0u32, 0);
         for (first, count, per_particle) in TetherGraph::runs(scene) {
             let rows = rows_of(per_particle);
-            let end = u64::from(next) + u64::from(count) * u64::from(rows);
-            if end > MOST_TETHERS {
-                return Err(Error::TooLarge { what: "tethers", count: end, limit: MOST_TETHERS });
-            }
             most_tethers = per_particle.max(most_tethers);
             for particle in first..first + count {
                 tether_runs[particle as usize] = next << 4 | per_particle;
@@ -154,6 +150,14 @@ impl Cooked {
         let sets: Vec<_> = self.kinds.iter().map(CookedKind::constraints).collect();
         (self.kinds, self.whole) = Self::cook_kinds(&sets, scene, settings, &self.tether_runs, self.most_shared)?;
         Ok(())
+    }
+
+    /// Whether there is room for the tethers of a scene.
+    pub fn check_tethers(scene: &Scene) -> Result<()> {
+        let rows = TetherGraph::runs(scene)
+            .map(|(_, count, per_particle)| u64::from(count) * u64::from(rows_of(per_particle)));
+        let (count, limit) = (rows.sum(), MOST_TETHERS);
+        if count <= limit { Ok(()) } else { Err(Error::TooLarge { what: "tethers", count, limit }) }
     }
 
     /// Whether no thread that damps a body turns more often than it may: three rounds over its particles.

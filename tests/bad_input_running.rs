@@ -10,7 +10,7 @@ use std::time::Duration;
 use supple::coloring::Span;
 use supple::gpu::Context;
 use supple::{
-    ClothGrid, Distance, Error, Material, MaterialId, Particle, Pass, Reference, Scene, Settings, Solver, wgpu,
+    ClothGrid, Distance, Error, Material, MaterialId, Particle, Pass, Reference, Scene, Settings, Solver, Sweep, wgpu,
 };
 
 const NAN: f32 = f32::NAN;
@@ -190,6 +190,26 @@ fn a_scene_over_the_limits_of_the_device_is_refused_with_both_numbers() {
     let outcome = Solver::new(&gpu.device, &gpu.queue, &base(), Settings::default()).map(drop);
     let Err(Error::LimitExceeded { limit, available, .. }) = outcome else { panic!("{outcome:?}") };
     assert_eq!((limit, available), ("max_storage_buffers_per_shader_stage", 4));
+}
+
+#[test]
+fn what_is_solved_at_once_needs_room_for_its_impulses() {
+    const LINKS: u32 = 4_300_000;
+    let mut scene = Scene::new();
+    for _ in 0..LINKS / 10 + 2 {
+        scene.add_particle(Particle::default()).unwrap();
+    }
+    for k in 0..LINKS {
+        let particles = [k / 10, k / 10 + 1 + k % 2];
+        scene.add(Distance { particles, rest_length: 1.0 }, Material::RIGID).unwrap();
+    }
+    let needed = |sweep| {
+        let settings = Settings { sweep, ..Settings::default() };
+        supple::required_limits_with(&scene, &settings).max_storage_buffer_binding_size
+    };
+    // A vec4 for each of its particles, where a record has 16 bytes, for which the defaults have room.
+    assert_eq!(needed(Sweep::GaussSeidel), wgpu::Limits::default().max_storage_buffer_binding_size);
+    assert!(needed(Sweep::Jacobi) >= u64::from(LINKS) * 32);
 }
 
 #[test]

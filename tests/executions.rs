@@ -3,11 +3,13 @@
 mod common;
 
 use common::{Pair, change, crumple, is_exact, raw, step};
+use std::time::Duration;
+use supple::coloring::Coloring;
 use supple::gpu::Context;
 use supple::kinds::{KINDS, Kind, kind_index};
 use supple::{
     Bending, Cloth, ClothGrid, ClothMesh, Collider, ColorOrder, Distance, Error, Execution, Fabric, Field, Material,
-    Particle, Pass, Pose, Reference, Scene, Settings, ShapeMatching, Sweep, Tethers, wgpu,
+    Particle, Pass, Pose, Reference, Scene, Settings, ShapeMatching, Solver, Sweep, Tethers, wgpu,
 };
 
 /// Relative to the largest component after some steps, where bits may differ.
@@ -210,6 +212,30 @@ fn grids_that_are_none_are_refused() {
 }
 
 #[test]
+fn what_is_solved_in_clusters_counts_as_placed() {
+    let gpu = common::gpu();
+    // A grid in tiles, and beside it a chain by colours.
+    let mut scene = Scene::new();
+    add_cloth(&mut scene, 64, 64, Bending::Springs, 1.0);
+    let chain: Vec<u32> = (0..10).map(|_| scene.add_particle(Particle::default()).unwrap()).collect();
+    for link in chain.windows(2) {
+        scene.add(Distance { particles: [link[0], link[1]], rest_length: 1.0 }, Material::RIGID).unwrap();
+    }
+    let solver = Solver::new(&gpu.device, &gpu.queue, &scene, Settings::default()).unwrap();
+    let coloring = solver.coloring::<Distance>();
+    let (count, particle_count) = (coloring.order.len(), scene.particle_count());
+    let particles: Vec<u32> = scene.distances(0..count as u32).flat_map(|distance| distance.particles).collect();
+    let find = |coloring: &Coloring| coloring.find_conflict(&particles, 2, particle_count);
+    assert_eq!(find(coloring), None);
+    let colors = coloring.color_of_constraints();
+    let (cloth, links) = colors.split_at(count - 9);
+    assert!(cloth.iter().all(Option::is_none) && links.iter().all(Option::is_some));
+    let mut doubled = coloring.clone();
+    doubled.order[0] = doubled.order[1];
+    assert!(find(&doubled).is_some(), "a constraint that stands twice, in clusters");
+}
+
+#[test]
 fn the_fastest_execution_is_measured_and_does_not_change_within_a_run() {
     let gpu = common::gpu();
     let scene = patchwork(Bending::Springs);
@@ -226,6 +252,34 @@ fn the_fastest_execution_is_measured_and_does_not_change_within_a_run() {
     let wrong = Settings { substeps: 0, ..clusters() };
     let refused = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, wrong);
     assert!(matches!(refused, Err(Error::InvalidValue { .. })), "{refused:?}");
+}
+
+#[test]
+fn scenes_of_equal_sizes_are_told_apart() {
+    let gpu = common::gpu();
+    // 2000 particles and 2000 constraints: a hundred rings fit workgroups, one does not.
+    let rings = |count: u32| {
+        let (mut scene, size) = (Scene::new(), 2000 / count);
+        (0..2000).for_each(|k| {
+            let position = [k as f32, 0.0, 0.0];
+            scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+        });
+        for k in 0..2000 {
+            let next = k / size * size + (k % size + 1) % size;
+            scene.add(Distance { particles: [k, next], rest_length: 1.0 }, Material::RIGID).unwrap();
+        }
+        scene
+    };
+    let settings = Settings { substeps: 3, ..clusters() };
+    let time = |scene: &Scene| {
+        let start = std::time::Instant::now();
+        supple::gpu::fastest_execution(&gpu.device, &gpu.queue, scene, settings).unwrap();
+        start.elapsed()
+    };
+    let [many, one] = [rings(100), rings(1)];
+    let [first, second, again] = [&many, &one, &one].map(time);
+    // Each solver is timed for 50 ms.
+    assert!(first.min(second) > Duration::from_millis(50) && again < second / 10, "{first:?}, {second:?}, {again:?}");
 }
 
 #[test]

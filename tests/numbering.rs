@@ -3,8 +3,9 @@
 mod common;
 
 use supple::{
-    Balloon, ClosedSurface, ClothGrid, ClothMesh, Cord, Distance, Elasticity, Error, Execution, Fabric, Hinge,
-    Material, Numbering, Particle, Pressure, Reference, Rope, Scene, Settings, SoftBody, Solver, Sweep, Tethers,
+    Balloon, ClosedSurface, ClothGrid, ClothMesh, Collider, ContactMaterial, Cord, Distance, Elasticity, Error,
+    Execution, Fabric, Hinge, Material, Numbering, Particle, Pressure, Reference, Rope, Scene, SelfCollision, Settings,
+    SoftBody, Solver, Sweep, Tethers,
 };
 
 /// A number for each of so many, in no order.
@@ -94,14 +95,29 @@ fn what_is_tied_together_comes_near() {
     assert!(!numbering.is_unchanged() && scene.renumber().is_unchanged());
 }
 
+/// Ties what has its number at one end of a body loosely to what has it at the other, so that a body in order wants another one.
+fn tie_ends(scene: &mut Scene, body: std::ops::Range<u32>) {
+    let (positions, material) = (scene.positions().to_vec(), Material::compliant(1e6));
+    for (k, other) in body.clone().zip(body.clone().rev()).take(body.len() / 2) {
+        let rest_length = glam::Vec3::from(positions[k as usize]).distance(positions[other as usize].into());
+        for _ in 0..4 {
+            scene.add(Distance { particles: [k, other], rest_length }, material).unwrap();
+        }
+    }
+}
+
 /// Where all constraints are solved at once, the order of particles matters to rounding only.
-fn moves_alike(mut scene: Scene) -> Numbering {
-    let settings = Settings { sweep: Sweep::Jacobi, substeps: 4, ..Settings::default() };
+fn moves_alike(scene: Scene) -> Numbering {
+    moves_alike_with(scene, Settings::default(), 10)
+}
+
+fn moves_alike_with(mut scene: Scene, settings: Settings, steps: u32) -> Numbering {
+    let settings = Settings { sweep: Sweep::Jacobi, substeps: 4, ..settings };
     let mut before = Reference::new(&scene, settings).unwrap();
     let numbering = scene.renumber();
     let mut after = Reference::new(&scene, settings).unwrap();
-    before.step(10);
-    after.step(10);
+    before.step(steps);
+    after.step(steps);
     let (expected, found) = (before.positions(), numbering.restored(&after.positions()).unwrap());
     for (particle, (a, b)) in expected.iter().zip(&found).enumerate() {
         let apart = glam::Vec3::from(*a).distance((*b).into());
@@ -124,12 +140,14 @@ fn bodies_of_all_sorts_move_as_before() {
     let elasticity = Elasticity::Elastic { young: 1e4, bulk: 1e4, damping_time: 0.0 };
     let body = SoftBody { positions: &positions, triangles: &triangles, spacing: 0.25, density: 1000.0, elasticity };
     let surface = scene.add_soft_body(&body).unwrap().surface;
+    let follower = scene.add_follower([7, 70, 77, 170].map(|k| sheet.start + k), [0.5, 0.25, 0.5, -0.25]).unwrap();
     scene.set_velocity(sheet.start + 40, [0.0, 3.0, 0.0]).unwrap();
     let numbering = moves_alike(scene);
     let changed = |particles: std::ops::Range<u32>| particles.filter(|&k| numbering.now(k) != Ok(k)).count();
-    assert!(changed(sheet.clone()) > 150 && changed(balloon) > 100);
+    let shuffled = [sheet.clone(), balloon].map(changed);
+    assert!(shuffled[0] > 150 && shuffled[1] > 100, "{shuffled:?}");
     // Rows and what follows are in order, and what is of one body stays in its range.
-    assert_eq!((changed(grid), changed(surface)), (0, 0));
+    assert_eq!((changed(grid), changed(surface), numbering.now(follower)), (0, 0, Ok(follower)));
     assert!(sheet.clone().all(|k| sheet.contains(&numbering.now(k).unwrap())));
 }
 
@@ -177,6 +195,67 @@ fn what_names_particles_follows() {
     pins.sort_unstable();
     assert_eq!(pins, scene.pinned_particles().collect::<Vec<_>>());
     assert_eq!(renamed(before.triangles().as_flattened()), scene.triangles().as_flattened());
+}
+
+#[test]
+fn what_touches_moves_as_before() {
+    let mut scene = Scene::new();
+    let sheet = add_sheet(&mut scene, 14, None);
+    // Next neighbours are nearer than one thickness, and do not see each other as they lie so at rest.
+    let thick = |thickness| ContactMaterial { thickness, ..ContactMaterial::default() };
+    let [thin, thick] = [0.078, 0.084].map(|thickness| scene.add_contact_material(thick(thickness)).unwrap());
+    for particle in sheet.clone() {
+        let is_left = scene.positions()[particle as usize][0] < 0.5;
+        scene.set_particle_contact(particle..particle + 1, if is_left { thin } else { thick }).unwrap();
+    }
+    scene.add_collider(Collider::default()).unwrap();
+    let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
+    let numbering = moves_alike_with(scene.clone(), settings, 5);
+    assert!(!numbering.is_unchanged());
+    // Were any of it forgotten, that would be seen.
+    let alike = |materials: [_; 2]| {
+        let mut other = scene.clone();
+        for particle in sheet.clone() {
+            let is_left = scene.positions()[particle as usize][0] < 0.5;
+            other.set_particle_contact(particle..particle + 1, materials[usize::from(is_left)]).unwrap();
+        }
+        let play = |scene: &Scene| {
+            let mut reference = Reference::new(scene, Settings { substeps: 4, ..settings }).unwrap();
+            reference.step(5);
+            reference.positions()
+        };
+        play(&scene) == play(&other)
+    };
+    assert!(alike([thick, thin]) && !alike([thin, thick]));
+}
+
+#[test]
+fn ropes_that_touch_move_as_before() {
+    let mut scene = Scene::new();
+    let line = |from: [f32; 3], step: [f32; 3]| -> Vec<[f32; 3]> {
+        (0..40).map(|k| [0, 1, 2].map(|axis| from[axis] + k as f32 * step[axis])).collect()
+    };
+    let cord = Cord::STEEL_CABLE;
+    let [under, over] = [line([-0.39, 0.0, 0.0], [0.02, 0.0, 0.0]), line([0.01, 0.012, -0.39], [0.0, 0.0, 0.02])];
+    let mut add = |points: &[[f32; 3]]| scene.add_rope(&Rope { points, cord, tethers: None }).unwrap().particles;
+    let [under, over] = [add(&under), add(&over)];
+    for end in [under.start, under.end - 1] {
+        scene.pin(end).unwrap();
+    }
+    for rope in [under, over.clone()] {
+        tie_ends(&mut scene, rope);
+    }
+    let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    let numbering = moves_alike_with(scene.clone(), settings, 12);
+    assert!(over.clone().filter(|&k| numbering.now(k) != Ok(k)).count() > 20);
+    // They do touch.
+    let height = |settings| {
+        let mut reference = Reference::new(&scene, settings).unwrap();
+        reference.step(12);
+        reference.positions()[over.start as usize + 19][1]
+    };
+    let (held, falling) = (height(settings), height(Settings { self_collision: None, ..settings }));
+    assert!(held > falling + 0.01, "{held} m, {falling} m");
 }
 
 #[test]
@@ -234,6 +313,17 @@ fn forces_and_targets_of_a_scene_file_follow() {
     assert_eq!(targets(&file), expected);
     assert!(file.scene.pinned_particles().any(|pin| pin == expected[0].0));
     assert_eq!(file.parts, before.parts);
+    // Particles that were added since feel no force, and what names none of them is not lost.
+    let mut more = before.clone();
+    more.scene.add_particle(Particle::default()).unwrap();
+    more.targets[0].particles.push((u32::MAX, [0.0; 3]));
+    let numbering = more.renumber();
+    assert_eq!(numbering.restored(&more.forces).unwrap(), [before.forces, vec![[0.0; 3]]].concat());
+    assert_eq!(more.targets[0].particles.last(), Some(&(u32::MAX, [0.0; 3])));
+    more.forces.push([1.0; 3]);
+    more.renumber();
+    assert_eq!((more.forces.len(), more.forces.last()), (146, Some(&[1.0; 3])));
+    assert!(matches!(more.reference(), Err(Error::IndexOutOfRange { index: 145, .. })));
 }
 
 #[test]

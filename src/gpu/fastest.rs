@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::scene::{Grid, Scene};
 use crate::settings::{Execution, Settings};
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,8 @@ struct Key {
     grids: Vec<Grid>,
     /// Of each kind.
     constraints: Vec<usize>,
+    /// A hash of which particles they tie: how many bodies there are, how large, and how many constraints a particle has.
+    ties: u64,
     colliders: usize,
     settings: Settings,
 }
@@ -40,6 +43,10 @@ struct Key {
 impl Key {
     fn new(device: &wgpu::Device, scene: &Scene, settings: &Settings) -> Self {
         let info = device.adapter_info();
+        let mut ties = DefaultHasher::new();
+        for set in &scene.constraints {
+            set.records().flat_map(|record| set.info.particles(record, &set.rows)).for_each(|k| ties.write_u32(k));
+        }
         Self {
             adapter: (info.name, info.vendor, info.device),
             limits: device.limits(),
@@ -48,6 +55,7 @@ impl Key {
             tethered_bodies: scene.tethered_bodies.len(),
             grids: scene.grids.clone(),
             constraints: scene.constraints.iter().map(|set| set.len()).collect(),
+            ties: ties.finish(),
             colliders: scene.colliders().len(),
             settings: Settings { execution: Execution::Auto, ..*settings },
         }
@@ -57,8 +65,8 @@ impl Key {
 /// Times a step of each execution and returns the fastest, to be put into [`Settings::execution`].
 ///
 /// It plays a few steps of the scene, a copy of it, on the queue, and waits for them: that takes as long as making the solver once for each
-/// execution. What it has found holds for as long as the program runs, for the same adapter and settings, and scenes of the same sizes. The result is a
-/// matter of time, so it may be another in another run, and with it the order in which constraints are solved: write it down where runs
+/// execution. What it has found holds for as long as the program runs, for the same adapter and settings, and scenes of the same sizes in which constraints
+/// tie the same particles. The result is a matter of time, so it may be another in another run, and with it the order in which constraints are solved: write it down where runs
 /// are to be repeated bit by bit.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use super::contacts::TOUCH_BYTES;
 use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
-use crate::settings::Settings;
+use crate::settings::{Settings, Sweep};
 use crate::tiling::Tiling;
 use crate::whole::{MOST_SHARED, Whole};
 
@@ -10,11 +10,17 @@ use crate::whole::{MOST_SHARED, Whole};
 ///
 /// Request the device with them, or with more: `supple::gpu::Context::new(supple::required_limits(&scene))`.
 pub fn required_limits(scene: &Scene) -> wgpu::Limits {
-    limits(scene, |_| true, 0)
+    limits(scene, |_| true, |set| set.overflow_count(scene.particle_count()), 0)
 }
 
-/// The defaults, raised for what a scene has in any case, for the records of those sets that have them on the GPU, and to `least` bytes.
-fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u64) -> wgpu::Limits {
+/// The defaults, raised for what a scene has in any case, for the records of those sets that have them on the GPU, for so many constraints of a
+/// set that are solved at once, and to `least` bytes.
+fn limits(
+    scene: &Scene,
+    has_records: impl Fn(&ConstraintSet) -> bool,
+    split_count: impl Fn(&ConstraintSet) -> u32,
+    least: u64,
+) -> wgpu::Limits {
     let particles = scene.particle_count() as u64;
     let tethers = tether_count(scene) * 8;
     // What happens to each at colliders; also where nothing is kept of it yet.
@@ -23,12 +29,12 @@ fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u6
         [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, touches, particles * 16];
     // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
-        let overflow = u64::from(set.overflow_count(scene.particle_count()));
+        let split = u64::from(split_count(set));
         let groups = (set.rows.len() as u64).max(u64::from(set.slot_count));
         let records = if has_records(set) { set.words.len() as u64 * 4 } else { 0 };
         // Where these are kept.
         let lambdas = (set.len() * set.info.lambda_count()) as u64 * 4;
-        records.max(lambdas).max(overflow * set.info.arity as u64 * 16).max(groups * 32)
+        records.max(lambdas).max(split * set.info.arity as u64 * 16).max(groups * 32)
     });
     let largest = sizes.into_iter().chain(records).fold(least, u64::max).next_multiple_of(256);
     let defaults = wgpu::Limits::default();
@@ -40,8 +46,9 @@ fn limits(scene: &Scene, has_records: impl Fn(&ConstraintSet) -> bool, least: u6
 }
 
 /// The limits that a device needs for a scene that is run with the given settings: those of [`required_limits`], raised for the pairs of
-/// self-collision, and for what whole bodies have in one buffer ([`crate::Execution::Whole`]); lowered where tiles hold all constraints of a kind,
-/// and need no records, until [`crate::Solver::set_constraint`] tells one from the others.
+/// self-collision, for what is solved all at once ([`crate::Sweep::Jacobi`]), and for what whole bodies have in one buffer
+/// ([`crate::Execution::Whole`]); lowered where tiles hold all constraints of a kind, and need no records, until
+/// [`crate::Solver::set_constraint`] tells one from the others.
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
     let contacts = settings.self_collision.map_or(0, |own| {
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
@@ -61,7 +68,11 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
     let has_records = |set: &ConstraintSet| {
         set.words.len() as u64 * 4 <= most || !settings.tiles() || !Tiling::new(set, &scene.grids).holds_all(set.len())
     };
-    limits(scene, has_records, contacts.max(whole))
+    let split_count = |set: &ConstraintSet| match settings.sweep {
+        Sweep::Jacobi => set.len() as u32,
+        Sweep::GaussSeidel => set.overflow_count(scene.particle_count()),
+    };
+    limits(scene, has_records, split_count, contacts.max(whole))
 }
 
 /// How many tethers a scene has room for.

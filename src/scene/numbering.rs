@@ -55,7 +55,7 @@ impl Numbering {
         Ok(self.arrange(values))
     }
 
-    pub(super) fn rename(&self, particle: &mut u32) {
+    fn rename(&self, particle: &mut u32) {
         *particle = self.now[*particle as usize];
     }
 
@@ -87,7 +87,8 @@ impl Scene {
     /// the scene that names particles follows: pins, masses, velocities, materials of contact, tethers.
     ///
     /// The motion is the same where no order decides. It does where an edge between particles of different contact materials has that of its
-    /// lower number, where two pins are equally near to a tether, and where patches grow from ([`Execution::Patches`](crate::Execution::Patches)).
+    /// lower number, where two pins are equally near to a tether, where patches grow from ([`Execution::Patches`](crate::Execution::Patches)), and
+    /// which particles stand for all where the ways of what flies freely are cut ([`SelfCollisionLevel::Surfaces`](crate::SelfCollisionLevel::Surfaces)).
     ///
     /// ```
     /// # use supple::{ClothMesh, Fabric, Reference, Scene, Settings};

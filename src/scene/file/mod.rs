@@ -213,12 +213,17 @@ impl SceneFile {
     /// particles, unless `bodies` of the file makes one body of several.
     pub fn renumber(&mut self) -> Numbering {
         let numbering = self.scene.renumber();
-        // There are none, or one a particle.
-        if let Ok(forces) = numbering.arranged(&self.forces) {
-            self.forces = forces;
+        let count = self.scene.particle_count();
+        // Particles that were added to the scene feel none.
+        if !self.forces.is_empty() && self.forces.len() < count {
+            self.forces.resize(count, [0.0; 3]);
+        }
+        // What is of no particle stays, for `set_forces` and `set_target` to tell of.
+        if let Some(Ok(forces)) = self.forces.get(..count).map(|forces| numbering.arranged(forces)) {
+            self.forces[..count].copy_from_slice(&forces);
         }
         for (particle, _) in self.targets.iter_mut().flat_map(|path| &mut path.particles) {
-            numbering.rename(particle);
+            *particle = numbering.now(*particle).unwrap_or(*particle);
         }
         numbering
     }
