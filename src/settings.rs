@@ -168,7 +168,7 @@ pub enum Execution {
 ///
 /// A triangle of area A that moves at v relative to the air, at an angle to its normal n (turned so that v·n ≥ 0), feels
 /// F = −½ ρ A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)): drag along −v̂ on the area that it shows to the air, lift across it,
-/// strongest at 45°, as for a flat plate. Each corner takes a third.
+/// strongest at 45°, as for a flat plate. Each corner takes a third, in the air that is where the corner is.
 ///
 /// The sum at a corner is divided by 1 + h k, where k is the rate at which it slows the corner: an implicit step, which cannot
 /// turn the motion round however light the cloth. A terminal velocity comes out too high by about h k/2 (0.5 % at 20 substeps).

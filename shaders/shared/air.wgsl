@@ -70,39 +70,36 @@ fn field_acceleration(field: Field, x: vec3f) -> vec3f {
     return opaque(along * (field.strength / (distance * (1.0 + part * part))), params.zero);
 }
 
-// The acceleration by drag and lift.
+// The acceleration by drag and lift. Of the sum over the triangles −½ A s (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)), with N = 2 A n, a third each.
 fn aerodynamics(i: u32, air: Air) -> vec3f {
     let x0 = position_at(i);
     let d0 = displacement_at(i);
+    let wind = air_velocity(x0.xyz, air);
+    let per_substep = 1.0 / (3.0 * params.h);
+    let drag = params.drag;
+    let lift = params.lift;
     var force = vec3f();
     var rate = 0.0;
     let ring = ring_of(i);
     for (var corner = ring.x; corner < ring.y; corner++) {
         let others = corner_at(corner);
-        let x1 = position_at(others.x).xyz;
-        let x2 = position_at(others.y).xyz;
-        let center = (x0.xyz + x1 + x2) / 3.0;
         let travel = d0 + displacement_at(others.x) + displacement_at(others.y);
-        let v = travel / (3.0 * params.h) - air_velocity(center, air);
-        let area_normal = cross_product(x1 - x0.xyz, x2 - x0.xyz, params.zero);
+        let v = travel * per_substep - wind;
+        let area_normal =
+            cross_product(position_at(others.x).xyz - x0.xyz, position_at(others.y).xyz - x0.xyz, params.zero);
         let speed = length(v);
         let double_area = length(area_normal);
-        if speed == 0.0 || double_area == 0.0 {
+        let most = double_area * speed;
+        let flow = dot(area_normal, v);
+        if most == 0.0 {
             continue;
         }
-        let along = v / speed;
-        var n = area_normal / double_area;
-        if dot(n, along) < 0.0 {
-            n = -n;
-        }
-        let facing = dot(n, along);
-        let pressure = 0.5 * double_area * speed * speed * facing;
-        let push = along * params.drag + (n - along * facing) * params.lift;
-        force -= push * (pressure / 3.0);
-        rate += double_area * speed * (params.drag + params.lift) / 6.0;
+        let facing = min(abs(flow) / most, 1.0);
+        force -= abs(flow) * (drag - lift * facing) * v + (flow * lift * speed / double_area) * area_normal;
+        rate += most;
     }
     // The implicit step of the drag, which cannot turn the motion round however light the cloth.
-    return force * (x0.w / (1.0 + rate * x0.w * params.h));
+    return (force / 6.0) * (x0.w / (1.0 + rate * (drag + lift) / 6.0 * x0.w * params.h));
 }
 
 // The acceleration by wind and fields.

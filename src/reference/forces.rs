@@ -18,36 +18,31 @@ impl Reference {
         self.accelerations[i] = a;
     }
 
-    /// The acceleration by drag and lift of [`crate::Wind`] on the triangles around a particle.
+    /// The acceleration by drag and lift of [`crate::Wind`] on the triangles around a particle: of the sum over these
+    /// −½ A s (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)), with N = 2 A n, a third each.
     pub(super) fn aerodynamics(&self, i: usize) -> Vec3 {
         let params = &self.params;
         let w = self.controls.inverse_masses[i];
+        let wind = self.air_velocity(self.positions[i]);
+        let (per_substep, drag, lift) = (1.0 / (3.0 * params.h), params.drag, params.lift);
         let (mut force, mut rate) = (Vec3::ZERO, 0.0);
         for corner in self.ring(i) {
             let others = self.controls.cooked.rings.corners[corner].map(|other| other as usize);
             let [x0, x1, x2] = [i, others[0], others[1]].map(|k| self.positions[k]);
             let [d0, d1, d2] = [i, others[0], others[1]].map(|k| self.displacements[k]);
-            let center = (x0 + x1 + x2) / 3.0;
-            let air = self.air_velocity(center);
-            let v = (d0 + d1 + d2) / (3.0 * params.h) - air;
-            let cross = (x1 - x0).cross(x2 - x0);
-            let (speed, double_area) = (length(v), length(cross));
-            if speed == 0.0 || double_area == 0.0 {
+            let v = (d0 + d1 + d2) * per_substep - wind;
+            let area_normal = (x1 - x0).cross(x2 - x0);
+            let (speed, double_area) = (length(v), length(area_normal));
+            let (most, flow) = (double_area * speed, dot(area_normal, v));
+            if most == 0.0 {
                 continue;
             }
-            let along = v / speed;
-            let mut n = cross / double_area;
-            if dot(n, along) < 0.0 {
-                n = -n;
-            }
-            let facing = dot(n, along);
-            let pressure = 0.5 * double_area * speed * speed * facing;
-            let push = along * params.drag + (n - along * facing) * params.lift;
-            force -= push * (pressure / 3.0);
-            rate += double_area * speed * (params.drag + params.lift) / 6.0;
+            let facing = (flow.abs() / most).min(1.0);
+            force -= flow.abs() * (drag - lift * facing) * v + (flow * lift * speed / double_area) * area_normal;
+            rate += most;
         }
         // The implicit step of the drag, which cannot turn the motion round however light the cloth.
-        force * (w / (1.0 + rate * w * params.h))
+        (force / 6.0) * (w / (1.0 + rate * (drag + lift) / 6.0 * w * params.h))
     }
 
     pub(super) fn air_velocity(&self, x: Vec3) -> Vec3 {
