@@ -18,10 +18,11 @@ fn displacement_at(i: u32) -> vec3f {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn accelerations(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
+    let air = air_of(params.wind_velocity, params.gust_wave);
     if i >= params.particle_count {
         return;
     }
-    var a = acceleration_of(i, Air(params.wind_velocity, params.gust_wave));
+    var a = acceleration_of(i, air);
     if by_thread(params.forces, i) == 1u {
         a += opaque(forces[i].xyz * positions[i].w, params.zero);
     }

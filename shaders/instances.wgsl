@@ -188,7 +188,7 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
     let row = SLOTS_AT + 16u * slot;
     let air_and_tethers = words_at(row + 8u);
     let wave_and_targets = words_at(row + 12u);
-    let air = Air(bitcast<vec3f>(air_and_tethers.xyz), bitcast<vec3f>(wave_and_targets.xyz));
+    let air = air_of(bitcast<vec3f>(air_and_tethers.xyz), bitcast<vec3f>(wave_and_targets.xyz));
     let jump = jump_of(slot, row);
     let runs_at = batches[PARTICLES_AT] + 1u;
     first_particle = slot * ASSET_PARTICLES;

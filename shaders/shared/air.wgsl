@@ -4,19 +4,35 @@
 
 const TWO_PI = 6.28318530717958647692;
 
-// The mean velocity of the air, and the wave vector of its gusts.
+// What moves the air, and what it does, as `Params` has it: to be read once, before anything branches.
 struct Air {
+    // Its mean velocity.
     velocity: vec3f,
+    // The wave vector of its gusts.
     gust_wave: vec3f,
+    // Since the first step.
+    time: f32,
+    gust: f32,
+    gust_frequency: f32,
+    turbulence: f32,
+    turbulence_scale: f32,
+    drag: f32,
+    lift: f32,
+    h: f32,
+    zero: u32,
+}
+
+fn air_of(velocity: vec3f, gust_wave: vec3f) -> Air {
+    return Air(velocity, gust_wave, f32(status.steps) * params.dt, params.gust, params.gust_frequency, params.turbulence,
+        params.turbulence_scale, params.drag, params.lift, params.h, params.zero);
 }
 
 fn air_velocity(x: vec3f, air: Air) -> vec3f {
-    let time = f32(status.steps) * params.dt;
-    let phase = TWO_PI * (params.gust_frequency * time - dot(air.gust_wave, x));
+    let phase = TWO_PI * (air.gust_frequency * air.time - dot(air.gust_wave, x));
     let swing = 0.5 * (sin(phase) + sin(2.3 * phase + 1.0));
-    let wind = air.velocity * (1.0 + params.gust * swing);
-    if by_thread(u32(params.turbulence > 0.0), status.steps) == 1u {
-        return wind + noise((x - air.velocity * time) * params.turbulence_scale) * params.turbulence;
+    let wind = air.velocity * (1.0 + air.gust * swing);
+    if by_thread(u32(air.turbulence > 0.0), status.steps) == 1u {
+        return wind + noise((x - air.velocity * air.time) * air.turbulence_scale, air.zero) * air.turbulence;
     }
     return wind;
 }
@@ -35,7 +51,7 @@ fn random(cell: vec3f) -> vec3f {
 }
 
 // A smooth noise of a place, −1 to 1 in each direction: values at the corners of unit cells, blended.
-fn noise(place: vec3f) -> vec3f {
+fn noise(place: vec3f, zero: u32) -> vec3f {
     let p = clamp(place, vec3f(-1e6), vec3f(1e6));
     let cell = floor(p);
     let f = p - cell;
@@ -44,10 +60,10 @@ fn noise(place: vec3f) -> vec3f {
     for (var k = 0u; k < 4u; k++) {
         let corner = cell + vec3f(0.0, f32(k & 1u), f32(k >> 1u));
         let start = random(corner);
-        along[k] = opaque(start + (random(corner + vec3f(1.0, 0.0, 0.0)) - start) * s.x, params.zero);
+        along[k] = opaque(start + (random(corner + vec3f(1.0, 0.0, 0.0)) - start) * s.x, zero);
     }
-    let low = opaque(along[0] + (along[1] - along[0]) * s.y, params.zero);
-    let high = opaque(along[2] + (along[3] - along[2]) * s.y, params.zero);
+    let low = opaque(along[0] + (along[1] - along[0]) * s.y, zero);
+    let high = opaque(along[2] + (along[3] - along[2]) * s.y, zero);
     return low + (high - low) * s.z;
 }
 
@@ -75,9 +91,7 @@ fn aerodynamics(i: u32, air: Air) -> vec3f {
     let x0 = position_at(i);
     let d0 = displacement_at(i);
     let wind = air_velocity(x0.xyz, air);
-    let per_substep = 1.0 / (3.0 * params.h);
-    let drag = params.drag;
-    let lift = params.lift;
+    let per_substep = 1.0 / (3.0 * air.h);
     var force = vec3f();
     var rate = 0.0;
     let ring = ring_of(i);
@@ -86,7 +100,7 @@ fn aerodynamics(i: u32, air: Air) -> vec3f {
         let travel = d0 + displacement_at(others.x) + displacement_at(others.y);
         let v = travel * per_substep - wind;
         let area_normal =
-            cross_product(position_at(others.x).xyz - x0.xyz, position_at(others.y).xyz - x0.xyz, params.zero);
+            cross_product(position_at(others.x).xyz - x0.xyz, position_at(others.y).xyz - x0.xyz, air.zero);
         let speed = length(v);
         let double_area = length(area_normal);
         let most = double_area * speed;
@@ -95,11 +109,11 @@ fn aerodynamics(i: u32, air: Air) -> vec3f {
             continue;
         }
         let facing = min(abs(flow) / most, 1.0);
-        force -= abs(flow) * (drag - lift * facing) * v + (flow * lift * speed / double_area) * area_normal;
+        force -= abs(flow) * (air.drag - air.lift * facing) * v + (flow * air.lift * speed / double_area) * area_normal;
         rate += most;
     }
     // The implicit step of the drag, which cannot turn the motion round however light the cloth.
-    return (force / 6.0) * (x0.w / (1.0 + rate * (drag + lift) / 6.0 * x0.w * params.h));
+    return (force / 6.0) * (x0.w / (1.0 + rate * (air.drag + air.lift) / 6.0 * x0.w * air.h));
 }
 
 // The acceleration by wind and fields.
