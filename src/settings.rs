@@ -171,7 +171,8 @@ pub enum Execution {
 /// strongest at 45°, as for a flat plate. Each corner takes a third, in the air that is where the corner is.
 ///
 /// The sum at a corner is divided by 1 + h k, where k is the rate at which it slows the corner: an implicit step, which cannot
-/// turn the motion round however light the cloth. A terminal velocity comes out too high by about h k/2 (0.5 % at 20 substeps).
+/// turn the motion round however light the cloth. A terminal velocity comes out too high by about h k/2 (0.5 % at 20 substeps). Where h k
+/// is large (cloth lighter than any fabric) and differs much from corner to corner, still air may add a little energy.
 ///
 /// The air moves at u(x, t) = `velocity` · (1 + `gust` · s), with s = (sin φ + sin(2.3 φ + 1))/2 and
 /// φ = 2π (`gust_frequency` t − k·x), where k points along the wind with one wave per `gust_length`; and `turbulence` times a

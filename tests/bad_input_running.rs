@@ -10,7 +10,8 @@ use std::time::Duration;
 use supple::coloring::Span;
 use supple::gpu::Context;
 use supple::{
-    ClothGrid, Distance, Error, Material, MaterialId, Particle, Pass, Reference, Scene, Settings, Solver, Sweep, wgpu,
+    ClothGrid, Distance, Error, Material, MaterialId, Particle, Pass, Reference, Scene, Settings, ShapeMatching,
+    Solver, Sweep, wgpu,
 };
 
 const NAN: f32 = f32::NAN;
@@ -210,6 +211,24 @@ fn what_is_solved_at_once_needs_room_for_its_impulses() {
     // A vec4 for each of its particles, where a record has 16 bytes, for which the defaults have room.
     assert_eq!(needed(Sweep::GaussSeidel), wgpu::Limits::default().max_storage_buffer_binding_size);
     assert!(needed(Sweep::Jacobi) >= u64::from(LINKS) * 32);
+}
+
+#[test]
+fn large_groups_need_room_for_what_they_have() {
+    const MEMBERS: u32 = 3_000_000;
+    const SIZE: u32 = 4000;
+    let mut scene = Scene::new();
+    let rest_positions: Vec<[f32; 3]> = (0..SIZE).map(|k| [k as f32, (k * k % 7) as f32, 0.0]).collect();
+    for &position in &rest_positions {
+        scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+    }
+    let (particles, masses) = ((0..SIZE).collect::<Vec<u32>>(), vec![1.0; SIZE as usize]);
+    let group = ShapeMatching { particles: &particles, rest_positions: &rest_positions, masses: &masses };
+    for _ in 0..MEMBERS / SIZE {
+        scene.add(group, Material::RIGID).unwrap();
+    }
+    // 32 bytes each.
+    assert_eq!(supple::required_limits(&scene), wgpu::Limits::default());
 }
 
 #[test]

@@ -30,11 +30,12 @@ fn limits(
     // What is split needs a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let split = u64::from(split_count(set));
-        let groups = (set.rows.len() as u64).max(u64::from(set.slot_count));
+        // The rows of members and their details; two vectors for each member.
+        let groups = (set.rows.len() as u64 * 16).max(u64::from(set.slot_count) * 32);
         let records = if has_records(set) { set.words.len() as u64 * 4 } else { 0 };
         // Where these are kept.
         let lambdas = (set.len() * set.info.lambda_count()) as u64 * 4;
-        records.max(lambdas).max(split * set.info.arity as u64 * 16).max(groups * 32)
+        records.max(lambdas).max(split * set.info.arity as u64 * 16).max(groups)
     });
     let largest = sizes.into_iter().chain(records).fold(least, u64::max).next_multiple_of(256);
     let defaults = wgpu::Limits::default();
