@@ -8,7 +8,7 @@ use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
 use crate::patches::Patching;
-use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, rows_of};
+use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, grouped, rows_of};
 use crate::settings::{Execution, Settings, Sweep};
 use crate::tiling::Tiling;
 use crate::whole::Whole;
@@ -359,22 +359,10 @@ impl Rings {
         if triangles.is_empty() {
             return Ok(Self::default());
         }
-        let mut offsets = vec![0u32; particle_count + 1];
-        for particle in triangles.iter().flatten() {
-            offsets[*particle as usize + 1] += 1;
-        }
-        check_loop("triangles at one particle", offsets.iter().copied().max().unwrap_or(0).into(), 1)?;
-        for particle in 0..particle_count {
-            offsets[particle + 1] += offsets[particle];
-        }
-        let mut next = offsets.clone();
-        let mut corners = vec![[0u32; 2]; offsets[particle_count] as usize];
-        for &[a, b, c] in triangles {
-            for (particle, others) in [(a, [b, c]), (b, [c, a]), (c, [a, b])] {
-                corners[next[particle as usize] as usize] = others;
-                next[particle as usize] += 1;
-            }
-        }
+        let around = |&[a, b, c]: &[u32; 3]| [(a, [b, c]), (b, [c, a]), (c, [a, b])];
+        let (offsets, corners) = grouped(particle_count, triangles.iter().flat_map(around));
+        let most = offsets.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+        check_loop("triangles at one particle", most.into(), 1)?;
         Ok(Self { offsets, corners })
     }
 

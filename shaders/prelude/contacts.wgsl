@@ -77,7 +77,7 @@ const DISABLED = 4u;
 const HALF_SPACE = 0u;
 const UNTOUCHABLE = 255u;
 
-// Written by the GPU alone; `ContactStatus` in src/gpu/contacts.rs.
+// Written by the GPU alone; `ContactStatus` in src/gpu/contacts/status.rs.
 struct ContactStatus {
     // Mean displacement of some particles at the last search: what all are taken to travel together; 0 where anything is held
     // (`ContactParams::anchored`).

@@ -411,7 +411,7 @@ impl Solver {
             self.write(&buffers.rotations, 0, &rows);
         }
         self.write(&self.buffers.status, 0, &[Status::NEW]);
-        self.write(&self.contacts.status, 0, &[ContactStatus::NEW]);
+        self.write(&self.contacts.status, 0, &[ContactStatus::new()]);
         if let Some(pairing) = &self.contacts.pairing {
             // Where only some passes of a step were played, some may have been left.
             self.write(&pairing.corrections, 0, &vec![[0i32; 4]; scene.particle_count()]);

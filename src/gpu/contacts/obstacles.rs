@@ -1,0 +1,194 @@
+//! The colliders: their buffers, and the passes that carry them and put particles out of them.
+
+use super::{Binder, Bound, Contacts, Size, common_material};
+use crate::collide::{ColliderRow, Colliders};
+use crate::controls::Controls;
+use crate::error::Result;
+use crate::gpu::buffers::{Buffers, Maker};
+use crate::gpu::pipelines::Slot::{Read, Uniform, Write};
+use crate::plan::Pass;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use wgpu::BufferUsages;
+
+/// The most colliders for which the shader is written out, collider by collider.
+const MOST_WRITTEN_OUT: usize = 4;
+
+/// Size of `Touch` in `shaders/prelude/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
+pub(in crate::gpu) const TOUCH_BYTES: u64 = 96;
+
+/// Of colliders.
+#[derive(Debug)]
+pub(in crate::gpu) struct Obstacles {
+    pub colliders: wgpu::Buffer,
+    /// The [`fingerprint`] of what was there when this was made.
+    shapes: u64,
+    pub forces: wgpu::Buffer,
+    /// Size of all its buffers [bytes].
+    pub bytes: u64,
+    carry: Bound,
+    /// The pass alone, and with the end of the substep.
+    collide: [Bound; 2],
+    forget_touches: Bound,
+    bounce: Bound,
+    arrive: Bound,
+    collider_forces: Bound,
+}
+
+impl Obstacles {
+    /// An error if there is no room.
+    pub fn new(
+        contacts: &Contacts,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        controls: &Controls,
+        shared: &Buffers,
+    ) -> Result<Self> {
+        let maker = Maker::new(device);
+        let storage = BufferUsages::STORAGE;
+        let (count, own) = (controls.scene.particle_count() as u64, &controls.colliders);
+        let usage = storage | BufferUsages::UNIFORM;
+        let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, usage)?;
+        queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
+        let data = maker.filled(queue, "collider_data", &own.data, storage)?;
+        let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
+        let settings = &controls.settings;
+        let (on_way, restitutes, notes) =
+            (settings.keeps_surfaces_apart(), controls.restitutes(), settings.collider_forces);
+        let are_touches_kept = [Pass::Bounce, Pass::ForgetTouches].iter().any(|pass| controls.plan.contains(pass));
+        let touched = if are_touches_kept { count } else { 1 };
+        let touches = maker.empty("touches", touched * TOUCH_BYTES, storage)?;
+        let binder = Binder { device };
+        let (params, figures) = ((Uniform, &shared.params), (Uniform, &contacts.params));
+        let few = own.len() <= MOST_WRITTEN_OUT;
+        let all =
+            if few { few_colliders(own.len()) } else { include_str!("../../../shaders/collide/many.wgsl").to_owned() };
+        let text = [
+            include_str!("../../../shaders/collide.wgsl"),
+            &all,
+            include_str!("../../../shaders/collide/field.wgsl"),
+            include_str!("../../../shaders/collide/heightfield.wgsl"),
+            include_str!("../../../shaders/collide/hull.wgsl"),
+            include_str!("../../../shaders/collide/shapes.wgsl"),
+        ];
+        let present = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
+        let collide = |advances: bool| {
+            binder.bind_with(
+                "collide",
+                &text.join("\n"),
+                &[
+                    params,
+                    figures,
+                    (Write, &shared.positions),
+                    (Write, &shared.displacements),
+                    (Write, &shared.residuals),
+                    (if few { Uniform } else { Read }, &colliders),
+                    (Read, &data),
+                    (Read, &contacts.particles),
+                    (Write, &touches),
+                    (Write, &shared.status),
+                ],
+                &[
+                    ("SHAPES", f64::from(present)),
+                    ("RECOVERS_ON_WAY", f64::from(u8::from(on_way))),
+                    ("RESTITUTES", f64::from(u8::from(restitutes))),
+                    ("NOTES_IMPULSES", f64::from(u8::from(notes))),
+                    ("ADVANCES", f64::from(u8::from(advances))),
+                    ("MATERIAL", common_material(controls)),
+                ],
+            )
+        };
+        Ok(Self {
+            carry: binder.bind(
+                "carry",
+                include_str!("../../../shaders/carry.wgsl"),
+                &[params, figures, (Write, &colliders)],
+            ),
+            collide: [false, true].map(collide),
+            forget_touches: binder.bind(
+                "forget_touches",
+                include_str!("../../../shaders/forget_touches.wgsl"),
+                &[params, (Write, &touches)],
+            ),
+            bounce: binder.bind(
+                "bounce",
+                include_str!("../../../shaders/bounce.wgsl"),
+                &[params, (Write, &touches), (Write, &shared.displacements)],
+            ),
+            arrive: binder.bind(
+                "arrive",
+                include_str!("../../../shaders/arrive.wgsl"),
+                &[figures, (Write, &colliders)],
+            ),
+            collider_forces: binder.bind(
+                "collider_forces",
+                include_str!("../../../shaders/collider_forces.wgsl"),
+                &[params, figures, (Read, &touches), (Write, &forces)],
+            ),
+            colliders,
+            shapes: fingerprint(own),
+            forces,
+            bytes: maker.made_bytes(),
+        })
+    }
+
+    /// Whether the shapes of the colliders are not those that lie in the buffer and for which the pass was made.
+    pub fn holds_other_data(&self, controls: &Controls) -> bool {
+        self.shapes != fingerprint(&controls.colliders)
+    }
+
+    /// What a pass of colliders dispatches.
+    pub fn dispatch(&self, pass: Pass, controls: &Controls) -> Option<(&Bound, Size<'_>)> {
+        let particles = Size::Threads(controls.scene.particle_count() as u32);
+        let colliders = controls.colliders.len() as u32;
+        match pass {
+            Pass::ForgetTouches => Some((&self.forget_touches, particles)),
+            Pass::Carry => Some((&self.carry, Size::Threads(colliders))),
+            Pass::Collide => Some((&self.collide[0], particles)),
+            Pass::CollideAdvance => Some((&self.collide[1], particles)),
+            Pass::Bounce => Some((&self.bounce, particles)),
+            Pass::Arrive => Some((&self.arrive, Size::Threads(colliders))),
+            Pass::ColliderForces => Some((&self.collider_forces, Size::Groups(colliders))),
+            _ => None,
+        }
+    }
+}
+
+/// The text for so many colliders.
+fn few_colliders(count: usize) -> String {
+    // Of those that are near the first counts.
+    let near = |from: usize| -> String {
+        let one = |index| format!("    if is_near({index}u, particle) {{ next = {index}u; }}\n");
+        let after = |index| format!("    if before < {index}u && is_near({index}u, particle) {{ next = {index}u; }}\n");
+        (from..count).rev().map(|index| if from == 0 { one(index) } else { after(index) }).collect()
+    };
+    let others = (1..count).map(|index| format!("    if index == {index}u {{ c = colliders[{index}]; }}\n"));
+    let others: String = others.collect();
+    let text = include_str!("../../../shaders/collide/few.wgsl");
+    format!(
+        "{text}
+const FEW = {count}u;
+fn first_near(particle: Moving) -> u32 {{
+    var next = NONE;
+{}    return next;
+}}
+fn next_near(before: u32, particle: Moving) -> u32 {{
+    var next = NONE;
+{}    return next;
+}}
+fn collider_at(index: u32) -> Collider {{
+    var c = colliders[0];
+{others}    return c;
+}}
+",
+        near(0),
+        near(1)
+    )
+}
+
+/// Of the kinds of shapes and their data, which are too large to be kept for a comparison.
+fn fingerprint(colliders: &Colliders) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    colliders.rows.iter().for_each(|row| (row.shape, row.data).hash(&mut hasher));
+    bytemuck::cast_slice::<f32, u8>(&colliders.data).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,383 @@
+//! Contacts between particles: their lists, and the passes that find them and part what touches.
+
+use super::{Binder, Bound, Contacts, Size, common_material};
+use crate::collide::pair::PairKind;
+use crate::collide::{BLOCK, ContactParams, UNTOUCHABLE};
+use crate::controls::Controls;
+use crate::error::Result;
+use crate::gpu::buffers::{Buffers, Maker};
+use crate::gpu::pipelines::Slot;
+use crate::gpu::pipelines::Slot::{Read, Uniform, Write};
+use crate::gpu::profile::pass_name;
+use crate::plan::{Pass, ROUNDS, SearchPass};
+use wgpu::BufferUsages;
+
+/// How many particles a thread of watch looks at on a software driver, and how many pairs one of contacts between particles; at most 32.
+const SHARE_ON_SOFTWARE: u32 = 8;
+
+/// Where in `dispatches` the workgroups of contacts, which are those of the first round of divide, too, and of untangle stand [bytes].
+const CONTACTS: u64 = 12 * SearchPass::ALL.len() as u64;
+const UNTANGLE: u64 = CONTACTS + 12 + 12 * ROUNDS as u64;
+
+/// Where in `late_dispatches` the workgroups of separate and settle stand \[bytes\].
+const SEPARATE: u64 = 12 * ROUNDS as u64;
+
+/// Of contacts between particles.
+#[derive(Debug)]
+pub(in crate::gpu) struct Pairing {
+    watch: Bound,
+    /// In the order of [`SearchPass::ALL`]; none where it is not played.
+    search: Vec<Option<Bound>>,
+    contacts: Bound,
+    untangle: Option<Bound>,
+    separate: Bound,
+    /// Those before the last in a substep, and that.
+    settle: [Bound; 2],
+    /// By round.
+    divide: Vec<Bound>,
+    truncate: Vec<Bound>,
+    /// In the order of [`SearchPass::SORT`]; none where crossings are not looked for.
+    sort: Vec<Bound>,
+    clear_crossings: Option<Bound>,
+    find_crossings: Option<Bound>,
+    /// Workgroups of the parts of the search, then of contacts, of further rounds of divide, of untangle: 12 bytes each.
+    dispatches: wgpu::Buffer,
+    /// Sums and counts by particle.
+    pub corrections: wgpu::Buffer,
+    /// How many particles a thread of watch looks at, and how many pairs one of contacts between particles.
+    share: u32,
+    /// Those of passes whose size is known only while those are in use: rounds of truncate, or of particles pairs, count and fill; then separate and
+    /// settle.
+    late_dispatches: wgpu::Buffer,
+    /// Size of all its buffers [bytes].
+    pub bytes: u64,
+}
+
+/// The buffers of [`Pairing`], each as the table in `mod.rs` has it.
+struct PairBuffers {
+    elements: wgpu::Buffer,
+    cells: wgpu::Buffer,
+    sorted: wgpu::Buffer,
+    watched: wgpu::Buffer,
+    lists: wgpu::Buffer,
+    pairs: wgpu::Buffer,
+    vacancies: wgpu::Buffer,
+    meetings: wgpu::Buffer,
+    corrections: wgpu::Buffer,
+    dispatches: wgpu::Buffer,
+    late_dispatches: wgpu::Buffer,
+    tangles: wgpu::Buffer,
+}
+
+impl PairBuffers {
+    fn new(maker: &Maker, queue: &wgpu::Queue, controls: &Controls) -> Result<Self> {
+        let storage = BufferUsages::STORAGE;
+        let figures = controls.contact_params();
+        let count = controls.scene.particle_count() as u64;
+        let contacting = &controls.cooked.contacting;
+        let only_particles = figures.level == 1;
+        // Where only particles touch, nothing else is looked for.
+        let (elements, wings) = if only_particles {
+            (&contacting.elements[..figures.alone_end as usize], [].as_slice())
+        } else {
+            (contacting.elements.as_slice(), contacting.wings.as_slice())
+        };
+        let wings = wings.iter().map(|&[left, right]| [left, right, 0, 0]);
+        let rows: Vec<[u32; 4]> = elements.iter().copied().chain(wings).collect();
+        let elements = maker.filled(queue, "elements", &rows, storage)?;
+        let inserted = u64::from(figures.insert_end - figures.insert_first);
+        let cells = maker.empty("cells", u64::from(figures.cell_words()) * 4, storage)?;
+        let (coarse_first, words) = figures.empty_coarse_grid();
+        queue.write_buffer(&cells, u64::from(coarse_first) * 4, bytemuck::cast_slice(&words));
+        let rows = if only_particles { 1 } else { 2 };
+        let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
+        let lists = maker.empty("lists", if only_particles { count * 8 } else { 4 }, storage)?;
+        let watched = maker.empty("watched", count * 32, storage)?;
+        let pairs = maker.empty("pairs", u64::from(figures.pair_capacity) * 16, storage)?;
+        let vacancies = if only_particles { u64::from(figures.pair_capacity) * 4 } else { 4 };
+        let vacancies = maker.empty("vacancies", vacancies, storage)?;
+        let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
+        let corrections = maker.empty("corrections", count * 16, storage)?;
+        // Nothing in x, one in z, for a start.
+        let sizes = [[0u32, 1, 1]; SearchPass::ALL.len() + 2 + ROUNDS as usize];
+        let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
+        let sizes = [[0u32, 1, 1]; 1 + ROUNDS as usize];
+        let late_dispatches = maker.filled(queue, "late_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
+        let tangles = maker.empty("tangles", if only_particles { 4 } else { count * 36 }, storage)?;
+        Ok(Self {
+            elements,
+            cells,
+            sorted,
+            watched,
+            lists,
+            pairs,
+            vacancies,
+            meetings,
+            corrections,
+            dispatches,
+            late_dispatches,
+            tangles,
+        })
+    }
+}
+
+impl Pairing {
+    /// An error if there is no room.
+    pub fn new(
+        contacts: &Contacts,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        controls: &Controls,
+        shared: &Buffers,
+    ) -> Result<Self> {
+        let maker = Maker::new(device);
+        let made = PairBuffers::new(&maker, queue, controls)?;
+        let only_particles = controls.contact_params().level == 1;
+        let contacting = &controls.cooked.contacting;
+        let untouchable = |particle| contacting.material(particle) == UNTOUCHABLE;
+        let some_untouchable = (0..controls.scene.particle_count() as u32).any(untouchable);
+        let constants =
+            [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("MATERIAL", common_material(controls))];
+        // Software drivers run through all of a pass for every thread, whatever is rare in it.
+        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
+        let share = if is_software { SHARE_ON_SOFTWARE } else { 1 };
+        let shared_by = |share: u32| ("SHARE", f64::from(share));
+        let pairs_share = shared_by(if only_particles { share } else { 1 });
+
+        let binder = Binder { device };
+        let (params, figures) = ((Uniform, &shared.params), (Uniform, &contacts.params));
+        let motion = [params, figures, (Read, &shared.positions), (Read, &shared.displacements)];
+        let (particles, status) = ((Read, &contacts.particles), (Write, &contacts.status));
+        let bind = |entry: &str, text: &str, rest: &[(Slot, &wgpu::Buffer)]| {
+            binder.bind_with(entry, text, &[motion.as_slice(), rest].concat(), &constants)
+        };
+        let search = |entry: &str, at_end: bool| {
+            let grid =
+                [(Read, &made.elements), (Write, &made.cells), (Write, &made.sorted), (Write, &made.watched), status];
+            let own = if only_particles {
+                include_str!("../../../shaders/search/particles.wgsl")
+            } else {
+                include_str!("../../../shaders/search/surfaces.wgsl")
+            };
+            let text = [include_str!("../../../shaders/search.wgsl"), own].join("\n");
+            let lists = [(Write, &made.lists)];
+            let lists = if only_particles { lists.as_slice() } else { &[] };
+            let constants = [constants[0], ("AT_END", f64::from(u8::from(at_end)))];
+            binder.bind_with(entry, &text, &[&motion[..], &grid, lists].concat(), &constants)
+        };
+        let look = |kind: PairKind| {
+            let grid =
+                [params, figures, (Read, &made.cells), (Read, &made.sorted), particles, (Write, &made.pairs), status];
+            let (text, own) = if only_particles {
+                let lists = [(Read, &made.watched), (Read, &made.lists), (Read, &made.vacancies)];
+                (include_str!("../../../shaders/pairs/particles.wgsl"), lists.to_vec())
+            } else {
+                let elements = [(Read, &made.watched), (Read, &made.elements)];
+                (include_str!("../../../shaders/pairs/surfaces.wgsl"), elements.to_vec())
+            };
+            let text = [include_str!("../../../shaders/pairs.wgsl"), text].join("\n");
+            let constants = [("KIND", f64::from(kind as u32)), constants[0], constants[1]];
+            binder.bind_with("pairs_list", &text, &[grid.as_slice(), &own].concat(), &constants)
+        };
+        let part = |part: SearchPass, at_end: bool| match part {
+            SearchPass::Pairs => look(PairKind::Particles),
+            SearchPass::VertexPairs => look(PairKind::VertexTriangle),
+            SearchPass::EdgePairs => look(PairKind::Edges),
+            SearchPass::Prune => binder.bind(
+                "search_prune",
+                include_str!("../../../shaders/search_prune.wgsl"),
+                &[
+                    params,
+                    (Read, &made.watched),
+                    (Write, &made.pairs),
+                    (Write, &made.vacancies),
+                    status,
+                    (Write, &made.late_dispatches),
+                ],
+            ),
+            SearchPass::Ready => binder.bind_with(
+                "ready",
+                include_str!("../../../shaders/ready.wgsl"),
+                &[params, figures, status, (Write, &made.dispatches), (Write, &made.late_dispatches)],
+                &[("ROUNDS", f64::from(ROUNDS)), pairs_share],
+            ),
+            sorted => search(&pass_name(&Pass::Search(sorted)), at_end),
+        };
+        let level = controls.settings.self_collision.unwrap_or_default().level;
+        let stages = SearchPass::ALL.map(|pass| pass.is_of(level).then(|| part(pass, false)));
+        let sort = if only_particles { Vec::new() } else { SearchPass::SORT.map(|pass| part(pass, true)).into() };
+        let rounds = ("ROUNDS", f64::from(ROUNDS));
+        let (mut divide, mut truncate) = (Vec::new(), Vec::new());
+        // Between particles nothing is cut.
+        for round in 0..if only_particles { 0 } else { ROUNDS } {
+            let constants = [("ROUND", f64::from(round)), rounds];
+            let own = [
+                (Read, &made.pairs),
+                particles,
+                (Write, &made.corrections),
+                status,
+                (Write, &made.late_dispatches),
+                (Read, &made.tangles),
+            ];
+            divide.push(binder.bind_with(
+                "divide",
+                include_str!("../../../shaders/divide.wgsl"),
+                &[motion.as_slice(), &own].concat(),
+                &constants,
+            ));
+            truncate.push(binder.bind_with(
+                "truncate",
+                include_str!("../../../shaders/truncate.wgsl"),
+                &[
+                    params,
+                    (Write, &shared.displacements),
+                    (Write, &made.corrections),
+                    status,
+                    (Write, &made.dispatches),
+                ],
+                &constants,
+            ));
+        }
+        let crossings = |entry: &str| {
+            let grid = [(Read, &made.elements), (Read, &made.cells), (Read, &made.sorted), particles];
+            binder.bind(
+                entry,
+                include_str!("../../../shaders/crossings.wgsl"),
+                &[&motion[..3], &grid, &[(Write, &made.tangles), status]].concat(),
+            )
+        };
+        let separate = ("SEPARATE", (SEPARATE / 4) as f64);
+        let untangle = || {
+            let own = [
+                (Read, &made.tangles),
+                (Write, &made.meetings),
+                (Write, &made.corrections),
+                status,
+                (Write, &made.late_dispatches),
+            ];
+            binder.bind_with(
+                "untangle",
+                include_str!("../../../shaders/untangle.wgsl"),
+                &[&motion[..3], &own].concat(),
+                &[separate],
+            )
+        };
+        let contacts = {
+            let (own, last) = if only_particles {
+                (include_str!("../../../shaders/contacts/particles.wgsl"), (Write, &made.late_dispatches))
+            } else {
+                (include_str!("../../../shaders/contacts/surfaces.wgsl"), (Read, &made.tangles))
+            };
+            let text = [include_str!("../../../shaders/contacts.wgsl"), own].join("\n");
+            let rest =
+                [(Read, &made.pairs), particles, (Write, &made.meetings), (Write, &made.corrections), status, last];
+            let separate = only_particles.then_some(separate);
+            let constants: Vec<_> = constants.into_iter().chain([pairs_share]).chain(separate).collect();
+            binder.bind_with("contacts", &text, &[motion.as_slice(), &rest].concat(), &constants)
+        };
+        let settle = |is_last: bool| {
+            let moved = [(Read, &shared.positions), (Write, &shared.displacements), (Read, &made.watched)];
+            let found = [(Write, &made.corrections), status, (Read, &made.meetings)];
+            binder.bind_with(
+                "settle",
+                include_str!("../../../shaders/settle.wgsl"),
+                &[&motion[..2], &moved, &found].concat(),
+                &[constants[0], ("IS_LAST", f64::from(u8::from(is_last)))],
+            )
+        };
+        let [clear_crossings, find_crossings] =
+            ["crossings_clear", "crossings_find"].map(|entry| (!only_particles).then(|| crossings(entry)));
+        let untangle = (!only_particles).then(untangle);
+        Ok(Self {
+            watch: binder.bind_with(
+                "watch",
+                include_str!("../../../shaders/watch.wgsl"),
+                &[
+                    &motion[..],
+                    &[
+                        (Read, &made.watched),
+                        particles,
+                        (Write, &made.corrections),
+                        status,
+                        (Write, &made.dispatches),
+                        (Write, &made.cells),
+                    ],
+                ]
+                .concat(),
+                &[
+                    constants[0],
+                    constants[1],
+                    shared_by(share),
+                    ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable))),
+                ],
+            ),
+            search: stages.into(),
+            contacts,
+            untangle,
+            separate: bind(
+                "separate",
+                include_str!("../../../shaders/separate.wgsl"),
+                &[particles, (Read, &made.meetings), (Write, &made.corrections), status],
+            ),
+            settle: [false, true].map(settle),
+            divide,
+            truncate,
+            sort,
+            clear_crossings,
+            find_crossings,
+            dispatches: made.dispatches,
+            corrections: made.corrections,
+            share,
+            late_dispatches: made.late_dispatches,
+            bytes: maker.made_bytes(),
+        })
+    }
+
+    /// What a pass of contacts between particles dispatches.
+    pub fn dispatch(&self, pass: Pass, controls: &Controls, figures: &ContactParams) -> Option<(&Bound, Size<'_>)> {
+        let particles = Size::Threads(controls.scene.particle_count() as u32);
+        let indirect = |place| Size::Indirect(&self.dispatches, place);
+        match pass {
+            Pass::Watch => {
+                let count = controls.scene.particle_count() as u32;
+                Some((&self.watch, Size::Threads(count.div_ceil(self.share))))
+            }
+            Pass::Contacts => Some((&self.contacts, indirect(CONTACTS))),
+            Pass::Untangle => Some((self.untangle.as_ref()?, indirect(UNTANGLE))),
+            Pass::Separate => Some((&self.separate, Size::Indirect(&self.late_dispatches, SEPARATE))),
+            Pass::Settle { is_last } => {
+                let settle = &self.settle[usize::from(is_last)];
+                Some((settle, Size::Indirect(&self.late_dispatches, SEPARATE)))
+            }
+            Pass::Divide { round } => Some((&self.divide[round as usize], indirect(CONTACTS + 12 * u64::from(round)))),
+            Pass::Truncate { round } => {
+                let size = Size::Indirect(&self.late_dispatches, 12 * u64::from(round));
+                Some((&self.truncate[round as usize], size))
+            }
+            Pass::ClearCrossings => Some((self.clear_crossings.as_ref()?, particles)),
+            Pass::FindCrossings => {
+                Some((self.find_crossings.as_ref()?, Size::Threads(figures.insert_end - figures.alone_end)))
+            }
+            Pass::Sort(SearchPass::Clear) => {
+                Some((self.sort.first()?, Size::Threads(figures.tables * figures.table_size / BLOCK)))
+            }
+            Pass::Sort(part) => {
+                let place = SearchPass::SORT.iter().position(|&other| other == part)?;
+                Some((self.sort.get(place)?, Size::Threads(figures.threads(part))))
+            }
+            Pass::Search(part) => Some((self.search[part as usize].as_ref()?, self.size_of(part, figures))),
+            _ => None,
+        }
+    }
+
+    /// How much a part of a search dispatches: nothing where the list holds.
+    fn size_of(&self, part: SearchPass, figures: &ContactParams) -> Size<'_> {
+        let only_particles = figures.level == 1;
+        match part {
+            SearchPass::Ready => Size::Groups(1),
+            SearchPass::Pairs if only_particles => Size::Indirect(&self.late_dispatches, 0),
+            SearchPass::Count | SearchPass::Fill if only_particles => Size::Indirect(&self.late_dispatches, 12),
+            _ => Size::Indirect(&self.dispatches, 12 * part as u64),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What the GPU counts of contacts.
+
+use crate::collide::ContactReport;
+
+/// What the GPU counts of contacts: `ContactStatus` in `shaders/prelude/contacts.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(in crate::gpu) struct ContactStatus {
+    pub drift: [f32; 3],
+    pub now: u32,
+    pub stale: u32,
+    pub hurried: u32,
+    pub horizon: u32,
+    pub slow: f32,
+    pub fastest: u32,
+    pub renewed_count: u32,
+    pub nearby_count: u32,
+    pub crossing_count: u32,
+    pub pair_count: u32,
+    pub vacancy_count: u32,
+    pub found_count: u32,
+    pub listed: u32,
+    pub contact_count: u32,
+    pub searches: u32,
+    pub most_pairs: u32,
+    pub most_contacts: u32,
+    pub lost: u32,
+    pub deepest: u32,
+    pub truncated: u32,
+    pub edge_radius: u32,
+    pub triangle_radius: u32,
+    pub end_edge_radius: u32,
+    pub overfull: u32,
+    pub searched: u32,
+    pub end_triangle_radius: u32,
+    pub levels: u32,
+    pub wide_excess: u32,
+    pub end_levels: u32,
+}
+
+impl ContactStatus {
+    /// Where the mark stands that the list of pairs no longer holds.
+    pub const STALE: u64 = std::mem::offset_of!(Self, stale) as u64;
+    /// That mark: nothing of it does.
+    pub const ALL: u32 = 2;
+
+    /// Nothing counted, and no list of pairs.
+    pub fn new() -> Self {
+        Self { stale: Self::ALL, ..bytemuck::Zeroable::zeroed() }
+    }
+
+    pub fn report(&self) -> ContactReport {
+        ContactReport {
+            pairs: self.listed,
+            // The room is known by the most that have found some.
+            contacts: self.contact_count.min(self.most_contacts),
+            most_pairs: self.most_pairs,
+            most_contacts: self.most_contacts,
+            lost: self.lost,
+            deepest: f32::from_bits(self.deepest),
+            searches: self.searches,
+            truncated: self.truncated,
+            crossings: self.crossing_count,
+        }
+    }
+}
