@@ -76,6 +76,8 @@ fn main() -> anyhow::Result<()> {
     let paths: Vec<&PathBuf> = arrays.chain(&arguments.contacts).collect();
     for (index, path) in paths.iter().enumerate() {
         ensure!(!paths[..index].contains(path), "{}: two things cannot go to one file", path.display());
+        let is_scene = path.canonicalize().is_ok_and(|path| arguments.scene.canonicalize().is_ok_and(|of| of == path));
+        ensure!(!is_scene, "cannot write {}: it is the scene that is played", path.display());
     }
     let array =
         |path: &Option<PathBuf>, shape: &[u64]| path.as_deref().map(|path| Array::create(path, shape)).transpose();
@@ -159,18 +161,23 @@ fn main() -> anyhow::Result<()> {
 /// The name that a file has until it is whole; dropped before that, the file is removed.
 struct Partial {
     path: PathBuf,
+    /// Where that is, all links followed.
+    place: PathBuf,
     partial: PathBuf,
 }
 
 impl Partial {
     fn create(path: &Path) -> anyhow::Result<(Self, BufWriter<File>)> {
-        let name = path.file_name().with_context(|| format!("cannot write {}: it names no file", path.display()))?;
+        // A device or a pipe would become a file, and a link would no longer lead where it did.
+        let place = path.canonicalize().unwrap_or_else(|_| path.into());
+        let name = place.file_name().with_context(|| format!("cannot write {}: it names no file", path.display()))?;
         let mut partial = name.to_os_string();
         partial.push(format!(".{}.part", std::process::id()));
-        let partial = path.with_file_name(partial);
+        let partial = place.with_file_name(partial);
         ensure!(!path.is_dir(), "cannot write {}: it is a folder", path.display());
+        ensure!(!path.exists() || path.is_file(), "cannot write {}: it is not a regular file", path.display());
         let file = File::create(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
-        Ok((Self { path: path.into(), partial }, BufWriter::new(file)))
+        Ok((Self { path: path.into(), place, partial }, BufWriter::new(file)))
     }
 
     fn fault(&self) -> String {
@@ -179,7 +186,7 @@ impl Partial {
 
     /// Gives the file its name.
     fn finish(self) -> anyhow::Result<()> {
-        std::fs::rename(&self.partial, &self.path).with_context(|| self.fault())
+        std::fs::rename(&self.partial, &self.place).with_context(|| self.fault())
     }
 }
 

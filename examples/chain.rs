@@ -22,11 +22,8 @@ struct Arguments {
 }
 
 fn main() -> anyhow::Result<()> {
-    let Arguments { mut options, links } = Arguments::parse();
-    // The article's number of substeps, unless another is asked for.
-    if !common::is_given("--substeps") {
-        options.substeps = 24;
-    }
+    // The article's number of substeps.
+    let Arguments { options, links } = common::parse(&[("substeps", "24")]);
     let mut scene = Scene::new();
     for particle in 0..=links {
         scene.add_particle(Particle { position: [LENGTH * particle as f32, 2.0, 0.0], ..Particle::default() })?;

@@ -20,8 +20,8 @@ const BENDINGS: &[(&str, Bending)] = &[
     ("none", Bending::None),
 ];
 
-/// In tiles they take as long as twenty by colours, and leave a quarter of the strain.
-const SUBSTEPS: u32 = 50;
+/// Substeps: in tiles these take as long as twenty by colours, and leave a quarter of the strain.
+const SUBSTEPS: &str = "50";
 
 #[derive(Parser, Debug)]
 #[command(about = "A cloth of 100 000 particles, pinned at two corners")]
@@ -49,11 +49,10 @@ struct Arguments {
 }
 
 fn main() -> anyhow::Result<()> {
-    let Arguments { mut options, columns, rows, bending, rigidity, baseline, tethers } = Arguments::parse();
+    let Arguments { mut options, columns, rows, bending, rigidity, baseline, tethers } =
+        common::parse(&[("substeps", SUBSTEPS)]);
     if baseline {
         (options.substeps, options.execution) = (20, common::Spread::Forced(Execution::Colors));
-    } else if !common::is_given("--substeps") {
-        options.substeps = SUBSTEPS;
     }
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid {

@@ -14,7 +14,7 @@ use common::camera::Camera;
 use common::{Demo, Options};
 use std::f32::consts::TAU;
 use supple::kinds::Kind;
-use supple::{ClothGrid, Distance, Execution, Material, Particle, Scene};
+use supple::{ClothGrid, Distance, Material, Particle, Scene};
 
 /// Width and height of a flag [m], and how far it is from one pole to the next along a row and from row to row.
 const SIZE: [f32; 2] = [0.45, 0.3];
@@ -43,10 +43,7 @@ struct Arguments {
 }
 
 fn main() -> anyhow::Result<()> {
-    let Arguments { mut options, count, columns, rows } = Arguments::parse();
-    if !common::is_given("--execution") {
-        options.execution = common::Spread::Forced(Execution::Whole);
-    }
+    let Arguments { options, count, columns, rows } = common::parse(&[("execution", "whole")]);
     let mut scene = Scene::new();
     // Half as many again across as in depth.
     let across = (1.5 * count as f32).sqrt().ceil() as u32;

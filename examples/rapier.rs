@@ -306,15 +306,9 @@ fn trampoline(scene: &mut Scene, columns: u32) -> supple::Result<(supple::Cloth,
 }
 
 fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
-    let mut options = arguments.options.clone();
-    if !common::is_given("--frames") {
-        options.frames = 300;
-    }
     // With one sweep a substep the threads would be softer than they should be.
-    if !common::is_given("--iterations") {
-        options.iterations = 3;
-    }
+    let arguments: Arguments = common::parse(&[("frames", "300"), ("iterations", "3")]);
+    let options = arguments.options.clone();
     let spacing = 2.0 * HALF / (arguments.columns - 1) as f32;
     let mut scene = Scene::new();
     let (cloth, material) = trampoline(&mut scene, arguments.columns)?;

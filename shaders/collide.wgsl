@@ -39,6 +39,8 @@ struct Meet {
     depth: f32,
     // The gap at the start.
     start: f32,
+    // When they meet: 0 at the start of the substep, 1 at its end.
+    time: f32,
 }
 
 fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
@@ -80,7 +82,7 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
     if depth == 0.0 {
         return Meet();
     }
-    return Meet(true, out / depth, depth, start);
+    return Meet(true, out / depth, depth, start, time);
 }
 
 // Takes note of an impulse on a collider, at so much from its position.
@@ -172,15 +174,25 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
     }
     var slip = opaque(way - c.surface_step, zero);
     slip = opaque(slip - opaque(normal * opaque1(dot(normal, slip), zero), zero), zero);
-    let l = length(slip);
+    // It is not taken back farther than so behind where they met: a round collider ends somewhere. What bounces gets all of its impulse
+    // at once, so that all of its slip counts, if what is farther back for its velocity alone.
+    var l = length(slip);
+    var held = slip;
+    if opaque1(l * meet.time, zero) > keep {
+        held = opaque(slip * opaque1(opaque1(1.0 - meet.time, zero) + opaque1(keep / l, zero), zero), zero);
+        if !(RESTITUTES && back > 0.0) {
+            l = length(held);
+        }
+    }
     let grip = opaque1(push + back, zero);
     var share = 1.0;
     if l > opaque1(friction.x * grip, zero) {
         share = opaque1(friction.y * grip, zero) / l;
     }
-    let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
-    let bounce = opaque(normal * back, zero);
+    let change = opaque(opaque(normal * push, zero) - opaque(held * share, zero), zero);
+    var bounce = vec3f();
     if RESTITUTES && back > 0.0 {
+        bounce = opaque(opaque(normal * back, zero) - opaque(opaque(slip - held, zero) * share, zero), zero);
         touches[i].bounce += vec4f(bounce, 0.0);
     }
     if NOTES_IMPULSES {

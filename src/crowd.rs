@@ -13,6 +13,7 @@ use crate::scene::{ConstraintSet, Scene, TetherRow};
 use crate::settings::{ColorOrder, Execution, Settings, Sweep, Wind, check_moderate};
 use crate::whole::{LANES, MOST_PARTICLES};
 use glam::{Quat, Vec3};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Words of the row of an instance: position, scale; rotation; velocity of the air, where its tethers stand; wave vector of its gusts, where its
 /// targets stand or 0.
@@ -58,6 +59,8 @@ pub(crate) struct Places {
 /// See the [module documentation](self).
 #[derive(Debug)]
 pub(crate) struct Crowd {
+    /// Its number, which its ids have: an id of other instances is none of these.
+    owner: u32,
     /// Of the asset.
     pub controls: Controls,
     pub capacity: u32,
@@ -104,7 +107,9 @@ impl Crowd {
         let blocks = slots + capacity as usize * ROW_WORDS;
         let block = rows.len() + count * TARGET_WORDS;
         let places = Places { tethers, rings, corners, slots, blocks, block, block_tethers: rows.len() };
+        static OWNERS: AtomicU32 = AtomicU32::new(0);
         let crowd = Self {
+            owner: OWNERS.fetch_add(1, Ordering::Relaxed),
             controls,
             capacity,
             slots: Vec::new(),
@@ -161,7 +166,7 @@ impl Crowd {
 
     pub fn id(&self, slot: u32) -> Option<InstanceId> {
         let found = self.slots.get(slot as usize)?;
-        found.place.map(|_| InstanceId { slot, generation: found.generation })
+        found.place.map(|_| InstanceId { slot, generation: found.generation, owner: self.owner })
     }
 
     /// The slot of an instance that is there.
@@ -253,7 +258,7 @@ impl Crowd {
             self.tie(slot, None);
         }
         self.write_row(slot);
-        InstanceId { slot, generation }
+        InstanceId { slot, generation, owner: self.owner }
     }
 
     /// Takes an instance out; returns its place in the list, at which another may stand now.

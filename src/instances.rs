@@ -87,6 +87,8 @@ pub struct InstanceId {
     pub(crate) slot: u32,
     /// The slot of a removed instance is taken by others, whose names are not its own.
     pub(crate) generation: u32,
+    /// Of which instances it is one.
+    pub(crate) owner: u32,
 }
 
 impl InstanceId {

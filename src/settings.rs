@@ -57,7 +57,8 @@ pub struct Settings {
     /// Whether what touches colliders sums up its forces on them, for [`crate::Solver::read_collider_forces`]: a quarter of what colliders cost,
     /// and 84 bytes a particle where nothing has restitution either, nor are surfaces kept apart.
     pub collider_forces: bool,
-    /// Whether λ is kept even with one iteration, for [`crate::Solver::read_lambdas`].
+    /// Whether λ is kept even with one iteration, for [`crate::Solver::read_lambdas`]. Where it has just been turned on, or the execution changed,
+    /// a solver's λ is 0 until the next step.
     pub keep_lambdas: bool,
 }
 
@@ -92,7 +93,8 @@ impl Default for Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
     /// Extended position based dynamics (Macklin et al. 2016): by compliance and damping, whatever the iterations and the
-    /// substep, once it has converged. What one sweep has not converged adds a compliance of about w h² to each constraint.
+    /// substep, once it has converged. What one sweep has not converged adds a compliance of about (1 + γ) w h² to each constraint, γ being
+    /// (α β + τ)/h: what is damped converges more slowly, and hangs a little lower until it has.
     #[default]
     Xpbd,
     /// Position based dynamics (Müller et al. 2007): each correction is scaled by k' = 1 − (1 − k)^(1/n), n being the iterations

@@ -119,6 +119,15 @@ fn what_cannot_be_done_is_said_and_leaves_nothing() {
     std::fs::write(path("bad.json"), r#"{"version": 1, "parts": [{"rope": {"cord": "wool", "points": []}}]}"#).unwrap();
     let error = refused(&["bad.json", "--out", "bad.npy"]);
     assert!(error.contains("bad.json") && error.contains("parts[0].rope.cord") && error.contains("wool"), "{error}");
+    let error = refused(&["bad.json", "--out", "bad.json"]);
+    assert!(error.contains("bad.json"), "{error}");
+    std::fs::copy(&name, path("own.json")).unwrap();
+    let error = refused(&["own.json", "--frames", "1", "--out", "own.json"]);
+    assert!(error.contains("own.json") && error.contains("the scene"), "{error}");
+    if cfg!(unix) {
+        let error = refused(&[&name, "--frames", "1", "--out", "/dev/null"]);
+        assert!(error.contains("/dev/null") && error.contains("regular file"), "{error}");
+    }
     let left = std::fs::read_dir(path("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let left: Vec<String> = left.filter(|name| name.starts_with("bad.npy") || name.starts_with("same.npy")).collect();
     assert!(left.is_empty(), "{left:?}");

@@ -674,6 +674,44 @@ fn nothing_fast_passes_a_thin_plate() {
 }
 
 #[test]
+fn what_hits_a_ball_beside_its_middle_goes_on_to_that_side() {
+    let gpu = common::gpu();
+    let (mut scene, radius) = (Scene::new(), 0.05);
+    scene.add_collider(Collider::new(Shape::Sphere { radius: radius as f32 }, [0.0; 3])).unwrap();
+    // From slick to rough, up to ways of sixteen radii in a substep; the first four materials bounce.
+    let frictions = [0.0, 0.2, 0.5, 5.0].map(Friction::coulomb);
+    let mut shots = Vec::new();
+    for (k, friction) in [frictions; 2].concat().into_iter().enumerate() {
+        let restitution = if k < 4 { 0.5 } else { 0.0 };
+        let material = ContactMaterial { friction, restitution, ..ContactMaterial::default() };
+        let material = scene.add_contact_material(material).unwrap();
+        for speed in [10.0, 100.0, 300.0, 1000.0] {
+            for aside in [0.2, 0.5, 0.7] {
+                let aside = [aside * radius, -aside * radius][k % 2];
+                let i = particle(&mut scene, [aside, 0.4, 0.0], [0.0, -speed, 0.0], material);
+                shots.push((aside, speed, restitution == 0.0 && friction.statics > 1.0, i));
+            }
+        }
+    }
+    for mut player in both(&gpu, &scene, weightless()) {
+        player.step(4);
+        let (x, v) = (player.positions(), player.velocities());
+        for &(aside, speed, rough, i) in &shots {
+            let (x, v) = (wide(x[i as usize]), wide(v[i as usize]));
+            let out = [x[0], v[0]].map(|part| part * f64::signum(aside));
+            let seen = format!("{}: {aside} m aside at {speed} m/s: at {x:?} with {v:?}", player.name());
+            assert!(out[0] > f64::abs(aside) - KEEP && out[1] >= -1e-3 * speed, "{seen}");
+            if rough {
+                // It stays where it struck, or not much before.
+                let height = ((radius + KEEP).powi(2) - aside * aside).sqrt();
+                let off = f64::hypot(x[0] - aside, x[1] - height);
+                assert!(off < KEEP && f64::hypot(v[0], v[1]) < 1e-3 * speed, "{seen}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_plate_that_is_flung_takes_along_what_lies_on_it() {
     let gpu = common::gpu();
     let mut scene = Scene::new();

@@ -484,6 +484,12 @@ fn names_of_what_is_gone_and_too_many_are_errors() {
     assert_eq!(played.read_velocities(a), Err(gone.clone()));
     assert_eq!(played.read_normals(a), Err(gone.clone()));
     assert_eq!(played.read_lambdas::<Distance>(a), Err(gone.clone()));
+    // One that is there, but of others.
+    let mut others = instances(&gpu, &asset, 2, few());
+    let [foreign, other] = [0; 2].map(|_| others.spawn(&Instance::default()).unwrap());
+    assert_eq!(other.slot(), b.slot());
+    assert!(!played.contains(other) && !others.contains(b) && others.contains(foreign));
+    assert_eq!(played.remove(other), Err(Error::NoInstance { slot: b.slot(), generation: 0 }));
     // Its place is taken, and it is still gone.
     let c = played.spawn(&Instance::default()).unwrap();
     assert_eq!(c.slot(), a.slot());

@@ -17,8 +17,8 @@ pub mod trace;
 pub mod window;
 
 use camera::Camera;
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, CommandFactory, FromArgMatches};
 use std::ops::Range;
 use std::path::PathBuf;
 use supple::gpu::{Context, fastest_execution};
@@ -135,7 +135,16 @@ pub fn choice<T: Clone + Send + Sync>(choices: &'static [(&'static str, T)]) -> 
     PossibleValuesParser::new(choices.iter().map(|(name, _)| *name)).try_map(move |name| find(name).ok_or("unknown"))
 }
 
-/// Whether an option stands on the command line: a demo may have a default of its own.
+/// Reads the command line of a demo that has defaults of its own for some of these options.
+pub fn parse<Arguments: CommandFactory + FromArgMatches>(defaults: &[(&'static str, &'static str)]) -> Arguments {
+    let own = |command: clap::Command, &(option, value): &(&'static str, &'static str)| {
+        command.mut_arg(option, |argument| argument.default_value(value))
+    };
+    let matches = defaults.iter().fold(Arguments::command(), own).get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Whether an option stands on the command line: in `contacts` each scene has defaults of its own.
 pub fn is_given(option: &str) -> bool {
     std::env::args().any(|argument| argument.starts_with(option))
 }

@@ -14,7 +14,7 @@ mod cords;
 mod measure;
 
 use anyhow::ensure;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use common::{Demo, Figures, Options, choice, headless, is_given};
 use measure::Observed;
 use supple::{ContactMaterial, ContactMaterialId, Friction, Pose, Scene, SelfCollision, SelfCollisionLevel, Solver};
@@ -202,8 +202,20 @@ fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Res
     Ok((demo, options, check))
 }
 
+/// The command line; what every scene has a default of its own for is said to.
+fn parse() -> Arguments {
+    let hidden = |command: clap::Command, option: &'static str| {
+        command.mut_arg(option, |argument| {
+            let help = format!("{} [default: that of the scene]", argument.get_help().cloned().unwrap_or_default());
+            argument.hide_default_value(true).help(help)
+        })
+    };
+    let matches = ["frames", "substeps", "damping"].into_iter().fold(Arguments::command(), hidden).get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
 fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
+    let arguments = parse();
     let mut without = None;
     if arguments.compare && arguments.options.headless {
         let (mut demo, mut options, _) = make(&arguments, true, None)?;

@@ -22,7 +22,7 @@ use clap::Parser;
 use glam::{Quat, Vec3};
 use std::path::PathBuf;
 use std::time::Instant;
-use supple::gpu::Context;
+use supple::gpu::{Context, Timestamps};
 use supple::wgpu;
 use supple::{ClothGrid, Instance, InstanceId, Instances, Placement, Scene, Settings, Wind};
 
@@ -78,17 +78,23 @@ fn main() -> anyhow::Result<()> {
     gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
     let cook_ms = start.elapsed().as_secs_f64() * 1e3;
 
-    let (mut whole, mut recording) = (Vec::new(), Vec::new());
+    let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
+    let (mut whole, mut recording, mut gpu_times) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..arguments.frames {
         crowd.change()?;
         let start = Instant::now();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        crowd.flags.encode(&mut encoder, 1);
+        crowd.flags.encode_timed(&mut encoder, 1, timestamps.as_ref().map(|timestamps| timestamps.writes(0)));
         let commands = encoder.finish();
         recording.push(start.elapsed().as_secs_f64() * 1e3);
-        gpu.queue.submit([commands]);
+        // What is asked for is no part of the frame.
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let asked = timestamps.as_ref().map(|timestamps| timestamps.request(&mut encoder));
+        gpu.queue.submit([commands, encoder.finish()]);
         gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
         whole.push(start.elapsed().as_secs_f64() * 1e3);
+        let taken = asked.map(|mut asked| asked.try_take()).transpose()?.flatten();
+        gpu_times.extend(taken.map(|intervals| intervals[0].milliseconds()));
     }
     let strains = crowd.strains()?;
     let mean_strain = strains.iter().sum::<f64>() / strains.len() as f64;
@@ -103,6 +109,7 @@ fn main() -> anyhow::Result<()> {
         "frames": arguments.frames,
         "substeps": arguments.substeps,
         "ms_per_frame_median": measure::median(whole),
+        "gpu_ms_per_frame_median": (!gpu_times.is_empty()).then(|| measure::median(gpu_times)),
         "recording_ms_median": measure::median(recording),
         "cook_ms": cook_ms,
         "bytes_per_particle": flags.memory_bytes() as f64 / particles as f64,

@@ -192,7 +192,7 @@ impl Reference {
         let way = d - (turn + collider.travel.offset());
         let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(way));
         let view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
-        let Some((normal, depth, gap)) = view.meet() else { return };
+        let Some(Meet { normal, depth, gap, time }) = view.meet() else { return };
         // From here on all is in the world.
         let normal = collider.frame.turned_out_of(normal);
 
@@ -212,13 +212,17 @@ impl Reference {
         let back = if impact { (restitution * speed - left).max(0.0) } else { 0.0 };
         let slip = way - Vec3::from(collider.surface_step);
         let slip = slip - normal * dot(normal, slip);
-        let (l, grip) = (length(slip), push + back);
+        // It is not taken back farther than so behind where they met: a round collider ends somewhere. What bounces gets all of its impulse
+        // at once, so that all of its slip counts, if what is farther back for its velocity alone.
+        let l = length(slip);
+        let held = if l * time > keep { slip * ((1.0 - time) + keep / l) } else { slip };
+        let (l, grip) = (if back > 0.0 { l } else { length(held) }, push + back);
         let share = if l <= statics * grip { 1.0 } else { kinetic * grip / l };
-        let change = normal * push - slip * share;
+        let change = normal * push - held * share;
         let w = self.controls.inverse_masses[i];
         let away = normal * out;
         *particle = Moving { x: x + away, d: d + change, recovery: particle.recovery + away, was_met: true };
-        let bounce = normal * back;
+        let bounce = if back > 0.0 { normal * back - (slip - held) * share } else { Vec3::ZERO };
         if back > 0.0 {
             self.touches[i].bounce += bounce;
         }
@@ -296,9 +300,19 @@ impl Reference {
     }
 }
 
+/// `Meet` in `shaders/collide.wgsl`.
+struct Meet {
+    normal: Vec3,
+    /// How far the particle would be too near at the end.
+    depth: f32,
+    /// The gap at the start.
+    gap: f32,
+    /// When they meet: 0 at the start of the substep, 1 at its end.
+    time: f32,
+}
+
 impl View<'_> {
-    /// The normal of the contact, how far the particle would be too near at the end, and the gap at the start.
-    fn meet(&self) -> Option<(Vec3, f32, f32)> {
+    fn meet(&self) -> Option<Meet> {
         let sample = |p| sample(self.collider, self.data, p, self.keep);
         let mut near = sample(self.p);
         let inside = near.distance < 0.0 && self.collider.flags & TWO_SIDED != 0;
@@ -336,6 +350,6 @@ impl View<'_> {
             out += end.normal * (side * left);
         }
         let depth = length(out);
-        (depth > 0.0).then(|| (out / depth, depth, start))
+        (depth > 0.0).then(|| Meet { normal: out / depth, depth, gap: start, time })
     }
 }

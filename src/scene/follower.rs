@@ -29,7 +29,8 @@ pub(crate) fn follows(followers: &[Follower], particle: u32) -> bool {
 
 impl Scene {
     /// Adds a particle without mass that follows four others: it is wherever Σ `weights`\[k\] x(`sources`\[k\]) is at the end of
-    /// a step. For surfaces that are drawn but not simulated.
+    /// a step. For surfaces that are drawn but not simulated: what is tied to one is held as by a pin, where it was at the end of the step
+    /// before, and does not pull at its sources.
     ///
     /// # Errors
     /// The sources must exist and follow nothing themselves, the weights must be at most 1000 either way and have the sum 1 (to
