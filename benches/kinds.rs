@@ -1,6 +1,7 @@
-//! Time of each constraint kind, beside the distance: about 100 000 constraints of it, projected by colours and all at once.
+//! Time of each constraint kind by each execution, at about 10 000 and 100 000 constraints of it.
 //!
-//! `cargo bench --bench kinds` prints the table and writes it to `benches/results/<adapter>-kinds.md`.
+//! `cargo bench --bench kinds` prints the table and writes it to `benches/results/<adapter>-kinds.md`. What cannot be solved in tiles or in patches, as
+//! it lies in no grid or is a group, has no figure there. `benches/step.rs` has whole frames, `benches/bodies.rs` many bodies.
 
 mod common;
 
@@ -16,48 +17,65 @@ use supple::{
 
 /// How often a figure is taken.
 const ROUNDS: usize = 5;
+/// Shares of about 100 000 constraints.
+const SIZES: [f64; 2] = [0.1, 1.0];
+/// How they are solved.
+const WAYS: [(&str, Sweep, Execution); 4] = [
+    ("by colours", Sweep::GaussSeidel, Execution::Colors),
+    ("in tiles", Sweep::GaussSeidel, Execution::Tiles),
+    ("in patches", Sweep::GaussSeidel, Execution::Patches),
+    ("all at once", Sweep::Jacobi, Execution::Colors),
+];
 
 fn main() {
     let test = std::env::args().any(|argument| argument == "--test");
-    if let Err(error) = run(if test { 0.02 } else { 1.0 }, !test) {
+    if let Err(error) = run(if test { &[0.02] } else { &SIZES }, !test) {
         eprintln!("{error}");
         std::process::exit(1);
     }
 }
 
-fn run(size: f64, write: bool) -> Result<(), Box<dyn std::error::Error>> {
-    let mut table = String::from(
-        "| kind | constraints | colours | ns a constraint, by colours | all at once |\n|---|---|---|---|---|\n",
-    );
+fn run(sizes: &[f64], write: bool) -> Result<(), Box<dyn std::error::Error>> {
+    let mut table = format!("| kind | constraints | colours | {} |\n|---|---|---|", WAYS.map(|way| way.0).join(" | "));
+    table += &"---|".repeat(WAYS.len());
     let mut adapter = String::new();
-    for (name, scene) in scenes(size)? {
+    for (name, scene) in sizes.iter().map(|&size| scenes(size)).collect::<supple::Result<Vec<_>>>()?.concat() {
         let kind = KINDS.iter().position(|info| info.name == name).ok_or("a name that is not in the list")?;
-        let gpu = Context::new(supple::required_limits(&scene))?;
-        adapter = gpu.adapter_name();
-        let mut figures = Vec::new();
+        let count = scene.constraint_count_of(KINDS[kind]);
         let mut colors = 0;
-        let mut count = 0;
-        for sweep in [Sweep::GaussSeidel, Sweep::Jacobi] {
-            let settings = Settings { sweep, tethers: false, execution: Execution::Colors, ..Settings::default() };
+        let mut figures = Vec::new();
+        for (_, sweep, execution) in WAYS {
+            let settings = Settings { sweep, tethers: false, execution, ..Settings::default() };
+            let gpu = Context::new(supple::required_limits_with(&scene, &settings))?;
+            adapter = gpu.adapter_name();
             let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
             let of_kind = |pass: &Pass| match *pass {
                 Pass::Project { kind: of, .. }
+                | Pass::Tiles { kind: of, .. }
+                | Pass::Patches { kind: of, .. }
                 | Pass::Split { kind: of, .. }
                 | Pass::GatherChunks { kind: of }
                 | Pass::GatherHubs { kind: of } => of == kind,
                 _ => false,
             };
             let passes: Vec<Pass> = solver.plan().substep.iter().copied().filter(of_kind).collect();
-            if sweep == Sweep::GaussSeidel {
+            let has = |found: fn(&Pass) -> bool| passes.iter().any(found);
+            let (in_tiles, in_patches) = (Execution::Tiles, Execution::Patches);
+            if execution == in_tiles && !has(|pass| matches!(pass, Pass::Tiles { .. }))
+                || execution == in_patches && !has(|pass| matches!(pass, Pass::Patches { .. }))
+            {
+                figures.push("–".to_owned());
+                continue;
+            }
+            if (sweep, execution) == (Sweep::GaussSeidel, Execution::Colors) {
                 colors = passes.iter().filter(|pass| matches!(pass, Pass::Project { .. })).count();
             }
-            count = scene.constraint_count_of(KINDS[kind]);
             let times = (0..=ROUNDS).map(|_| time(&gpu, &mut solver, &passes, 3)).skip(1).collect();
-            figures.push(median(times) * 1e6 / count as f64);
+            figures.push(format!("{:.1}", median(times) * 1e6 / count as f64));
         }
-        writeln!(table, "| {name} | {count} | {colors} | {:.1} | {:.1} |", figures[0], figures[1])?;
+        write!(table, "\n| {name} | {count} | {colors} | {} |", figures.join(" | "))?;
     }
-    let text = format!("Adapter: {adapter}. One sweep over all constraints of the kind.\n\n{table}");
+    let text = format!("Adapter: {adapter}. One sweep over all constraints of the kind; ns a constraint.\n\n{table}\n");
     println!("{text}");
     if write {
         common::write_results("-kinds", &adapter, &text)?;

@@ -374,6 +374,7 @@ fn other_cases() -> Vec<Bad> {
         Bad("no time step", setting(r#""dt": 0"#), &["settings", "dt", "0"]),
         Bad("too many substeps", setting(r#""substeps": 10001"#), &["settings", "substeps", "10001"]),
         Bad("an infinite gravity", setting(r#""gravity": [0, -1e39, 0]"#), &["settings", "gravity", "-inf"]),
+        Bad("a gravity of four", setting(r#""gravity": [0, -9.81, 0, 0]"#), &["settings.gravity", "more entries"]),
         Bad("too strong gusts", setting(r#""wind": {"gust": 11}"#), &["settings", "gust", "11"]),
         Bad(
             "nine fields",

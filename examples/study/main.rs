@@ -1,10 +1,11 @@
 //! What articles on PBD and XPBD claim, measured: each claim as a plot (SVG) and as figures (CSV). `docs/study.md` shows
 //! and explains them; `tests/study.rs` holds the numbers.
 //!
-//! Played on the CPU reference, which gives the same bits on every machine, or with `--gpu` on the solver.
+//! Played on the CPU reference, which gives the same bits on every machine, or with `--gpu` on the solver, which also times what stiffness costs.
 
 mod bending;
 mod convergence;
+mod cost;
 mod damping;
 mod iterations;
 mod order;
@@ -34,6 +35,9 @@ const FIGURES: [(&str, Maker); 8] = [
     ("bending", bending::figure),
 ];
 
+/// What is timed, and only drawn with `--gpu`.
+const TIMED: (&str, Maker) = ("cost", cost::figure);
+
 #[derive(Parser, Debug)]
 #[command(about = "Plots what articles on PBD and XPBD claim")]
 struct Arguments {
@@ -41,7 +45,7 @@ struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "out/study")]
     out: PathBuf,
     /// Only the figure of this name
-    #[arg(long, value_name = "NAME", value_parser = FIGURES.map(|(name, _)| name))]
+    #[arg(long, value_name = "NAME", value_parser = FIGURES.map(|(name, _)| name).into_iter().chain([TIMED.0]).collect::<Vec<_>>())]
     only: Option<String>,
     /// Fewer points and smaller scenes
     #[arg(long)]
@@ -55,8 +59,12 @@ fn main() -> anyhow::Result<()> {
     let Arguments { out, only, quick, gpu } = Arguments::parse();
     let gpu = if gpu { Some(Context::new(supple::wgpu::Limits::default())?) } else { None };
     let lab = Lab { quick, gpu };
+    let timed = lab.gpu.as_ref().map(|_| TIMED);
+    anyhow::ensure!(only.as_deref() != Some(TIMED.0) || timed.is_some(), "--only {}: it is timed, with --gpu", TIMED.0);
     std::fs::create_dir_all(&out)?;
-    for (name, figure) in FIGURES.into_iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name)) {
+    for (name, figure) in
+        FIGURES.into_iter().chain(timed).filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name))
+    {
         let start = std::time::Instant::now();
         let figure = figure(&lab)?;
         std::fs::write(out.join(name).with_extension("csv"), figure.csv())?;

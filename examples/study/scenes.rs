@@ -43,6 +43,15 @@ impl Player<'_> {
         }
     }
 
+    /// Until all steps have been played.
+    pub fn wait(&self) -> Result<()> {
+        if let Self::Gpu(gpu, _) = self {
+            let waited = gpu.device.poll(supple::wgpu::PollType::wait_indefinitely());
+            waited.map_err(|error| supple::Error::Gpu { message: error.to_string() })?;
+        }
+        Ok(())
+    }
+
     pub fn positions(&self) -> Result<Vec<[f64; 3]>> {
         let positions = match self {
             Self::Reference(reference) => reference.positions(),

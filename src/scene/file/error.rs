@@ -71,7 +71,10 @@ impl FileError {
         let (line, column) = (error.line(), error.column());
         let message = error.to_string();
         let tail = format!(" at line {line} column {column}");
-        let message = message.strip_suffix(&tail).unwrap_or(&message).to_string();
+        let message = message.strip_suffix(&tail).unwrap_or(&message);
+        // What serde_json says of an array that goes on where a fixed number is expected.
+        let goes_on = !place.is_empty() && message == "trailing characters";
+        let message = if goes_on { "there are more entries than there may be" } else { message }.to_string();
         Self::Syntax { place: place.into(), line, column, message }
     }
 }

@@ -1,0 +1,117 @@
+//! Time of many small bodies that are all alike, by each execution of a scene of them, and as instances of one asset.
+//!
+//! `cargo bench --bench bodies` prints the table and writes it to `benches/results/<adapter>-bodies.md`. A number of flags can be named:
+//! `cargo bench --bench bodies -- 100`.
+
+mod common;
+
+use common::measure::median;
+use std::fmt::Write as _;
+use std::time::Instant;
+use supple::gpu::Context;
+use supple::{ClothGrid, Execution, Instance, Instances, Placement, Scene, Settings, Solver, Wind, wgpu};
+
+/// Flags, and particles a side of each.
+const COUNT: u32 = 1000;
+const SIDE: u32 = 32;
+/// How often a figure is taken.
+const ROUNDS: usize = 3;
+const EXECUTIONS: [(&str, Execution); 4] = [
+    ("by colours", Execution::Colors),
+    ("in tiles", Execution::Tiles),
+    ("in patches", Execution::Patches),
+    ("whole", Execution::Whole),
+];
+
+fn main() {
+    // `cargo bench` adds `--bench`, `cargo test --benches` adds `--test`.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let named = arguments.iter().find_map(|argument| argument.parse().ok());
+    let count = if arguments.iter().any(|argument| argument == "--test") { 2 } else { named.unwrap_or(COUNT) };
+    if let Err(error) = run(count) {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn run(count: u32) -> Result<(), Box<dyn std::error::Error>> {
+    let mut table = String::from(
+        "| | | dispatches a frame | ms a frame | ready after ms | bytes a particle |\n|---|---|---|---|---|---|\n",
+    );
+    let mut adapter = String::new();
+    let breeze = Wind { velocity: [4.0, 0.0, 1.0], gust: 0.4, ..Wind::default() };
+    for (air, wind) in [("in no air", None), ("in wind", Some(breeze))] {
+        for (name, execution) in EXECUTIONS {
+            let settings = Settings { execution, wind, ..Settings::default() };
+            let start = Instant::now();
+            let mut scene = Scene::new();
+            (0..count).try_for_each(|flag| add_flag(&mut scene, place(flag)))?;
+            let gpu = Context::new(supple::required_limits_with(&scene, &settings))?;
+            let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
+            let cook_ms = start.elapsed().as_secs_f64() * 1e3;
+            adapter = gpu.adapter_name();
+            let bytes = solver.memory_bytes() as f64 / f64::from(solver.particle_count());
+            let plan = solver.plan();
+            let all = plan.begin.len() + plan.end.len() + plan.dispatches_per_substep() * settings.substeps as usize;
+            let dispatches = all - plan.between.len();
+            let ms = time(&gpu, |encoder| solver.encode(encoder, 1))?;
+            writeln!(table, "| {name} | {air} | {dispatches} | {ms:.0} | {cook_ms:.0} | {bytes:.0} |")?;
+        }
+        let settings = Settings { wind, ..Settings::default() };
+        let start = Instant::now();
+        let mut flag = Scene::new();
+        add_flag(&mut flag, [0.0; 3])?;
+        let gpu = Context::new(Instances::required_limits(&flag, count, &settings))?;
+        let mut flags = Instances::new(&gpu.device, &gpu.queue, &flag, count, settings)?;
+        let at = |flag| Instance {
+            placement: Placement { position: place(flag), ..Placement::default() },
+            ..Instance::default()
+        };
+        flags.spawn_many(&(0..count).map(at).collect::<Vec<_>>())?;
+        let cook_ms = start.elapsed().as_secs_f64() * 1e3;
+        let bytes = flags.memory_bytes() as f64 / f64::from(count * flags.particle_count());
+        let ms = time(&gpu, |encoder| flags.encode(encoder, 1))?;
+        writeln!(table, "| instances | {air} | 2 | {ms:.0} | {cook_ms:.0} | {bytes:.0} |")?;
+    }
+    let text = format!(
+        "Adapter: {adapter}. {count} flags of {SIDE} × {SIDE} particles that hang by one side, two tethers a particle, 20 substeps of one sweep a \
+         frame of 1/60 s.\n\n{table}"
+    );
+    println!("{text}");
+    if count == COUNT {
+        common::write_results("-bodies", &adapter, &text)?;
+    }
+    Ok(())
+}
+
+fn place(flag: u32) -> [f32; 3] {
+    [flag % 40, 0, flag / 40].map(|place| 0.6 * place as f32)
+}
+
+/// Of 45 cm by 30 cm.
+fn add_flag(scene: &mut Scene, origin: [f32; 3]) -> supple::Result<()> {
+    let [column_axis, row_axis] = [[0.45, 0.0, 0.0], [0.0, -0.3, 0.0]];
+    let cloth = scene.add_cloth_grid(&ClothGrid {
+        columns: SIDE,
+        rows: SIDE,
+        origin,
+        column_axis,
+        row_axis,
+        ..ClothGrid::default()
+    })?;
+    (0..SIDE).try_for_each(|row| scene.pin(cloth.particles.start + row * SIDE))
+}
+
+/// The median time of a frame [ms], after one that does not count.
+fn time(gpu: &Context, mut encode: impl FnMut(&mut wgpu::CommandEncoder)) -> Result<f64, wgpu::PollError> {
+    let mut times = Vec::new();
+    for _ in 0..=ROUNDS {
+        let start = Instant::now();
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        encode(&mut encoder);
+        gpu.queue.submit([encoder.finish()]);
+        gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(median(times.split_off(1)))
+}

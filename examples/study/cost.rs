@@ -1,0 +1,123 @@
+//! What stiffness costs: strain against the time of a frame, of a cloth that hangs and of one that lies on a ball. It is timed, and so it is
+//! played on the solver alone.
+//!
+//! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/tiling.rs`.
+
+use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, SKY, Series};
+use crate::scenes::{Lab, Player, distance};
+use plotters::style::RGBColor;
+use std::ops::Range;
+use std::time::Instant;
+use supple::{
+    ClothGrid, Collider, ContactMaterial, Execution, Fabric, Material, Result, Scene, Settings, Shape, Sweep,
+};
+
+/// Where the time goes: so many substeps, each of so many sweeps.
+struct Way {
+    label: &'static str,
+    color: RGBColor,
+    settings: Settings,
+    substeps: &'static [u32],
+}
+
+fn hanging_ways() -> [Way; 5] {
+    let way = |label, color, execution, substeps: &'static [u32]| Way {
+        label,
+        color,
+        settings: Settings { execution, ..Settings::default() },
+        substeps,
+    };
+    let [mut twice, mut slack, mut jacobi] = [
+        way("tiles, two sweeps a substep", PURPLE, Execution::Tiles, &[15, 25, 40]),
+        way("tiles, no tethers", SKY, Execution::Tiles, &[30, 50, 72]),
+        way("Jacobi", ORANGE, Execution::Colors, &[10, 20]),
+    ];
+    twice.settings.iterations = 2;
+    slack.settings.tethers = false;
+    jacobi.settings.sweep = Sweep::Jacobi;
+    let colors = way("colours", GREEN, Execution::Colors, &[10, 20, 40, 60]);
+    [jacobi, slack, twice, colors, way("tiles", BLUE, Execution::Tiles, &[20, 30, 50, 72])]
+}
+
+/// As in `contacts --scene sphere`: in air, and nothing but the ball holds it.
+fn draped_ways() -> [Way; 3] {
+    let [_, _, twice, colors, tiles] = hanging_ways();
+    let of = |way: Way, substeps| Way { settings: Settings { damping: 6.0, ..way.settings }, substeps, ..way };
+    [of(twice, &[25, 36]), of(colors, &[10, 20, 40]), of(tiles, &[20, 50, 72])]
+}
+
+/// Of 2 m, held by two corners, from the horizontal.
+fn hanging(count: u32) -> Result<(Scene, Range<u32>)> {
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&ClothGrid { columns: count, rows: count, ..ClothGrid::default() })?;
+    scene.pin(cloth.particles.start)?;
+    scene.pin(cloth.particles.start + count - 1)?;
+    Ok((scene, cloth.structural))
+}
+
+/// Of 2 m, over a ball of 0.5 m that lies on the ground.
+fn draped(count: u32) -> Result<(Scene, Range<u32>)> {
+    let mut scene = Scene::new();
+    let mut fabric = Fabric::default();
+    fabric.bend = Material { damping_time: 0.02, ..fabric.bend };
+    let cloth = scene.add_cloth_grid(&ClothGrid {
+        columns: count,
+        rows: count,
+        origin: [-1.0, 1.03, -1.0],
+        column_axis: [2.0, 0.0, 0.0],
+        row_axis: [0.0, 0.0, 2.0],
+        fabric,
+        tethers: None,
+    })?;
+    let thickness = 1.2 * 2.0 / (count - 1) as f32;
+    let material = scene.add_contact_material(ContactMaterial { thickness, ..ContactMaterial::default() })?;
+    scene.set_particle_contact(cloth.particles, material)?;
+    scene.add_collider(Collider { material, ..Collider::new(Shape::Sphere { radius: 0.5 }, [0.0, 0.5, 0.0]) })?;
+    scene.add_collider(Collider { material, ..Collider::default() })?;
+    Ok((scene, cloth.structural))
+}
+
+/// The median time of a frame \[ms\], and at the end the mean |l/L₀ − 1| of the springs between neighbours [%].
+fn play(player: &mut Player<'_>, scene: &Scene, springs: Range<u32>, frames: u32) -> Result<(f64, f64)> {
+    player.wait()?;
+    let mut times = Vec::new();
+    for _ in 0..frames {
+        let start = Instant::now();
+        player.step(1);
+        player.wait()?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    let positions = player.positions()?;
+    let count = springs.len() as f64;
+    let strains = scene.distances(springs).map(|link| {
+        let [a, b] = link.particles.map(|particle| positions[particle as usize]);
+        (distance(a, b) / f64::from(link.rest_length) - 1.0).abs()
+    });
+    Ok((times[times.len() / 2], 100.0 * strains.sum::<f64>() / count))
+}
+
+pub fn figure(lab: &Lab) -> Result<Figure> {
+    let count = lab.pick(16, 316);
+    let panel = |title: String, (scene, springs): (Scene, Range<u32>), ways: &[Way], frames: u32| -> Result<Panel> {
+        let series = ways.iter().map(|way| {
+            let points = way.substeps.iter().map(|&substeps| {
+                let settings = Settings { substeps, collider_forces: false, ..way.settings };
+                play(&mut lab.player(&scene, settings)?, &scene, springs.clone(), frames)
+            });
+            let substeps: Vec<String> = way.substeps.iter().map(u32::to_string).collect();
+            let label = format!("{}: {} substeps", way.label, substeps.join(", "));
+            Ok(Series::new(label, way.color, Mark::Dots, points.collect::<Result<_>>()?))
+        });
+        let (x, y) = (Axis::log("ms a frame"), Axis::log("mean strain at the end [%]"));
+        Ok(Panel { title, x, y, series: series.collect::<Result<_>>()? })
+    };
+    let of = format!("{count} × {count}");
+    Ok(Figure {
+        title: "At equal time more substeps are stiffest, and tiles make them cheap".into(),
+        panels: vec![
+            panel(format!("{of}, by two corners, after 2 s"), hanging(count)?, &hanging_ways(), lab.pick(6, 120))?,
+            panel(format!("{of}, on a ball, after 4 s"), draped(count)?, &draped_ways(), lab.pick(6, 240))?,
+        ],
+    })
+}
