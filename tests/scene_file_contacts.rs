@@ -155,7 +155,7 @@ fn material_cases() -> Vec<Bad> {
             "friction of three",
             frictions(r#"{"between": ["felt", "felt", "felt"], "friction": 1}"#),
             "frictions[0].between",
-            &["trailing"],
+            &["more entries"],
         ),
         Bad("friction of one", frictions(r#"{"between": ["felt"], "friction": 1}"#), "frictions[0].between", &["2"]),
         Bad(
