@@ -140,8 +140,12 @@ pub fn parse<Arguments: CommandFactory + FromArgMatches>(defaults: &[(&'static s
     let own = |command: clap::Command, &(option, value): &(&'static str, &'static str)| {
         command.mut_arg(option, |argument| argument.default_value(value))
     };
-    let matches = defaults.iter().fold(Arguments::command(), own).get_matches();
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    read(defaults.iter().fold(Arguments::command(), own))
+}
+
+/// Reads the command line by a command that was made of `Arguments`.
+pub fn read<Arguments: FromArgMatches>(command: clap::Command) -> Arguments {
+    Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
 }
 
 /// Whether an option stands on the command line: in `contacts` each scene has defaults of its own.

@@ -14,7 +14,7 @@ mod cords;
 mod measure;
 
 use anyhow::ensure;
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, Parser};
 use common::{Demo, Figures, Options, choice, headless, is_given};
 use measure::Observed;
 use supple::{ContactMaterial, ContactMaterialId, Friction, Pose, Scene, SelfCollision, SelfCollisionLevel, Solver};
@@ -210,8 +210,7 @@ fn parse() -> Arguments {
             argument.hide_default_value(true).help(help)
         })
     };
-    let matches = ["frames", "substeps", "damping"].into_iter().fold(Arguments::command(), hidden).get_matches();
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    common::read(["frames", "substeps", "damping"].into_iter().fold(Arguments::command(), hidden))
 }
 
 fn main() -> anyhow::Result<()> {

@@ -3,8 +3,9 @@
 //!
 //! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/tiling.rs`.
 
+use crate::measure::median;
 use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, SKY, Series};
-use crate::scenes::{Lab, Player, distance};
+use crate::scenes::{Lab, Player};
 use plotters::style::RGBColor;
 use std::ops::Range;
 use std::time::Instant;
@@ -87,14 +88,7 @@ fn play(player: &mut Player<'_>, scene: &Scene, springs: Range<u32>, frames: u32
         player.wait()?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
-    times.sort_by(f64::total_cmp);
-    let positions = player.positions()?;
-    let count = springs.len() as f64;
-    let strains = scene.distances(springs).map(|link| {
-        let [a, b] = link.particles.map(|particle| positions[particle as usize]);
-        (distance(a, b) / f64::from(link.rest_length) - 1.0).abs()
-    });
-    Ok((times[times.len() / 2], 100.0 * strains.sum::<f64>() / count))
+    Ok((median(times), player.strain(scene, springs)?))
 }
 
 pub fn figure(lab: &Lab) -> Result<Figure> {

@@ -8,6 +8,9 @@ mod convergence;
 mod cost;
 mod damping;
 mod iterations;
+#[path = "../common/measure.rs"]
+#[allow(dead_code, reason = "nothing but the median is measured here")]
+mod measure;
 mod order;
 mod plot;
 mod scenes;

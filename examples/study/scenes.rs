@@ -1,5 +1,6 @@
 //! What the figures share: a player of either sort, springs and chains, waiting for rest.
 
+use std::ops::Range;
 use supple::gpu::Context;
 use supple::{Distance, Material, Particle, Reference, Result, Scene, Settings, Solver};
 
@@ -53,11 +54,19 @@ impl Player<'_> {
     }
 
     pub fn positions(&self) -> Result<Vec<[f64; 3]>> {
-        let positions = match self {
-            Self::Reference(reference) => reference.positions(),
-            Self::Gpu(_, solver) => solver.read_positions()?,
-        };
-        Ok(positions.into_iter().map(|position| position.map(f64::from)).collect())
+        Ok(self.read_positions()?.into_iter().map(|position| position.map(f64::from)).collect())
+    }
+
+    /// The mean |l/L₀ − 1| of springs of its scene [%].
+    pub fn strain(&self, scene: &Scene, springs: Range<u32>) -> Result<f64> {
+        Ok(100.0 * scene.strain(springs, &self.read_positions()?)?.mean)
+    }
+
+    fn read_positions(&self) -> Result<Vec<[f32; 3]>> {
+        match self {
+            Self::Reference(reference) => Ok(reference.positions()),
+            Self::Gpu(_, solver) => solver.read_positions(),
+        }
     }
 
     /// Plays 0.1 s at a time until no particle moves by more than `tolerance` [m] in it, or `limit` [s] are over.

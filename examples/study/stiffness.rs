@@ -4,7 +4,7 @@
 //! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/tiling.rs`, `src/patches.rs`.
 
 use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, SKY, Series};
-use crate::scenes::{Lab, distance};
+use crate::scenes::Lab;
 use plotters::style::RGBColor;
 use supple::{Cloth, ClothGrid, Execution, Result, Scene, Settings, Sweep, Tethers};
 
@@ -45,14 +45,9 @@ fn strain(lab: &Lab, scene: &Scene, cloth: &Cloth, settings: Settings) -> Result
     player.step(84);
     for _ in 0..6 {
         player.step(6);
-        let positions = player.positions()?;
-        let strains = scene.distances(cloth.structural.clone()).map(|link| {
-            let [a, b] = link.particles.map(|particle| positions[particle as usize]);
-            (distance(a, b) / f64::from(link.rest_length) - 1.0).abs()
-        });
-        sum += strains.sum::<f64>() / cloth.structural.len() as f64;
+        sum += player.strain(scene, cloth.structural.clone())?;
     }
-    Ok(100.0 * sum / 6.0)
+    Ok(sum / 6.0)
 }
 
 pub fn figure(lab: &Lab) -> Result<Figure> {

@@ -222,8 +222,9 @@ impl Reference {
         let w = self.controls.inverse_masses[i];
         let away = normal * out;
         *particle = Moving { x: x + away, d: d + change, recovery: particle.recovery + away, was_met: true };
-        let bounce = if back > 0.0 { normal * back - (slip - held) * share } else { Vec3::ZERO };
+        let mut bounce = Vec3::ZERO;
         if back > 0.0 {
+            bounce = normal * back - (slip - held) * share;
             self.touches[i].bounce += bounce;
         }
         if self.controls.settings.collider_forces {
