@@ -6,10 +6,11 @@
 mod common;
 
 use common::measure::median;
+use common::{Frame, figure, median_gpu, play};
 use std::fmt::Write as _;
 use std::time::Instant;
 use supple::gpu::Context;
-use supple::{ClothGrid, Execution, Instance, Instances, Placement, Scene, Settings, Solver, Wind, wgpu};
+use supple::{ClothGrid, Execution, Instance, Instances, Placement, Scene, Settings, Solver, Wind};
 
 /// Flags, and particles a side of each.
 const COUNT: u32 = 1000;
@@ -34,9 +35,11 @@ fn main() {
     }
 }
 
-fn run(count: u32) -> Result<(), Box<dyn std::error::Error>> {
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn run(count: u32) -> Result<()> {
     let mut table = String::from(
-        "| | | dispatches a frame | ms a frame | ready after ms | bytes a particle |\n|---|---|---|---|---|---|\n",
+        "| | | dispatches a frame | ms a frame | of these on the GPU | ready after ms | bytes a particle |\n|---|---|---|---|---|---|---|\n",
     );
     let mut adapter = String::new();
     let breeze = Wind { velocity: [4.0, 0.0, 1.0], gust: 0.4, ..Wind::default() };
@@ -54,8 +57,8 @@ fn run(count: u32) -> Result<(), Box<dyn std::error::Error>> {
             let plan = solver.plan();
             let all = plan.begin.len() + plan.end.len() + plan.dispatches_per_substep() * settings.substeps as usize;
             let dispatches = all - plan.between.len();
-            let ms = time(&gpu, |encoder| solver.encode(encoder, 1))?;
-            writeln!(table, "| {name} | {air} | {dispatches} | {ms:.0} | {cook_ms:.0} | {bytes:.0} |")?;
+            let time = time(|| play(&gpu, |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps)))?;
+            writeln!(table, "| {name} | {air} | {dispatches} | {time} | {cook_ms:.0} | {bytes:.0} |")?;
         }
         let settings = Settings { wind, ..Settings::default() };
         let start = Instant::now();
@@ -70,8 +73,8 @@ fn run(count: u32) -> Result<(), Box<dyn std::error::Error>> {
         flags.spawn_many(&(0..count).map(at).collect::<Vec<_>>())?;
         let cook_ms = start.elapsed().as_secs_f64() * 1e3;
         let bytes = flags.memory_bytes() as f64 / f64::from(count * flags.particle_count());
-        let ms = time(&gpu, |encoder| flags.encode(encoder, 1))?;
-        writeln!(table, "| instances | {air} | 2 | {ms:.0} | {cook_ms:.0} | {bytes:.0} |")?;
+        let time = time(|| play(&gpu, |encoder, timestamps| flags.encode_timed(encoder, 1, timestamps)))?;
+        writeln!(table, "| instances | {air} | 2 | {time} | {cook_ms:.0} | {bytes:.0} |")?;
     }
     let text = format!(
         "Adapter: {adapter}. {count} flags of {SIDE} × {SIDE} particles that hang by one side, two tethers a particle, 20 substeps of one sweep a \
@@ -102,16 +105,10 @@ fn add_flag(scene: &mut Scene, origin: [f32; 3]) -> supple::Result<()> {
     (0..SIDE).try_for_each(|row| scene.pin(cloth.particles.start + row * SIDE))
 }
 
-/// The median time of a frame [ms], after one that does not count.
-fn time(gpu: &Context, mut encode: impl FnMut(&mut wgpu::CommandEncoder)) -> Result<f64, wgpu::PollError> {
-    let mut times = Vec::new();
-    for _ in 0..=ROUNDS {
-        let start = Instant::now();
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        encode(&mut encoder);
-        gpu.queue.submit([encoder.finish()]);
-        gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
-        times.push(start.elapsed().as_secs_f64() * 1e3);
-    }
-    Ok(median(times.split_off(1)))
+/// The median time of a frame \[ms\], and of that on the GPU, after one that does not count.
+fn time(mut frame: impl FnMut() -> Result<Frame>) -> Result<String> {
+    frame()?;
+    let frames = (0..ROUNDS).map(|_| frame()).collect::<Result<Vec<_>>>()?;
+    let wall = median(frames.iter().map(|frame| frame.wall).collect());
+    Ok(format!("{} | {}", figure(wall), figure(median_gpu(&frames))))
 }

@@ -6,17 +6,18 @@
 mod common;
 
 use common::measure::median;
+use common::{figure, play};
 use std::fmt::Write as _;
-use std::time::Instant;
-use supple::gpu::{Context, Timestamps};
+use supple::gpu::Context;
 use supple::kinds::KINDS;
 use supple::{
     Area, Balloon, Bending, ClothGrid, CosineBend, Distance, DistanceLimit, Elasticity, Execution, Fabric, Limit,
-    Material, Pass, Scene, Settings, SoftBody, Solver, Sweep, wgpu,
+    Material, Pass, Scene, Settings, SoftBody, Solver, Sweep,
 };
 
-/// How often a figure is taken.
+/// How often a figure is taken, and how many sweeps are taken together.
 const ROUNDS: usize = 5;
+const REPEATS: usize = 3;
 /// Shares of about 100 000 constraints.
 const SIZES: [f64; 2] = [0.1, 1.0];
 /// How they are solved.
@@ -71,8 +72,15 @@ fn run(sizes: &[f64], write: bool) -> Result<(), Box<dyn std::error::Error>> {
             if (sweep, execution) == (Sweep::GaussSeidel, Execution::Colors) {
                 colors = passes.iter().filter(|pass| matches!(pass, Pass::Project { .. })).count();
             }
-            let times = (0..=ROUNDS).map(|_| time(&gpu, &mut solver, &passes, 3)).skip(1).collect();
-            figures.push(format!("{:.1}", median(times) * 1e6 / count as f64));
+            let mut times = Vec::new();
+            for round in 0..=ROUNDS {
+                let repeated = (0..REPEATS).flat_map(|_| passes.iter().copied());
+                let frame = play(&gpu, |encoder, timestamps| solver.encode_passes(encoder, repeated, timestamps))?;
+                if round > 0 {
+                    times.push(frame.gpu.unwrap_or(frame.wall) / REPEATS as f64);
+                }
+            }
+            figures.push(figure(median(times) * 1e6 / count as f64));
         }
         write!(table, "\n| {name} | {count} | {colors} | {} |", figures.join(" | "))?;
     }
@@ -82,22 +90,6 @@ fn run(sizes: &[f64], write: bool) -> Result<(), Box<dyn std::error::Error>> {
         common::write_results("-kinds", &adapter, &text)?;
     }
     Ok(())
-}
-
-/// Milliseconds of the passes, by timestamps where the adapter has them.
-fn time(gpu: &Context, solver: &mut Solver, passes: &[Pass], repeats: usize) -> f64 {
-    let device = &gpu.device;
-    let timestamps = Timestamps::new(device, &gpu.queue, 1).ok();
-    let start = Instant::now();
-    let mut encoder = device.create_command_encoder(&Default::default());
-    let writes = timestamps.as_ref().map(|timestamps| timestamps.writes(0));
-    solver.encode_passes(&mut encoder, (0..repeats).flat_map(|_| passes.iter().copied()), writes);
-    let asked = timestamps.as_ref().map(|timestamps| timestamps.request(&mut encoder));
-    gpu.queue.submit([encoder.finish()]);
-    let waited = device.poll(wgpu::PollType::wait_indefinitely()).is_ok();
-    let wall = start.elapsed().as_secs_f64() * 1e3;
-    let taken = asked.filter(|_| waited).and_then(|mut asked| asked.try_take().ok().flatten());
-    taken.map_or(wall, |intervals| intervals[0].milliseconds()) / repeats as f64
 }
 
 /// A scene for each kind. `size` scales the number of constraints.

@@ -1,8 +1,12 @@
-//! What the benches share: figures of lists, and where results go.
+//! What the benches share: a frame's time, how figures are written, and where results go.
 
 #[path = "../../examples/common/measure.rs"]
 #[allow(dead_code, reason = "each bench uses its own part of it")]
 pub mod measure;
+
+use std::time::Instant;
+use supple::gpu::{Context, Timestamps};
+use supple::wgpu;
 
 /// Writes a report to `benches/results/<name of the adapter><suffix>.md`.
 pub fn write_results(suffix: &str, adapter: &str, text: &str) -> std::io::Result<()> {
@@ -14,4 +18,53 @@ pub fn write_results(suffix: &str, adapter: &str, text: &str) -> std::io::Result
     std::fs::write(format!("{folder}/{name}{suffix}.md"), text)?;
     println!("wrote benches/results/{name}{suffix}.md");
     Ok(())
+}
+
+/// What a frame took \[ms\].
+#[allow(dead_code, reason = "each bench uses its own part of it")]
+pub struct Frame {
+    /// Recording, `finish` included.
+    pub recording: f64,
+    /// From recording to the end of the work.
+    pub wall: f64,
+    /// By timestamps around the compute pass; none where the adapter has no timestamps.
+    pub gpu: Option<f64>,
+}
+
+/// Plays what `encode` records.
+pub fn play(
+    gpu: &Context,
+    encode: impl FnOnce(&mut wgpu::CommandEncoder, Option<wgpu::ComputePassTimestampWrites<'_>>),
+) -> Result<Frame, Box<dyn std::error::Error>> {
+    let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
+    let start = Instant::now();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    encode(&mut encoder, timestamps.as_ref().map(|timestamps| timestamps.writes(0)));
+    let commands = encoder.finish();
+    let recording = start.elapsed().as_secs_f64() * 1e3;
+    // What is asked for is no part of the frame.
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    let asked = timestamps.as_ref().map(|timestamps| timestamps.request(&mut encoder));
+    gpu.queue.submit([commands, encoder.finish()]);
+    gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
+    let wall = start.elapsed().as_secs_f64() * 1e3;
+    let taken = asked.map(|mut asked| asked.try_take()).transpose()?.flatten();
+    Ok(Frame { recording, wall, gpu: taken.map(|intervals| intervals[0].milliseconds()) })
+}
+
+/// The median of the GPU times, if all have one.
+#[allow(dead_code, reason = "each bench uses its own part of this")]
+pub fn median_gpu(frames: &[Frame]) -> Option<f64> {
+    frames.iter().map(|frame| frame.gpu).collect::<Option<_>>().map(measure::median)
+}
+
+/// Three digits, or a dash where there is nothing.
+pub fn figure(value: impl Into<Option<f64>>) -> String {
+    match value.into() {
+        None => "–".into(),
+        Some(value) if value >= 100.0 => format!("{value:.0}"),
+        Some(value) if value >= 10.0 => format!("{value:.1}"),
+        Some(value) if value >= 1.0 => format!("{value:.2}"),
+        Some(value) => format!("{value:.3}"),
+    }
 }

@@ -155,8 +155,8 @@ struct Quality {
 
 /// A solver with the cloth in it.
 pub trait Player {
-    /// Plays a frame, and waits for it.
-    fn play(&mut self) -> Result<()>;
+    /// Plays a frame, and waits for it. What it took of the GPU's time \[ms\], where that is known.
+    fn play(&mut self) -> Result<Option<f64>>;
     fn state(&mut self) -> Result<State>;
 }
 
@@ -181,6 +181,8 @@ pub struct Line {
     pub ms_per_frame_median: f64,
     pub ms_min: f64,
     pub ms_max: f64,
+    /// By timestamps around each frame, or over many back to back.
+    pub gpu_ms_per_frame: Option<f64>,
     /// CPU time outside of the kernel, which other load on the machine disturbs least.
     pub user_ms_per_frame: Option<f64>,
     pub projections_per_s: f64,
@@ -204,11 +206,12 @@ pub struct Line {
 /// Plays so many frames and measures them.
 pub fn measure(name: &str, drape: &Drape, frames: u32, ready: Ready) -> Result<Line> {
     let Ready { mut player, constraints, substeps, iterations, note } = ready;
-    let (mut times, mut user_ms, mut late) = (Vec::new(), Some(0.0), Vec::new());
+    let (mut times, mut gpu_times, mut user_ms, mut late) = (Vec::new(), Vec::new(), Some(0.0), Vec::new());
     for frame in 1..=frames {
         let (start, user_start) = (Instant::now(), user_time_ms());
-        player.play()?;
+        let gpu_ms = player.play()?;
         if frame > WARM_UP {
+            gpu_times.extend(gpu_ms);
             times.push(start.elapsed().as_secs_f64() * 1e3);
             user_ms = user_ms.zip(user_time_ms()).zip(user_start).map(|((sum, end), start)| sum + end - start);
         }
@@ -230,6 +233,7 @@ pub fn measure(name: &str, drape: &Drape, frames: u32, ready: Ready) -> Result<L
         ms_per_frame_median: median,
         ms_min: times.iter().copied().fold(f64::INFINITY, f64::min),
         ms_max: times.iter().copied().fold(0.0, f64::max),
+        gpu_ms_per_frame: (!gpu_times.is_empty()).then(|| measure::median(gpu_times)),
         user_ms_per_frame: user_ms.map(|sum: f64| sum / times.len() as f64),
         projections_per_s: constraints as f64 * f64::from(substeps * iterations) / (median * 1e-3),
         mean_strain: last.mean_strain,

@@ -57,10 +57,10 @@ struct Cloth {
 }
 
 impl Player for Cloth {
-    fn play(&mut self) -> Result<()> {
+    fn play(&mut self) -> Result<Option<f64>> {
         self.world.step(DT);
         self.world.gpu().device().poll(wgpu::PollType::wait_indefinitely())?;
-        Ok(())
+        Ok(None)
     }
 
     fn state(&mut self) -> Result<State> {

@@ -65,9 +65,9 @@ struct Cloth {
 }
 
 impl Player for Cloth {
-    fn play(&mut self) -> Result<()> {
+    fn play(&mut self) -> Result<Option<f64>> {
         self.world.step();
-        Ok(())
+        Ok(None)
     }
 
     fn state(&mut self) -> Result<State> {

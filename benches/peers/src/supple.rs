@@ -2,7 +2,7 @@
 
 use crate::drape::{DT, Drape, Player, Ready, SUBSTEPS, State};
 use anyhow::Result;
-use supple::gpu::Context;
+use supple::gpu::{Context, Timestamps};
 use supple::{ClothGrid, Distance, Material, Particle, Scene, Settings, Solver, wgpu};
 
 /// The workload to the letter, without tethers: every particle and every constraint by hand. Only the order is that of supple's own
@@ -64,22 +64,26 @@ fn ready(scene: &Scene, settings: Settings, note: &str) -> Result<Ready> {
         substeps: settings.substeps,
         iterations: settings.iterations,
         note: format!("{note}; {dispatches} dispatches a substep; {}", gpu.adapter_name()),
-        player: Box::new(Cloth { gpu, solver }),
+        player: Box::new(Cloth { timestamps: Timestamps::new(&gpu.device, &gpu.queue, 1).ok(), gpu, solver }),
     })
 }
 
 struct Cloth {
     gpu: Context,
     solver: Solver,
+    timestamps: Option<Timestamps>,
 }
 
 impl Player for Cloth {
-    fn play(&mut self) -> Result<()> {
-        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-        self.solver.encode(&mut encoder, 1);
-        self.gpu.queue.submit([encoder.finish()]);
-        self.gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
-        Ok(())
+    fn play(&mut self) -> Result<Option<f64>> {
+        let Self { gpu: Context { device, queue, .. }, solver, timestamps } = self;
+        let mut encoder = device.create_command_encoder(&Default::default());
+        solver.encode_timed(&mut encoder, 1, timestamps.as_ref().map(|timestamps| timestamps.writes(0)));
+        let asked = timestamps.as_ref().map(|timestamps| timestamps.request(&mut encoder));
+        queue.submit([encoder.finish()]);
+        device.poll(wgpu::PollType::wait_indefinitely())?;
+        let taken = asked.map(|mut asked| asked.try_take()).transpose()?.flatten();
+        Ok(taken.map(|intervals| intervals[0].milliseconds()))
     }
 
     fn state(&mut self) -> Result<State> {

@@ -52,13 +52,14 @@ impl Outcome {
         let name = self.peer.name;
         let Some(run) = self.runs.first() else {
             let fault = self.fault.as_deref().unwrap_or("not played");
-            return format!("| {name} | not run: {} | | | | | | |", fault.replace('|', "/"));
+            return format!("| {name} | not run: {} | | | | | | | |", fault.replace('|', "/"));
         };
         let best = self.runs.iter().map(|run| run.line.ms_min).fold(f64::INFINITY, f64::min);
         let (line, fault) = (&run.line, self.fault.as_ref().map(|fault| format!("; then: {fault}")));
         format!(
-            "| {name} | {} | {} | {} | {} | {} / {} | {} / {} | {} × {}; {}{} |",
+            "| {name} | {} | {} | {} | {} | {} | {} / {} | {} / {} | {} × {}; {}{} |",
             figure(self.median(|line| Some(line.ms_per_frame_median))),
+            figure(self.median(|line| line.gpu_ms_per_frame)),
             figure(supple.and_then(|supple| self.ratio(supple))),
             figure(Some(best)),
             figure(self.median(|line| line.user_ms_per_frame)),
@@ -94,8 +95,8 @@ pub fn markdown(adapter: &str, drape: &Drape, frames: u32, repeat: u32, outcomes
     }
     write!(
         text,
-        "\n\n| peer | ms a frame | to supple | best frame ms | CPU ms a frame | structural strain after {:.1} s, mean / max | \
-         over the last frames, mean / max | substeps × sweeps; what it is |\n|---|---|---|---|---|---|---|---|\n",
+        "\n\n| peer | ms a frame | of these on the GPU | to supple | best frame ms | CPU ms a frame | structural strain after {:.1} s, mean / max | \
+         over the last frames, mean / max | substeps × sweeps; what it is |\n|---|---|---|---|---|---|---|---|---|\n",
         f64::from(frames) / 60.0
     )?;
     for outcome in outcomes {
