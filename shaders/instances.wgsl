@@ -35,6 +35,8 @@ const KINDS_AT = 5u;
 
 // d of each particle.
 var<workgroup> moves: array<vec3f, ASSET_PARTICLES>;
+// x and w, where there is room for them (PLACES is the number of particles, else 1).
+var<workgroup> places: array<vec4f, PLACES>;
 
 // As the projections of single kinds see it.
 var<private> span: Span;
@@ -43,12 +45,22 @@ var<private> first_lambda: u32;
 var<private> scale: f32;
 var<private> inverse_scale: f32;
 
-fn place_of(particle: u32) -> u32 {
-    return first_particle + particle;
-}
-
 fn local_of(particle: u32, locals: u32, k: u32) -> u32 {
     return particle;
+}
+
+fn place_in_batch(k: u32) -> vec4f {
+    if PLACES == ASSET_PARTICLES {
+        return places[k];
+    }
+    return positions[first_particle + k];
+}
+
+fn put(k: u32, x: vec4f) {
+    positions[first_particle + k] = x;
+    if PLACES == ASSET_PARTICLES {
+        places[k] = x;
+    }
 }
 
 // Room for multipliers is a multiple of every count.
@@ -141,14 +153,17 @@ fn begin(k: u32, jump: Jump, targets_at: u32) {
         residual.displacement = vec3f();
     }
     moves[k] = d;
+    if PLACES == ASSET_PARTICLES {
+        places[k] = x;
+    }
     motions[2u * i + 1u] = packed(residual, params.zero);
 }
 
 // Velocity.
 fn settle(k: u32) {
     let i = first_particle + k;
-    let motion = moved(Motion(positions[i], moves[k], unpacked(motions[2u * i + 1u])), params.velocity_factor, params.zero);
-    positions[i] = motion.position;
+    let motion = moved(Motion(place_in_batch(k), moves[k], unpacked(motions[2u * i + 1u])), params.velocity_factor, params.zero);
+    put(k, motion.position);
     moves[k] = motion.displacement;
     motions[2u * i + 1u] = packed(motion.residual, params.zero);
 }
@@ -156,7 +171,7 @@ fn settle(k: u32) {
 // Predict and Tether of a free particle. Pins, to which tethers lead, stay as they are here.
 fn advance(k: u32, run: u32, tethers_at: u32) {
     let i = first_particle + k;
-    let x = positions[i];
+    let x = place_in_batch(k);
     if x.w == 0.0 {
         return;
     }
@@ -170,7 +185,7 @@ fn advance(k: u32, run: u32, tethers_at: u32) {
         for (var t = 0u; t < (run & 15u); t++) {
             let tether = tethers_at + 2u * ((run >> 4u) + t);
             let anchor = batches[tether];
-            let difference = (x.xyz - positions[first_particle + anchor].xyz) + (d - moves[anchor]);
+            let difference = (x.xyz - place_in_batch(anchor).xyz) + (d - moves[anchor]);
             d = pulled(d, difference, bitcast<f32>(batches[tether + 1u]) * scale, true);
         }
     }

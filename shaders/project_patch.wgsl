@@ -8,12 +8,28 @@
 
 const HEAD = 8u;
 
+// A mask of rounds has so many bits.
+const MOST_ROUNDS = 64u;
+
 // x and w; d.
 var<workgroup> places: array<vec4f, MOST_PARTICLES>;
-var<workgroup> moves: array<vec3f, MOST_PARTICLES>;
+var<workgroup> moves: array<vec4f, MOST_PARTICLES>;
+// The first constraint of each round, and behind the last.
+var<workgroup> bounds: array<u32, MOST_ROUNDS + 1u>;
 
-fn solve_in_patch(place: u32, locals: u32) {
-    let record = load(place);
+// What memory has of a constraint.
+struct Constraint {
+    record: Record,
+    // The local places of its particles, a byte each.
+    locals: u32,
+}
+
+fn constraint_at(place: u32, locals_at: u32) -> Constraint {
+    return Constraint(load(place), patches[locals_at + place]);
+}
+
+fn solve_in_patch(place: u32, constraint: Constraint, material: ScaledMaterial) {
+    let locals = constraint.locals;
     var d: Points;
     var p: Points;
     var w: Weights;
@@ -21,14 +37,14 @@ fn solve_in_patch(place: u32, locals: u32) {
     for (var k = 0u; k < ARITY; k++) {
         let local = (locals >> (8u * k)) & 255u;
         let x = places[local];
-        d[k] = moves[local];
+        d[k] = moves[local].xyz;
         w[k] = x.w;
         // All in the frame of x₀, so that differences keep their precision.
         p[k] = (x.xyz - x0.xyz) + d[k];
     }
-    let impulses = impulses_of(place, record, materials[word(record, ARITY)], p, d, w);
+    let impulses = impulses_of(place, constraint.record, material, p, d, w);
     for (var k = 0u; k < ARITY; k++) {
-        moves[(locals >> (8u * k)) & 255u] = d[k] + impulses[k] * w[k];
+        moves[(locals >> (8u * k)) & 255u] = vec4f(d[k] + impulses[k] * w[k], 0.0);
     }
 }
 
@@ -44,21 +60,39 @@ fn project_patch(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_
     let rounds_at = patches[head + 2u];
     let round_count = patches[head + 3u];
     let locals_at = patches[head + 4u] - patches[head + 5u];
+    // While a round is solved, what the next one takes is on its way: memory is slower than a round.
+    var place = patches[head + 5u] + lane;
+    var next = constraint_at(place, locals_at);
+    if lane < round_count {
+        bounds[lane] = patches[rounds_at + 2u * lane];
+        if lane + 1u == round_count {
+            bounds[round_count] = bounds[lane] + patches[rounds_at + 2u * lane + 1u];
+        }
+    }
     for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
         let particle = patches[particles_at + k];
         places[k] = positions[particle];
-        moves[k] = displacements[particle].xyz;
+        moves[k] = displacements[particle];
     }
+    var material = materials[word(next.record, ARITY)];
     workgroupBarrier();
     for (var round = 0u; round < round_count; round++) {
-        let first = patches[rounds_at + 2u * round];
-        let end = first + patches[rounds_at + 2u * round + 1u];
-        for (var place = first + lane; place < end; place += WORKGROUP_SIZE) {
-            solve_in_patch(place, patches[locals_at + place]);
+        let end = bounds[round + 1u];
+        let own = next;
+        let own_place = place;
+        place = end + lane;
+        next = constraint_at(min(place, bounds[round_count] - 1u), locals_at);
+        if own_place < end {
+            solve_in_patch(own_place, own, material);
         }
+        for (var more = own_place + WORKGROUP_SIZE; more < end; more += WORKGROUP_SIZE) {
+            let other = constraint_at(more, locals_at);
+            solve_in_patch(more, other, materials[word(other.record, ARITY)]);
+        }
+        material = materials[word(next.record, ARITY)];
         workgroupBarrier();
     }
     for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
-        displacements[patches[particles_at + k]] = vec4f(moves[k], 0.0);
+        displacements[patches[particles_at + k]] = moves[k];
     }
 }

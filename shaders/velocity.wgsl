@@ -23,8 +23,11 @@
 // Of velocity_pinned:
 @group(0) @binding(4) var<storage, read> pins: array<u32>;
 
-// The most that any particle has: with a number that compilers know they unroll the loop, which is a tenth faster on the software driver.
+// The loops over rows of tethers and over anchors are written out by src/gpu/unroll.rs: real GPUs would keep what a loop indexes in memory.
+// The most that any particle has.
 override MOST_TETHERS: u32 = 1u;
+// Two of these to a row.
+override TETHER_ROWS: u32 = 1u;
 // Whether every particle has so many, one after another.
 override ALL_TETHERED: bool = false;
 // How many anchors there are; 0 where they are too many for their buffer.
@@ -73,11 +76,11 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
     let pinned = load_moved(i);
     var motion = predicted(pinned, params.gravity_step, params.zero);
     let run = tether_run(i);
-    for (var k = 0u; k < MOST_TETHERS; k += 2u) {
-        let two = tethers[run.x + k / 2u];
-        motion.displacement = pulled_by(two.xy, motion, k < run.y);
+    for (var k = 0u; k < TETHER_ROWS; k++) {
+        let two = tethers[run.x + k];
+        motion.displacement = pulled_by(two.xy, motion, 2u * k < run.y);
         // Compilers know the first.
-        motion.displacement = pulled_by(two.zw, motion, k + 1u < MOST_TETHERS && k + 1u < run.y);
+        motion.displacement = pulled_by(two.zw, motion, 2u * k + 1u < MOST_TETHERS && 2u * k + 1u < run.y);
     }
     if motion.position.w == 0.0 {
         if ANCHORS == 0u {
@@ -92,7 +95,7 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
 // The row of the first tether of a particle, and how many it has.
 fn tether_run(i: u32) -> vec2u {
     if ALL_TETHERED {
-        return vec2u(i * ((MOST_TETHERS + 1u) / 2u), MOST_TETHERS);
+        return vec2u(i * TETHER_ROWS, MOST_TETHERS);
     }
     let run = tether_runs[i];
     // Every particle has an even number of them, two a row.
@@ -108,9 +111,10 @@ fn pulled_by(row: vec2u, motion: Motion, there: bool) -> vec3f {
 
 // The first that is it, as below.
 fn anchor_place(particle: u32) -> u32 {
-    var place = ANCHORS - 1u;
-    for (var k = ANCHORS - 1u; k > 0u; k--) {
-        place = select(place, k - 1u, anchors[k - 1u].particle == particle);
+    var place = 0u;
+    for (var k = 0u; k < ANCHORS; k++) {
+        let other = ANCHORS - 1u - k;
+        place = select(place, other, anchors[other].particle == particle);
     }
     return place;
 }
@@ -120,11 +124,12 @@ fn anchor_at(particle: u32) -> Anchor {
         return Anchor(positions[particle].xyz, particle, displacements[particle].xyz, 0u);
     }
     // The first that is it: behind the pins there may be some that are no more.
-    var anchor = anchors[max(ANCHORS, 1u) - 1u];
-    for (var k = ANCHORS - 1u; k > 0u; k--) {
-        let it = anchors[k - 1u].particle == particle;
-        anchor.position = select(anchor.position, anchors[k - 1u].position, it);
-        anchor.displacement = select(anchor.displacement, anchors[k - 1u].displacement, it);
+    var anchor: Anchor;
+    for (var k = 0u; k < ANCHORS; k++) {
+        let other = ANCHORS - 1u - k;
+        let it = k == 0u || anchors[other].particle == particle;
+        anchor.position = select(anchor.position, anchors[other].position, it);
+        anchor.displacement = select(anchor.displacement, anchors[other].displacement, it);
     }
     return anchor;
 }

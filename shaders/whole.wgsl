@@ -35,8 +35,8 @@ var<workgroup> moves: array<vec3f, MOST_PARTICLES>;
 // As the projections of single kinds see it.
 var<private> span: Span;
 
-fn place_of(particle: u32) -> u32 {
-    return particle;
+fn place_in_batch(particle: u32) -> vec4f {
+    return positions[particle];
 }
 
 // The local place of particle k of a constraint: two to a word.

@@ -81,7 +81,7 @@ fn texts() -> Vec<(String, String)> {
         }
         let shared_text = |part: &str| read(&root().join(format!("shaders/shared/{part}.wgsl")));
         let asset =
-            "const ASSET_PARTICLES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
+            "const ASSET_PARTICLES = 1024u; const PLACES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
             const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
         let parts: &[&str] = match name.as_str() {
             "accelerations" => &["rings", "air"],

@@ -4,8 +4,8 @@ alias Record = array<vec4u, ROWS>;
 
 fn load(place: u32) -> Record {
     var record: Record;
-    for (var row = 0u; row < ROWS; row++) {
-        record[row] = records[place * ROWS + row];
+    for (var k = 0u; k < ROWS; k++) {
+        record[k] = records[place * ROWS + k];
     }
     return record;
 }

@@ -1,5 +1,5 @@
 // Projects the constraints of one kind in a batch of bodies, round by round; shaders/whole.wgsl and shaders/instances.wgsl have the bindings,
-// and say where particles and multipliers lie, and how large the body is: `place_of`, `local_of`, `place_of_lambda`, `shrunk`, `grown`. As kinds
+// and say where particles and multipliers lie, and how large the body is: `place_in_batch`, `local_of`, `place_of_lambda`, `shrunk`, `grown`. As kinds
 // share names, each top-level name of this file and of all that belongs to the kind gets the kind's own name behind it (src/gpu/whole.rs).
 
 alias Points = array<vec3f, ARITY>;
@@ -14,9 +14,9 @@ fn solve_in_batch(place: u32, locals: u32) {
     var d: Points;
     var p: Points;
     var w: Weights;
-    let x0 = positions[place_of(word(record, 0u))];
+    let x0 = place_in_batch(word(record, 0u));
     for (var k = 0u; k < ARITY; k++) {
-        let x = positions[place_of(word(record, k))];
+        let x = place_in_batch(word(record, k));
         travels[k] = moves[local_of(word(record, k), locals, k)];
         w[k] = x.w;
         // All in the frame of x₀, so that differences keep their precision.

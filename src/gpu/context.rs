@@ -50,7 +50,7 @@ impl Context {
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("supple"),
             required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
-            required_limits: limits,
+            required_limits: with_room(limits, &most),
             ..Default::default()
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
@@ -62,6 +62,36 @@ impl Context {
     pub fn adapter_name(&self) -> String {
         let info = self.adapter.get_info();
         if info.driver.is_empty() { info.name } else { format!("{}, {} {}", info.name, info.driver, info.driver_info) }
+    }
+}
+
+/// The limits, raised where the defaults leave a workgroup less than the adapter has: what suits large workgroups makes use of it. Who asks for less
+/// gets less.
+fn with_room(limits: wgpu::Limits, most: &wgpu::Limits) -> wgpu::Limits {
+    let defaults = wgpu::Limits::default();
+    let raised = |wanted: u32, default: u32, most: u32| if wanted < default { wanted } else { wanted.max(most) };
+    wgpu::Limits {
+        max_compute_workgroup_storage_size: raised(
+            limits.max_compute_workgroup_storage_size,
+            defaults.max_compute_workgroup_storage_size,
+            most.max_compute_workgroup_storage_size,
+        ),
+        max_compute_invocations_per_workgroup: raised(
+            limits.max_compute_invocations_per_workgroup,
+            defaults.max_compute_invocations_per_workgroup,
+            most.max_compute_invocations_per_workgroup,
+        ),
+        max_compute_workgroup_size_x: raised(
+            limits.max_compute_workgroup_size_x,
+            defaults.max_compute_workgroup_size_x,
+            most.max_compute_workgroup_size_x,
+        ),
+        max_storage_buffers_per_shader_stage: raised(
+            limits.max_storage_buffers_per_shader_stage,
+            defaults.max_storage_buffers_per_shader_stage,
+            most.max_storage_buffers_per_shader_stage.min(16),
+        ),
+        ..limits
     }
 }
 

@@ -122,11 +122,17 @@ fn lanes(crowd: &Crowd) -> u32 {
     (crowd.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
 }
 
+/// Whether a workgroup has room for the positions of an asset besides the displacements.
+fn holds_positions(device: &wgpu::Device, crowd: &Crowd) -> bool {
+    crowd.particle_count() * 32 <= device.limits().max_compute_workgroup_storage_size as usize
+}
+
 /// The constants of an asset in its shaders.
-fn constants(crowd: &Crowd) -> String {
+fn constants(device: &wgpu::Device, crowd: &Crowd) -> String {
     let (places, count) = (&crowd.places, crowd.particle_count());
     let numbers = [
         ("ASSET_PARTICLES", count),
+        ("PLACES", if holds_positions(device, crowd) { count } else { 1 }),
         ("MATERIALS", material_count(crowd)),
         ("LAMBDA_ROOM", lambda_room(crowd)),
         ("RINGS_AT", places.rings),
@@ -156,7 +162,7 @@ pub(super) fn normals_pass(constants: &str) -> String {
 
 pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool) -> Stage {
     let none = Whole::default();
-    let text = pass(&constants(crowd), crowd.controls.cooked.whole.as_ref().unwrap_or(&none));
+    let text = pass(&constants(device, crowd), crowd.controls.cooked.whole.as_ref().unwrap_or(&none));
     let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
     let size = (SIZE, f64::from(lanes(crowd)));
     Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size])
@@ -164,7 +170,7 @@ pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool
 
 pub(super) fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
     let (name, size) = ("instances_normals", (SIZE, f64::from(lanes(crowd))));
-    Stage::new(device, name, name, &normals_pass(&constants(crowd)), &NORMALS, &[size])
+    Stage::new(device, name, name, &normals_pass(&constants(device, crowd)), &NORMALS, &[size])
 }
 
 /// Whether a device has what the passes need.

@@ -22,6 +22,7 @@ mod solver;
 mod state;
 mod tiles;
 mod timestamps;
+mod unroll;
 mod whole;
 
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter, instance_flags};

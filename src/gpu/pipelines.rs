@@ -3,6 +3,7 @@
 //! A projection is made of three: the kind's C and ∇C, the pass that all kinds share, the prelude; and of the constants of the
 //! kind's descriptor.
 
+use super::unroll::unrolled;
 use super::{tiles, whole};
 use crate::controls::Controls;
 use crate::cooked::{Cooked, CookedKind};
@@ -106,12 +107,17 @@ impl VelocityConstants {
     }
 
     fn stage(self, device: &wgpu::Device, controls: &Controls, entry: &str, slots: &[Slot]) -> Stage {
+        let most_tethers = controls.cooked.most_tethers;
+        let rows = most_tethers.div_ceil(2);
         let constants = [
-            ("MOST_TETHERS", f64::from(controls.cooked.most_tethers)),
+            ("MOST_TETHERS", f64::from(most_tethers)),
+            ("TETHER_ROWS", f64::from(rows)),
             ("ALL_TETHERED", f64::from(u8::from(controls.cooked.all_tethered))),
             ("ANCHORS", f64::from(self.anchors)),
         ];
-        Stage::new(device, entry, entry, include_str!("../../shaders/velocity.wgsl"), slots, &constants)
+        let loops = [("TETHER_ROWS", rows as usize), ("ANCHORS", self.anchors as usize)];
+        let text = unrolled(include_str!("../../shaders/velocity.wgsl"), &loops);
+        Stage::new(device, entry, entry, &text, slots, &constants)
     }
 }
 
@@ -247,12 +253,8 @@ impl KindStages {
             include_str!("../../shaders/project.wgsl")
         };
         let stage = |entry: &str, pass: &str, slots: &[Slot]| {
-            let text = projection(info, pass);
-            let text = match entry {
-                tiles::ENTRY => tiles::unrolled(&text, info.arity),
-                _ if info.is_group() => text,
-                _ => text + RECORD,
-            };
+            let record = if entry == tiles::ENTRY || info.is_group() { "" } else { RECORD };
+            let text = unrolled(&(projection(info, pass) + record), &loops(info));
             let name = format!("{entry}_{}", info.name);
             let entry = if wide { format!("{entry}_wide") } else { entry.to_owned() };
             let slots = if info.is_group() { GROUP.as_slice() } else { slots };
@@ -287,6 +289,11 @@ fn projection(info: &KindInfo, pass: &str) -> String {
     }
     let constants = constants(info) + &format!("const MOST_PARTICLES = {}u;\n", patches::MOST_PARTICLES);
     [info.shader, impulses(info), pass, include_str!("../../shaders/project/bindings.wgsl"), &constants].join("\n")
+}
+
+/// How often the loops of a kind with a fixed number of particles turn.
+pub(super) fn loops(info: &KindInfo) -> [(&'static str, usize); 2] {
+    [("ARITY", info.arity), ("ROWS", info.record_words / 4)]
 }
 
 /// The constants of a kind's descriptor.

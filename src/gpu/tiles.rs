@@ -75,22 +75,3 @@ fn project_tile(@builtin(global_invocation_id) id: vec3u) {
 fn slot_is_there(slot: u32) -> String {
     format!("has(tile.{}, {}u)", if slot < 32 { "z" } else { "w" }, slot % 32)
 }
-
-/// A text in which the loops over the particles of a constraint are written out: drivers take many seconds for as many loops as a pattern has
-/// links.
-pub(super) fn unrolled(text: &str, arity: usize) -> String {
-    const LOOP: &str = "for (var k = 0u; k < ARITY; k++) {";
-    let mut parts = text.split(LOOP);
-    let mut unrolled = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let mut depth = 1;
-        let end = part.find(|c| {
-            depth += i32::from(c == '{') - i32::from(c == '}');
-            depth == 0
-        });
-        let (body, rest) = part.split_at(end.unwrap_or(part.len()));
-        unrolled.extend((0..arity).map(|k| format!("{{ const k = {k}u; {body} }}\n")));
-        unrolled += rest.strip_prefix('}').unwrap_or(rest);
-    }
-    unrolled
-}

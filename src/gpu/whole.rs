@@ -1,7 +1,8 @@
 //! Writes out the shader of whole bodies: the texts of all kinds that a scene has, each with names of its own (`src/whole.rs`,
 //! `shaders/whole.wgsl`, `shaders/project/whole.wgsl`).
 
-use super::pipelines::{RECORD, constants, impulses};
+use super::pipelines::{RECORD, constants, impulses, loops};
+use super::unroll::unrolled;
 use crate::kinds::{KINDS, KindInfo};
 use crate::settings::Settings;
 use crate::whole::{MOST_PARTICLES, Whole};
@@ -51,7 +52,7 @@ pub(super) fn sweep(whole: &Whole) -> String {
 /// What belongs to a kind.
 fn of_kind(info: &KindInfo) -> String {
     let shared = include_str!("../../shaders/project/whole.wgsl");
-    [info.shader, impulses(info), RECORD, shared, &constants(info)].join("\n")
+    unrolled(&[info.shader, impulses(info), RECORD, shared, &constants(info)].join("\n"), &loops(info))
 }
 
 /// A text with a suffix behind every name that it declares at its top level. Members of structs keep theirs, as they follow a dot where
