@@ -17,10 +17,11 @@ const COUNT: u32 = 1000;
 const SIDE: u32 = 32;
 /// How often a figure is taken.
 const ROUNDS: usize = 3;
-const EXECUTIONS: [(&str, Execution); 4] = [
+const EXECUTIONS: [(&str, Execution); 5] = [
     ("by colours", Execution::Colors),
     ("in tiles", Execution::Tiles),
     ("in patches", Execution::Patches),
+    ("by halos", Execution::Halos),
     ("whole", Execution::Whole),
 ];
 
@@ -55,8 +56,7 @@ fn run(count: u32) -> Result<()> {
             adapter = gpu.adapter_name();
             let bytes = solver.memory_bytes() as f64 / f64::from(solver.particle_count());
             let plan = solver.plan();
-            let all = plan.begin.len() + plan.end.len() + plan.dispatches_per_substep() * settings.substeps as usize;
-            let dispatches = all - plan.between.len();
+            let dispatches = plan.step(settings.substeps, 0).count();
             let time = time(|| play(&gpu, |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps)))?;
             writeln!(table, "| {name} | {air} | {dispatches} | {time} | {cook_ms:.0} | {bytes:.0} |")?;
         }

@@ -1,7 +1,7 @@
 //! Time of the hanging cloth, whole and by passes, at 10 000, 100 000 and 1 000 000 particles and by each execution.
 //!
 //! `cargo bench` prints the tables and writes them to `benches/results/<adapter>.md`; the README shows them. Sizes can be named:
-//! `cargo bench -- 100 316`. GPU times are by timestamp queries, wall-clock times run from recording to the end of the work; what is
+//! `cargo bench -- 100 316`, and executions: `cargo bench -- 316 tiles halos`. GPU times are by timestamp queries, wall-clock times run from recording to the end of the work; what is
 //! counted by the particle or the second is of GPU time where there is one. Each figure is a median.
 
 mod common;
@@ -18,8 +18,12 @@ const SIZES: [u32; 3] = [100, 316, 1000];
 /// How often a figure is taken.
 const ROUNDS: usize = 7;
 /// How the constraints are spread over the threads.
-const EXECUTIONS: [(&str, Execution); 3] =
-    [("colours", Execution::Colors), ("tiles", Execution::Tiles), ("patches", Execution::Patches)];
+const EXECUTIONS: [(&str, Execution); 4] = [
+    ("colours", Execution::Colors),
+    ("tiles", Execution::Tiles),
+    ("patches", Execution::Patches),
+    ("halos", Execution::Halos),
+];
 
 fn main() {
     // `cargo bench` adds `--bench`, `cargo test --benches` adds `--test`.
@@ -30,13 +34,18 @@ fn main() {
     } else if sizes.is_empty() {
         sizes = SIZES.to_vec();
     }
-    if let Err(error) = run(&sizes) {
+    let named = |(name, _): &&(&str, Execution)| arguments.iter().any(|argument| argument == name);
+    let mut executions: Vec<_> = EXECUTIONS.iter().filter(named).copied().collect();
+    if executions.is_empty() {
+        executions = EXECUTIONS.to_vec();
+    }
+    if let Err(error) = run(&sizes, &executions) {
         eprintln!("{error}");
         std::process::exit(1);
     }
 }
 
-fn run(sizes: &[u32]) -> Result<(), Box<dyn std::error::Error>> {
+fn run(sizes: &[u32], executions: &[(&str, Execution)]) -> Result<(), Box<dyn std::error::Error>> {
     let mut whole = String::from(
         "| particles | constraints | execution | dispatches a substep | ms a frame | of these on the GPU | ns a particle and substep | million projections a second | cooking ms | recording ms | bytes a particle | peak memory so far MB |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|\n",
@@ -44,7 +53,7 @@ fn run(sizes: &[u32]) -> Result<(), Box<dyn std::error::Error>> {
     let mut stages = String::from("| particles | execution | passes | ms a frame | share |\n|---|---|---|---|---|\n");
     let mut adapter = String::new();
     for &size in sizes {
-        for (name, execution) in EXECUTIONS {
+        for &(name, execution) in executions {
             let bench = Bench::new(size, execution)?;
             adapter = bench.gpu.adapter_name();
             bench.rows(name, &mut whole, &mut stages)?;
@@ -54,7 +63,7 @@ fn run(sizes: &[u32]) -> Result<(), Box<dyn std::error::Error>> {
         "Adapter: {adapter}. Cloth hung by two corners, two tethers a particle, 20 substeps of one sweep a frame of 1/60 s.\n\n{whole}\n{stages}"
     );
     println!("{text}");
-    if sizes == SIZES {
+    if sizes == SIZES && executions.len() == EXECUTIONS.len() {
         common::write_results("", &adapter, &text)?;
     }
     Ok(())

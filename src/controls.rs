@@ -123,6 +123,8 @@ pub(crate) struct Controls {
     pub cooked: Cooked,
     pub settings: Settings,
     pub plan: Plan,
+    /// Whether whoever plays the plan can play [`crate::plan::Pass::Halos`].
+    pub fuses: bool,
     pub materials: Vec<Material>,
     /// The inverse mass of each particle now: 0 while pinned.
     pub inverse_masses: Vec<f32>,
@@ -162,6 +164,7 @@ impl Controls {
             cooked,
             settings,
             plan: Plan::default(),
+            fuses: false,
             materials: scene.materials.clone(),
             inverse_masses: Vec::new(),
             pins: Vec::new(),
@@ -208,10 +211,17 @@ impl Controls {
         Ok(())
     }
 
+    /// Plays whole substeps at once from now on, or no longer.
+    pub fn fuse(&mut self, fuses: bool) {
+        self.fuses = fuses;
+        self.make_plan();
+    }
+
     pub fn make_plan(&mut self) {
         let any = !self.colliders.is_empty();
         let obstacles = Obstacles { any, bounce: any && self.restitutes(), pins: self.pins.len() };
         self.plan = Plan::new(&self.cooked, &self.settings, obstacles);
+        self.plan.fused = self.fuses && !self.settings.keep_lambdas && self.plan.can_fuse();
     }
 
     /// Whether any impact has restitution.

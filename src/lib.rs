@@ -7,6 +7,7 @@ mod cooked;
 mod crowd;
 mod error;
 pub mod gpu;
+mod halos;
 mod instances;
 mod join;
 pub mod kinds;

@@ -17,6 +17,9 @@
 //! all substeps; `substep` and `between` are empty. What it plays in place of `Advance` is `AdvanceFree` `AdvancePinned`, which without
 //! tethers is the same. With anything else, `WholeSweep` stands in the place of the `Project`s of an iteration.
 //!
+//! Where a scene is played core by core ([`crate::Execution::Halos`]), `Halos` stands in the place of `substep` and `between`, wherever these are
+//! colours and motion alone.
+//!
 //! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `Advance` is taken apart.
 //!
 //! With contacts a substep is
@@ -88,6 +91,14 @@ pub enum Pass {
     WholeSweep {
         /// Whether λ starts at 0 here.
         first_iteration: bool,
+    },
+    /// A whole substep of a coloured scene, core by core: unless it is the first, what stands between substeps, and then the constraints of
+    /// all colours. These come in pairs, of which the first leaves its results where only the second looks.
+    Halos {
+        /// Whether it is the first of the step.
+        is_first: bool,
+        /// Whether tethers hold.
+        tethers: bool,
     },
     /// The constraints that no colour took, each with its share of its particles' masses.
     Split {
@@ -259,6 +270,9 @@ pub struct Plan {
     pub end: Vec<Pass>,
     /// In which order the colours of a kind are played; `substep` has them in the fixed one.
     pub color_order: ColorOrder,
+    /// Whether [`Pass::Halos`] stands in the place of `substep` and what is between two of them: in all substeps, or, as they come in pairs, in all but the
+    /// first.
+    pub fused: bool,
     /// For each pass of `substep` the run of colours of one kind and iteration that it belongs to.
     runs: Vec<Run>,
 }
@@ -425,11 +439,15 @@ impl Plan {
     /// All passes of a step of so many substeps, in order. `step` counts the steps since the start; only alternating and
     /// shuffled colours look at it. [`Pass::Whole`] is played once, and plays as many substeps as the settings have.
     pub fn step(&self, substeps: u32, step: u32) -> impl Iterator<Item = Pass> {
+        let tethers = self.between.first() != Some(&Pass::Advance);
         let body = (0..substeps).flat_map(move |substep| {
-            let between: &[Pass] = if substep + 1 < substeps { &self.between } else { &[] };
+            let fused = self.fused && (substep > 0 || substeps.is_multiple_of(2));
+            let halos = fused.then_some(Pass::Halos { is_first: substep == 0, tethers });
+            let between: &[Pass] = if substep + 1 < substeps && !self.fused { &self.between } else { &[] };
             let count = step.wrapping_mul(substeps).wrapping_add(substep);
-            let passes = (0..self.substep.len()).map(move |place| self.ordered(place, count));
-            passes.chain(between.iter().copied())
+            let places = if fused { 0 } else { self.substep.len() };
+            let passes = (0..places).map(move |place| self.ordered(place, count));
+            halos.into_iter().chain(passes).chain(between.iter().copied())
         });
         self.begin.iter().copied().chain(body).chain(self.end.iter().copied())
     }
@@ -449,14 +467,25 @@ impl Plan {
         self.substep[first + turn]
     }
 
+    /// Whether a substep is nothing but constraints in a fixed order of colours, solved once, and between two nothing but motion and tethers: then
+    /// [`Pass::Halos`] can do both.
+    pub(crate) fn can_fuse(&self) -> bool {
+        let first = |pass: &Pass| matches!(pass, Pass::Project { first_iteration: true, .. });
+        let advances = self.between.iter().all(|pass| {
+            matches!(pass, Pass::Advance | Pass::AdvanceTethered | Pass::AdvanceFree | Pass::AdvancePinned)
+        });
+        !self.substep.is_empty() && self.substep.iter().all(first) && advances && self.color_order == ColorOrder::Fixed
+    }
+
     /// Whether the pass stands anywhere in the plan.
     pub fn contains(&self, pass: &Pass) -> bool {
-        [&self.begin, &self.substep, &self.between, &self.end].iter().any(|passes| passes.contains(pass))
+        matches!(pass, Pass::Halos { .. }) && self.fused
+            || [&self.begin, &self.substep, &self.between, &self.end].iter().any(|passes| passes.contains(pass))
     }
 
     /// How many dispatches one further substep costs.
     pub fn dispatches_per_substep(&self) -> usize {
-        self.substep.len() + self.between.len()
+        if self.fused { 1 } else { self.substep.len() + self.between.len() }
     }
 }
 

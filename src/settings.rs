@@ -143,8 +143,10 @@ pub enum ColorOrder {
 /// share no particle; the order of the sweep differs, and with it what one sweep leaves unsolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Execution {
-    /// In tiles where many constraints of a kind lie in grids, else by colours: the same everywhere, so that results do not depend on
-    /// the adapter. [`crate::gpu::fastest_execution`] measures instead.
+    /// On adapters that run on the CPU, and in the reference, in tiles where many constraints of a kind lie in grids, else by colours. On GPUs
+    /// [`Execution::Halos`] where the scene is for that as a solver is made, else [`Execution::Patches`], or [`Execution::Tiles`] where there is no
+    /// room for these; [`crate::Solver::settings`] says which. It depends on nothing that has to be timed, so that results are the same in every run;
+    /// [`crate::gpu::fastest_execution`] measures instead.
     #[default]
     Auto,
     /// One thread a constraint, one dispatch a colour.
@@ -158,6 +160,12 @@ pub enum Execution {
     Patches,
     /// Grids in tiles, all else in patches.
     Clusters,
+    /// By colours, bit for bit, but a whole substep in one dispatch: a workgroup plays it for a few hundred particles and for the halo of others
+    /// around them on which they depend. For real GPUs, where a dispatch takes longer than the work of a colour; it wants a device with more than
+    /// the default limits (`gpu::Context` asks for them, [`crate::gpu::with_room`] helps others to), and keeps particles and constraints in memory
+    /// several times. Where the device has no room, a sweep is not one iteration in a fixed order of colours, multipliers are kept, anything but gravity,
+    /// damping and tethers acts, or a constraint was changed while running, colours are dispatched one by one.
+    Halos,
     /// One workgroup for each body, with all substeps of a step in one dispatch: for thousands of ropes, leaves, small flags. A body is what
     /// hangs together by constraints, of 1024 particles at most; small ones share a workgroup. With wind, fields, forces, colliders or contacts,
     /// or where a step has so many substeps and iterations that a thread would turn more than 60 000 times, the constraints of all kinds take

@@ -199,30 +199,10 @@ impl Whole {
 
 /// The particles of each batch, ascending: those of one body, or of several small ones. `None` where a body is too large.
 fn batches(sets: &[ConstraintSet], particle_count: usize, most_shared: usize) -> Option<Vec<Vec<u32>>> {
-    let mut parents: Vec<u32> = (0..particle_count as u32).collect();
-    for set in sets {
-        for constraint in 0..set.len() as u32 {
-            let particles = set.particles_of(constraint);
-            for pair in particles.windows(2) {
-                let [a, b] = [root(&mut parents, pair[0]), root(&mut parents, pair[1])];
-                // The lowest particle stands for all, so that bodies are in the order of insertion.
-                parents[a.max(b) as usize] = a.min(b);
-            }
-        }
-    }
-    let mut bodies: Vec<Vec<u32>> = Vec::new();
-    let mut body_of = vec![0; particle_count];
-    for particle in 0..particle_count as u32 {
-        let root = root(&mut parents, particle);
-        if root == particle {
-            body_of[particle as usize] = bodies.len();
-            bodies.push(Vec::new());
-        }
-        let body = &mut bodies[body_of[root as usize]];
-        body.push(particle);
-        if body.len() > MOST_PARTICLES {
-            return None;
-        }
+    let named = sets.iter().flat_map(|set| (0..set.len() as u32).map(|constraint| set.particles_of(constraint)));
+    let bodies = components(named, particle_count);
+    if bodies.iter().any(|body| body.len() > MOST_PARTICLES) {
+        return None;
     }
     let mut batches: Vec<Vec<u32>> = Vec::new();
     // The batch that small bodies fill, whatever large ones stand between them.
@@ -241,6 +221,29 @@ fn batches(sets: &[ConstraintSet], particle_count: usize, most_shared: usize) ->
     // Bodies may be interleaved.
     batches.iter_mut().for_each(|batch| batch.sort_unstable());
     Some(batches)
+}
+
+/// What hangs together by constraints, which name particles: the particles of each body, in the order of the first of them.
+pub(crate) fn components<'a>(named: impl Iterator<Item = &'a [u32]>, particle_count: usize) -> Vec<Vec<u32>> {
+    let mut parents: Vec<u32> = (0..particle_count as u32).collect();
+    for particles in named {
+        for pair in particles.windows(2) {
+            let [a, b] = [root(&mut parents, pair[0]), root(&mut parents, pair[1])];
+            // The lowest particle stands for all, so that bodies are in the order of insertion.
+            parents[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let mut bodies: Vec<Vec<u32>> = Vec::new();
+    let mut body_of = vec![0; particle_count];
+    for particle in 0..particle_count as u32 {
+        let root = root(&mut parents, particle);
+        if root == particle {
+            body_of[particle as usize] = bodies.len();
+            bodies.push(Vec::new());
+        }
+        bodies[body_of[root as usize]].push(particle);
+    }
+    bodies
 }
 
 /// The root of a particle in a forest, whose paths are halved on the way.

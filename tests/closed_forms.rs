@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{distance, players};
+use common::{distance, is_exact, players};
 use supple::{Distance, DistanceLimit, Limit, Material, Method, Particle, Scene, Settings};
 
 const G: f64 = 9.81;
@@ -384,7 +384,12 @@ fn a_compliant_limit_carries_a_weight_as_a_spring_does() {
                 let pull = -f64::from(player.limit_lambdas()[0]) / (h * h);
                 println!("{} α {alpha}: {stretch:.6} m, {pull:.4} N against {force:.4} N", player.name());
                 assert!((stretch - alpha * force).abs() < 2e-6, "{} α {alpha}: {stretch} m", player.name());
-                assert!((pull / force - 1.0).abs() < 3e-3, "{} α {alpha}: {pull} N", player.name());
+                // A rigid limit moves by some hundred roundings in a substep.
+                assert!(
+                    (pull / force - 1.0).abs() < if alpha == 0.0 && !is_exact(&gpu) { 1e-2 } else { 3e-3 },
+                    "{} α {alpha}: {pull} N",
+                    player.name()
+                );
             }
         }
     }

@@ -387,7 +387,9 @@ fn elements_of_all_sizes_agree() {
             let difference = pair.first_difference(tolerance(&gpu), passes);
             assert!(difference.is_none(), "entangled {entangled}, {steps} steps: {difference:#?}");
             let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
-            assert_eq!(reports.0, reports.1, "entangled {entangled}, {steps} steps");
+            if is_exact(&gpu) {
+                assert_eq!(reports.0, reports.1, "entangled {entangled}, {steps} steps");
+            }
             assert!(reports.0.lost == 0 && (reports.0.crossings > 0) == entangled, "{reports:?}");
         }
         assert!(pair.reference.contact_report().most_contacts > 50);

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Player, chain, distance, momentum, noise, players};
+use common::{Player, chain, distance, is_exact, momentum, noise, players};
 use supple::{Bending, ClothGrid, ClothMesh, Distance, Execution, Fabric, Material, Particle, Scene, Settings, Wind};
 
 const G: f64 = 9.81;
@@ -257,7 +257,9 @@ fn lambda_over_h2_is_the_tension_of_a_hanging_mass() {
                 worst = worst.max(error.abs());
             }
             println!("{} {material:?} × {iterations}: {worst:.1e}", player.name());
-            assert!(worst < 1e-3, "{} {material:?} × {iterations}: off by {worst}", player.name());
+            // Rigid links move by some hundred roundings in a substep.
+            let most = if material.compliance == 0.0 && !is_exact(&gpu) { 1e-2 } else { 1e-3 };
+            assert!(worst < most, "{} {material:?} × {iterations}: off by {worst}", player.name());
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct Report {
     /// Constraints that no colour took; where things touch, what was lost of contacts instead.
     pub overflow: usize,
     pub dispatches_per_substep: usize,
-    /// How constraints were spread over the threads: "clusters" where any were, else "colors".
+    /// How constraints were spread over the threads: "halos" or "whole" where they were so, "clusters" where any were in tiles or patches, else "colors".
     pub execution: &'static str,
     pub substeps: u32,
     pub iterations: u32,
@@ -285,6 +285,8 @@ fn report(
         dispatches_per_substep: solver.plan().dispatches_per_substep(),
         execution: if any(|pass| matches!(pass, Pass::Whole | Pass::WholeSweep { .. })) {
             "whole"
+        } else if plan.step(settings.substeps, 0).any(|pass| matches!(pass, Pass::Halos { .. })) {
+            "halos"
         } else if any(|pass| matches!(pass, Pass::Tiles { .. } | Pass::Patches { .. })) {
             "clusters"
         } else {

@@ -101,6 +101,7 @@ const EXECUTIONS: &[(&str, Spread)] = &[
     ("patches", Spread::Forced(Execution::Patches)),
     ("clusters", Spread::Forced(Execution::Clusters)),
     ("whole", Spread::Forced(Execution::Whole)),
+    ("halos", Spread::Forced(Execution::Halos)),
     ("measured", Spread::Measured),
 ];
 

@@ -5,9 +5,6 @@
 alias Points = array<vec3f, ARITY>;
 alias Weights = array<f32, ARITY>;
 
-// Two local places to a word.
-const LOCAL_WORDS = (ARITY + 1u) / 2u;
-
 fn solve_in_batch(place: u32, locals: u32) {
     let record = load(place);
     var travels: Points;

@@ -50,7 +50,7 @@ impl Context {
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("supple"),
             required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
-            required_limits: with_room(limits, &most),
+            required_limits: with_room(limits, &adapter),
             ..Default::default()
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
@@ -65,34 +65,27 @@ impl Context {
     }
 }
 
-/// The limits, raised where the defaults leave a workgroup less than the adapter has: what suits large workgroups makes use of it. Who asks for less
-/// gets less.
-fn with_room(limits: wgpu::Limits, most: &wgpu::Limits) -> wgpu::Limits {
-    let defaults = wgpu::Limits::default();
-    let raised = |wanted: u32, default: u32, most: u32| if wanted < default { wanted } else { wanted.max(most) };
-    wgpu::Limits {
-        max_compute_workgroup_storage_size: raised(
-            limits.max_compute_workgroup_storage_size,
-            defaults.max_compute_workgroup_storage_size,
-            most.max_compute_workgroup_storage_size,
-        ),
-        max_compute_invocations_per_workgroup: raised(
-            limits.max_compute_invocations_per_workgroup,
-            defaults.max_compute_invocations_per_workgroup,
-            most.max_compute_invocations_per_workgroup,
-        ),
-        max_compute_workgroup_size_x: raised(
-            limits.max_compute_workgroup_size_x,
-            defaults.max_compute_workgroup_size_x,
-            most.max_compute_workgroup_size_x,
-        ),
-        max_storage_buffers_per_shader_stage: raised(
-            limits.max_storage_buffers_per_shader_stage,
-            defaults.max_storage_buffers_per_shader_stage,
-            most.max_storage_buffers_per_shader_stage.min(16),
-        ),
-        ..limits
+/// The limits, raised to what an adapter has wherever they are not below the defaults: [`crate::Execution::Halos`] and [`crate::Instances`] make use
+/// of large workgroups, and of several buffers of the same. Who asks for less than the defaults gets less.
+pub fn with_room(limits: wgpu::Limits, adapter: &wgpu::Adapter) -> wgpu::Limits {
+    let (defaults, most) = (wgpu::Limits::default(), adapter.limits());
+    let mut raised = limits.clone();
+    macro_rules! raise {
+        ($($limit:ident),+) => {$(
+            if limits.$limit >= defaults.$limit {
+                raised.$limit = limits.$limit.max(most.$limit);
+            }
+        )+};
     }
+    raise!(
+        max_compute_workgroup_storage_size,
+        max_compute_invocations_per_workgroup,
+        max_compute_workgroup_size_x,
+        max_storage_buffers_per_shader_stage,
+        max_storage_buffer_binding_size,
+        max_buffer_size
+    );
+    raised
 }
 
 /// Flags of an instance on which solvers run: in release builds without wgpu's check of each indirect dispatch, which costs a dispatch and two

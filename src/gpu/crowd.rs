@@ -151,7 +151,7 @@ const INSTANCE: &str = include_str!("../../shaders/shared/instance.wgsl");
 pub(super) fn pass(constants: &str, whole: &Whole) -> String {
     let pass = include_str!("../../shaders/instances.wgsl");
     let shared = concat!(include_str!("../../shaders/shared/air.wgsl"), include_str!("../../shaders/shared/held.wgsl"));
-    [pass, INSTANCE, shared, constants, &whole::sweep(whole)].join("\n")
+    [pass, INSTANCE, shared, constants, &whole::whole_sweep(whole)].join("\n")
 }
 
 /// The text of the pass that makes normals.

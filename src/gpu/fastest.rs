@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// All that can be told apart.
-const CANDIDATES: [Execution; 5] =
-    [Execution::Colors, Execution::Tiles, Execution::Patches, Execution::Clusters, Execution::Whole];
+const CANDIDATES: [Execution; 6] =
+    [Execution::Colors, Execution::Tiles, Execution::Patches, Execution::Clusters, Execution::Whole, Execution::Halos];
 
 /// Steps of each that are timed, at least; the fastest counts.
 const FEWEST_STEPS: u32 = 3;

@@ -10,6 +10,7 @@ mod contacts;
 mod context;
 mod crowd;
 mod fastest;
+mod halos;
 mod instances;
 #[cfg(test)]
 mod layout;
@@ -25,7 +26,7 @@ mod timestamps;
 mod unroll;
 mod whole;
 
-pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter, instance_flags};
+pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter, instance_flags, with_room};
 pub use fastest::fastest_execution;
 pub use instances::Instances;
 pub use limits::{required_limits, required_limits_with};

@@ -86,6 +86,7 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::GatherChunks { kind } => return of_kind("gather_chunks", kind),
         Pass::GatherHubs { kind } => return of_kind("gather_hubs", kind),
         Pass::Whole | Pass::WholeSweep { .. } => "whole",
+        Pass::Halos { .. } => "halos",
         Pass::Targets => "targets",
         Pass::Start => "start",
         Pass::Accelerations => "accelerations",

@@ -4,6 +4,7 @@ use super::bindings::{Bindings, KindBindings};
 use super::buffers::Buffers;
 use super::contacts::{Bound, Contacts, Size};
 use super::guarded;
+use super::halos::HaloPass;
 use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, Stage, WORKGROUP_SIZE};
 use crate::collide::ContactParams;
 use crate::coloring::Coloring;
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Pass, Plan};
 use crate::scene::Scene;
-use crate::settings::Settings;
+use crate::settings::{Execution, Settings};
 use crate::whole::MOST_PARTICLES;
 
 /// The most steps that one call of [`Solver::advance`] asks for: a program that cannot keep up falls behind real time
@@ -53,8 +54,14 @@ pub struct Solver {
     pub(super) keep_lambdas: bool,
     /// Steps recorded since the start or the last reset.
     pub(super) steps: u32,
-    /// Which of the two buffers of anchors the next substep reads, by what was recorded last.
-    anchor_side: usize,
+    /// What [`Execution::Auto`] is for this scene on this adapter.
+    pub(super) auto: Execution,
+    /// What plays whole substeps, where that is asked for and the scene and the device are for it.
+    pub(super) halos: Option<HaloPass>,
+    /// Whether that has been looked into since the constraints were spread.
+    pub(super) tried_halos: bool,
+    /// Which buffers the next pass reads, by what was recorded last.
+    sides: Sides,
     /// The substep h \[s\] of what was recorded last.
     pub(super) recorded_substep: f32,
     /// Real time that no step has used yet \[s\].
@@ -84,6 +91,26 @@ impl Solver {
     /// it (see [`crate::required_limits`]), [`Error::InvalidValue`] for settings out of range, [`Error::TooLarge`],
     /// [`Error::Gpu`].
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
+        let with = |execution| Self::spreading(device, queue, scene, Settings { execution, ..settings });
+        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
+        if settings.execution != Execution::Auto || is_software {
+            let auto = if is_software { Execution::Auto } else { Execution::Halos };
+            return Ok(Self { auto, ..with(settings.execution)? });
+        }
+        // What takes the fewest dispatches, and then the least memory.
+        for execution in [Execution::Halos, Execution::Patches] {
+            match with(execution) {
+                Ok(solver) if execution != Execution::Halos || solver.controls.plan.fused => {
+                    return Ok(Self { auto: execution, ..solver });
+                }
+                Ok(_) | Err(Error::LimitExceeded { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self { auto: Execution::Tiles, ..with(Execution::Tiles)? })
+    }
+
+    fn spreading(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
         let limits = device.limits();
         let demands = [
             ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),
@@ -111,7 +138,7 @@ impl Solver {
             let contacts = Contacts::new(device, queue, &controls, &buffers)?;
             Ok((pipelines, buffers, bindings, contacts))
         })?;
-        let solver = Self {
+        let mut solver = Self {
             device: device.clone(),
             queue: queue.clone(),
             contact_params: controls.contact_params(),
@@ -123,10 +150,14 @@ impl Solver {
             target_room: 16,
             keep_lambdas,
             steps: 0,
-            anchor_side: 0,
+            auto: settings.execution,
+            halos: None,
+            tried_halos: false,
+            sides: Sides::default(),
             recorded_substep: settings.substep(),
             accumulator: 0.0,
         };
+        solver.make_halos()?;
         solver.upload_state();
         Ok(solver)
     }
@@ -170,7 +201,7 @@ impl Solver {
         }
         let plan = &self.controls.plan;
         let (substeps, first) = (self.controls.settings.substeps, self.steps);
-        self.anchor_side =
+        self.sides =
             self.record(encoder, (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step))), timestamps);
         self.steps = first.wrapping_add(steps);
         if steps > 0 {
@@ -193,26 +224,26 @@ impl Solver {
             arrives |= *pass == Pass::Arrive;
             finished += u32::from(*pass == Pass::Finish);
         });
-        self.anchor_side = self.record(encoder, passes, timestamps);
+        self.sides = self.record(encoder, passes, timestamps);
         self.steps = self.steps.wrapping_add(finished);
         if arrives {
             self.controls.colliders.arrive();
         }
     }
 
-    /// Returns which of the anchors is to be read next.
+    /// Returns which buffers are to be read next.
     fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         passes: impl Iterator<Item = Pass>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
-    ) -> usize {
+    ) -> Sides {
         let mut recorder = Recorder::new(encoder, timestamp_writes);
-        recorder.anchor_side = self.anchor_side;
+        recorder.sides = self.sides;
         for pass in passes {
             self.play(&mut recorder, pass);
         }
-        recorder.anchor_side
+        recorder.sides
     }
 
     /// The GPU's side of [`crate::Reference::play`].
@@ -221,7 +252,10 @@ impl Solver {
         let particles = self.controls.scene.particle_count() as u32;
         match pass {
             Pass::Targets => recorder.dispatch(&p.targets, &b.targets, &[], self.controls.targets.len() as u32),
-            Pass::Start => recorder.dispatch(&p.start, &b.start, &[], particles),
+            Pass::Start => {
+                recorder.sides.halos = 0;
+                recorder.dispatch(&p.start, &b.start, &[], particles);
+            }
             Pass::Accelerations => recorder.dispatch(&p.accelerations, &b.accelerations, &[], particles),
             Pass::Predict => recorder.dispatch(&p.predict, &b.predict, &[], particles),
             Pass::Project { kind, color, span, first_iteration } => {
@@ -248,6 +282,18 @@ impl Solver {
                     recorder.dispatch_groups(stage, bindings, &[row * SPAN_STRIDE], count);
                 }
             }
+            Pass::Halos { is_first, tethers } => {
+                if let Some(halos) = &self.halos {
+                    let bindings = &halos.bindings[recorder.sides.halos];
+                    recorder.dispatch_groups(
+                        &halos.stage,
+                        bindings,
+                        &[HaloPass::offset(is_first, tethers)],
+                        halos.batch_count,
+                    );
+                    recorder.sides.halos = 1 - recorder.sides.halos;
+                }
+            }
             Pass::Split { kind, span, first_iteration } => {
                 let offset = self.buffers.kinds[kind].split_offset(first_iteration);
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Split, &b.kinds[kind], offset, span.count);
@@ -263,15 +309,15 @@ impl Solver {
                 recorder.dispatch(&p.gather_hubs, &b.kinds[kind].gather_hubs, &[offset], count);
             }
             Pass::Tether => {
-                recorder.anchor_side = 0;
+                recorder.sides.anchors = 0;
                 recorder.dispatch(&p.tether, &b.tether, &[], particles);
             }
             Pass::Velocity => recorder.dispatch(&p.velocities.velocity, &b.velocity, &[], particles),
             Pass::Advance => recorder.dispatch(&p.velocities.advance, &b.advance, &[], particles),
             Pass::AdvanceTethered | Pass::AdvanceFree => {
                 if let (Some([stage, _]), Some(bindings)) = (&p.velocities.advance_tethered, &b.advance_tethered) {
-                    recorder.dispatch(stage, &bindings[recorder.anchor_side], &[], particles);
-                    recorder.anchor_side = 1 - recorder.anchor_side;
+                    recorder.dispatch(stage, &bindings[recorder.sides.anchors], &[], particles);
+                    recorder.sides.anchors = 1 - recorder.sides.anchors;
                 }
             }
             Pass::AdvancePinned => {
@@ -378,8 +424,16 @@ enum Projection {
 pub(super) struct Recorder<'a> {
     pass: wgpu::ComputePass<'a>,
     last: Option<&'a Stage>,
-    /// Which of the anchors the next substep reads.
-    anchor_side: usize,
+    sides: Sides,
+}
+
+/// Which of two buffers, or sets of them, the next pass reads.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sides {
+    /// Of the anchors.
+    anchors: usize,
+    /// Of the state that [`Pass::Halos`] hands on; 0 is the solver's own.
+    halos: usize,
 }
 
 impl<'a> Recorder<'a> {
@@ -388,7 +442,7 @@ impl<'a> Recorder<'a> {
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) -> Self {
         let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes };
-        Self { pass: encoder.begin_compute_pass(&descriptor), last: None, anchor_side: 0 }
+        Self { pass: encoder.begin_compute_pass(&descriptor), last: None, sides: Sides::default() }
     }
 
     fn dispatch(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], threads: u32) {

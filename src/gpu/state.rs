@@ -4,16 +4,17 @@ use super::bindings::Bindings;
 use super::buffers::{Buffers, Status};
 use super::contacts::{self, ContactStatus};
 use super::guarded;
+use super::halos::HaloPass;
 use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE};
 use super::solver::{Solver, check_workgroup_memory, needs_lambdas};
 use super::whole::ScheduleRow;
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
 use crate::controls::{ChangedConstraint, Controls};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kinds::{Kind, kind_index};
 use crate::reference::normal;
 use crate::scene::{Material, MaterialId};
-use crate::settings::Settings;
+use crate::settings::{Execution, Settings};
 
 impl Solver {
     /// Simulates otherwise in what is encoded from now on. Submit what was encoded before; see [`Solver::encode`].
@@ -21,8 +22,11 @@ impl Solver {
     /// # Errors
     /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept, or another execution, contacts or forces on colliders need
     /// more, and the device has no room for it (see [`crate::required_limits_with`]).
-    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+    pub fn set_settings(&mut self, mut settings: Settings) -> Result<()> {
         let before = self.controls.settings;
+        if settings.execution == Execution::Auto {
+            settings.execution = self.auto;
+        }
         self.controls.set_settings(settings)?;
         let fresh_forces = settings.forces && !before.forces;
         if let Err(error) = self.remake_for(&before) {
@@ -51,6 +55,7 @@ impl Solver {
         if settings.spreads_unlike(before) || keep_lambdas != self.keep_lambdas {
             self.remake_kinds(keep_lambdas)?;
         }
+        self.make_halos()?;
         if let Some(contacts) = contacts {
             self.contacts = contacts;
         }
@@ -58,6 +63,29 @@ impl Solver {
             self.contacts.obstacles = obstacles;
         }
         Ok(())
+    }
+
+    /// Makes what plays whole substeps where that is asked for, the plan is for it, and it is not there yet.
+    pub(super) fn make_halos(&mut self) -> Result<()> {
+        let wanted = self.controls.settings.execution == Execution::Halos;
+        if !wanted || self.keep_lambdas || self.tried_halos || !self.controls.plan.can_fuse() {
+            return Ok(());
+        }
+        let make = || HaloPass::new(&self.device, &self.queue, &self.controls, &self.buffers);
+        self.halos = match guarded(&self.device, make) {
+            // It plays by colours then, to the same bits.
+            Err(Error::LimitExceeded { .. }) => None,
+            made => made?,
+        };
+        self.tried_halos = true;
+        self.controls.fuse(self.halos.is_some());
+        Ok(())
+    }
+
+    /// Does without what plays whole substeps.
+    fn drop_halos(&mut self) {
+        self.halos = None;
+        self.controls.fuse(false);
     }
 
     /// Changes an entry of the material table.
@@ -88,6 +116,8 @@ impl Solver {
         }
         let (records, begin) = self.buffers.records_of(&self.controls.cooked, kind);
         self.write(records, begin + first, &words);
+        // What is alike stands only once in there.
+        self.drop_halos();
         Ok(())
     }
 
@@ -377,6 +407,8 @@ impl Solver {
         (self.buffers.whole, self.buffers.spans) = (whole, spans);
         (self.pipelines.whole, self.pipelines.kinds) = (whole_stage, stages);
         self.keep_lambdas = keep_lambdas;
+        self.drop_halos();
+        self.tried_halos = false;
         self.upload_tethers();
         self.rebind();
         Ok(())
@@ -394,6 +426,9 @@ impl Solver {
 
     fn rebind(&mut self) {
         self.bindings = Bindings::new(&self.device, &self.pipelines, &self.buffers);
+        if let Some(halos) = &mut self.halos {
+            halos.rebind(&self.device, &self.buffers);
+        }
     }
 
     pub(super) fn upload_state(&self) {

@@ -5,7 +5,7 @@ use super::pipelines::{RECORD, constants, impulses, loops};
 use super::unroll::unrolled;
 use crate::kinds::{KINDS, KindInfo};
 use crate::settings::Settings;
-use crate::whole::{MOST_PARTICLES, Whole};
+use crate::whole::{MOST_PARTICLES, Whole, local_words};
 
 /// The entry point.
 pub(super) const ENTRY: &str = "whole";
@@ -34,25 +34,36 @@ impl ScheduleRow {
 pub(super) fn pass(whole: &Whole) -> String {
     let head = Whole::head(whole.kinds.len());
     let constants = format!("const MOST_PARTICLES = {MOST_PARTICLES}u;\nconst HEAD = {head}u;\n");
-    include_str!("../../shaders/whole.wgsl").to_owned() + &constants + &sweep(whole)
+    include_str!("../../shaders/whole.wgsl").to_owned() + &constants + &whole_sweep(whole)
 }
 
-/// What solves the constraints of all kinds.
-pub(super) fn sweep(whole: &Whole) -> String {
-    let kinds = || whole.kinds.iter().map(|&kind| KINDS[kind]);
+/// What solves the constraints of all kinds: `solve_rounds` of a text for each of them. `head` says how many words behind the first head of a kind
+/// its own begins.
+pub(super) fn sweep(kinds: &[usize], head: impl Fn(usize) -> usize, shared: impl Fn(usize) -> String) -> String {
+    let kinds = || kinds.iter().map(|&kind| KINDS[kind]);
     let mut text = String::from("\nfn sweep(head: u32, lane: u32) {\n");
     for (rank, info) in kinds().enumerate() {
-        text += &format!("    solve_rounds_{}(head + {}u, lane);\n", info.name, Whole::head(rank) - Whole::head(0));
+        text += &format!("    solve_rounds_{}(head + {}u, lane);\n", info.name, head(rank));
     }
     text += "}\n";
-    kinds().for_each(|info| text += &renamed(&of_kind(info), info.name));
+    for (rank, info) in kinds().enumerate() {
+        text += &renamed(&of_kind(info, &shared(rank)), info.name);
+    }
     text
 }
 
+/// The same for whole bodies.
+pub(super) fn whole_sweep(whole: &Whole) -> String {
+    let head = |rank| Whole::head(rank) - Whole::head(0);
+    sweep(&whole.kinds, head, |_| include_str!("../../shaders/project/whole.wgsl").to_owned())
+}
+
 /// What belongs to a kind.
-fn of_kind(info: &KindInfo) -> String {
-    let shared = include_str!("../../shaders/project/whole.wgsl");
-    unrolled(&[info.shader, impulses(info), RECORD, shared, &constants(info)].join("\n"), &loops(info))
+fn of_kind(info: &KindInfo, shared: &str) -> String {
+    let locals = local_words(info.arity);
+    let constants = constants(info) + &format!("const LOCAL_WORDS = {locals}u;\n");
+    let text = [info.shader, impulses(info), RECORD, shared, &constants].join("\n");
+    unrolled(&text, &[loops(info).as_slice(), &[("LOCAL_WORDS", locals)]].concat())
 }
 
 /// A text with a suffix behind every name that it declares at its top level. Members of structs keep theirs, as they follow a dot where

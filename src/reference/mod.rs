@@ -167,6 +167,13 @@ impl Reference {
                 }
             }
             Pass::WholeSweep { first_iteration } => self.sweep(first_iteration),
+            // Core by core in the shader, to the same bits.
+            Pass::Halos { is_first, .. } => {
+                let plan = &self.controls.plan;
+                let between: &[Pass] = if is_first { &[] } else { &plan.between };
+                let passes = [between, &plan.substep].concat();
+                passes.into_iter().for_each(|pass| self.play_planned(pass));
+            }
             Pass::Split { kind, span, first_iteration } => {
                 span.range().for_each(|place| self.split(kind, place, first_iteration));
             }

@@ -110,6 +110,7 @@ pub(super) enum ExecutionFile {
     Patches,
     Clusters,
     Whole,
+    Halos,
 }
 
 /// "fixed", "alternating", or {"shuffled": {"seed": 1}}.
@@ -339,6 +340,7 @@ impl SettingsFile {
                 ExecutionFile::Patches => settings::Execution::Patches,
                 ExecutionFile::Clusters => settings::Execution::Clusters,
                 ExecutionFile::Whole => settings::Execution::Whole,
+                ExecutionFile::Halos => settings::Execution::Halos,
             },
             wind: self.wind.map(wind),
             fields: settings::Field::slots(&fields),

@@ -1,0 +1,98 @@
+// A whole substep, core by core: one workgroup a core, with the halo of particles that it depends on (src/halos.rs). It ends the substep before
+// as velocity_tether does (shaders/velocity.wgsl), or goes on where Tether has left off, then solves the constraints colour by colour, and stores
+// its core. It loads from other buffers than it stores to, as others still load what it has solved. Pins are where the substep before began, so
+// whoever is tethered to them adds their displacement.
+// `sweep`, which solves the constraints of all kinds round by round, is written by src/gpu/halos.rs.
+
+// What a dispatch does first.
+struct Schedule {
+    // 1 where it ends the substep before.
+    advances: u32,
+    // 1 where tethers hold.
+    tethers: u32,
+    padding: vec2u,
+}
+
+@group(0) @binding(0) var<uniform> schedule: Schedule;
+@group(0) @binding(1) var<uniform> params: Params;
+@group(0) @binding(2) var<storage, read> old_positions: array<vec4f>;
+@group(0) @binding(3) var<storage, read> old_displacements: array<vec4f>;
+@group(0) @binding(4) var<storage, read> old_residuals: array<vec4u>;
+@group(0) @binding(5) var<storage, read_write> new_positions: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> new_displacements: array<vec4f>;
+@group(0) @binding(7) var<storage, read_write> new_residuals: array<vec4u>;
+// See `Halos::words` in src/halos.rs.
+@group(0) @binding(8) var<storage, read> batches: array<u32>;
+@group(0) @binding(9) var<storage, read> records: array<vec4u>;
+@group(0) @binding(10) var<storage, read> materials: array<ScaledMaterial>;
+// As shaders/velocity.wgsl has them.
+@group(0) @binding(11) var<storage, read> tether_runs: array<u32>;
+@group(0) @binding(12) var<storage, read> tethers: array<vec4u>;
+
+override TETHER_ROWS: u32 = 0u;
+
+// In the place of the local particles of a constraint where a lane has none in a round.
+const NONE = 0xffffffffu;
+
+// x and w; d.
+var<workgroup> places: array<vec4f, MOST_PARTICLES>;
+var<workgroup> moves: array<vec4f, MOST_PARTICLES>;
+
+// As the projections of single kinds see them: no multiplier is kept.
+const KEEP_LAMBDA = false;
+var<private> span: Span;
+var<private> lambdas: array<f32, 1>;
+
+// Velocity, Predict and Tether of a particle.
+fn advanced(i: u32, motion: Motion) -> Motion {
+    var next = predicted(moved(motion, params.velocity_factor, params.zero), params.gravity_step, params.zero);
+    if next.position.w == 0.0 || by_thread(schedule.tethers, i) == 0u {
+        return next;
+    }
+    let run = tether_runs[i];
+    for (var k = 0u; k < TETHER_ROWS; k++) {
+        let two = tethers[(run >> 5u) + k];
+        next.displacement = pulled_by(two.xy, next, 2u * k < (run & 15u));
+        next.displacement = pulled_by(two.zw, next, 2u * k + 1u < (run & 15u));
+    }
+    return next;
+}
+
+fn pulled_by(row: vec2u, motion: Motion, there: bool) -> vec3f {
+    let anchor = old_positions[row.x].xyz;
+    let travel = old_displacements[row.x].xyz;
+    let d = motion.displacement;
+    let difference = ((motion.position.xyz - anchor) - travel) + (d - travel);
+    return pulled(d, difference, bitcast<f32>(row.y), there);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn halos(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+    let index = group.x + group.y * 65535u;
+    if index >= batches[0] {
+        return;
+    }
+    let head = 1u + HEAD * index;
+    let particles_at = batches[head];
+    let particle_count = batches[head + 1u];
+    let core_count = batches[head + 2u];
+    span.zero = params.zero;
+    for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
+        let i = batches[particles_at + k];
+        var motion = Motion(old_positions[i], old_displacements[i].xyz, unpacked(old_residuals[i]));
+        if by_thread(schedule.advances, i) == 1u {
+            motion = advanced(i, motion);
+        }
+        places[k] = motion.position;
+        moves[k] = vec4f(motion.displacement, 0.0);
+        if k < core_count {
+            new_positions[i] = motion.position;
+            new_residuals[i] = packed(motion.residual, params.zero);
+        }
+    }
+    workgroupBarrier();
+    sweep(head + 3u, lane);
+    for (var k = lane; k < core_count; k += WORKGROUP_SIZE) {
+        new_displacements[batches[particles_at + k]] = moves[k];
+    }
+}

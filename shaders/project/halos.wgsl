@@ -1,0 +1,82 @@
+// Projects the constraints of one kind in a core and its halo, round by round; shaders/halos.wgsl has the bindings. As kinds share names, each
+// top-level name of this file and of all that belongs to the kind gets the kind's own name behind it (src/gpu/whole.rs).
+
+alias Points = array<vec3f, ARITY>;
+alias Weights = array<f32, ARITY>;
+
+// What a lane solves in a round.
+struct Entry {
+    // Two local places to a word.
+    locals: array<u32, LOCAL_WORDS>,
+    place: u32,
+}
+
+fn entry_at(round_at: u32, lane: u32) -> Entry {
+    var entry: Entry;
+    if PACKED {
+        let word = batches[round_at + lane];
+        let mask = (1u << PLACE_BITS) - 1u;
+        let locals = (word & mask) | (((word >> PLACE_BITS) & mask) << 16u);
+        entry.locals[0] = select(locals, NONE, word == NONE);
+        // Who has nothing to solve loads a record nonetheless.
+        entry.place = select(word >> (2u * PLACE_BITS), 0u, word == NONE);
+        return entry;
+    }
+    for (var k = 0u; k < LOCAL_WORDS; k++) {
+        entry.locals[k] = batches[round_at + k * WORKGROUP_SIZE + lane];
+    }
+    entry.place = batches[round_at + LOCAL_WORDS * WORKGROUP_SIZE + lane];
+    return entry;
+}
+
+fn local_of(entry: Entry, k: u32) -> u32 {
+    return (entry.locals[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+}
+
+fn solve_in_halo(entry: Entry, record: Record, material: ScaledMaterial) {
+    var d: Points;
+    var p: Points;
+    var w: Weights;
+    let x0 = places[local_of(entry, 0u)];
+    for (var k = 0u; k < ARITY; k++) {
+        let local = local_of(entry, k);
+        let x = places[local];
+        d[k] = moves[local].xyz;
+        w[k] = x.w;
+        // All in the frame of x₀, so that differences keep their precision.
+        p[k] = (x.xyz - x0.xyz) + d[k];
+    }
+    let impulses = impulses_of(entry.place, record, material, p, d, w);
+    for (var k = 0u; k < ARITY; k++) {
+        moves[local_of(entry, k)] = vec4f(d[k] + impulses[k] * w[k], 0.0);
+    }
+}
+
+// `head` are the kind's words in the head of the batch: where its rounds stand, how many. What a round takes is loaded two rounds ahead, and its
+// record one, as memory is slower than a round.
+fn solve_rounds(head: u32, lane: u32) {
+    let stride = select(LOCAL_WORDS + 1u, 1u, PACKED) * WORKGROUP_SIZE;
+    var round_at = batches[head];
+    let round_count = batches[head + 1u];
+    if round_count == 0u {
+        return;
+    }
+    let last_at = round_at + stride * (round_count - 1u);
+    var entry = entry_at(round_at, lane);
+    var coming = entry_at(min(round_at + stride, last_at), lane);
+    var record = load(entry.place);
+    var material = materials[word(record, ARITY)];
+    for (var round = 0u; round < round_count; round++) {
+        let later = entry_at(min(round_at + 2u * stride, last_at), lane);
+        let next = load(coming.place);
+        if entry.locals[0] != NONE {
+            solve_in_halo(entry, record, material);
+        }
+        material = materials[word(next, ARITY)];
+        record = next;
+        entry = coming;
+        coming = later;
+        round_at += stride;
+        workgroupBarrier();
+    }
+}

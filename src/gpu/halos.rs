@@ -1,0 +1,147 @@
+//! What plays whole substeps core by core on the GPU (`src/halos.rs`): its buffers, its pass, and when it can.
+
+use super::buffers::{Buffers, Maker};
+use super::pipelines::Slot::{Read, Span, Uniform, Write};
+use super::pipelines::{SIZE, SPAN_STRIDE, Slot, Stage};
+use super::unroll::unrolled;
+use super::whole::sweep;
+use crate::controls::Controls;
+use crate::error::Result;
+use crate::halos::{Halos, PARTICLE_BYTES, PLACE_BITS, Room};
+use crate::scene::rows_of;
+use wgpu::BufferUsages;
+
+/// What a dispatch does before it solves constraints: `Schedule` in `shaders/halos.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct ScheduleRow {
+    pub advances: u32,
+    pub tethers: u32,
+    pub padding: [u32; 2],
+}
+
+/// Of the first substep; of others, without tethers and with them.
+const SCHEDULES: [ScheduleRow; 3] = [
+    ScheduleRow { advances: 0, tethers: 0, padding: [0; 2] },
+    ScheduleRow { advances: 1, tethers: 0, padding: [0; 2] },
+    ScheduleRow { advances: 1, tethers: 1, padding: [0; 2] },
+];
+
+/// Schedule, params; old positions, displacements, residuals; new ones; batches, records, materials, runs, tethers.
+const SLOTS: [Slot; 13] = [Span, Uniform, Read, Read, Read, Write, Write, Write, Read, Read, Read, Read, Read];
+
+/// Threads of a workgroup: two of them fill a multiprocessor at 64 registers a thread.
+const MOST_LANES: u32 = 512;
+
+/// The most workgroup memory that is used: what the GPUs of most vendors have at least.
+const MOST_MEMORY: u32 = 48 << 10;
+
+/// Less than this, and halos outgrow their cores.
+const LEAST_MEMORY: u32 = 32 << 10;
+
+#[derive(Debug)]
+pub(super) struct HaloPass {
+    pub stage: Stage,
+    /// From the buffers of the solver to the others, and back.
+    pub bindings: [wgpu::BindGroup; 2],
+    pub batch_count: u32,
+    own: Own,
+}
+
+/// Its own buffers.
+#[derive(Debug)]
+struct Own {
+    schedule: wgpu::Buffer,
+    batches: wgpu::Buffer,
+    records: wgpu::Buffer,
+    /// Where every other substep leaves positions, displacements and residuals.
+    others: [wgpu::Buffer; 3],
+}
+
+/// What a workgroup of a device has room for; `None` where that is too little.
+pub(super) fn room(limits: &wgpu::Limits) -> Option<Room> {
+    let storage_buffers = SLOTS.iter().filter(|slot| matches!(slot, Read | Write)).count() as u32;
+    let memory = limits.max_compute_workgroup_storage_size.min(MOST_MEMORY);
+    let lanes = MOST_LANES.min(limits.max_compute_invocations_per_workgroup).min(limits.max_compute_workgroup_size_x);
+    let fits = limits.max_storage_buffers_per_shader_stage >= storage_buffers && memory >= LEAST_MEMORY && lanes >= 128;
+    fits.then_some(Room { particles: memory as usize / PARTICLE_BYTES, lanes: lanes as usize })
+}
+
+impl HaloPass {
+    /// `None` where the scene or the device is not for it.
+    pub fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        controls: &Controls,
+        buffers: &Buffers,
+    ) -> Result<Option<Self>> {
+        let Some(room) = room(&device.limits()) else { return Ok(None) };
+        let Some(halos) = Halos::new(&controls.cooked.kinds, &controls.scene.positions, room) else { return Ok(None) };
+        let maker = Maker::new(device);
+        let (storage, count) = (BufferUsages::STORAGE, controls.scene.particle_count() as u64);
+        let mut rows = vec![0; SCHEDULES.len() * SPAN_STRIDE as usize];
+        for (bytes, row) in rows.chunks_exact_mut(SPAN_STRIDE as usize).zip(SCHEDULES) {
+            bytes[..size_of::<ScheduleRow>()].copy_from_slice(bytemuck::bytes_of(&row));
+        }
+        let other = |label: &str| maker.empty(&format!("halos.{label}"), count * 16, storage);
+        let others = [other("positions")?, other("displacements")?, other("residuals")?];
+        let own = Own {
+            schedule: maker.filled(queue, "halos.schedule", &rows, BufferUsages::UNIFORM)?,
+            batches: maker.filled(queue, "halos.batches", &halos.words, storage)?,
+            records: maker.filled(queue, "halos.records", &halos.records, storage)?,
+            others,
+        };
+        let stage = stage(device, controls, &halos, room);
+        let bindings = own.bind(device, &stage, buffers);
+        Ok(Some(Self { stage, bindings, batch_count: halos.batch_count, own }))
+    }
+
+    /// Binds the solver's buffers anew.
+    pub fn rebind(&mut self, device: &wgpu::Device, buffers: &Buffers) {
+        self.bindings = self.own.bind(device, &self.stage, buffers);
+    }
+
+    /// Where a dispatch finds what it does first.
+    pub fn offset(is_first: bool, tethers: bool) -> u32 {
+        let row = if is_first { 0 } else { 1 + u32::from(tethers) };
+        row * SPAN_STRIDE
+    }
+
+    /// Size of all its buffers [bytes].
+    pub fn bytes(&self) -> u64 {
+        let Own { schedule, batches, records, others } = &self.own;
+        [schedule, batches, records].into_iter().chain(others).map(|buffer| buffer.size()).sum()
+    }
+}
+
+impl Own {
+    fn bind(&self, device: &wgpu::Device, stage: &Stage, buffers: &Buffers) -> [wgpu::BindGroup; 2] {
+        let b = buffers;
+        let here = [&b.positions, &b.displacements, &b.residuals];
+        let there = self.others.each_ref();
+        let rest = [&self.batches, &self.records, &b.materials, &b.tether_runs, &b.tethers];
+        [[here, there], [there, here]].map(|[from, to]| {
+            stage.bind_span(device, &self.schedule, &[[&b.params].as_slice(), &from, &to, &rest].concat())
+        })
+    }
+}
+
+fn stage(device: &wgpu::Device, controls: &Controls, halos: &Halos, room: Room) -> Stage {
+    let rows = rows_of(controls.cooked.most_tethers) / 2;
+    let text = unrolled(&pass(halos, room.particles), &[("TETHER_ROWS", rows as usize)]);
+    let constants = [("TETHER_ROWS", f64::from(rows)), (SIZE, room.lanes as f64)];
+    Stage::new(device, "halos", "halos", &text, &SLOTS, &constants)
+}
+
+/// The text of the pass, without the prelude.
+fn pass(halos: &Halos, most_particles: usize) -> String {
+    let head = Halos::head(halos.kinds.len());
+    let constants = format!(
+        "const MOST_PARTICLES = {most_particles}u;\nconst HEAD = {head}u;\nconst PLACE_BITS = {PLACE_BITS}u;\n"
+    );
+    let heads = |rank| Halos::head(rank) - Halos::head(0);
+    let shared = |rank: usize| {
+        format!("{}const PACKED = {};\n", include_str!("../../shaders/project/halos.wgsl"), halos.packed[rank])
+    };
+    include_str!("../../shaders/halos.wgsl").to_owned() + &constants + &sweep(&halos.kinds, heads, shared)
+}
