@@ -3,7 +3,7 @@
 // multipliers, and a row that says where it was put, how large, in which wind, and where its own tethers and targets stand.
 // The order of a substep is that of a plan with accelerations (src/plan.rs): Start or Velocity, Accelerations, Predict, Tether, the constraints;
 // Finish at the end. A particle is written by the thread that owns it, and read by the others of the workgroup after a barrier.
-// shaders/shared/instance.wgsl says where the particles of an instance and their triangles lie.
+// shaders/instances/ says where positions are kept, shaders/shared/instance.wgsl where the particles of an instance and their triangles lie.
 // `sweep`, which solves the constraints of all kinds round by round, is written by src/gpu/whole.rs, the constants of the asset by
 // src/gpu/crowd.rs.
 
@@ -35,8 +35,6 @@ const KINDS_AT = 5u;
 
 // d of each particle.
 var<workgroup> moves: array<vec3f, ASSET_PARTICLES>;
-// x and w, where there is room for them (PLACES is the number of particles, else 1).
-var<workgroup> places: array<vec4f, PLACES>;
 
 // As the projections of single kinds see it.
 var<private> span: Span;
@@ -47,20 +45,6 @@ var<private> inverse_scale: f32;
 
 fn local_of(particle: u32, locals: u32, k: u32) -> u32 {
     return particle;
-}
-
-fn place_in_batch(k: u32) -> vec4f {
-    if PLACES == ASSET_PARTICLES {
-        return places[k];
-    }
-    return positions[first_particle + k];
-}
-
-fn put(k: u32, x: vec4f) {
-    positions[first_particle + k] = x;
-    if PLACES == ASSET_PARTICLES {
-        places[k] = x;
-    }
 }
 
 // Room for multipliers is a multiple of every count.
@@ -153,9 +137,7 @@ fn begin(k: u32, jump: Jump, targets_at: u32) {
         residual.displacement = vec3f();
     }
     moves[k] = d;
-    if PLACES == ASSET_PARTICLES {
-        places[k] = x;
-    }
+    keep_place(k, x);
     motions[2u * i + 1u] = packed(residual, params.zero);
 }
 
@@ -163,7 +145,8 @@ fn begin(k: u32, jump: Jump, targets_at: u32) {
 fn settle(k: u32) {
     let i = first_particle + k;
     let motion = moved(Motion(place_in_batch(k), moves[k], unpacked(motions[2u * i + 1u])), params.velocity_factor, params.zero);
-    put(k, motion.position);
+    positions[i] = motion.position;
+    keep_place(k, motion.position);
     moves[k] = motion.displacement;
     motions[2u * i + 1u] = packed(motion.residual, params.zero);
 }

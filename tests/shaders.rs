@@ -81,7 +81,7 @@ fn texts() -> Vec<(String, String)> {
         }
         let shared_text = |part: &str| read(&root().join(format!("shaders/shared/{part}.wgsl")));
         let asset =
-            "const ASSET_PARTICLES = 1024u; const PLACES = 1u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
+            "const ASSET_PARTICLES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
             const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
         let parts: &[&str] = match name.as_str() {
             "accelerations" => &["rings", "air"],
@@ -114,7 +114,16 @@ fn texts() -> Vec<(String, String)> {
                 );
                 let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
                 let parts = [&text, info.shader, &shared(form), &shared("record"), &shared(sweep), &constants];
-                texts.push((name.clone(), parts.join("\n")));
+                let parts = parts.join("\n");
+                if name != "instances" {
+                    texts.push((name.clone(), parts));
+                    continue;
+                }
+                let places = |name: &str| read(&root().join(format!("shaders/instances/{name}.wgsl")));
+                texts.push((name.clone(), parts.clone() + &places("far")));
+                // Half as many particles have room.
+                let near = parts.replace("ASSET_PARTICLES = 1024u", "ASSET_PARTICLES = 512u");
+                texts.push((name.clone(), near + &places("near")));
             }
             continue;
         }
@@ -270,8 +279,8 @@ fn sources(folder: &Path) -> String {
 fn every_shader_is_compiled_into_the_crate() {
     // A file that only lies there would pass all of the above.
     let sources = sources(&root().join("src"));
-    let parts =
-        ["prelude", "kinds", "project", "shared", "collide", "search", "pairs"].map(|part| format!("shaders/{part}"));
+    let parts = ["prelude", "kinds", "project", "shared", "collide", "search", "pairs", "instances"]
+        .map(|part| format!("shaders/{part}"));
     for path in std::iter::once("shaders".to_owned()).chain(parts).flat_map(|folder| files(&folder, "wgsl")) {
         let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string().replace('\\', "/");
         assert!(sources.contains(&format!("{name}\")")), "no include_str! of {name}");

@@ -128,11 +128,10 @@ fn holds_positions(device: &wgpu::Device, crowd: &Crowd) -> bool {
 }
 
 /// The constants of an asset in its shaders.
-fn constants(device: &wgpu::Device, crowd: &Crowd) -> String {
+fn constants(crowd: &Crowd) -> String {
     let (places, count) = (&crowd.places, crowd.particle_count());
     let numbers = [
         ("ASSET_PARTICLES", count),
-        ("PLACES", if holds_positions(device, crowd) { count } else { 1 }),
         ("MATERIALS", material_count(crowd)),
         ("LAMBDA_ROOM", lambda_room(crowd)),
         ("RINGS_AT", places.rings),
@@ -147,11 +146,16 @@ fn constants(device: &wgpu::Device, crowd: &Crowd) -> String {
 /// Where the particles of an instance lie.
 const INSTANCE: &str = include_str!("../../shaders/shared/instance.wgsl");
 
-/// The text of the pass that plays, without the prelude.
-pub(super) fn pass(constants: &str, whole: &Whole) -> String {
+/// The text of the pass that plays, without the prelude; with positions in workgroup memory too if they are to be `near`.
+pub(super) fn pass(constants: &str, whole: &Whole, near: bool) -> String {
     let pass = include_str!("../../shaders/instances.wgsl");
+    let places = if near {
+        include_str!("../../shaders/instances/near.wgsl")
+    } else {
+        include_str!("../../shaders/instances/far.wgsl")
+    };
     let shared = concat!(include_str!("../../shaders/shared/air.wgsl"), include_str!("../../shaders/shared/held.wgsl"));
-    [pass, INSTANCE, shared, constants, &whole::whole_sweep(whole)].join("\n")
+    [pass, places, INSTANCE, shared, constants, &whole::whole_sweep(whole)].join("\n")
 }
 
 /// The text of the pass that makes normals.
@@ -162,7 +166,8 @@ pub(super) fn normals_pass(constants: &str) -> String {
 
 pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool) -> Stage {
     let none = Whole::default();
-    let text = pass(&constants(device, crowd), crowd.controls.cooked.whole.as_ref().unwrap_or(&none));
+    let whole = crowd.controls.cooked.whole.as_ref().unwrap_or(&none);
+    let text = pass(&constants(crowd), whole, holds_positions(device, crowd));
     let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
     let size = (SIZE, f64::from(lanes(crowd)));
     Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size])
@@ -170,7 +175,7 @@ pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool
 
 pub(super) fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
     let (name, size) = ("instances_normals", (SIZE, f64::from(lanes(crowd))));
-    Stage::new(device, name, name, &normals_pass(&constants(device, crowd)), &NORMALS, &[size])
+    Stage::new(device, name, name, &normals_pass(&constants(crowd)), &NORMALS, &[size])
 }
 
 /// Whether a device has what the passes need.

@@ -103,9 +103,10 @@ fn schedules_lie_as_in_their_pass() {
 
 #[test]
 fn crowds_lie_as_in_their_passes() {
-    let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const PLACES = 1u; const LAMBDA_ROOM = 0u; const RINGS_AT = 0u;
+    let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_ROOM = 0u; const RINGS_AT = 0u;
         const CORNERS_AT = 0u; const SLOTS_AT = 0u; const ROWS_OF_SLOTS = 0u; const SURFACES = false;";
-    for pass in [crowd::pass(asset, &Whole::default()), crowd::normals_pass(asset)] {
+    let [near, far] = [true, false].map(|near| crowd::pass(asset, &Whole::default(), near));
+    for pass in [near, far, crowd::normals_pass(asset)] {
         assert_eq!(on_gpu(&pass, "Crowd"), on_host!(CrowdRow { substeps, iterations, tethers, count }));
     }
 }
