@@ -144,9 +144,9 @@ pub enum ColorOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Execution {
     /// On adapters that run on the CPU, and in the reference, in tiles where many constraints of a kind lie in grids, else by colours. On GPUs
-    /// [`Execution::Halos`] where the scene is for that as a solver is made, else [`Execution::Patches`], or [`Execution::Tiles`] where there is no
-    /// room for these; [`crate::Solver::settings`] says which. It depends on nothing that has to be timed, so that results are the same in every run;
-    /// [`crate::gpu::fastest_execution`] measures instead.
+    /// [`Execution::Halos`] up to 131 072 particles, if the scene is for that as a solver is made; [`Execution::Tiles`] from 524 288 on, if half of
+    /// them lie in grids; else [`Execution::Patches`], if there is room for them. [`crate::Solver::settings`] says which. It depends on nothing that has
+    /// to be timed, so that results are the same in every run; [`crate::gpu::fastest_execution`] measures instead.
     #[default]
     Auto,
     /// One thread a constraint, one dispatch a colour.

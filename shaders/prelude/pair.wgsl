@@ -282,7 +282,8 @@ fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -
     }
     let room = opaque1((1.0 - LEFT) * max((lowest - highest) - opaque1(FLOOR * thickness, zero), 0.0), zero);
     let room_below = opaque1(room * opaque1(below / max(above + below, 1e-30), zero), zero);
-    let room_above = room - room_below;
+    // Where a quotient of equals is a little more than 1, as on GPUs, there would be less than none.
+    let room_above = max(room - room_below, 0.0);
     var cut: vec4f;
     for (var k = 0u; k < members; k++) {
         let own = select((highest - heights[k]) + room_below, (heights[k] - lowest) + room_above, k < seconds);

@@ -221,7 +221,8 @@ pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, e
     let below = speeds[seconds..members].iter().copied().fold(0.0, f32::max);
     let room = (1.0 - LEFT) * ((lowest - highest) - FLOOR * thickness).max(0.0);
     let room_below = room * (below / (above + below).max(1e-30));
-    let room_above = room - room_below;
+    // Below 0 only where quotients are not exact, as on GPUs.
+    let room_above = (room - room_below).max(0.0);
     let mut cuts = [0.0; 4];
     for k in 0..members {
         let own = if k < seconds { (heights[k] - lowest) + room_above } else { (highest - heights[k]) + room_below };

@@ -30,8 +30,8 @@ const SCHEDULES: [ScheduleRow; 3] = [
 /// Schedule, params; old positions, displacements, residuals; new ones; batches, records, materials, runs, tethers.
 const SLOTS: [Slot; 13] = [Span, Uniform, Read, Read, Read, Write, Write, Write, Read, Read, Read, Read, Read];
 
-/// Threads of a workgroup: two of them fill a multiprocessor at 64 registers a thread.
-const MOST_LANES: u32 = 512;
+/// The most threads of a workgroup.
+const MOST_LANES: u32 = 1024;
 
 /// The most workgroup memory that is used: what the GPUs of most vendors have at least.
 const MOST_MEMORY: u32 = 48 << 10;
@@ -129,7 +129,7 @@ impl Own {
 fn stage(device: &wgpu::Device, controls: &Controls, halos: &Halos, room: Room) -> Stage {
     let rows = rows_of(controls.cooked.most_tethers) / 2;
     let text = unrolled(&pass(halos, room.particles), &[("TETHER_ROWS", rows as usize)]);
-    let constants = [("TETHER_ROWS", f64::from(rows)), (SIZE, room.lanes as f64)];
+    let constants = [("TETHER_ROWS", f64::from(rows)), (SIZE, halos.lanes as f64)];
     Stage::new(device, "halos", "halos", &text, &SLOTS, &constants)
 }
 
