@@ -313,7 +313,7 @@ fn cell<'a>(particles: &'a mut [u32], positions: &[[f32; 3]], most: usize) -> &'
     let half = particles.len() / 2;
     let [left, right] = halves(particles, positions, half);
     // Now on one side, now on the other: away from the border.
-    cell(if half.ilog2() % 2 == 0 { left } else { right }, positions, most)
+    cell(if half.ilog2().is_multiple_of(2) { left } else { right }, positions, most)
 }
 
 /// Cuts particles into cores of about `size`, and those whose halos do not fit once more; `None` where one particle alone does not.

@@ -3,14 +3,30 @@
 
 mod common;
 
-use common::{Pair, change, is_exact};
+use common::{Pair, change, first_unequal, is_exact};
 use supple::{
-    ClothGrid, ClothMesh, Collider, ContactMaterial, Cord, Fabric, Friction, Heightfield, Particle, Pass, Pose, Rope,
-    Scene, SelfCollision, Settings, Shape, Solver,
+    ClothGrid, ClothMesh, Collider, ColliderForce, ContactMaterial, ContactReport, Cord, Fabric, Friction, Heightfield,
+    Particle, Pass, Pose, Rope, Scene, SelfCollision, Settings, Shape, Solver,
 };
 
 fn tolerance(gpu: &supple::gpu::Context) -> f32 {
     if is_exact(gpu) { 0.0 } else { 2e-5 }
+}
+
+/// Whether both players report the same: to the last bit where the adapter is exact, else what does not hang on the rounding of a single contact.
+fn assert_alike(gpu: &supple::gpu::Context, reports: &(ContactReport, ContactReport), what: &str) {
+    let (on_gpu, on_reference) = reports;
+    if is_exact(gpu) {
+        assert_eq!(on_gpu, on_reference, "{what}");
+        return;
+    }
+    let near = |a: u32, b: u32| a.abs_diff(b) <= 3 + a.max(b) / 10;
+    assert!(
+        near(on_gpu.pairs, on_reference.pairs) && near(on_gpu.contacts, on_reference.contacts),
+        "{what}: {reports:?}"
+    );
+    assert_eq!((on_gpu.lost, on_gpu.crossings), (on_reference.lost, on_reference.crossings), "{what}");
+    assert!((on_gpu.deepest - on_reference.deepest).abs() < 1e-4, "{what}: {reports:?}");
 }
 
 fn shapes() -> Vec<(&'static str, Shape)> {
@@ -73,7 +89,11 @@ fn every_shape_agrees() {
             let difference = pair.first_difference(tolerance(&gpu), passes);
             assert!(difference.is_none(), "{name}, two-sided {two_sided}: {difference:#?}");
             let forces = (pair.solver.read_collider_forces().unwrap(), pair.reference.collider_forces());
-            assert_eq!(forces.0, forces.1, "{name}");
+            for (on_gpu, on_reference) in forces.0.iter().zip(&forces.1) {
+                let rows = |force: &ColliderForce| [force.force, force.torque];
+                let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-3 };
+                assert_eq!(first_unequal(&rows(on_gpu), &rows(on_reference), tolerance), None, "{name}: {forces:?}");
+            }
             assert!(forces.0[0].force[1] < 0.0, "{name}: nothing touched it: {forces:?}");
         }
     }
@@ -197,7 +217,7 @@ fn contacts_between_particles_agree() {
         let difference = pair.first_difference(tolerance(&gpu), passes);
         assert!(difference.is_none(), "{own:?}: {difference:#?}");
         let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
-        assert_eq!(reports.0, reports.1, "{own:?}");
+        assert_alike(&gpu, &reports, &format!("{own:?}"));
         assert!(reports.0.most_contacts > 100 && reports.0.lost == 0, "{reports:?}");
         println!("{:?}", reports.0);
     }
@@ -225,7 +245,7 @@ fn particles_that_fly_every_which_way_agree() {
         let difference = pair.first_difference(tolerance(&gpu), passes);
         assert!(difference.is_none(), "{own:?}: {difference:#?}");
         let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
-        assert_eq!(reports.0, reports.1, "{own:?}");
+        assert_alike(&gpu, &reports, &format!("{own:?}"));
         assert!(reports.0.most_contacts > 50, "{reports:?}");
         println!("{:?}", reports.0);
     }
@@ -266,7 +286,7 @@ fn a_long_beam_of_particles_agrees() {
     pair.reference.set_velocities(0, &velocities).unwrap();
     pair.play(1, 1e-4, "a long beam");
     let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
-    assert_eq!(reports.0, reports.1);
+    assert_alike(&gpu, &reports, "reports");
     assert!(reports.0.searches > 1 && reports.0.pairs > 100, "{reports:?}");
     println!("{:?}", reports.0);
 }
@@ -330,7 +350,7 @@ fn what_would_pass_through_is_cut_short_alike() {
     let difference = pair.first_difference(tolerance(&gpu), passes);
     assert!(difference.is_none(), "{difference:#?}");
     let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
-    assert_eq!(reports.0, reports.1);
+    assert_alike(&gpu, &reports, "reports");
     assert!(reports.0.truncated > 100 && reports.0.lost == 0, "{reports:?}");
 }
 
@@ -364,13 +384,13 @@ fn what_is_entangled_is_parted_alike() {
     let difference = pair.first_difference(tolerance(&gpu), passes);
     assert!(difference.is_none(), "{difference:#?}");
     let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
-    assert_eq!(reports.0, reports.1);
+    assert_alike(&gpu, &reports, "reports");
     assert!(reports.0.crossings > 20 && reports.0.lost == 0, "{reports:?}");
     let passes = pair.passes(20);
     let difference = pair.first_difference(tolerance(&gpu), passes);
     assert!(difference.is_none(), "{difference:#?}");
     let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
-    assert_eq!(reports.0, reports.1);
+    assert_alike(&gpu, &reports, "reports");
     assert!(reports.0.crossings == 0, "{reports:?}");
 }
 
@@ -387,9 +407,7 @@ fn elements_of_all_sizes_agree() {
             let difference = pair.first_difference(tolerance(&gpu), passes);
             assert!(difference.is_none(), "entangled {entangled}, {steps} steps: {difference:#?}");
             let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
-            if is_exact(&gpu) {
-                assert_eq!(reports.0, reports.1, "entangled {entangled}, {steps} steps");
-            }
+            assert_alike(&gpu, &reports, &format!("entangled {entangled}, {steps} steps"));
             assert!(reports.0.lost == 0 && (reports.0.crossings > 0) == entangled, "{reports:?}");
         }
         assert!(pair.reference.contact_report().most_contacts > 50);

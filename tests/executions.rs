@@ -221,7 +221,8 @@ fn what_is_solved_in_clusters_counts_as_placed() {
     for link in chain.windows(2) {
         scene.add(Distance { particles: [link[0], link[1]], rest_length: 1.0 }, Material::RIGID).unwrap();
     }
-    let solver = Solver::new(&gpu.device, &gpu.queue, &scene, Settings::default()).unwrap();
+    let settings = Settings { execution: Execution::Tiles, ..Settings::default() };
+    let solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings).unwrap();
     let coloring = solver.coloring::<Distance>();
     let (count, particle_count) = (coloring.order.len(), scene.particle_count());
     let particles: Vec<u32> = scene.distances(0..count as u32).flat_map(|distance| distance.particles).collect();
