@@ -134,7 +134,7 @@ fn stage(device: &wgpu::Device, controls: &Controls, halos: &Halos, room: Room) 
 }
 
 /// The text of the pass, without the prelude.
-fn pass(halos: &Halos, most_particles: usize) -> String {
+pub(super) fn pass(halos: &Halos, most_particles: usize) -> String {
     let head = Halos::head(halos.kinds.len());
     let constants = format!(
         "const MOST_PARTICLES = {most_particles}u;\nconst HEAD = {head}u;\nconst PLACE_BITS = {PLACE_BITS}u;\n"

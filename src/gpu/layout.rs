@@ -4,9 +4,11 @@
 use super::buffers::{AnchorRow, SpanRow, Status};
 use super::contacts::{ContactStatus, TOUCH_BYTES};
 use super::crowd::{self, CrowdRow};
+use super::halos;
 use super::whole::{self, ScheduleRow};
 use crate::collide::{ColliderRow, ContactParams};
 use crate::controls::{FieldRow, Params, Target};
+use crate::halos::Halos;
 use crate::whole::Whole;
 use crate::xpbd::ScaledMaterial;
 use std::mem::{offset_of, size_of};
@@ -99,6 +101,9 @@ fn targets_lie_as_in_their_pass() {
 fn schedules_lie_as_in_their_pass() {
     let pass = whole::pass(&Whole::default());
     assert_eq!(on_gpu(&pass, "Schedule"), on_host!(ScheduleRow { substeps, first_iteration, iterations, tethers }));
+    let pass = halos::pass(&Halos::default(), 1);
+    type HaloRow = halos::ScheduleRow;
+    assert_eq!(on_gpu(&pass, "Schedule"), on_host!(HaloRow { advances, tethers, padding }));
 }
 
 #[test]

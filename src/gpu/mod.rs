@@ -21,6 +21,7 @@ mod readback;
 mod reading;
 mod solver;
 mod state;
+mod suited;
 mod tiles;
 mod timestamps;
 mod unroll;

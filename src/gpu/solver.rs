@@ -6,6 +6,7 @@ use super::contacts::{Bound, Contacts, Size};
 use super::guarded;
 use super::halos::HaloPass;
 use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, Stage, WORKGROUP_SIZE};
+use super::suited::suited;
 use crate::collide::ContactParams;
 use crate::coloring::Coloring;
 use crate::controls::Controls;
@@ -409,24 +410,6 @@ impl Solver {
     /// How it simulates.
     pub fn settings(&self) -> &Settings {
         &self.controls.settings
-    }
-}
-
-/// Up to so many particles [`Execution::Halos`] is what suits a GPU, and from so many on, in grids, [`Execution::Tiles`]: on an NVIDIA H200
-/// halos, patches and tiles take 0.35, 0.54 and 1.36 ms a frame for 10 000 particles, 0.57, 0.64 and 1.46 ms for 100 000, 6.8, 3.9 and 2.6 ms for a million.
-const HALOS_UP_TO: usize = 1 << 17;
-const TILES_FROM: usize = 1 << 19;
-
-/// What [`Execution::Auto`] tries on GPUs, best first.
-fn suited(scene: &Scene) -> &'static [Execution] {
-    let count = scene.particle_count();
-    let in_grids: u64 = scene.grids.iter().map(|grid| u64::from(grid.columns) * u64::from(grid.rows)).sum();
-    if count <= HALOS_UP_TO {
-        &[Execution::Halos, Execution::Patches]
-    } else if count >= TILES_FROM && 2 * in_grids >= count as u64 {
-        &[Execution::Tiles]
-    } else {
-        &[Execution::Patches]
     }
 }
 

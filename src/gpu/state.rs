@@ -116,8 +116,10 @@ impl Solver {
         }
         let (records, begin) = self.buffers.records_of(&self.controls.cooked, kind);
         self.write(records, begin + first, &words);
-        // What is alike stands only once in there.
-        self.drop_halos();
+        if self.halos.is_some() {
+            // What is alike stands only once in there.
+            self.drop_halos();
+        }
         Ok(())
     }
 
