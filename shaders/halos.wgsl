@@ -66,6 +66,11 @@ fn pulled_by(row: vec2u, motion: Motion, there: bool) -> vec3f {
     return pulled(d, difference, bitcast<f32>(row.y), there);
 }
 
+// Where the particle of a local place lies: `slot_of` in src/halos.rs. Entries name slots.
+fn slot_of(local: u32) -> u32 {
+    return local ^ ((local >> 3u) & 7u);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn halos(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
     let index = group.x + group.y * 65535u;
@@ -83,8 +88,8 @@ fn halos(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
         if by_thread(schedule.advances, i) == 1u {
             motion = advanced(i, motion);
         }
-        places[k] = motion.position;
-        moves[k] = vec4f(motion.displacement, 0.0);
+        places[slot_of(k)] = motion.position;
+        moves[slot_of(k)] = vec4f(motion.displacement, 0.0);
         if k < core_count {
             new_positions[i] = motion.position;
             new_residuals[i] = packed(motion.residual, params.zero);
@@ -93,6 +98,6 @@ fn halos(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
     workgroupBarrier();
     sweep(head + 3u, lane);
     for (var k = lane; k < core_count; k += WORKGROUP_SIZE) {
-        new_displacements[batches[particles_at + k]] = moves[k];
+        new_displacements[batches[particles_at + k]] = moves[slot_of(k)];
     }
 }

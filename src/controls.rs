@@ -211,6 +211,11 @@ impl Controls {
         Ok(())
     }
 
+    /// Whether whole substeps can be played at once: these come in pairs, keep no multipliers, and are nothing but colours and motion.
+    pub fn can_fuse(&self) -> bool {
+        self.settings.substeps > 1 && !self.settings.keep_lambdas && self.plan.can_fuse()
+    }
+
     /// Plays whole substeps at once from now on, or no longer.
     pub fn fuse(&mut self, fuses: bool) {
         self.fuses = fuses;
@@ -221,7 +226,7 @@ impl Controls {
         let any = !self.colliders.is_empty();
         let obstacles = Obstacles { any, bounce: any && self.restitutes(), pins: self.pins.len() };
         self.plan = Plan::new(&self.cooked, &self.settings, obstacles);
-        self.plan.fused = self.fuses && !self.settings.keep_lambdas && self.plan.can_fuse();
+        self.plan.fused = self.fuses && self.can_fuse();
     }
 
     /// Whether any impact has restitution.

@@ -439,7 +439,7 @@ impl Plan {
     /// All passes of a step of so many substeps, in order. `step` counts the steps since the start; only alternating and
     /// shuffled colours look at it. [`Pass::Whole`] is played once, and plays as many substeps as the settings have.
     pub fn step(&self, substeps: u32, step: u32) -> impl Iterator<Item = Pass> {
-        let tethers = self.between.first() != Some(&Pass::Advance);
+        let tethers = self.tethers_between();
         let body = (0..substeps).flat_map(move |substep| {
             let fused = self.fused && (substep > 0 || substeps.is_multiple_of(2));
             let halos = fused.then_some(Pass::Halos { is_first: substep == 0, tethers });
@@ -477,10 +477,17 @@ impl Plan {
         !self.substep.is_empty() && self.substep.iter().all(first) && advances && self.color_order == ColorOrder::Fixed
     }
 
+    /// Whether tethers hold between substeps that are nothing but colours and motion.
+    fn tethers_between(&self) -> bool {
+        self.between.first() != Some(&Pass::Advance)
+    }
+
     /// Whether the pass stands anywhere in the plan.
     pub fn contains(&self, pass: &Pass) -> bool {
-        matches!(pass, Pass::Halos { .. }) && self.fused
-            || [&self.begin, &self.substep, &self.between, &self.end].iter().any(|passes| passes.contains(pass))
+        if let Pass::Halos { tethers, .. } = pass {
+            return self.fused && *tethers == self.tethers_between();
+        }
+        [&self.begin, &self.substep, &self.between, &self.end].iter().any(|passes| passes.contains(pass))
     }
 
     /// How many dispatches one further substep costs.

@@ -145,7 +145,8 @@ pub enum ColorOrder {
 pub enum Execution {
     /// On adapters that run on the CPU, and in the reference, in tiles where many constraints of a kind lie in grids, else by colours. On GPUs
     /// [`Execution::Halos`] up to 131 072 particles, if the scene is for that as a solver is made; [`Execution::Tiles`] from 524 288 on, if half of
-    /// them lie in grids; else [`Execution::Patches`], if there is room for them. [`crate::Solver::settings`] says which. It depends on nothing that has
+    /// them lie in grids; else [`Execution::Patches`], if there is room for them. That is decided once: wind or contacts that come later find a scene
+    /// of halos by colours. [`crate::Solver::settings`] says which. It depends on nothing that has
     /// to be timed, so that results are the same in every run; [`crate::gpu::fastest_execution`] measures instead.
     #[default]
     Auto,
@@ -163,8 +164,10 @@ pub enum Execution {
     /// By colours, bit for bit, but a whole substep in one dispatch: a workgroup plays it for a few hundred particles and for the halo of others
     /// around them on which they depend. For real GPUs, where a dispatch takes longer than the work of a colour; it wants a device with more than
     /// the default limits (`gpu::Context` asks for them, [`crate::gpu::with_room`] helps others to), and keeps particles and constraints in memory
-    /// several times. Where the device has no room, a sweep is not one iteration in a fixed order of colours, multipliers are kept, anything but gravity,
-    /// damping and tethers acts, or a constraint was changed while running, colours are dispatched one by one.
+    /// several times. Substeps go in pairs, so the first of an odd number goes by colours. All go by colours, a dispatch each, where the device
+    /// has no room; where halos outgrow their cores, as with hinges on a fine mesh; where a scene has groups or particles with more constraints than there
+    /// are colours; where a sweep is not one iteration of Gauss-Seidel in a fixed order of colours, or multipliers are kept; while anything but
+    /// gravity, damping and tethers acts; and after a constraint was changed, until constraints are spread anew.
     Halos,
     /// One workgroup for each body, with all substeps of a step in one dispatch: for thousands of ropes, leaves, small flags. A body is what
     /// hangs together by constraints, of 1024 particles at most; small ones share a workgroup. With wind, fields, forces, colliders or contacts,

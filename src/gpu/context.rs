@@ -21,7 +21,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Opens the adapter that [`choose_adapter`] picks, with the given limits and with timestamp queries where it has them.
+    /// Opens the adapter that [`choose_adapter`] picks, with the given limits, raised by [`with_room`], and with timestamp queries where it has them.
     ///
     /// # Errors
     /// [`Error::NoAdapter`]; [`Error::AdapterLimit`] where the adapter cannot meet the limits.

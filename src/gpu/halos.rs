@@ -64,7 +64,9 @@ pub(super) fn room(limits: &wgpu::Limits) -> Option<Room> {
     let memory = limits.max_compute_workgroup_storage_size.min(MOST_MEMORY);
     let lanes = MOST_LANES.min(limits.max_compute_invocations_per_workgroup).min(limits.max_compute_workgroup_size_x);
     let fits = limits.max_storage_buffers_per_shader_stage >= storage_buffers && memory >= LEAST_MEMORY && lanes >= 128;
-    fits.then_some(Room { particles: memory as usize / PARTICLE_BYTES, lanes: lanes as usize })
+    // Slots are places with their lowest six bits in another order.
+    let particles = memory as usize / PARTICLE_BYTES / 64 * 64;
+    fits.then_some(Room { particles, lanes: lanes as usize })
 }
 
 impl HaloPass {

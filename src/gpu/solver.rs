@@ -92,14 +92,15 @@ impl Solver {
     /// it (see [`crate::required_limits`]), [`Error::InvalidValue`] for settings out of range, [`Error::TooLarge`],
     /// [`Error::Gpu`].
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
-        let with = |execution| Self::spreading(device, queue, scene, Settings { execution, ..settings });
-        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
-        if settings.execution != Execution::Auto || is_software {
-            let auto = if is_software { Execution::Auto } else { Execution::Halos };
-            return Ok(Self { auto, ..with(settings.execution)? });
+        if settings.execution != Execution::Auto || is_software(device) {
+            return Self::playing(device, queue, scene, Controls::new(scene, settings)?);
         }
         for &execution in suited(scene) {
-            match with(execution) {
+            let controls = Controls::new(scene, Settings { execution, ..settings })?;
+            if execution == Execution::Halos && !controls.can_fuse() {
+                continue;
+            }
+            match Self::playing(device, queue, scene, controls) {
                 Ok(solver) if execution != Execution::Halos || solver.controls.plan.fused => {
                     return Ok(Self { auto: execution, ..solver });
                 }
@@ -108,10 +109,11 @@ impl Solver {
             }
         }
         // What needs the least memory, if it is a grid; where even that is too large, its error says so.
-        Ok(Self { auto: Execution::Tiles, ..with(Execution::Tiles)? })
+        let controls = Controls::new(scene, Settings { execution: Execution::Tiles, ..settings })?;
+        Ok(Self { auto: Execution::Tiles, ..Self::playing(device, queue, scene, controls)? })
     }
 
-    fn spreading(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
+    fn playing(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, controls: Controls) -> Result<Self> {
         let limits = device.limits();
         let demands = [
             ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),
@@ -129,7 +131,7 @@ impl Solver {
                 return Err(Error::LimitExceeded { what: "the solver".into(), limit, needed, available });
             }
         }
-        let controls = Controls::new(scene, settings)?;
+        let settings = controls.settings;
         check_workgroup_memory(device, &controls.cooked)?;
         let keep_lambdas = needs_lambdas(&settings);
         let (pipelines, buffers, bindings, contacts) = guarded(device, || {
@@ -139,6 +141,8 @@ impl Solver {
             let contacts = Contacts::new(device, queue, &controls, &buffers)?;
             Ok((pipelines, buffers, bindings, contacts))
         })?;
+        // If that is asked for later.
+        let auto = if is_software(device) { Execution::Auto } else { suited(scene)[0] };
         let mut solver = Self {
             device: device.clone(),
             queue: queue.clone(),
@@ -151,14 +155,14 @@ impl Solver {
             target_room: 16,
             keep_lambdas,
             steps: 0,
-            auto: settings.execution,
+            auto,
             halos: None,
             tried_halos: false,
             sides: Sides::default(),
             recorded_substep: settings.substep(),
             accumulator: 0.0,
         };
-        solver.make_halos()?;
+        solver.make_halos();
         solver.upload_state();
         Ok(solver)
     }
@@ -499,6 +503,11 @@ impl<'a> Recorder<'a> {
         }
         self.pass.set_bind_group(0, bindings, offsets);
     }
+}
+
+/// Whether the device runs on the CPU.
+fn is_software(device: &wgpu::Device) -> bool {
+    device.adapter_info().device_type == wgpu::DeviceType::Cpu
 }
 
 /// Whether a workgroup has the memory that whole bodies take.

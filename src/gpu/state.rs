@@ -10,7 +10,7 @@ use super::solver::{Solver, check_workgroup_memory, needs_lambdas};
 use super::whole::ScheduleRow;
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
 use crate::controls::{ChangedConstraint, Controls};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kinds::{Kind, kind_index};
 use crate::reference::normal;
 use crate::scene::{Material, MaterialId};
@@ -55,7 +55,7 @@ impl Solver {
         if settings.spreads_unlike(before) || keep_lambdas != self.keep_lambdas {
             self.remake_kinds(keep_lambdas)?;
         }
-        self.make_halos()?;
+        self.make_halos();
         if let Some(contacts) = contacts {
             self.contacts = contacts;
         }
@@ -66,20 +66,16 @@ impl Solver {
     }
 
     /// Makes what plays whole substeps where that is asked for, the plan is for it, and it is not there yet.
-    pub(super) fn make_halos(&mut self) -> Result<()> {
+    pub(super) fn make_halos(&mut self) {
         let wanted = self.controls.settings.execution == Execution::Halos;
-        if !wanted || self.keep_lambdas || self.tried_halos || !self.controls.plan.can_fuse() {
-            return Ok(());
+        if !wanted || self.tried_halos || !self.controls.can_fuse() {
+            return;
         }
         let make = || HaloPass::new(&self.device, &self.queue, &self.controls, &self.buffers);
-        self.halos = match guarded(&self.device, make) {
-            // It plays by colours then, to the same bits.
-            Err(Error::LimitExceeded { .. }) => None,
-            made => made?,
-        };
+        // Whatever is in the way, it can be played by colours, to the same bits; a device that is lost tells the next who reads.
+        self.halos = guarded(&self.device, make).unwrap_or(None);
         self.tried_halos = true;
         self.controls.fuse(self.halos.is_some());
-        Ok(())
     }
 
     /// Does without what plays whole substeps.
