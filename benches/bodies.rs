@@ -6,11 +6,11 @@
 mod common;
 
 use common::measure::median;
-use common::{Frame, figure, median_gpu, play};
+use common::{Fault, figure, median_gpu, play};
 use std::fmt::Write as _;
 use std::time::Instant;
-use supple::gpu::Context;
-use supple::{ClothGrid, Execution, Instance, Instances, Placement, Scene, Settings, Solver, Wind};
+use supple::gpu::{Context, Timestamps};
+use supple::{ClothGrid, Execution, Instance, Instances, Placement, Scene, Settings, Solver, Wind, wgpu};
 
 /// Flags, and particles a side of each.
 const COUNT: u32 = 1000;
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+type Result<T> = std::result::Result<T, Fault>;
 
 fn run(count: u32) -> Result<()> {
     let mut table = String::from(
@@ -57,7 +57,7 @@ fn run(count: u32) -> Result<()> {
             let bytes = solver.memory_bytes() as f64 / f64::from(solver.particle_count());
             let plan = solver.plan();
             let dispatches = plan.step(settings.substeps, 0).count();
-            let time = time(|| play(&gpu, |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps)))?;
+            let time = time(&gpu, |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps))?;
             writeln!(table, "| {name} | {air} | {dispatches} | {time} | {cook_ms:.0} | {bytes:.0} |")?;
         }
         let settings = Settings { wind, ..Settings::default() };
@@ -73,7 +73,7 @@ fn run(count: u32) -> Result<()> {
         flags.spawn_many(&(0..count).map(at).collect::<Vec<_>>())?;
         let cook_ms = start.elapsed().as_secs_f64() * 1e3;
         let bytes = flags.memory_bytes() as f64 / f64::from(count * flags.particle_count());
-        let time = time(|| play(&gpu, |encoder, timestamps| flags.encode_timed(encoder, 1, timestamps)))?;
+        let time = time(&gpu, |encoder, timestamps| flags.encode_timed(encoder, 1, timestamps))?;
         writeln!(table, "| instances | {air} | 2 | {time} | {cook_ms:.0} | {bytes:.0} |")?;
     }
     let text = format!(
@@ -106,9 +106,14 @@ fn add_flag(scene: &mut Scene, origin: [f32; 3]) -> supple::Result<()> {
 }
 
 /// The median time of a frame \[ms\], and of that on the GPU, after one that does not count.
-fn time(mut frame: impl FnMut() -> Result<Frame>) -> Result<String> {
+fn time(
+    gpu: &Context,
+    mut encode: impl FnMut(&mut wgpu::CommandEncoder, Option<wgpu::ComputePassTimestampWrites<'_>>),
+) -> Result<String> {
+    let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
+    let mut frame = || play(gpu, timestamps.as_ref(), &mut encode);
     frame()?;
-    let frames = (0..ROUNDS).map(|_| frame()).collect::<Result<Vec<_>>>()?;
+    let frames = (0..ROUNDS).map(|_| frame()).collect::<std::result::Result<Vec<_>, _>>()?;
     let wall = median(frames.iter().map(|frame| frame.wall).collect());
     Ok(format!("{} | {}", figure(wall), figure(median_gpu(&frames))))
 }

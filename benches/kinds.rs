@@ -6,9 +6,9 @@
 mod common;
 
 use common::measure::median;
-use common::{figure, play};
+use common::{Fault, figure, play};
 use std::fmt::Write as _;
-use supple::gpu::Context;
+use supple::gpu::{Context, Timestamps};
 use supple::kinds::KINDS;
 use supple::{
     Area, Balloon, Bending, ClothGrid, CosineBend, Distance, DistanceLimit, Elasticity, Execution, Fabric, Limit,
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-fn run(sizes: &[f64], write: bool) -> Result<(), Box<dyn std::error::Error>> {
+fn run(sizes: &[f64], write: bool) -> Result<(), Fault> {
     let mut table = format!("| kind | constraints | colours | {} |\n|---|---|---|", WAYS.map(|way| way.0).join(" | "));
     table += &"---|".repeat(WAYS.len());
     let mut adapter = String::new();
@@ -72,10 +72,13 @@ fn run(sizes: &[f64], write: bool) -> Result<(), Box<dyn std::error::Error>> {
             if (sweep, execution) == (Sweep::GaussSeidel, Execution::Colors) {
                 colors = passes.iter().filter(|pass| matches!(pass, Pass::Project { .. })).count();
             }
+            let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
             let mut times = Vec::new();
             for round in 0..=ROUNDS {
                 let repeated = (0..REPEATS).flat_map(|_| passes.iter().copied());
-                let frame = play(&gpu, |encoder, timestamps| solver.encode_passes(encoder, repeated, timestamps))?;
+                let frame = play(&gpu, timestamps.as_ref(), |encoder, timestamps| {
+                    solver.encode_passes(encoder, repeated, timestamps)
+                })?;
                 if round > 0 {
                     times.push(frame.gpu.unwrap_or(frame.wall) / REPEATS as f64);
                 }

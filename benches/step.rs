@@ -7,7 +7,7 @@
 mod common;
 
 use common::measure::{median, peak_memory_mb};
-use common::{figure, median_gpu, play};
+use common::{Fault, figure, median_gpu, play};
 use std::fmt::Write as _;
 use std::time::Instant;
 use supple::gpu::{Context, Profile, Timestamps};
@@ -45,7 +45,7 @@ fn main() {
     }
 }
 
-fn run(sizes: &[u32], executions: &[(&str, Execution)]) -> Result<(), Box<dyn std::error::Error>> {
+fn run(sizes: &[u32], executions: &[(&str, Execution)]) -> Result<(), Fault> {
     let mut whole = String::from(
         "| particles | constraints | execution | dispatches a substep | ms a frame | of these on the GPU | ns a particle and substep | million projections a second | cooking ms | recording ms | bytes a particle | peak memory so far MB |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|\n",
@@ -92,21 +92,19 @@ impl Bench {
         Ok(Self { gpu, scene, solver, cook_ms })
     }
 
-    fn rows(
-        mut self,
-        execution: &str,
-        whole: &mut String,
-        stages: &mut String,
-    ) -> Result<(), Box<dyn std::error::Error>> {
+    fn rows(mut self, execution: &str, whole: &mut String, stages: &mut String) -> Result<(), Fault> {
         let particles = self.scene.particle_count() as f64;
         let constraints = self.scene.constraint_count() as f64;
         let substeps = f64::from(self.solver.settings().substeps);
         let rounds = if particles > 5e5 { 3 } else { ROUNDS };
         // A few frames of falling first: a cloth at rest on its grid is a special case.
         let warm_up = if particles > 5e5 { 1 } else { 10 };
+        let timestamps = Timestamps::new(&self.gpu.device, &self.gpu.queue, 1).ok();
         let mut frames = Vec::new();
         for round in 0..warm_up + rounds {
-            let frame = play(&self.gpu, |encoder, timestamps| self.solver.encode_timed(encoder, 1, timestamps))?;
+            let frame = play(&self.gpu, timestamps.as_ref(), |encoder, timestamps| {
+                self.solver.encode_timed(encoder, 1, timestamps)
+            })?;
             if round >= warm_up {
                 frames.push(frame);
             }
@@ -128,7 +126,7 @@ impl Bench {
             peak_memory_mb().map_or("–".into(), |megabytes| format!("{megabytes:.0}")),
         )?;
 
-        if Timestamps::new(&self.gpu.device, &self.gpu.queue, 1).is_err() {
+        if timestamps.is_none() {
             // There is nothing to tell the passes apart by.
             return Ok(());
         }
@@ -146,7 +144,7 @@ impl Bench {
     }
 
     /// A frame by its passes, the same in each.
-    fn profile(&mut self) -> Result<Option<Profile>, Box<dyn std::error::Error>> {
+    fn profile(&mut self) -> Result<Option<Profile>, Fault> {
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         let mut asked = self.solver.encode_profiled(&mut encoder, 1)?;
         self.gpu.queue.submit([encoder.finish()]);

@@ -52,18 +52,14 @@ fn advanced(i: u32, motion: Motion) -> Motion {
     let run = tether_runs[i];
     for (var k = 0u; k < TETHER_ROWS; k++) {
         let two = tethers[(run >> 5u) + k];
-        next.displacement = pulled_by(two.xy, next, 2u * k < (run & 15u));
-        next.displacement = pulled_by(two.zw, next, 2u * k + 1u < (run & 15u));
+        next.displacement = pulled_by(anchor_at(two.x), bitcast<f32>(two.y), next, 2u * k < (run & 15u));
+        next.displacement = pulled_by(anchor_at(two.z), bitcast<f32>(two.w), next, 2u * k + 1u < (run & 15u));
     }
     return next;
 }
 
-fn pulled_by(row: vec2u, motion: Motion, there: bool) -> vec3f {
-    let anchor = old_positions[row.x].xyz;
-    let travel = old_displacements[row.x].xyz;
-    let d = motion.displacement;
-    let difference = ((motion.position.xyz - anchor) - travel) + (d - travel);
-    return pulled(d, difference, bitcast<f32>(row.y), there);
+fn anchor_at(particle: u32) -> Anchor {
+    return Anchor(old_positions[particle].xyz, particle, old_displacements[particle].xyz, 0u);
 }
 
 // Where the particle of a local place lies: `slot_of` in src/halos.rs. Entries name slots.

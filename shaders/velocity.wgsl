@@ -78,9 +78,10 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
     let run = tether_run(i);
     for (var k = 0u; k < TETHER_ROWS; k++) {
         let two = tethers[run.x + k];
-        motion.displacement = pulled_by(two.xy, motion, 2u * k < run.y);
+        motion.displacement = pulled_by(anchor_at(two.x), bitcast<f32>(two.y), motion, 2u * k < run.y);
         // Compilers know the first.
-        motion.displacement = pulled_by(two.zw, motion, 2u * k + 1u < MOST_TETHERS && 2u * k + 1u < run.y);
+        let second = 2u * k + 1u < MOST_TETHERS && 2u * k + 1u < run.y;
+        motion.displacement = pulled_by(anchor_at(two.z), bitcast<f32>(two.w), motion, second);
     }
     if motion.position.w == 0.0 {
         if ANCHORS == 0u {
@@ -100,13 +101,6 @@ fn tether_run(i: u32) -> vec2u {
     let run = tether_runs[i];
     // Every particle has an even number of them, two a row.
     return vec2u(run >> 5u, run & 15u);
-}
-
-fn pulled_by(row: vec2u, motion: Motion, there: bool) -> vec3f {
-    let anchor = anchor_at(row.x);
-    let d = motion.displacement;
-    let difference = ((motion.position.xyz - anchor.position) - anchor.displacement) + (d - anchor.displacement);
-    return pulled(d, difference, bitcast<f32>(row.y), there);
 }
 
 // The first that is it, as below.

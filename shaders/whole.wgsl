@@ -72,15 +72,12 @@ fn store(k: u32, i: u32, motion: Motion) {
 fn advance_free(k: u32, i: u32, run: u32) {
     var motion = predicted(load_moved(k, i), params.gravity_step, params.zero);
     if by_thread(schedule.tethers, i) == 1u {
-        var d = motion.displacement;
         for (var t = 0u; t < (run & 15u); t++) {
             let tether = batches[2] + 2u * ((run >> 4u) + t);
-            let anchor = batches[tether];
-            let travel = moves[batches[batches[1] + anchor]];
-            let difference = ((motion.position.xyz - positions[anchor].xyz) - travel) + (d - travel);
-            d = pulled(d, difference, bitcast<f32>(batches[tether + 1u]), true);
+            let pin = batches[tether];
+            let anchor = Anchor(positions[pin].xyz, pin, moves[batches[batches[1] + pin]], 0u);
+            motion.displacement = pulled_by(anchor, bitcast<f32>(batches[tether + 1u]), motion, true);
         }
-        motion.displacement = d;
     }
     store(k, i, motion);
 }

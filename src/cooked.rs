@@ -152,6 +152,11 @@ impl Cooked {
         Ok(())
     }
 
+    /// The most rows of two tethers that any particle has.
+    pub fn tether_rows(&self) -> u32 {
+        rows_of(self.most_tethers) / 2
+    }
+
     /// Whether there is room for the tethers of a scene.
     pub fn check_tethers(scene: &Scene) -> Result<()> {
         let rows = TetherGraph::runs(scene)

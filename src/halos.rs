@@ -69,6 +69,8 @@ pub(crate) struct Halos {
     pub kinds: Vec<usize>,
     /// For each of them whether its entries are of one word: two local places of [`PLACE_BITS`], and above these the place of the record.
     pub packed: Vec<bool>,
+    /// For each of them the place of a record, for lanes that have nothing to solve.
+    pub first_places: Vec<u32>,
 }
 
 impl Halos {
@@ -98,6 +100,7 @@ impl Halos {
             kinds[kind].info.arity == 2 && room.particles <= 1 << PLACE_BITS && largest
         };
         halos.packed = halos.kinds.iter().map(is_small).collect();
+        halos.first_places = halos.kinds.iter().map(|&kind| places[kind][0]).collect();
         halos.lanes = if cores.len() <= FEW_CORES { room.lanes } else { room.lanes.min(SHARED_LANES) };
         let (head, lanes) = (Self::head(halos.kinds.len()), halos.lanes);
         halos.batch_count = cores.len() as u32;
@@ -117,11 +120,8 @@ impl Halos {
                 while let Some((_, taken)) = colors.next_if(|(of, _)| *of == kind) {
                     for round in taken.chunks(lanes) {
                         let round = &taking_turns(&kinds[kind], round, &closer.local);
-                        if halos.packed[rank] {
-                            halos.push_packed(&kinds[kind], round, &closer.local, &places[kind], lanes);
-                        } else {
-                            halos.push_round(&kinds[kind], round, &closer.local, &places[kind], lanes);
-                        }
+                        let packed = halos.packed[rank];
+                        halos.push_round(&kinds[kind], round, &closer.local, &places[kind], packed);
                         rounds += 1;
                     }
                 }
@@ -153,31 +153,23 @@ impl Halos {
     }
 
     /// Appends constraints that no two lanes share a particle of.
-    fn push_round(&mut self, kind: &CookedKind, round: &[u32], local: &[u32], places: &[u32], lanes: usize) {
+    fn push_round(&mut self, kind: &CookedKind, round: &[u32], local: &[u32], places: &[u32], packed: bool) {
         let (arity, first) = (kind.info.arity, self.words.len());
-        let locals = local_words(arity);
-        self.words.resize(first + lanes * (locals + 1), NONE);
+        let word_count = if packed { 1 } else { local_words(arity) + 1 };
+        self.words.resize(first + self.lanes * word_count, NONE);
         for (lane, &constraint) in round.iter().enumerate() {
+            let slot = |&particle: &u32| slot_of(local[particle as usize]);
             let named = &kind.record(constraint as usize)[..arity];
-            for (word, pair) in named.chunks(2).enumerate() {
-                let slot = |&particle: &u32| slot_of(local[particle as usize]);
-                self.words[first + word * lanes + lane] = slot(&pair[0]) | pair.get(1).map_or(0, slot) << 16;
+            let place = places[constraint as usize];
+            let words: &mut dyn Iterator<Item = u32> = if packed {
+                &mut std::iter::once(slot(&named[0]) | slot(&named[1]) << PLACE_BITS | place << (2 * PLACE_BITS))
+            } else {
+                &mut named.chunks(2).map(|pair| slot(&pair[0]) | pair.get(1).map_or(0, slot) << 16).chain([place])
+            };
+            for (word, value) in words.enumerate() {
+                self.words[first + word * self.lanes + lane] = value;
             }
         }
-        // Lanes that have nothing to solve load a record nonetheless.
-        let idle = round.first().map_or(0, |&constraint| places[constraint as usize]);
-        let place = |lane: usize| round.get(lane).map_or(idle, |&constraint| places[constraint as usize]);
-        (0..lanes).for_each(|lane| self.words[first + locals * lanes + lane] = place(lane));
-    }
-
-    /// The same where an entry is one word.
-    fn push_packed(&mut self, kind: &CookedKind, round: &[u32], local: &[u32], places: &[u32], lanes: usize) {
-        let entry = |&constraint: &u32| {
-            let [a, b] = [0, 1].map(|k| slot_of(local[kind.record(constraint as usize)[k] as usize]));
-            a | b << PLACE_BITS | places[constraint as usize] << (2 * PLACE_BITS)
-        };
-        self.words.extend(round.iter().map(entry));
-        self.words.extend(std::iter::repeat_n(NONE, lanes - round.len()));
     }
 }
 

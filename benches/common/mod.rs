@@ -8,17 +8,26 @@ use std::time::Instant;
 use supple::gpu::{Context, Timestamps};
 use supple::wgpu;
 
+/// The name of an adapter as files have it.
+pub fn file_name(adapter: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = adapter.chars().map(plain).collect();
+    name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}
+
 /// Writes a report to `benches/results/<name of the adapter><suffix>.md`.
+#[allow(dead_code, reason = "the peers write theirs where they are told to")]
 pub fn write_results(suffix: &str, adapter: &str, text: &str) -> std::io::Result<()> {
-    let name: String =
-        adapter.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    let name = name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    let name = file_name(adapter);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/results");
     std::fs::create_dir_all(folder)?;
     std::fs::write(format!("{folder}/{name}{suffix}.md"), text)?;
     println!("wrote benches/results/{name}{suffix}.md");
     Ok(())
 }
+
+/// What can go wrong in a bench.
+pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a frame took \[ms\].
 #[allow(dead_code, reason = "each bench uses its own part of it")]
@@ -31,20 +40,20 @@ pub struct Frame {
     pub gpu: Option<f64>,
 }
 
-/// Plays what `encode` records.
+/// Plays what `encode` records, between these timestamps.
 pub fn play(
     gpu: &Context,
+    timestamps: Option<&Timestamps>,
     encode: impl FnOnce(&mut wgpu::CommandEncoder, Option<wgpu::ComputePassTimestampWrites<'_>>),
-) -> Result<Frame, Box<dyn std::error::Error>> {
-    let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
+) -> Result<Frame, Fault> {
     let start = Instant::now();
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    encode(&mut encoder, timestamps.as_ref().map(|timestamps| timestamps.writes(0)));
+    encode(&mut encoder, timestamps.map(|timestamps| timestamps.writes(0)));
     let commands = encoder.finish();
     let recording = start.elapsed().as_secs_f64() * 1e3;
     // What is asked for is no part of the frame.
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    let asked = timestamps.as_ref().map(|timestamps| timestamps.request(&mut encoder));
+    let asked = timestamps.map(|timestamps| timestamps.request(&mut encoder));
     gpu.queue.submit([commands, encoder.finish()]);
     gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
     let wall = start.elapsed().as_secs_f64() * 1e3;

@@ -44,3 +44,10 @@ fn pulled(d: vec3f, difference: vec3f, limit: f32, there: bool) -> vec3f {
     let l = length(difference);
     return select(d, d - difference * ((l - limit) / l), l > limit && there);
 }
+
+// The same of a particle that has ended its substep already, by a pin that has not: it will be there and its displacement.
+fn pulled_by(anchor: Anchor, limit: f32, motion: Motion, there: bool) -> vec3f {
+    let d = motion.displacement;
+    let difference = ((motion.position.xyz - anchor.position) - anchor.displacement) + (d - anchor.displacement);
+    return pulled(d, difference, limit, there);
+}

@@ -18,14 +18,15 @@ fn entry_at(round_at: u32, lane: u32) -> Entry {
         let mask = (1u << PLACE_BITS) - 1u;
         let locals = (word & mask) | (((word >> PLACE_BITS) & mask) << 16u);
         entry.locals[0] = select(locals, NONE, word == NONE);
-        // Who has nothing to solve loads a record nonetheless.
-        entry.place = select(word >> (2u * PLACE_BITS), 0u, word == NONE);
-        return entry;
+        entry.place = word >> (2u * PLACE_BITS);
+    } else {
+        for (var k = 0u; k < LOCAL_WORDS; k++) {
+            entry.locals[k] = batches[round_at + k * WORKGROUP_SIZE + lane];
+        }
+        entry.place = batches[round_at + LOCAL_WORDS * WORKGROUP_SIZE + lane];
     }
-    for (var k = 0u; k < LOCAL_WORDS; k++) {
-        entry.locals[k] = batches[round_at + k * WORKGROUP_SIZE + lane];
-    }
-    entry.place = batches[round_at + LOCAL_WORDS * WORKGROUP_SIZE + lane];
+    // Who has nothing to solve loads a record nonetheless.
+    entry.place = select(entry.place, FIRST_PLACE, entry.locals[0] == NONE);
     return entry;
 }
 

@@ -255,6 +255,15 @@ impl<'a> Maker<'a> {
         Ok(self.device.create_buffer(&descriptor))
     }
 
+    /// Uniform rows that are told apart by dynamic offsets.
+    pub fn rows<T: bytemuck::Pod>(&self, queue: &wgpu::Queue, label: &str, rows: &[T]) -> Result<wgpu::Buffer> {
+        let mut bytes = vec![0u8; rows.len() * SPAN_STRIDE as usize];
+        for (place, row) in bytes.chunks_exact_mut(SPAN_STRIDE as usize).zip(rows) {
+            place[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(row));
+        }
+        self.filled(queue, label, &bytes, BufferUsages::UNIFORM)
+    }
+
     pub fn filled<T: bytemuck::Pod>(
         &self,
         queue: &wgpu::Queue,
@@ -353,11 +362,6 @@ impl Buffers {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let rows: Vec<Vec<SpanRow>> = cooked.kinds.iter().map(KindBuffers::rows).collect();
-        let row_count: usize = rows.iter().map(Vec::len).sum();
-        let mut span_bytes = vec![0u8; row_count * SPAN_STRIDE as usize];
-        for (place, row) in span_bytes.chunks_exact_mut(SPAN_STRIDE as usize).zip(rows.iter().flatten()) {
-            place[..size_of::<SpanRow>()].copy_from_slice(bytemuck::bytes_of(row));
-        }
         let mut first_row = 0;
         let mut kinds = Vec::new();
         for (kind, rows) in cooked.kinds.iter().zip(&rows) {
@@ -396,7 +400,7 @@ impl Buffers {
             first_row += rows.len() as u32;
         }
         let whole = WholeBuffers::new(queue, &maker, cooked, keep_lambdas)?;
-        Ok((kinds, whole, maker.filled(queue, "spans", &span_bytes, BufferUsages::UNIFORM)?))
+        Ok((kinds, whole, maker.rows(queue, "spans", &rows.concat())?))
     }
 
     /// The records of a kind, and the word at which they begin.

@@ -100,6 +100,11 @@ pub fn instance_flags() -> wgpu::InstanceFlags {
     flags.with_env()
 }
 
+/// Whether an adapter runs on the CPU.
+pub(super) fn is_software(adapter: &wgpu::AdapterInfo) -> bool {
+    adapter.device_type == wgpu::DeviceType::Cpu
+}
+
 /// Picks an adapter: the one that `SUPPLE_ADAPTER` names, else the fastest kind there is; one that can draw to `surface`
 /// where a surface is given.
 ///
@@ -109,11 +114,10 @@ pub fn choose_adapter(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<
     let wanted = std::env::var(ADAPTER_VARIABLE).ok().filter(|name| !name.trim().is_empty());
     let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
     let found: Vec<String> = adapters.iter().map(|adapter| format!("{:?}", adapter.get_info().name)).collect();
-    let software = |adapter: &wgpu::Adapter| adapter.get_info().device_type == wgpu::DeviceType::Cpu;
     let fits = |adapter: &wgpu::Adapter| {
         let named = match wanted.as_deref().map(str::trim) {
             None => true,
-            Some("software") => software(adapter),
+            Some("software") => is_software(&adapter.get_info()),
             Some(name) => adapter.get_info().name.to_lowercase().contains(&name.to_lowercase()),
         };
         named && surface.is_none_or(|surface| adapter.is_surface_supported(surface))

@@ -8,7 +8,6 @@ use super::whole::sweep;
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::halos::{Halos, PARTICLE_BYTES, PLACE_BITS, Room};
-use crate::scene::rows_of;
 use wgpu::BufferUsages;
 
 /// What a dispatch does before it solves constraints: `Schedule` in `shaders/halos.wgsl`.
@@ -81,14 +80,10 @@ impl HaloPass {
         let Some(halos) = Halos::new(&controls.cooked.kinds, &controls.scene.positions, room) else { return Ok(None) };
         let maker = Maker::new(device);
         let (storage, count) = (BufferUsages::STORAGE, controls.scene.particle_count() as u64);
-        let mut rows = vec![0; SCHEDULES.len() * SPAN_STRIDE as usize];
-        for (bytes, row) in rows.chunks_exact_mut(SPAN_STRIDE as usize).zip(SCHEDULES) {
-            bytes[..size_of::<ScheduleRow>()].copy_from_slice(bytemuck::bytes_of(&row));
-        }
         let other = |label: &str| maker.empty(&format!("halos.{label}"), count * 16, storage);
         let others = [other("positions")?, other("displacements")?, other("residuals")?];
         let own = Own {
-            schedule: maker.filled(queue, "halos.schedule", &rows, BufferUsages::UNIFORM)?,
+            schedule: maker.rows(queue, "halos.schedule", &SCHEDULES)?,
             batches: maker.filled(queue, "halos.batches", &halos.words, storage)?,
             records: maker.filled(queue, "halos.records", &halos.records, storage)?,
             others,
@@ -129,7 +124,7 @@ impl Own {
 }
 
 fn stage(device: &wgpu::Device, controls: &Controls, halos: &Halos, room: Room) -> Stage {
-    let rows = rows_of(controls.cooked.most_tethers) / 2;
+    let rows = controls.cooked.tether_rows();
     let text = unrolled(&pass(halos, room.particles), &[("TETHER_ROWS", rows as usize)]);
     let constants = [("TETHER_ROWS", f64::from(rows)), (SIZE, halos.lanes as f64)];
     Stage::new(device, "halos", "halos", &text, &SLOTS, &constants)
@@ -143,7 +138,9 @@ pub(super) fn pass(halos: &Halos, most_particles: usize) -> String {
     );
     let heads = |rank| Halos::head(rank) - Halos::head(0);
     let shared = |rank: usize| {
-        format!("{}const PACKED = {};\n", include_str!("../../shaders/project/halos.wgsl"), halos.packed[rank])
+        let (packed, first) = (halos.packed[rank], halos.first_places[rank]);
+        let constants = format!("const PACKED = {packed};\nconst FIRST_PLACE = {first}u;\n");
+        include_str!("../../shaders/project/halos.wgsl").to_owned() + &constants
     };
     include_str!("../../shaders/halos.wgsl").to_owned() + &constants + &sweep(&halos.kinds, heads, shared)
 }

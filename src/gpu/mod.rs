@@ -19,6 +19,7 @@ mod pipelines;
 mod profile;
 mod readback;
 mod reading;
+mod recorder;
 mod solver;
 mod state;
 mod suited;

@@ -107,8 +107,7 @@ impl VelocityConstants {
     }
 
     fn stage(self, device: &wgpu::Device, controls: &Controls, entry: &str, slots: &[Slot]) -> Stage {
-        let most_tethers = controls.cooked.most_tethers;
-        let rows = most_tethers.div_ceil(2);
+        let (most_tethers, rows) = (controls.cooked.most_tethers, controls.cooked.tether_rows());
         let constants = [
             ("MOST_TETHERS", f64::from(most_tethers)),
             ("TETHER_ROWS", f64::from(rows)),

@@ -1,11 +1,13 @@
 //! The solver: records a plan into the caller's encoder.
 
-use super::bindings::{Bindings, KindBindings};
+use super::bindings::Bindings;
 use super::buffers::Buffers;
-use super::contacts::{Bound, Contacts, Size};
+use super::contacts::Contacts;
+use super::context::is_software;
 use super::guarded;
 use super::halos::HaloPass;
-use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE, Stage, WORKGROUP_SIZE};
+use super::pipelines::{Pipelines, SPAN_STRIDE, WORKGROUP_SIZE};
+use super::recorder::{Projection, Recorder, Sides};
 use super::suited::suited;
 use crate::collide::ContactParams;
 use crate::coloring::Coloring;
@@ -92,28 +94,29 @@ impl Solver {
     /// it (see [`crate::required_limits`]), [`Error::InvalidValue`] for settings out of range, [`Error::TooLarge`],
     /// [`Error::Gpu`].
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
-        if settings.execution != Execution::Auto || is_software(device) {
-            return Self::playing(device, queue, scene, Controls::new(scene, settings)?);
+        if settings.execution != Execution::Auto || is_software(&device.adapter_info()) {
+            return Self::playing(device, queue, Controls::new(scene, settings)?);
         }
         for &execution in suited(scene) {
             let controls = Controls::new(scene, Settings { execution, ..settings })?;
             if execution == Execution::Halos && !controls.can_fuse() {
                 continue;
             }
-            match Self::playing(device, queue, scene, controls) {
+            match Self::playing(device, queue, controls) {
                 Ok(solver) if execution != Execution::Halos || solver.controls.plan.fused => {
                     return Ok(Self { auto: execution, ..solver });
                 }
+                // What needs the least memory, if it is a grid, comes last: where even that is too large, its error says so.
+                Err(error) if execution == Execution::Tiles => return Err(error),
                 Ok(_) | Err(Error::LimitExceeded { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
-        // What needs the least memory, if it is a grid; where even that is too large, its error says so.
         let controls = Controls::new(scene, Settings { execution: Execution::Tiles, ..settings })?;
-        Ok(Self { auto: Execution::Tiles, ..Self::playing(device, queue, scene, controls)? })
+        Ok(Self { auto: Execution::Tiles, ..Self::playing(device, queue, controls)? })
     }
 
-    fn playing(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, controls: Controls) -> Result<Self> {
+    fn playing(device: &wgpu::Device, queue: &wgpu::Queue, controls: Controls) -> Result<Self> {
         let limits = device.limits();
         let demands = [
             ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),
@@ -142,7 +145,7 @@ impl Solver {
             Ok((pipelines, buffers, bindings, contacts))
         })?;
         // If that is asked for later.
-        let auto = if is_software(device) { Execution::Auto } else { suited(scene)[0] };
+        let auto = if is_software(&device.adapter_info()) { Execution::Auto } else { suited(&controls.scene)[0] };
         let mut solver = Self {
             device: device.clone(),
             queue: queue.clone(),
@@ -415,99 +418,6 @@ impl Solver {
     pub fn settings(&self) -> &Settings {
         &self.controls.settings
     }
-}
-
-/// The ways to project a kind.
-enum Projection {
-    Project,
-    Tiles,
-    Patches,
-    Split,
-}
-
-/// A compute pass, and the stage that is set in it.
-pub(super) struct Recorder<'a> {
-    pass: wgpu::ComputePass<'a>,
-    last: Option<&'a Stage>,
-    sides: Sides,
-}
-
-/// Which of two buffers, or sets of them, the next pass reads.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sides {
-    /// Of the anchors.
-    anchors: usize,
-    /// Of the state that [`Pass::Halos`] hands on; 0 is the solver's own.
-    halos: usize,
-}
-
-impl<'a> Recorder<'a> {
-    pub fn new(
-        encoder: &'a mut wgpu::CommandEncoder,
-        timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
-    ) -> Self {
-        let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes };
-        Self { pass: encoder.begin_compute_pass(&descriptor), last: None, sides: Sides::default() }
-    }
-
-    fn dispatch(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], threads: u32) {
-        self.dispatch_groups(stage, bindings, offsets, threads.div_ceil(stage.workgroup_size));
-    }
-
-    fn dispatch_kind(
-        &mut self,
-        stages: &'a KindStages,
-        projection: Projection,
-        bindings: &KindBindings,
-        offset: u32,
-        count: u32,
-    ) {
-        let (stage, bindings) = match &projection {
-            Projection::Project => (&stages.project, &bindings.project),
-            Projection::Tiles => (&stages.tile, &bindings.tile),
-            Projection::Patches => (&stages.patch, &bindings.patch),
-            Projection::Split => (&stages.split, &bindings.split),
-        };
-        if let (Some(stage), Some(bindings)) = (stage, bindings) {
-            let wide = stages.wide || matches!(projection, Projection::Patches);
-            let groups = if wide { count } else { count.div_ceil(stage.workgroup_size) };
-            self.dispatch_groups(stage, bindings, &[offset], groups);
-        }
-    }
-
-    fn dispatch_sized(&mut self, bound: &'a Bound, size: Size<'_>) {
-        let Bound { stage, bindings } = bound;
-        match size {
-            Size::Threads(threads) => self.dispatch(stage, bindings, &[], threads),
-            Size::Groups(groups) => self.dispatch_groups(stage, bindings, &[], groups),
-            Size::Indirect(buffer, offset) => {
-                self.set(stage, bindings, &[]);
-                self.pass.dispatch_workgroups_indirect(buffer, offset);
-            }
-        }
-    }
-
-    pub fn dispatch_groups(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], groups: u32) {
-        if groups == 0 {
-            return;
-        }
-        self.set(stage, bindings, offsets);
-        // Rows of 65 535 workgroups, as `thread_index` in the prelude counts them.
-        self.pass.dispatch_workgroups(groups.min(65_535), groups.div_ceil(65_535), 1);
-    }
-
-    fn set(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32]) {
-        if !self.last.is_some_and(|last| std::ptr::eq(last, stage)) {
-            self.pass.set_pipeline(&stage.pipeline);
-            self.last = Some(stage);
-        }
-        self.pass.set_bind_group(0, bindings, offsets);
-    }
-}
-
-/// Whether the device runs on the CPU.
-fn is_software(device: &wgpu::Device) -> bool {
-    device.adapter_info().device_type == wgpu::DeviceType::Cpu
 }
 
 /// Whether a workgroup has the memory that whole bodies take.

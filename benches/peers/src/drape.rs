@@ -2,10 +2,7 @@
 //!
 //! `README.md` has it in words; `programs/drape.py` and the C programs restate it.
 
-#[path = "../../../examples/common/measure.rs"]
-#[allow(dead_code, reason = "the demos measure more")]
-pub mod measure;
-
+use crate::common::measure;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;

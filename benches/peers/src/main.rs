@@ -4,6 +4,8 @@
 //! Every peer plays in a process of its own, one after the other, and all of them again in each round, so that what else the machine
 //! does meets all alike.
 
+#[path = "../../common/mod.rs"]
+mod common;
 mod drape;
 mod dynamis;
 mod load;
@@ -177,9 +179,7 @@ fn play(mut command: Command, scratch: &Path, timeout: u64) -> Result<(Line, Opt
 }
 
 fn write(folder: &Path, adapter: &str, n: u32, table: &str, outcomes: &[Outcome]) -> Result<()> {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let name: String = adapter.chars().map(plain).collect();
-    let name = name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    let name = common::file_name(adapter);
     let lines: Result<String, _> = outcomes
         .iter()
         .flat_map(|outcome| &outcome.runs)

@@ -1,9 +1,10 @@
 //! supple itself, through its public API.
 
+use crate::common::play;
 use crate::drape::{DT, Drape, Player, Ready, SUBSTEPS, State};
 use anyhow::Result;
 use supple::gpu::{Context, Timestamps};
-use supple::{ClothGrid, Distance, Material, Particle, Scene, Settings, Solver, wgpu};
+use supple::{ClothGrid, Distance, Material, Particle, Scene, Settings, Solver};
 
 /// The workload to the letter, without tethers: every particle and every constraint by hand. Only the order is that of supple's own
 /// colouring, which has other constraints among those of the border.
@@ -76,14 +77,9 @@ struct Cloth {
 
 impl Player for Cloth {
     fn play(&mut self) -> Result<Option<f64>> {
-        let Self { gpu: Context { device, queue, .. }, solver, timestamps } = self;
-        let mut encoder = device.create_command_encoder(&Default::default());
-        solver.encode_timed(&mut encoder, 1, timestamps.as_ref().map(|timestamps| timestamps.writes(0)));
-        let asked = timestamps.as_ref().map(|timestamps| timestamps.request(&mut encoder));
-        queue.submit([encoder.finish()]);
-        device.poll(wgpu::PollType::wait_indefinitely())?;
-        let taken = asked.map(|mut asked| asked.try_take()).transpose()?.flatten();
-        Ok(taken.map(|intervals| intervals[0].milliseconds()))
+        let Self { gpu, solver, timestamps } = self;
+        let frame = play(gpu, timestamps.as_ref(), |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps));
+        Ok(frame.map_err(anyhow::Error::from_boxed)?.gpu)
     }
 
     fn state(&mut self) -> Result<State> {

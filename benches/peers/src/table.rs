@@ -1,6 +1,7 @@
 //! The runs as one table.
 
-use crate::drape::measure::median;
+use crate::common::figure;
+use crate::common::measure::median;
 use crate::drape::{Drape, Init, Line};
 use crate::peers::{Peer, SUPPLE};
 use anyhow::Result;
@@ -103,17 +104,6 @@ pub fn markdown(adapter: &str, drape: &Drape, frames: u32, repeat: u32, outcomes
         writeln!(text, "{}", outcome.row(supple))?;
     }
     Ok(text)
-}
-
-/// Three digits, or a dash where there is nothing.
-fn figure(value: Option<f64>) -> String {
-    match value {
-        None => "–".into(),
-        Some(value) if value >= 100.0 => format!("{value:.0}"),
-        Some(value) if value >= 10.0 => format!("{value:.1}"),
-        Some(value) if value >= 1.0 => format!("{value:.2}"),
-        Some(value) => format!("{value:.3}"),
-    }
 }
 
 /// A strain. What blew up has none, or less than none.

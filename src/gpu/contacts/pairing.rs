@@ -6,6 +6,7 @@ use crate::collide::{BLOCK, ContactParams, UNTOUCHABLE};
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::gpu::buffers::{Buffers, Maker};
+use crate::gpu::context::is_software;
 use crate::gpu::pipelines::Slot;
 use crate::gpu::pipelines::Slot::{Read, Uniform, Write};
 use crate::gpu::profile::pass_name;
@@ -139,8 +140,7 @@ impl Pairing {
         let constants =
             [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("MATERIAL", common_material(controls))];
         // Software drivers run through all of a pass for every thread, whatever is rare in it.
-        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
-        let share = if is_software { SHARE_ON_SOFTWARE } else { 1 };
+        let share = if is_software(&device.adapter_info()) { SHARE_ON_SOFTWARE } else { 1 };
         let shared_by = |share: u32| ("SHARE", f64::from(share));
         let pairs_share = shared_by(if only_particles { share } else { 1 });
 

@@ -1,0 +1,93 @@
+//! Records the dispatches of a step as one compute pass.
+
+use super::bindings::KindBindings;
+use super::contacts::{Bound, Size};
+use super::pipelines::{KindStages, Stage};
+
+/// The ways to project a kind.
+pub(super) enum Projection {
+    Project,
+    Tiles,
+    Patches,
+    Split,
+}
+
+/// A compute pass, and the stage that is set in it.
+pub(super) struct Recorder<'a> {
+    pass: wgpu::ComputePass<'a>,
+    last: Option<&'a Stage>,
+    pub sides: Sides,
+}
+
+/// Which of two buffers, or sets of them, the next pass reads.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sides {
+    /// Of the anchors.
+    pub anchors: usize,
+    /// Of the state that [`crate::plan::Pass::Halos`] hands on; 0 is the solver's own.
+    pub halos: usize,
+}
+
+impl<'a> Recorder<'a> {
+    pub fn new(
+        encoder: &'a mut wgpu::CommandEncoder,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
+    ) -> Self {
+        let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes };
+        Self { pass: encoder.begin_compute_pass(&descriptor), last: None, sides: Sides::default() }
+    }
+
+    pub fn dispatch(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], threads: u32) {
+        self.dispatch_groups(stage, bindings, offsets, threads.div_ceil(stage.workgroup_size));
+    }
+
+    pub fn dispatch_kind(
+        &mut self,
+        stages: &'a KindStages,
+        projection: Projection,
+        bindings: &KindBindings,
+        offset: u32,
+        count: u32,
+    ) {
+        let (stage, bindings) = match &projection {
+            Projection::Project => (&stages.project, &bindings.project),
+            Projection::Tiles => (&stages.tile, &bindings.tile),
+            Projection::Patches => (&stages.patch, &bindings.patch),
+            Projection::Split => (&stages.split, &bindings.split),
+        };
+        if let (Some(stage), Some(bindings)) = (stage, bindings) {
+            let wide = stages.wide || matches!(projection, Projection::Patches);
+            let groups = if wide { count } else { count.div_ceil(stage.workgroup_size) };
+            self.dispatch_groups(stage, bindings, &[offset], groups);
+        }
+    }
+
+    pub fn dispatch_sized(&mut self, bound: &'a Bound, size: Size<'_>) {
+        let Bound { stage, bindings } = bound;
+        match size {
+            Size::Threads(threads) => self.dispatch(stage, bindings, &[], threads),
+            Size::Groups(groups) => self.dispatch_groups(stage, bindings, &[], groups),
+            Size::Indirect(buffer, offset) => {
+                self.set(stage, bindings, &[]);
+                self.pass.dispatch_workgroups_indirect(buffer, offset);
+            }
+        }
+    }
+
+    pub fn dispatch_groups(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], groups: u32) {
+        if groups == 0 {
+            return;
+        }
+        self.set(stage, bindings, offsets);
+        // Rows of 65 535 workgroups, as `thread_index` in the prelude counts them.
+        self.pass.dispatch_workgroups(groups.min(65_535), groups.div_ceil(65_535), 1);
+    }
+
+    fn set(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32]) {
+        if !self.last.is_some_and(|last| std::ptr::eq(last, stage)) {
+            self.pass.set_pipeline(&stage.pipeline);
+            self.last = Some(stage);
+        }
+        self.pass.set_bind_group(0, bindings, offsets);
+    }
+}
