@@ -10,8 +10,9 @@
 //!
 //! Cores are what a k-d tree of the particles leaves in a cell. The larger a core, the less of its work is its halo's.
 
+use crate::components::components;
 use crate::cooked::CookedKind;
-use crate::whole::{components, local_words};
+use crate::whole::local_words;
 use std::collections::HashMap;
 
 /// What a workgroup has room for.

@@ -2,6 +2,7 @@
 
 pub mod collide;
 pub mod coloring;
+mod components;
 mod controls;
 mod cooked;
 mod crowd;

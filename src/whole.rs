@@ -8,6 +8,7 @@
 //!
 //! Contacts and forces of all kinds come between the substeps. With them a dispatch sweeps over the constraints of all kinds once.
 
+use crate::components::components;
 use crate::cooked::{CookedKind, MAX_LOOP};
 use crate::patches::rounds;
 use crate::scene::{ConstraintSet, rows_of};
@@ -221,39 +222,6 @@ fn batches(sets: &[ConstraintSet], particle_count: usize, most_shared: usize) ->
     // Bodies may be interleaved.
     batches.iter_mut().for_each(|batch| batch.sort_unstable());
     Some(batches)
-}
-
-/// What hangs together by constraints, which name particles: the particles of each body, in the order of the first of them.
-pub(crate) fn components<'a>(named: impl Iterator<Item = &'a [u32]>, particle_count: usize) -> Vec<Vec<u32>> {
-    let mut parents: Vec<u32> = (0..particle_count as u32).collect();
-    for particles in named {
-        for pair in particles.windows(2) {
-            let [a, b] = [root(&mut parents, pair[0]), root(&mut parents, pair[1])];
-            // The lowest particle stands for all, so that bodies are in the order of insertion.
-            parents[a.max(b) as usize] = a.min(b);
-        }
-    }
-    let mut bodies: Vec<Vec<u32>> = Vec::new();
-    let mut body_of = vec![0; particle_count];
-    for particle in 0..particle_count as u32 {
-        let root = root(&mut parents, particle);
-        if root == particle {
-            body_of[particle as usize] = bodies.len();
-            bodies.push(Vec::new());
-        }
-        bodies[body_of[root as usize]].push(particle);
-    }
-    bodies
-}
-
-/// The root of a particle in a forest, whose paths are halved on the way.
-fn root(parents: &mut [u32], mut particle: u32) -> u32 {
-    while parents[particle as usize] != particle {
-        let above = parents[parents[particle as usize] as usize];
-        parents[particle as usize] = above;
-        particle = above;
-    }
-    particle
 }
 
 /// The constraints of each batch, in the order of insertion.

@@ -8,6 +8,7 @@
 
 mod baked;
 mod collider;
+mod contacting;
 pub(crate) mod crossing;
 mod material;
 pub(crate) mod pair;
@@ -21,9 +22,10 @@ pub use baked::Sides;
 pub use baked::{DistanceField, Heightfield};
 pub use collider::{Collider, ColliderId, Pose};
 pub(crate) use collider::{ColliderFrame, ColliderRow, Colliders, DISABLED, MOVING, TWO_SIDED};
+pub(crate) use contacting::{Contacting, UNTOUCHABLE, center};
 pub use material::{ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MATERIALS};
 pub use report::{ColliderForce, ContactReport};
 pub use self_collision::{SelfCollision, SelfCollisionLevel};
 pub use shape::Shape;
 pub(crate) use shape::sample;
-pub(crate) use table::{BLOCK, ContactParams, Contacting, PACES, UNTOUCHABLE, WAS_CUT, center};
+pub(crate) use table::{BLOCK, ContactParams, PACES, WAS_CUT};
