@@ -30,8 +30,7 @@ fn solve(place: u32, record: Record, share: Weights) -> Projection {
         projection.d[k] = displacements[particle].xyz;
         projection.w[k] = x.w;
         w[k] = x.w * share[k];
-        // All in the frame of x₀, so that differences keep their precision.
-        p[k] = (x.xyz - x0.xyz) + projection.d[k];
+        p[k] = relative_to_first(k, x.xyz, x0.xyz, projection.d[k]);
     }
     let material = materials[word(record, ARITY)];
     projection.impulses = impulses_of(place, record, material, p, projection.d, w);

@@ -4,9 +4,6 @@
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let difference = p[0] - p[1];
     let l = length(difference);
-    var n = vec3f();
-    if l > 0.0 {
-        n = difference / l;
-    }
+    let n = difference / select(3.4e38, l, l > 0.0);
     return Evaluation(l - parameter(record, 0u), Points(n, -n));
 }

@@ -5,10 +5,7 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     let limit = parameter(record, 0u);
     let difference = p[0] - p[1];
     let l = length(difference);
-    var n = vec3f();
-    if l > 0.0 {
-        n = difference / l;
-    }
+    let n = difference / select(3.4e38, l, l > 0.0);
     if limit < 0.0 {
         return Evaluation(-limit - l, Points(-n, n));
     }

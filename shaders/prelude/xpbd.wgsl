@@ -13,11 +13,10 @@ struct ScaledMaterial {
 
 // eq. 18 with the damping of eq. 26. `weighted` is Σ wᵢ|∇ᵢC|², `travel` is ∇C·(x − x_prev).
 fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: ScaledMaterial) -> f32 {
-    if weighted == 0.0 {
-        return 0.0;
-    }
-    return material.factor * ((-c - material.alpha_tilde * lambda - material.gamma * travel)
+    let delta = material.factor * ((-c - material.alpha_tilde * lambda - material.gamma * travel)
         / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
+    // Not a branch: drivers of GPUs keep it, and then solve no two links of a tile side by side.
+    return select(delta, 0.0, weighted == 0.0);
 }
 
 // The share of what a multiplier already is that an iteration takes back; see src/xpbd.rs.
@@ -26,6 +25,14 @@ fn relaxation(weighted: f32, material: ScaledMaterial) -> f32 {
         return 0.0;
     }
     return material.factor * (material.alpha_tilde / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
+}
+
+// Where particle k of a constraint is, in the frame of the first, x₀, so that differences keep their precision.
+fn relative_to_first(k: u32, x: vec3f, x0: vec3f, d: vec3f) -> vec3f {
+    if k == 0u {
+        return d;
+    }
+    return (x - x0) + d;
 }
 
 // What is left of Δλ where the constraint is C ≤ 0 and can only push down: λ + Δλ stays at or below 0.

@@ -44,8 +44,7 @@ fn solve_in_halo(entry: Entry, record: Record, material: ScaledMaterial) {
         let x = places[local];
         d[k] = moves[local].xyz;
         w[k] = x.w;
-        // All in the frame of x₀, so that differences keep their precision.
-        p[k] = (x.xyz - x0.xyz) + d[k];
+        p[k] = relative_to_first(k, x.xyz, x0.xyz, d[k]);
     }
     let impulses = impulses_of(entry.place, record, material, p, d, w);
     for (var k = 0u; k < ARITY; k++) {

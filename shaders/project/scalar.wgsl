@@ -17,7 +17,9 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
             weighted += w[k] * dot(grad, grad);
         }
         // The gradients sum to zero, so what all particles travel together counts for nothing.
-        travel += dot(grad, d[k] - d[0]);
+        if k > 0u {
+            travel += dot(grad, d[k] - d[0]);
+        }
     }
     var lambda = 0.0;
     if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {

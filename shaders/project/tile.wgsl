@@ -41,7 +41,7 @@ fn solve_link(place: u32, record: Record, material: ScaledMaterial, x: array<vec
     var w: Weights;
     for (var k = 0u; k < ARITY; k++) {
         w[k] = x[k].w;
-        p[k] = (x[k].xyz - x[0].xyz) + d[k];
+        p[k] = relative_to_first(k, x[k].xyz, x[0].xyz, d[k]);
     }
     let impulses = impulses_of(place, record, material, p, d, w);
     var moved: Points;

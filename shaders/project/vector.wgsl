@@ -13,7 +13,9 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
     var travel = vec3f();
     for (var k = 0u; k < ARITY; k++) {
         weighted += w[k] * (evaluation.k[k] * evaluation.k[k]);
-        travel += (d[k] - d[0]) * evaluation.k[k];
+        if k > 0u {
+            travel += (d[k] - d[0]) * evaluation.k[k];
+        }
     }
     var lambda = vec3f();
     if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {

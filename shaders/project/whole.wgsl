@@ -16,8 +16,7 @@ fn solve_in_batch(place: u32, locals: u32) {
         let x = place_in_batch(word(record, k));
         travels[k] = moves[local_of(word(record, k), locals, k)];
         w[k] = x.w;
-        // All in the frame of x₀, so that differences keep their precision.
-        p[k] = shrunk((x.xyz - x0.xyz) + travels[k]);
+        p[k] = shrunk(relative_to_first(k, x.xyz, x0.xyz, travels[k]));
         d[k] = shrunk(travels[k]);
     }
     let impulses = impulses_of(place_of_lambda(place, LAMBDAS), record, materials[word(record, ARITY)], p, d, w);
