@@ -1,8 +1,9 @@
-// Plays a step for every instance of an asset: one workgroup an instance, which shares no particle with the others, so that the loop over the
-// substeps is in here. What the asset is stands once (src/whole.rs, its only batch); an instance has the state of its particles, its
+// Plays a step for every instance of an asset: LANES threads an instance, which shares no particle with the others, so that the loop over the
+// substeps is in here; INSTANCES small ones have a workgroup together. What the asset is stands once (src/whole.rs, its only batch); an instance has the state of its particles, its
 // multipliers, and a row that says where it was put, how large, in which wind, and where its own tethers and targets stand.
 // The order of a substep is that of a plan with accelerations (src/plan.rs): Start or Velocity, Accelerations, Predict, Tether, the constraints;
-// Finish at the end. A particle is written by the thread that owns it, and read by the others of the workgroup after a barrier.
+// Finish at the end. A particle is written by the thread that owns it, and read by the others of the workgroup after a barrier; without
+// accelerations none looks at others than pins, so pins come first, and the others go from Velocity to Tether at once.
 // shaders/instances/ says where positions are kept, shaders/shared/instance.wgsl where the particles of an instance and their triangles lie.
 // `sweep`, which solves the constraints of all kinds round by round, is written by src/gpu/whole.rs, the constants of the asset by
 // src/gpu/crowd.rs.
@@ -28,23 +29,38 @@
 @group(0) @binding(10) var<storage, read_write> lambdas: array<f32>;
 
 override KEEP_LAMBDA: bool = false;
+override TETHER_ROWS: u32 = 0u;
+
+// A number of a thread at which no loop begins.
+const BEYOND = 0x0fffffffu;
 
 // The only batch: where its head says of its particles where they stand, and where the heads of kinds begin.
 const PARTICLES_AT = 3u;
 const KINDS_AT = 5u;
 
 // d of each particle.
-var<workgroup> moves: array<vec3f, ASSET_PARTICLES>;
+var<workgroup> moves: array<vec3f, INSTANCES * ASSET_PARTICLES>;
 
 // As the projections of single kinds see it.
 var<private> span: Span;
+
+// Where what the workgroup keeps of the instance of this thread begins.
+var<private> moves_at: u32;
 
 var<private> first_lambda: u32;
 var<private> scale: f32;
 var<private> inverse_scale: f32;
 
 fn local_of(particle: u32, locals: u32, k: u32) -> u32 {
-    return particle;
+    return moves_at + particle;
+}
+
+fn first_move() -> u32 {
+    return moves_at;
+}
+
+fn lane_count() -> u32 {
+    return LANES;
 }
 
 // Room for multipliers is a multiple of every count.
@@ -52,17 +68,21 @@ fn place_of_lambda(place: u32, count: u32) -> u32 {
     return first_lambda / count + place;
 }
 
-// What is `scale` times as large as the asset is as large as it to its constraints.
+// What is `scale` times as large as the asset is as large as it to its constraints; what an impulse moves by so much of inverse mass is larger.
 fn shrunk(v: vec3f) -> vec3f {
     return v * inverse_scale;
 }
 
-fn grown(v: vec3f) -> vec3f {
-    return v * scale;
+fn grown(w: f32) -> f32 {
+    return w * scale;
+}
+
+fn place_in_batch(k: u32) -> vec4f {
+    return position_at(k);
 }
 
 fn displacement_at(k: u32) -> vec3f {
-    return moves[k];
+    return moves[moves_at + k];
 }
 
 fn words_at(at: u32) -> vec4u {
@@ -120,7 +140,6 @@ fn begin(k: u32, jump: Jump, targets_at: u32) {
         let carried = jump.to_place.xyz + apart;
         if is_finite(carried) {
             x = vec4f(carried, x.w);
-            positions[i] = x;
         } else {
             residual.held = HELD;
         }
@@ -136,65 +155,128 @@ fn begin(k: u32, jump: Jump, targets_at: u32) {
         d = v.xyz * params.h;
         residual.displacement = vec3f();
     }
-    moves[k] = d;
-    keep_place(k, x);
-    motions[2u * i + 1u] = packed(residual, params.zero);
+    keep(k, Motion(x, d, residual));
+}
+
+fn motion_of(k: u32) -> Motion {
+    return Motion(position_at(k), moves[moves_at + k], unpacked(motions[2u * (first_particle + k) + 1u]));
+}
+
+fn keep(k: u32, motion: Motion) {
+    keep_position(k, motion.position);
+    moves[moves_at + k] = motion.displacement;
+    motions[2u * (first_particle + k) + 1u] = packed(motion.residual, params.zero);
 }
 
 // Velocity.
-fn settle(k: u32) {
-    let i = first_particle + k;
-    let motion = moved(Motion(place_in_batch(k), moves[k], unpacked(motions[2u * i + 1u])), params.velocity_factor, params.zero);
-    positions[i] = motion.position;
-    keep_place(k, motion.position);
-    moves[k] = motion.displacement;
-    motions[2u * i + 1u] = packed(motion.residual, params.zero);
+fn settled(k: u32) -> Motion {
+    return moved(motion_of(k), params.velocity_factor, params.zero);
 }
 
-// Predict and Tether of a free particle. Pins, to which tethers lead, stay as they are here.
-fn advance(k: u32, run: u32, tethers_at: u32) {
-    let i = first_particle + k;
-    let x = place_in_batch(k);
-    if x.w == 0.0 {
-        return;
+// Where tethers stand (anchor, length as bits), and where the run of them that each particle has.
+struct Tethering {
+    at: u32,
+    runs_at: u32,
+}
+
+fn pulled_by_tether(motion: Motion, tether: u32, there: bool) -> vec3f {
+    let anchor = batches[tether];
+    let difference = (motion.position.xyz - position_at(anchor).xyz) + (motion.displacement - moves[moves_at + anchor]);
+    return pulled(motion.displacement, difference, bitcast<f32>(batches[tether + 1u]) * scale, there);
+}
+
+// Predict and Tether of a free particle. Pins, to which tethers lead, stay as they are here. Two tethers a turn, as they stand in twos.
+fn advanced(k: u32, motion: Motion, increment: vec3f, tethering: Tethering) -> Motion {
+    var next = predicted(motion, increment, params.zero);
+    if by_thread(crowd.tethers, k) == 0u {
+        return next;
     }
-    var increment = params.gravity_step;
-    if by_thread(params.accelerated, i) == 1u {
-        increment += velocities[i].xyz * (params.h * params.h);
+    let run = batches[tethering.runs_at + 2u * k];
+    let first = tethering.at + 2u * (run >> 4u);
+    for (var k = 0u; k < TETHER_ROWS; k++) {
+        next.displacement = pulled_by_tether(next, first + 4u * k, 2u * k < (run & 15u));
+        next.displacement = pulled_by_tether(next, first + 4u * k + 2u, 2u * k + 1u < (run & 15u));
     }
-    let motion = predicted(Motion(x, moves[k], unpacked(motions[2u * i + 1u])), increment, params.zero);
-    var d = motion.displacement;
-    if by_thread(crowd.tethers, i) == 1u {
-        for (var t = 0u; t < (run & 15u); t++) {
-            let tether = tethers_at + 2u * ((run >> 4u) + t);
-            let anchor = batches[tether];
-            let difference = (x.xyz - place_in_batch(anchor).xyz) + (d - moves[anchor]);
-            d = pulled(d, difference, bitcast<f32>(batches[tether + 1u]) * scale, true);
+    return next;
+}
+
+// Velocity of all, unless it is the first substep, then Accelerations, then Predict and Tether.
+fn begin_accelerated(is_first: bool, air: Air, tethering: Tethering, lane: u32) {
+    if !is_first {
+        for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
+            keep(k, settled(k));
+        }
+        storageBarrier();
+        workgroupBarrier();
+    }
+    for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
+        velocities[first_particle + k] = vec4f(acceleration_of(k, air), 0.0);
+    }
+    workgroupBarrier();
+    for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
+        if position_at(k).w != 0.0 {
+            let increment = params.gravity_step + velocities[first_particle + k].xyz * (params.h * params.h);
+            keep(k, advanced(k, motion_of(k), increment, tethering));
         }
     }
-    moves[k] = d;
-    motions[2u * i + 1u] = packed(motion.residual, params.zero);
+}
+
+// The same without accelerations.
+fn begin_substep(is_first: bool, tethering: Tethering, lane: u32) {
+    if !is_first {
+        for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
+            if position_at(k).w == 0.0 {
+                keep(k, settled(k));
+            }
+        }
+        storageBarrier();
+        workgroupBarrier();
+    }
+    // Two at a time, as GPUs have nothing else to do while they wait for what they load.
+    for (var k = lane; k < ASSET_PARTICLES; k += 2u * LANES) {
+        let other = min(k + LANES, ASSET_PARTICLES - 1u);
+        let first = begun(k, is_first, tethering);
+        let second = begun(other, is_first, tethering);
+        if first.position.w != 0.0 {
+            keep(k, first);
+        }
+        if k + LANES < ASSET_PARTICLES && second.position.w != 0.0 {
+            keep(other, second);
+        }
+    }
+}
+
+fn begun(k: u32, is_first: bool, tethering: Tethering) -> Motion {
+    var motion = motion_of(k);
+    if !is_first {
+        motion = moved(motion, params.velocity_factor, params.zero);
+    }
+    return advanced(k, motion, params.gravity_step, tethering);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
-    let index = group.x + group.y * 65535u;
-    if index >= crowd.count {
+fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
+    let first = (group.x + group.y * 65535u) * INSTANCES;
+    if first >= crowd.count {
         return;
     }
-    let slot = live[index];
+    let index = first + thread / LANES;
+    // Threads that have no instance go along to the barriers, beyond all particles and constraints.
+    let lane = select(BEYOND, thread % LANES, index < crowd.count);
+    let slot = live[min(index, crowd.count - 1u)];
+    moves_at = (thread / LANES) * ASSET_PARTICLES;
     let row = SLOTS_AT + 16u * slot;
     let air_and_tethers = words_at(row + 8u);
     let wave_and_targets = words_at(row + 12u);
     let air = air_of(bitcast<vec3f>(air_and_tethers.xyz), bitcast<vec3f>(wave_and_targets.xyz));
     let jump = jump_of(slot, row);
-    let runs_at = batches[PARTICLES_AT] + 1u;
     first_particle = slot * ASSET_PARTICLES;
+    let tethering = Tethering(air_and_tethers.w, batches[PARTICLES_AT] + 1u);
     first_lambda = slot * LAMBDA_ROOM;
     scale = jump.to_place.w;
     inverse_scale = 1.0 / scale;
     span.zero = params.zero;
-    for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
+    for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
         begin(k, jump, wave_and_targets.w);
     }
     storageBarrier();
@@ -204,21 +286,10 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
         motions[ROWS_OF_SLOTS + 2u * slot + 1u] = words_at(row + 4u);
     }
     for (var substep = 0u; substep < by_thread(crowd.substeps, group.x); substep++) {
-        if substep > 0u {
-            for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
-                settle(k);
-            }
-            storageBarrier();
-            workgroupBarrier();
-        }
         if by_thread(params.accelerated, group.x) == 1u {
-            for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
-                velocities[first_particle + k] = vec4f(acceleration_of(k, air), 0.0);
-            }
-            workgroupBarrier();
-        }
-        for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
-            advance(k, batches[runs_at + 2u * k], air_and_tethers.w);
+            begin_accelerated(substep == 0u, air, tethering, lane);
+        } else {
+            begin_substep(substep == 0u, tethering, lane);
         }
         workgroupBarrier();
         for (var iteration = 0u; iteration < by_thread(crowd.iterations, group.x); iteration++) {
@@ -226,14 +297,16 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
             sweep(KINDS_AT, lane);
         }
     }
-    for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
-        settle(k);
+    for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
         let i = first_particle + k;
-        motions[2u * i] = bitcast<vec4u>(vec4f(moves[k], 0.0));
-        velocities[i] = vec4f(moves[k] / params.h, 0.0);
-        let word = motions[2u * i + 1u].w;
-        if count_held(word, i) {
-            motions[2u * i + 1u].w = word & ~HELD;
+        let motion = settled(k);
+        var residual = packed(motion.residual, params.zero);
+        if count_held(residual.w, i) {
+            residual.w &= ~HELD;
         }
+        positions[i] = motion.position;
+        motions[2u * i] = bitcast<vec4u>(vec4f(motion.displacement, 0.0));
+        motions[2u * i + 1u] = residual;
+        velocities[i] = vec4f(motion.displacement / params.h, 0.0);
     }
 }

@@ -9,6 +9,10 @@
 @group(0) @binding(5) var<storage, read_write> status: Status;
 @group(0) @binding(6) var<storage, read_write> surface_normals: array<vec4f>;
 
+fn position_at(k: u32) -> vec4f {
+    return positions[first_particle + k];
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn instances_normals(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
     let index = group.x + group.y * 65535u;

@@ -44,6 +44,15 @@ fn local_of(particle: u32, locals: u32, k: u32) -> u32 {
     return (batches[locals + k / 2u] >> (16u * (k % 2u))) & 0xffffu;
 }
 
+// The workgroup has no other batch.
+fn first_move() -> u32 {
+    return 0u;
+}
+
+fn lane_count() -> u32 {
+    return WORKGROUP_SIZE;
+}
+
 fn place_of_lambda(place: u32, count: u32) -> u32 {
     return place;
 }
@@ -53,8 +62,8 @@ fn shrunk(v: vec3f) -> vec3f {
     return v;
 }
 
-fn grown(v: vec3f) -> vec3f {
-    return v;
+fn grown(w: f32) -> f32 {
+    return w;
 }
 
 fn load_moved(k: u32, i: u32) -> Motion {

@@ -11,6 +11,7 @@ use crate::kinds::{Kind, kind_index};
 use crate::plan::{Obstacles, Plan};
 use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, follows};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
+use crate::tiling::Tiling;
 use crate::whole::MOST_SHARED;
 use crate::xpbd::ScaledMaterial;
 use std::collections::BTreeMap;
@@ -300,7 +301,8 @@ impl Controls {
             words[0] = cooked.records[first];
         }
         let old = &mut cooked.records[first..first + words.len()];
-        let other = *old != words && cooked.tiling.unshare();
+        let tiling = self.cooked.whole.as_mut().map_or(Some(&mut cooked.tiling), |whole| whole.tiling_mut(kind));
+        let other = *old != words && tiling.is_some_and(Tiling::unshare);
         old.copy_from_slice(&words);
         Ok(ChangedConstraint { kind, first, words, other })
     }

@@ -138,7 +138,7 @@ impl Cooked {
         tether_runs: &[u32],
         most_shared: usize,
     ) -> Result<(Vec<CookedKind>, Option<Whole>)> {
-        let make = || Whole::new(sets, scene.particle_count(), tether_runs, most_shared);
+        let make = || Whole::new(sets, scene.particle_count(), &scene.grids, tether_runs, most_shared);
         let whole = settings.whole().then(make).flatten();
         let orders = |kind: usize| whole.as_ref().map_or(&[][..], |whole| &whole.orders[kind]);
         let cook = |(kind, set)| CookedKind::new(set, scene, settings, orders(kind));

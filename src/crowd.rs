@@ -11,7 +11,7 @@ use crate::instances::{Instance, InstanceId, Placement};
 use crate::plan::Pass;
 use crate::scene::{ConstraintSet, Scene, TetherRow};
 use crate::settings::{ColorOrder, Execution, Settings, Sweep, Wind, check_moderate};
-use crate::whole::{LANES, MOST_PARTICLES};
+use crate::whole::{MOST_LANES, MOST_PARTICLES, Whole};
 use glam::{Quat, Vec3};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -128,20 +128,36 @@ impl Crowd {
         self.controls.scene.particle_count()
     }
 
-    /// Whether no thread that plays a step turns more often than it may.
-    fn check_turns(&self) -> Result<()> {
+    /// Whether any constraints are solved in tiles.
+    pub fn has_tiles(&self) -> bool {
+        self.controls.cooked.whole.as_ref().is_some_and(Whole::has_tiles)
+    }
+
+    /// How many threads keep an instance, where so many work in step.
+    pub fn lanes(&self, in_step: usize) -> usize {
+        let whole = self.controls.cooked.whole.as_ref();
+        whole.map_or(1, |whole| whole.lanes(in_step, |lanes| self.turns(lanes)))
+    }
+
+    /// How often one of so many threads that play a step turns at most.
+    fn turns(&self, lanes: usize) -> u64 {
         let Controls { settings, cooked, .. } = &self.controls;
         let accelerated = self.controls.plan.begin.contains(&Pass::Accelerations);
         // The loop of the noise where there is turbulence.
         let noise = if settings.wind.is_some_and(|wind| wind.turbulence > 0.0) { 5 } else { 0 };
         let fields = 1 + u64::from(self.controls.params().field_count);
-        let mut lanes = vec![1; LANES as usize];
+        let mut more = vec![1; lanes];
         for particle in (0..self.particle_count()).filter(|_| accelerated) {
             let corners = if cooked.rings.is_empty() { 0 } else { cooked.rings.around(particle).len() as u64 };
-            lanes[particle % LANES as usize] += 2 + fields + corners * (1 + noise);
+            more[particle % lanes] += 2 + fields + corners * (1 + noise);
         }
-        let more = lanes.into_iter().max().unwrap_or(0);
-        let turns = cooked.whole.as_ref().map_or(0, |whole| whole.turns(settings, cooked.most_tethers, more));
+        let more = more.into_iter().max().unwrap_or(0);
+        cooked.whole.as_ref().map_or(0, |whole| whole.turns(lanes, settings, cooked.most_tethers, more))
+    }
+
+    /// Whether no thread turns more often than it may.
+    fn check_turns(&self) -> Result<()> {
+        let turns = self.turns(MOST_LANES);
         if turns <= MAX_LOOP {
             return Ok(());
         }

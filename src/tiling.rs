@@ -33,7 +33,7 @@ type Bits = u128;
 pub(crate) const MOST_MATERIALS: usize = 4;
 
 /// Phases: the parities of a tile's row and column.
-const PHASES: usize = 4;
+pub(crate) const PHASES: usize = 4;
 
 /// A constraint of the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,15 +54,52 @@ pub(crate) struct Tiling {
     pub pattern: Vec<Link>,
     /// For each link the parameters of its constraints, where all of them have the same: the shader holds them then, and loads none.
     pub shared: Vec<Option<Parameters>>,
-    /// Three rows a tile, sorted by phase: first particle, columns of its grid, which slots there are (two words); which links there are
-    /// (three words), first record; the materials of the links as entries of the material table.
-    pub rows: Vec<[u32; 4]>,
+    /// Sorted by phase.
+    pub tiles: Vec<Tile>,
     /// The tiles of each phase, none of them empty.
     pub phases: Vec<Span>,
     /// Their records.
     pub records: Vec<Span>,
     /// The constraints, in the order of their records.
     pub order: Vec<u32>,
+}
+
+/// A tile of a grid.
+#[derive(Debug, Clone)]
+pub(crate) struct Tile {
+    pub phase: usize,
+    /// Its upper left particle.
+    pub first: u32,
+    /// Those of its grid.
+    columns: u32,
+    slots: Bits,
+    links: Bits,
+    /// Those of the links, as entries of the material table.
+    materials: [u32; MOST_MATERIALS],
+    /// Its constraints, as places in the order of all.
+    pub constraints: Span,
+}
+
+/// Words of a tile as the GPU reads it.
+pub(crate) const TILE_WORDS: usize = 12;
+
+impl Tile {
+    /// As the GPU reads it, where its records begin at `record`: first particle, columns of its grid, which slots there are (two words); which
+    /// links there are (three words), first record; the materials.
+    pub fn words(&self, record: u32) -> [u32; TILE_WORDS] {
+        let word = |bits: Bits, index: u32| (bits >> (32 * index)) as u32;
+        let Self { first, columns, slots, links, materials: [a, b, c, d], .. } = *self;
+        let ([near, far], [low, middle, high]) = ([0, 1].map(|k| word(slots, k)), [0, 1, 2].map(|k| word(links, k)));
+        [first, columns, near, far, low, middle, high, record, a, b, c, d]
+    }
+
+    /// Its particles, each with how many rows and columns it is from the first.
+    pub fn particles(&self) -> impl Iterator<Item = (u32, u32)> {
+        (0..SPAN * SPAN)
+            .filter(|slot| self.slots >> slot & 1 == 1)
+            .map(|slot| (slot / SPAN * self.columns + slot % SPAN, self.first))
+            .map(|(beyond, first)| (first + beyond, beyond))
+    }
 }
 
 /// A constraint that lies in a grid.
@@ -115,21 +152,25 @@ impl Tiling {
         for of_phase in placed.chunk_by(|a, b| a.phase == b.phase) {
             for tile in of_phase.chunk_by(|a, b| a.tile == b.tile) {
                 let (index, row, column) = corner(grids, &firsts, tile[0].tile);
-                let (grid, record) = (&grids[index], tiling.order.len() as u32);
+                let (grid, place) = (&grids[index], tiling.order.len() as u32);
                 let (mut slots, mut links): (Bits, Bits) = (0, 0);
                 for placed in tile {
                     links |= 1 << placed.link;
                     let named = &tiling.pattern[placed.link as usize].slots[..set.info.arity];
                     named.iter().for_each(|slot| slots |= 1 << slot);
                 }
-                let word = |bits: Bits, index: u32| (bits >> (32 * index)) as u32;
-                let first = grid.first + row * grid.columns + column;
-                tiling.rows.push([first, grid.columns, word(slots, 0), word(slots, 1)]);
-                tiling.rows.push([word(links, 0), word(links, 1), word(links, 2), record]);
-                tiling.rows.push(std::array::from_fn(|place| materials[index].get(place).copied().unwrap_or(0)));
+                tiling.tiles.push(Tile {
+                    phase: tile[0].phase,
+                    first: grid.first + row * grid.columns + column,
+                    columns: grid.columns,
+                    slots,
+                    links,
+                    materials: std::array::from_fn(|place| materials[index].get(place).copied().unwrap_or(0)),
+                    constraints: Span { first: place, count: tile.len() as u32 },
+                });
                 tiling.order.extend(tile.iter().map(|placed| placed.constraint));
             }
-            let (tiles, records) = (tiling.rows.len() as u32 / 3, tiling.order.len() as u32);
+            let (tiles, records) = (tiling.tiles.len() as u32, tiling.order.len() as u32);
             tiling.phases.push(Span { first: first_tile, count: tiles - first_tile });
             tiling.records.push(Span { first: first_record, count: records - first_record });
             (first_tile, first_record) = (tiles, records);
@@ -151,9 +192,13 @@ impl Tiling {
 
     /// The materials, as entries of the table, where all tiles have the same.
     pub fn common_materials(&self) -> Option<[u32; MOST_MATERIALS]> {
-        let mut rows = self.rows.iter().skip(2).step_by(3);
-        let first = *rows.next()?;
-        rows.all(|row| *row == first).then_some(first)
+        let first = self.tiles.first()?.materials;
+        self.tiles.iter().all(|tile| tile.materials == first).then_some(first)
+    }
+
+    /// All tiles as the GPU reads them.
+    pub fn words(&self) -> Vec<u32> {
+        self.tiles.iter().flat_map(|tile| tile.words(tile.constraints.first)).collect()
     }
 
     /// The slots that any link of the pattern names, in ascending order.
@@ -285,12 +330,13 @@ mod tests {
         assert_eq!(tiling.phases.len(), PHASES);
         assert_eq!(tiling.pattern.len(), MOST_LINKS);
         let mut seen = vec![false; set.len()];
+        let words = tiling.words();
         let mut place = 0;
         for phase in &tiling.phases {
             let mut owner = vec![usize::MAX; scene.particle_count()];
             for tile in phase.range() {
-                let rows = &tiling.rows[3 * tile..3 * (tile + 1)];
-                let ([first, columns, near, far], [low, middle, high, record]) = (rows[0], rows[1]);
+                let words = &words[TILE_WORDS * tile..][..TILE_WORDS];
+                let [first, columns, near, far, low, middle, high, record] = std::array::from_fn(|k| words[k]);
                 assert_eq!(record as usize, place);
                 let bits =
                     |words: &[u32]| words.iter().rev().fold(0, |bits: Bits, &word| bits << 32 | Bits::from(word));
@@ -306,7 +352,7 @@ mod tests {
                         assert!(*owner == usize::MAX || *owner == tile, "particle {} of two tiles", record[k]);
                         *owner = tile;
                     }
-                    assert_eq!(record[set.info.material_word()], rows[2][usize::from(link.material)]);
+                    assert_eq!(record[set.info.material_word()], words[8 + usize::from(link.material)]);
                     assert!(!std::mem::replace(&mut seen[constraint], true));
                     place += 1;
                 }

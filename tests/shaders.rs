@@ -82,7 +82,7 @@ fn texts() -> Vec<(String, String)> {
         let shared_text = |part: &str| read(&root().join(format!("shaders/shared/{part}.wgsl")));
         let asset =
             "const ASSET_PARTICLES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
-            const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
+            const LANES = 64u; const INSTANCES = 1u; const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
         let parts: &[&str] = match name.as_str() {
             "accelerations" => &["rings", "air"],
             "normals" => &["rings", "normal"],
@@ -115,6 +115,12 @@ fn texts() -> Vec<(String, String)> {
                 let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
                 let parts = [&text, info.shader, &shared(form), &shared("record"), &shared(sweep), &constants];
                 let parts = parts.join("\n");
+                if name == "whole" {
+                    let tiles = "const PHASES = 4u; const TILE_WORDS = 13u; fn solve_tile(at: u32) {}";
+                    let tiles = [&shared("tile_in_batch"), tiles, &constants.replace("solve_rounds", "solve_tiles")];
+                    let whole = [&text, info.shader, &shared(form), &shared("tile"), &tiles.join("\n")];
+                    texts.push((name.clone(), whole.join("\n")));
+                }
                 if name != "instances" {
                     texts.push((name.clone(), parts));
                     continue;
@@ -133,7 +139,7 @@ fn texts() -> Vec<(String, String)> {
         }
         for info in KINDS.iter().filter(|info| info.is_group() == (name == "project_group")) {
             let constants = format!(
-                "const ARITY = {}u; const ROWS = {}u; const MOST_PARTICLES = 256u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
+                "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const MOST_PARTICLES = 256u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
                 const LANES = 128u; const ROTATION_STEPS = 8u; const PIN_WEIGHT = 10.0;",
                 info.arity.max(1),
                 info.record_words / 4,
@@ -142,8 +148,12 @@ fn texts() -> Vec<(String, String)> {
             );
             let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
             let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
+            // Link by link the rest of the shader of tiles is written by src/gpu/tiles.rs.
+            let record = if name == "project_tile" { "tile" } else { "record" };
             let shared =
-                if info.is_group() { String::new() } else { shared(form) + &shared("bindings") + &shared("record") };
+                if info.is_group() { String::new() } else { shared(form) + &shared("bindings") + &shared(record) };
+            let solve_tile = if name == "project_tile" { "fn solve_tile(at: u32) {}" } else { "" };
+            let constants = constants + solve_tile;
             texts.push((format!("{name}_{}", info.name), [&text, info.shader, &shared, &constants].join("\n")));
         }
     }
@@ -181,6 +191,8 @@ fn every_file_holds_the_entry_points_that_its_name_promises() {
         if file.starts_with("project") {
             let expected: &[&str] = if file.starts_with("project_patch") {
                 &["project_patch"]
+            } else if file.starts_with("project_tile") {
+                &["project_tile"]
             } else if file.starts_with("project_group") {
                 &["project", "split", "project_wide", "split_wide"]
             } else {

@@ -15,7 +15,7 @@ struct ScaledMaterial {
 fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: ScaledMaterial) -> f32 {
     let delta = material.factor * ((-c - material.alpha_tilde * lambda - material.gamma * travel)
         / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
-    // Not a branch: drivers of GPUs keep it, and then solve no two links of a tile side by side.
+    // Not a branch, as in shaders/kinds/distance.wgsl.
     return select(delta, 0.0, weighted == 0.0);
 }
 

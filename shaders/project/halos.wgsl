@@ -6,7 +6,7 @@ alias Weights = array<f32, ARITY>;
 
 // What a lane solves in a round.
 struct Entry {
-    // Two local places to a word.
+    // Two local places to a word; if packed, all of the entry.
     locals: array<u32, LOCAL_WORDS>,
     place: u32,
 }
@@ -14,11 +14,8 @@ struct Entry {
 fn entry_at(round_at: u32, lane: u32) -> Entry {
     var entry: Entry;
     if PACKED {
-        let word = batches[round_at + lane];
-        let mask = (1u << PLACE_BITS) - 1u;
-        let locals = (word & mask) | (((word >> PLACE_BITS) & mask) << 16u);
-        entry.locals[0] = select(locals, NONE, word == NONE);
-        entry.place = word >> (2u * PLACE_BITS);
+        entry.locals[0] = batches[round_at + lane];
+        entry.place = entry.locals[0] >> (2u * PLACE_BITS);
     } else {
         for (var k = 0u; k < LOCAL_WORDS; k++) {
             entry.locals[k] = batches[round_at + k * WORKGROUP_SIZE + lane];
@@ -31,6 +28,9 @@ fn entry_at(round_at: u32, lane: u32) -> Entry {
 }
 
 fn local_of(entry: Entry, k: u32) -> u32 {
+    if PACKED {
+        return (entry.locals[0] >> (PLACE_BITS * k)) & ((1u << PLACE_BITS) - 1u);
+    }
     return (entry.locals[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
 }
 

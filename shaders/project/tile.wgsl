@@ -1,10 +1,6 @@
-// Projects the links of a tile one after another: one thread a tile of one phase, which shares no particle with the others of the phase.
-// See src/tiling.rs. The entry point `project_tile` is written by src/gpu/tiles.rs, link by link, so that what a tile touches stays in
-// registers: it loads the slots, calls `solve_link` for each link of the pattern, and stores the displacements.
-
-// Three rows a tile: first particle, columns of its grid, which slots there are (two words); which links there are (three words), first
-// record; the materials of the links.
-@group(0) @binding(6) var<storage, read> tiles: array<vec4u>;
+// Solves the links of a tile one after another; see src/tiling.rs. `solve_tile` is written by src/gpu/tiles.rs, link by link, so that what a tile
+// touches stays in registers: it loads the slots, calls `solve_link` for each link of the pattern, and stores the displacements. Where tiles and
+// particles lie say shaders/project_tile.wgsl and shaders/project/tile_in_batch.wgsl.
 
 // The parameters of the kind: written into the shader where all tiles agree, else loaded.
 alias Record = vec4f;
@@ -37,16 +33,18 @@ fn has(bits: u32, bit: u32) -> bool {
 
 // The displacements of the particles of a link after its projection.
 fn solve_link(place: u32, record: Record, material: ScaledMaterial, x: array<vec4f, ARITY>, d: Points) -> Points {
+    var travels: Points;
     var p: Points;
     var w: Weights;
     for (var k = 0u; k < ARITY; k++) {
         w[k] = x[k].w;
-        p[k] = relative_to_first(k, x[k].xyz, x[0].xyz, d[k]);
+        p[k] = shrunk(relative_to_first(k, x[k].xyz, x[0].xyz, d[k]));
+        travels[k] = shrunk(d[k]);
     }
-    let impulses = impulses_of(place, record, material, p, d, w);
+    let impulses = impulses_of(place_of_lambda(place, LAMBDAS), record, material, p, travels, w);
     var moved: Points;
     for (var k = 0u; k < ARITY; k++) {
-        moved[k] = d[k] + impulses[k] * w[k];
+        moved[k] = d[k] + impulses[k] * grown(w[k]);
     }
     return moved;
 }

@@ -21,7 +21,7 @@ fn solve_in_batch(place: u32, locals: u32) {
     }
     let impulses = impulses_of(place_of_lambda(place, LAMBDAS), record, materials[word(record, ARITY)], p, d, w);
     for (var k = 0u; k < ARITY; k++) {
-        moves[local_of(word(record, k), locals, k)] = travels[k] + grown(impulses[k] * w[k]);
+        moves[local_of(word(record, k), locals, k)] = travels[k] + impulses[k] * grown(w[k]);
     }
 }
 
@@ -33,7 +33,7 @@ fn solve_rounds(head: u32, lane: u32) {
     for (var round = 0u; round < round_count; round++) {
         let first = batches[rounds_at + 2u * round];
         let end = first + batches[rounds_at + 2u * round + 1u];
-        for (var place = first + lane; place < end; place += WORKGROUP_SIZE) {
+        for (var place = first + lane; place < end; place += lane_count()) {
             solve_in_batch(place, locals_at + LOCAL_WORDS * place);
         }
         workgroupBarrier();

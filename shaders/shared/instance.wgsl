@@ -13,10 +13,6 @@ struct Crowd {
 // That of the instance that a workgroup keeps.
 var<private> first_particle: u32;
 
-fn position_at(k: u32) -> vec4f {
-    return positions[first_particle + k];
-}
-
 fn ring_of(k: u32) -> vec2u {
     return vec2u(batches[RINGS_AT + k], batches[RINGS_AT + k + 1u]);
 }

@@ -376,7 +376,7 @@ impl Buffers {
             let lambda_count = if keep_lambdas { (kind.len() * kind.info.lambda_count()) as u64 } else { 0 };
             kinds.push(KindBuffers {
                 records: maker.filled(queue, &label("records"), records, storage)?,
-                tiles: maker.filled(queue, &label("tiles"), &kind.tiling.rows, storage)?,
+                tiles: maker.filled(queue, &label("tiles"), &kind.tiling.words(), storage)?,
                 patches: maker.filled(queue, &label("patches"), &kind.patching.words, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
                 shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,

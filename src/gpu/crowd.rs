@@ -1,9 +1,11 @@
 //! What instances of one asset have on the GPU: their buffers, their two passes, and the limits that these need.
 
 use super::buffers::{Maker, Status};
+use super::context::is_software;
 use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{SIZE, Slot, Stage, WORKGROUP_SIZE};
 use super::solver::{STORAGE_BUFFERS, needs_lambdas};
+use super::unroll::unrolled;
 use super::whole;
 use crate::controls::Params;
 use crate::crowd::{Crowd, check_words};
@@ -117,14 +119,37 @@ pub(super) fn make_lambdas(maker: &Maker<'_>, crowd: &Crowd, keep_lambdas: bool)
     maker.empty("instances.lambdas", check_words("multipliers of all instances", count)?, BufferUsages::STORAGE)
 }
 
-/// Threads of a workgroup: as many as a small asset has particles.
-fn lanes(crowd: &Crowd) -> u32 {
-    (crowd.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
+/// What a workgroup plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Team {
+    /// Threads that play an instance.
+    pub lanes: u32,
+    /// How many instances it plays: as many as there are threads that work in step, if these have room.
+    pub instances: u32,
+    /// Whether positions are in its memory besides the displacements: where there is room, but for tiles on GPUs, which look at a particle two times a
+    /// substep and not twelve, so that more workgroups at a time are worth more.
+    pub near: bool,
 }
 
-/// Whether a workgroup has room for the positions of an asset besides the displacements.
-fn holds_positions(device: &wgpu::Device, crowd: &Crowd) -> bool {
-    crowd.particle_count() * 32 <= device.limits().max_compute_workgroup_storage_size as usize
+impl Team {
+    pub fn new(device: &wgpu::Device, crowd: &Crowd) -> Self {
+        let (in_step, is_software) = (whole::in_step(device), is_software(&device.adapter_info()));
+        let lanes = crowd.lanes(in_step);
+        let room = device.limits().max_compute_workgroup_storage_size as usize / 16;
+        let instances = (in_step / lanes).min(room / crowd.particle_count()).max(1);
+        let near = 2 * instances * crowd.particle_count() <= room && (is_software || !crowd.has_tiles());
+        Self { lanes: lanes as u32, instances: instances as u32, near }
+    }
+
+    /// Its threads.
+    fn size(self) -> u32 {
+        self.lanes * self.instances
+    }
+}
+
+/// Threads of a workgroup that makes normals: as many as a small asset has particles.
+fn normals_lanes(crowd: &Crowd) -> u32 {
+    (crowd.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
 }
 
 /// The constants of an asset in its shaders.
@@ -146,8 +171,10 @@ fn constants(crowd: &Crowd) -> String {
 /// Where the particles of an instance lie.
 const INSTANCE: &str = include_str!("../../shaders/shared/instance.wgsl");
 
-/// The text of the pass that plays, without the prelude; with positions in workgroup memory too if they are to be `near`.
-pub(super) fn pass(constants: &str, whole: &Whole, near: bool) -> String {
+/// The text of the pass that plays, without the prelude.
+pub(super) fn pass(constants: &str, whole: &Whole, keep_lambdas: bool, team: Team) -> String {
+    let Team { lanes, instances, near } = team;
+    let constants = &format!("{constants}const LANES = {lanes}u;\nconst INSTANCES = {instances}u;\n");
     let pass = include_str!("../../shaders/instances.wgsl");
     let places = if near {
         include_str!("../../shaders/instances/near.wgsl")
@@ -155,7 +182,7 @@ pub(super) fn pass(constants: &str, whole: &Whole, near: bool) -> String {
         include_str!("../../shaders/instances/far.wgsl")
     };
     let shared = concat!(include_str!("../../shaders/shared/air.wgsl"), include_str!("../../shaders/shared/held.wgsl"));
-    [pass, places, INSTANCE, shared, constants, &whole::whole_sweep(whole)].join("\n")
+    [pass, places, INSTANCE, shared, constants, &whole::whole_sweep(whole, keep_lambdas)].join("\n")
 }
 
 /// The text of the pass that makes normals.
@@ -164,17 +191,19 @@ pub(super) fn normals_pass(constants: &str) -> String {
     [pass, INSTANCE, include_str!("../../shaders/shared/normal.wgsl"), constants].join("\n")
 }
 
-pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool) -> Stage {
+pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool, team: Team) -> Stage {
     let none = Whole::default();
     let whole = crowd.controls.cooked.whole.as_ref().unwrap_or(&none);
-    let text = pass(&constants(crowd), whole, holds_positions(device, crowd));
+    let rows = crowd.controls.cooked.tether_rows();
+    let text = pass(&constants(crowd), whole, keep_lambdas, team);
+    let text = unrolled(&text, &[("TETHER_ROWS", rows as usize)]);
     let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
-    let size = (SIZE, f64::from(lanes(crowd)));
-    Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size])
+    let size = (SIZE, f64::from(team.size()));
+    Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size, ("TETHER_ROWS", f64::from(rows))])
 }
 
 pub(super) fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
-    let (name, size) = ("instances_normals", (SIZE, f64::from(lanes(crowd))));
+    let (name, size) = ("instances_normals", (SIZE, f64::from(normals_lanes(crowd))));
     Stage::new(device, name, name, &normals_pass(&constants(crowd)), &NORMALS, &[size])
 }
 
@@ -187,7 +216,7 @@ pub(super) fn check_limits(crowd: &Crowd, limits: &wgpu::Limits) -> Result<()> {
         ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS.into(), storage_buffers),
         (
             "max_compute_invocations_per_workgroup",
-            lanes(crowd).into(),
+            WORKGROUP_SIZE.into(),
             limits.max_compute_invocations_per_workgroup.into(),
         ),
         ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension.into()),

@@ -2,12 +2,13 @@
 
 use super::buffers::{Buffers, Maker};
 use super::pipelines::Slot::{Read, Span, Uniform, Write};
-use super::pipelines::{SIZE, SPAN_STRIDE, Slot, Stage};
+use super::pipelines::{RECORD, SIZE, SPAN_STRIDE, Slot, Stage};
 use super::unroll::unrolled;
-use super::whole::sweep;
+use super::whole::{Part, sweep};
 use crate::controls::Controls;
 use crate::error::Result;
 use crate::halos::{Halos, PARTICLE_BYTES, PLACE_BITS, Room};
+use crate::kinds::KINDS;
 use wgpu::BufferUsages;
 
 /// What a dispatch does before it solves constraints: `Schedule` in `shaders/halos.wgsl`.
@@ -136,11 +137,13 @@ pub(super) fn pass(halos: &Halos, most_particles: usize) -> String {
     let constants = format!(
         "const MOST_PARTICLES = {most_particles}u;\nconst HEAD = {head}u;\nconst PLACE_BITS = {PLACE_BITS}u;\n"
     );
-    let heads = |rank| Halos::head(rank) - Halos::head(0);
-    let shared = |rank: usize| {
+    let part = |(rank, &kind): (usize, &usize)| {
         let (packed, first) = (halos.packed[rank], halos.first_places[rank]);
         let constants = format!("const PACKED = {packed};\nconst FIRST_PLACE = {first}u;\n");
-        include_str!("../../shaders/project/halos.wgsl").to_owned() + &constants
+        let text = [RECORD, include_str!("../../shaders/project/halos.wgsl"), &constants].join("\n");
+        let head = Halos::head(rank) - Halos::head(0);
+        Part { info: KINDS[kind], entry: "solve_rounds", suffix: "", head, text }
     };
-    include_str!("../../shaders/halos.wgsl").to_owned() + &constants + &sweep(&halos.kinds, heads, shared)
+    let parts: Vec<_> = halos.kinds.iter().enumerate().map(part).collect();
+    include_str!("../../shaders/halos.wgsl").to_owned() + &constants + &sweep(&parts)
 }

@@ -2,7 +2,7 @@
 
 use super::buffers::Maker;
 use super::crowd::{
-    Buffers, CrowdRow, check_limits, lambda_room, make_lambdas, make_normals, make_play, required_limits,
+    Buffers, CrowdRow, Team, check_limits, lambda_room, make_lambdas, make_normals, make_play, required_limits,
 };
 use super::guarded;
 use super::pipelines::Stage;
@@ -23,8 +23,8 @@ use wgpu::BufferUsages;
 /// The most particles of which the start is written at once: so much is on its way to the GPU in memory of the host.
 const MOST_WRITTEN: usize = 1 << 18;
 
-/// Instances of one asset: thousands of flags, ropes or leaves that are cooked once. Each is kept by one workgroup, which plays all substeps of a
-/// step, so that a step takes two dispatches however many there are.
+/// Instances of one asset: thousands of flags, ropes or leaves that are cooked once. Each is kept by one workgroup, small ones by one together, which
+/// plays all substeps of a step, so that a step takes two dispatches however many there are.
 ///
 /// The asset is a [`Scene`] of 1024 particles at most in all, of any number of bodies. What it is stands in the GPU's memory once; an instance takes
 /// 64 bytes a particle, 80 with surfaces, and some more for λ where that is kept and for an instance that has pins or targets of its own. Each has a
@@ -66,6 +66,7 @@ pub struct Instances {
     buffers: Buffers,
     bindings: [wgpu::BindGroup; 2],
     keep_lambdas: bool,
+    team: Team,
 }
 
 impl Instances {
@@ -86,15 +87,16 @@ impl Instances {
         let mut crowd = Crowd::new(asset, capacity, settings)?;
         check_limits(&crowd, &device.limits())?;
         let keep_lambdas = needs_lambdas(&settings);
+        let team = Team::new(device, &crowd);
         let (play, normals_stage, buffers) = guarded(device, || {
             let buffers = Buffers::new(device, queue, &crowd, keep_lambdas)?;
-            Ok((make_play(device, &crowd, keep_lambdas), make_normals(device, &crowd), buffers))
+            Ok((make_play(device, &crowd, keep_lambdas, team), make_normals(device, &crowd), buffers))
         })?;
         // Now that the device has room for them.
         crowd.grow(0);
         let bindings = buffers.bind(device, &play, &normals_stage);
         let (device, queue) = (device.clone(), queue.clone());
-        let instances = Self { device, queue, crowd, play, normals_stage, buffers, bindings, keep_lambdas };
+        let instances = Self { device, queue, crowd, play, normals_stage, buffers, bindings, keep_lambdas, team };
         instances.write_words(0..instances.crowd.words.len());
         instances.upload_settings();
         Ok(instances)
@@ -264,20 +266,25 @@ impl Instances {
         let before = self.crowd.controls.settings;
         self.crowd.set_settings(settings)?;
         let keep_lambdas = needs_lambdas(&settings);
-        if keep_lambdas != self.keep_lambdas {
+        let team = Team::new(&self.device, &self.crowd);
+        let other_lambdas = keep_lambdas != self.keep_lambdas;
+        if other_lambdas || team != self.team {
             let (device, crowd) = (&self.device, &self.crowd);
             let made = guarded(device, || {
-                let lambdas = make_lambdas(&Maker::new(device), crowd, keep_lambdas)?;
-                Ok((make_play(device, crowd, keep_lambdas), lambdas))
+                let make = || make_lambdas(&Maker::new(device), crowd, keep_lambdas);
+                Ok((make_play(device, crowd, keep_lambdas, team), other_lambdas.then(make).transpose()?))
             });
             match made {
-                Ok((play, lambdas)) => (self.play, self.buffers.lambdas) = (play, lambdas),
+                Ok((play, lambdas)) => {
+                    self.play = play;
+                    self.buffers.lambdas = lambdas.unwrap_or_else(|| self.buffers.lambdas.clone());
+                }
                 Err(error) => {
                     self.crowd.set_settings(before)?;
                     return Err(error);
                 }
             }
-            self.keep_lambdas = keep_lambdas;
+            (self.keep_lambdas, self.team) = (keep_lambdas, team);
             self.rebind();
         }
         self.upload_settings();
@@ -325,7 +332,7 @@ impl Instances {
         // The second keeps the clock, too.
         let surfaces = if self.has_surfaces() { self.len().max(1) } else { 1 };
         for _ in 0..steps {
-            recorder.dispatch_groups(&self.play, play, &[], self.len());
+            recorder.dispatch_groups(&self.play, play, &[], self.len().div_ceil(self.team.instances));
             recorder.dispatch_groups(&self.normals_stage, normals, &[], surfaces);
         }
     }

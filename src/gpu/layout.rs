@@ -99,7 +99,7 @@ fn targets_lie_as_in_their_pass() {
 
 #[test]
 fn schedules_lie_as_in_their_pass() {
-    let pass = whole::pass(&Whole::default());
+    let pass = whole::pass(&Whole::default(), false);
     assert_eq!(on_gpu(&pass, "Schedule"), on_host!(ScheduleRow { substeps, first_iteration, iterations, tethers }));
     let pass = halos::pass(&Halos::default(), 1);
     type HaloRow = halos::ScheduleRow;
@@ -110,7 +110,8 @@ fn schedules_lie_as_in_their_pass() {
 fn crowds_lie_as_in_their_passes() {
     let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_ROOM = 0u; const RINGS_AT = 0u;
         const CORNERS_AT = 0u; const SLOTS_AT = 0u; const ROWS_OF_SLOTS = 0u; const SURFACES = false;";
-    let [near, far] = [true, false].map(|near| crowd::pass(asset, &Whole::default(), near));
+    let teams = [true, false].map(|near| crowd::Team { lanes: 8, instances: 1, near });
+    let [near, far] = teams.map(|team| crowd::pass(asset, &Whole::default(), false, team));
     for pass in [near, far, crowd::normals_pass(asset)] {
         assert_eq!(on_gpu(&pass, "Crowd"), on_host!(CrowdRow { substeps, iterations, tethers, count }));
     }

@@ -59,7 +59,7 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         // Half as many contacts as pairs, of three times the size.
         (pairs * 24).max(scene.particle_count() as u64 * most)
     });
-    let make = || Whole::new(&scene.constraints, scene.particle_count(), &[], MOST_SHARED);
+    let make = || Whole::new(&scene.constraints, scene.particle_count(), &scene.grids, &[], MOST_SHARED);
     let whole = settings.whole().then(make).flatten().map_or(0, |whole| {
         let words = whole.words.len() as u64 * 4 + tether_count(scene) * 8;
         words.max(whole.record_words.max(whole.lambda_count) as u64 * 4)

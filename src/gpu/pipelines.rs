@@ -193,7 +193,7 @@ impl Pipelines {
             ),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
-            whole: Self::make_whole(device, cooked, keep_lambdas),
+            whole: Self::make_whole(device, controls, keep_lambdas),
             kinds: Self::make_kinds(device, cooked, keep_lambdas),
         }
     }
@@ -201,9 +201,11 @@ impl Pipelines {
 
 impl Pipelines {
     /// The pass that plays whole bodies.
-    pub fn make_whole(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Option<Stage> {
-        let text = whole::pass(cooked.whole.as_ref()?);
-        let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)))];
+    pub fn make_whole(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Option<Stage> {
+        let whole = controls.cooked.whole.as_ref()?;
+        let text = whole::pass(whole, keep_lambdas);
+        let constants =
+            [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, whole::lanes(device, whole, controls) as f64)];
         Some(Stage::new(device, whole::ENTRY, whole::ENTRY, &text, &WHOLE, &constants))
     }
 

@@ -7,7 +7,7 @@ use super::guarded;
 use super::halos::HaloPass;
 use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE};
 use super::solver::{Solver, check_workgroup_memory, needs_lambdas};
-use super::whole::ScheduleRow;
+use super::whole::{ScheduleRow, lanes};
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
 use crate::controls::{ChangedConstraint, Controls};
 use crate::error::Result;
@@ -54,6 +54,8 @@ impl Solver {
         let keep_lambdas = needs_lambdas(&settings);
         if settings.spreads_unlike(before) || keep_lambdas != self.keep_lambdas {
             self.remake_kinds(keep_lambdas)?;
+        } else {
+            self.fit_whole()?;
         }
         self.make_halos();
         if let Some(contacts) = contacts {
@@ -105,9 +107,12 @@ impl Solver {
         let ChangedConstraint { kind, first, words, other } = self.controls.set_constraint(index, constraint)?;
         if other {
             // Once at most: then no shader of this kind holds parameters. It cannot fail but by a lost device.
-            let (device, kind) = (&self.device, &self.controls.cooked.kinds[kind]);
-            let stages = guarded(device, || Ok(KindStages::new(device, kind, self.keep_lambdas)))?;
-            self.pipelines.kinds[kind_index(K::INFO)] = stages;
+            let (device, cooked, keep_lambdas) = (&self.device, &self.controls.cooked, self.keep_lambdas);
+            let (stages, whole) = guarded(device, || {
+                let whole = Pipelines::make_whole(device, &self.controls, keep_lambdas);
+                Ok((KindStages::new(device, &cooked.kinds[kind], keep_lambdas), whole))
+            })?;
+            (self.pipelines.kinds[kind], self.pipelines.whole) = (stages, whole);
             self.rebind();
         }
         let (records, begin) = self.buffers.records_of(&self.controls.cooked, kind);
@@ -395,7 +400,7 @@ impl Solver {
         check_workgroup_memory(device, cooked)?;
         let (stages, whole_stage, (kinds, whole, spans)) = guarded(device, || {
             let stages = Pipelines::make_kinds(device, cooked, keep_lambdas);
-            let whole = Pipelines::make_whole(device, cooked, keep_lambdas);
+            let whole = Pipelines::make_whole(device, &self.controls, keep_lambdas);
             Ok((stages, whole, Buffers::make_kinds(device, queue, cooked, keep_lambdas)?))
         })?;
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
@@ -409,6 +414,17 @@ impl Solver {
         self.tried_halos = false;
         self.upload_tethers();
         self.rebind();
+        Ok(())
+    }
+
+    /// Makes the pass that plays whole bodies anew where it has more threads than it needs now, or fewer.
+    fn fit_whole(&mut self) -> Result<()> {
+        let (Some(stage), Some(whole)) = (&self.pipelines.whole, &self.controls.cooked.whole) else { return Ok(()) };
+        let (device, controls, keep_lambdas) = (&self.device, &self.controls, self.keep_lambdas);
+        if lanes(device, whole, controls) as u32 != stage.workgroup_size {
+            self.pipelines.whole = guarded(device, || Ok(Pipelines::make_whole(device, controls, keep_lambdas)))?;
+            self.rebind();
+        }
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! Writes out the shader of tiles: the links of a pattern, one after another (`src/tiling.rs`, `shaders/project/tile.wgsl`).
 
 use crate::kinds::KindInfo;
-use crate::tiling::{SPAN, Tiling};
+use crate::tiling::{PHASES, SPAN, Tiling};
+use crate::whole::BATCH_TILE_WORDS;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -12,36 +13,63 @@ pub(super) const ENTRY: &str = "project_tile";
 /// usual size would leave to some of the cores.
 pub(super) const WORKGROUP_SIZE: u32 = 32;
 
+/// Where a tile finds what it changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    /// In the buffers of the solver.
+    Buffers,
+    /// In that of the workgroup of a batch of whole bodies.
+    Workgroup,
+}
+
 /// The text of the pass that solves the tiles of a kind.
+pub(super) fn pass(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
+    let shared =
+        concat!(include_str!("../../shaders/project/tile.wgsl"), include_str!("../../shaders/project_tile.wgsl"));
+    shared.to_owned() + &solve_tile(info, tiling, keep_lambdas, Memory::Buffers)
+}
+
+/// The text that solves the tiles of a kind in a batch of whole bodies.
+pub(super) fn in_batches(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
+    let shared = concat!(
+        include_str!("../../shaders/project/tile.wgsl"),
+        include_str!("../../shaders/project/tile_in_batch.wgsl")
+    );
+    let constants = format!("const PHASES = {PHASES}u;\nconst TILE_WORDS = {BATCH_TILE_WORDS}u;\n");
+    shared.to_owned() + &constants + &solve_tile(info, tiling, keep_lambdas, Memory::Workgroup)
+}
+
+/// `solve_tile`, which solves the tile whose words begin at `at`.
 ///
 /// Links that are not there are solved nonetheless, and what comes of it is dropped: with a branch for each, drivers take seconds more. Where
 /// multipliers are kept, which they would overwrite, they are skipped.
-pub(super) fn pass(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
+fn solve_tile(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool, memory: Memory) -> String {
     let slots = tiling.slots(info.arity);
     let materials: BTreeSet<u8> = tiling.pattern.iter().map(|link| link.material).collect();
-    let mut text = String::from(include_str!("../../shaders/project/tile.wgsl"));
-    text += "
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn project_tile(@builtin(global_invocation_id) id: vec3u) {
-    let i = thread_index(id);
-    if i >= span.count {
-        return;
-    }
-    let tile = tiles[3u * (span.first + i)];
-    let links = tiles[3u * (span.first + i) + 1u];
+    let mut text = String::from(
+        "
+fn solve_tile(at: u32) {
+    let tile = tile_words(at, 0u);
+    let links = tile_words(at, 4u);
+    let offset = offset_of_moves(at, tile.x);
     var place = links.w;
-";
+",
+    );
     // Writing to a string cannot fail.
     let mut line = |arguments: std::fmt::Arguments<'_>| _ = text.write_fmt(arguments);
     for &slot in &slots {
         let (row, column, there) = (slot / SPAN, slot % SPAN, slot_is_there(slot));
         line(format_args!("    let i{slot} = particle_at(tile, {there}, {row}u, {column}u);\n"));
-        line(format_args!("    let x{slot} = positions[i{slot}];\n    var d{slot} = displacements[i{slot}].xyz;\n"));
+        let (x, d) = match memory {
+            Memory::Buffers => (format!("positions[i{slot}]"), format!("displacements[i{slot}].xyz")),
+            Memory::Workgroup => (format!("place_in_batch(i{slot})"), format!("moves[i{slot} - offset]")),
+        };
+        line(format_args!("    let x{slot} = {x};\n    var d{slot} = {d};\n"));
     }
     // Where all tiles are of the same, all threads load the same.
     let common = tiling.common_materials();
     if common.is_none() {
-        line(format_args!("    let ids = tiles[3u * (span.first + i) + 2u];\n"));
+        line(format_args!("    let ids = tile_words(at, 8u);\n"));
     }
     for material in materials {
         let id = common.map_or(format!("ids[{material}u]"), |ids| format!("{}u", ids[usize::from(material)]));
@@ -66,7 +94,11 @@ fn project_tile(@builtin(global_invocation_id) id: vec3u) {
     }
     for slot in slots {
         let there = slot_is_there(slot);
-        line(format_args!("    if {there} {{ displacements[i{slot}] = vec4f(d{slot}, 0.0); }}\n"));
+        let store = match memory {
+            Memory::Buffers => format!("displacements[i{slot}] = vec4f(d{slot}, 0.0);"),
+            Memory::Workgroup => format!("moves[i{slot} - offset] = d{slot};"),
+        };
+        line(format_args!("    if {there} {{ {store} }}\n"));
     }
     text + "}\n"
 }

@@ -1,11 +1,14 @@
 //! Writes out the shader of whole bodies: the texts of all kinds that a scene has, each with names of its own (`src/whole.rs`,
 //! `shaders/whole.wgsl`, `shaders/project/whole.wgsl`).
 
+use super::context::is_software;
 use super::pipelines::{RECORD, constants, impulses, loops};
+use super::tiles;
 use super::unroll::unrolled;
+use crate::controls::Controls;
 use crate::kinds::{KINDS, KindInfo};
 use crate::settings::Settings;
-use crate::whole::{MOST_PARTICLES, Whole, local_words};
+use crate::whole::{MOST_LANES, MOST_PARTICLES, Whole, local_words};
 
 /// The entry point.
 pub(super) const ENTRY: &str = "whole";
@@ -30,39 +33,68 @@ impl ScheduleRow {
     }
 }
 
+/// How many threads of a workgroup work in step.
+pub(super) fn in_step(device: &wgpu::Device) -> usize {
+    if is_software(&device.adapter_info()) { 8 } else { 32 }
+}
+
+/// How many threads a workgroup has.
+pub(super) fn lanes(device: &wgpu::Device, whole: &Whole, controls: &Controls) -> usize {
+    let turns = |lanes| whole.turns(lanes, &controls.settings, controls.cooked.most_tethers, 0);
+    // One batch alone leaves the others of those that work in step idle.
+    let in_step = in_step(device);
+    if whole.has_tiles() { whole.lanes(in_step, turns).max(in_step) } else { MOST_LANES }
+}
+
 /// The text of the pass, without the prelude.
-pub(super) fn pass(whole: &Whole) -> String {
+pub(super) fn pass(whole: &Whole, keep_lambdas: bool) -> String {
     let head = Whole::head(whole.kinds.len());
     let constants = format!("const MOST_PARTICLES = {MOST_PARTICLES}u;\nconst HEAD = {head}u;\n");
-    include_str!("../../shaders/whole.wgsl").to_owned() + &constants + &whole_sweep(whole)
+    include_str!("../../shaders/whole.wgsl").to_owned() + &constants + &whole_sweep(whole, keep_lambdas)
 }
 
-/// What solves the constraints of all kinds: `solve_rounds` of a text for each of them. `head` says how many words behind the first head of a kind
-/// its own begins.
-pub(super) fn sweep(kinds: &[usize], head: impl Fn(usize) -> usize, shared: impl Fn(usize) -> String) -> String {
-    let kinds = || kinds.iter().map(|&kind| KINDS[kind]);
-    let mut text = String::from("\nfn sweep(head: u32, lane: u32) {\n");
-    for (rank, info) in kinds().enumerate() {
-        text += &format!("    solve_rounds_{}(head + {}u, lane);\n", info.name, head(rank));
-    }
-    text += "}\n";
-    for (rank, info) in kinds().enumerate() {
-        text += &renamed(&of_kind(info, &shared(rank)), info.name);
-    }
-    text
+/// A part of what solves the constraints of all kinds.
+pub(super) struct Part {
+    pub info: &'static KindInfo,
+    /// The function that solves it.
+    pub entry: &'static str,
+    /// What its names end in, besides that of the kind.
+    pub suffix: &'static str,
+    /// How many words behind the first head of a kind its own begins.
+    pub head: usize,
+    /// What belongs to it, besides C and ∇C and what makes impulses of them.
+    pub text: String,
 }
 
-/// The same for whole bodies.
-pub(super) fn whole_sweep(whole: &Whole) -> String {
-    let head = |rank| Whole::head(rank) - Whole::head(0);
-    sweep(&whole.kinds, head, |_| include_str!("../../shaders/project/whole.wgsl").to_owned())
+/// What solves the constraints of all kinds, part by part.
+pub(super) fn sweep(parts: &[Part]) -> String {
+    let name = |part: &Part| format!("{}{}", part.info.name, part.suffix);
+    let call = |part: &Part| format!("    {}_{}(head + {}u, lane);\n", part.entry, name(part), part.head);
+    let calls: String = parts.iter().map(call).collect();
+    let texts: String = parts.iter().map(|part| renamed(&of_kind(part.info, &part.text), &name(part))).collect();
+    format!("\nfn sweep(head: u32, lane: u32) {{\n{calls}}}\n{texts}")
+}
+
+/// The same for whole bodies: of each kind first what is in tiles.
+pub(super) fn whole_sweep(whole: &Whole, keep_lambdas: bool) -> String {
+    let mut parts = Vec::new();
+    for (rank, info) in whole.kinds.iter().map(|&kind| KINDS[kind]).enumerate() {
+        let head = Whole::head(rank) - Whole::head(0);
+        if let Some(tiling) = whole.tilings.get(rank).filter(|tiling| !tiling.is_empty()) {
+            let text = tiles::in_batches(info, tiling, keep_lambdas);
+            parts.push(Part { info, entry: "solve_tiles", suffix: "_tiles", head, text });
+        }
+        let text = [RECORD, include_str!("../../shaders/project/whole.wgsl")].join("\n");
+        parts.push(Part { info, entry: "solve_rounds", suffix: "", head, text });
+    }
+    sweep(&parts)
 }
 
 /// What belongs to a kind.
-fn of_kind(info: &KindInfo, shared: &str) -> String {
+fn of_kind(info: &KindInfo, part: &str) -> String {
     let locals = local_words(info.arity);
     let constants = constants(info) + &format!("const LOCAL_WORDS = {locals}u;\n");
-    let text = [info.shader, impulses(info), RECORD, shared, &constants].join("\n");
+    let text = [info.shader, impulses(info), part, &constants].join("\n");
     unrolled(&text, &[loops(info).as_slice(), &[("LOCAL_WORDS", locals)]].concat())
 }
 
@@ -106,7 +138,7 @@ mod tests {
     fn the_shader_of_all_kinds_together_is_valid() {
         let fixed = (0..KINDS.len()).filter(|&kind| !KINDS[kind].is_group());
         let whole = Whole { kinds: fixed.collect(), ..Whole::default() };
-        let source = format!("{}\n{}", pass(&whole), super::super::pipelines::PRELUDE);
+        let source = format!("{}\n{}", pass(&whole, false), super::super::pipelines::PRELUDE);
         let module = match naga::front::wgsl::parse_str(&source) {
             Ok(module) => module,
             Err(fault) => panic!("{}", fault.emit_to_string(&source)),

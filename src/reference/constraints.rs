@@ -13,7 +13,10 @@ impl Reference {
         let mut p = [Vec3::ZERO; MAX_ARITY];
         for k in 0..arity {
             particles[k] = record[k] as usize;
-            p[k] = (self.positions[particles[k]] - self.positions[particles[0]]) + self.displacements[particles[k]];
+            p[k] = self.displacements[particles[k]];
+            if k > 0 {
+                p[k] += self.positions[particles[k]] - self.positions[particles[0]];
+            }
         }
         (particles, p)
     }
@@ -186,7 +189,9 @@ fn scalar_impulses(
         let unit = info.unit_gradients && grad[k] != Vec3::ZERO;
         weighted += if unit { w[k] } else { w[k] * dot(grad[k], grad[k]) };
         // The gradients sum to zero, so what all particles travel together counts for nothing.
-        travel += dot(grad[k], d[k] - d[0]);
+        if k > 0 {
+            travel += dot(grad[k], d[k] - d[0]);
+        }
     }
     let delta = delta_lambda(c, weighted, travel, lambdas[0], material);
     let delta = if info.unilateral { unilateral(delta, lambdas[0]) } else { delta };
@@ -211,7 +216,9 @@ fn vector_impulses(
     let (mut weighted, mut travel) = (0.0, Vec3::ZERO);
     for k in 0..arity {
         weighted += w[k] * (factors[k] * factors[k]);
-        travel += (d[k] - d[0]) * factors[k];
+        if k > 0 {
+            travel += (d[k] - d[0]) * factors[k];
+        }
     }
     let mut delta = Vec3::ZERO;
     for axis in 0..3 {

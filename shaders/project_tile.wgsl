@@ -1,0 +1,37 @@
+// Projects the constraints of tiles: one thread a tile of one phase, which shares no particle with the others of the phase. `solve_tile` is in
+// shaders/project/tile.wgsl and src/gpu/tiles.rs. Reads and writes the displacements of the particles of the tile.
+
+// Three rows a tile: first particle, columns of its grid, which slots there are (two words); which links there are (three words), first
+// record; the materials of the links.
+@group(0) @binding(6) var<storage, read> tiles: array<vec4u>;
+
+fn tile_words(tile: u32, word: u32) -> vec4u {
+    return tiles[3u * tile + word / 4u];
+}
+
+// All displacements are in one buffer.
+fn offset_of_moves(tile: u32, first: u32) -> u32 {
+    return 0u;
+}
+
+// Nothing is scaled, and each kind has multipliers of its own; as shaders/whole.wgsl has it.
+fn shrunk(v: vec3f) -> vec3f {
+    return v;
+}
+
+fn grown(w: f32) -> f32 {
+    return w;
+}
+
+fn place_of_lambda(place: u32, count: u32) -> u32 {
+    return place;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn project_tile(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= span.count {
+        return;
+    }
+    solve_tile(span.first + i);
+}
