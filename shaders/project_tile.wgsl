@@ -14,6 +14,18 @@ fn offset_of_moves(tile: u32, first: u32) -> u32 {
     return 0u;
 }
 
+fn place_in_batch(particle: u32) -> vec4f {
+    return positions[particle];
+}
+
+fn move_of(particle: u32, offset: u32) -> vec3f {
+    return displacements[particle].xyz;
+}
+
+fn keep_move(particle: u32, offset: u32, d: vec3f) {
+    displacements[particle] = vec4f(d, 0.0);
+}
+
 // Nothing is scaled, and each kind has multipliers of its own; as shaders/whole.wgsl has it.
 fn shrunk(v: vec3f) -> vec3f {
     return v;

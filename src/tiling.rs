@@ -93,12 +93,11 @@ impl Tile {
         [first, columns, near, far, low, middle, high, record, a, b, c, d]
     }
 
-    /// Its particles, each with how many rows and columns it is from the first.
+    /// Its particles, each with how many numbers it is from the first.
     pub fn particles(&self) -> impl Iterator<Item = (u32, u32)> {
-        (0..SPAN * SPAN)
-            .filter(|slot| self.slots >> slot & 1 == 1)
-            .map(|slot| (slot / SPAN * self.columns + slot % SPAN, self.first))
-            .map(|(beyond, first)| (first + beyond, beyond))
+        let beyond = |slot| slot / SPAN * self.columns + slot % SPAN;
+        let there = (0..SPAN * SPAN).filter(|slot| self.slots >> slot & 1 == 1);
+        there.map(move |slot| (self.first + beyond(slot), beyond(slot)))
     }
 }
 

@@ -231,6 +231,31 @@ fn every_instance_plays_as_the_reference_does() {
 }
 
 #[test]
+fn small_instances_that_share_a_workgroup_keep_to_themselves() {
+    let gpu = common::gpu();
+    let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
+    // Of 4, 9 and 16 tiles, and of none.
+    for asset in [flag(8, 8, Bending::Springs), flag(9, 12, Bending::Springs), flag(15, 16, Bending::Springs), rope()] {
+        let mut played = instances(&gpu, &asset, 40, few());
+        // As many as leave the last workgroup part full, however many it takes.
+        let all: Vec<Instance> = (0..39).map(|k| some()[k % 4].clone()).collect();
+        let mut ids = played.spawn_many(&all).unwrap();
+        let mut references: Vec<_> = all.iter().map(|instance| reference(&asset, instance, few())).collect();
+        step(&gpu, &played, 1);
+        references.iter_mut().for_each(|reference| reference.step(1));
+        for gone in [38, 17, 2] {
+            played.remove(ids.remove(gone)).unwrap();
+            references.remove(gone);
+        }
+        step(&gpu, &played, 1);
+        for (place, (id, reference)) in ids.into_iter().zip(&mut references).enumerate() {
+            reference.step(1);
+            assert_eq!(difference(&played, id, reference, tolerance), None, "instance {place}");
+        }
+    }
+}
+
+#[test]
 fn gusts_and_turbulence_are_those_of_the_reference() {
     let gpu = common::gpu();
     let asset = flag(7, 6, Bending::Springs);

@@ -15,6 +15,14 @@ fn offset_of_moves(at: u32, first: u32) -> u32 {
     return first - (first_move() + batches[at + TILE_WORDS - 1u]);
 }
 
+fn move_of(particle: u32, offset: u32) -> vec3f {
+    return moves[particle - offset];
+}
+
+fn keep_move(particle: u32, offset: u32, d: vec3f) {
+    moves[particle - offset] = d;
+}
+
 // `head` are the kind's words in the head of the batch, the last of which says where the bounds of its phases stand.
 fn solve_tiles(head: u32, lane: u32) {
     let bounds = batches[head + 3u];

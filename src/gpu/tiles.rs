@@ -13,20 +13,11 @@ pub(super) const ENTRY: &str = "project_tile";
 /// usual size would leave to some of the cores.
 pub(super) const WORKGROUP_SIZE: u32 = 32;
 
-/// Where a tile finds what it changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Memory {
-    /// In the buffers of the solver.
-    Buffers,
-    /// In that of the workgroup of a batch of whole bodies.
-    Workgroup,
-}
-
 /// The text of the pass that solves the tiles of a kind.
 pub(super) fn pass(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
     let shared =
         concat!(include_str!("../../shaders/project/tile.wgsl"), include_str!("../../shaders/project_tile.wgsl"));
-    shared.to_owned() + &solve_tile(info, tiling, keep_lambdas, Memory::Buffers)
+    shared.to_owned() + &solve_tile(info, tiling, keep_lambdas)
 }
 
 /// The text that solves the tiles of a kind in a batch of whole bodies.
@@ -36,14 +27,14 @@ pub(super) fn in_batches(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -
         include_str!("../../shaders/project/tile_in_batch.wgsl")
     );
     let constants = format!("const PHASES = {PHASES}u;\nconst TILE_WORDS = {BATCH_TILE_WORDS}u;\n");
-    shared.to_owned() + &constants + &solve_tile(info, tiling, keep_lambdas, Memory::Workgroup)
+    shared.to_owned() + &constants + &solve_tile(info, tiling, keep_lambdas)
 }
 
 /// `solve_tile`, which solves the tile whose words begin at `at`.
 ///
 /// Links that are not there are solved nonetheless, and what comes of it is dropped: with a branch for each, drivers take seconds more. Where
 /// multipliers are kept, which they would overwrite, they are skipped.
-fn solve_tile(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool, memory: Memory) -> String {
+fn solve_tile(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
     let slots = tiling.slots(info.arity);
     let materials: BTreeSet<u8> = tiling.pattern.iter().map(|link| link.material).collect();
     let mut text = String::from(
@@ -60,11 +51,7 @@ fn solve_tile(at: u32) {
     for &slot in &slots {
         let (row, column, there) = (slot / SPAN, slot % SPAN, slot_is_there(slot));
         line(format_args!("    let i{slot} = particle_at(tile, {there}, {row}u, {column}u);\n"));
-        let (x, d) = match memory {
-            Memory::Buffers => (format!("positions[i{slot}]"), format!("displacements[i{slot}].xyz")),
-            Memory::Workgroup => (format!("place_in_batch(i{slot})"), format!("moves[i{slot} - offset]")),
-        };
-        line(format_args!("    let x{slot} = {x};\n    var d{slot} = {d};\n"));
+        line(format_args!("    let x{slot} = place_in_batch(i{slot});\n    var d{slot} = move_of(i{slot}, offset);\n"));
     }
     // Where all tiles are of the same, all threads load the same.
     let common = tiling.common_materials();
@@ -94,11 +81,7 @@ fn solve_tile(at: u32) {
     }
     for slot in slots {
         let there = slot_is_there(slot);
-        let store = match memory {
-            Memory::Buffers => format!("displacements[i{slot}] = vec4f(d{slot}, 0.0);"),
-            Memory::Workgroup => format!("moves[i{slot} - offset] = d{slot};"),
-        };
-        line(format_args!("    if {there} {{ {store} }}\n"));
+        line(format_args!("    if {there} {{ keep_move(i{slot}, offset, d{slot}); }}\n"));
     }
     text + "}\n"
 }
