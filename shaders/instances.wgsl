@@ -291,6 +291,7 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
         } else {
             begin_substep(substep == 0u, tethering, lane);
         }
+        storageBarrier();
         workgroupBarrier();
         for (var iteration = 0u; iteration < by_thread(crowd.iterations, group.x); iteration++) {
             span.first_iteration = u32(iteration == 0u);

@@ -146,12 +146,14 @@ impl Crowd {
         // The loop of the noise where there is turbulence.
         let noise = if settings.wind.is_some_and(|wind| wind.turbulence > 0.0) { 5 } else { 0 };
         let fields = 1 + u64::from(self.controls.params().field_count);
-        let mut more = vec![1; lanes];
-        for particle in (0..self.particle_count()).filter(|_| accelerated) {
+        // Threads that work in step turn as often as the one of them that turns most, particle by particle.
+        let turns_of = |particle: usize| {
             let corners = if cooked.rings.is_empty() { 0 } else { cooked.rings.around(particle).len() as u64 };
-            more[particle % lanes] += 2 + fields + corners * (1 + noise);
-        }
-        let more = more.into_iter().max().unwrap_or(0);
+            2 + fields + corners * (1 + noise)
+        };
+        let particles: Vec<usize> = (0..self.particle_count()).filter(|_| accelerated).collect();
+        let in_step = particles.chunks(lanes).map(|some| some.iter().copied().map(turns_of).max().unwrap_or(0));
+        let more = 1 + in_step.sum::<u64>();
         cooked.whole.as_ref().map_or(0, |whole| whole.turns(lanes, settings, cooked.most_tethers, more))
     }
 
