@@ -704,6 +704,50 @@ fn a_step_of_as_many_substeps_as_there_may_be_is_played_to_its_end() {
     }
 }
 
+/// Software drivers end loops that are too long without a word; threads that work in step are all in them as long as one of them is.
+#[test]
+fn what_takes_too_many_turns_in_wind_is_refused_wherever_its_hubs_are() {
+    let gpu = common::gpu();
+    // Eight fans of 60 triangles, with their middles in eight rows of threads, each at another thread.
+    let middles: Vec<u32> = (0..8).map(|k| 129 * k).collect();
+    let mut positions: Vec<[f32; 3]> = (0..1024u16).map(|k| [f32::from(k), 50.0, 0.0]).collect();
+    let mut others = (0..1024).filter(|particle| !middles.contains(particle));
+    let mut triangles = Vec::new();
+    for &middle in &middles {
+        let rim: Vec<u32> = others.by_ref().take(60).collect();
+        let at = positions[middle as usize];
+        for (k, &particle) in (0..60u8).zip(&rim) {
+            let angle = f32::from(k) / 60.0 * std::f32::consts::TAU;
+            positions[particle as usize] = [at[0] + angle.cos(), at[1] + 0.1 * (3.0 * angle).sin(), angle.sin()];
+            triangles.push([middle, particle, rim[(usize::from(k) + 1) % 60]]);
+        }
+    }
+    let mut asset = Scene::new();
+    let fabric = Fabric { bending: Bending::None, ..Fabric::default() };
+    let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None };
+    asset.add_cloth_mesh(&mesh).unwrap();
+    let wind = Some(Wind { velocity: [1.0, 0.0, 2.0], ..Wind::default() });
+    let mut refused = 0;
+    for substeps in [20, 60, 90, 100, 110, 120, 200] {
+        let settings = Settings { substeps, wind, ..Settings::default() };
+        let mut played = match Instances::new(&gpu.device, &gpu.queue, &asset, 1, settings) {
+            Ok(played) => played,
+            Err(error) => {
+                assert!(matches!(error, Error::TooLarge { count, limit: 60_000, .. } if count > 60_000), "{error}");
+                refused += 1;
+                continue;
+            }
+        };
+        let id = played.spawn(&Instance::default()).unwrap();
+        let mut reference = reference(&asset, &Instance::default(), settings);
+        step(&gpu, &played, 1);
+        reference.step(1);
+        let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-4 };
+        assert_eq!(difference(&played, id, &reference, tolerance), None, "{substeps} substeps");
+    }
+    assert!((1..7).contains(&refused), "{refused}");
+}
+
 #[test]
 fn the_same_again_has_the_same_bits() {
     let gpu = common::gpu();
