@@ -1,6 +1,7 @@
 // Plays a step for every instance of an asset: LANES threads an instance, which shares no particle with the others, so that the loop over the
-// substeps is in here; INSTANCES small ones have a workgroup together. What the asset is stands once (src/whole.rs, its only batch); an instance has the state of its particles, its
-// multipliers, and a row that says where it was put, how large, in which wind, and where its own tethers and targets stand.
+// substeps is in here; INSTANCES small ones have a workgroup together. What the asset is stands once (src/whole.rs, its only batch); an instance
+// has the state of its particles, its multipliers, and a row that says where it was put, how large, in which wind, and where its own tethers and
+// targets stand.
 // The order of a substep is that of a plan with accelerations (src/plan.rs): Start or Velocity, Accelerations, Predict, Tether, the constraints;
 // Finish at the end. A particle is written by the thread that owns it, and read by the others of the workgroup after a barrier; without
 // accelerations none looks at others than pins, so pins come first, and the others go from Velocity to Tether at once.
@@ -169,8 +170,8 @@ fn keep(k: u32, motion: Motion) {
 }
 
 // Velocity.
-fn settled(k: u32) -> Motion {
-    return moved(motion_of(k), params.velocity_factor, params.zero);
+fn settled(motion: Motion) -> Motion {
+    return moved(motion, params.velocity_factor, params.zero);
 }
 
 // Where tethers stand (anchor, length as bits), and where the run of them that each particle has.
@@ -204,7 +205,7 @@ fn advanced(k: u32, motion: Motion, increment: vec3f, tethering: Tethering) -> M
 fn begin_accelerated(is_first: bool, air: Air, tethering: Tethering, lane: u32) {
     if !is_first {
         for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
-            keep(k, settled(k));
+            keep(k, settled(motion_of(k)));
         }
         storageBarrier();
         workgroupBarrier();
@@ -226,7 +227,7 @@ fn begin_substep(is_first: bool, tethering: Tethering, lane: u32) {
     if !is_first {
         for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
             if position_at(k).w == 0.0 {
-                keep(k, settled(k));
+                keep(k, settled(motion_of(k)));
             }
         }
         storageBarrier();
@@ -234,13 +235,14 @@ fn begin_substep(is_first: bool, tethering: Tethering, lane: u32) {
     }
     // Two at a time, as GPUs have nothing else to do while they wait for what they load.
     for (var k = lane; k < ASSET_PARTICLES; k += 2u * LANES) {
-        let other = min(k + LANES, ASSET_PARTICLES - 1u);
+        let has_other = k + LANES < ASSET_PARTICLES;
+        let other = select(k, k + LANES, has_other);
         let first = begun(k, is_first, tethering);
         let second = begun(other, is_first, tethering);
         if first.position.w != 0.0 {
             keep(k, first);
         }
-        if k + LANES < ASSET_PARTICLES && second.position.w != 0.0 {
+        if has_other && second.position.w != 0.0 {
             keep(other, second);
         }
     }
@@ -249,7 +251,7 @@ fn begin_substep(is_first: bool, tethering: Tethering, lane: u32) {
 fn begun(k: u32, is_first: bool, tethering: Tethering) -> Motion {
     var motion = motion_of(k);
     if !is_first {
-        motion = moved(motion, params.velocity_factor, params.zero);
+        motion = settled(motion);
     }
     return advanced(k, motion, params.gravity_step, tethering);
 }
@@ -300,7 +302,7 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
     }
     for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
         let i = first_particle + k;
-        let motion = settled(k);
+        let motion = settled(motion_of(k));
         var residual = packed(motion.residual, params.zero);
         if count_held(residual.w, i) {
             residual.w &= ~HELD;

@@ -26,19 +26,6 @@ fn keep_move(particle: u32, offset: u32, d: vec3f) {
     displacements[particle] = vec4f(d, 0.0);
 }
 
-// Nothing is scaled, and each kind has multipliers of its own; as shaders/whole.wgsl has it.
-fn shrunk(v: vec3f) -> vec3f {
-    return v;
-}
-
-fn grown(w: f32) -> f32 {
-    return w;
-}
-
-fn place_of_lambda(place: u32, count: u32) -> u32 {
-    return place;
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn project_tile(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);

@@ -19,7 +19,7 @@ struct Schedule {
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> residuals: array<vec4u>;
 // How many batches there are; where the local places of all particles stand, where the tethers; for each batch a head of HEAD words: where
-// its particles stand, each with its first tether · 16 + how many it has, how many there are, and three words for each kind; then all that
+// its particles stand, each with its first tether · 16 + how many it has, how many there are, and four words for each kind; then all that
 // these point to. A tether is two words: anchor, length as bits.
 @group(0) @binding(5) var<storage, read> batches: array<u32>;
 // Of all kinds: those of a constraint are found by its place.
@@ -51,19 +51,6 @@ fn first_move() -> u32 {
 
 fn lane_count() -> u32 {
     return WORKGROUP_SIZE;
-}
-
-fn place_of_lambda(place: u32, count: u32) -> u32 {
-    return place;
-}
-
-// Bodies are as large as their constraints say.
-fn shrunk(v: vec3f) -> vec3f {
-    return v;
-}
-
-fn grown(w: f32) -> f32 {
-    return w;
 }
 
 fn load_moved(k: u32, i: u32) -> Motion {

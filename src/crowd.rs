@@ -151,9 +151,9 @@ impl Crowd {
             let corners = if cooked.rings.is_empty() { 0 } else { cooked.rings.around(particle).len() as u64 };
             2 + fields + corners * (1 + noise)
         };
-        let particles: Vec<usize> = (0..self.particle_count()).filter(|_| accelerated).collect();
-        let in_step = particles.chunks(lanes).map(|some| some.iter().copied().map(turns_of).max().unwrap_or(0));
-        let more = 1 + in_step.sum::<u64>();
+        let count = if accelerated { self.particle_count() } else { 0 };
+        let in_step = |first: usize| (first..count.min(first + lanes)).map(turns_of).max().unwrap_or(0);
+        let more = 1 + (0..count).step_by(lanes).map(in_step).sum::<u64>();
         cooked.whole.as_ref().map_or(0, |whole| whole.turns(lanes, settings, cooked.most_tethers, more))
     }
 

@@ -89,6 +89,7 @@ fn texts() -> Vec<(String, String)> {
             "finish" => &["held"],
             "instances" => &["instance", "air", "held"],
             "instances_normals" => &["instance", "normal"],
+            "whole" | "project_tile" => &["unscaled"],
             _ => &[],
         };
         let text = parts.iter().fold(text, |text, part| text + &shared_text(part));

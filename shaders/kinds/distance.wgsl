@@ -4,7 +4,6 @@
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let difference = p[0] - p[1];
     let l = length(difference);
-    // Not a branch, which drivers of GPUs keep, so that they solve no two links of a tile side by side.
-    let n = select(vec3f(), difference, l > 0.0) / select(1.0, l, l > 0.0);
+    let n = direction_of(difference, l);
     return Evaluation(l - parameter(record, 0u), Points(n, -n));
 }

@@ -5,8 +5,7 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     let limit = parameter(record, 0u);
     let difference = p[0] - p[1];
     let l = length(difference);
-    // Not a branch, which drivers of GPUs keep, so that they solve no two links of a tile side by side.
-    let n = select(vec3f(), difference, l > 0.0) / select(1.0, l, l > 0.0);
+    let n = direction_of(difference, l);
     if limit < 0.0 {
         return Evaluation(-limit - l, Points(-n, n));
     }

@@ -15,7 +15,7 @@ struct ScaledMaterial {
 fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: ScaledMaterial) -> f32 {
     let delta = material.factor * ((-c - material.alpha_tilde * lambda - material.gamma * travel)
         / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
-    // Not a branch, as in shaders/kinds/distance.wgsl.
+    // Not a branch: drivers of GPUs keep these, and then solve no two links of a tile side by side.
     return select(delta, 0.0, weighted == 0.0);
 }
 
@@ -33,6 +33,11 @@ fn relative_to_first(k: u32, x: vec3f, x0: vec3f, d: vec3f) -> vec3f {
         return d;
     }
     return (x - x0) + d;
+}
+
+// v/|v|, and nothing where that is nothing, or no number; without a branch, either.
+fn direction_of(v: vec3f, length: f32) -> vec3f {
+    return select(vec3f(), v, length > 0.0) / select(1.0, length, length > 0.0);
 }
 
 // What is left of Δλ where the constraint is C ≤ 0 and can only push down: λ + Δλ stays at or below 0.

@@ -208,7 +208,7 @@ pub(super) fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
 }
 
 /// Whether a device has what the passes need.
-pub(super) fn check_limits(crowd: &Crowd, limits: &wgpu::Limits) -> Result<()> {
+pub(super) fn check_limits(crowd: &Crowd, team: Team, limits: &wgpu::Limits) -> Result<()> {
     let materials = (material_count(crowd) * size_of::<ScaledMaterial>()) as u64;
     let memory = crowd.particle_count() as u64 * 16;
     let storage_buffers = limits.max_storage_buffers_per_shader_stage.into();
@@ -216,7 +216,7 @@ pub(super) fn check_limits(crowd: &Crowd, limits: &wgpu::Limits) -> Result<()> {
         ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS.into(), storage_buffers),
         (
             "max_compute_invocations_per_workgroup",
-            WORKGROUP_SIZE.into(),
+            team.size().max(normals_lanes(crowd)).into(),
             limits.max_compute_invocations_per_workgroup.into(),
         ),
         ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension.into()),

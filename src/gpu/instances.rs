@@ -85,9 +85,9 @@ impl Instances {
         settings: Settings,
     ) -> Result<Self> {
         let mut crowd = Crowd::new(asset, capacity, settings)?;
-        check_limits(&crowd, &device.limits())?;
-        let keep_lambdas = needs_lambdas(&settings);
         let team = Team::new(device, &crowd);
+        check_limits(&crowd, team, &device.limits())?;
+        let keep_lambdas = needs_lambdas(&settings);
         let (play, normals_stage, buffers) = guarded(device, || {
             let buffers = Buffers::new(device, queue, &crowd, keep_lambdas)?;
             Ok((make_play(device, &crowd, keep_lambdas, team), make_normals(device, &crowd), buffers))

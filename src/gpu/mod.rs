@@ -20,6 +20,7 @@ mod profile;
 mod readback;
 mod reading;
 mod recorder;
+mod remaking;
 mod solver;
 mod state;
 mod suited;

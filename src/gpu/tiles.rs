@@ -15,8 +15,11 @@ pub(super) const WORKGROUP_SIZE: u32 = 32;
 
 /// The text of the pass that solves the tiles of a kind.
 pub(super) fn pass(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
-    let shared =
-        concat!(include_str!("../../shaders/project/tile.wgsl"), include_str!("../../shaders/project_tile.wgsl"));
+    let shared = concat!(
+        include_str!("../../shaders/project/tile.wgsl"),
+        include_str!("../../shaders/project_tile.wgsl"),
+        include_str!("../../shaders/shared/unscaled.wgsl")
+    );
     shared.to_owned() + &solve_tile(info, tiling, keep_lambdas)
 }
 

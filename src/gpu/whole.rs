@@ -50,7 +50,8 @@ pub(super) fn lanes(device: &wgpu::Device, whole: &Whole, controls: &Controls) -
 pub(super) fn pass(whole: &Whole, keep_lambdas: bool) -> String {
     let head = Whole::head(whole.kinds.len());
     let constants = format!("const MOST_PARTICLES = {MOST_PARTICLES}u;\nconst HEAD = {head}u;\n");
-    include_str!("../../shaders/whole.wgsl").to_owned() + &constants + &whole_sweep(whole, keep_lambdas)
+    let pass = concat!(include_str!("../../shaders/whole.wgsl"), include_str!("../../shaders/shared/unscaled.wgsl"));
+    pass.to_owned() + &constants + &whole_sweep(whole, keep_lambdas)
 }
 
 /// A part of what solves the constraints of all kinds.
