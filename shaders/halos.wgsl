@@ -1,4 +1,4 @@
-// A whole substep, core by core: one workgroup a core, with the halo of particles that it depends on (src/halos.rs). It ends the substep before
+// A whole substep, core by core: one workgroup a core, with the halo of particles that it depends on (src/halos/mod.rs). It ends the substep before
 // as velocity_tether does (shaders/velocity.wgsl), or goes on where Tether has left off, then solves the constraints colour by colour, and stores
 // its core. It loads from other buffers than it stores to, as others still load what it has solved. Pins are where the substep before began, so
 // whoever is tethered to them adds their displacement.
@@ -21,7 +21,7 @@ struct Schedule {
 @group(0) @binding(5) var<storage, read_write> new_positions: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> new_displacements: array<vec4f>;
 @group(0) @binding(7) var<storage, read_write> new_residuals: array<vec4u>;
-// See `Halos::words` in src/halos.rs.
+// See `Halos::words` in src/halos/mod.rs.
 @group(0) @binding(8) var<storage, read> batches: array<u32>;
 @group(0) @binding(9) var<storage, read> records: array<vec4u>;
 @group(0) @binding(10) var<storage, read> materials: array<ScaledMaterial>;
@@ -34,9 +34,17 @@ override TETHER_ROWS: u32 = 0u;
 // In the place of the local particles of a constraint where a lane has none in a round.
 const NONE = 0xffffffffu;
 
-// x and w; d.
-var<workgroup> places: array<vec4f, MOST_PARTICLES>;
-var<workgroup> moves: array<vec4f, MOST_PARTICLES>;
+// x and d of a particle, in pieces of eight bytes, which leave no gap between one and the next.
+struct Place {
+    x_y: vec2f,
+    z_dx: vec2f,
+    dy_dz: vec2f,
+}
+
+var<workgroup> places: array<Place, MOST_PARTICLES>;
+// A bit for each place: whether it is pinned. Inverse masses stand in records, as those of particles that are not.
+var<workgroup> pins: array<atomic<u32>, MOST_PARTICLES / PIN_BITS>;
+var<workgroup> any_pins: atomic<u32>;
 
 // As the projections of single kinds see them: no multiplier is kept.
 const KEEP_LAMBDA = false;
@@ -62,9 +70,26 @@ fn anchor_at(particle: u32) -> Anchor {
     return Anchor(old_positions[particle].xyz, particle, old_displacements[particle].xyz, 0u);
 }
 
-// Where the particle of a local place lies: `slot_of` in src/halos.rs. Entries name slots.
+// Where the particle of a local place lies: `slot_of` in src/halos/mod.rs. Entries name slots.
 fn slot_of(local: u32) -> u32 {
-    return local ^ ((local >> 3u) & 7u);
+    return local ^ ((local / BANKS) % BANKS);
+}
+
+fn position_at(slot: u32) -> vec3f {
+    return vec3f(places[slot].x_y, places[slot].z_dx.x);
+}
+
+fn displacement_at(slot: u32) -> vec3f {
+    return vec3f(places[slot].z_dx.y, places[slot].dy_dz);
+}
+
+fn displace(slot: u32, displacement: vec3f) {
+    places[slot].z_dx.y = displacement.x;
+    places[slot].dy_dz = displacement.yz;
+}
+
+fn is_pinned(slot: u32) -> bool {
+    return ((atomicLoad(&pins[slot / PIN_BITS]) >> (slot % PIN_BITS)) & 1u) == 1u;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -78,14 +103,27 @@ fn halos(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
     let particle_count = batches[head + 1u];
     let core_count = batches[head + 2u];
     span.zero = params.zero;
+    if lane == 0u {
+        atomicStore(&any_pins, 0u);
+    }
+    for (var k = lane; k < MOST_PARTICLES / PIN_BITS; k += WORKGROUP_SIZE) {
+        atomicStore(&pins[k], 0u);
+    }
+    workgroupBarrier();
     for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
         let i = batches[particles_at + k];
         var motion = Motion(old_positions[i], old_displacements[i].xyz, unpacked(old_residuals[i]));
         if by_thread(schedule.advances, i) == 1u {
             motion = advanced(i, motion);
         }
-        places[slot_of(k)] = motion.position;
-        moves[slot_of(k)] = vec4f(motion.displacement, 0.0);
+        let x = motion.position;
+        let d = motion.displacement;
+        let slot = slot_of(k);
+        places[slot] = Place(x.xy, vec2f(x.z, d.x), d.yz);
+        if x.w == 0.0 {
+            atomicOr(&pins[slot / PIN_BITS], 1u << (slot % PIN_BITS));
+            atomicStore(&any_pins, 1u);
+        }
         if k < core_count {
             new_positions[i] = motion.position;
             new_residuals[i] = packed(motion.residual, params.zero);
@@ -94,6 +132,6 @@ fn halos(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
     workgroupBarrier();
     sweep(head + 3u, lane);
     for (var k = lane; k < core_count; k += WORKGROUP_SIZE) {
-        new_displacements[batches[particles_at + k]] = moves[slot_of(k)];
+        new_displacements[batches[particles_at + k]] = vec4f(displacement_at(slot_of(k)), 0.0);
     }
 }

@@ -104,7 +104,7 @@ fn texts() -> Vec<(String, String)> {
                 let constants = format!(
                     "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
                     const HEAD = 5u; const MOST_PARTICLES = 1024u; const LOCAL_WORDS = {}u; {asset}
-                    const PACKED = {}; const PLACE_BITS = 11u; const FIRST_PLACE = 0u;
+                    const PACKED = {}; const PLACE_BITS = 11u; const BANKS = 16u; const PIN_BITS = 32u; const FIRST_PLACE = 0u;
                     fn sweep(head: u32, lane: u32) {{ solve_rounds(head, lane); }}",
                     info.arity,
                     info.record_words / 4,

@@ -34,21 +34,26 @@ fn local_of(entry: Entry, k: u32) -> u32 {
     return (entry.locals[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
 }
 
-fn solve_in_halo(entry: Entry, record: Record, material: ScaledMaterial) {
+// Inverse masses stand in the record where others have the particles.
+fn solve_in_halo(entry: Entry, record: Record, material: ScaledMaterial, any_pinned: bool) {
     var d: Points;
     var p: Points;
     var w: Weights;
-    let x0 = places[local_of(entry, 0u)];
+    let x0 = position_at(local_of(entry, 0u));
     for (var k = 0u; k < ARITY; k++) {
         let local = local_of(entry, k);
-        let x = places[local];
-        d[k] = moves[local].xyz;
-        w[k] = x.w;
-        p[k] = relative_to_first(k, x.xyz, x0.xyz, d[k]);
+        d[k] = displacement_at(local);
+        p[k] = relative_to_first(k, position_at(local), x0, d[k]);
+        w[k] = bitcast<f32>(word(record, k));
+    }
+    if any_pinned {
+        for (var k = 0u; k < ARITY; k++) {
+            w[k] = select(w[k], 0.0, is_pinned(local_of(entry, k)));
+        }
     }
     let impulses = impulses_of(entry.place, record, material, p, d, w);
     for (var k = 0u; k < ARITY; k++) {
-        moves[local_of(entry, k)] = vec4f(d[k] + impulses[k] * w[k], 0.0);
+        displace(local_of(entry, k), d[k] + impulses[k] * w[k]);
     }
 }
 
@@ -61,6 +66,7 @@ fn solve_rounds(head: u32, lane: u32) {
     if round_count == 0u {
         return;
     }
+    let any_pinned = atomicLoad(&any_pins) != 0u;
     let last_at = round_at + stride * (round_count - 1u);
     var entry = entry_at(round_at, lane);
     var coming = entry_at(min(round_at + stride, last_at), lane);
@@ -70,7 +76,7 @@ fn solve_rounds(head: u32, lane: u32) {
         let later = entry_at(min(round_at + 2u * stride, last_at), lane);
         let next = load(coming.place);
         if entry.locals[0] != NONE {
-            solve_in_halo(entry, record, material);
+            solve_in_halo(entry, record, material, any_pinned);
         }
         material = materials[word(next, ARITY)];
         record = next;

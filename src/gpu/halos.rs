@@ -1,4 +1,4 @@
-//! What plays whole substeps core by core on the GPU (`src/halos.rs`): its buffers, its pass, and when it can.
+//! What plays whole substeps core by core on the GPU (`src/halos/mod.rs`): its buffers, its pass, and when it can.
 
 use super::buffers::{Buffers, Maker};
 use super::pipelines::Slot::{Read, Span, Uniform, Write};
@@ -7,7 +7,7 @@ use super::unroll::unrolled;
 use super::whole::{Part, sweep};
 use crate::controls::Controls;
 use crate::error::Result;
-use crate::halos::{Halos, PARTICLE_BYTES, PLACE_BITS, Room};
+use crate::halos::{BANKS, Halos, PIN_BITS, PLACE_BITS, Room};
 use crate::kinds::KINDS;
 use wgpu::BufferUsages;
 
@@ -36,8 +36,10 @@ const MOST_LANES: u32 = 1024;
 /// The most workgroup memory that is used: what the GPUs of most vendors have at least.
 const MOST_MEMORY: u32 = 48 << 10;
 
-/// Less than this, and halos outgrow their cores.
-const LEAST_MEMORY: u32 = 32 << 10;
+/// About how many workgroups of so many threads a graphics card plays at once, one on each multiprocessor of a large one, and what shares a chip with the CPU.
+/// (wgpu does not tell how many multiprocessors there are.)
+const AT_ONCE_ON_CARD: usize = 128;
+const AT_ONCE_ON_CHIP: usize = 8;
 
 #[derive(Debug)]
 pub(super) struct HaloPass {
@@ -59,14 +61,21 @@ struct Own {
 }
 
 /// What a workgroup of a device has room for; `None` where that is too little.
-pub(super) fn room(limits: &wgpu::Limits) -> Option<Room> {
+pub(super) fn room(limits: &wgpu::Limits, at_once: usize) -> Option<Room> {
     let storage_buffers = SLOTS.iter().filter(|slot| matches!(slot, Read | Write)).count() as u32;
     let memory = limits.max_compute_workgroup_storage_size.min(MOST_MEMORY);
     let lanes = MOST_LANES.min(limits.max_compute_invocations_per_workgroup).min(limits.max_compute_workgroup_size_x);
-    let fits = limits.max_storage_buffers_per_shader_stage >= storage_buffers && memory >= LEAST_MEMORY && lanes >= 128;
-    // Slots are places with their lowest six bits in another order.
-    let particles = memory as usize / PARTICLE_BYTES / 64 * 64;
-    fits.then_some(Room { particles, lanes: lanes as usize })
+    let room = Room::new(memory as usize, lanes as usize, at_once);
+    room.filter(|_| limits.max_storage_buffers_per_shader_stage >= storage_buffers)
+}
+
+/// How many workgroups a device plays at once.
+fn at_once(device: &wgpu::Device) -> usize {
+    match device.adapter_info().device_type {
+        wgpu::DeviceType::DiscreteGpu | wgpu::DeviceType::VirtualGpu => AT_ONCE_ON_CARD,
+        wgpu::DeviceType::Cpu => 1,
+        _ => AT_ONCE_ON_CHIP,
+    }
 }
 
 impl HaloPass {
@@ -77,8 +86,8 @@ impl HaloPass {
         controls: &Controls,
         buffers: &Buffers,
     ) -> Result<Option<Self>> {
-        let Some(room) = room(&device.limits()) else { return Ok(None) };
-        let Some(halos) = Halos::new(&controls.cooked.kinds, &controls.scene.positions, room) else { return Ok(None) };
+        let Some(room) = room(&device.limits(), at_once(device)) else { return Ok(None) };
+        let Some(halos) = Halos::new(&controls.cooked.kinds, &controls.scene, room) else { return Ok(None) };
         let maker = Maker::new(device);
         let (storage, count) = (BufferUsages::STORAGE, controls.scene.particle_count() as u64);
         let other = |label: &str| maker.empty(&format!("halos.{label}"), count * 16, storage);
@@ -135,7 +144,8 @@ fn stage(device: &wgpu::Device, controls: &Controls, halos: &Halos, room: Room) 
 pub(super) fn pass(halos: &Halos, most_particles: usize) -> String {
     let head = Halos::head(halos.kinds.len());
     let constants = format!(
-        "const MOST_PARTICLES = {most_particles}u;\nconst HEAD = {head}u;\nconst PLACE_BITS = {PLACE_BITS}u;\n"
+        "const MOST_PARTICLES = {most_particles}u;\nconst HEAD = {head}u;\nconst PLACE_BITS = {PLACE_BITS}u;\n\
+        const BANKS = {BANKS}u;\nconst PIN_BITS = {PIN_BITS}u;\n"
     );
     let part = |(rank, &kind): (usize, &usize)| {
         let (packed, first) = (halos.packed[rank], halos.first_places[rank]);

@@ -101,7 +101,7 @@ fn targets_lie_as_in_their_pass() {
 fn schedules_lie_as_in_their_pass() {
     let pass = whole::pass(&Whole::default(), false);
     assert_eq!(on_gpu(&pass, "Schedule"), on_host!(ScheduleRow { substeps, first_iteration, iterations, tethers }));
-    let pass = halos::pass(&Halos::default(), 1);
+    let pass = halos::pass(&Halos::default(), 32);
     type HaloRow = halos::ScheduleRow;
     assert_eq!(on_gpu(&pass, "Schedule"), on_host!(HaloRow { advances, tethers, padding }));
 }

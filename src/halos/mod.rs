@@ -8,11 +8,15 @@
 //! colour ([`crate::Execution::Colors`]). On a GPU a dispatch takes longer than the work of a colour, by far where there are few particles.
 //! (Overlapped tiling, or ghost zones, in the words of stencil codes: Meng and Skadron 2009.)
 //!
-//! Cores are what a k-d tree of the particles leaves in a cell. The larger a core, the less of its work is its halo's.
+//! What such a workgroup has of a particle is its position, its displacement and whether it is pinned. Inverse masses stand with the constraints, in the words
+//! in which other records have particles: the more particles a workgroup has room for, the less of its work is halo.
 
-use crate::components::components;
+mod cores;
+
 use crate::cooked::CookedKind;
+use crate::scene::Scene;
 use crate::whole::local_words;
+use cores::{Closer, Cores};
 use std::collections::HashMap;
 
 /// What a workgroup has room for.
@@ -22,6 +26,17 @@ pub(crate) struct Room {
     pub particles: usize,
     /// Threads, each of which solves a constraint at a time.
     pub lanes: usize,
+    /// About how many workgroups of so many threads the device plays at once.
+    pub at_once: usize,
+}
+
+impl Room {
+    /// What there is room for in so many bytes of workgroup memory; `None` where that is too little.
+    pub fn new(memory: usize, lanes: usize, at_once: usize) -> Option<Self> {
+        // A bit for each particle.
+        let particles = 8 * memory.saturating_sub(FLAG_BYTES) / (8 * PARTICLE_BYTES + 1) / PIN_BITS * PIN_BITS;
+        (particles >= LEAST_PARTICLES && lanes >= LEAST_LANES).then_some(Self { particles, lanes, at_once })
+    }
 }
 
 /// With no more cores than so many each has a multiprocessor of a large GPU for itself, or nearly so, and as many threads as there may be. With more,
@@ -30,8 +45,21 @@ pub(crate) struct Room {
 const FEW_CORES: usize = 256;
 const SHARED_LANES: usize = 512;
 
-/// Bytes of a particle in workgroup memory: position and inverse mass; displacement.
-pub(crate) const PARTICLE_BYTES: usize = 32;
+/// Bytes of a particle in workgroup memory, besides a bit: position and displacement.
+const PARTICLE_BYTES: usize = 24;
+
+/// Bytes of what says whether any particle is pinned.
+const FLAG_BYTES: usize = 4;
+
+/// Particles to a word that says which are pinned.
+pub(crate) const PIN_BITS: usize = 32;
+
+/// With less room, halos outgrow their cores.
+const LEAST_PARTICLES: usize = 1024;
+const LEAST_LANES: usize = 128;
+
+/// The threads of a workgroup are a multiple of what works in step on any GPU.
+const LANE_STEP: usize = 64;
 
 /// Words before the first head: how many batches there are.
 const START: usize = 1;
@@ -48,12 +76,6 @@ const NONE: u32 = u32::MAX;
 /// Bits of a local place where an entry is one word.
 pub(crate) const PLACE_BITS: u32 = 11;
 
-/// Where any body would be loaded more than so many times over, a dispatch a colour does better.
-const MOST_TIMES: usize = 10;
-
-/// Sizes of cores to choose from, as shares of what there is room for: from where halos would be all of the work to where they hardly fit.
-const SHARES: [f32; 10] = [12.0, 9.0, 7.0, 5.5, 4.3, 3.4, 2.7, 2.1, 1.6, 1.3];
-
 /// How the substeps of a scene are played core by core.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Halos {
@@ -61,7 +83,7 @@ pub(crate) struct Halos {
     /// has an entry for each lane: the local places of the particles of a constraint, two to a word, and the place of its record; each word of
     /// all lanes together. What fits one word is one.
     pub words: Vec<u32>,
-    /// The records of all kinds, without their particles, each of what is alike only once.
+    /// The records of all kinds, with the inverse masses of their particles instead of these, each of what is alike only once.
     pub records: Vec<u32>,
     pub batch_count: u32,
     /// Threads of a workgroup.
@@ -82,7 +104,7 @@ impl Halos {
 
     /// Cuts a scene of coloured constraints into cores; `None` where anything is not coloured or the constraint of a group, or where there is so
     /// little room that halos would be most of the work.
-    pub fn new(kinds: &[CookedKind], positions: &[[f32; 3]], room: Room) -> Option<Self> {
+    pub fn new(kinds: &[CookedKind], scene: &Scene, room: Room) -> Option<Self> {
         let colored = |kind: &CookedKind| {
             let colored: u32 = kind.coloring.colors.iter().map(|span| span.count).sum();
             colored as usize == kind.len() && kind.split.is_empty() && (!kind.info.is_group() || kind.len() == 0)
@@ -91,18 +113,20 @@ impl Halos {
         if !kinds.iter().all(colored) || room.particles > 1 << 15 {
             return None;
         }
-        let mut closer = Closer::new(kinds, positions.len(), room.particles);
-        let cores = cores(&mut closer, positions, room.particles)?;
+        let mut closer = Closer::new(kinds, scene.particle_count(), room.particles);
+        let Cores { cores, most_loaded, .. } = Cores::new(&mut closer, &scene.positions, room)?;
         let mut halos =
             Self { kinds: (0..kinds.len()).filter(|&kind| kinds[kind].len() > 0).collect(), ..Self::default() };
-        let places = halos.place_records(kinds);
+        let places = halos.place_records(kinds, &scene.inverse_masses);
         let is_small = |&kind: &usize| {
             let largest = places[kind].iter().max().is_some_and(|&place| place < (NONE >> (2 * PLACE_BITS)));
             kinds[kind].info.arity == 2 && room.particles <= 1 << PLACE_BITS && largest
         };
         halos.packed = halos.kinds.iter().map(is_small).collect();
         halos.first_places = halos.kinds.iter().map(|&kind| places[kind][0]).collect();
-        halos.lanes = if cores.len() <= FEW_CORES { room.lanes } else { room.lanes.min(SHARED_LANES) };
+        // A colour has no more constraints of a core than half its particles.
+        let most_lanes = if cores.len() <= FEW_CORES { room.lanes } else { room.lanes.min(SHARED_LANES) };
+        halos.lanes = most_loaded.div_ceil(2).next_multiple_of(LANE_STEP).min(most_lanes);
         let (head, lanes) = (Self::head(halos.kinds.len()), halos.lanes);
         halos.batch_count = cores.len() as u32;
         halos.words = vec![0; START + cores.len() * head];
@@ -133,20 +157,23 @@ impl Halos {
     }
 
     /// Keeps the records of each kind, once where they are alike but for their particles; returns the place of each.
-    fn place_records(&mut self, kinds: &[CookedKind]) -> Vec<Vec<u32>> {
+    fn place_records(&mut self, kinds: &[CookedKind], inverse_masses: &[f32]) -> Vec<Vec<u32>> {
         let place_kind = |kind: &CookedKind| {
-            let size = kind.info.record_words;
-            let mut known: HashMap<&[u32], u32> = HashMap::new();
+            let (size, arity) = (kind.info.record_words, kind.info.arity);
+            let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
             // Each kind begins where a record of its size may.
             self.records.resize(self.records.len().next_multiple_of(size), 0);
+            let mut record = vec![0; size];
             let place = |place: usize| {
-                let alike = &kind.record(place)[kind.info.arity..];
-                *known.entry(alike).or_insert_with(|| {
-                    let place = self.records.len() / size;
-                    self.records.extend(std::iter::repeat_n(0, kind.info.arity));
-                    self.records.extend(alike);
-                    place as u32
-                })
+                record.copy_from_slice(kind.record(place));
+                record[..arity].iter_mut().for_each(|word| *word = inverse_masses[*word as usize].to_bits());
+                if let Some(&place) = known.get(&record) {
+                    return place;
+                }
+                let place = (self.records.len() / size) as u32;
+                self.records.extend(&record);
+                known.insert(record.clone(), place);
+                place
             };
             if kind.info.is_group() { Vec::new() } else { (0..kind.len()).map(place).collect() }
         };
@@ -174,228 +201,48 @@ impl Halos {
     }
 }
 
+/// How many particles of workgroup memory lie in different banks: so many lanes at a time are served at once, at eight bytes each.
+pub(crate) const BANKS: u32 = 16;
+
 /// Where a particle lies in workgroup memory: its local place, with the lowest bits changed by those above, so that places at a distance of two, four or
 /// eight fall into different banks.
 pub(crate) fn slot_of(local: u32) -> u32 {
-    local ^ (local >> 3 & 7)
+    local ^ (local / BANKS % BANKS)
 }
 
-/// The constraints of a round in another order, of lanes that take turns: eight at a time are served at once where no two of their first particles, nor of their
-/// second ones and so on, lie in the same banks of workgroup memory.
+/// The constraints of a round in another order, of lanes that take turns: [`BANKS`] at a time are served as often as the most of their first particles lie in
+/// the same bank of workgroup memory, and so with their second ones, and so on.
 fn taking_turns(kind: &CookedKind, round: &[u32], local: &[u32]) -> Vec<u32> {
-    /// How many are looked at for one that fits.
+    /// How many are looked at for one that takes no turn of its own.
     const WINDOW: usize = 256;
-    let banks = |constraint: u32| {
-        let named = &kind.record(constraint as usize)[..kind.info.arity];
-        let bank = |(k, &particle): (usize, &u32)| 1u32 << (8 * k + (slot_of(local[particle as usize]) & 7) as usize);
-        named.iter().enumerate().map(bank).fold(0, |all, bank| all | bank)
-    };
-    let mut left: Vec<(u32, u32)> = round.iter().map(|&constraint| (constraint, banks(constraint))).collect();
+    let arity = kind.info.arity;
+    let mut left = round.to_vec();
     let mut order = Vec::with_capacity(round.len());
-    let mut taken = 0;
+    // How many of those that are served together lie in each bank, and the most that do.
+    let mut counts = vec![[0u8; BANKS as usize]; arity];
+    let mut turns = vec![0u8; arity];
     while !left.is_empty() {
-        if order.len().is_multiple_of(8) {
-            taken = 0;
+        if order.len().is_multiple_of(BANKS as usize) {
+            counts.fill([0; BANKS as usize]);
+            turns.fill(0);
         }
+        let banks = |constraint: u32| {
+            let named = kind.record(constraint as usize)[..arity].iter();
+            named.map(|&particle| (slot_of(local[particle as usize]) % BANKS) as usize).enumerate()
+        };
+        let more = |constraint: u32| banks(constraint).filter(|&(k, bank)| counts[k][bank] == turns[k]).count();
         let near = &left[..left.len().min(WINDOW)];
-        let fits = near.iter().position(|(_, banks)| banks & taken == 0);
-        let best = || (0..near.len()).min_by_key(|&place| (near[place].1 & taken).count_ones());
-        let (constraint, banks) = left.swap_remove(fits.or_else(best).unwrap_or(0));
-        taken |= banks;
+        let free = near.iter().position(|&constraint| more(constraint) == 0);
+        let best = || (0..near.len()).min_by_key(|&place| more(near[place]));
+        let constraint = left.swap_remove(free.or_else(best).unwrap_or(0));
+        let taken: Vec<(usize, usize)> = banks(constraint).collect();
+        for (k, bank) in taken {
+            counts[k][bank] += 1;
+            turns[k] = turns[k].max(counts[k][bank]);
+        }
         order.push(constraint);
     }
     order
-}
-
-/// Finds what a core depends on.
-struct Closer<'a> {
-    kinds: &'a [CookedKind],
-    /// For each colour, in the order in which they are solved, its kind, and for each particle its constraint, or `NONE`.
-    colors: Vec<(usize, Vec<u32>)>,
-    most: usize,
-    /// For each particle which closure has seen it last, and its place in that.
-    seen: Vec<u32>,
-    local: Vec<u32>,
-    count: u32,
-    /// Of the last closure: its particles, and for each colour its kind and constraints.
-    particles: Vec<u32>,
-    taken: Vec<(usize, Vec<u32>)>,
-}
-
-impl<'a> Closer<'a> {
-    fn new(kinds: &'a [CookedKind], particle_count: usize, most: usize) -> Self {
-        let mut colors = Vec::new();
-        for (index, kind) in kinds.iter().enumerate() {
-            for span in &kind.coloring.colors {
-                let mut of_particle = vec![NONE; particle_count];
-                for place in span.range() {
-                    let named = &kind.record(place)[..kind.info.arity];
-                    named.iter().for_each(|&particle| of_particle[particle as usize] = place as u32);
-                }
-                colors.push((index, of_particle));
-            }
-        }
-        let taken = colors.iter().map(|&(kind, _)| (kind, Vec::new())).collect();
-        let (seen, local) = (vec![0; particle_count], vec![0; particle_count]);
-        Self { kinds, colors, most, seen, local, count: 0, particles: Vec::new(), taken }
-    }
-
-    /// Whether a core and its halo fit; they are in `particles` and `taken` then.
-    fn close(&mut self, core: &[u32]) -> bool {
-        self.count += 1;
-        self.particles.clear();
-        if !core.iter().all(|&particle| self.add(particle)) {
-            return false;
-        }
-        for color in (0..self.colors.len()).rev() {
-            // Those that join in this colour do so by their only constraint of it.
-            let count = self.particles.len();
-            self.taken[color].1.clear();
-            for place in 0..count {
-                let (kind, of_particle) = &self.colors[color];
-                let constraint = of_particle[self.particles[place] as usize];
-                if constraint == NONE {
-                    continue;
-                }
-                let kind = &self.kinds[*kind];
-                let named = &kind.record(constraint as usize)[..kind.info.arity];
-                let is_known = |particle: u32| self.seen[particle as usize] == self.count;
-                // The first of its particles takes it.
-                if named.iter().any(|&other| is_known(other) && (self.local[other as usize] as usize) < place) {
-                    continue;
-                }
-                self.taken[color].1.push(constraint);
-                if !named.iter().all(|&particle| self.add(particle)) {
-                    return false;
-                }
-            }
-        }
-        true
-    }
-
-    /// Whether there is room for a particle that may be new.
-    fn add(&mut self, particle: u32) -> bool {
-        if self.seen[particle as usize] == self.count {
-            return true;
-        }
-        if self.particles.len() == self.most {
-            return false;
-        }
-        self.seen[particle as usize] = self.count;
-        self.local[particle as usize] = self.particles.len() as u32;
-        self.particles.push(particle);
-        true
-    }
-}
-
-/// Cores whose halos fit, of whichever size makes least work of them; `None` where those of even the smallest do not.
-fn cores(closer: &mut Closer<'_>, positions: &[[f32; 3]], most: usize) -> Option<Vec<Vec<u32>>> {
-    let records =
-        closer.kinds.iter().flat_map(|kind| (0..kind.len()).map(move |place| &kind.record(place)[..kind.info.arity]));
-    let bodies = components(records, positions.len());
-    let (small, mut large): (Vec<_>, Vec<_>) = bodies.into_iter().partition(|body| body.len() <= most);
-    let mut cores = together(small, most);
-    if large.is_empty() {
-        return Some(cores);
-    }
-    // The size is tried out on a part of the scene that has some of the largest cores.
-    let sample = cell(&mut large.concat(), positions, 8 * most).to_vec();
-    let mut least = None;
-    for share in SHARES {
-        let size = (most as f32 / share).max(1.0) as usize;
-        // Most of what fits hardly is cut in two.
-        if !closer.close(cell(&mut sample.clone(), positions, size)) {
-            break;
-        }
-        let mut loaded = 0;
-        if cut(closer, &mut sample.clone(), positions, size, &mut loaded, MOST_TIMES * sample.len()).is_none() {
-            continue;
-        }
-        if least.is_none_or(|(known, _)| loaded < known) {
-            least = Some((loaded, size));
-        }
-    }
-    let (_, size) = least?;
-    // Each body by itself: what reaches far in one is not made good by another.
-    for body in &mut large {
-        let most_loaded = MOST_TIMES * body.len();
-        cores.extend(cut(closer, body, positions, size, &mut 0, most_loaded)?);
-    }
-    Some(cores)
-}
-
-/// Small bodies, which have no halos, as many together as have room.
-fn together(bodies: Vec<Vec<u32>>, most: usize) -> Vec<Vec<u32>> {
-    let mut cores: Vec<Vec<u32>> = Vec::new();
-    for body in bodies {
-        match cores.last_mut() {
-            Some(core) if core.len() + body.len() <= most => core.extend(body),
-            _ => cores.push(body),
-        }
-    }
-    cores
-}
-
-/// One of the cells of a k-d tree that have no more particles than so many, from within.
-fn cell<'a>(particles: &'a mut [u32], positions: &[[f32; 3]], most: usize) -> &'a [u32] {
-    if particles.len() <= most {
-        return particles;
-    }
-    let half = particles.len() / 2;
-    let [left, right] = halves(particles, positions, half);
-    // Now on one side, now on the other: away from the border.
-    cell(if half.ilog2().is_multiple_of(2) { left } else { right }, positions, most)
-}
-
-/// Cuts particles into cores of about `size`, and those whose halos do not fit once more. Adds up what they load; `None` where that is more than
-/// `most_loaded`, or one particle alone does not fit.
-fn cut(
-    closer: &mut Closer<'_>,
-    particles: &mut [u32],
-    positions: &[[f32; 3]],
-    size: usize,
-    loaded: &mut usize,
-    most_loaded: usize,
-) -> Option<Vec<Vec<u32>>> {
-    let parts = particles.len().div_ceil(size);
-    if parts <= 1 {
-        if closer.close(particles) {
-            *loaded += closer.particles.len();
-            return (*loaded <= most_loaded).then(|| vec![particles.to_vec()]);
-        }
-        if particles.len() == 1 {
-            return None;
-        }
-    }
-    // As many parts on either side as make all alike in size.
-    let parts = parts.max(2);
-    let first = particles.len() * (parts / 2) / parts;
-    let [left, right] = halves(particles, positions, first.max(1));
-    let mut cores = cut(closer, left, positions, size, loaded, most_loaded)?;
-    cores.extend(cut(closer, right, positions, size, loaded, most_loaded)?);
-    Some(cores)
-}
-
-/// Parts particles by the axis along which they reach farthest: so many with the lowest coordinate, and the others.
-fn halves<'a>(particles: &'a mut [u32], positions: &[[f32; 3]], first: usize) -> [&'a mut [u32]; 2] {
-    let at = |particle: u32, axis: usize| positions[particle as usize][axis];
-    let extent = |axis: usize| {
-        let bounds =
-            |(low, high): (f32, f32), &particle: &u32| (low.min(at(particle, axis)), high.max(at(particle, axis)));
-        let (low, high) = particles.iter().fold((f32::INFINITY, f32::NEG_INFINITY), bounds);
-        high - low
-    };
-    let extents = [0, 1, 2].map(extent);
-    let axis = (0..3).max_by(|&a, &b| extents[a].total_cmp(&extents[b])).unwrap_or(0);
-    let before = |a: &u32, b: &u32| at(*a, axis).total_cmp(&at(*b, axis)).then(a.cmp(b));
-    if first < particles.len() {
-        particles.select_nth_unstable_by(first, before);
-    }
-    let (left, right) = particles.split_at_mut(first);
-    // Whatever the selection has left them in.
-    left.sort_unstable();
-    right.sort_unstable();
-    [left, right]
 }
 
 #[cfg(test)]
@@ -405,14 +252,14 @@ mod tests {
     use crate::settings::{Execution, Settings};
     use crate::{Bending, ClothGrid, Distance, Fabric, Material, Particle, Scene};
 
-    const ROOM: Room = Room { particles: 1536, lanes: 1024 };
+    const ROOM: Room = Room { particles: 1536, lanes: 1024, at_once: 1 };
 
     fn cooked(scene: &Scene) -> Controls {
         Controls::new(scene, Settings { execution: Execution::Halos, ..Settings::default() }).unwrap()
     }
 
     fn halos(controls: &Controls, room: Room) -> Option<Halos> {
-        Halos::new(&controls.cooked.kinds, &controls.scene.positions, room)
+        Halos::new(&controls.cooked.kinds, &controls.scene, room)
     }
 
     fn cloth(side: u32, bending: Bending) -> Scene {
@@ -439,6 +286,9 @@ mod tests {
             let mut needed: std::collections::HashSet<u32> = particles[..core].iter().copied().collect();
             for (rank, &kind) in halos.kinds.iter().enumerate().rev() {
                 let info = kinds[kind].info;
+                let masses = |named: &[u32]| -> Vec<u32> {
+                    named.iter().map(|&particle| controls.scene.inverse_masses[particle as usize].to_bits()).collect()
+                };
                 let [rounds_at, rounds] = [0, 1].map(|word| heads[HEAD + KIND_HEAD * rank + word] as usize);
                 let locals = local_words(info.arity);
                 let packed = halos.packed[rank];
@@ -451,12 +301,13 @@ mod tests {
                             false => round[k / 2 * lanes + lane] >> (16 * (k % 2)) & 0xffff,
                         };
                         // What a slot is of is its own inverse.
-                        let named = (0..info.arity).map(|k| particles[slot_of(local(k)) as usize]).collect();
+                        let named: Vec<u32> = (0..info.arity).map(|k| particles[slot_of(local(k)) as usize]).collect();
                         let place = match packed {
                             true => round[lane] >> (2 * PLACE_BITS),
                             false => round[locals * lanes + lane],
                         } as usize;
                         let record = &halos.records[place * info.record_words..][..info.record_words];
+                        assert_eq!(record[..info.arity], masses(&named));
                         solved.push((named, record[info.arity..].to_vec()));
                     }
                 }
@@ -514,25 +365,54 @@ mod tests {
         check(&controls, &halos(&controls, ROOM).unwrap(), ROOM);
     }
 
-    #[test]
-    fn a_cloth_is_loaded_three_times_over() {
-        let controls = cooked(&cloth(316, Bending::Springs));
-        let halos = halos(&controls, ROOM).unwrap();
+    /// How many cores a cloth has, and how often they load it.
+    fn cut(side: u32, at_once: usize) -> (u32, f64) {
+        let controls = cooked(&cloth(side, Bending::Springs));
+        let halos = halos(&controls, Room::new(48 << 10, 1024, at_once).unwrap()).unwrap();
         let heads = halos.words[START..].chunks_exact(Halos::head(1)).take(halos.batch_count as usize);
         let loaded: u32 = heads.map(|head| head[1]).sum();
-        assert!(loaded < 310_000, "{loaded}");
-        // Two for each multiprocessor of a large GPU.
-        assert!(halos.batch_count < 260, "{}", halos.batch_count);
+        (halos.batch_count, f64::from(loaded) / f64::from(side * side))
     }
 
-    /// Turns in which workgroup memory serves the lanes of a warp, eight at a time, with the rows of one of their particles each.
+    #[test]
+    fn a_large_cloth_has_no_more_cores_than_a_large_gpu_plays_at_once() {
+        let (count, loaded) = cut(316, 128);
+        assert!(count <= 132, "{count}");
+        assert!(loaded < 2.4, "{loaded}");
+    }
+
+    #[test]
+    fn a_small_cloth_has_as_many_cores_as_the_device_plays_at_once() {
+        let ((many, _), (few, loaded)) = (cut(100, 128), cut(100, 8));
+        assert!((100..=132).contains(&many), "{many}");
+        assert!(few < 20 && loaded < 2.2, "{few}, {loaded}");
+        // Even what fits into one, but for what is tiny.
+        assert!(cut(40, 128).0 >= 15);
+        assert_eq!([cut(40, 1).0, cut(10, 128).0], [1, 1]);
+    }
+
+    #[test]
+    fn few_small_bodies_are_spread_over_the_device() {
+        let mut scene = Scene::new();
+        for k in 0..200u8 {
+            let origin = [f32::from(k), 0.0, 0.0];
+            scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 5, origin, ..ClothGrid::default() }).unwrap();
+        }
+        let controls = cooked(&scene);
+        let count = |at_once| halos(&controls, Room { at_once, ..ROOM }).unwrap().batch_count;
+        let all = controls.scene.particle_count();
+        assert_eq!(count(1), all.div_ceil(ROOM.particles) as u32);
+        assert!(count(128) >= (all / (ROOM.particles / 8)) as u32, "{}", count(128));
+    }
+
+    /// Turns in which workgroup memory serves the lanes of a warp, [`BANKS`] at a time, with eight bytes of one of their particles each.
     fn turns(lanes: &[u32]) -> u32 {
-        let of_eight = |eight: &[u32]| {
-            let in_bank =
-                |bank: u32| eight.iter().filter(|entry| **entry != NONE && **entry & 7 == bank).count() as u32;
-            (0..8).map(in_bank).max().unwrap_or(0)
+        let of_some = |some: &[u32]| {
+            let is_in = |entry: u32, bank: u32| entry != NONE && entry % BANKS == bank;
+            let in_bank = |bank: u32| some.iter().filter(|entry| is_in(**entry, bank)).count() as u32;
+            (0..BANKS).map(in_bank).max().unwrap_or(0)
         };
-        lanes.chunks(8).map(of_eight).sum()
+        lanes.chunks(BANKS as usize).map(of_some).sum()
     }
 
     #[test]
@@ -549,9 +429,9 @@ mod tests {
                 warps += 1;
             }
         }
-        // Eight are the fewest for both; in the order of their places there would be 14.
+        // Four are the fewest for both; in the order of their places there would be 8.3.
         let mean = f64::from(served) / f64::from(warps);
-        assert!(mean < 10.5, "{mean}");
+        assert!(mean < 6.2, "{mean}");
     }
 
     #[test]
