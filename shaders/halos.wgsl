@@ -51,17 +51,34 @@ const KEEP_LAMBDA = false;
 var<private> span: Span;
 var<private> lambdas: array<f32, 1>;
 
+// What is loaded of a particle before anything is done to any, as memory is slow.
+struct Loaded {
+    i: u32,
+    run: u32,
+    // The first of its tethers.
+    two: vec4u,
+    motion: Motion,
+}
+
+fn loaded(i: u32) -> Loaded {
+    let run = tether_runs[i];
+    let motion = Motion(old_positions[i], old_displacements[i].xyz, unpacked(old_residuals[i]));
+    return Loaded(i, run, tethers[run >> 5u], motion);
+}
+
 // Velocity, Predict and Tether of a particle.
-fn advanced(i: u32, motion: Motion) -> Motion {
-    var next = predicted(moved(motion, params.velocity_factor, params.zero), params.gravity_step, params.zero);
-    if next.position.w == 0.0 || by_thread(schedule.tethers, i) == 0u {
+fn advanced(particle: Loaded) -> Motion {
+    var next = predicted(moved(particle.motion, params.velocity_factor, params.zero), params.gravity_step, params.zero);
+    if next.position.w == 0.0 || by_thread(schedule.tethers, particle.i) == 0u {
         return next;
     }
-    let run = tether_runs[i];
     for (var k = 0u; k < TETHER_ROWS; k++) {
-        let two = tethers[(run >> 5u) + k];
-        next.displacement = pulled_by(anchor_at(two.x), bitcast<f32>(two.y), next, 2u * k < (run & 15u));
-        next.displacement = pulled_by(anchor_at(two.z), bitcast<f32>(two.w), next, 2u * k + 1u < (run & 15u));
+        var two = particle.two;
+        if k > 0u {
+            two = tethers[(particle.run >> 5u) + k];
+        }
+        next.displacement = pulled_by(anchor_at(two.x), bitcast<f32>(two.y), next, 2u * k < (particle.run & 15u));
+        next.displacement = pulled_by(anchor_at(two.z), bitcast<f32>(two.w), next, 2u * k + 1u < (particle.run & 15u));
     }
     return next;
 }
@@ -92,6 +109,26 @@ fn is_pinned(slot: u32) -> bool {
     return ((atomicLoad(&pins[slot / PIN_BITS]) >> (slot % PIN_BITS)) & 1u) == 1u;
 }
 
+// Puts a particle into its local place, where the substep before has ended.
+fn place(local: u32, particle: Loaded, is_core: bool) {
+    var motion = particle.motion;
+    if by_thread(schedule.advances, particle.i) == 1u {
+        motion = advanced(particle);
+    }
+    let x = motion.position;
+    let d = motion.displacement;
+    let slot = slot_of(local);
+    places[slot] = Place(x.xy, vec2f(x.z, d.x), d.yz);
+    if x.w == 0.0 {
+        atomicOr(&pins[slot / PIN_BITS], 1u << (slot % PIN_BITS));
+        atomicStore(&any_pins, 1u);
+    }
+    if is_core {
+        new_positions[particle.i] = x;
+        new_residuals[particle.i] = packed(motion.residual, params.zero);
+    }
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn halos(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
     let index = group.x + group.y * 65535u;
@@ -110,23 +147,14 @@ fn halos(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
         atomicStore(&pins[k], 0u);
     }
     workgroupBarrier();
-    for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
-        let i = batches[particles_at + k];
-        var motion = Motion(old_positions[i], old_displacements[i].xyz, unpacked(old_residuals[i]));
-        if by_thread(schedule.advances, i) == 1u {
-            motion = advanced(i, motion);
-        }
-        let x = motion.position;
-        let d = motion.displacement;
-        let slot = slot_of(k);
-        places[slot] = Place(x.xy, vec2f(x.z, d.x), d.yz);
-        if x.w == 0.0 {
-            atomicOr(&pins[slot / PIN_BITS], 1u << (slot % PIN_BITS));
-            atomicStore(&any_pins, 1u);
-        }
-        if k < core_count {
-            new_positions[i] = motion.position;
-            new_residuals[i] = packed(motion.residual, params.zero);
+    // Two at a time, of which one waits for memory while the other does.
+    for (var k = lane; k < particle_count; k += 2u * WORKGROUP_SIZE) {
+        let other = k + WORKGROUP_SIZE;
+        let first = loaded(batches[particles_at + k]);
+        let second = loaded(batches[particles_at + min(other, particle_count - 1u)]);
+        place(k, first, k < core_count);
+        if other < particle_count {
+            place(other, second, other < core_count);
         }
     }
     workgroupBarrier();
