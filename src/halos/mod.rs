@@ -464,4 +464,43 @@ mod tests {
             assert!(halos(&cooked(&scene), Room { particles, ..ROOM }).is_none(), "{particles}");
         }
     }
+
+    #[test]
+    fn whatever_hangs_together_is_cut() {
+        // Random links between random places, near ones more often; some of all three at one place, on a line and in a plane.
+        let mut state = 7u64;
+        let mut random = move |below: u32| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            ((state >> 33) as u32) % below
+        };
+        let (mut made, mut parted) = (0, 0);
+        for case in 0..40 {
+            let (count, dimensions) = (20 + random(4000), case % 4);
+            let mut scene = Scene::new();
+            for _ in 0..count {
+                let mut at = || random(1000) as f32 * 0.01;
+                let place = [at(), at(), at()];
+                let position = [0, 1, 2].map(|axis| if axis < dimensions as usize { place[axis] } else { 0.0 });
+                let inverse_mass = [0.0, 0.5, 1.0, 2.0][random(4) as usize];
+                scene.add_particle(Particle { position, inverse_mass, ..Particle::default() }).unwrap();
+            }
+            for a in (0..count * (1 + case % 2)).map(|link| link % count) {
+                let b = (a + 1 + random(if case % 3 == 0 { 3 } else { 40 })) % count;
+                if a != b && random(10) > 0 {
+                    let link = Distance { particles: [a, b], rest_length: 1.0 + random(2000) as f32 };
+                    scene.add(link, Material::RIGID).unwrap();
+                }
+            }
+            let controls = cooked(&scene);
+            for room in [(1, 1024, 128), (8, 1536, 200), (128, 2016, 1024)] {
+                let room = Room { at_once: room.0, particles: room.1, lanes: room.2 };
+                if let Some(halos) = halos(&controls, room) {
+                    check(&controls, &halos, room);
+                    (made, parted) = (made + 1, parted + usize::from(halos.batch_count > 1));
+                }
+            }
+        }
+        // Most, but not all; some as one core.
+        assert!(parted > 40 && made > parted && made < 110, "{made}, {parted}");
+    }
 }
