@@ -173,7 +173,8 @@ impl Cut {
     fn new(particles: &[u32], positions: &[[f32; 3]], parts: usize) -> Self {
         let extents = extents(particles, positions);
         let [axis, across, _] = by_length(&extents);
-        let ratio = extents[axis] / extents[across];
+        // 1 where all are at one place.
+        let ratio = (extents[axis] / extents[across]).max(1.0);
         let in_row = (parts as f32 * ratio).sqrt().round().clamp(2.0, parts as f32);
         let before = ((parts as f32 * (in_row / 2.0).floor() / in_row).round() as usize).clamp(1, parts - 1);
         let layer = (particles.len() as f32 / ratio).sqrt().max(1.0) as usize;
@@ -309,5 +310,27 @@ impl<'a> Closer<'a> {
         self.local[particle as usize] = self.particles.len() as u32;
         self.particles.push(particle);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many of ten parts lie before the first cut through particles that lie as far apart as this along each axis, and how many particles make a layer.
+    fn first_cut(extent: [f32; 3]) -> ([usize; 2], usize) {
+        let positions: Vec<[f32; 3]> = (0..100u8).map(|k| extent.map(|way| way * f32::from(k) / 99.0)).collect();
+        let particles: Vec<u32> = (0..100).collect();
+        let cut = Cut::new(&particles, &positions, 10);
+        (cut.parts, cut.layer)
+    }
+
+    #[test]
+    fn about_half_of_the_parts_come_before_a_cut() {
+        assert_eq!(first_cut([1.0, 1.0, 0.0]), ([3, 7], 10));
+        assert_eq!(first_cut([1.0, 4.0, 0.0]), ([5, 5], 5));
+        assert_eq!(first_cut([0.0, 0.0, 1.0]), ([5, 5], 1));
+        // Where all are at one place a cut must not take off one part after the other.
+        assert_eq!(first_cut([0.0; 3]), ([3, 7], 10));
     }
 }
