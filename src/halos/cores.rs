@@ -13,9 +13,13 @@ const MOST_TIMES: usize = 10;
 /// Sizes of cores to choose from, as shares of what there is room for: from where halos would be all of the work to where they hardly fit.
 const SHARES: [f32; 13] = [25.0, 17.0, 12.0, 9.0, 7.0, 5.5, 4.3, 3.4, 2.7, 2.1, 1.6, 1.3, 1.0];
 
-/// By how much they may be larger than the fastest of these, which is tried out on scenes of up to so many times the particles that there is room for.
-const LARGER: [f32; 5] = [1.0, 1.04, 1.08, 1.13, 1.18];
-const TRIED_LARGER: usize = 64;
+/// So many times the particles that there is room for are enough to see which of these is the fastest.
+const SAMPLE: usize = 8;
+
+/// Sizes around that which are tried out on all of a scene, as factors of it: these up to so many times the particles that there is room for, beyond, where a try takes
+/// long, the first two.
+const FACTORS: [f32; 6] = [0.9, 1.0, 1.04, 1.08, 1.13, 1.18];
+const FINELY: usize = 64;
 
 /// Bodies that have no more than this part of what there is room for are never cut, and as many are always put together.
 const WHOLE_SHARE: usize = 8;
@@ -60,16 +64,23 @@ impl Cores {
             return Some(cores);
         }
         let mut cutter = Cutter { closer, positions, room };
-        // The size is tried out on a part that has some of the largest cores, then, where that does not take long, on all.
-        let mut all = large.concat();
-        let count = all.len();
-        let sample = cell(&mut all, positions, 8 * room.particles);
+        let count = large.iter().map(Vec::len).sum();
+        // The size is tried out roughly on some bodies or a part of one, then on all.
+        let mut left = SAMPLE * room.particles;
+        let mut sample = Vec::new();
+        for body in &large {
+            if left < room.particles {
+                break;
+            }
+            let part = cell(&mut body.clone(), positions, left).to_vec();
+            left -= part.len();
+            sample.push(part);
+        }
         let sizes = SHARES.map(|share| (room.particles as f32 / share).max(1.0) as usize);
-        let (size, _) = cutter.fastest(&mut [sample], count, &sizes)?;
-        let factors = if count <= TRIED_LARGER * room.particles { &LARGER } else { &LARGER[..1] };
+        let (size, _) = cutter.fastest(&mut sample, count, &sizes)?;
+        let factors = if count <= FINELY * room.particles { &FACTORS[..] } else { &FACTORS[..2] };
         let sizes: Vec<usize> = factors.iter().map(|factor| (size as f32 * factor) as usize).collect();
-        let mut bodies: Vec<&mut [u32]> = large.iter_mut().map(Vec::as_mut_slice).collect();
-        let (_, of_large) = cutter.fastest(&mut bodies, count, &sizes)?;
+        let (_, of_large) = cutter.fastest(&mut large, count, &sizes)?;
         cores.extend(of_large);
         Some(cores)
     }
@@ -96,16 +107,19 @@ impl Cores {
 }
 
 impl Cutter<'_, '_> {
-    /// The fastest of some sizes of cores, the smallest first, and the bodies cut into such. Of `count` particles the bodies are a part.
-    fn fastest(&mut self, bodies: &mut [&mut [u32]], count: usize, sizes: &[usize]) -> Option<(usize, Cores)> {
-        let tried: usize = bodies.iter().map(|body| body.len()).sum();
+    /// The fastest of some sizes of cores, the smallest first, and the bodies cut into such, or whole where these fit and parts do not. Of `count` particles the
+    /// bodies are a part.
+    fn fastest(&mut self, bodies: &mut [Vec<u32>], count: usize, sizes: &[usize]) -> Option<(usize, Cores)> {
+        let tried: usize = bodies.iter().map(Vec::len).sum();
         let mut fastest: Option<(f32, usize, Cores)> = None;
         for &size in sizes {
             let mut cores = Cores::default();
             // Each body by itself: what reaches far in one is not made good by another.
             let fits = bodies.iter_mut().all(|body| {
-                let most_loaded = cores.loaded + MOST_TIMES * body.len();
-                self.cut(&mut cores, body, body.len().div_ceil(size), most_loaded)
+                let count = body.len();
+                let parts = self.cut(body, count.div_ceil(size), MOST_TIMES * count);
+                let parts = parts.or_else(|| self.cut_exactly(body, 1));
+                parts.map(|parts| cores.extend(parts)).is_some()
             });
             if !fits {
                 continue;
@@ -122,20 +136,22 @@ impl Cutter<'_, '_> {
         fastest.map(|(_, size, cores)| (size, cores))
     }
 
-    /// Cuts particles into so many parts, of which there are no more than particles, and those whose halos do not fit once more. Whether each fits, and they load no more than `most_loaded`.
-    fn cut(&mut self, cores: &mut Cores, particles: &mut [u32], parts: usize, most_loaded: usize) -> bool {
+    /// Cuts particles into so many parts, of which there are no more than particles, and those whose halos do not fit once more; `None` where one alone
+    /// does not fit, or where they load more than `most_loaded`.
+    fn cut(&mut self, particles: &mut [u32], parts: usize, most_loaded: usize) -> Option<Cores> {
         if parts <= FEW_PARTS
-            && let Some(parts) = self.cut_exactly(particles, parts)
+            && let Some(cores) = self.cut_exactly(particles, parts)
         {
-            cores.extend(parts);
-            return cores.loaded <= most_loaded;
+            return (cores.loaded <= most_loaded).then_some(cores);
         }
         if particles.len() < 2 {
-            return false;
+            return None;
         }
         let cut = Cut::new(particles, self.positions, parts.max(2));
         let [left, right] = cut.halves(particles, self.positions, 0);
-        self.cut(cores, left, cut.parts[0], most_loaded) && self.cut(cores, right, cut.parts[1], most_loaded)
+        let mut cores = self.cut(left, cut.parts[0], most_loaded)?;
+        cores.extend(self.cut(right, cut.parts[1], most_loaded - cores.loaded)?);
+        Some(cores)
     }
 
     /// Cuts particles into so many parts, where each of these fits; `None` where no such cut was found.
@@ -148,7 +164,9 @@ impl Cutter<'_, '_> {
             return fits.then(|| Cores { cores: vec![particles.to_vec()], loaded, most_loaded: loaded });
         }
         let cut = Cut::new(particles, self.positions, parts);
-        [0, 1, -1, 2, -2].into_iter().find_map(|layers| {
+        // The last cut alone, as tries multiply.
+        let tries: &[isize] = if parts == 2 { &[0, 1, -1, 2, -2] } else { &[0] };
+        tries.iter().find_map(|&layers| {
             let [left, right] = cut.halves(particles, self.positions, layers);
             let mut cores = self.cut_exactly(left, cut.parts[0])?;
             cores.extend(self.cut_exactly(right, cut.parts[1])?);
@@ -178,7 +196,12 @@ impl Cut {
         let in_row = (parts as f32 * ratio).sqrt().round().clamp(2.0, parts as f32);
         let before = ((parts as f32 * (in_row / 2.0).floor() / in_row).round() as usize).clamp(1, parts - 1);
         let layer = (particles.len() as f32 / ratio).sqrt().max(1.0) as usize;
-        Self { axis, parts: [before, parts - before], first: particles.len() * before / parts, layer }
+        Self {
+            axis,
+            parts: [before, parts - before],
+            first: (particles.len() as u64 * before as u64 / parts as u64) as usize,
+            layer,
+        }
     }
 
     /// What lies before the cut, moved by some layers, and what behind it.

@@ -216,29 +216,31 @@ fn taking_turns(kind: &CookedKind, round: &[u32], local: &[u32]) -> Vec<u32> {
     /// How many are looked at for one that takes no turn of its own.
     const WINDOW: usize = 256;
     let arity = kind.info.arity;
-    let mut left = round.to_vec();
+    // Of each the bank of its first particle in the lowest four bits, that of its second in the next ones, and so on.
+    let banks = |constraint: u32| {
+        let named = kind.record(constraint as usize)[..arity].iter().enumerate();
+        named.fold(0u64, |all, (k, &particle)| all | u64::from(slot_of(local[particle as usize]) % BANKS) << (4 * k))
+    };
+    let mut left: Vec<(u32, u64)> = round.iter().map(|&constraint| (constraint, banks(constraint))).collect();
     let mut order = Vec::with_capacity(round.len());
     // How many of those that are served together lie in each bank, and the most that do.
     let mut counts = vec![[0u8; BANKS as usize]; arity];
     let mut turns = vec![0u8; arity];
+    let bank = |banks: u64, k: usize| (banks >> (4 * k)) as usize % BANKS as usize;
     while !left.is_empty() {
         if order.len().is_multiple_of(BANKS as usize) {
             counts.fill([0; BANKS as usize]);
             turns.fill(0);
         }
-        let banks = |constraint: u32| {
-            let named = kind.record(constraint as usize)[..arity].iter();
-            named.map(|&particle| (slot_of(local[particle as usize]) % BANKS) as usize).enumerate()
-        };
-        let more = |constraint: u32| banks(constraint).filter(|&(k, bank)| counts[k][bank] == turns[k]).count();
+        let more = |banks: u64| (0..arity).filter(|&k| counts[k][bank(banks, k)] == turns[k]).count();
         let near = &left[..left.len().min(WINDOW)];
-        let free = near.iter().position(|&constraint| more(constraint) == 0);
-        let best = || (0..near.len()).min_by_key(|&place| more(near[place]));
-        let constraint = left.swap_remove(free.or_else(best).unwrap_or(0));
-        let taken: Vec<(usize, usize)> = banks(constraint).collect();
-        for (k, bank) in taken {
-            counts[k][bank] += 1;
-            turns[k] = turns[k].max(counts[k][bank]);
+        let free = near.iter().position(|&(_, banks)| more(banks) == 0);
+        let best = || (0..near.len()).min_by_key(|&place| more(near[place].1));
+        let (constraint, banks) = left.swap_remove(free.or_else(best).unwrap_or(0));
+        for k in 0..arity {
+            let count = &mut counts[k][bank(banks, k)];
+            *count += 1;
+            turns[k] = turns[k].max(*count);
         }
         order.push(constraint);
     }
@@ -447,6 +449,22 @@ mod tests {
         check(&controls, &halos, ROOM);
         let heads = halos.words[START..].chunks_exact(Halos::head(1)).take(halos.batch_count as usize);
         assert!(heads.clone().all(|head| head[1] == head[2]) && heads.len() == 5, "{}", halos.batch_count);
+    }
+
+    #[test]
+    fn bodies_at_one_place_are_cut_one_by_one() {
+        let room = Room::new(48 << 10, 1024, 128).unwrap();
+        for (side, bending) in [(30, Bending::Springs), (70, Bending::Springs), (30, Bending::Hinges)] {
+            let mut scene = cloth(side, bending);
+            for k in 1..20u8 {
+                let origin = [0.0, 0.0, 0.002 * f32::from(k)];
+                scene.add_cloth_grid(&ClothGrid { columns: 30, rows: 30, origin, ..ClothGrid::default() }).unwrap();
+            }
+            let controls = cooked(&scene);
+            let halos = halos(&controls, room).unwrap();
+            check(&controls, &halos, room);
+            assert!(halos.batch_count >= 20, "{}", halos.batch_count);
+        }
     }
 
     #[test]
