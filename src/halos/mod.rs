@@ -468,6 +468,28 @@ mod tests {
     }
 
     #[test]
+    fn a_body_of_which_each_part_needs_all_is_kept_whole() {
+        let mut scene = cloth(80, Bending::Springs);
+        // Every particle linked to others everywhere in it.
+        let (first, count) = (scene.particle_count() as u32, 1500);
+        for k in 0..count {
+            let position = [10.0 + k as f32 * 0.01, 0.0, 0.0];
+            scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+        }
+        for [step, k] in [1, 37, 211, 643].into_iter().flat_map(|step| (0..count).map(move |k| [step, k])) {
+            let particles = [first + k, first + (k + step) % count];
+            scene.add(Distance { particles, rest_length: 1.0 }, Material::RIGID).unwrap();
+        }
+        let room = Room::new(48 << 10, 1024, 128).unwrap();
+        let controls = cooked(&scene);
+        let halos = halos(&controls, room).unwrap();
+        check(&controls, &halos, room);
+        let heads = halos.words[START..].chunks_exact(Halos::head(halos.kinds.len())).take(halos.batch_count as usize);
+        let cores: Vec<u32> = heads.map(|head| head[2]).collect();
+        assert!(cores.contains(&count) && cores.iter().filter(|&&core| core < 150).count() > 60, "{cores:?}");
+    }
+
+    #[test]
     fn where_there_is_no_room_there_are_none() {
         let controls = cooked(&cloth(60, Bending::Hinges));
         assert!(halos(&controls, ROOM).is_none());
