@@ -10,6 +10,7 @@ use crate::kinds::{KindInfo, group};
 use crate::patches::Patching;
 use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, grouped, rows_of};
 use crate::settings::{Execution, Settings, Sweep};
+use crate::stars::Stars;
 use crate::tiling::Tiling;
 use crate::whole::Whole;
 
@@ -60,6 +61,8 @@ pub(crate) struct CookedKind {
     pub lanes: usize,
     /// What is solved in tiles; its records come first, but for what is solved body by body, which leaves nothing else.
     pub tiling: Tiling,
+    /// The links that are solved in stars; their records come next.
+    pub stars: Stars,
     /// What is solved in patches; its records come next.
     pub patching: Patching,
     /// What is in neither.
@@ -184,12 +187,19 @@ impl CookedKind {
         if settings.execution == Execution::Auto && tiling.order.len() < WORTH_TILING {
             tiling = Tiling::default();
         }
+        let mut clustered = [whole, &tiling.order].concat();
+        let stars = if settings.sweep == Sweep::GaussSeidel && !settings.whole() {
+            Stars::new(set, scene, clustered.len() as u32)
+        } else {
+            Stars::default()
+        };
+        clustered.extend(&stars.order);
         let patching = if settings.patches() {
-            Patching::new(set, scene.particle_count(), &[whole, &tiling.order].concat())
+            Patching::new(set, scene.particle_count(), &clustered)
         } else {
             Patching::default()
         };
-        let clustered = [whole, &tiling.order, &patching.order].concat();
+        clustered.extend(&patching.order);
         let coloring = set.coloring(scene.particle_count(), &clustered);
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
@@ -199,7 +209,7 @@ impl CookedKind {
         let lanes = lanes(set);
         let (rows, slot_count) = (set.rows.clone(), set.slot_count);
         let mut kind =
-            Self { info, records, rows, slot_count, lanes, tiling, patching, coloring, split: Split::default() };
+            Self { info, records, rows, slot_count, lanes, tiling, stars, patching, coloring, split: Split::default() };
         if info.is_group() {
             kind.check_loops()?;
         }

@@ -74,6 +74,17 @@ pub enum Pass {
         /// Whether λ starts at 0 here.
         first_iteration: bool,
     },
+    /// The links of the stars of one colour: crowded particles, each with its links as one system.
+    Stars {
+        /// Place in [`crate::kinds::KINDS`].
+        kind: usize,
+        /// The colour.
+        color: u32,
+        /// The stars.
+        span: Span,
+        /// Whether λ starts at 0 here.
+        first_iteration: bool,
+    },
     /// The constraints of the patches of one layer.
     Patches {
         /// Place in [`crate::kinds::KINDS`].
@@ -410,6 +421,8 @@ impl Plan {
         }
         for (kind, constraints) in cooked.kinds.iter().enumerate() {
             if sweep == Sweep::GaussSeidel {
+                let stars = (0..).zip(&constraints.stars.colors);
+                self.substep.extend(stars.map(|(color, &span)| Pass::Stars { kind, color, span, first_iteration }));
                 let records = (0..).zip(&constraints.tiling.records);
                 self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));
                 let records = (0..).zip(&constraints.patching.records);

@@ -104,6 +104,7 @@ fn compare(gpu: &Context, solver: &mut Solver) -> [AllocationInfo; 2] {
                 | Pass::Split { .. }
                 | Pass::GatherChunks { .. }
                 | Pass::GatherHubs { .. }
+                | Pass::Stars { .. }
                 | Pass::Tiles { .. }
                 | Pass::Patches { .. }
                 | Pass::Whole

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
-use supple::kinds::{Function, KINDS};
+use supple::kinds::{Function, KINDS, KindInfo};
 use supple::scene::TetherRow;
 
 /// Storage buffers in one stage that every device offers by [`wgpu::Limits::default`].
@@ -138,10 +138,15 @@ fn texts() -> Vec<(String, String)> {
             texts.push((name, text));
             continue;
         }
-        for info in KINDS.iter().filter(|info| info.is_group() == (name == "project_group")) {
+        let is_for = |info: &KindInfo| match name.as_str() {
+            "project_group" => info.is_group(),
+            "project_stars" => info.arity == 2,
+            _ => !info.is_group(),
+        };
+        for info in KINDS.iter().filter(|info| is_for(info)) {
             let constants = format!(
                 "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const MOST_PARTICLES = 256u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
-                const LANES = 128u; const ROTATION_STEPS = 8u; const PIN_WEIGHT = 10.0;",
+                const LANES = 128u; const ROTATION_STEPS = 8u; const PIN_WEIGHT = 10.0; const LEAF_FACTOR = 2.0; const LEAST_LEAF = 1e-4;",
                 info.arity.max(1),
                 info.record_words / 4,
                 info.unit_gradients,
@@ -194,6 +199,8 @@ fn every_file_holds_the_entry_points_that_its_name_promises() {
                 &["project_patch"]
             } else if file.starts_with("project_tile") {
                 &["project_tile"]
+            } else if file.starts_with("project_stars") {
+                &["project_stars"]
             } else if file.starts_with("project_group") {
                 &["project", "split", "project_wide", "split_wide"]
             } else {

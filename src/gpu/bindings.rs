@@ -26,6 +26,7 @@ pub(super) struct Bindings {
 #[derive(Debug)]
 pub(super) struct KindBindings {
     pub project: Option<wgpu::BindGroup>,
+    pub stars: Option<wgpu::BindGroup>,
     pub tile: Option<wgpu::BindGroup>,
     pub patch: Option<wgpu::BindGroup>,
     pub split: Option<wgpu::BindGroup>,
@@ -41,6 +42,7 @@ impl Bindings {
         let motion = [&b.params, &b.positions, &b.displacements, &b.residuals];
         let kinds = pipelines.kinds.iter().zip(&b.kinds).map(|(stages, k)| {
             let project = vec![&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
+            let stars = [project.as_slice(), &[&k.stars]].concat();
             let tile = [project.as_slice(), &[&k.tiles]].concat();
             let patch = [project.as_slice(), &[&k.patches]].concat();
             let split = [project.as_slice(), &[&k.shares, &k.impulses]].concat();
@@ -50,6 +52,7 @@ impl Bindings {
             let bind = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind_span(device, &b.spans, buffers);
             KindBindings {
                 project: stages.project.as_ref().map(|stage| bind(stage, project)),
+                stars: stages.stars.as_ref().map(|stage| bind(stage, &stars)),
                 tile: stages.tile.as_ref().map(|stage| bind(stage, &tile)),
                 patch: stages.patch.as_ref().map(|stage| bind(stage, &patch)),
                 split: stages.split.as_ref().map(|stage| bind(stage, split)),

@@ -16,7 +16,7 @@
 //! | tether runs, pins | `u32` | host | tether, advance |
 //! | anchors | the pins, where they are few: at the start of this substep, and of the next | tether, advance | advance |
 //! | materials | α̃, γ, factor | host | projections |
-//! | per kind: tiles, patches | see `shaders/project/tile.wgsl`, `shaders/project_patch.wgsl` | – | projections |
+//! | per kind: stars, tiles, patches | see `shaders/project_stars.wgsl`, `shaders/project/tile.wgsl`, `shaders/project_patch.wgsl` | – | projections |
 //! | of whole bodies: schedule, batches, records, lambdas | see `shaders/whole.wgsl` | host; whole | whole |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
@@ -108,6 +108,7 @@ pub(super) struct WholeBuffers {
 #[derive(Debug)]
 pub(super) struct KindBuffers {
     pub records: wgpu::Buffer,
+    pub stars: wgpu::Buffer,
     pub tiles: wgpu::Buffer,
     pub patches: wgpu::Buffer,
     pub lambdas: wgpu::Buffer,
@@ -125,6 +126,7 @@ pub(super) struct KindBuffers {
     first_row: u32,
     color_count: u32,
     phase_count: u32,
+    layer_count: u32,
 }
 
 impl KindBuffers {
@@ -153,10 +155,15 @@ impl KindBuffers {
         self.tiles_offset(self.phase_count + layer, first_iteration)
     }
 
+    pub fn stars_offset(&self, color: u32, first_iteration: bool) -> u32 {
+        self.patches_offset(self.layer_count + color, first_iteration)
+    }
+
     /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
     fn bytes(&self) -> u64 {
         let Self {
             records,
+            stars,
             tiles,
             patches,
             lambdas,
@@ -172,8 +179,11 @@ impl KindBuffers {
             first_row: _,
             color_count: _,
             phase_count: _,
+            layer_count: _,
         } = self;
-        sizes(&[records, tiles, patches, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations])
+        sizes(&[
+            records, stars, tiles, patches, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations,
+        ])
     }
 
     fn rows(kind: &CookedKind) -> Vec<SpanRow> {
@@ -182,7 +192,7 @@ impl KindBuffers {
         let mut rows: Vec<_> = spans.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))).collect();
         rows.push(row(0, kind.split.chunks.len() as u32, 0));
         rows.push(row(0, kind.split.hubs.len() as u32, 0));
-        let clusters = kind.tiling.phases.iter().chain(&kind.patching.layers);
+        let clusters = kind.tiling.phases.iter().chain(&kind.patching.layers).chain(&kind.stars.colors);
         rows.extend(clusters.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
         rows
     }
@@ -376,6 +386,7 @@ impl Buffers {
             let lambda_count = if keep_lambdas { (kind.len() * kind.info.lambda_count()) as u64 } else { 0 };
             kinds.push(KindBuffers {
                 records: maker.filled(queue, &label("records"), records, storage)?,
+                stars: maker.filled(queue, &label("stars"), &kind.stars.rows, storage)?,
                 tiles: maker.filled(queue, &label("tiles"), &kind.tiling.words(), storage)?,
                 patches: maker.filled(queue, &label("patches"), &kind.patching.words, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
@@ -396,6 +407,7 @@ impl Buffers {
                 first_row,
                 color_count: kind.coloring.colors.len() as u32,
                 phase_count: kind.tiling.phases.len() as u32,
+                layer_count: kind.patching.layers.len() as u32,
             });
             first_row += rows.len() as u32;
         }

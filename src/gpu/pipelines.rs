@@ -10,6 +10,7 @@ use crate::cooked::{Cooked, CookedKind};
 use crate::kinds::{Function, KindInfo, group};
 use crate::patches;
 use crate::plan::FEW_PINS;
+use crate::stars::{LEAF_FACTOR, LEAST_LEAF};
 
 /// Threads in a workgroup, where a pass has no other number; the default of `WORKGROUP_SIZE` in the prelude follows it.
 pub(super) const WORKGROUP_SIZE: u32 = 128;
@@ -124,6 +125,7 @@ impl VelocityConstants {
 #[derive(Debug)]
 pub(super) struct KindStages {
     pub project: Option<Stage>,
+    pub stars: Option<Stage>,
     pub tile: Option<Stage>,
     pub patch: Option<Stage>,
     pub split: Option<Stage>,
@@ -131,8 +133,8 @@ pub(super) struct KindStages {
     pub wide: bool,
 }
 
-/// The bindings of a projection, and what tiles, patches and splits have on top: span, positions, displacements, records, materials, λ;
-/// tiles or patches; shares, impulses.
+/// The bindings of a projection, and what stars, tiles, patches and splits have on top: span, positions, displacements, records, materials, λ;
+/// stars, tiles or patches; shares, impulses.
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
 const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
@@ -265,6 +267,8 @@ impl KindStages {
         };
         Self {
             project: kind.has_colors().then(|| stage("project", pass, &PROJECT)),
+            stars: (!kind.stars.is_empty())
+                .then(|| stage("project_stars", include_str!("../../shaders/project_stars.wgsl"), &CLUSTERED)),
             tile: kind
                 .has_tiles()
                 .then(|| stage(tiles::ENTRY, &tiles::pass(info, &kind.tiling, keep_lambdas), &CLUSTERED)),
@@ -288,7 +292,11 @@ fn projection(info: &KindInfo, pass: &str) -> String {
         );
         return [info.shader, pass, &constants].join("\n");
     }
-    let constants = constants(info) + &format!("const MOST_PARTICLES = {}u;\n", patches::MOST_PARTICLES);
+    let constants = format!(
+        "{}const MOST_PARTICLES = {}u;\nconst LEAF_FACTOR = {LEAF_FACTOR:?};\nconst LEAST_LEAF = {LEAST_LEAF:?};\n",
+        constants(info),
+        patches::MOST_PARTICLES
+    );
     [info.shader, impulses(info), pass, include_str!("../../shaders/project/bindings.wgsl"), &constants].join("\n")
 }
 

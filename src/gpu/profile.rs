@@ -82,6 +82,7 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::Project { kind, .. } => return of_kind("project", kind),
         Pass::Tiles { kind, .. } => return of_kind("project_tile", kind),
         Pass::Patches { kind, .. } => return of_kind("project_patch", kind),
+        Pass::Stars { kind, .. } => return of_kind("project_stars", kind),
         Pass::Split { kind, .. } => return of_kind("split", kind),
         Pass::GatherChunks { kind } => return of_kind("gather_chunks", kind),
         Pass::GatherHubs { kind } => return of_kind("gather_hubs", kind),

@@ -7,6 +7,7 @@ use super::pipelines::{KindStages, Stage};
 /// The ways to project a kind.
 pub(super) enum Projection {
     Project,
+    Stars,
     Tiles,
     Patches,
     Split,
@@ -51,6 +52,7 @@ impl<'a> Recorder<'a> {
     ) {
         let (stage, bindings) = match &projection {
             Projection::Project => (&stages.project, &bindings.project),
+            Projection::Stars => (&stages.stars, &bindings.stars),
             Projection::Tiles => (&stages.tile, &bindings.tile),
             Projection::Patches => (&stages.patch, &bindings.patch),
             Projection::Split => (&stages.split, &bindings.split),

@@ -17,6 +17,7 @@ mod crossings;
 mod forces;
 mod particles;
 mod search;
+mod stars;
 
 pub(crate) use bodies::normal;
 
@@ -155,6 +156,9 @@ impl Reference {
             | Pass::Tiles { kind, span, first_iteration, .. }
             | Pass::Patches { kind, span, first_iteration, .. } => {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
+            }
+            Pass::Stars { kind, span, first_iteration, .. } => {
+                span.range().for_each(|row| self.project_star(kind, row, first_iteration));
             }
             // Body by body in the shader, which share nothing.
             Pass::Whole => {

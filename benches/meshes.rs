@@ -1,0 +1,142 @@
+//! Time of irregular meshes beside a grid of as many particles, by kind of bending and by execution.
+//!
+//! The mesh is a tube of cloth, as the body of a garment is: jittered vertices, cells with random diagonals, vertices in random order or
+//! renumbered. `cargo bench --bench meshes` prints the table and writes it to `benches/results/<adapter>-meshes.md`. Sizes can be named, as
+//! vertices around the tube: `cargo bench --bench meshes -- 96`.
+
+mod common;
+
+use common::measure::median;
+use common::{Fault, figure, median_gpu, play};
+use std::f32::consts::TAU;
+use std::fmt::Write as _;
+use supple::gpu::{Context, Timestamps};
+use supple::{Bending, ClothGrid, ClothMesh, Execution, Fabric, Scene, Settings, Solver};
+
+/// Vertices around the tube; along it there are as many. The first is about a shirt.
+const SIZES: [u32; 2] = [96, 141];
+/// How often a figure is taken, after so many frames that do not count.
+const ROUNDS: usize = 5;
+const WARM_UP: usize = 3;
+const EXECUTIONS: [(&str, Execution); 2] = [("colours", Execution::Colors), ("patches", Execution::Patches)];
+const BENDINGS: [(&str, Bending); 3] =
+    [("springs", Bending::Springs), ("hinges", Bending::Hinges), ("quadratic", Bending::Isometric)];
+
+fn main() {
+    // `cargo bench` adds `--bench`, `cargo test --benches` adds `--test`.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut sizes: Vec<u32> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    if arguments.iter().any(|argument| argument == "--test") {
+        sizes = vec![12];
+    } else if sizes.is_empty() {
+        sizes = SIZES.to_vec();
+    }
+    if let Err(error) = run(&sizes) {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn run(sizes: &[u32]) -> Result<(), Fault> {
+    let mut table = String::from(
+        "| scene | particles | bending | execution | constraints | dispatches a substep | ms a frame | of these on the GPU | ns a constraint and substep |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut adapter = String::new();
+    for &size in sizes {
+        for (bending_name, bending) in BENDINGS {
+            let fabric = Fabric { bending, ..Fabric::COTTON };
+            for (scene_name, scene) in [
+                ("grid", grid(size, fabric)?),
+                ("mesh, shuffled", tube(size, fabric)?),
+                ("mesh, renumbered", renumbered(tube(size, fabric)?)?),
+            ] {
+                let grid_too = if scene_name == "grid" { &[("tiles", Execution::Tiles)][..] } else { &[] };
+                for &(name, execution) in EXECUTIONS.iter().chain(grid_too) {
+                    let (figures, gpu) = time(&scene, execution)?;
+                    adapter = gpu.adapter_name();
+                    let particles = scene.particle_count();
+                    writeln!(table, "| {scene_name} | {particles} | {bending_name} | {name} | {figures} |")?;
+                }
+            }
+        }
+    }
+    let text = format!("Adapter: {adapter}. 20 substeps of one sweep a frame of 1/60 s, no tethers.\n\n{table}");
+    println!("{text}");
+    if sizes == SIZES {
+        common::write_results("-meshes", &adapter, &text)?;
+    }
+    Ok(())
+}
+
+fn time(scene: &Scene, execution: Execution) -> Result<(String, Context), Fault> {
+    let settings = Settings { execution, ..Settings::default() };
+    let gpu = Context::new(supple::required_limits_with(scene, &settings))?;
+    let mut solver = Solver::new(&gpu.device, &gpu.queue, scene, settings)?;
+    let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
+    let mut frames = Vec::new();
+    for _ in 0..WARM_UP + ROUNDS {
+        frames
+            .push(play(&gpu, timestamps.as_ref(), |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps))?);
+    }
+    let frames = frames.split_off(WARM_UP);
+    let (wall, on_gpu) = (median(frames.iter().map(|frame| frame.wall).collect()), median_gpu(&frames));
+    let constraints = scene.constraint_count();
+    let projections = constraints as f64 * f64::from(settings.substeps);
+    let figures = format!(
+        "{constraints} | {} | {} | {} | {}",
+        solver.plan().dispatches_per_substep(),
+        figure(wall),
+        figure(on_gpu),
+        figure(1e6 * on_gpu.unwrap_or(wall) / projections)
+    );
+    Ok((figures, gpu))
+}
+
+fn grid(size: u32, fabric: Fabric) -> supple::Result<Scene> {
+    let mut scene = Scene::new();
+    scene.add_cloth_grid(&ClothGrid { columns: size, rows: size, fabric, tethers: None, ..ClothGrid::default() })?;
+    (0..size).try_for_each(|column| scene.pin(column))?;
+    Ok(scene)
+}
+
+/// Hung by its upper rim.
+fn tube(size: u32, fabric: Fabric) -> supple::Result<Scene> {
+    let mut state = 1u32;
+    let mut random = move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1u32 << 24) as f32
+    };
+    let count = size * size;
+    // Where each vertex stands, by a shuffle.
+    let mut place: Vec<u32> = (0..count).collect();
+    for k in (1..place.len()).rev() {
+        place.swap(k, (random() * (k + 1) as f32) as usize);
+    }
+    let vertex = |column: u32, row: u32| place[(row * size + column % size) as usize];
+    let mut positions = vec![[0.0; 3]; count as usize];
+    for row in 0..size {
+        for column in 0..size {
+            let (along, around) = (row as f32 + 0.4 * (random() - 0.5), column as f32 + 0.4 * (random() - 0.5));
+            let (sin, cos) = (TAU * around / size as f32).sin_cos();
+            positions[vertex(column, row) as usize] = [0.3 * cos, -0.7 * along / size as f32, 0.3 * sin];
+        }
+    }
+    let mut triangles = Vec::new();
+    for row in 0..size - 1 {
+        for column in 0..size {
+            let [a, b] = [vertex(column, row), vertex(column + 1, row)];
+            let [c, d] = [vertex(column, row + 1), vertex(column + 1, row + 1)];
+            triangles.extend(if random() < 0.5 { [[a, b, c], [b, d, c]] } else { [[a, b, d], [a, d, c]] });
+        }
+    }
+    let mut scene = Scene::new();
+    scene.add_cloth_mesh(&ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None })?;
+    (0..size).try_for_each(|column| scene.pin(vertex(column, 0)))?;
+    Ok(scene)
+}
+
+fn renumbered(mut scene: Scene) -> supple::Result<Scene> {
+    scene.renumber();
+    Ok(scene)
+}

@@ -1,0 +1,250 @@
+//! Stars: the links of a crowded particle, solved as one block.
+//!
+//! One Gauss-Seidel sweep a substep is a linear map of the constraint errors. Where several rigid links (constraints between two particles)
+//! meet in one particle, this map has complex eigenvalues, and the velocity update then gains energy: six parallel links between equal masses
+//! are enough, or three if the shared particle is ten times lighter than its neighbours. Such a particle, the *hub*, and its links form a
+//! *star*. A star is solved exactly, as one linear system:
+//!
+//! ```text
+//! (D + w_h N Nᵀ) Δλ = b,   Dᵢ = 2 wᵢ + α̃ᵢ/(1 + γᵢ),   bᵢ = (−Cᵢ − α̃ᵢ λᵢ − γᵢ ∇Cᵢ·(x − x_prev))/(1 + γᵢ)
+//! ```
+//!
+//! The rows of N are the unit gradients nᵢ at the hub, w_h and wᵢ are the inverse masses of the hub and of leaf i. By the identity of Woodbury it takes one
+//! symmetric 3 × 3 system: (I + w_h Σ nᵢ nᵢᵀ/Dᵢ) y = Σ nᵢ bᵢ/Dᵢ, then Δλᵢ = (bᵢ − w_h nᵢ·y)/Dᵢ. A leaf counts with half of its mass,
+//! as links outside of the star move it too; with its whole mass, meshes gain energy. docs/decisions/stars.md has the figures.
+
+use crate::coloring::{Coloring, HUB_DEGREE, Span};
+use crate::scene::{ConstraintSet, Grid, Scene, grouped};
+use glam::DVec3;
+use std::collections::VecDeque;
+
+/// The factor of a leaf's inverse mass in D where the hub can move.
+pub(crate) const LEAF_FACTOR: f32 = 2.0;
+
+/// The least D as a share of the hub's inverse mass: rigid links to pinned leaves leave the system solvable in `f32`.
+pub(crate) const LEAST_LEAF: f32 = 1e-4;
+
+/// The substep by which a compliance counts here \[s\]: that of the default settings. The schedule does not depend on the settings of the moment, so
+/// that a scene is solved in the same order however it came to them.
+const SUBSTEP: f64 = 1.0 / 1200.0;
+
+/// A particle whose links sum to more than this *crowding*, Σ w_h/(w_h + wᵢ + α̃ᵢ), can gain energy where they become parallel. It is 3 in a mesh of six
+/// rigid links a particle.
+const CROWDED: f64 = 4.1;
+
+/// A particle gains energy at once where the largest eigenvalue of Σ w_h/(w_h + wᵢ + α̃ᵢ) nᵢ nᵢᵀ is larger; 1.5 in a mesh of equilateral triangles.
+const ALIGNED: f64 = 2.2;
+
+/// Hubs are all particles of at least this crowding, and of [`FEWEST_LINKS`], around a crowded or aligned one; 1 in a chain of equal masses.
+const HUB_CROWDING: f64 = 1.5;
+
+/// How many links lie between a hub and the nearest crowded or aligned particle, at most.
+const REACH: u32 = 4;
+
+/// The fewest links of a star: two are a chain, which gains no energy.
+const FEWEST_LINKS: usize = 3;
+
+/// The stars of a kind that ties two particles.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stars {
+    /// The links, star by star, in the order of their records.
+    pub order: Vec<u32>,
+    /// For each star its hub, its first record, how many links it has, 0.
+    pub rows: Vec<[u32; 4]>,
+    /// The rows of each colour; stars of one colour share no particle.
+    pub colors: Vec<Span>,
+}
+
+/// A hub and its links.
+struct Star {
+    hub: u32,
+    links: Vec<u32>,
+}
+
+impl Stars {
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Finds the stars of a set of constraints; their records begin at `first_record`.
+    pub fn new(set: &ConstraintSet, scene: &Scene, first_record: u32) -> Self {
+        if set.info.arity != 2 || set.info.unilateral || set.len() < FEWEST_LINKS {
+            return Self::default();
+        }
+        let links = Links::new(set, scene);
+        let found = links.stars();
+        let (mut particles, mut offsets) = (Vec::new(), vec![0]);
+        for star in &found {
+            particles.push(star.hub);
+            particles.extend(star.links.iter().map(|&link| links.other(link, star.hub)));
+            offsets.push(particles.len());
+        }
+        let coloring = Coloring::greedy_groups(&particles, &offsets, scene.particle_count());
+        // Stars that find no colour are solved link by link.
+        let colored = coloring.order.len() - coloring.overflow.count as usize;
+        let mut stars = Self { colors: coloring.colors.clone(), ..Self::default() };
+        for &star in &coloring.order[..colored] {
+            let Star { hub, links } = &found[star as usize];
+            stars.rows.push([*hub, first_record + stars.order.len() as u32, links.len() as u32, 0]);
+            stars.order.extend(links);
+        }
+        stars
+    }
+}
+
+/// The links of a set, but for springs within a grid and across the edges of a mesh: whatever their number, these gain no energy.
+struct Links<'a> {
+    set: &'a ConstraintSet,
+    scene: &'a Scene,
+    /// For each particle its links: offsets and links.
+    offsets: Vec<u32>,
+    of_particle: Vec<u32>,
+}
+
+impl<'a> Links<'a> {
+    fn new(set: &'a ConstraintSet, scene: &'a Scene) -> Self {
+        let surface = Surface::new(scene);
+        let is_loose = |link: &u32| {
+            let [a, b] = [0, 1].map(|k| set.particles_of(*link)[k]);
+            !in_grid(&scene.grids, [a, b]) && !surface.bends(a, b)
+        };
+        let loose: Vec<u32> = (0..set.len() as u32).filter(is_loose).collect();
+        let ends = loose.iter().flat_map(|&link| set.particles_of(link).iter().map(move |&particle| (particle, link)));
+        let (offsets, of_particle) = grouped(scene.particle_count(), ends);
+        Self { set, scene, offsets, of_particle }
+    }
+
+    fn around(&self, particle: u32) -> &[u32] {
+        &self.of_particle[self.offsets[particle as usize] as usize..self.offsets[particle as usize + 1] as usize]
+    }
+
+    /// The other particle of a link.
+    fn other(&self, link: u32, particle: u32) -> u32 {
+        let named = self.set.particles_of(link);
+        if named[0] == particle { named[1] } else { named[0] }
+    }
+
+    /// How much of a correction of the link a particle takes, pinned or not, as it may be released: w/(w + w of the other + α̃).
+    fn share(&self, link: u32, particle: u32) -> f64 {
+        let w = |particle: u32| f64::from(self.scene.inverse_masses[particle as usize]);
+        let own = w(particle);
+        let sum = own + w(self.other(link, particle)) + self.compliance(link) / (SUBSTEP * SUBSTEP);
+        if own == 0.0 { 0.0 } else { own / sum }
+    }
+
+    /// The compliance of a link at the start \[m/N\].
+    fn compliance(&self, link: u32) -> f64 {
+        let info = self.set.info;
+        let material = self.set.words[link as usize * info.record_words + info.material_word()];
+        f64::from(self.scene.materials[material as usize].compliance)
+    }
+
+    fn crowding(&self, particle: u32, links: &[u32]) -> f64 {
+        links.iter().map(|&link| self.share(link, particle)).sum()
+    }
+
+    /// The largest eigenvalue of Σ share n nᵀ, by power iteration.
+    fn alignment(&self, particle: u32) -> f64 {
+        let at = |particle: u32| DVec3::from(self.scene.positions[particle as usize].map(f64::from));
+        let towards = |&link: &u32| {
+            (at(self.other(link, particle)) - at(particle)).normalize_or_zero() * self.share(link, particle).sqrt()
+        };
+        let directions: Vec<DVec3> = self.around(particle).iter().map(towards).collect();
+        let apply = |v: DVec3| directions.iter().fold(DVec3::ZERO, |sum, &n| sum + n * n.dot(v));
+        let mut v = DVec3::new(1.0, 0.7, 0.3).normalize();
+        (0..20).for_each(|_| v = apply(v).normalize_or_zero());
+        v.dot(apply(v))
+    }
+
+    /// For each particle, whether it may become a hub: it lies within [`REACH`] links of a crowded or aligned one.
+    fn candidates(&self, crowding: &[f64]) -> Vec<bool> {
+        let count = crowding.len() as u32;
+        let is_seed = |&particle: &u32| {
+            let sum = crowding[particle as usize];
+            // The largest eigenvalue is at most the trace.
+            sum > CROWDED || sum > ALIGNED && self.alignment(particle) > ALIGNED
+        };
+        let mut near = vec![false; count as usize];
+        let mut queue: VecDeque<(u32, u32)> = (0..count).filter(is_seed).map(|particle| (particle, 0)).collect();
+        queue.iter().for_each(|&(particle, _)| near[particle as usize] = true);
+        while let Some((particle, distance)) = queue.pop_front() {
+            for &link in self.around(particle).iter().filter(|_| distance < REACH) {
+                let other = self.other(link, particle);
+                if !std::mem::replace(&mut near[other as usize], true) {
+                    queue.push_back((other, distance + 1));
+                }
+            }
+        }
+        near
+    }
+
+    /// Each link in one star at most, the most crowded hubs first.
+    fn stars(&self) -> Vec<Star> {
+        let count = self.scene.particle_count() as u32;
+        let crowding: Vec<f64> = (0..count).map(|particle| self.crowding(particle, self.around(particle))).collect();
+        let near = self.candidates(&crowding);
+        let mut hubs: Vec<u32> = (0..count)
+            .filter(|&particle| near[particle as usize] && crowding[particle as usize] > HUB_CROWDING)
+            .collect();
+        hubs.sort_by(|&a, &b| crowding[b as usize].total_cmp(&crowding[a as usize]));
+        let mut is_free = vec![true; self.set.len()];
+        let mut stars = Vec::new();
+        for hub in hubs {
+            let links: Vec<u32> = self.around(hub).iter().copied().filter(|&link| is_free[link as usize]).collect();
+            let fits = (FEWEST_LINKS..=HUB_DEGREE).contains(&links.len());
+            if fits && self.crowding(hub, &links) > HUB_CROWDING && !self.names_one_leaf_twice(hub, &links) {
+                links.iter().for_each(|&link| is_free[link as usize] = false);
+                stars.push(Star { hub, links });
+            }
+        }
+        stars
+    }
+
+    /// Whether two of the links have the same leaf: it would take two corrections at once.
+    fn names_one_leaf_twice(&self, hub: u32, links: &[u32]) -> bool {
+        let mut leaves: Vec<u32> = links.iter().map(|&link| self.other(link, hub)).collect();
+        leaves.sort_unstable();
+        leaves.windows(2).any(|pair| pair[0] == pair[1])
+    }
+}
+
+/// For each particle its neighbours in the triangles of a scene, ascending: offsets and particles.
+struct Surface {
+    offsets: Vec<u32>,
+    neighbours: Vec<u32>,
+}
+
+impl Surface {
+    fn new(scene: &Scene) -> Self {
+        let corners = |&[a, b, c]: &[u32; 3]| [(a, b), (a, c), (b, a), (b, c), (c, a), (c, b)];
+        let (offsets, mut neighbours) = grouped(scene.particle_count(), scene.triangles.iter().flat_map(corners));
+        offsets.windows(2).for_each(|ends| neighbours[ends[0] as usize..ends[1] as usize].sort_unstable());
+        Self { offsets, neighbours }
+    }
+
+    fn around(&self, particle: u32) -> &[u32] {
+        &self.neighbours[self.offsets[particle as usize] as usize..self.offsets[particle as usize + 1] as usize]
+    }
+
+    /// Whether two particles are opposite corners of two triangles that share an edge.
+    fn bends(&self, a: u32, b: u32) -> bool {
+        let [around, others] = [a, b].map(|particle| self.around(particle));
+        let is_shared = |particle: &u32| others.binary_search(particle).is_ok();
+        let mut shared: Vec<u32> = around.iter().copied().filter(is_shared).collect();
+        shared.dedup();
+        shared.len() >= 2 && around.binary_search(&b).is_err()
+    }
+}
+
+/// Whether a link ties two particles of a grid that are at most two columns and two rows apart, as the springs of cloth do.
+fn in_grid(grids: &[Grid], [a, b]: [u32; 2]) -> bool {
+    let after = grids.partition_point(|grid| grid.first <= a);
+    let Some(grid) = after.checked_sub(1).map(|place| grids[place]) else { return false };
+    let place = |particle: u32| {
+        let local = particle.wrapping_sub(grid.first);
+        (u64::from(local) < u64::from(grid.columns) * u64::from(grid.rows))
+            .then(|| [local % grid.columns, local / grid.columns])
+    };
+    let (Some(a), Some(b)) = (place(a), place(b)) else { return false };
+    a[0].abs_diff(b[0]) <= 2 && a[1].abs_diff(b[1]) <= 2
+}
