@@ -8,6 +8,7 @@ mod cloth;
 mod constraint_set;
 mod contacts;
 mod distinct;
+mod elasticity;
 #[cfg(feature = "scene-file")]
 pub mod file;
 mod follower;
@@ -27,6 +28,9 @@ pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
 pub(crate) use constraint_set::ConstraintSet;
 pub(crate) use distinct::{Distinct, grouped};
+pub use elasticity::Elasticity;
+#[cfg(feature = "scene-file")]
+pub(crate) use elasticity::sound_time;
 pub(crate) use follower::{Follower, follows};
 pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
@@ -35,7 +39,7 @@ pub(crate) use mesh::check_closed;
 pub use mesh::{MeshReport, Topology};
 pub use numbering::Numbering;
 pub use rope::{Rope, RopeParts};
-pub use soft::{Balloon, BalloonParts, Elasticity, SoftBody, SoftParts, TetMesh};
+pub use soft::{Balloon, BalloonParts, SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
 pub(crate) use tether::{TetherGraph, rows_of};
 pub use tether::{TetherRow, Tethers};
