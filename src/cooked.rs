@@ -8,7 +8,7 @@ use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
 use crate::patches::Patching;
-use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, grouped, rows_of};
+use crate::scene::{ConstraintSet, Follower, Scene, Skins, TetherGraph, grouped, rows_of};
 use crate::settings::{Execution, Settings, Sweep};
 use crate::tiling::Tiling;
 use crate::whole::Whole;
@@ -68,7 +68,7 @@ pub(crate) struct CookedKind {
 }
 
 /// How constraints are solved at once: *mass splitting* (Tonge, Benevolenski, Voroshilov 2012). For the overflow of a
-/// colouring, or for all constraints of a kind in a Jacobi sweep.
+/// colouring, for the skins of closed surfaces ([`Skins`]), or for all constraints of a kind in a Jacobi sweep.
 ///
 /// A particle with n of these constraints counts as n particles of an n-th of its mass, one in each constraint. All
 /// constraints are then independent and projected at once; the particle moves to the mean of its parts. The whole keeps
@@ -141,7 +141,13 @@ impl Cooked {
         let make = || Whole::new(sets, scene.particle_count(), &scene.grids, tether_runs, most_shared);
         let whole = settings.whole().then(make).flatten();
         let orders = |kind: usize| whole.as_ref().map_or(&[][..], |whole| &whole.orders[kind]);
-        let cook = |(kind, set)| CookedKind::new(set, scene, settings, orders(kind));
+        let skins = match settings.sweep {
+            Sweep::GaussSeidel => Skins::new(sets, scene.particle_count()),
+            Sweep::Jacobi => Skins::default(),
+        };
+        let cook = |(kind, set): (usize, &ConstraintSet)| {
+            CookedKind::new(set, scene, settings, orders(kind), &skins.constraints_of(set))
+        };
         Ok((sets.iter().enumerate().map(cook).collect::<Result<_>>()?, whole))
     }
 
@@ -177,20 +183,22 @@ impl Cooked {
 }
 
 impl CookedKind {
-    /// Those of `whole` are solved body by body, and come first.
-    pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings, whole: &[u32]) -> Result<Self> {
+    /// Those of `whole` are solved body by body, and come first; those of `split` by mass splitting, and come last.
+    pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings, whole: &[u32], split: &[u32]) -> Result<Self> {
         let info = set.info;
-        let mut tiling = if settings.tiles() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
+        let mut tiling =
+            if settings.tiles() && split.is_empty() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
         if settings.execution == Execution::Auto && tiling.order.len() < WORTH_TILING {
             tiling = Tiling::default();
         }
         let patching = if settings.patches() {
-            Patching::new(set, scene.particle_count(), &[whole, &tiling.order].concat())
+            let first = whole.len() + tiling.order.len();
+            Patching::new(set, scene.particle_count(), first, &[whole, &tiling.order, split].concat())
         } else {
             Patching::default()
         };
         let clustered = [whole, &tiling.order, &patching.order].concat();
-        let coloring = set.coloring(scene.particle_count(), &clustered);
+        let coloring = set.coloring(scene.particle_count(), &clustered, split);
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
             let first = constraint as usize * info.record_words;

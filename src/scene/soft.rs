@@ -176,9 +176,8 @@ impl Scene {
 
     /// Adds a closed cloth with a gas inside.
     ///
-    /// A taut balloon that nothing holds begins to spin: a sweep by colours does not keep angular momentum where skin and gas
-    /// pull against each other (some 2 rad/s in the first step, at 1.5 times the volume and a skin of the default fabric).
-    /// [`crate::Sweep::Jacobi`] keeps it.
+    /// The constraints of the skin are solved by mass splitting ([`crate::Sweep::Jacobi`]) in every sweep, so that a balloon at rest gains
+    /// no angular momentum. They converge more slowly than by colours: a rigid skin against a rigid gas stretches about twice as much.
     ///
     /// # Errors
     /// The surface must be closed ([`ClosedSurface::new`]) and enclose a volume; otherwise as [`Scene::add_cloth_mesh`].
