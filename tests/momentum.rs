@@ -42,7 +42,7 @@ fn spin(scene: &Scene, count: usize, x: &[[f32; 3]], v: &[[f32; 3]]) -> f64 {
 }
 
 fn balloon(radius: f32, pressure: f32, fabric: Fabric, gas: Material) -> (Scene, usize) {
-    let (mut positions, triangles) = shapes::icosphere(2, radius.into());
+    let (mut positions, triangles) = shapes::icosphere(2, radius);
     positions.iter_mut().for_each(|position| position[1] += radius + 0.004);
     let mut scene = Scene::new();
     let balloon = Balloon { positions: &positions, triangles: &triangles, fabric, pressure, gas };
