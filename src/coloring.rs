@@ -126,6 +126,13 @@ impl Coloring {
         self
     }
 
+    /// The same with more constraints in the overflow.
+    pub(crate) fn with_overflow(mut self, more: &[u32]) -> Self {
+        self.order.extend_from_slice(more);
+        self.overflow.count += more.len() as u32;
+        self
+    }
+
     /// Values by place, put back in the order of insertion.
     pub(crate) fn unsort<T: Copy + Default>(&self, by_place: &[T]) -> Vec<T> {
         let mut values = vec![T::default(); self.order.len()];

@@ -8,11 +8,21 @@ use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
 use crate::patches::Patching;
-use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, grouped, rows_of};
+use crate::scene::{ConstraintSet, Follower, Scene, Skins, TetherGraph, grouped, rows_of};
 use crate::settings::{Execution, Settings, Sweep};
 use crate::stars::Stars;
 use crate::tiling::Tiling;
 use crate::whole::Whole;
+
+/// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting, besides the overflow: those of skins, and inequalities at crowded
+/// particles, which no star can solve.
+pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene, skins: &Skins) -> Vec<u32> {
+    let mut split = skins.constraints_of(set);
+    if set.info.unilateral {
+        split.extend(Stars::new(set, scene, 0, &split).order);
+    }
+    split
+}
 
 /// The longest loop that one GPU thread may run: Mesa's software driver ends every loop of an invocation after 65 535
 /// turns in all, without a word.
@@ -71,7 +81,7 @@ pub(crate) struct CookedKind {
 }
 
 /// How constraints are solved at once: *mass splitting* (Tonge, Benevolenski, Voroshilov 2012). For the overflow of a
-/// colouring, or for all constraints of a kind in a Jacobi sweep.
+/// colouring, for the skins of closed surfaces ([`Skins`]), or for all constraints of a kind in a Jacobi sweep.
 ///
 /// A particle with n of these constraints counts as n particles of an n-th of its mass, one in each constraint. All
 /// constraints are then independent and projected at once; the particle moves to the mean of its parts. The whole keeps
@@ -144,7 +154,14 @@ impl Cooked {
         let make = || Whole::new(sets, scene.particle_count(), &scene.grids, tether_runs, most_shared);
         let whole = settings.whole().then(make).flatten();
         let orders = |kind: usize| whole.as_ref().map_or(&[][..], |whole| &whole.orders[kind]);
-        let cook = |(kind, set)| CookedKind::new(set, scene, settings, orders(kind));
+        let skins = Skins::new(sets, scene.particle_count());
+        let cook = |(kind, set): (usize, &ConstraintSet)| {
+            let split = match settings.sweep {
+                Sweep::GaussSeidel if whole.is_none() => split_at_once(set, scene, &skins),
+                _ => Vec::new(),
+            };
+            CookedKind::new(set, scene, settings, orders(kind), &split)
+        };
         Ok((sets.iter().enumerate().map(cook).collect::<Result<_>>()?, whole))
     }
 
@@ -180,27 +197,30 @@ impl Cooked {
 }
 
 impl CookedKind {
-    /// Those of `whole` are solved body by body, and come first.
-    pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings, whole: &[u32]) -> Result<Self> {
+    /// Those of `whole` are solved body by body, and come first; those of `split` by mass splitting, and come last.
+    pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings, whole: &[u32], split: &[u32]) -> Result<Self> {
         let info = set.info;
         let mut tiling = if settings.tiles() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
-        if settings.execution == Execution::Auto && tiling.order.len() < WORTH_TILING {
+        let is_small = settings.execution == Execution::Auto && tiling.order.len() < WORTH_TILING;
+        let mut is_split = vec![false; set.len()];
+        split.iter().for_each(|&constraint| is_split[constraint as usize] = true);
+        if is_small || tiling.order.iter().any(|&constraint| is_split[constraint as usize]) {
             tiling = Tiling::default();
         }
         let mut clustered = [whole, &tiling.order].concat();
-        let stars = if settings.sweep == Sweep::GaussSeidel && !settings.whole() {
-            Stars::new(set, scene, clustered.len() as u32)
+        let stars = if settings.sweep == Sweep::GaussSeidel && whole.is_empty() && !info.unilateral {
+            Stars::new(set, scene, clustered.len() as u32, &[&clustered, split].concat())
         } else {
             Stars::default()
         };
         clustered.extend(&stars.order);
         let patching = if settings.patches() {
-            Patching::new(set, scene.particle_count(), &clustered)
+            Patching::new(set, scene.particle_count(), clustered.len(), &[&clustered, split].concat())
         } else {
             Patching::default()
         };
         clustered.extend(&patching.order);
-        let coloring = set.coloring(scene.particle_count(), &clustered);
+        let coloring = set.coloring(scene.particle_count(), &clustered, split);
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
             let first = constraint as usize * info.record_words;

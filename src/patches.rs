@@ -49,8 +49,8 @@ impl Patching {
         self.layers.is_empty()
     }
 
-    /// Gathers what can be gathered of a set of constraints, but for those that are `taken` already; `taken` counts as the records before.
-    pub fn new(set: &ConstraintSet, particle_count: usize, taken: &[u32]) -> Self {
+    /// Gathers what can be gathered of a set of constraints, but for those that are `taken`; `first_record` records stand before them.
+    pub fn new(set: &ConstraintSet, particle_count: usize, first_record: usize, taken: &[u32]) -> Self {
         if set.info.is_group() || set.len() == taken.len() {
             return Self::default();
         }
@@ -64,7 +64,7 @@ impl Patching {
             }
             layers.push(layer);
         }
-        Self::of_layers(set, &layers, particle_count, taken.len() as u32)
+        Self::of_layers(set, &layers, particle_count, first_record as u32)
     }
 
     fn of_layers(set: &ConstraintSet, layers: &[Vec<Patch>], particle_count: usize, first_record: u32) -> Self {
@@ -250,7 +250,7 @@ mod tests {
 
     fn patching<K: Kind>(scene: &Scene) -> (&ConstraintSet, Patching) {
         let set = &scene.constraints[kind_index(K::INFO)];
-        (set, Patching::new(set, scene.particle_count(), &[]))
+        (set, Patching::new(set, scene.particle_count(), 0, &[]))
     }
 
     /// Whether patches of a layer share no particle, rounds of a patch none either, and heads lead to what they should.

@@ -66,12 +66,12 @@ impl Stars {
         self.rows.is_empty()
     }
 
-    /// Finds the stars of a set of constraints; their records begin at `first_record`.
-    pub fn new(set: &ConstraintSet, scene: &Scene, first_record: u32) -> Self {
-        if set.info.arity != 2 || set.info.unilateral || set.len() < FEWEST_LINKS {
+    /// Finds the stars of a set of constraints, but for those that are `taken`; their records begin at `first_record`.
+    pub fn new(set: &ConstraintSet, scene: &Scene, first_record: u32, taken: &[u32]) -> Self {
+        if set.info.arity != 2 || set.len() < FEWEST_LINKS {
             return Self::default();
         }
-        let links = Links::new(set, scene);
+        let links = Links::new(set, scene, taken);
         let found = links.stars();
         let (mut particles, mut offsets) = (Vec::new(), vec![0]);
         for star in &found {
@@ -102,11 +102,13 @@ struct Links<'a> {
 }
 
 impl<'a> Links<'a> {
-    fn new(set: &'a ConstraintSet, scene: &'a Scene) -> Self {
+    fn new(set: &'a ConstraintSet, scene: &'a Scene, taken: &[u32]) -> Self {
+        let mut is_left = vec![true; set.len()];
+        taken.iter().for_each(|&link| is_left[link as usize] = false);
         let surface = Surface::new(scene);
         let is_loose = |link: &u32| {
             let [a, b] = [0, 1].map(|k| set.particles_of(*link)[k]);
-            !in_grid(&scene.grids, [a, b]) && !surface.bends(a, b)
+            is_left[*link as usize] && !in_grid(&scene.grids, [a, b]) && !surface.bends(a, b)
         };
         let loose: Vec<u32> = (0..set.len() as u32).filter(is_loose).collect();
         let ends = loose.iter().flat_map(|&link| set.particles_of(link).iter().map(move |&particle| (particle, link)));

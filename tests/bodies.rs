@@ -533,7 +533,7 @@ fn young_found(young: f64, spacing: f64, turn: DQuat, bulk: f32) -> f64 {
     DENSITY * G * length * length / 4.0 / stretch
 }
 
-/// Two and four cubes across; turned bars cut the cubes of the lattice anyhow.
+/// Springs alone, and with volumes of the default bulk modulus. Two and four cubes across; turned bars cut the cubes of the lattice anyhow.
 #[test]
 fn a_hanging_bar_stretches_by_its_youngs_modulus() {
     let young = 2e5;
@@ -545,11 +545,11 @@ fn a_hanging_bar_stretches_by_its_youngs_modulus() {
         ("anyhow", DQuat::from_rotation_z(0.4) * DQuat::from_rotation_y(0.7)),
     ];
     for (what, turn) in turns {
-        for spacing in [0.1, 0.05] {
-            let found = young_found(young, spacing, turn, 0.0) / young;
-            println!("{what}, spacing {spacing}: {found:.4} E");
+        for (spacing, bulk) in [(0.1, 0.0), (0.05, 0.0), (0.1, young as f32), (0.05, young as f32)] {
+            let found = young_found(young, spacing, turn, bulk) / young;
+            println!("{what}, spacing {spacing}, bulk {bulk}: {found:.4} E");
             let bound = if spacing == 0.1 { 0.1 } else { 0.04 };
-            assert!((found - 1.0).abs() < bound, "{what}, spacing {spacing}: {found} E");
+            assert!((found - 1.0).abs() < bound, "{what}, spacing {spacing}, bulk {bulk}: {found} E");
         }
     }
 }

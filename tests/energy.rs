@@ -131,13 +131,8 @@ fn stars_are_solved_alike_on_both_backends() {
         let mut pair = Pair::new(&gpu, &mixed_star(&mut Random::new(iterations.into())), settings);
         assert!(has_stars(&pair));
         pair.play(30, 1e-4, "mixed star");
+        assert!(pair.reference.positions().iter().flatten().all(|x| x.abs() < 10.0));
         let on_gpu = pair.solver.read_lambdas::<DistanceLimit>().unwrap();
-        println!(
-            "{:?} {:?} {:?}",
-            pair.reference.positions()[0],
-            pair.reference.lambdas(supple::kinds::kind_index(<DistanceLimit as supple::kinds::Kind>::INFO)),
-            pair.solver.read_lambdas::<Distance>()
-        );
         assert!(on_gpu.iter().any(|&lambda| lambda < 0.0) && on_gpu.iter().all(|&lambda| lambda <= 0.0), "{on_gpu:?}");
     }
 }

@@ -819,7 +819,12 @@ fn bodies_are_those_of_the_library() {
         ),
         (
             r#"{"elastic": {"young": 1e4, "incompressible": true}}"#,
-            Elasticity::Elastic { young: 1e4, bulk: f32::INFINITY, damping_time: 0.0 },
+            Elasticity::Elastic { young: 1e4, bulk: f32::INFINITY, damping_time: 0.3 * (500f32 / 1e4).sqrt() },
+        ),
+        (r#"{"elastic": {"young": 1e4}}"#, Elasticity::elastic(1e4, 500.0, 0.3)),
+        (
+            r#"{"elastic": {"young": 1e4, "bulk": 0, "damping_time": 0}}"#,
+            Elasticity::Elastic { young: 1e4, bulk: 0.0, damping_time: 0.0 },
         ),
         (r#"{"rigid": {}}"#, Elasticity::Rigid { shape: Material::RIGID }),
         (

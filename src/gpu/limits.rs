@@ -1,7 +1,7 @@
 //! What a scene asks of a device.
 
 use super::contacts::TOUCH_BYTES;
-use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
+use crate::scene::{ConstraintSet, Scene, Skins, TetheredBody, rows_of};
 use crate::settings::{Settings, Sweep};
 use crate::tiling::Tiling;
 use crate::whole::{MOST_SHARED, Whole};
@@ -10,7 +10,8 @@ use crate::whole::{MOST_SHARED, Whole};
 ///
 /// Request the device with them, or with more: `supple::gpu::Context::new(supple::required_limits(&scene))`.
 pub fn required_limits(scene: &Scene) -> wgpu::Limits {
-    limits(scene, |_| true, |set| set.overflow_count(scene.particle_count()), 0)
+    let skins = Skins::new(&scene.constraints, scene.particle_count());
+    limits(scene, |_| true, |set| set.overflow_count(scene, &skins), 0)
 }
 
 /// The defaults, raised for what a scene has in any case, for the records of those sets that have them on the GPU, for so many constraints of a
@@ -69,9 +70,10 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
     let has_records = |set: &ConstraintSet| {
         set.words.len() as u64 * 4 <= most || !settings.tiles() || !Tiling::new(set, &scene.grids).holds_all(set.len())
     };
+    let skins = Skins::new(&scene.constraints, scene.particle_count());
     let split_count = |set: &ConstraintSet| match settings.sweep {
         Sweep::Jacobi => set.len() as u32,
-        Sweep::GaussSeidel => set.overflow_count(scene.particle_count()),
+        Sweep::GaussSeidel => set.overflow_count(scene, &skins),
     };
     limits(scene, has_records, split_count, contacts.max(whole))
 }

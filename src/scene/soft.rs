@@ -1,61 +1,13 @@
 //! Soft and rigid bodies: tetrahedral meshes, lattices around closed surfaces, balloons.
 
+use super::elasticity::spring_modulus;
 use super::lattice::{self, Lattice};
-use super::{Cloth, ClothMesh, Fabric, Material, Scene};
-use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
+use super::{Cloth, ClothMesh, Elasticity, Fabric, Material, Scene};
+use crate::error::{Error, Result, check_finite, check_positive};
 use crate::kinds::{ClosedSurface, Distance, Kind, Pressure, ShapeMatching, Volume};
 use glam::Vec3;
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// What holds a body together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Elasticity {
-    /// Springs along the edges of the tetrahedra, and their volumes.
-    ///
-    /// On the lattice of a [`SoftBody`] the springs are an isotropic solid of Young's modulus E and a Poisson ratio of ¼
-    /// (cube edges 0.4 E s, face diagonals 0.8 E s inside, s being the spacing; the volumes add to its bulk modulus).
-    /// On other meshes they are k = E Σ V/L² over the tetrahedra around an edge (Van Gelder 1998), which comes near it.
-    Elastic {
-        /// Young's modulus E \[Pa\].
-        young: f32,
-        /// Bulk modulus of the volumes K \[Pa\], on top of that of the springs; 0 for none, infinite for rigid.
-        bulk: f32,
-        /// Damping time of springs and volumes \[s\], see [`Material::damping_time`].
-        damping_time: f32,
-    },
-    /// One shape matching group of all particles: rigid, or springing back as a whole.
-    Rigid {
-        /// Compliance in s².
-        shape: Material,
-    },
-    /// A shape matching group around every particle, of those that are at most `rings` edges away: soft.
-    Regions {
-        /// 1 to 8.
-        rings: u32,
-        /// Compliance of each group in s².
-        shape: Material,
-    },
-}
-
-impl Elasticity {
-    fn check(&self) -> Result<()> {
-        match *self {
-            Self::Elastic { young, bulk, damping_time } => {
-                check_positive("Young's modulus of a body", young)?;
-                check_non_negative("damping time of a body", damping_time)?;
-                if bulk >= 0.0 { Ok(()) } else { Err(Error::invalid("bulk modulus of a body", bulk, "at least 0")) }
-            }
-            Self::Rigid { shape } => shape.check("the shape of a body"),
-            Self::Regions { rings, shape } => {
-                if !(1..=8).contains(&rings) {
-                    return Err(Error::invalid("rings of a body's regions", f64::from(rings), "1 to 8"));
-                }
-                shape.check("the shape of a body")
-            }
-        }
-    }
-}
 
 /// A body in the shape of a closed surface, held by a lattice of tetrahedra that the surface follows; see [`Lattice`].
 #[derive(Debug, Clone, Copy)]
@@ -141,7 +93,7 @@ struct Tetrahedra<'a> {
     mass_scale: f64,
     density: f32,
     elasticity: Elasticity,
-    /// The c of k = c E Σ V/L², by the length of an edge.
+    /// The c of k = c Eₛ Σ V/L², by the length of an edge.
     stiffness: &'a dyn Fn(f64) -> f64,
 }
 
@@ -224,9 +176,8 @@ impl Scene {
 
     /// Adds a closed cloth with a gas inside.
     ///
-    /// A taut balloon that nothing holds begins to spin: a sweep by colours does not keep angular momentum where skin and gas
-    /// pull against each other (some 2 rad/s in the first step, at 1.5 times the volume and a skin of the default fabric).
-    /// [`crate::Sweep::Jacobi`] keeps it.
+    /// The constraints of the skin are solved by mass splitting ([`crate::Sweep::Jacobi`]) in every sweep, so that a balloon at rest gains
+    /// no angular momentum. They converge more slowly than by colours: a rigid skin against a rigid gas stretches about twice as much.
     ///
     /// # Errors
     /// The surface must be closed ([`ClosedSurface::new`]) and enclose a volume; otherwise as [`Scene::add_cloth_mesh`].
@@ -286,7 +237,9 @@ impl Scene {
             }
         }
         let springs = match body.elasticity {
-            Elasticity::Elastic { young, damping_time, .. } => springs(body, &volumes, young, damping_time)?,
+            Elasticity::Elastic { young, bulk, damping_time } => {
+                springs(body, &volumes, spring_modulus(young, bulk), damping_time)?
+            }
             _ => Vec::new(),
         };
 
@@ -386,7 +339,7 @@ impl Scene {
 fn springs(
     body: &Tetrahedra<'_>,
     volumes: &[f64],
-    young: f32,
+    young: f64,
     damping_time: f32,
 ) -> Result<Vec<([u32; 2], f32, Material)>> {
     let edges = lattice::edges(body.tetrahedra);
@@ -399,7 +352,7 @@ fn springs(
             let edge = [from.min(to), from.max(to)];
             let l = f64::from(length(edge));
             stiffness[place[&edge]] +=
-                (body.stiffness)(l) * f64::from(young) * volume * f64::from(fill) * body.mass_scale / (l * l);
+                (body.stiffness)(l) * young * volume * f64::from(fill) * body.mass_scale / (l * l);
         }
     }
     let spring = |(&edge, k): (&[u32; 2], f64)| {

@@ -6,7 +6,8 @@ use super::cloths::cloth_part;
 use super::error::{At, Reason};
 use super::obj::Surface;
 use super::parts::{BalloonFile, ElasticityFile, FollowersFile, ParticlesFile, SoftBodyFile, TetrahedraFile};
-use crate::scene::{Balloon, Elasticity, Particle, SoftBody, TetMesh, lattice};
+use crate::kinds::Volume;
+use crate::scene::{Balloon, Elasticity, Particle, SoftBody, TetMesh, lattice, sound_time};
 use std::collections::VecDeque;
 
 /// Cubes under one triangle that are not counted: those of a mesh that is fine for its lattice.
@@ -42,7 +43,8 @@ impl Builder<'_> {
 
     pub fn add_soft_body(&mut self, place: &str, file: &SoftBodyFile) -> Built {
         let surface = self.surface(place, &file.mesh)?;
-        let elasticity = self.elasticity(&file.elasticity).at(|| format!("{place}.elasticity"))?;
+        let elasticity = self.elasticity(&file.elasticity, file.density, file.spacing);
+        let elasticity = elasticity.at(|| format!("{place}.elasticity"))?;
         let rings = if let Elasticity::Regions { rings, .. } = elasticity { rings } else { 0 };
         self.spend_lattice(&surface, file.spacing, rings).at(|| format!("{place}.spacing"))?;
         let body = SoftBody {
@@ -66,7 +68,8 @@ impl Builder<'_> {
         self.check_room(file.positions.len() as u64).at(|| format!("{place}.positions"))?;
         // Each has up to four faces.
         self.spend_elements(4 * file.tetrahedra.len() as u64).at(|| format!("{place}.tetrahedra"))?;
-        let elasticity = self.elasticity(&file.elasticity).at(|| format!("{place}.elasticity"))?;
+        let elasticity = self.elasticity(&file.elasticity, file.density, mean_edge(file));
+        let elasticity = elasticity.at(|| format!("{place}.elasticity"))?;
         if let Elasticity::Regions { rings, .. } = elasticity {
             self.spend_regions(file, rings).at(|| format!("{place}.elasticity"))?;
         }
@@ -109,14 +112,19 @@ impl Builder<'_> {
         Ok(Part { particles: first..first + count as u32, ..Part::empty() })
     }
 
-    fn elasticity(&self, file: &ElasticityFile) -> Result<Elasticity, Reason> {
+    /// `spacing` is the edge of an element \[m\].
+    fn elasticity(&self, file: &ElasticityFile, density: f32, spacing: f32) -> Result<Elasticity, Reason> {
         Ok(match file {
             &ElasticityFile::Elastic { young, bulk, incompressible, damping_time } => {
-                if incompressible && bulk != 0.0 {
+                if incompressible && bulk.is_some_and(|bulk| bulk != 0.0) {
                     return Err("it is both incompressible and of a bulk modulus".into());
                 }
-                let bulk = if incompressible { f32::INFINITY } else { bulk };
-                Elasticity::Elastic { young, bulk, damping_time }
+                let bulk = if incompressible { Some(f32::INFINITY) } else { bulk };
+                Elasticity::Elastic {
+                    young,
+                    bulk: bulk.unwrap_or(young),
+                    damping_time: damping_time.unwrap_or_else(|| sound_time(young, density, spacing)),
+                }
             }
             ElasticityFile::Rigid { shape } => Elasticity::Rigid { shape: self.material(shape.as_ref())? },
             ElasticityFile::Regions { rings, shape } => {
@@ -203,4 +211,16 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// The edge of a regular tetrahedron of the mean volume \[m\]; 0 if there are none. Faulty tetrahedra are skipped; the scene refuses them.
+fn mean_edge(file: &TetrahedraFile) -> f32 {
+    let corners = |tetrahedron: &[u32; 4]| {
+        let places = tetrahedron.map(|vertex| file.positions.get(vertex as usize).copied());
+        places.iter().all(Option::is_some).then(|| places.map(Option::unwrap_or_default))
+    };
+    let volume = |corners: [[f32; 3]; 4]| f64::from(Volume::of(corners).abs());
+    let sum: f64 = file.tetrahedra.iter().filter_map(corners).map(volume).sum();
+    let mean = sum / file.tetrahedra.len().max(1) as f64;
+    (72f64.sqrt() * mean).cbrt() as f32
 }

@@ -319,15 +319,14 @@ pub(super) enum ElasticityFile {
     Elastic {
         /// Young's modulus [Pa].
         young: f32,
-        /// Bulk modulus of the volumes [Pa], on top of that of the springs. Default 0: none.
-        #[serde(default)]
-        bulk: f32,
+        /// Bulk modulus of the volumes [Pa], on top of that of the springs; 0 for none. Default `young`: with it a body recovers from
+        /// flat and inverted shapes.
+        bulk: Option<f32>,
         /// Whether volumes are rigid, instead of `bulk`. Default false.
         #[serde(default)]
         incompressible: bool,
-        /// Damping time of springs and volumes [s]. Default 0.
-        #[serde(default)]
-        damping_time: f32,
+        /// Damping time of springs and volumes [s]. Default √(density/young) times the spacing, for tetrahedra times their mean edge.
+        damping_time: Option<f32>,
     },
     /// One shape matching group of all particles.
     Rigid {

@@ -1,0 +1,51 @@
+//! The constraints within the closed surfaces of [`Pressure`] constraints.
+//!
+//! Skin and gas pull against each other even at rest. One after another, the constraints of a skin are evaluated at positions that
+//! differ by the corrections before them, so that their torques do not cancel: in a fixed order of colours the surface gains angular
+//! momentum in each substep. By mass splitting they are all evaluated at the same positions, and the torques cancel to rounding.
+
+use super::{ConstraintSet, grouped};
+use crate::kinds::{Kind, Pressure, kind_index};
+
+/// Which closed surfaces each particle belongs to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Skins {
+    offsets: Vec<u32>,
+    surfaces: Vec<u32>,
+}
+
+impl Skins {
+    /// Of the constraints of all kinds, in the order of [`crate::kinds::KINDS`].
+    pub fn new(sets: &[ConstraintSet], particle_count: usize) -> Self {
+        let set = &sets[kind_index(Pressure::INFO)];
+        if set.len() == 0 {
+            return Self::default();
+        }
+        let members = (0u32..).zip(set.records()).flat_map(|(surface, record)| {
+            set.info.particles(record, &set.rows).map(move |particle| (particle, surface))
+        });
+        let members: Vec<(u32, u32)> = members.collect();
+        let (offsets, surfaces) = grouped(particle_count, members.iter().copied());
+        Self { offsets, surfaces }
+    }
+
+    fn surfaces_of(&self, particle: u32) -> &[u32] {
+        match (self.offsets.get(particle as usize), self.offsets.get(particle as usize + 1)) {
+            (Some(&first), Some(&end)) => &self.surfaces[first as usize..end as usize],
+            _ => &[],
+        }
+    }
+
+    /// The constraints of a kind of which all particles belong to one surface, in ascending order; none of a kind of groups.
+    pub fn constraints_of(&self, set: &ConstraintSet) -> Vec<u32> {
+        if self.surfaces.is_empty() || set.info.is_group() {
+            return Vec::new();
+        }
+        let is_inside = |&constraint: &u32| {
+            let particles = set.particles_of(constraint);
+            let of_all = |surface| particles.iter().all(|&particle| self.surfaces_of(particle).contains(surface));
+            self.surfaces_of(particles[0]).iter().any(of_all)
+        };
+        (0..set.len() as u32).filter(is_inside).collect()
+    }
+}
