@@ -14,6 +14,7 @@ mod colliders;
 mod constraints;
 mod contacts;
 mod crossings;
+mod exits;
 mod forces;
 mod particles;
 mod search;
