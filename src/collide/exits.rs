@@ -41,7 +41,7 @@ impl Exits<'_> {
             return (normal, self.keep - (dot(normal, self.p) - offset));
         }
         let axis = Vec3::AXES[(k as usize - 1) / 2 % 3];
-        let normal = if k % 2 == 0 { -axis } else { axis };
+        let normal = if k.is_multiple_of(2) { -axis } else { axis };
         if self.collider.shape == BOX {
             let beyond = dot(normal, self.p) - dot(axis, Vec3::from(self.collider.size));
             return (normal, self.keep - beyond);

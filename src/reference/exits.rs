@@ -98,9 +98,7 @@ impl Reference {
                     away += self.colliders[index].frame.turned_out_of(near.normal);
                 }
             }
-            if blocker.is_none() {
-                return None;
-            }
+            blocker?;
             place.x += away * (2.0 * slack);
         }
         blocker
