@@ -165,7 +165,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
     var is_exit = false;
     if SEVERAL && near.distance < (1.0 - SLACK) * keep && (c.flags & TWO_SIDED) == 0u {
         if exit.owner == UNKNOWN {
-            exit = find_exit(material, x, rest);
+            return Moving(x, d, particle.recovery, particle.was_met, Exit(WANTED, vec3f(), 0.0));
         }
         if exit.owner != NONE && exit.owner != index {
             return Moving(x, d, particle.recovery, particle.was_met, exit);
@@ -260,11 +260,21 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     var index = select(NONE, first_near(particle), may_meet);
     if index != NONE {
         loop {
-            particle = collide_with(i, material, index, x.w, residual.position, particle);
-            index = next_near(index, particle);
-            if index == NONE {
+            loop {
+                particle = collide_with(i, material, index, x.w, residual.position, particle);
+                if SEVERAL && particle.exit.owner == WANTED {
+                    break;
+                }
+                index = next_near(index, particle);
+                if index == NONE {
+                    break;
+                }
+            }
+            // At most once a particle, outside of the loop over colliders: software drivers run through its loops even where no thread enters.
+            if !SEVERAL || particle.exit.owner != WANTED {
                 break;
             }
+            particle.exit = find_exit(material, particle.x, residual.position);
         }
     }
     if ADVANCES {

@@ -2,8 +2,9 @@
 // no other collider is taken, by the collider that it belongs to; the others that it overlaps let it pass. An exit may lead through one other
 // collider, as in a corner between floor and wall. If no exit is free, each collider pushes through its nearest one. The counterparts are src/reference/exits.rs and src/collide/exits.rs, operation by operation.
 
-// The exit is not known yet.
+// The exit is not known yet; it is to be found before the next collider.
 const UNKNOWN = 0xfffffffeu;
+const WANTED = 0xfffffffdu;
 // Iterations of the search along an axis for the end of a shape without faces.
 const MARCHES = 32u;
 // How near a surface a place counts as on it, in shares of the distance that the particle keeps.
