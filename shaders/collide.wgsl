@@ -24,7 +24,8 @@ var<private> params: Params;
 // Turns of the search for the time of impact.
 const TURNS = 24u;
 const NONE = 0xffffffffu;
-// What a scene does not need is not compiled: whether any impact has restitution, and whether impulses on colliders are noted.
+// What a scene does not need is not compiled: whether there are several colliders, so that the exit of one may lie in another; whether any impact has restitution, and whether impulses on colliders are noted.
+override SEVERAL: bool = true;
 override RESTITUTES: bool = true;
 override NOTES_IMPULSES: bool = true;
 // Whether surfaces are kept apart; then there are two of this pass in a substep, and each recovers one half.
@@ -43,11 +44,14 @@ struct Meet {
     time: f32,
 }
 
-fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
+// `first` is the sample at the start.
+fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) -> Meet {
     let zero = params.zero;
-    var near = sample(c, p, keep);
+    var near = first;
     let side = select(1.0, -1.0, near.distance < 0.0 && (c.flags & TWO_SIDED) != 0u);
     let outside = near.distance * side > 0.0;
+    // Of ground that ends at its border.
+    let beyond = all(near.normal == vec3f());
     let start = opaque1(near.distance * side, zero) - keep;
     let reach = length(delta);
     // Under a shell nothing is sure but the distance.
@@ -61,6 +65,11 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32) -> Meet {
         near = sample(c, opaque(p + opaque(delta * time, zero), zero), keep);
         gap = opaque1(near.distance * side, zero) - keep;
         is_met = time < 1.0 || gap <= 1e-3 * keep;
+    }
+    // A path that enters through the border below the surface comes from above only if the neighbour's surface is no steeper.
+    if is_met && beyond && near.distance < 0.0 {
+        let deepest = select(opaque1(reach * time, zero), 0.0, (c.flags & TWO_SIDED) != 0u);
+        is_met = opaque1(-near.distance * c.size.z, zero) <= deepest;
     }
     if !is_met {
         return Meet();
@@ -110,6 +119,8 @@ struct Moving {
     d: vec3f,
     recovery: vec3f,
     was_met: bool,
+    // How it leaves the colliders that contain it, once that is known.
+    exit: Exit,
 }
 
 // Before all of a collider is loaded: whatever the shape, it is not nearer than its bound. A half-space that rests is not nearer than its
@@ -149,12 +160,31 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
     let way = opaque(d - opaque(turn + offset_of(c.travel), zero), zero);
     let p = turned_into(c.frame, start, zero);
     let delta = turned_into(c.frame, way, zero);
-    let meet = meet_collider(c, p, delta, keep);
-    if !meet.is_met {
-        return particle;
+    let near = sample(c, p, keep);
+    var exit = particle.exit;
+    var is_exit = false;
+    if SEVERAL && near.distance < (1.0 - SLACK) * keep && (c.flags & TWO_SIDED) == 0u {
+        if exit.owner == UNKNOWN {
+            return Moving(x, d, particle.recovery, particle.was_met, Exit(WANTED, vec3f(), 0.0));
+        }
+        if exit.owner != NONE && exit.owner != index {
+            return Moving(x, d, particle.recovery, particle.was_met, exit);
+        }
+        is_exit = exit.depth > 0.0;
     }
     // From here on all is in the world.
-    let normal = turned_out_of(c.frame, opaque(meet.normal, zero), zero);
+    var meet = Meet();
+    if is_exit {
+        let depth = opaque1(exit.depth - opaque1(dot(exit.normal, way), zero), zero);
+        meet = Meet(depth > 0.0, exit.normal, depth, -exit.depth, 0.0);
+    } else {
+        meet = meet_collider(c, p, delta, keep, near);
+        meet.normal = turned_out_of(c.frame, opaque(meet.normal, zero), zero);
+    }
+    if !meet.is_met {
+        return Moving(x, d, particle.recovery, particle.was_met, exit);
+    }
+    let normal = meet.normal;
 
     var out = min(meet.depth, max(-meet.start, 0.0));
     let push = opaque1(meet.depth - out, zero);
@@ -200,7 +230,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
         push_on(i, index, opaque(impulse, zero), opaque(start + way, zero));
     }
     let away = opaque(normal * out, zero);
-    return Moving(opaque(x + away, zero), opaque(d + change, zero), opaque(particle.recovery + away, zero), true);
+    return Moving(opaque(x + away, zero), opaque(d + change, zero), opaque(particle.recovery + away, zero), true, exit);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -218,21 +248,33 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let residual = unpacked(residuals[i]);
-    var particle = Moving(x.xyz, displacements[i].xyz, vec3f(), false);
+    let unknown = Exit(UNKNOWN, vec3f(), 0.0);
+    var particle = Moving(x.xyz, displacements[i].xyz, vec3f(), false, unknown);
     if RECOVERS_ON_WAY {
         let recovery = touches[i].recovery.xyz;
-        particle = Moving(opaque(x.xyz + recovery, params.zero), opaque(particle.d - recovery, params.zero), recovery, any(recovery != vec3f()));
+        let d = opaque(particle.d - recovery, params.zero);
+        particle = Moving(opaque(x.xyz + recovery, params.zero), d, recovery, any(recovery != vec3f()), unknown);
     }
     // Most are near one collider at most: software drivers run through the body of the loop once for all of them, and as the question
     // whether to go on comes last, not once more to find that nothing is left.
     var index = select(NONE, first_near(particle), may_meet);
     if index != NONE {
         loop {
-            particle = collide_with(i, material, index, x.w, residual.position, particle);
-            index = next_near(index, particle);
-            if index == NONE {
+            loop {
+                particle = collide_with(i, material, index, x.w, residual.position, particle);
+                if SEVERAL && particle.exit.owner == WANTED {
+                    break;
+                }
+                index = next_near(index, particle);
+                if index == NONE {
+                    break;
+                }
+            }
+            // At most once a particle, outside of the loop over colliders: software drivers run through its loops even where no thread enters.
+            if !SEVERAL || particle.exit.owner != WANTED {
                 break;
             }
+            particle.exit = find_exit(material, particle.x, residual.position);
         }
     }
     if ADVANCES {

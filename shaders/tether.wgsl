@@ -1,6 +1,6 @@
 // Long-range attachments: no particle farther from its pins than the material between them is long; `pulled` in the prelude.
 // One thread a particle. Reads positions, runs, tethers, and the displacements of pins, which this pass does not write.
-// Writes the displacement of its own particle, and the anchors that velocity_tether reads first.
+// Writes the displacement of its own particle, the pulls of its tethers where they are kept, and the anchors that velocity_tether reads first.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
@@ -11,6 +11,8 @@
 @group(0) @binding(4) var<storage, read> tethers: array<vec2u>;
 @group(0) @binding(5) var<storage, read> pins: array<u32>;
 @group(0) @binding(6) var<storage, read_write> next_anchors: array<Anchor>;
+// How far each tether has pulled its particle in this substep [m]; fewer than there are tethers where they are not kept.
+@group(0) @binding(7) var<storage, read_write> pulls: array<f32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn tether(@builtin(global_invocation_id) id: vec3u) {
@@ -30,10 +32,15 @@ fn tether(@builtin(global_invocation_id) id: vec3u) {
     let before = displacements[i].xyz;
     var d = before;
     for (var k = 0u; k < (run & 15u); k++) {
-        let t = tethers[(run >> 4u) + k];
+        let slot = (run >> 4u) + k;
+        let t = tethers[slot];
         let anchor = positions[t.x];
         let difference = (x.xyz - anchor.xyz) + (d - displacements[t.x].xyz);
         d = pulled(d, difference, bitcast<f32>(t.y), true);
+        if slot < arrayLength(&pulls) {
+            let beyond = length(difference) - bitcast<f32>(t.y);
+            pulls[slot] = select(0.0, beyond, beyond > 0.0);
+        }
     }
     if any(d != before) {
         displacements[i] = vec4f(d, 0.0);

@@ -9,7 +9,7 @@ use crate::error::{Error, Result, check_finite};
 use crate::join::join;
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Obstacles, Plan};
-use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, follows};
+use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, follows};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
 use crate::tiling::Tiling;
 use crate::whole::MOST_SHARED;
@@ -140,6 +140,25 @@ pub(crate) struct Controls {
 }
 
 impl Controls {
+    /// The forces of taut tethers, by how far each has pulled \[m\] in a substep of `h` \[s\].
+    pub fn tether_forces(&self, pulls: &[f32], h: f32) -> Vec<TetherForce> {
+        let mut forces = Vec::new();
+        if !self.settings.tethers {
+            return forces;
+        }
+        for (particle, (&run, &w)) in (0..).zip(self.cooked.tether_runs.iter().zip(&self.inverse_masses)) {
+            let (first, count) = ((run >> 4) as usize, (run & 15) as usize);
+            let rows = self.tether_rows.iter().zip(pulls).skip(first).take(count);
+            let taut = rows.filter(|&(_, &pull)| pull > 0.0 && w > 0.0);
+            forces.extend(taut.map(|(row, pull)| TetherForce {
+                particle,
+                anchor: row.anchor,
+                force: pull / (w * h * h),
+            }));
+        }
+        forces
+    }
+
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
         Self::sharing(scene, settings, MOST_SHARED)
     }

@@ -60,6 +60,9 @@ pub struct Settings {
     /// Whether λ is kept even with one iteration, for [`crate::Solver::read_lambdas`]. Where it has just been turned on, or the execution changed,
     /// a solver's λ is 0 until the next step.
     pub keep_lambdas: bool,
+    /// Whether the pulls of tethers are kept, for [`crate::Solver::read_tether_forces`]. Default: false. While it is on, tethers are a pass of
+    /// their own in each substep, whole bodies and halos are not used, and each tether takes 4 bytes more.
+    pub tether_forces: bool,
 }
 
 impl Default for Settings {
@@ -85,6 +88,7 @@ impl Default for Settings {
             recovery_speed: 1.0,
             collider_forces: true,
             keep_lambdas: false,
+            tether_forces: false,
         }
     }
 }

@@ -5,7 +5,8 @@
 mod common;
 
 use common::{distance, is_exact, players};
-use supple::{Distance, DistanceLimit, Limit, Material, Method, Particle, Scene, Settings};
+use supple::kinds::{Kind, kind_index};
+use supple::{Distance, DistanceLimit, Limit, Material, Method, Particle, Reference, Scene, Settings};
 
 const G: f64 = 9.81;
 
@@ -392,5 +393,41 @@ fn a_compliant_limit_carries_a_weight_as_a_spring_does() {
                 );
             }
         }
+    }
+}
+
+/// The error of λ/h² of a rigid link that hangs still, at most and on average over the steps, in units of 2⁻²⁴ L/(w h²).
+fn rounding_of_force(length: f32, inverse_mass: f32, substeps: u32) -> [f64; 2] {
+    let mut scene = Scene::new();
+    scene.add_particle(Particle { position: [0.0; 3], inverse_mass, ..Particle::default() }).unwrap();
+    let direction = [0.36, -0.48, 0.8].map(|x| x * length);
+    scene.add_particle(Particle { position: direction, inverse_mass, ..Particle::default() }).unwrap();
+    scene.pin(0).unwrap();
+    scene.add(Distance { particles: [0, 1], rest_length: length }, Material::RIGID).unwrap();
+    let gravity = [0.36, -0.48, 0.8].map(|x| 9.81 * x);
+    let settings = Settings { gravity, substeps, damping: 20.0, keep_lambdas: true, ..Settings::default() };
+    let h = f64::from(settings.dt) / f64::from(substeps);
+    let mut reference = Reference::new(&scene, settings).unwrap();
+    reference.step(30);
+    let (mut most, mut sum) = (0.0f64, 0.0);
+    for _ in 0..200 {
+        reference.step(1);
+        let force = -f64::from(reference.constraint_forces(kind_index(Distance::INFO))[0]);
+        let error = force - 9.81 / f64::from(inverse_mass);
+        (most, sum) = (most.max(error.abs()), sum + error);
+    }
+    let unit = f64::from(length) / (f64::from(inverse_mass) * h * h) / 2f64.powi(24);
+    [most / unit, sum / 200.0 / unit]
+}
+
+#[test]
+fn the_force_of_a_rigid_link_is_within_eight_roundings_of_its_length() {
+    for (length, inverse_mass, substeps) in
+        [(1.0, 1.0, 100), (0.7, 1.0, 100), (1.3, 0.1, 100), (3.0, 1.0, 40), (0.1, 5.0, 300), (1.0, 1.0, 20)]
+    {
+        let [most, mean] = rounding_of_force(length, inverse_mass, substeps);
+        println!("{length} m, {substeps} substeps: at most {most:.2} roundings, on average {mean:.3}");
+        assert!(most < 8.0, "{length} m, {substeps} substeps: {most}");
+        assert!(mean.abs() < 1.0, "{length} m, {substeps} substeps: {mean}");
     }
 }

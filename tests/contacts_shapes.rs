@@ -10,6 +10,10 @@ use supple::{
 
 const KEEP: f32 = 0.02;
 
+fn default() -> Heightfield {
+    Heightfield::default()
+}
+
 /// A torus about the y axis.
 fn torus(large: f32, small: f32, n: u32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let vertex = |i: u32| {
@@ -74,7 +78,7 @@ fn plates() -> Vec<(&'static str, Shape)> {
     let sheet = [[-0.6, 0.1, -0.6], [0.6, 0.1, -0.6], [0.6, 0.1, 0.6], [-0.6, 0.1, 0.6]];
     vec![
         ("hull", Shape::ConvexHull { points: vertices.clone() }),
-        ("heightfield", Heightfield { columns: 4, rows: 3, spacing: 0.5, heights: vec![0.1; 12] }.into()),
+        ("heightfield", Heightfield { columns: 4, rows: 3, spacing: 0.5, heights: vec![0.1; 12], ..default() }.into()),
         ("mesh", Shape::mesh(&vertices, &triangles, Some(0.04)).unwrap()),
         ("sheet", Shape::sheet(&sheet, &[[0, 2, 1], [0, 3, 2]], Some(0.02)).unwrap()),
     ]
@@ -179,7 +183,7 @@ fn hills_hold_what_rolls_over_them() {
         }
         h(0.0, 0.0) + (h(1.0, 0.0) - h(0.0, 0.0)) * s + (h(0.0, 1.0) - h(0.0, 0.0)) * t
     };
-    let hills = Heightfield { columns: count, rows: count, spacing, heights };
+    let hills = Heightfield { columns: count, rows: count, spacing, heights, ..default() };
     let mut scene = Scene::new();
     let smooth = ContactMaterial { thickness: 2.0 * KEEP, friction: Friction::coulomb(0.0), ..Default::default() };
     let smooth = scene.add_contact_material(smooth).unwrap();
@@ -205,7 +209,7 @@ fn hills_hold_what_rolls_over_them() {
 fn a_cliff_stops_what_flies_into_it() {
     // A wall of one cell in a plain, 1 m high.
     let heights = (0..21 * 5).map(|i| if i % 21 == 10 { 1.0 } else { 0.0 }).collect();
-    let wall = Heightfield { columns: 21, rows: 5, spacing: 0.2, heights };
+    let wall = Heightfield { columns: 21, rows: 5, spacing: 0.2, heights, ..default() };
     let places = (0..16).map(|i| [-0.6, KEEP + 0.02 * i as f32, 0.01 * i as f32]);
     for speed in [1.0, 10.0, 50.0] {
         let mut scene = particles(places.clone(), [speed, 0.0, 0.0]);
@@ -234,7 +238,7 @@ fn what_cannot_be_a_shape_is_refused() {
         assert!(scene.colliders().is_empty());
         fault
     };
-    let ground = |heights: Vec<f32>| Shape::from(Heightfield { columns: 2, rows: 2, spacing: 1.0, heights });
+    let ground = |heights: Vec<f32>| Shape::from(Heightfield { heights, ..default() });
     let fault = refused(ground(vec![0.0, f32::NAN, 0.0, 0.0]));
     assert!(matches!(&fault, Error::InvalidValue { what, .. } if what == "height 1 of a heightfield"), "{fault}");
     assert!(matches!(refused(ground(vec![0.0; 5])), Error::LengthMismatch { left: 5, right: 4, .. }));

@@ -205,6 +205,14 @@ fn collider_cases() -> Vec<Bad> {
             "colliders[1].shape.sphere",
             &["missing field `radius`"],
         ),
+        Bad(
+            "a border that ends by a number",
+            shape(
+                r#"{"heightfield": {"columns": 2, "rows": 2, "spacing": 1, "heights": [0, 0, 0, 0], "ends_at_border": 1}}"#,
+            ),
+            "colliders[1].shape.heightfield.ends_at_border",
+            &["expected a boolean"],
+        ),
         Bad("a point", shape(r#"{"sphere": {"radius": 0}}"#), "colliders[1].shape", &["radius of a sphere", "0"]),
         Bad(
             "an endless capsule",
@@ -579,9 +587,17 @@ fn colliders_are_those_of_the_library() {
             Collider::new(Shape::ConvexHull { points: tetrahedron.0.clone() }, [0.0; 3]),
         ),
         (
-            r#""shape": {"heightfield": {"columns": 3, "rows": 2, "spacing": 0.5, "heights": [0, 0.1, 0, 0.1, 0, 0]}}"#,
+            r#""shape": {"heightfield": {"columns": 3, "rows": 2, "spacing": 0.5, "heights": [0, 0.1, 0, 0.1, 0, 0],
+                "ends_at_border": true}}"#,
             Collider::new(
-                Heightfield { columns: 3, rows: 2, spacing: 0.5, heights: vec![0.0, 0.1, 0.0, 0.1, 0.0, 0.0] }.into(),
+                Heightfield {
+                    columns: 3,
+                    rows: 2,
+                    spacing: 0.5,
+                    heights: vec![0.0, 0.1, 0.0, 0.1, 0.0, 0.0],
+                    ends_at_border: true,
+                }
+                .into(),
                 [0.0; 3],
             ),
         ),

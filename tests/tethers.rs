@@ -3,8 +3,9 @@
 mod common;
 
 use common::{distance, momentum, players};
+use supple::kinds::{Distance, Kind, kind_index};
 use supple::scene::RopeParts;
-use supple::{Cloth, ClothGrid, Cord, Material, Rope, Scene, Settings, Tethers};
+use supple::{Cloth, ClothGrid, Cord, Material, Reference, Rope, Scene, Settings, TetherForce, Tethers};
 
 const G: f64 = 9.81;
 
@@ -286,4 +287,55 @@ fn pins_of_one_body_do_not_touch_the_tethers_of_another() {
         // Without tethers g h² (n²/2 − 1) would add 0.13 m.
         assert!((length - 1.95).abs() < 0.01, "{length} m instead of 1.95 m");
     }
+}
+
+/// The force on a pin at the top of a rope, downwards \[N\].
+fn force_on_pin(rope: &RopeParts, links: &[f32], tethers: &[TetherForce]) -> f64 {
+    let pin = rope.particles.start;
+    let pulls = tethers.iter().filter(|tether| tether.anchor == pin).map(|tether| f64::from(tether.force));
+    pulls.sum::<f64>() - f64::from(links[0])
+}
+
+#[test]
+fn the_link_and_the_tethers_at_a_pin_carry_the_weight_of_the_rope() {
+    let gpu = common::gpu();
+    for per_particle in [None, Some(1)] {
+        let tethers = per_particle.map(|per_particle| Tethers { per_particle, scale: 1.0 });
+        let (scene, rope) = hanging_rope(10, tethers);
+        let settings = Settings { keep_lambdas: true, tether_forces: true, damping: 5.0, ..Settings::default() };
+        let mut solver = common::solver(&gpu, &scene, settings);
+        let mut reference = Reference::new(&scene, *solver.settings()).unwrap();
+        common::step(&gpu, &mut solver, 60);
+        reference.step(60);
+        let on_gpu = (solver.read_constraint_forces::<Distance>().unwrap(), solver.read_tether_forces().unwrap());
+        let on_reference = (reference.constraint_forces(kind_index(Distance::INFO)), reference.tether_forces());
+        // The half segment at the pin hangs on nothing.
+        let weight = 0.1 * 0.95 * G;
+        for (name, (links, tethers)) in [("GPU", &on_gpu), ("reference", &on_reference)] {
+            let force = force_on_pin(&rope, links, tethers);
+            println!("{name}, tethers {per_particle:?}: {force} N, of that {} N by the link", -links[0]);
+            assert!((force / weight - 1.0).abs() < 0.02, "{name}, tethers {per_particle:?}: {force} N of {weight} N");
+            assert_eq!(tethers.is_empty(), per_particle.is_none(), "{name}");
+        }
+        if common::is_exact(&gpu) {
+            assert_eq!(on_gpu, on_reference);
+        }
+    }
+}
+
+#[test]
+fn forces_of_tethers_that_are_not_asked_for_are_not_kept() {
+    let gpu = common::gpu();
+    let (scene, rope) = hanging_rope(10, Some(Tethers::default()));
+    let mut solver = common::solver(&gpu, &scene, Settings::default());
+    common::step(&gpu, &mut solver, 2);
+    assert!(solver.read_tether_forces().unwrap().is_empty());
+    let bytes = solver.memory_bytes();
+    solver.set_settings(Settings { tether_forces: true, ..*solver.settings() }).unwrap();
+    assert!(solver.memory_bytes() > bytes);
+    assert!(solver.read_tether_forces().unwrap().is_empty());
+    common::step(&gpu, &mut solver, 2);
+    assert!(!solver.read_tether_forces().unwrap().is_empty());
+    solver.release(&[rope.particles.start]).unwrap();
+    assert!(solver.read_tether_forces().unwrap().is_empty());
 }

@@ -36,7 +36,14 @@ fn sample(c: Collider, p: vec3f, keep: f32) -> Sample {
         return sampled(hull_sample(c.data, c.counts.x, p));
     }
     if is_shape(c, HEIGHTFIELD) {
-        return over(heightfield_sample(c.data, c.counts.x, c.counts.y, c.size.x, p), c.size, keep);
+        let overlap = bitcast<f32>(c.counts.z);
+        if overlap > 0.0 {
+            let beyond = heightfield_beyond(c.counts.x, c.counts.y, c.size.x, overlap, p);
+            if beyond > 0.0 {
+                return beside(beyond, keep);
+            }
+        }
+        return over(heightfield_sample(c.data, c.counts.x, c.counts.y, c.size.x, overlap > 0.0, p), c.size, keep);
     }
     if is_shape(c, FIELD) {
         let origin = vec3f(collider_data[c.data], collider_data[c.data + 1u], collider_data[c.data + 2u]);
@@ -57,6 +64,14 @@ fn over(it: vec4f, size: vec3f, keep: f32) -> Sample {
     let near = keep + size.y;
     let sure = min(distance, opaque1(opaque1(distance / it.y, zero) * size.z, zero));
     return Sample(it.xyz, select(distance, max(sure, near), distance > near), sure);
+}
+
+// Beyond the border of ground that ends there: a normal of zero, as nothing pushes, and the distance that leads a path into the border,
+// a little beyond it so that the path does not stop there.
+fn beside(beyond: f32, keep: f32) -> Sample {
+    let zero = params.zero;
+    let sure = opaque1(beyond + keep, zero);
+    return Sample(vec3f(), opaque1(sure + opaque1(2e-3 * keep, zero), zero), sure);
 }
 
 fn ball(p: vec3f, radius: f32) -> Sample {

@@ -28,7 +28,7 @@ pub use bake::Sides;
 pub use field::DistanceField;
 pub(crate) use field::sample_field;
 pub use heightfield::Heightfield;
-pub(crate) use heightfield::sample_heights;
+pub(crate) use heightfield::{beyond_border, sample_heights};
 #[cfg(feature = "mesh-colliders")]
 pub(crate) use hull::hull_planes;
 pub(crate) use hull::sample_hull;

@@ -126,7 +126,7 @@ pub(crate) struct ColliderRow {
     pub bound: f32,
     pub surface_velocity: [f32; 3],
     pub margin: f32,
-    /// How many planes, or points of a grid along each axis.
+    /// How many planes, or points of a grid along each axis; of a heightfield the third is [`super::Heightfield::overlap`] (bits).
     pub counts: [u32; 3],
     /// Where in the data it begins.
     pub data: u32,
@@ -315,7 +315,10 @@ impl Colliders {
             let (index, count) = (collider.material.index() as u64, material_count as u64);
             return Err(Error::IndexOutOfRange { what, target: "contact material", index, count });
         }
-        let baked = collider.shape.bake(with_data)?;
+        let mut baked = collider.shape.bake(with_data)?;
+        if let Shape::Heightfield(ground) = &collider.shape {
+            baked.counts[2] = ground.overlap(pose.position).to_bits();
+        }
         let row = ColliderRow {
             position: pose.position,
             shape: baked.shape,

@@ -1,6 +1,6 @@
 //! Shapes, each by its signed distance: `shaders/collide/shapes.wgsl` is the twin of `sample`, operation by operation.
 
-use super::baked::{DistanceField, Heightfield, sample_field, sample_heights, sample_hull};
+use super::baked::{DistanceField, Heightfield, beyond_border, sample_field, sample_heights, sample_hull};
 #[cfg(feature = "mesh-colliders")]
 use super::baked::{Sides, hull_planes};
 use super::collider::ColliderRow;
@@ -39,7 +39,7 @@ pub enum Shape {
         /// At least 4, not all in a plane \[m\].
         points: Vec<[f32; 3]>,
     },
-    /// Ground; all below it is solid.
+    /// Ground; all below it is solid. See [`Heightfield::ends_at_border`] for terrain of several chunks.
     Heightfield(Arc<Heightfield>),
     /// What a field of distances says, of a mesh for instance: [`Shape::mesh`]. One without sign is a sheet that is kept on
     /// either side; the distance that particles keep from it, half their thickness and the margin, must be a cell at least, as
@@ -153,8 +153,7 @@ impl Shape {
                 ground.check()?;
                 let size = [ground.spacing, NEAR * ground.spacing, ground.least_upright()];
                 let counts = [ground.columns, ground.rows, 0];
-                // Beyond its border it goes on.
-                Baked { shape: HEIGHTFIELD, size, bound: f32::MAX, counts, data: copy(&ground.heights) }
+                Baked { shape: HEIGHTFIELD, size, bound: ground.bound(), counts, data: copy(&ground.heights) }
             }
             Self::Field(ref field) => {
                 field.check()?;
@@ -178,7 +177,7 @@ const NEAR: f32 = 0.25;
 pub(crate) fn sample(collider: &ColliderRow, data: &[f32], p: Vec3, keep: f32) -> Sample {
     let size = Vec3::from(collider.size);
     let data = data.get(collider.data as usize..).unwrap_or_default();
-    let [columns, rows, _] = collider.counts;
+    let [columns, rows, overlap] = collider.counts;
     match collider.shape {
         SPHERE => ball(p, size.x),
         CAPSULE => ball(Vec3::new(p.x, p.y - p.y.clamp(-size.y, size.y), p.z), size.x),
@@ -189,7 +188,12 @@ pub(crate) fn sample(collider: &ColliderRow, data: &[f32], p: Vec3, keep: f32) -
             Sample::new(distance, normal.into())
         }
         HEIGHTFIELD => {
-            let (distance, normal) = sample_heights(data, [columns, rows], size.x, p.into());
+            let (grid, overlap) = ([columns, rows], f32::from_bits(overlap));
+            let beyond = if overlap > 0.0 { beyond_border(grid, size.x, overlap, p) } else { 0.0 };
+            if beyond > 0.0 {
+                return beside(beyond, keep);
+            }
+            let (distance, normal) = sample_heights(data, grid, size.x, overlap > 0.0, p.into());
             over(distance, normal.into(), size, keep)
         }
         FIELD => {
@@ -207,6 +211,13 @@ fn over(distance: f32, normal: Vec3, size: Vec3, keep: f32) -> Sample {
     let near = keep + size.y;
     let sure = distance.min(distance / normal.y * size.z);
     Sample { normal, distance: if distance > near { sure.max(near) } else { distance }, sure }
+}
+
+/// Beyond the border of ground that ends there: a normal of zero, as nothing pushes, and the distance that leads a path into the border,
+/// a little beyond it so that the path does not stop there.
+fn beside(beyond: f32, keep: f32) -> Sample {
+    let sure = beyond + keep;
+    Sample { normal: Vec3::ZERO, distance: sure + 2e-3 * keep, sure }
 }
 
 fn ball(p: Vec3, radius: f32) -> Sample {

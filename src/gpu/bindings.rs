@@ -97,7 +97,16 @@ impl Bindings {
             finish: bind(&pipelines.finish, &[&b.params, &b.displacements, &b.velocities, &b.residuals, &b.status]),
             tether: bind(
                 &pipelines.tether,
-                &[&b.params, &b.positions, &b.displacements, &b.tether_runs, &b.tethers, &b.pins, &b.anchors[0]],
+                &[
+                    &b.params,
+                    &b.positions,
+                    &b.displacements,
+                    &b.tether_runs,
+                    &b.tethers,
+                    &b.pins,
+                    &b.anchors[0],
+                    &b.pulls,
+                ],
             ),
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
             whole: pipelines.whole.as_ref().zip(b.whole.as_ref()).map(|(stage, w)| {

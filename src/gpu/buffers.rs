@@ -14,6 +14,7 @@
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
 //! | tethers, targets | rows, see the shaders | host | tether, advance, targets |
 //! | tether runs, pins | `u32` | host | tether, advance |
+//! | pulls | `f32` a tether, where they are kept: how far it has pulled in the last substep \[m\] | tether | the host |
 //! | anchors | the pins, where they are few: at the start of this substep, and of the next | tether, advance | advance |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: stars, tiles, patches | see `shaders/project_stars.wgsl`, `shaders/project/tile.wgsl`, `shaders/project_patch.wgsl` | – | projections |
@@ -84,6 +85,7 @@ pub(super) struct Buffers {
     pub ring_corners: wgpu::Buffer,
     pub tethers: wgpu::Buffer,
     pub tether_runs: wgpu::Buffer,
+    pub pulls: wgpu::Buffer,
     pub pins: wgpu::Buffer,
     pub anchors: [wgpu::Buffer; 2],
     pub targets: wgpu::Buffer,
@@ -315,6 +317,7 @@ impl Buffers {
             ring_corners: maker.filled(queue, "ring_corners", &cooked.rings.corners, storage)?,
             tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
             tether_runs: maker.filled(queue, "tether_runs", &cooked.tether_runs, storage)?,
+            pulls: Self::make_pulls(device, controls)?,
             pins: empty("pins", count * 4, storage)?,
             anchors: [anchors()?, anchors()?],
             targets: Self::make_targets(device, 16)?,
@@ -344,6 +347,7 @@ impl Buffers {
             ring_corners,
             tethers,
             tether_runs,
+            pulls,
             pins,
             anchors,
             targets,
@@ -355,8 +359,18 @@ impl Buffers {
             whole,
         } = self;
         let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
-        let shape =
-            sizes(&[bodies, followers, indices, ring_offsets, ring_corners, tethers, tether_runs, pins, targets]);
+        let shape = sizes(&[
+            bodies,
+            followers,
+            indices,
+            ring_offsets,
+            ring_corners,
+            tethers,
+            tether_runs,
+            pulls,
+            pins,
+            targets,
+        ]);
         let figures = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status]);
         let whole = whole.as_ref().map_or(0, WholeBuffers::bytes);
         motion + shape + figures + whole + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
@@ -453,6 +467,12 @@ impl Buffers {
         let count = if controls.settings.forces { controls.scene.particle_count() } else { 0 };
         let maker = Maker::new(device);
         maker.empty("forces", count as u64 * 16, BufferUsages::STORAGE)
+    }
+
+    /// Room for the pulls of tethers, where they are kept; zeros.
+    pub fn make_pulls(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
+        let count = if controls.settings.tether_forces { controls.tether_rows.len() } else { 0 };
+        Maker::new(device).empty("pulls", count as u64 * 4, BufferUsages::STORAGE)
     }
 
     /// Room for so many targets.

@@ -182,7 +182,7 @@ impl Pipelines {
             tether: stage(
                 "tether",
                 include_str!("../../shaders/tether.wgsl"),
-                &[Uniform, Read, Write, Read, Read, Read, Write],
+                &[Uniform, Read, Write, Read, Read, Read, Write, Write],
             ),
             normals: stage(
                 "normals",

@@ -16,6 +16,10 @@ impl Solver {
     pub(super) fn remake_for(&mut self, before: &Settings) -> Result<()> {
         let settings = self.controls.settings;
         self.remake_accelerations()?;
+        if settings.tether_forces != before.tether_forces {
+            self.buffers.pulls = guarded(&self.device, || Buffers::make_pulls(&self.device, &self.controls))?;
+            self.rebind();
+        }
         // Buffers and pipelines of contacts depend on nothing else of the settings.
         let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
         let contacts = (settings.self_collision != before.self_collision).then(make_contacts).transpose()?;

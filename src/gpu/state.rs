@@ -365,6 +365,9 @@ impl Solver {
     pub(super) fn upload_tethers(&self) {
         let rows = &self.controls.tether_rows;
         self.write(&self.buffers.tethers, 0, rows);
+        if self.controls.settings.tether_forces {
+            self.write(&self.buffers.pulls, 0, &vec![0.0f32; rows.len()]);
+        }
         if let (Some(buffers), Some(whole)) = (&self.buffers.whole, &self.controls.cooked.whole) {
             self.write::<u32>(&buffers.batches, whole.tethers_at(), bytemuck::cast_slice(rows));
         }

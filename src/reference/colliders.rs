@@ -2,9 +2,10 @@
 
 use super::Reference;
 use super::contacts::Contacts;
+use super::exits::{Exit, Inside, SLACK};
 use crate::collide::{
     Collider, ColliderForce, ColliderFrame, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, DISABLED,
-    MOVING, Pose, TWO_SIDED, UNTOUCHABLE, sample,
+    MOVING, Pose, Sample, TWO_SIDED, UNTOUCHABLE, sample,
 };
 use crate::error::Result;
 use crate::kinds::group;
@@ -32,6 +33,8 @@ struct Moving {
     d: Vec3,
     recovery: Vec3,
     was_met: bool,
+    /// How it leaves the colliders that contain it, once that is known.
+    exit: Option<Exit>,
 }
 
 /// Turns of the search for the time of impact.
@@ -157,7 +160,8 @@ impl Reference {
         let on_way = self.controls.settings.keeps_surfaces_apart();
         let start = if on_way { self.touches[i].recovery } else { Vec3::ZERO };
         let (x, d) = (self.positions[i], self.displacements[i]);
-        let mut particle = Moving { x: x + start, d: d - start, recovery: start, was_met: start != Vec3::ZERO };
+        let was_met = start != Vec3::ZERO;
+        let mut particle = Moving { x: x + start, d: d - start, recovery: start, was_met, exit: None };
         for index in 0..self.colliders.len() {
             self.collide_with(i, material, index, &mut particle);
         }
@@ -192,9 +196,23 @@ impl Reference {
         let way = d - (turn + collider.travel.offset());
         let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(way));
         let view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
-        let Some(Meet { normal, depth, gap, time }) = view.meet() else { return };
+        let near = view.sample(p);
+        let overlaps = near.distance < (1.0 - SLACK) * keep && collider.flags & TWO_SIDED == 0;
+        let exit = if overlaps && self.colliders.len() > 1 {
+            *particle.exit.get_or_insert_with(|| self.exit(Inside { x, rest, material }))
+        } else {
+            Exit::default()
+        };
+        if exit.owner.is_some_and(|owner| owner != index) {
+            return;
+        }
         // From here on all is in the world.
-        let normal = collider.frame.turned_out_of(normal);
+        let met = if exit.depth > 0.0 {
+            exit.meet(way)
+        } else {
+            view.meet(near).map(|meet| Meet { normal: collider.frame.turned_out_of(meet.normal), ..meet })
+        };
+        let Some(Meet { normal, depth, gap, time }) = met else { return };
 
         // What overlaps at the start is taken out of the place, not put into the velocity: where surfaces are kept apart, one half of it
         // in each of the two passes of a substep.
@@ -221,7 +239,8 @@ impl Reference {
         let change = normal * push - held * share;
         let w = self.controls.inverse_masses[i];
         let away = normal * out;
-        *particle = Moving { x: x + away, d: d + change, recovery: particle.recovery + away, was_met: true };
+        let recovery = particle.recovery + away;
+        *particle = Moving { x: x + away, d: d + change, recovery, was_met: true, exit: particle.exit };
         let mut bounce = Vec3::ZERO;
         if back > 0.0 {
             bounce = normal * back - (slip - held) * share;
@@ -312,13 +331,27 @@ struct Meet {
     time: f32,
 }
 
+impl Exit {
+    /// What the collider that it belongs to does to a particle that goes so far against it.
+    fn meet(&self, way: Vec3) -> Option<Meet> {
+        let depth = self.depth - dot(self.normal, way);
+        (depth > 0.0).then_some(Meet { normal: self.normal, depth, gap: -self.depth, time: 0.0 })
+    }
+}
+
 impl View<'_> {
-    fn meet(&self) -> Option<Meet> {
-        let sample = |p| sample(self.collider, self.data, p, self.keep);
-        let mut near = sample(self.p);
+    fn sample(&self, p: Vec3) -> Sample {
+        sample(self.collider, self.data, p, self.keep)
+    }
+
+    /// `near` is the sample at the start.
+    fn meet(&self, mut near: Sample) -> Option<Meet> {
+        let sample = |p| self.sample(p);
         let inside = near.distance < 0.0 && self.collider.flags & TWO_SIDED != 0;
         let side = if inside { -1.0 } else { 1.0 };
         let outside = near.distance * side > 0.0;
+        // Of ground that ends at its border.
+        let beyond = near.normal == Vec3::ZERO;
         let start = near.distance * side - self.keep;
         let reach = length(self.delta);
         // Under a shell nothing is sure but the distance.
@@ -336,6 +369,13 @@ impl View<'_> {
                 return None;
             }
             turn += 1;
+        }
+        // A path that enters through the border below the surface comes from above only if the neighbour's surface is no steeper.
+        if beyond && near.distance < 0.0 {
+            let deepest = if self.collider.flags & TWO_SIDED != 0 { 0.0 } else { reach * time };
+            if -near.distance * self.collider.size[2] > deepest {
+                return None;
+            }
         }
         // What comes from outside stays before the plane that it meets first, however thin the shape is behind it.
         let mut out = Vec3::ZERO;

@@ -14,6 +14,7 @@ mod colliders;
 mod constraints;
 mod contacts;
 mod crossings;
+mod exits;
 mod forces;
 mod particles;
 mod search;
@@ -28,7 +29,7 @@ use crate::error::Result;
 use crate::kinds::group::Rotation;
 use crate::kinds::{Kind, ShapeMatching, kind_index};
 use crate::plan::{Pass, Plan, SearchPass};
-use crate::scene::{Material, MaterialId, Scene};
+use crate::scene::{Material, MaterialId, Scene, TetherForce};
 use crate::settings::Settings;
 use crate::xpbd::ScaledMaterial;
 use colliders::Touch;
@@ -61,6 +62,8 @@ pub struct Reference {
     /// The sum of the impulses that each member of each group has been given in this substep, per kind.
     given: Vec<Vec<Vec3>>,
     chunk_sums: Vec<Vec3>,
+    /// How far each tether has pulled in the last substep \[m\]; empty where that is not kept.
+    pulls: Vec<f32>,
     /// The substep of the last step that was played \[s\].
     last_h: f32,
     steps: u32,
@@ -114,6 +117,7 @@ impl Reference {
             impulses: Vec::new(),
             given: Vec::new(),
             chunk_sums: Vec::new(),
+            pulls: Vec::new(),
             last_h: 0.0,
             steps: 0,
             held: vec![false; count],
@@ -265,6 +269,7 @@ impl Reference {
             self.fresh[i] = true;
         }
         self.forces.fill(Vec3::ZERO);
+        self.make_pulls();
         self.reset_contacts();
         let positions = &self.controls.scene.positions;
         self.rotations = self.controls.cooked.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
@@ -288,6 +293,11 @@ impl Reference {
     /// What was listed by other figures may not hold.
     fn mark_stale(&mut self) {
         self.contacts.stale = search::Staleness::All;
+    }
+
+    fn make_pulls(&mut self) {
+        let count = if self.controls.settings.tether_forces { self.controls.tether_rows.len() } else { 0 };
+        self.pulls = vec![0.0; count];
     }
 
     fn make_impulses(&mut self) {
@@ -329,6 +339,9 @@ impl Reference {
             // They stood in the old order.
             self.lambdas.iter_mut().for_each(|lambdas| lambdas.fill(0.0));
         }
+        if settings.tether_forces != before.tether_forces {
+            self.make_pulls();
+        }
         self.make_impulses();
         self.upload();
         self.mark_stale();
@@ -363,6 +376,7 @@ impl Reference {
             self.velocities[particle as usize] = Vec3::ZERO;
             self.fresh[particle as usize] = true;
         }
+        self.make_pulls();
         self.upload();
         Ok(())
     }
@@ -373,6 +387,7 @@ impl Reference {
     /// See there.
     pub fn release(&mut self, particles: &[u32]) -> Result<()> {
         self.controls.set_pinned(particles, false)?;
+        self.make_pulls();
         self.upload();
         Ok(())
     }
@@ -457,6 +472,11 @@ impl Reference {
     pub fn constraint_forces(&self, kind: usize) -> Vec<f32> {
         let square = self.last_h * self.last_h;
         self.lambdas(kind).into_iter().map(|lambda| lambda / square).collect()
+    }
+
+    /// See [`crate::Solver::read_tether_forces`].
+    pub fn tether_forces(&self) -> Vec<TetherForce> {
+        self.controls.tether_forces(&self.pulls, self.last_h)
     }
 
     /// See [`crate::Solver::read_rotations`].

@@ -42,12 +42,15 @@ impl Reference {
         }
         let run = self.controls.cooked.tether_runs[i] as usize;
         let mut d = self.displacements[i];
-        for tether in &self.controls.tether_rows[run >> 4..][..run & 15] {
+        for (slot, tether) in (run >> 4..).zip(&self.controls.tether_rows[run >> 4..][..run & 15]) {
             let anchor = tether.anchor as usize;
             let travel = self.displacements[anchor];
             let apart = self.positions[i] - self.positions[anchor];
             let difference = (if ahead { apart - travel } else { apart }) + (d - travel);
             let l = length(difference);
+            if let Some(pull) = self.pulls.get_mut(slot) {
+                *pull = (l - tether.length).max(0.0);
+            }
             if l > tether.length {
                 d -= difference * ((l - tether.length) / l);
             }

@@ -43,8 +43,8 @@ pub use rope::{Rope, RopeParts};
 pub(crate) use skins::Skins;
 pub use soft::{Balloon, BalloonParts, SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
+pub use tether::{TetherForce, TetherRow, Tethers};
 pub(crate) use tether::{TetherGraph, rows_of};
-pub use tether::{TetherRow, Tethers};
 
 use crate::collide::{Collider, ContactMaterial, ContactMaterialId, Friction};
 use crate::error::{Error, Result, check_finite};

@@ -62,6 +62,17 @@ pub struct TetherRow {
     pub length: f32,
 }
 
+/// The pull of a taut tether.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TetherForce {
+    /// The particle that is pulled, towards `anchor`; the anchor is pulled the other way.
+    pub particle: u32,
+    /// The pinned particle at the other end.
+    pub anchor: u32,
+    /// \[N\], greater than 0.
+    pub force: f32,
+}
+
 /// A scene's bodies as graphs of rest lengths: what has to be known to tie them to *any* pins.
 #[derive(Debug, Clone)]
 pub(crate) struct TetherGraph {

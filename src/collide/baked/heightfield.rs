@@ -10,8 +10,10 @@ use glam::{Vec2, Vec3};
 /// measured to the plane of the triangle below or above it: exact over a plane, and an estimate near edges of the ground, the
 /// worse the steeper they are: beside a cliff it tells nothing of the cliff, which stops what crosses into it. On its way to
 /// the ground what is fast goes by the steepest slope, so that it passes through nothing that is wider than a quarter of the
-/// spacing. Beyond its border the ground goes on level, at
-/// the height of the border.
+/// spacing.
+///
+/// By default the ground continues level beyond the border, at the height of the border. With [`Heightfield::ends_at_border`] it
+/// ends there, and heightfields can be placed side by side as the chunks of one terrain: heights at a common border must be equal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heightfield {
     /// Grid points along x; at least 2.
@@ -22,6 +24,19 @@ pub struct Heightfield {
     pub spacing: f32,
     /// Heights of the grid points \[m\]: a row along x after the other, `heights[row * columns + column]`.
     pub heights: Vec<f32>,
+    /// Whether the ground ends at the border. Default: false, the ground continues level.
+    ///
+    /// A heightfield that ends has no side walls: a particle that enters from the side below the surface is moved up to the surface at the
+    /// recovery speed. The ground is solid down to at least half its horizontal diagonal below its lowest height; particles farther below
+    /// are not affected.
+    pub ends_at_border: bool,
+}
+
+impl Default for Heightfield {
+    /// A level square of 1 m at height 0.
+    fn default() -> Self {
+        Self { columns: 2, rows: 2, spacing: 1.0, heights: vec![0.0; 4], ends_at_border: false }
+    }
 }
 
 impl Heightfield {
@@ -76,20 +91,67 @@ impl Heightfield {
         (slack / (1.0 + steepest / f64::from(self.spacing).powi(2)).sqrt()) as f32
     }
 
+    /// Half its lengths along x and z \[m\].
+    fn half_extents(&self) -> Vec2 {
+        let half = |count: u32| 0.5 * count.saturating_sub(1) as f32 * self.spacing;
+        Vec2::new(half(self.columns), half(self.rows))
+    }
+
+    /// The radius about the origin of everything that it holds \[m\].
+    pub(crate) fn bound(&self) -> f32 {
+        if !self.ends_at_border {
+            return f32::MAX;
+        }
+        let across = self.half_extents().length();
+        let tallest = self.heights.iter().fold(0.0f32, |tallest, height| tallest.max(height.abs()));
+        1.0001 * across.hypot(tallest + across)
+    }
+
+    /// How far beyond the border, in cells, a point still belongs to the heightfield at a position \[m\]; 0 where it continues for ever.
+    /// Some roundings of a coordinate: chunks side by side leave no gap between them.
+    pub(crate) fn overlap(&self, position: [f32; 3]) -> f32 {
+        if !self.ends_at_border {
+            return 0.0;
+        }
+        let farthest = position.into_iter().fold(self.half_extents().max_element(), |far, x| far.max(x.abs()));
+        (4e-7 * farthest / self.spacing).min(0.1)
+    }
+
     #[cfg(test)]
     pub(crate) fn sample(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
-        sample_heights(&self.heights, [self.columns, self.rows], self.spacing, point)
+        sample_heights(&self.heights, [self.columns, self.rows], self.spacing, self.ends_at_border, point)
     }
 }
 
-/// Distance \[m\] and normal at a point \[m\]: what `heightfield_sample` of `shaders/collide/heightfield.wgsl` does.
-pub(crate) fn sample_heights(heights: &[f32], size: [u32; 2], spacing: f32, point: [f32; 3]) -> (f32, [f32; 3]) {
-    let p = Vec3::from(point);
+/// The place of a point on the grid, in cells, and the nearest place within the border.
+fn place_on_grid(size: [u32; 2], spacing: f32, p: Vec3) -> [Vec2; 2] {
     let limit = Vec2::from(size.map(|count| count.saturating_sub(1) as f32));
     let place = Vec2::new(p.x, p.z) / spacing + 0.5 * limit;
-    let inside = place.max(Vec2::ZERO).min(limit);
+    [place, place.max(Vec2::ZERO).min(limit)]
+}
+
+/// How far a point \[m\] is beyond the border \[m\]; 0 within it, and for `overlap` cells around it. The WGSL counterpart is
+/// `heightfield_beyond` of `shaders/collide/heightfield.wgsl`.
+pub(crate) fn beyond_border(size: [u32; 2], spacing: f32, overlap: f32, p: Vec3) -> f32 {
+    let [place, inside] = place_on_grid(size, spacing, p);
+    let over = (place - inside).abs();
+    if over.x.max(over.y) <= overlap { 0.0 } else { length(over.extend(0.0)) * spacing }
+}
+
+/// Distance \[m\] and normal at a point \[m\]: what `heightfield_sample` of `shaders/collide/heightfield.wgsl` does. Beyond the border
+/// the ground continues level, or, where it ends, in the plane of the nearest triangle.
+pub(crate) fn sample_heights(
+    heights: &[f32],
+    size: [u32; 2],
+    spacing: f32,
+    ends: bool,
+    point: [f32; 3],
+) -> (f32, [f32; 3]) {
+    let p = Vec3::from(point);
+    let [place, inside] = place_on_grid(size, spacing, p);
     let corner = [0, 1].map(|axis: usize| (inside[axis] as u32).min(size[axis].saturating_sub(2)));
-    let t = inside - Vec2::new(corner[0] as f32, corner[1] as f32);
+    let used = if ends { place } else { inside };
+    let t = used - Vec2::new(corner[0] as f32, corner[1] as f32);
     let columns = size[0] as usize;
     let first = corner[1] as usize * columns + corner[0] as usize;
     let at = |index: usize| heights.get(index).copied().unwrap_or(0.0);
@@ -100,8 +162,7 @@ pub(crate) fn sample_heights(heights: &[f32], size: [u32; 2], spacing: f32, poin
     }
     let climb = rise * way;
     let height = (base + climb.x) + climb.y;
-    // Beyond the border the ground goes on level.
-    let slope = Vec2::select(place.cmpne(inside), Vec2::ZERO, rise / spacing);
+    let slope = Vec2::select(place.cmpne(used), Vec2::ZERO, rise / spacing);
     let across = Vec3::new(-slope.x, 1.0, -slope.y);
     let n = across / length(across);
     ((p.y - height) * n.y, n.into())
@@ -115,7 +176,7 @@ mod tests {
         let place = |index: u32, count: u32| (index as f32 - 0.5 * (count - 1) as f32) * spacing;
         let heights =
             (0..rows * columns).map(|i| height(place(i % columns, columns), place(i / columns, rows))).collect();
-        Heightfield { columns, rows, spacing, heights }
+        Heightfield { columns, rows, spacing, heights, ends_at_border: false }
     }
 
     #[test]
@@ -132,7 +193,8 @@ mod tests {
 
     #[test]
     fn each_half_of_a_cell_is_its_own_triangle() {
-        let ground = Heightfield { columns: 2, rows: 2, spacing: 2.0, heights: vec![0.0, 0.0, 0.0, 2.0] };
+        let heights = vec![0.0, 0.0, 0.0, 2.0];
+        let ground = Heightfield { spacing: 2.0, heights, ..Heightfield::default() };
         assert_eq!(ground.sample([-0.5, 0.25, -0.5]), (0.25, [0.0, 1.0, 0.0]));
         let n = Vec3::new(-1.0, 1.0, -1.0).normalize();
         let (distance, normal) = ground.sample([0.5, 3.0, 0.5]);
@@ -161,7 +223,7 @@ mod tests {
         let mut random = crate::collide::baked::shapes::numbers(5);
         for steepness in [0.0, 0.3, 2.0] {
             let heights = (0..63).map(|_| steepness * random()).collect();
-            let ground = Heightfield { columns: 9, rows: 7, spacing: 0.25, heights };
+            let ground = Heightfield { columns: 9, rows: 7, spacing: 0.25, heights, ends_at_border: false };
             let upright = ground.least_upright();
             let (mut overrun, mut flat) = (0, 0);
             for _ in 0..60 {

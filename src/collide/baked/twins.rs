@@ -113,9 +113,11 @@ fn heightfields() {
     let mut random = numbers(4);
     let mut data = vec![9.0; 5];
     data.extend((0..7 * 4).map(|_| random()));
-    let ground = Heightfield { columns: 7, rows: 4, spacing: 0.6, heights: data[5..].into() };
-    let call = "heightfield_sample(5u, 7u, 4u, 0.6, p)";
-    compare(include_str!("../../../shaders/collide/heightfield.wgsl"), call, &data, |p| ground.sample(p));
+    for ends_at_border in [false, true] {
+        let ground = Heightfield { columns: 7, rows: 4, spacing: 0.6, heights: data[5..].into(), ends_at_border };
+        let call = format!("heightfield_sample(5u, 7u, 4u, 0.6, {ends_at_border}, p)");
+        compare(include_str!("../../../shaders/collide/heightfield.wgsl"), &call, &data, |p| ground.sample(p));
+    }
 }
 
 #[test]

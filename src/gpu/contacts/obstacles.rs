@@ -69,6 +69,7 @@ impl Obstacles {
             include_str!("../../../shaders/collide/heightfield.wgsl"),
             include_str!("../../../shaders/collide/hull.wgsl"),
             include_str!("../../../shaders/collide/shapes.wgsl"),
+            include_str!("../../../shaders/collide/exits.wgsl"),
         ];
         let present = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
         let collide = |advances: bool| {
@@ -90,6 +91,7 @@ impl Obstacles {
                 &[
                     ("SHAPES", f64::from(present)),
                     ("RECOVERS_ON_WAY", f64::from(u8::from(on_way))),
+                    ("SEVERAL", f64::from(u8::from(own.len() > 1))),
                     ("RESTITUTES", f64::from(u8::from(restitutes))),
                     ("NOTES_IMPULSES", f64::from(u8::from(notes))),
                     ("ADVANCES", f64::from(u8::from(advances))),

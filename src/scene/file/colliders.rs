@@ -128,6 +128,9 @@ pub(super) enum ShapeFile {
         spacing: f32,
         /// The heights of the grid points [m]: a row along x after the other.
         heights: Vec<f32>,
+        /// Whether the ground ends at the border, as a chunk of a terrain; otherwise it continues level. Default false.
+        #[serde(default)]
+        ends_at_border: bool,
     },
     /// A triangle mesh, sampled on a grid.
     Mesh(ColliderMeshFile),

@@ -170,9 +170,8 @@ impl Builder<'_> {
             &ShapeFile::Capsule { radius, half_height } => Shape::Capsule { radius, half_height },
             &ShapeFile::Box { half_extents } => Shape::Box { half_extents },
             ShapeFile::ConvexHull { points } => convex_hull(points).at(|| format!("{place}.convex_hull"))?,
-            ShapeFile::Heightfield { columns, rows, spacing, heights } => {
-                let (columns, rows, spacing, heights) = (*columns, *rows, *spacing, heights.clone());
-                Heightfield { columns, rows, spacing, heights }.into()
+            &ShapeFile::Heightfield { columns, rows, spacing, ref heights, ends_at_border } => {
+                Heightfield { columns, rows, spacing, heights: heights.clone(), ends_at_border }.into()
             }
             ShapeFile::Mesh(file) => self.mesh_shape(place, file)?,
         };

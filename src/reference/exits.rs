@@ -1,0 +1,131 @@
+//! Exits: how a particle that starts a substep inside of colliders leaves them. The WGSL counterpart is `shaders/collide/exits.wgsl`.
+//!
+//! The nearest exit of one collider may lie in another: at the seam of two flush boxes each would push into the other. Of all colliders that
+//! contain the particle, the nearest exit that lies in no other collider is taken, by the collider that it belongs to; the others that the
+//! particle overlaps let it pass. An exit may lead through one other collider, as in a corner between floor and wall. If no exit is free, each
+//! collider pushes through its nearest one.
+
+use super::Reference;
+use crate::collide::{ColliderRow, DISABLED, Exits, Sample, TWO_SIDED, sample};
+use glam::Vec3;
+
+/// The way out of all colliders that contain a particle.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Exit {
+    /// The collider that it belongs to; none where no exit is free.
+    pub owner: Option<usize>,
+    /// Outwards, in the world; of no account where `depth` is 0.
+    pub normal: Vec3,
+    /// How far along the normal the particle keeps its distance \[m\]; 0 where it is the nearest exit of the owner.
+    pub depth: f32,
+}
+
+/// How near a surface a place counts as on it, in shares of the distance that the particle keeps: more than roundings within 1 km of the origin.
+pub(super) const SLACK: f32 = 0.0625;
+
+/// A particle that seeks an exit.
+#[derive(Clone, Copy)]
+pub(super) struct Inside {
+    pub x: Vec3,
+    /// What x leaves of the position.
+    pub rest: Vec3,
+    pub material: u32,
+}
+
+/// Where exits begin: a place in or at a collider, reached by `cost` \[m\].
+struct Origin<'a> {
+    index: usize,
+    place: Inside,
+    cost: f32,
+    exits: Exits<'a>,
+}
+
+impl Reference {
+    /// The exit of a particle. A search in all colliders, so only for particles inside of one.
+    pub(super) fn exit(&self, inside: Inside) -> Exit {
+        let (mut best, mut least) = (Exit::default(), f32::MAX);
+        for index in 0..self.colliders.len() {
+            let Some(origin) = self.origin(index, inside, 0.0) else { continue };
+            if origin.exits.near.distance > SLACK * origin.exits.keep {
+                continue;
+            }
+            for k in 0..origin.exits.count() {
+                let Some((exit, end, cost)) = self.exit_from(&origin, k, least) else { continue };
+                match self.blocker(end, &origin) {
+                    None => (best, least) = (exit, cost),
+                    Some(blocker) => {
+                        let Some(next) = self.origin(blocker, end, cost) else { continue };
+                        for k in 0..next.exits.count() {
+                            let Some((_, end, cost)) = self.exit_from(&next, k, least) else { continue };
+                            if self.blocker(end, &next).is_none() {
+                                (best, least) = (exit, cost);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// The exit of this number, where it leads and what it costs; nothing where that is not less than `least` \[m\].
+    fn exit_from(&self, origin: &Origin, k: u32, least: f32) -> Option<(Exit, Inside, f32)> {
+        let (normal, depth) = origin.exits.exit(k);
+        let cost = origin.cost + depth;
+        if cost >= least {
+            return None;
+        }
+        let normal = self.colliders[origin.index].frame.turned_out_of(normal);
+        let end = Inside { x: origin.place.x + normal * depth, ..origin.place };
+        Some((Exit { owner: Some(origin.index), normal, depth: if k == 0 { 0.0 } else { depth } }, end, cost))
+    }
+
+    /// A collider other than the origin in which a place lies. A place on the surface of some is moved away from them and looked at again:
+    /// it is free before a wall, and not in a seam.
+    fn blocker(&self, mut place: Inside, origin: &Origin) -> Option<usize> {
+        let slack = SLACK * origin.exits.keep;
+        let mut blocker = None;
+        for _ in 0..2 {
+            blocker = None;
+            let mut away = Vec3::ZERO;
+            for index in (0..self.colliders.len()).filter(|&index| index != origin.index) {
+                let Some((_, near)) = self.sample_at(place, index) else { continue };
+                if near.distance < -slack {
+                    return Some(index);
+                }
+                if near.distance < slack {
+                    blocker = Some(index);
+                    away += self.colliders[index].frame.turned_out_of(near.normal);
+                }
+            }
+            blocker?;
+            place.x += away * (2.0 * slack);
+        }
+        blocker
+    }
+
+    fn origin(&self, index: usize, place: Inside, cost: f32) -> Option<Origin<'_>> {
+        let (p, near) = self.sample_at(place, index)?;
+        let collider = &self.colliders[index];
+        let keep = self.contact_params.radius(place.material) + collider.margin;
+        let exits = Exits { collider, data: &self.controls.colliders.data, p, keep, near };
+        Some(Origin { index, place, cost, exits })
+    }
+
+    /// A place in the frame of a collider, and the distance there; nothing of those that do not touch, and of shells, which have no inside.
+    fn sample_at(&self, inside: Inside, index: usize) -> Option<(Vec3, Sample)> {
+        let (params, collider) = (&self.contact_params, &self.colliders[index]);
+        if collider.flags & (DISABLED | TWO_SIDED) != 0 || !params.touch(inside.material, collider.material) {
+            return None;
+        }
+        let p = in_frame(collider, inside);
+        let keep = params.radius(inside.material) + collider.margin;
+        Some((p, sample(collider, &self.controls.colliders.data, p, keep)))
+    }
+}
+
+/// A place at the start of the substep, carried along with the collider to the end of it.
+fn in_frame(collider: &ColliderRow, inside: Inside) -> Vec3 {
+    let place = (inside.x - collider.frame.offset()) + inside.rest;
+    collider.frame.turned_into(place + collider.travel.turned_into(place))
+}
