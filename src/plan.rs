@@ -80,7 +80,7 @@ pub enum Pass {
         kind: usize,
         /// The colour.
         color: u32,
-        /// The stars.
+        /// Their records.
         span: Span,
         /// Whether λ starts at 0 here.
         first_iteration: bool,
@@ -422,7 +422,7 @@ impl Plan {
         }
         for (kind, constraints) in cooked.kinds.iter().enumerate() {
             if sweep == Sweep::GaussSeidel {
-                let stars = (0..).zip(&constraints.stars.colors);
+                let stars = (0..).zip(&constraints.stars.records);
                 self.substep.extend(stars.map(|(color, &span)| Pass::Stars { kind, color, span, first_iteration }));
                 let records = (0..).zip(&constraints.tiling.records);
                 self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));

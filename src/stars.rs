@@ -53,6 +53,8 @@ pub(crate) struct Stars {
     pub rows: Vec<[u32; 4]>,
     /// The rows of each colour; stars of one colour share no particle.
     pub colors: Vec<Span>,
+    /// Their records.
+    pub records: Vec<Span>,
 }
 
 /// A hub and its links.
@@ -87,6 +89,11 @@ impl Stars {
             let Star { hub, links } = &found[star as usize];
             stars.rows.push([*hub, first_record + stars.order.len() as u32, links.len() as u32, 0]);
             stars.order.extend(links);
+        }
+        for color in &stars.colors {
+            let rows = &stars.rows[color.range()];
+            let count = rows.iter().map(|row| row[2]).sum();
+            stars.records.push(Span { first: rows[0][1], count });
         }
         stars
     }

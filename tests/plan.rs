@@ -37,7 +37,7 @@ fn projected(passes: &[Pass], kind: usize) -> Vec<Span> {
     let span = |pass: &Pass| match *pass {
         Pass::Project { kind: of, span, .. }
         | Pass::Tiles { kind: of, span, .. }
-        | Pass::Patches { kind: of, span, .. }
+        | Pass::Stars { kind: of, span, .. }
         | Pass::Patches { kind: of, span, .. }
         | Pass::Split { kind: of, span, .. }
             if of == kind =>
@@ -61,6 +61,7 @@ fn iterations(plan: &Plan, count: usize) -> Vec<Vec<Pass>> {
 fn is_first_iteration(pass: &Pass) -> Option<bool> {
     match *pass {
         Pass::Project { first_iteration, .. }
+        | Pass::Stars { first_iteration, .. }
         | Pass::Tiles { first_iteration, .. }
         | Pass::Patches { first_iteration, .. }
         | Pass::Split { first_iteration, .. } => Some(first_iteration),

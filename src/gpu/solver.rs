@@ -270,9 +270,10 @@ impl Solver {
                 let offset = self.buffers.kinds[kind].span_offset(color, first_iteration);
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Project, &b.kinds[kind], offset, span.count);
             }
-            Pass::Stars { kind, color, span, first_iteration } => {
+            Pass::Stars { kind, color, first_iteration, .. } => {
                 let offset = self.buffers.kinds[kind].stars_offset(color, first_iteration);
-                recorder.dispatch_kind(&p.kinds[kind], Projection::Stars, &b.kinds[kind], offset, span.count);
+                let count = self.controls.cooked.kinds[kind].stars.colors[color as usize].count;
+                recorder.dispatch_kind(&p.kinds[kind], Projection::Stars, &b.kinds[kind], offset, count);
             }
             Pass::Tiles { kind, phase, first_iteration, .. } => {
                 let offset = self.buffers.kinds[kind].tiles_offset(phase, first_iteration);

@@ -161,8 +161,9 @@ impl Reference {
             | Pass::Patches { kind, span, first_iteration, .. } => {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
             }
-            Pass::Stars { kind, span, first_iteration, .. } => {
-                span.range().for_each(|row| self.project_star(kind, row, first_iteration));
+            Pass::Stars { kind, color, first_iteration, .. } => {
+                let rows = self.controls.cooked.kinds[kind].stars.colors[color as usize];
+                rows.range().for_each(|row| self.project_star(kind, row, first_iteration));
             }
             // Body by body in the shader, which share nothing.
             Pass::Whole => {
