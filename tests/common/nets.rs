@@ -64,15 +64,22 @@ impl Net {
 
     pub fn scene(&self) -> Scene {
         let mut scene = Scene::new();
-        for (&position, &mass) in self.positions.iter().zip(&self.masses) {
-            scene.add_particle(Particle { position, inverse_mass: 1.0 / mass, ..Particle::default() }).unwrap();
-        }
-        for &particles in &self.links {
-            let rest_length = self.length(particles, &self.positions);
-            scene.add(Distance { particles, rest_length }, Material::RIGID).unwrap();
-        }
+        self.add_to(&mut scene, [0.0; 3], Material::RIGID);
         self.pins.iter().for_each(|&pin| scene.pin(pin).unwrap());
         scene
+    }
+
+    /// Adds particles and links around a place, without the pins.
+    pub fn add_to(&self, scene: &mut Scene, at: [f32; 3], material: Material) {
+        let first = scene.particle_count() as u32;
+        for (place, &mass) in self.positions.iter().zip(&self.masses) {
+            let position = std::array::from_fn(|axis| place[axis] + at[axis]);
+            scene.add_particle(Particle { position, inverse_mass: 1.0 / mass, ..Particle::default() }).unwrap();
+        }
+        for &link in &self.links {
+            let rest_length = self.length(link, &self.positions);
+            scene.add(Distance { particles: link.map(|end| first + end), rest_length }, material).unwrap();
+        }
     }
 
     /// Kinetic and potential energy over m g L, m being the mass of what is free, and L the size.
