@@ -12,7 +12,7 @@ use crate::plan::{Obstacles, Plan};
 use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, follows};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
 use crate::tiling::Tiling;
-use crate::whole::MOST_SHARED;
+use crate::whole::Batches;
 use crate::xpbd::ScaledMaterial;
 use std::collections::BTreeMap;
 
@@ -160,11 +160,11 @@ impl Controls {
     }
 
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
-        Self::sharing(scene, settings, MOST_SHARED)
+        Self::made_for(scene, settings, Batches::Scene)
     }
 
-    /// Where bodies are solved whole, small ones share a batch of so many particles at most.
-    pub fn sharing(scene: &Scene, settings: Settings, most_shared: usize) -> Result<Self> {
+    /// The same for a scene or for the asset of instances.
+    pub fn made_for(scene: &Scene, settings: Settings, batches: Batches) -> Result<Self> {
         if scene.particle_count() == 0 {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
         }
@@ -175,7 +175,7 @@ impl Controls {
             let rows = graph.tie(|particle| scene.is_pinned(particle));
             (graph, rows)
         };
-        let ((tether_graph, tether_rows), cooked) = join(tether, || Cooked::new(scene, &settings, most_shared));
+        let ((tether_graph, tether_rows), cooked) = join(tether, || Cooked::new(scene, &settings, batches));
         let cooked = cooked?;
         cooked.check_bodies(&settings)?;
         let colliders = Colliders::new(&scene.colliders, scene.contact_materials.len())?;

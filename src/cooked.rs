@@ -12,7 +12,7 @@ use crate::scene::{ConstraintSet, Follower, Scene, Skins, TetherGraph, grouped, 
 use crate::settings::{Execution, Settings, Sweep};
 use crate::stars::Stars;
 use crate::tiling::Tiling;
-use crate::whole::Whole;
+use crate::whole::{Batches, Whole};
 
 /// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting, besides the overflow: those of skins, and inequalities at crowded
 /// particles, which no star can solve.
@@ -44,8 +44,8 @@ pub(crate) struct Cooked {
     pub kinds: Vec<CookedKind>,
     /// Where all constraints are solved body by body.
     pub whole: Option<Whole>,
-    /// The most particles that small bodies share a batch of.
-    most_shared: usize,
+    /// What bodies that are solved whole belong to.
+    batches: Batches,
     pub rings: Rings,
     /// The most tethers that a particle has.
     pub most_tethers: u32,
@@ -110,7 +110,7 @@ pub(crate) struct Rings {
 }
 
 impl Cooked {
-    pub fn new(scene: &Scene, settings: &Settings, most_shared: usize) -> Result<Self> {
+    pub fn new(scene: &Scene, settings: &Settings, batches: Batches) -> Result<Self> {
         let particle_count = scene.particle_count();
         let mut tether_runs = vec![0; particle_count];
         let (mut next, mut most_tethers) = (0u32, 0);
@@ -126,11 +126,11 @@ impl Cooked {
         let all_tethered = tether_runs.iter().enumerate().all(|(particle, &run)| run == run_of(particle));
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
-        let (kinds, whole) = Self::cook_kinds(&scene.constraints, scene, settings, &tether_runs, most_shared)?;
+        let (kinds, whole) = Self::cook_kinds(&scene.constraints, scene, settings, &tether_runs, batches)?;
         Ok(Self {
             kinds,
             whole,
-            most_shared,
+            batches,
             rings,
             most_tethers,
             tether_runs,
@@ -149,10 +149,12 @@ impl Cooked {
         scene: &Scene,
         settings: &Settings,
         tether_runs: &[u32],
-        most_shared: usize,
+        batches: Batches,
     ) -> Result<(Vec<CookedKind>, Option<Whole>)> {
-        let make = || Whole::new(sets, scene.particle_count(), &scene.grids, tether_runs, most_shared);
-        let whole = settings.whole().then(make).flatten();
+        let has_stars = || sets.iter().any(|set| !Stars::new(set, scene, 0, &[]).is_empty());
+        let fits = settings.whole() && (batches == Batches::Asset || !has_stars());
+        let make = || Whole::new(sets, scene.particle_count(), &scene.grids, tether_runs, batches);
+        let whole = fits.then(make).flatten();
         let orders = |kind: usize| whole.as_ref().map_or(&[][..], |whole| &whole.orders[kind]);
         let skins = Skins::new(sets, scene.particle_count());
         let cook = |(kind, set): (usize, &ConstraintSet)| {
@@ -168,7 +170,7 @@ impl Cooked {
     /// The same for other settings, with the parameters that the constraints have now.
     pub fn spread_anew(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
         let sets: Vec<_> = self.kinds.iter().map(CookedKind::constraints).collect();
-        (self.kinds, self.whole) = Self::cook_kinds(&sets, scene, settings, &self.tether_runs, self.most_shared)?;
+        (self.kinds, self.whole) = Self::cook_kinds(&sets, scene, settings, &self.tether_runs, self.batches)?;
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::instances::{Instance, InstanceId, Placement};
 use crate::plan::Pass;
 use crate::scene::{ConstraintSet, Scene, TetherRow};
 use crate::settings::{ColorOrder, Execution, Settings, Sweep, Wind, check_moderate};
-use crate::whole::{MOST_LANES, MOST_PARTICLES, Whole};
+use crate::whole::{Batches, MOST_LANES, MOST_PARTICLES, Whole};
 use glam::{Quat, Vec3};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -79,7 +79,7 @@ impl Crowd {
     pub fn new(asset: &Scene, capacity: u32, settings: Settings) -> Result<Self> {
         check_asset(asset)?;
         check_settings(&settings)?;
-        let controls = Controls::sharing(asset, whole(settings), MOST_PARTICLES)?;
+        let controls = Controls::made_for(asset, whole(settings), Batches::Asset)?;
         let count = asset.particle_count();
         // Twice as many rows are still numbers to the shader.
         let all = u64::from(capacity) * (count as u64 + 1);

@@ -18,8 +18,24 @@ use crate::tiling::{PHASES, TILE_WORDS, Tile, Tiling};
 /// The most particles of a batch, and so of a body: 16 bytes of each fill 16 KiB of workgroup memory, which every device has.
 pub(crate) const MOST_PARTICLES: usize = 1024;
 
-/// The most particles that small bodies fill a batch with: two for each thread. Larger batches leave fewer workgroups to share out.
-pub(crate) const MOST_SHARED: usize = 256;
+/// What batches are made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Batches {
+    /// The bodies of a scene. Where any link belongs to a star, there are none.
+    Scene,
+    /// The one asset of [`crate::Instances`]. Links are solved one by one.
+    Asset,
+}
+
+impl Batches {
+    /// The most particles that small bodies fill a batch with. In a scene two for each thread: larger batches leave fewer workgroups to share out.
+    fn most_shared(self) -> usize {
+        match self {
+            Self::Scene => 256,
+            Self::Asset => MOST_PARTICLES,
+        }
+    }
+}
 
 /// The most threads that solve a batch, as in `src/gpu/pipelines.rs`.
 pub(crate) const MOST_LANES: usize = 128;
@@ -85,18 +101,18 @@ impl Whole {
     }
 
     /// Puts the bodies of a scene into batches; `None` where it has groups, a body that is too large, or a particle with so many constraints
-    /// that there are not rounds enough. `sets` are those of all kinds; `tether_runs` may be empty; small bodies share a batch of `most_shared`.
+    /// that there are not rounds enough. `sets` are those of all kinds; `tether_runs` may be empty.
     pub fn new(
         sets: &[ConstraintSet],
         particle_count: usize,
         grids: &[Grid],
         tether_runs: &[u32],
-        most_shared: usize,
+        made_for: Batches,
     ) -> Option<Self> {
         if sets.iter().any(|set| set.info.is_group() && set.len() > 0) {
             return None;
         }
-        let batches = batches(sets, particle_count, most_shared)?;
+        let batches = batches(sets, particle_count, made_for.most_shared())?;
         let kinds: Vec<usize> = (0..sets.len()).filter(|&kind| sets[kind].len() > 0).collect();
         let head = Self::head(kinds.len());
         let mut whole = Self {
@@ -352,7 +368,7 @@ mod tests {
     }
 
     fn whole(scene: &Scene) -> Option<Whole> {
-        Whole::new(&scene.constraints, scene.particle_count(), &scene.grids, &[], MOST_SHARED)
+        Whole::new(&scene.constraints, scene.particle_count(), &scene.grids, &[], Batches::Scene)
     }
 
     /// Whether batches hold every particle once, rounds every constraint once and no particle twice, and heads lead to what they should.
@@ -456,7 +472,7 @@ mod tests {
             add_cloth(&mut scene, 16, 12, Bending::Springs);
         }
         assert_eq!(whole(&scene).unwrap().batch_count, 3);
-        let all = Whole::new(&scene.constraints, scene.particle_count(), &scene.grids, &[], MOST_PARTICLES).unwrap();
+        let all = Whole::new(&scene.constraints, scene.particle_count(), &scene.grids, &[], Batches::Asset).unwrap();
         check(&scene, &all);
         assert_eq!(all.batch_count, 1);
     }
@@ -520,7 +536,7 @@ mod tests {
         let tethers = Some(Tethers { per_particle: 3, scale: 1.0 });
         scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 3, tethers, ..ClothGrid::default() }).unwrap();
         let runs: Vec<u32> = (0..12).map(|particle| (4 * particle) << 4 | 3).collect();
-        let found = Whole::new(&scene.constraints, 12, &scene.grids, &runs, MOST_SHARED).unwrap();
+        let found = Whole::new(&scene.constraints, 12, &scene.grids, &runs, Batches::Scene).unwrap();
         assert_eq!(found.words.len() - found.tethers_at(), 2 * 48);
     }
 }

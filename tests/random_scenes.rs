@@ -179,7 +179,14 @@ fn draw(seed: u64) -> Drawn {
         sweep: if random.next() < 0.1 { Sweep::Jacobi } else { Sweep::GaussSeidel },
         execution: pick(
             random,
-            &[Execution::Auto, Execution::Colors, Execution::Tiles, Execution::Patches, Execution::Halos],
+            &[
+                Execution::Auto,
+                Execution::Colors,
+                Execution::Tiles,
+                Execution::Patches,
+                Execution::Halos,
+                Execution::Whole,
+            ],
         ),
         ..Settings::default()
     };

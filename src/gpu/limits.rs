@@ -4,7 +4,7 @@ use super::contacts::TOUCH_BYTES;
 use crate::scene::{ConstraintSet, Scene, Skins, TetheredBody, rows_of};
 use crate::settings::{Settings, Sweep};
 use crate::tiling::Tiling;
-use crate::whole::{MOST_SHARED, Whole};
+use crate::whole::{Batches, Whole};
 
 /// The limits that a device needs for a scene: the defaults, raised where a buffer of the scene is larger.
 ///
@@ -60,7 +60,7 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         // Half as many contacts as pairs, of three times the size.
         (pairs * 24).max(scene.particle_count() as u64 * most)
     });
-    let make = || Whole::new(&scene.constraints, scene.particle_count(), &scene.grids, &[], MOST_SHARED);
+    let make = || Whole::new(&scene.constraints, scene.particle_count(), &scene.grids, &[], Batches::Scene);
     let whole = settings.whole().then(make).flatten().map_or(0, |whole| {
         let words = whole.words.len() as u64 * 4 + tether_count(scene) * 8;
         words.max(whole.record_words.max(whole.lambda_count) as u64 * 4)
