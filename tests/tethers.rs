@@ -5,7 +5,9 @@ mod common;
 use common::{distance, momentum, players};
 use supple::kinds::{Distance, Kind, kind_index};
 use supple::scene::RopeParts;
-use supple::{Cloth, ClothGrid, Cord, Material, Reference, Rope, Scene, Settings, TetherForce, Tethers};
+use supple::{
+    Cloth, ClothGrid, Cord, Fabric, Material, Reference, Rope, Scene, Settings, TetherForce, Tethers, Wind,
+};
 
 const G: f64 = 9.81;
 
@@ -338,4 +340,70 @@ fn forces_of_tethers_that_are_not_asked_for_are_not_kept() {
     assert!(!solver.read_tether_forces().unwrap().is_empty());
     solver.release(&[rope.particles.start]).unwrap();
     assert!(solver.read_tether_forces().unwrap().is_empty());
+
+/// A cotton cloth of 1 m, hung by two corners.
+fn cotton(side: u32, tethers: Option<Tethers>) -> Scene {
+    let mut scene = Scene::new();
+    let grid = ClothGrid {
+        columns: side,
+        rows: side,
+        origin: [-0.5, 0.0, 0.0],
+        column_axis: [1.0, 0.0, 0.0],
+        row_axis: [0.0, -1.0, 0.0],
+        fabric: Fabric::COTTON,
+        tethers,
+    };
+    let cloth = scene.add_cloth_grid(&grid).unwrap();
+    scene.pin(cloth.particles.start).unwrap();
+    scene.pin(cloth.particles.start + side - 1).unwrap();
+    scene
+}
+
+/// A steady wind across the cloth.
+fn in_wind(steps_per_second: f32, substeps: u32) -> Settings {
+    let wind = Some(Wind { velocity: [0.0, 0.0, 5.0], ..Wind::default() });
+    Settings { dt: 1.0 / steps_per_second, substeps, wind, ..Settings::default() }
+}
+
+fn mean_square(velocities: &[[f32; 3]]) -> f64 {
+    let squares = velocities.iter().flatten().map(|&component| f64::from(component).powi(2));
+    squares.sum::<f64>() / velocities.len() as f64
+}
+
+/// Its rms speed [m/s] in the second after the first.
+fn flutter(scene: &Scene, steps_per_second: u16, substeps: u32) -> f64 {
+    let mut reference = Reference::new(scene, in_wind(steps_per_second.into(), substeps)).unwrap();
+    reference.step(steps_per_second.into());
+    let squares = (0..steps_per_second).map(|_| {
+        reference.step(1);
+        mean_square(&reference.velocities())
+    });
+    (squares.sum::<f64>() / f64::from(steps_per_second)).sqrt()
+}
+
+/// Taut tethers make it depend on the substep: [`Tethers::scale`] has the figures.
+#[test]
+fn a_cloth_without_tethers_flutters_alike_in_a_steady_wind_at_any_substep() {
+    let scene = cotton(24, None);
+    let speeds = [(60, 20), (60, 50), (60, 80), (240, 20)].map(|(rate, substeps)| flutter(&scene, rate, substeps));
+    println!("{speeds:.3?} m/s");
+    let [least, most] = [f64::min, f64::max].map(|pick| speeds.into_iter().reduce(pick).unwrap());
+    assert!(most < 1.2 * least, "{speeds:?} m/s");
+}
+
+/// Sines differ by rounding, and flutter amplifies it: only means are equal.
+#[test]
+fn a_cloth_flutters_alike_in_a_steady_wind_on_both_backends() {
+    let gpu = common::gpu();
+    let scene = cotton(24, None);
+    let speeds = players(&gpu, &scene, in_wind(60.0, 20)).map(|mut player| {
+        player.step(60);
+        let squares = (0..20).map(|_| {
+            player.step(3);
+            mean_square(&player.velocities())
+        });
+        (squares.sum::<f64>() / 20.0).sqrt()
+    });
+    println!("{speeds:.3?} m/s");
+    assert!((speeds[0] / speeds[1] - 1.0).abs() < 0.2, "{speeds:?} m/s");
 }

@@ -77,6 +77,10 @@ pub struct Cloth {
     pub materials: ClothMaterials,
     /// What is odd about the mesh.
     pub report: MeshReport,
+    /// Whether a grid with [`Bending::Hinges`] is softer than its [`Fabric::flexural_rigidity`]: its cells are skewed, or one
+    /// side is more than 1.25 times the other (at 2 : 1 a strip along the short sides has 0.4 of its rigidity). Use
+    /// [`Bending::Isometric`] there.
+    pub soft_hinges: bool,
 }
 
 /// The entries of the material table that belong to one cloth.
@@ -256,6 +260,9 @@ impl Scene {
         match (fabric.bending, links.lines) {
             (Bending::Springs | Bending::None, _) => {}
             (Bending::Isometric, Some(lines)) => self.push_grid_bends(base, lines, bend_id),
+            (Bending::Hinges, Some(lines)) if lines.has_exact_hinges() => {
+                self.push_grid_hinges(base, lines, &links.hinges, bend_id);
+            }
             (bending, _) => self.push_mesh_bends(base, positions, &links.hinges, bending, bend_id),
         }
         let cloth = Cloth {
@@ -266,6 +273,8 @@ impl Scene {
             bend,
             materials: ClothMaterials { structural: structural_id, shear: shear_id, bend: bend_id },
             report: links.report,
+            soft_hinges: fabric.bending == Bending::Hinges
+                && links.lines.is_some_and(|lines| !lines.has_exact_hinges()),
         };
         if let Some(lines) = links.lines {
             self.add_grid(cloth.particles.clone(), lines.columns)?;
