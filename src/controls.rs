@@ -9,7 +9,7 @@ use crate::error::{Error, Result, check_finite};
 use crate::join::join;
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Obstacles, Plan};
-use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, follows};
+use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
 use crate::tiling::Tiling;
 use crate::whole::MOST_SHARED;
@@ -160,13 +160,15 @@ impl Controls {
         let cooked = cooked?;
         cooked.check_bodies(&settings)?;
         let colliders = Colliders::new(&scene.colliders, scene.contact_materials.len())?;
+        let mut scene = scene.clone();
+        scene.place_followers();
         let mut controls = Self {
-            scene: scene.clone(),
+            scene,
             cooked,
             settings,
             plan: Plan::default(),
             fuses: false,
-            materials: scene.materials.clone(),
+            materials: Vec::new(),
             inverse_masses: Vec::new(),
             pins: Vec::new(),
             targets: Vec::new(),
@@ -351,7 +353,8 @@ impl Controls {
     pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<usize> {
         self.scene.check_particle("set_target", particle)?;
         check_finite(|| format!("target of particle {particle}"), position)?;
-        if follows(&self.cooked.followers, particle) || !self.is_pinned(particle) {
+        self.scene.check_no_follower("set_target", particle, 1)?;
+        if !self.is_pinned(particle) {
             return Err(Error::NotPinned { particle });
         }
         let place = *self.target_of.entry(particle).or_insert(self.targets.len());
@@ -369,6 +372,24 @@ impl Controls {
         if let Some(moved) = self.targets.get(place) {
             self.target_of.insert(moved.particle, place);
         }
+    }
+
+    /// Moves the targets of the particles from `first` on to the given positions; returns their places in `targets`.
+    pub fn move_targets(&mut self, first: u32, positions: &[[f32; 3]]) -> Vec<usize> {
+        let end = first + positions.len() as u32;
+        let places: Vec<usize> = self.target_of.range(first..end).map(|(_, &place)| place).collect();
+        for &place in &places {
+            let target = &mut self.targets[place];
+            target.position = positions[(target.particle - first) as usize];
+        }
+        places
+    }
+
+    /// `Ok` if positions or velocities can be set to `values`, one a particle from `first` on: the particles exist and are no followers, the
+    /// values are finite.
+    pub fn check_state(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
+        self.check_values(what, first, values)?;
+        self.scene.check_no_follower(what, first, values.len() as u32)
     }
 
     /// Whether `values`, one a particle from `first` on, exist and are finite.

@@ -109,6 +109,14 @@ pub enum Error {
         /// The particle.
         particle: u32,
     },
+    /// The call sets the state of a follower, which its sources determine.
+    #[error("{what}: particle {particle} is a follower; its sources determine its position and its velocity")]
+    Follower {
+        /// The call or the value: `position`, `set_target`.
+        what: String,
+        /// The follower.
+        particle: u32,
+    },
     /// An instance that is named was removed, or never was one of these.
     #[error(
         "there is no instance in slot {slot} of generation {generation} any more: it was removed, or is one of other instances"

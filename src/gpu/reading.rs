@@ -187,6 +187,9 @@ impl Solver {
     }
 
     fn request_vectors(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer) -> Readback<Vec<[f32; 3]>> {
+        if self.derived_is_stale {
+            self.record(encoder, self.controls.plan.derived(), None);
+        }
         Readback::new(&self.device, encoder, source, u64::from(self.particle_count()) * 16, decode_vectors)
     }
 

@@ -69,6 +69,8 @@ pub struct Solver {
     pub(super) recorded_substep: f32,
     /// Real time that no step has used yet \[s\].
     pub(super) accumulator: f32,
+    /// Whether followers and normals are older than the positions: the next [`Solver::encode`] records the passes that compute them.
+    pub(super) derived_is_stale: bool,
 }
 
 /// What the GPU has counted since the start or the last reset.
@@ -164,6 +166,7 @@ impl Solver {
             sides: Sides::default(),
             recorded_substep: settings.substep(),
             accumulator: 0.0,
+            derived_is_stale: false,
         };
         solver.make_halos();
         solver.upload_state();
@@ -190,6 +193,9 @@ impl Solver {
 
     /// Records so many steps of `dt` into the encoder, as one compute pass. It neither submits nor waits.
     ///
+    /// If positions, velocities or pins were changed since the last call, it first records the passes that compute followers and normals from
+    /// them; `encode(encoder, 0)` records only these. A program that draws while the simulation is paused calls it so.
+    ///
     /// The number of passes is fixed here, while `set_…`, `pin`, `release` and `reset` are queued writes, which come before
     /// everything that is submitted after them. So submit what is recorded before you change anything: steps recorded
     /// under other settings would run with a mixture of both.
@@ -204,13 +210,15 @@ impl Solver {
         steps: u32,
         timestamps: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) {
-        if steps == 0 && timestamps.is_none() {
+        if steps == 0 && timestamps.is_none() && !self.derived_is_stale {
             return;
         }
         let plan = &self.controls.plan;
         let (substeps, first) = (self.controls.settings.substeps, self.steps);
-        self.sides =
-            self.record(encoder, (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step))), timestamps);
+        let derived = self.derived_is_stale.then(|| plan.derived());
+        let passes = (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step)));
+        self.sides = self.record(encoder, derived.into_iter().flatten().chain(passes), timestamps);
+        self.derived_is_stale = false;
         self.steps = first.wrapping_add(steps);
         if steps > 0 {
             self.controls.colliders.arrive();
@@ -240,7 +248,7 @@ impl Solver {
     }
 
     /// Returns which buffers are to be read next.
-    fn record(
+    pub(super) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         passes: impl Iterator<Item = Pass>,

@@ -109,6 +109,7 @@ impl Solver {
         for &particle in &changed {
             self.write_velocity(particle, &[[0.0; 3]]);
         }
+        self.derived_is_stale = true;
         self.upload_pins(&changed);
         self.renew_contact_params();
         self.fit_velocities()
@@ -155,13 +156,20 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets the positions \[m\] of the particles from `first` on.
+    /// Sets the positions \[m\] of the particles from `first` on. Velocities stay. The target of a pinned particle moves to its new
+    /// position, so that it stays there.
+    ///
+    /// Followers and normals are computed anew by the next [`Solver::encode`], also of 0 steps; what is read back has them at once.
     ///
     /// # Errors
-    /// The particles must exist, the positions must be finite.
+    /// The particles must exist, the positions must be finite. [`crate::Error::Follower`] if one of the particles is a follower.
     pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("position", first, positions)?;
+        self.controls.check_state("position", first, positions)?;
         self.write_positions(first, positions);
+        for place in self.controls.move_targets(first, positions) {
+            self.write(&self.buffers.targets, place, &self.controls.targets[place..=place]);
+        }
+        self.derived_is_stale = true;
         Ok(())
     }
 
@@ -181,10 +189,11 @@ impl Solver {
     /// short before a surface ([`crate::ContactReport::truncated`]), at what was left of it: one that is to go on has a target.
     ///
     /// # Errors
-    /// The particles must exist, the velocities must be finite.
+    /// The particles must exist, the velocities must be finite. [`crate::Error::Follower`] if one of the particles is a follower.
     pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("velocity", first, velocities)?;
+        self.controls.check_state("velocity", first, velocities)?;
         self.write_velocity(first, velocities);
+        self.derived_is_stale = true;
         Ok(())
     }
 
@@ -203,6 +212,7 @@ impl Solver {
         self.contact_params = self.controls.contact_params();
         self.accumulator = 0.0;
         self.steps = 0;
+        self.derived_is_stale = false;
         self.upload_state();
     }
 

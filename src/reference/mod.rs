@@ -272,6 +272,12 @@ impl Reference {
         }
     }
 
+    /// Computes followers and normals from the positions.
+    fn derive(&mut self) {
+        let passes: Vec<Pass> = self.controls.plan.derived().collect();
+        passes.into_iter().for_each(|pass| self.play_planned(pass));
+    }
+
     fn upload(&mut self) {
         self.params = self.controls.params();
         self.materials = self.controls.scaled_materials();
@@ -359,6 +365,7 @@ impl Reference {
             self.velocities[particle as usize] = Vec3::ZERO;
             self.fresh[particle as usize] = true;
         }
+        self.derive();
         self.upload();
         Ok(())
     }
@@ -388,13 +395,15 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("position", first, positions)?;
+        self.controls.check_state("position", first, positions)?;
+        self.controls.move_targets(first, positions);
         for (i, &position) in (first as usize..).zip(positions) {
             self.positions[i] = position.into();
             self.position_residuals[i] = Vec3::ZERO;
             self.held[i] = false;
             self.displacement_residuals[i] = Vec3::ZERO;
         }
+        self.derive();
         Ok(())
     }
 
@@ -403,11 +412,12 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("velocity", first, velocities)?;
+        self.controls.check_state("velocity", first, velocities)?;
         for (i, &velocity) in (first as usize..).zip(velocities) {
             self.velocities[i] = velocity.into();
             self.fresh[i] = true;
         }
+        self.derive();
         Ok(())
     }
 

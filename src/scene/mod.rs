@@ -272,14 +272,15 @@ impl Scene {
         Ok(())
     }
 
-    /// Moves a particle \[m\] at the start. Rest lengths and tethers stay those of the shape in which it was added, and what follows it
-    /// is where it was until the first step.
+    /// Moves a particle \[m\] at the start. Rest lengths and tethers stay those of the shape in which it was added. Its followers move with
+    /// it when a solver is made of the scene; [`Scene::positions`] still has them where they were.
     ///
     /// # Errors
-    /// The particle must exist, the position must be finite.
+    /// The particle must exist and be no follower, the position must be finite.
     pub fn set_position(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
         self.check_particle("set_position", particle)?;
         check_finite(|| format!("position of particle {particle}"), position)?;
+        self.check_no_follower("position", particle, 1)?;
         self.positions[particle as usize] = position;
         Ok(())
     }
@@ -287,10 +288,11 @@ impl Scene {
     /// Sets the velocity [m/s] of a particle at the start.
     ///
     /// # Errors
-    /// The particle must exist, the velocity must be finite.
+    /// The particle must exist and be no follower, the velocity must be finite.
     pub fn set_velocity(&mut self, particle: u32, velocity: [f32; 3]) -> Result<()> {
         self.check_particle("set_velocity", particle)?;
         check_finite(|| format!("velocity of particle {particle}"), velocity)?;
+        self.check_no_follower("velocity", particle, 1)?;
         self.velocities[particle as usize] = velocity;
         Ok(())
     }
