@@ -11,6 +11,7 @@ use crate::kinds::{Kind, kind_index};
 use crate::plan::{Obstacles, Plan};
 use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
+use crate::shift::Shift;
 use crate::tiling::Tiling;
 use crate::whole::MOST_SHARED;
 use crate::xpbd::ScaledMaterial;
@@ -56,14 +57,16 @@ pub struct Params {
     pub forces: u32,
     /// Largest value of the turbulence [m/s].
     pub turbulence: f32,
+    /// Where the field of the air has its origin \[m\]: the sum of all shifts of the origin.
+    pub air_origin: [f32; 3],
     /// 1/its length [1/m].
     pub turbulence_scale: f32,
     /// The share of its motion against itself that a body loses in a step.
     pub body_damping: f32,
     /// How many fields there are.
     pub field_count: u32,
-    /// The uniform ends on a row of 16 bytes.
-    pub padding: u32,
+    /// The row has 16 bytes.
+    pub padding: [u32; 2],
     /// The fields.
     pub fields: [FieldRow; MAX_FIELDS],
 }
@@ -137,6 +140,7 @@ pub(crate) struct Controls {
     pub tether_graph: TetherGraph,
     pub tether_rows: Vec<TetherRow>,
     pub colliders: Colliders,
+    pub shift: Shift,
 }
 
 impl Controls {
@@ -176,6 +180,7 @@ impl Controls {
             tether_graph,
             tether_rows: Vec::new(),
             colliders: Colliders::default(),
+            shift: Shift::default(),
         };
         controls.reset_to(colliders, tether_rows);
         Ok(controls)
@@ -444,10 +449,11 @@ impl Controls {
             wind: u32::from(self.settings.wind.is_some() && !self.cooked.rings.is_empty()),
             forces: u32::from(self.settings.forces),
             turbulence: wind.turbulence,
+            air_origin: self.shift.air_origin(),
             turbulence_scale: 1.0 / wind.turbulence_length,
             body_damping: self.settings.body_damping,
             field_count: rows.len() as u32,
-            padding: 0,
+            padding: [0; 2],
             fields,
         }
     }

@@ -11,6 +11,7 @@ use crate::instances::{Instance, InstanceId, Placement};
 use crate::plan::Pass;
 use crate::scene::{ConstraintSet, Scene, TetherRow};
 use crate::settings::{ColorOrder, Execution, Settings, Sweep, Wind, check_moderate};
+use crate::shift::shifted;
 use crate::whole::{MOST_LANES, MOST_PARTICLES, Whole};
 use glam::{Quat, Vec3};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -153,7 +154,8 @@ impl Crowd {
         };
         let count = if accelerated { self.particle_count() } else { 0 };
         let in_step = |first: usize| (first..count.min(first + lanes)).map(turns_of).max().unwrap_or(0);
-        let more = 1 + (0..count).step_by(lanes).map(in_step).sum::<u64>();
+        // The loop over pins, and that of the accelerations.
+        let more = 1 + count.div_ceil(lanes) as u64 + (0..count).step_by(lanes).map(in_step).sum::<u64>();
         cooked.whole.as_ref().map_or(0, |whole| whole.turns(lanes, settings, cooked.most_tethers, more))
     }
 
@@ -427,6 +429,30 @@ impl Crowd {
         let before = std::mem::replace(&mut self.slots[slot as usize].placement, placement);
         self.carry_targets(slot, &before, &placement);
         self.write_row(slot);
+        Ok(())
+    }
+
+    /// Shifts placements, targets, fields and the air. An error changes nothing.
+    pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
+        check_moderate("offset of shift_origin", offset)?;
+        for &slot in &self.live {
+            let position = shifted(self.slots[slot as usize].placement.position, offset);
+            check_moderate(&format!("position of the instance in slot {slot} after shift_origin"), position)?;
+        }
+        self.controls.shift_fields(offset)?;
+        for place in 0..self.live.len() {
+            let slot = self.live[place];
+            let placement = &mut self.slots[slot as usize].placement;
+            placement.position = shifted(placement.position, offset);
+            self.write_row(slot);
+            let mut targets = self.own_words(slot);
+            targets.start += if targets.is_empty() { 0 } else { self.places.block_tethers };
+            for target in self.words[targets].chunks_exact_mut(TARGET_WORDS) {
+                if let [x, y, z, 1] = target {
+                    [*x, *y, *z] = shifted([*x, *y, *z].map(f32::from_bits), offset).map(f32::to_bits);
+                }
+            }
+        }
         Ok(())
     }
 

@@ -17,6 +17,7 @@ pub mod plan;
 pub mod reference;
 pub mod scene;
 mod settings;
+mod shift;
 mod tiling;
 mod whole;
 pub mod xpbd;

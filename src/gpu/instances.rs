@@ -9,6 +9,7 @@ use super::pipelines::Stage;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::reading::{read, request_status};
 use super::recorder::Recorder;
+use super::shift::ShiftPass;
 use super::solver::{Diagnostics, needs_lambdas};
 use crate::crowd::Crowd;
 use crate::error::{Error, Result};
@@ -58,15 +59,16 @@ const MOST_WRITTEN: usize = 1 << 18;
 /// ```
 #[derive(Debug)]
 pub struct Instances {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    crowd: Crowd,
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) crowd: Crowd,
     play: Stage,
     normals_stage: Stage,
-    buffers: Buffers,
+    pub(super) buffers: Buffers,
     bindings: [wgpu::BindGroup; 2],
     keep_lambdas: bool,
     team: Team,
+    pub(super) shift: Option<ShiftPass>,
 }
 
 impl Instances {
@@ -96,7 +98,8 @@ impl Instances {
         crowd.grow(0);
         let bindings = buffers.bind(device, &play, &normals_stage);
         let (device, queue) = (device.clone(), queue.clone());
-        let instances = Self { device, queue, crowd, play, normals_stage, buffers, bindings, keep_lambdas, team };
+        let instances =
+            Self { device, queue, crowd, play, normals_stage, buffers, bindings, keep_lambdas, team, shift: None };
         instances.write_words(0..instances.crowd.words.len());
         instances.upload_settings();
         Ok(instances)
@@ -553,11 +556,11 @@ impl Instances {
         self.write(&self.buffers.lambdas, first * room, &vec![0.0f32; slots.len() * room]);
     }
 
-    fn write_words(&self, words: std::ops::Range<usize>) {
+    pub(super) fn write_words(&self, words: std::ops::Range<usize>) {
         self.write(&self.buffers.batches, words.start, &self.crowd.words[words]);
     }
 
-    fn upload_settings(&self) {
+    pub(super) fn upload_settings(&self) {
         self.write(&self.buffers.params, 0, &[self.crowd.controls.params()]);
         self.write(&self.buffers.materials, 0, &self.crowd.controls.scaled_materials());
         self.upload_crowd();

@@ -8,6 +8,7 @@ use super::guarded;
 use super::halos::HaloPass;
 use super::pipelines::{Pipelines, SPAN_STRIDE, WORKGROUP_SIZE};
 use super::recorder::{Projection, Recorder, Sides};
+use super::shift::ShiftPass;
 use super::suited::suited;
 use crate::collide::ContactParams;
 use crate::coloring::Coloring;
@@ -71,6 +72,7 @@ pub struct Solver {
     pub(super) accumulator: f32,
     /// Whether followers and normals are older than the positions: the next [`Solver::encode`] records the passes that compute them.
     pub(super) derived_is_stale: bool,
+    pub(super) shift: Option<ShiftPass>,
 }
 
 /// What the GPU has counted since the start or the last reset.
@@ -167,6 +169,7 @@ impl Solver {
             recorded_substep: settings.substep(),
             accumulator: 0.0,
             derived_is_stale: false,
+            shift: None,
         };
         solver.make_halos();
         solver.upload_state();

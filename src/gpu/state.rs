@@ -391,6 +391,15 @@ impl Solver {
         self.upload_params();
     }
 
+    /// What a shift of the origin has changed on the host.
+    pub(super) fn upload_shifted(&self) {
+        if let Some(obstacles) = &self.contacts.obstacles {
+            self.write(&obstacles.colliders, 0, &self.controls.colliders.rows);
+        }
+        self.upload_targets();
+        self.mark_stale();
+    }
+
     fn upload_pins(&self, changed: &[u32]) {
         if changed.is_empty() {
             return;

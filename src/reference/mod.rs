@@ -8,6 +8,10 @@
 //! move d. At the end of the substep x takes d up, and d/h *is* the velocity. So velocity is never recovered as a
 //! difference of rounded positions, which at small substeps drowns in rounding: a particle 10 m up would not even begin to
 //! fall at 100 substeps a frame. What the roundings of x + d and of d + h² g lose is kept in two residuals (Kahan's sum).
+//!
+//! From predict to velocity d also includes the residual r of x. So the constraints, which read x and d alone, evaluate x + r + d: with x + d,
+//! whose rounding changes from substep to substep, velocities would tremble by ulp(x)/h. Damping and friction between particles read d as the
+//! motion in the substep; they err by r, half an ulp(x) at most.
 
 mod bodies;
 mod colliders;
@@ -29,7 +33,7 @@ use crate::kinds::{Kind, ShapeMatching, kind_index};
 use crate::plan::{Pass, Plan, SearchPass};
 use crate::scene::{Material, MaterialId, Scene};
 use crate::settings::Settings;
-use crate::xpbd::ScaledMaterial;
+use crate::xpbd::{ScaledMaterial, kept_of_position, two_sum};
 use colliders::Touch;
 use contacts::Contacts;
 use glam::Vec3;
@@ -201,9 +205,13 @@ impl Reference {
                     }
                 }
             }
-            Pass::AdvancePinned => (0..self.controls.pins.len()).for_each(|place| {
-                self.velocity(self.controls.pins[place] as usize);
-            }),
+            Pass::AdvancePinned => {
+                for place in 0..self.controls.pins.len() {
+                    let pin = self.controls.pins[place] as usize;
+                    self.velocity(pin);
+                    self.predict(pin);
+                }
+            }
             Pass::Watch => particles.for_each(|i| self.watch(i)),
             // All of it at once; what the passes of the GPU make of it in parts is the same set of pairs.
             Pass::Search(SearchPass::Pairs) => self.search(),
@@ -404,6 +412,26 @@ impl Reference {
             self.displacement_residuals[i] = Vec3::ZERO;
         }
         self.derive();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::shift_origin`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
+        self.controls.shift_origin(offset)?;
+        for (x, rest) in self.positions.iter_mut().zip(&mut self.position_residuals) {
+            let (sum, lost) = two_sum(*x, offset.into());
+            if sum.is_finite() {
+                (*x, *rest) = (sum, kept_of_position(*rest + lost));
+            }
+        }
+        for (own, row) in self.colliders.iter_mut().zip(&self.controls.colliders.rows) {
+            (own.position, own.target_position) = (row.position, row.target_position);
+        }
+        self.upload();
+        self.mark_stale();
         Ok(())
     }
 
