@@ -8,9 +8,9 @@ use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
 use crate::join::join;
 use crate::kinds::{Kind, kind_index};
-use crate::plan::{Obstacles, Plan};
-use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow};
-use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
+use crate::plan::{Obstacles, Pass, Plan};
+use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, invert_mass};
+use crate::settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Running, Settings, Sweep, Wind};
 use crate::shift::Shift;
 use crate::tiling::Tiling;
 use crate::whole::MOST_SHARED;
@@ -129,6 +129,8 @@ pub(crate) struct Controls {
     pub plan: Plan,
     /// Whether whoever plays the plan can play [`crate::plan::Pass::Halos`].
     pub fuses: bool,
+    /// Why not, where the plan could.
+    pub no_halos: &'static str,
     pub materials: Vec<Material>,
     /// The inverse mass of each particle now: 0 while pinned.
     pub inverse_masses: Vec<f32>,
@@ -172,6 +174,7 @@ impl Controls {
             settings,
             plan: Plan::default(),
             fuses: false,
+            no_halos: "the CPU reference solves by colours, to the same bits",
             materials: Vec::new(),
             inverse_masses: Vec::new(),
             pins: Vec::new(),
@@ -228,6 +231,53 @@ impl Controls {
     pub fn fuse(&mut self, fuses: bool) {
         self.fuses = fuses;
         self.make_plan();
+    }
+
+    /// What the plan runs, and why it is not what was asked for.
+    pub fn running(&self) -> Running {
+        let chosen = self.settings.execution;
+        let has = |is: fn(&Pass) -> bool| self.plan.begin.iter().chain(&self.plan.substep).any(is);
+        let tiles = has(|pass| matches!(pass, Pass::Tiles { .. }));
+        let patches = has(|pass| matches!(pass, Pass::Patches { .. }));
+        let execution = if self.plan.fused {
+            Execution::Halos
+        } else if has(|pass| matches!(pass, Pass::Whole | Pass::WholeSweep { .. })) {
+            Execution::Whole
+        } else {
+            match (tiles, patches) {
+                (true, true) => Execution::Clusters,
+                (true, false) => Execution::Tiles,
+                (false, true) => Execution::Patches,
+                (false, false) => Execution::Colors,
+            }
+        };
+        let as_chosen = execution == chosen || chosen == Execution::Auto;
+        let reason = (!as_chosen).then(|| self.why_not(chosen));
+        Running { chosen, execution, reason }
+    }
+
+    /// Why an execution does not run.
+    fn why_not(&self, chosen: Execution) -> &'static str {
+        let Settings { sweep, color_order, iterations, substeps, keep_lambdas, self_collision, .. } = self.settings;
+        if sweep == Sweep::Jacobi {
+            return "Settings::sweep is Jacobi, which solves all constraints of a kind at once";
+        }
+        if color_order != ColorOrder::Fixed {
+            return "Settings::color_order is not Fixed, so constraints are solved by colours";
+        }
+        if chosen != Execution::Halos {
+            return "the scene has no constraints that it applies to, or has some that it cannot solve";
+        }
+        let halos_need = [
+            (iterations > 1, "halos solve one iteration a substep, and Settings::iterations is more"),
+            (substeps == 1, "halos solve pairs of substeps, and Settings::substeps is 1"),
+            (keep_lambdas, "halos keep no multipliers, and Settings::keep_lambdas is true"),
+            (self_collision.is_some(), "self-collision is on"),
+            (!self.colliders.is_empty(), "the scene has colliders"),
+            (self.plan.begin.contains(&Pass::Accelerations), "wind, fields or forces act"),
+            (!self.can_fuse(), "the scene has groups, or particles with more constraints than there are colours"),
+        ];
+        halos_need.into_iter().find(|(applies, _)| *applies).map_or(self.no_halos, |(_, reason)| reason)
     }
 
     pub fn make_plan(&mut self) {
@@ -414,10 +464,37 @@ impl Controls {
         Ok(())
     }
 
+    /// Sets the masses \[kg\] of the particles from `first` on, which had one; returns the new inverse masses of those that are free now.
+    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<Vec<(u32, f32)>> {
+        let count = masses.len() as u32;
+        let end = u64::from(first) + masses.len() as u64;
+        if end > self.scene.particle_count() as u64 {
+            let (what, of) = ("set_masses".into(), self.scene.particle_count() as u64);
+            return Err(Error::IndexOutOfRange { what, target: "particle", index: end - 1, count: of });
+        }
+        self.scene.check_no_follower("set_masses", first, count)?;
+        let mut inverses = Vec::with_capacity(masses.len());
+        for (particle, &mass) in (first..).zip(masses) {
+            if self.scene.inverse_masses[particle as usize] == 0.0 {
+                let what = format!("inverse mass of particle {particle} in the scene");
+                return Err(Error::invalid(what, 0.0, "greater than 0 to be changed while running"));
+            }
+            inverses.push((particle, invert_mass(|| format!("mass of particle {particle}"), mass)?));
+        }
+        for &(particle, inverse) in &inverses {
+            self.scene.inverse_masses[particle as usize] = inverse;
+        }
+        inverses.retain(|&(particle, _)| !self.is_pinned(particle));
+        for &(particle, inverse) in &inverses {
+            self.inverse_masses[particle as usize] = inverse;
+        }
+        Ok(inverses)
+    }
+
     /// Whether forces act, and these are of particles that exist and finite.
     pub fn check_forces(&self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
         if !self.settings.forces {
-            return Err(Error::invalid("Settings::forces", 0.0, "true before forces are set"));
+            return Err(Error::NotEnabled { what: "set_forces", needed: "Settings::forces = true" });
         }
         self.check_values("force", first, forces)
     }
@@ -444,7 +521,7 @@ impl Controls {
             particle_count: self.scene.particle_count() as u32,
             pin_count: self.pins.len() as u32,
             target_count: self.targets.len() as u32,
-            accelerated: u32::from(self.plan.begin.contains(&crate::plan::Pass::Accelerations)),
+            accelerated: u32::from(self.plan.begin.contains(&Pass::Accelerations)),
             zero: 0,
             wind: u32::from(self.settings.wind.is_some() && !self.cooked.rings.is_empty()),
             forces: u32::from(self.settings.forces),

@@ -514,8 +514,10 @@ fn check_asset(asset: &Scene) -> Result<()> {
             check_moderate(&format!("{what} of particle {particle} of an asset that is instanced"), value)?;
         }
     }
-    let groups = asset.constraints.iter().filter(|set| set.info.is_group()).map(|set| (set.info.name, set.len()));
+    let groups = asset.constraints.iter().filter(|set| set.info.is_group());
+    let groups = groups.map(|set| (format!("{} constraint", set.info.name), set.len()));
     let parts = [("follower", asset.followers.len()), ("collider", asset.colliders.len())];
+    let parts = parts.map(|(what, count)| (what.to_owned(), count));
     if let Some((what, count)) = groups.chain(parts).find(|&(_, count)| count > 0) {
         return Err(Error::NotInstanced { what, count: count as u64 });
     }
@@ -528,19 +530,15 @@ fn check_asset(asset: &Scene) -> Result<()> {
 }
 
 fn check_settings(settings: &Settings) -> Result<()> {
-    let others = [
-        ("Settings::self_collision of instances", f64::from(u8::from(settings.self_collision.is_some())), "none (0)"),
-        ("Settings::forces of instances", f64::from(u8::from(settings.forces)), "off (0)"),
-        ("Settings::body_damping of instances", f64::from(settings.body_damping), "0"),
-        ("Settings::sweep of instances", f64::from(u8::from(settings.sweep == Sweep::Jacobi)), "Gauss-Seidel (0)"),
-        (
-            "Settings::color_order of instances",
-            f64::from(u8::from(settings.color_order != ColorOrder::Fixed)),
-            "fixed (0)",
-        ),
+    let needs = [
+        (settings.self_collision.is_some(), "Settings::self_collision = None"),
+        (settings.forces, "Settings::forces = false"),
+        (settings.body_damping != 0.0, "Settings::body_damping = 0"),
+        (settings.sweep == Sweep::Jacobi, "Settings::sweep = Sweep::GaussSeidel"),
+        (settings.color_order != ColorOrder::Fixed, "Settings::color_order = ColorOrder::Fixed"),
     ];
-    match others.into_iter().find(|&(_, value, _)| value != 0.0) {
-        Some((what, value, expected)) => Err(Error::invalid(what, value, expected)),
+    match needs.into_iter().find(|(is_needed, _)| *is_needed) {
+        Some((_, needed)) => Err(Error::NotEnabled { what: "Instances", needed }),
         None => Ok(()),
     }
 }

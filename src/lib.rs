@@ -42,5 +42,5 @@ pub use scene::{
     Material, MaterialId, Numbering, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, Tethers,
     count_intersections,
 };
-pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
+pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Running, Settings, Sweep, Wind};
 pub use wgpu;

@@ -130,8 +130,11 @@ pub enum Sweep {
 ///
 /// A fixed order favours the directions that come last: a symmetric cloth hangs a little askew. Shuffled orders are free of that
 /// bias in the mean, at the price of a tremble. Alternating ones are where constraints are compliant; rigid ones they make boil, in
-/// spite of damping where a substep has one sweep. [`Sweep::Jacobi`] has no order, and no bias at all. The
-/// order of a step is chosen when it is recorded, and counts the steps recorded since the start.
+/// spite of damping where a substep has one sweep. [`Sweep::Jacobi`] has no order, and no bias at all.
+///
+/// The order of a step is chosen when it is recorded, by the number of the step: how many steps have been recorded since the start or the last
+/// reset ([`crate::Solver::recorded_steps`]). A program that drops an encoder instead of submitting it hands the number of the next step in by
+/// [`crate::Solver::set_recorded_steps`]; otherwise the order skips the dropped steps. The reference counts the steps that it has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ColorOrder {
     /// The same in every sweep.
@@ -153,7 +156,7 @@ pub enum Execution {
     /// On adapters that run on the CPU, and in the reference, in tiles where many constraints of a kind lie in grids, else by colours. On GPUs
     /// [`Execution::Halos`] up to 131 072 particles, if the scene is for that as a solver is made; [`Execution::Tiles`] from 524 288 on, if half of
     /// them lie in grids; else [`Execution::Patches`], if there is room for them. That is decided once: wind or contacts that come later find a scene
-    /// of halos by colours. [`crate::Solver::settings`] says which. It depends on nothing that has
+    /// of halos by colours. [`crate::Solver::execution`] says which runs, and why. It depends on nothing that has
     /// to be timed, so that results are the same in every run; [`crate::gpu::fastest_execution`] measures instead.
     #[default]
     Auto,
@@ -182,6 +185,17 @@ pub enum Execution {
     /// one dispatch an iteration instead. Where any body is larger, a scene has shape matching or pressure, or a particle more than 64 constraints
     /// of a kind, it is [`Execution::Patches`]. For bodies that are all alike see [`crate::Instances`].
     Whole,
+}
+
+/// What solves the constraints of a solver now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Running {
+    /// What [`Settings::execution`] asks for; for [`Execution::Auto`] on a GPU, what it stands for there.
+    pub chosen: Execution,
+    /// What runs.
+    pub execution: Execution,
+    /// Why something other than `chosen` runs; `None` where it does not.
+    pub reason: Option<&'static str>,
 }
 
 /// Moving air, and what it does to surfaces.

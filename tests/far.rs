@@ -65,7 +65,7 @@ fn more_substeps_far_from_the_origin_do_not_make_it_tremble() {
 }
 
 #[test]
-fn a_cloth_ten_kilometres_away_is_calm_on_the_gpu_and_its_released_pins_fall_straight() {
+fn a_cloth_ten_kilometres_away_is_calm_on_the_gpu_and_its_released_pins_fall_as_near_it() {
     let gpu = gpu();
     let scene = at_rest(10_000.0, Fabric::COTTON);
     let settings = Settings { damping: 4.0, substeps: 10, ..Settings::default() };
@@ -76,14 +76,21 @@ fn a_cloth_ten_kilometres_away_is_calm_on_the_gpu_and_its_released_pins_fall_str
     for velocities in [on_gpu.read_velocities().unwrap(), reference.velocities()] {
         assert!(fastest(&velocities) < 1e-3, "{} m/s", fastest(&velocities));
     }
+    // The cloth contracts sideways once its pins are gone. Rounded to 1 mm it is not quite the same cloth.
+    let mut near = Reference::new(&at_rest(0.0, Fabric::COTTON), settings).unwrap();
+    near.step(150);
     let all: Vec<u32> = (0..10).collect();
     on_gpu.release(&all).unwrap();
-    reference.release(&all).unwrap();
     step(&gpu, &mut on_gpu, 1);
-    reference.step(1);
+    for reference in [&mut reference, &mut near] {
+        reference.release(&all).unwrap();
+        reference.step(1);
+    }
+    let aside =
+        |velocities: &[[f32; 3]]| velocities.iter().flat_map(|&[x, _, z]| [x.abs(), z.abs()]).fold(0.0, f32::max);
+    let most = 3e-3 + aside(&near.velocities());
     for velocities in [on_gpu.read_velocities().unwrap(), reference.velocities()] {
-        let aside = velocities.iter().flat_map(|&[x, _, z]| [x.abs(), z.abs()]).fold(0.0, f32::max);
-        assert!(aside < 2e-3, "{aside} m/s");
+        assert!(aside(&velocities) < most, "{} m/s, not {most}", aside(&velocities));
     }
 }
 

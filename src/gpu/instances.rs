@@ -77,7 +77,7 @@ impl Instances {
     /// # Errors
     /// [`Error::Empty`] for an asset without particles; [`Error::TooLarge`] for more than 1024, more than 64 constraints of a kind at one of them,
     /// more than 4096 materials, or settings of so many substeps and iterations that a thread would turn more than 60 000 times in a step;
-    /// [`Error::NotInstanced`] for groups, followers and colliders; [`Error::InvalidValue`] for settings out of range or not to be had, no
+    /// [`Error::NotInstanced`] for groups, followers and colliders; [`Error::InvalidValue`] for settings out of range, [`Error::NotEnabled`] for settings that instances cannot have; [`Error::InvalidValue`] for no
     /// capacity, or a particle beyond 1e6 m or faster than 1e6 m/s; [`Error::LimitExceeded`] where the device's limits are too small (see [`Instances::required_limits`]); [`Error::Gpu`].
     pub fn new(
         device: &wgpu::Device,
@@ -448,11 +448,12 @@ impl Instances {
     /// of the asset, so that the force along a distance is scale · λ/h².
     ///
     /// # Errors
-    /// As [`Instances::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`Settings::keep_lambdas`]).
+    /// As [`Instances::read_positions`]; [`Error::NotEnabled`] where λ is not kept ([`Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self, id: InstanceId) -> Result<Vec<f32>> {
         let slot = self.crowd.slot(id)?;
         if !self.keep_lambdas {
-            return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));
+            let needed = "Settings::keep_lambdas = true, or more than one iteration";
+            return Err(Error::NotEnabled { what: "read_lambdas", needed });
         }
         let kind = kind_index(K::INFO);
         let cooked = &self.crowd.controls.cooked;

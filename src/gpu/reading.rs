@@ -87,9 +87,10 @@ impl Solver {
 
     /// Asks for what has been counted of contacts between particles.
     pub fn request_contacts(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<ContactReport> {
-        let decode = |bytes: &[u8]| {
+        let counts_crossings = self.controls.settings.keeps_surfaces_apart();
+        let decode = move |bytes: &[u8]| {
             let status: ContactStatus = bytemuck::pod_read_unaligned(&bytes[..size_of::<ContactStatus>()]);
-            status.report()
+            status.report(counts_crossings)
         };
         Readback::new(&self.device, encoder, &self.contacts.status, size_of::<ContactStatus>() as u64, decode)
     }
@@ -121,7 +122,7 @@ impl Solver {
     /// they were added; λ/h² is the force along ∇C, in N for a distance.
     ///
     /// # Errors
-    /// As [`Solver::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`crate::Settings::keep_lambdas`]).
+    /// As [`Solver::read_positions`]; [`Error::NotEnabled`] where λ is not kept ([`crate::Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self) -> Result<Vec<f32>> {
         self.read_lambdas_of(kind_index(K::INFO))
     }
@@ -136,7 +137,8 @@ impl Solver {
             return Err(Error::IndexOutOfRange { what, target: "kind", index: kind as u64, count });
         };
         if !self.keep_lambdas {
-            return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));
+            let needed = "Settings::keep_lambdas = true, or more than one iteration";
+            return Err(Error::NotEnabled { what: "read_lambdas", needed });
         }
         let coloring = &cooked.coloring;
         if coloring.order.is_empty() {

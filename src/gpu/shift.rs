@@ -67,6 +67,7 @@ impl Solver {
         };
         let pass = self.shift.insert(pass);
         self.controls.shift_origin(offset)?;
+        self.asked.fields = self.controls.settings.fields;
         let state = [&self.buffers.params, &self.buffers.positions, &self.buffers.residuals];
         let count = self.controls.scene.particle_count() as u32;
         pass.submit(&self.device, &self.queue, offset, state, count);

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Pass, Plan};
 use crate::scene::Scene;
-use crate::settings::{Execution, Settings};
+use crate::settings::{Execution, Running, Settings};
 use crate::whole::MOST_PARTICLES;
 
 /// The most steps that one call of [`Solver::advance`] asks for: a program that cannot keep up falls behind real time
@@ -73,6 +73,8 @@ pub struct Solver {
     /// Whether followers and normals are older than the positions: the next [`Solver::encode`] records the passes that compute them.
     pub(super) derived_is_stale: bool,
     pub(super) shift: Option<ShiftPass>,
+    /// The settings of the user; those of the controls have an execution in the place of [`Execution::Auto`].
+    pub(super) asked: Settings,
 }
 
 /// What the GPU has counted since the start or the last reset.
@@ -108,7 +110,7 @@ impl Solver {
             }
             match Self::playing(device, queue, controls) {
                 Ok(solver) if execution != Execution::Halos || solver.controls.plan.fused => {
-                    return Ok(Self { auto: execution, ..solver });
+                    return Ok(Self { auto: execution, asked: settings, ..solver });
                 }
                 // What needs the least memory, if it is a grid, comes last: where even that is too large, its error says so.
                 Err(error) if execution == Execution::Tiles => return Err(error),
@@ -117,7 +119,7 @@ impl Solver {
             }
         }
         let controls = Controls::new(scene, Settings { execution: Execution::Tiles, ..settings })?;
-        Ok(Self { auto: Execution::Tiles, ..Self::playing(device, queue, controls)? })
+        Ok(Self { auto: Execution::Tiles, asked: settings, ..Self::playing(device, queue, controls)? })
     }
 
     fn playing(device: &wgpu::Device, queue: &wgpu::Queue, controls: Controls) -> Result<Self> {
@@ -170,6 +172,7 @@ impl Solver {
             accumulator: 0.0,
             derived_is_stale: false,
             shift: None,
+            asked: settings,
         };
         solver.make_halos();
         solver.upload_state();
@@ -415,6 +418,23 @@ impl Solver {
         self.controls.scene.particle_count() as u32
     }
 
+    /// How many steps have been recorded since the start or the last reset: the number of the next step, by which
+    /// [`crate::ColorOrder::Alternating`] and [`crate::ColorOrder::Shuffled`] choose the order of its colours.
+    pub fn recorded_steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Sets the number of the next step, for a program that has recorded steps and dropped the encoder: call it with
+    /// [`Solver::recorded_steps`] of before that recording. Everything else that a step depends on is counted by the GPU as it runs.
+    pub fn set_recorded_steps(&mut self, steps: u32) {
+        self.steps = steps;
+    }
+
+    /// What solves the constraints, which may differ from [`Settings::execution`], and why.
+    pub fn execution(&self) -> Running {
+        self.controls.running()
+    }
+
     /// The schedule that it plays.
     pub fn plan(&self) -> &Plan {
         &self.controls.plan
@@ -425,9 +445,9 @@ impl Solver {
         &self.controls.cooked.kinds[kind_index(K::INFO)].coloring
     }
 
-    /// How it simulates.
+    /// The settings that were asked for; [`Solver::execution`] says what runs.
     pub fn settings(&self) -> &Settings {
-        &self.controls.settings
+        &self.asked
     }
 }
 

@@ -21,6 +21,7 @@ impl Solver {
     /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept, or another execution, contacts or forces on colliders need
     /// more, and the device has no room for it (see [`crate::required_limits_with`]).
     pub fn set_settings(&mut self, mut settings: Settings) -> Result<()> {
+        let asked = settings;
         let before = self.controls.settings;
         if settings.execution == Execution::Auto {
             settings.execution = self.auto;
@@ -31,6 +32,7 @@ impl Solver {
             self.controls.set_settings(before)?;
             return Err(error);
         }
+        self.asked = asked;
         if fresh_forces {
             self.clear_forces();
         }
@@ -73,7 +75,7 @@ impl Solver {
         self.write(records, begin + first, &words);
         if self.halos.is_some() {
             // What is alike stands only once in there.
-            self.drop_halos();
+            self.drop_halos("a constraint was changed since constraints were scheduled");
         }
         Ok(())
     }
@@ -170,6 +172,22 @@ impl Solver {
             self.write(&self.buffers.targets, place, &self.controls.targets[place..=place]);
         }
         self.derived_is_stale = true;
+        Ok(())
+    }
+
+    /// Sets the masses \[kg\] of the particles from `first` on; a pinned particle has its own once it is released. Velocities stay, groups
+    /// ([`crate::ShapeMatching`]) keep the masses that they were added with. [`Solver::reset`] leaves masses as they are.
+    ///
+    /// # Errors
+    /// The particles must exist, be no followers, and have had a mass in the scene; masses must be finite, positive and at least 1e-12 kg.
+    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<()> {
+        for (particle, inverse) in self.controls.set_masses(first, masses)? {
+            self.write(&self.buffers.positions, particle as usize * 4 + 3, &[inverse]);
+        }
+        if self.halos.is_some() {
+            // Their records hold inverse masses.
+            self.drop_halos("a mass was changed since constraints were scheduled");
+        }
         Ok(())
     }
 

@@ -32,7 +32,7 @@ use crate::kinds::group::Rotation;
 use crate::kinds::{Kind, ShapeMatching, kind_index};
 use crate::plan::{Pass, Plan, SearchPass};
 use crate::scene::{Material, MaterialId, Scene};
-use crate::settings::Settings;
+use crate::settings::{Running, Settings};
 use crate::xpbd::{ScaledMaterial, kept_of_position, two_sum};
 use colliders::Touch;
 use contacts::Contacts;
@@ -312,6 +312,11 @@ impl Reference {
         &self.controls.plan
     }
 
+    /// See [`crate::Solver::execution`]. Constraints are solved one after another in the order of what is named.
+    pub fn execution(&self) -> Running {
+        self.controls.running()
+    }
+
     /// How it simulates.
     pub fn settings(&self) -> &Settings {
         &self.controls.settings
@@ -447,6 +452,14 @@ impl Reference {
         }
         self.derive();
         Ok(())
+    }
+
+    /// See [`crate::Solver::set_masses`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<()> {
+        self.controls.set_masses(first, masses).map(drop)
     }
 
     /// See [`crate::Solver::set_forces`].
