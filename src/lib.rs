@@ -15,6 +15,7 @@ pub mod kinds;
 mod patches;
 pub mod plan;
 pub mod reference;
+mod running;
 pub mod scene;
 mod settings;
 mod shift;
@@ -37,10 +38,11 @@ pub use kinds::{
 };
 pub use plan::{Pass, Plan};
 pub use reference::Reference;
+pub use running::Running;
 pub use scene::{
     Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, EdgeTriangle, Elasticity, Fabric, Intersections,
     Material, MaterialId, Numbering, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, Tethers,
     count_intersections,
 };
-pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Running, Settings, Sweep, Wind};
+pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use wgpu;

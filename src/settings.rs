@@ -187,17 +187,6 @@ pub enum Execution {
     Whole,
 }
 
-/// What solves the constraints of a solver now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Running {
-    /// What [`Settings::execution`] asks for; for [`Execution::Auto`] on a GPU, what it stands for there.
-    pub chosen: Execution,
-    /// What runs.
-    pub execution: Execution,
-    /// Why something other than `chosen` runs; `None` where it does not.
-    pub reason: Option<&'static str>,
-}
-
 /// Moving air, and what it does to surfaces.
 ///
 /// A triangle of area A that moves at v relative to the air, at an angle to its normal n (turned so that v·n ≥ 0), feels

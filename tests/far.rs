@@ -150,6 +150,9 @@ fn full_scene() -> (Scene, Settings, ColliderId) {
     (scene, settings, ball)
 }
 
+/// Positions, velocities, λ of distances, forces on colliders.
+type State = (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<f32>, String);
+
 /// The same calls on either backend.
 trait Backend {
     fn shift(&mut self, offset: [f32; 3]) -> Result<(), Error>;
@@ -157,8 +160,7 @@ trait Backend {
     fn drive(&mut self, collider: ColliderId, position: [f32; 3]);
     fn play(&mut self, steps: u32);
     fn start_over(&mut self);
-    /// Positions, velocities, λ of distances, forces on colliders as one list.
-    fn state(&self) -> (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<f32>, String);
+    fn state(&self) -> State;
     fn fields(&self) -> [Field; 8];
 }
 
@@ -180,7 +182,7 @@ impl Backend for OnGpu<'_> {
     fn start_over(&mut self) {
         self.1.reset();
     }
-    fn state(&self) -> (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<f32>, String) {
+    fn state(&self) -> State {
         let forces = format!("{:?}", self.1.read_collider_forces().unwrap());
         let (positions, velocities) = (self.1.read_positions().unwrap(), self.1.read_velocities().unwrap());
         (positions, velocities, self.1.read_lambdas::<Distance>().unwrap(), forces)
@@ -206,7 +208,7 @@ impl Backend for Reference {
     fn start_over(&mut self) {
         self.reset();
     }
-    fn state(&self) -> (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<f32>, String) {
+    fn state(&self) -> State {
         (self.positions(), self.velocities(), self.lambdas(0), format!("{:?}", self.collider_forces()))
     }
     fn fields(&self) -> [Field; 8] {
@@ -328,10 +330,11 @@ fn instances_are_shifted_without_a_trace() {
     assert_eq!(both[0].placement(ids[0][0]).unwrap().position, moved(&[[1200.0, 1300.0, 1400.0]], OFFSET)[0]);
     for _ in 0..2 {
         both.iter().for_each(|flags| play(flags, 2));
-        for k in 0..2 {
-            let [own, other] = [0, 1].map(|which| both[which].read_positions(ids[which][k]).unwrap());
+        for (k, pair) in ids[0].into_iter().zip(ids[1]).enumerate() {
+            let pair = [pair.0, pair.1];
+            let [own, other] = [0, 1].map(|which| both[which].read_positions(pair[which]).unwrap());
             assert_eq!(own, moved(&other, OFFSET), "instance {k}");
-            let [own, other] = [0, 1].map(|which| both[which].read_velocities(ids[which][k]).unwrap());
+            let [own, other] = [0, 1].map(|which| both[which].read_velocities(pair[which]).unwrap());
             assert_eq!(own, other, "velocities of instance {k}");
         }
         both[0].reset(ids[0][1]).unwrap();

@@ -17,8 +17,9 @@ use crate::cooked::Cooked;
 use crate::error::{Error, Result};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Pass, Plan};
+use crate::running::Running;
 use crate::scene::Scene;
-use crate::settings::{Execution, Running, Settings};
+use crate::settings::{Execution, Settings};
 use crate::whole::MOST_PARTICLES;
 
 /// The most steps that one call of [`Solver::advance`] asks for: a program that cannot keep up falls behind real time
@@ -204,7 +205,7 @@ impl Solver {
     ///
     /// The number of passes is fixed here, while `set_…`, `pin`, `release` and `reset` are queued writes, which come before
     /// everything that is submitted after them. So submit what is recorded before you change anything: steps recorded
-    /// under other settings would run with a mixture of both.
+    /// under other settings would run with a mixture of both. A program that drops an encoder calls [`Solver::set_recorded_steps`].
     pub fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
         self.encode_timed(encoder, steps, None);
     }
@@ -425,9 +426,11 @@ impl Solver {
     }
 
     /// Sets the number of the next step, for a program that has recorded steps and dropped the encoder: call it with
-    /// [`Solver::recorded_steps`] of before that recording. Everything else that a step depends on is counted by the GPU as it runs.
+    /// [`Solver::recorded_steps`] of before that recording. The next [`Solver::encode`] then also computes followers and normals anew. The clock of
+    /// the wind counts on the GPU the steps that have run.
     pub fn set_recorded_steps(&mut self, steps: u32) {
         self.steps = steps;
+        self.derived_is_stale = true;
     }
 
     /// What solves the constraints, which may differ from [`Settings::execution`], and why.
