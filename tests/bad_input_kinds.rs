@@ -247,7 +247,7 @@ fn surface_cases() -> Vec<SceneCase> {
         case("a surface with a repeat", "RepeatedIndex", &["triangle 0 of a closed surface", "particle 1"], {
             closed(&[[1, 1, 2]])
         }),
-        case("an open balloon", "OpenSurface", &["3 edges"], { balloon(&POLES, &OCTAHEDRON[1..], 1.0, rigid, fabric) }),
+        case("an open balloon", "OpenSurface", &["3 edges"], balloon(&POLES, &OCTAHEDRON[1..], 1.0, rigid, fabric)),
         value("a balloon inside out", &["rest volume", "-1.333"], balloon(&POLES, &inside_out, 1.0, rigid, fabric)),
         // Its first two triangles have an area in the plane, so that it is the volume that is at fault.
         value("a flat balloon", &["rest volume", "0"], balloon(&flat, &OCTAHEDRON, 1.0, rigid, fabric)),
