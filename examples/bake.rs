@@ -253,7 +253,7 @@ struct Line<'a> {
     deepest: f32,
     searches: u32,
     truncated: u32,
-    crossings: u32,
+    crossings: Option<u32>,
     colliders: Vec<LineCollider<'a>>,
 }
 

@@ -248,8 +248,11 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let residual = unpacked(residuals[i]);
+    // Without the residual, which is no motion: friction holds against the rest.
+    let rest = residual.position;
+    let d = displacements[i].xyz;
     let unknown = Exit(UNKNOWN, vec3f(), 0.0);
-    var particle = Moving(x.xyz, displacements[i].xyz, vec3f(), false, unknown);
+    var particle = Moving(x.xyz, opaque(d - rest, params.zero), vec3f(), false, unknown);
     if RECOVERS_ON_WAY {
         let recovery = touches[i].recovery.xyz;
         let d = opaque(particle.d - recovery, params.zero);
@@ -278,7 +281,8 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         }
     }
     if ADVANCES {
-        let ended = moved(Motion(vec4f(particle.x, x.w), particle.d, residual), params.velocity_factor, params.zero);
+        let way = select(d, opaque(particle.d + rest, params.zero), particle.was_met);
+        let ended = moved(Motion(vec4f(particle.x, x.w), way, residual), params.velocity_factor, params.zero);
         let begun = predicted(ended, params.gravity_step, params.zero);
         positions[i] = begun.position;
         displacements[i] = vec4f(begun.displacement, 0.0);
@@ -290,10 +294,10 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     }
     if RECOVERS_ON_WAY {
         let way = opaque(particle.d + particle.recovery, params.zero);
-        displacements[i] = vec4f(way, 0.0);
+        displacements[i] = vec4f(opaque(way + rest, params.zero), 0.0);
         touches[i].recovery = vec4f(particle.recovery, length(way));
     } else {
         positions[i] = vec4f(particle.x, x.w);
-        displacements[i] = vec4f(particle.d, 0.0);
+        displacements[i] = vec4f(opaque(particle.d + rest, params.zero), 0.0);
     }
 }

@@ -214,6 +214,14 @@ fn begin_accelerated(is_first: bool, air: Air, tethering: Tethering, lane: u32) 
         velocities[first_particle + k] = vec4f(acceleration_of(k, air), 0.0);
     }
     workgroupBarrier();
+    // Pins first: the tethers of the others read their displacements.
+    for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
+        if position_at(k).w == 0.0 {
+            keep(k, predicted(motion_of(k), params.gravity_step, params.zero));
+        }
+    }
+    storageBarrier();
+    workgroupBarrier();
     for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
         if position_at(k).w != 0.0 {
             let increment = params.gravity_step + velocities[first_particle + k].xyz * (params.h * params.h);
@@ -224,15 +232,17 @@ fn begin_accelerated(is_first: bool, air: Air, tethering: Tethering, lane: u32) 
 
 // The same without accelerations.
 fn begin_substep(is_first: bool, tethering: Tethering, lane: u32) {
-    if !is_first {
-        for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
-            if position_at(k).w == 0.0 {
-                keep(k, settled(motion_of(k)));
+    for (var k = lane; k < ASSET_PARTICLES; k += LANES) {
+        if position_at(k).w == 0.0 {
+            var motion = motion_of(k);
+            if !is_first {
+                motion = settled(motion);
             }
+            keep(k, predicted(motion, params.gravity_step, params.zero));
         }
-        storageBarrier();
-        workgroupBarrier();
     }
+    storageBarrier();
+    workgroupBarrier();
     // Two at a time, as GPUs have nothing else to do while they wait for what they load.
     for (var k = lane; k < ASSET_PARTICLES; k += 2u * LANES) {
         let has_other = k + LANES < ASSET_PARTICLES;

@@ -73,8 +73,8 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    let pinned = load_moved(i);
-    var motion = predicted(pinned, params.gravity_step, params.zero);
+    let begun = predicted(load_moved(i), params.gravity_step, params.zero);
+    var motion = begun;
     let run = tether_run(i);
     for (var k = 0u; k < TETHER_ROWS; k++) {
         let two = tethers[run.x + k];
@@ -87,7 +87,7 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
         if ANCHORS == 0u {
             return;
         }
-        motion = pinned;
+        motion = begun;
         next_anchors[anchor_place(i)] = Anchor(motion.position.xyz, i, motion.displacement, 0u);
     }
     store(i, motion);
@@ -134,6 +134,6 @@ fn velocity_pinned(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     if place < params.pin_count {
         let particle = pins[place];
-        store(particle, load_moved(particle));
+        store(particle, predicted(load_moved(particle), params.gravity_step, params.zero));
     }
 }

@@ -91,7 +91,7 @@ fn advance(particles_at: u32, particle_count: u32, lane: u32) {
     for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
         let i = batches[particles_at + 2u * k];
         if positions[i].w == 0.0 {
-            store(k, i, load_moved(k, i));
+            store(k, i, predicted(load_moved(k, i), params.gravity_step, params.zero));
         }
     }
     storageBarrier();

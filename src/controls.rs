@@ -8,9 +8,10 @@ use crate::cooked::Cooked;
 use crate::error::{Error, Result, check_finite};
 use crate::join::join;
 use crate::kinds::{Kind, kind_index};
-use crate::plan::{Obstacles, Plan};
-use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, follows};
+use crate::plan::{Obstacles, Pass, Plan};
+use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, invert_mass};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
+use crate::shift::Shift;
 use crate::tiling::Tiling;
 use crate::whole::Batches;
 use crate::xpbd::ScaledMaterial;
@@ -56,14 +57,16 @@ pub struct Params {
     pub forces: u32,
     /// Largest value of the turbulence [m/s].
     pub turbulence: f32,
+    /// Where the field of the air has its origin \[m\]: the sum of all shifts of the origin.
+    pub air_origin: [f32; 3],
     /// 1/its length [1/m].
     pub turbulence_scale: f32,
     /// The share of its motion against itself that a body loses in a step.
     pub body_damping: f32,
     /// How many fields there are.
     pub field_count: u32,
-    /// The uniform ends on a row of 16 bytes.
-    pub padding: u32,
+    /// The row has 16 bytes.
+    pub padding: [u32; 2],
     /// The fields.
     pub fields: [FieldRow; MAX_FIELDS],
 }
@@ -126,6 +129,8 @@ pub(crate) struct Controls {
     pub plan: Plan,
     /// Whether whoever plays the plan can play [`crate::plan::Pass::Halos`].
     pub fuses: bool,
+    /// Why not, where the plan could.
+    pub no_halos: &'static str,
     pub materials: Vec<Material>,
     /// The inverse mass of each particle now: 0 while pinned.
     pub inverse_masses: Vec<f32>,
@@ -137,6 +142,7 @@ pub(crate) struct Controls {
     pub tether_graph: TetherGraph,
     pub tether_rows: Vec<TetherRow>,
     pub colliders: Colliders,
+    pub shift: Shift,
 }
 
 impl Controls {
@@ -179,13 +185,16 @@ impl Controls {
         let cooked = cooked?;
         cooked.check_bodies(&settings)?;
         let colliders = Colliders::new(&scene.colliders, scene.contact_materials.len())?;
+        let mut scene = scene.clone();
+        scene.place_followers();
         let mut controls = Self {
-            scene: scene.clone(),
+            scene,
             cooked,
             settings,
             plan: Plan::default(),
             fuses: false,
-            materials: scene.materials.clone(),
+            no_halos: "the CPU reference solves by colours, to the same bits",
+            materials: Vec::new(),
             inverse_masses: Vec::new(),
             pins: Vec::new(),
             targets: Vec::new(),
@@ -193,6 +202,7 @@ impl Controls {
             tether_graph,
             tether_rows: Vec::new(),
             colliders: Colliders::default(),
+            shift: Shift::default(),
         };
         controls.reset_to(colliders, tether_rows);
         Ok(controls)
@@ -370,7 +380,8 @@ impl Controls {
     pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<usize> {
         self.scene.check_particle("set_target", particle)?;
         check_finite(|| format!("target of particle {particle}"), position)?;
-        if follows(&self.cooked.followers, particle) || !self.is_pinned(particle) {
+        self.scene.check_no_follower("set_target", particle, 1)?;
+        if !self.is_pinned(particle) {
             return Err(Error::NotPinned { particle });
         }
         let place = *self.target_of.entry(particle).or_insert(self.targets.len());
@@ -390,6 +401,24 @@ impl Controls {
         }
     }
 
+    /// Moves the targets of the particles from `first` on to the given positions; returns their places in `targets`.
+    pub fn move_targets(&mut self, first: u32, positions: &[[f32; 3]]) -> Vec<usize> {
+        let end = first + positions.len() as u32;
+        let places: Vec<usize> = self.target_of.range(first..end).map(|(_, &place)| place).collect();
+        for &place in &places {
+            let target = &mut self.targets[place];
+            target.position = positions[(target.particle - first) as usize];
+        }
+        places
+    }
+
+    /// `Ok` if positions or velocities can be set to `values`, one a particle from `first` on: the particles exist and are no followers, the
+    /// values are finite.
+    pub fn check_state(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
+        self.check_values(what, first, values)?;
+        self.scene.check_no_follower(what, first, values.len() as u32)
+    }
+
     /// Whether `values`, one a particle from `first` on, exist and are finite.
     pub fn check_values(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
         let end = u64::from(first) + values.len() as u64;
@@ -407,10 +436,37 @@ impl Controls {
         Ok(())
     }
 
+    /// Sets the masses \[kg\] of the particles from `first` on, which had one; returns the new inverse masses of those that are free now.
+    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<Vec<(u32, f32)>> {
+        let count = masses.len() as u32;
+        let end = u64::from(first) + masses.len() as u64;
+        if end > self.scene.particle_count() as u64 {
+            let (what, of) = ("set_masses".into(), self.scene.particle_count() as u64);
+            return Err(Error::IndexOutOfRange { what, target: "particle", index: end - 1, count: of });
+        }
+        self.scene.check_no_follower("set_masses", first, count)?;
+        let mut inverses = Vec::with_capacity(masses.len());
+        for (particle, &mass) in (first..).zip(masses) {
+            if self.scene.inverse_masses[particle as usize] == 0.0 {
+                let what = format!("inverse mass of particle {particle} in the scene");
+                return Err(Error::invalid(what, 0.0, "greater than 0 to be changed while running"));
+            }
+            inverses.push((particle, invert_mass(|| format!("mass of particle {particle}"), mass)?));
+        }
+        for &(particle, inverse) in &inverses {
+            self.scene.inverse_masses[particle as usize] = inverse;
+        }
+        inverses.retain(|&(particle, _)| !self.is_pinned(particle));
+        for &(particle, inverse) in &inverses {
+            self.inverse_masses[particle as usize] = inverse;
+        }
+        Ok(inverses)
+    }
+
     /// Whether forces act, and these are of particles that exist and finite.
     pub fn check_forces(&self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
         if !self.settings.forces {
-            return Err(Error::invalid("Settings::forces", 0.0, "true before forces are set"));
+            return Err(Error::NotEnabled { what: "set_forces", needed: "Settings::forces = true" });
         }
         self.check_values("force", first, forces)
     }
@@ -437,15 +493,16 @@ impl Controls {
             particle_count: self.scene.particle_count() as u32,
             pin_count: self.pins.len() as u32,
             target_count: self.targets.len() as u32,
-            accelerated: u32::from(self.plan.begin.contains(&crate::plan::Pass::Accelerations)),
+            accelerated: u32::from(self.plan.begin.contains(&Pass::Accelerations)),
             zero: 0,
             wind: u32::from(self.settings.wind.is_some() && !self.cooked.rings.is_empty()),
             forces: u32::from(self.settings.forces),
             turbulence: wind.turbulence,
+            air_origin: self.shift.air_origin(),
             turbulence_scale: 1.0 / wind.turbulence_length,
             body_damping: self.settings.body_damping,
             field_count: rows.len() as u32,
-            padding: 0,
+            padding: [0; 2],
             fields,
         }
     }

@@ -11,6 +11,7 @@ use crate::instances::{Instance, InstanceId, Placement};
 use crate::plan::Pass;
 use crate::scene::{ConstraintSet, Scene, TetherRow};
 use crate::settings::{ColorOrder, Execution, Settings, Sweep, Wind, check_moderate};
+use crate::shift::shifted;
 use crate::whole::{Batches, MOST_LANES, MOST_PARTICLES, Whole};
 use glam::{Quat, Vec3};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -153,7 +154,8 @@ impl Crowd {
         };
         let count = if accelerated { self.particle_count() } else { 0 };
         let in_step = |first: usize| (first..count.min(first + lanes)).map(turns_of).max().unwrap_or(0);
-        let more = 1 + (0..count).step_by(lanes).map(in_step).sum::<u64>();
+        // The loop over pins, and that of the accelerations.
+        let more = 1 + count.div_ceil(lanes) as u64 + (0..count).step_by(lanes).map(in_step).sum::<u64>();
         cooked.whole.as_ref().map_or(0, |whole| whole.turns(lanes, settings, cooked.most_tethers, more))
     }
 
@@ -430,6 +432,30 @@ impl Crowd {
         Ok(())
     }
 
+    /// Shifts placements, targets, fields and the air. An error changes nothing.
+    pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
+        check_moderate("offset of shift_origin", offset)?;
+        for &slot in &self.live {
+            let position = shifted(self.slots[slot as usize].placement.position, offset);
+            check_moderate(&format!("position of the instance in slot {slot} after shift_origin"), position)?;
+        }
+        self.controls.shift_fields(offset)?;
+        for place in 0..self.live.len() {
+            let slot = self.live[place];
+            let placement = &mut self.slots[slot as usize].placement;
+            placement.position = shifted(placement.position, offset);
+            self.write_row(slot);
+            let mut targets = self.own_words(slot);
+            targets.start += if targets.is_empty() { 0 } else { self.places.block_tethers };
+            for target in self.words[targets].chunks_exact_mut(TARGET_WORDS) {
+                if let [x, y, z, 1] = target {
+                    [*x, *y, *z] = shifted([*x, *y, *z].map(f32::from_bits), offset).map(f32::to_bits);
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub fn set_wind(&mut self, slot: u32, wind: [f32; 3]) -> Result<()> {
         check_moderate(&format!("wind of the instance in slot {slot}"), wind)?;
         self.slots[slot as usize].wind = wind;
@@ -488,8 +514,10 @@ fn check_asset(asset: &Scene) -> Result<()> {
             check_moderate(&format!("{what} of particle {particle} of an asset that is instanced"), value)?;
         }
     }
-    let groups = asset.constraints.iter().filter(|set| set.info.is_group()).map(|set| (set.info.name, set.len()));
+    let groups = asset.constraints.iter().filter(|set| set.info.is_group());
+    let groups = groups.map(|set| (format!("{} constraint", set.info.name), set.len()));
     let parts = [("follower", asset.followers.len()), ("collider", asset.colliders.len())];
+    let parts = parts.map(|(what, count)| (what.to_owned(), count));
     if let Some((what, count)) = groups.chain(parts).find(|&(_, count)| count > 0) {
         return Err(Error::NotInstanced { what, count: count as u64 });
     }
@@ -502,19 +530,15 @@ fn check_asset(asset: &Scene) -> Result<()> {
 }
 
 fn check_settings(settings: &Settings) -> Result<()> {
-    let others = [
-        ("Settings::self_collision of instances", f64::from(u8::from(settings.self_collision.is_some())), "none (0)"),
-        ("Settings::forces of instances", f64::from(u8::from(settings.forces)), "off (0)"),
-        ("Settings::body_damping of instances", f64::from(settings.body_damping), "0"),
-        ("Settings::sweep of instances", f64::from(u8::from(settings.sweep == Sweep::Jacobi)), "Gauss-Seidel (0)"),
-        (
-            "Settings::color_order of instances",
-            f64::from(u8::from(settings.color_order != ColorOrder::Fixed)),
-            "fixed (0)",
-        ),
+    let needs = [
+        (settings.self_collision.is_some(), "Settings::self_collision = None"),
+        (settings.forces, "Settings::forces = false"),
+        (settings.body_damping != 0.0, "Settings::body_damping = 0"),
+        (settings.sweep == Sweep::Jacobi, "Settings::sweep = Sweep::GaussSeidel"),
+        (settings.color_order != ColorOrder::Fixed, "Settings::color_order = ColorOrder::Fixed"),
     ];
-    match others.into_iter().find(|&(_, value, _)| value != 0.0) {
-        Some((what, value, expected)) => Err(Error::invalid(what, value, expected)),
+    match needs.into_iter().find(|(is_needed, _)| *is_needed) {
+        Some((_, needed)) => Err(Error::NotEnabled { what: "Instances", needed }),
         None => Ok(()),
     }
 }

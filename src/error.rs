@@ -10,7 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A number that must be finite is NaN or infinite, or lies outside its range.
-    #[error("{what} is {value}, but must be {expected}")]
+    #[error("{what} is {}, but must be {expected}", number(*value))]
     InvalidValue {
         /// The thing, with its index where it has one: `position of particle 12`.
         what: String,
@@ -20,7 +20,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// An index points past the end of what it indexes.
-    #[error("{what} names {target} {index}, but there are only {count}")]
+    #[error("{what} names {target} {index}, but there {}", only(*count))]
     IndexOutOfRange {
         /// The thing that holds the index: `distance constraint 3`.
         what: String,
@@ -51,7 +51,8 @@ pub enum Error {
     },
     /// A triangle has no area, so it has neither mass nor a normal.
     #[error(
-        "triangle {triangle} with particles {particles:?} has an area of {area:e} m²; {count} such triangle(s) in all"
+        "triangle {triangle} with particles {particles:?} has an area of {area:e} m²; {} in all",
+        counted(*count, "such triangle")
     )]
     DegenerateTriangle {
         /// The first such triangle.
@@ -65,7 +66,8 @@ pub enum Error {
     },
     /// A surface that must enclose a volume has edges that do not have one triangle in each direction.
     #[error(
-        "the surface is not closed: {boundary_edges} edge(s) with one triangle only, {non_manifold_edges} with more than two, {inconsistent_edges} run through twice in the same direction; the first lies between vertices {vertices:?}"
+        "the surface is not closed: {} with one triangle only, {non_manifold_edges} with more than two, {inconsistent_edges} run through twice in the same direction; the first lies between vertices {vertices:?}",
+        counted(*boundary_edges, "edge")
     )]
     OpenSurface {
         /// Edges of one triangle.
@@ -109,6 +111,28 @@ pub enum Error {
         /// The particle.
         particle: u32,
     },
+    /// The call sets the state of a follower, which its sources determine.
+    #[error("{what}: particle {particle} is a follower; its sources determine its position and its velocity")]
+    Follower {
+        /// The call or the value: `position`, `set_target`.
+        what: String,
+        /// The follower.
+        particle: u32,
+    },
+    /// The collider that is named was removed, or is one of another solver.
+    #[error("there is no collider {index} of this id any more: it was removed, or the id is of another solver")]
+    NoCollider {
+        /// Its place.
+        index: u64,
+    },
+    /// The call needs settings other than those in effect.
+    #[error("{what} needs {needed}")]
+    NotEnabled {
+        /// The call, or the thing that was asked for.
+        what: &'static str,
+        /// The setting and its value.
+        needed: &'static str,
+    },
     /// An instance that is named was removed, or never was one of these.
     #[error(
         "there is no instance in slot {slot} of generation {generation} any more: it was removed, or is one of other instances"
@@ -128,10 +152,10 @@ pub enum Error {
         capacity: u32,
     },
     /// An asset has parts that instances cannot have.
-    #[error("the asset has {count} of {what}, which instances cannot have; play it by a Solver")]
+    #[error("the asset has {}, which instances cannot have; simulate it with a Solver", counted(*count, what))]
     NotInstanced {
-        /// What they are.
-        what: &'static str,
+        /// What they are, in the singular: `collider`, `pressure constraint`.
+        what: String,
         /// How many there are.
         count: u64,
     },
@@ -196,6 +220,27 @@ pub enum Error {
         /// How long was waited \[s\].
         seconds: f32,
     },
+}
+
+/// The shortest decimal of a number that may have been an `f32`.
+fn number(value: f64) -> String {
+    let single = value as f32;
+    if value.fract() != 0.0 && f64::from(single) == value { single.to_string() } else { value.to_string() }
+}
+
+/// "1 edge", "2 edges".
+fn counted(count: impl Into<u64>, noun: &str) -> String {
+    let count = count.into();
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What there is of something that was indexed: "are only 4", "is only 1", "are none".
+fn only(count: u64) -> String {
+    match count {
+        0 => "are none".into(),
+        1 => "is only 1".into(),
+        _ => format!("are only {count}"),
+    }
 }
 
 impl Error {

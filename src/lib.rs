@@ -15,8 +15,10 @@ pub mod kinds;
 mod patches;
 pub mod plan;
 pub mod reference;
+mod running;
 pub mod scene;
 mod settings;
+mod shift;
 mod stars;
 mod tiling;
 mod whole;
@@ -37,6 +39,7 @@ pub use kinds::{
 };
 pub use plan::{Pass, Plan};
 pub use reference::Reference;
+pub use running::Running;
 pub use scene::{
     Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, EdgeTriangle, Elasticity, Fabric, Intersections,
     Material, MaterialId, Numbering, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh,

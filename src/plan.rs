@@ -466,6 +466,11 @@ impl Plan {
         self.begin.iter().copied().chain(body).chain(self.end.iter().copied())
     }
 
+    /// The passes that compute followers and normals from positions.
+    pub(crate) fn derived(&self) -> impl Iterator<Item = Pass> {
+        self.end.iter().copied().filter(|pass| matches!(pass, Pass::Follow | Pass::Normals))
+    }
+
     /// The pass that is played at a place of the substep with the given number since the start.
     fn ordered(&self, place: usize, substep: u32) -> Pass {
         let Run { first, count, iteration } = self.runs[place];

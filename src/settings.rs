@@ -4,6 +4,14 @@ use crate::collide::{SelfCollision, SelfCollisionLevel};
 use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
 
 /// How to simulate.
+///
+/// # Range of coordinates
+/// Positions are `f32` and a residual of 18 bits, and constraints read both. So what rests is calm far from the origin, too: a hanging cloth and
+/// a rope move by less than 1 mm/s up to 10 km, at 20 and at 50 substeps (measured: 0.02 mm/s at 0, 0.1, 1 and 10 km). What is drawn is rounded to
+/// ulp(x): 8 µm at 100 m, 0.06 mm at 1 km, 1 mm at 10 km. Contacts between particles,
+/// tethers to pins that move, and strong damping of constraints that move read the motion of a substep to half an ulp(x): there velocities may tremble
+/// by ulp(x)/(2 h), h being the substep, which is 0.005 m/s at 100 m and 0.04 m/s at 1 km by default.
+/// [`crate::Solver::shift_origin`] brings a scene that has travelled far back to the origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// The length of a step, dt \[s\]; at most 1.
@@ -127,8 +135,11 @@ pub enum Sweep {
 ///
 /// A fixed order favours the directions that come last: a symmetric cloth hangs a little askew. Shuffled orders are free of that
 /// bias in the mean, at the price of a tremble. Alternating ones are where constraints are compliant; rigid ones they make boil, in
-/// spite of damping where a substep has one sweep. [`Sweep::Jacobi`] has no order, and no bias at all. The
-/// order of a step is chosen when it is recorded, and counts the steps recorded since the start.
+/// spite of damping where a substep has one sweep. [`Sweep::Jacobi`] has no order, and no bias at all.
+///
+/// The order of a step is chosen when it is recorded, by the number of the step: how many steps have been recorded since the start or the last
+/// reset ([`crate::Solver::recorded_steps`]). A program that drops an encoder instead of submitting it hands the number of the next step in by
+/// [`crate::Solver::set_recorded_steps`]; otherwise the order skips the dropped steps. The reference counts the steps that it has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ColorOrder {
     /// The same in every sweep.
@@ -150,7 +161,7 @@ pub enum Execution {
     /// On adapters that run on the CPU, and in the reference, in tiles where many constraints of a kind lie in grids, else by colours. On GPUs
     /// [`Execution::Halos`] up to 131 072 particles, if the scene is for that as a solver is made; [`Execution::Tiles`] from 524 288 on, if half of
     /// them lie in grids; else [`Execution::Patches`], if there is room for them. That is decided once: wind or contacts that come later find a scene
-    /// of halos by colours. [`crate::Solver::settings`] says which. It depends on nothing that has
+    /// of halos by colours. [`crate::Solver::execution`] says which runs, and why. It depends on nothing that has
     /// to be timed, so that results are the same in every run; [`crate::gpu::fastest_execution`] measures instead.
     #[default]
     Auto,

@@ -116,7 +116,7 @@ fn a_running_solver_refuses_mistakes_and_goes_on_as_if_they_had_not_been() {
     }
     // What λ would be is not kept.
     let what = "λ that is not kept";
-    let case: Case<()> = Case { what, variant: "InvalidValue", words: &["keep_lambdas"], attempt: Box::new(()) };
+    let case: Case<()> = Case { what, variant: "NotEnabled", words: &["keep_lambdas = true"], attempt: Box::new(()) };
     faults.extend(fault(&case, tried.read_lambdas::<Distance>()));
     let case: Case<()> = Case { what: "is_pinned past the end", variant: "IndexOutOfRange", words: &["15"], ..case };
     faults.extend(fault(&case, tried.is_pinned(15)));

@@ -185,7 +185,8 @@ fn in_a_spring_a_damping_time_is_a_dashpot_of_tau_over_alpha() {
     assert_ne!(run(8.0, 0.0), run(0.0, 0.0));
 }
 
-/// A dashpot sees ∇C·(x − x_prev) alone, to which a translation adds the same everywhere.
+/// A dashpot sees ∇C·(x − x_prev) alone, to which a translation adds the same everywhere, but for half an ulp of the position (see
+/// `Settings`): 1.2e-7 m at 3 m, 1.4e-4 m/s in a substep of 1/1200 s.
 #[test]
 fn dashpots_do_not_slow_a_translation() {
     let gpu = common::gpu();
@@ -203,7 +204,7 @@ fn dashpots_do_not_slow_a_translation() {
     for mut player in players(&gpu, &scene, no_gravity()) {
         player.step(60);
         for found in player.velocities() {
-            assert!(distance(found, velocity) < 2e-5, "{}: {found:?}", player.name());
+            assert!(distance(found, velocity) < 1.4e-4, "{}: {found:?}", player.name());
         }
     }
 }

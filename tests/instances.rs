@@ -550,7 +550,7 @@ fn what_cannot_be_is_named() {
     grouped
         .add(ShapeMatching { particles: &[0, 1, 2], rest_positions: &rest, masses: &[1.0; 3] }, Material::RIGID)
         .unwrap();
-    assert!(make(&grouped, 1, few()).contains("1 of shape_matching"), "{}", make(&grouped, 1, few()));
+    assert!(make(&grouped, 1, few()).contains("1 shape_matching constraint,"), "{}", make(&grouped, 1, few()));
     let hub = make(&common::wheel(100, Material::RIGID), 1, few());
     assert!(hub.contains("100 is more than the limit of 64"), "{hub}");
     for (particle, words) in [
@@ -563,11 +563,11 @@ fn what_cannot_be_is_named() {
     }
     let mut with_collider = rope();
     with_collider.add_collider(supple::Collider::default()).unwrap();
-    assert!(make(&with_collider, 1, few()).contains("1 of collider"));
+    assert!(make(&with_collider, 1, few()).contains("1 collider,"));
     let refused = [
         (Settings { self_collision: Some(SelfCollision::surfaces()), ..few() }, "self_collision"),
         (Settings { forces: true, ..few() }, "forces"),
-        (Settings { body_damping: 0.5, ..few() }, "body_damping of instances is 0.5"),
+        (Settings { body_damping: 0.5, ..few() }, "Settings::body_damping = 0"),
         (Settings { sweep: Sweep::Jacobi, ..few() }, "sweep"),
         (Settings { color_order: ColorOrder::Alternating, ..few() }, "color_order"),
         (Settings { substeps: 10_000, iterations: 10, ..few() }, "turns of a thread"),
@@ -615,7 +615,7 @@ fn what_cannot_be_is_named() {
     assert!(matches!(played.set_target(id, 20, [0.0; 3]), Err(Error::IndexOutOfRange { index: 20, count: 20, .. })));
     assert!(matches!(played.pin(id, &[1, 20]), Err(Error::IndexOutOfRange { index: 20, .. })));
     assert!(!played.is_pinned(id, 1).unwrap());
-    assert!(matches!(played.read_lambdas::<Distance>(id), Err(Error::InvalidValue { .. })));
+    assert!(matches!(played.read_lambdas::<Distance>(id), Err(Error::NotEnabled { .. })));
 }
 
 #[test]

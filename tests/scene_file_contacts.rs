@@ -260,7 +260,7 @@ fn collider_cases() -> Vec<Bad> {
             "a mesh with holes",
             shape(r#"{"mesh": {"positions": [[0, 0, 0], [1, 0, 0], [0, 0, 1]], "triangles": [[0, 1, 2]]}}"#),
             "colliders[1].shape.mesh",
-            &["not closed", "3 edge(s)"],
+            &["not closed", "3 edges"],
         ),
         Bad(
             "too many samples",

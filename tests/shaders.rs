@@ -93,7 +93,7 @@ fn texts() -> Vec<(String, String)> {
             _ => &[],
         };
         let text = parts.iter().fold(text, |text, part| text + &shared_text(part));
-        if name == "instances_normals" {
+        if name.starts_with("instances_") {
             texts.push((name, text + asset));
             continue;
         }

@@ -41,13 +41,13 @@ fn what_starts_entangled_is_parted() {
     }
     step(&gpu, &mut solver, 1);
     let counts = crossings(&solver);
-    assert_eq!(solver.read_contacts().unwrap().crossings as usize, counts.iter().sum::<usize>());
+    assert_eq!(solver.read_contacts().unwrap().crossings.unwrap_or(0) as usize, counts.iter().sum::<usize>());
     step(&gpu, &mut solver, 89);
     for (name, count) in names.iter().zip(crossings(&solver)) {
         assert_eq!(count, 0, "{name}");
     }
     let report = solver.read_contacts().unwrap();
-    assert!(report.crossings == 0 && report.lost == 0, "{report:?}");
+    assert!(report.crossings == Some(0) && report.lost == 0, "{report:?}");
     // Nothing was flung away.
     let velocities = solver.read_velocities().unwrap();
     let fastest = velocities.into_iter().map(|[x, y, z]| x.hypot(y).hypot(z)).fold(0.0, f32::max);
@@ -85,7 +85,7 @@ fn what_is_made_crossed_stays_so() {
     let passes = pair.passes(20);
     let difference = pair.first_difference(0.0, passes);
     assert!(difference.is_none() || !common::is_exact(&gpu), "{difference:#?}");
-    assert_eq!(pair.solver.read_contacts().unwrap().crossings, 0);
+    assert_eq!(pair.solver.read_contacts().unwrap().crossings, Some(0));
     let moved = pair.solver.read_positions().unwrap().into_iter().zip(positions);
     let farthest = moved.map(|(a, b)| common::distance(a, b)).fold(0.0, f64::max);
     assert!(farthest < 1e-3, "{farthest} m");
@@ -135,6 +135,6 @@ fn colliders_that_are_added_do_not_stop_it() {
         step(&gpu, &mut solver, 1);
     }
     let report = solver.read_contacts().unwrap();
-    assert!(report.crossings == 0 && report.searches > 19 && report.most_contacts > 20, "{report:?}");
+    assert!(report.crossings == Some(0) && report.searches > 19 && report.most_contacts > 20, "{report:?}");
     assert_eq!(scene.intersections(&solver.read_positions().unwrap()).unwrap().count, 0);
 }

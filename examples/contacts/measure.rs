@@ -97,7 +97,10 @@ impl Script for Observed {
             Some(Ok(None)) | None => {}
         }
         let ContactReport { pairs, contacts, lost, crossings, .. } = self.shown;
-        ui.label(format!("contacts: {contacts} of {pairs} pairs; {lost} lost; {crossings} crossings"));
+        ui.label(format!("contacts: {contacts} of {pairs} pairs; {lost} lost"));
+        if let Some(crossings) = crossings {
+            ui.label(format!("{crossings} crossings"));
+        }
     }
 
     fn figures(&mut self, solver: &Solver) -> supple::Result<Figures> {

@@ -18,10 +18,11 @@ struct Params {
     wind: u32,
     forces: u32,
     turbulence: f32,
+    air_origin: vec3f,
     turbulence_scale: f32,
     body_damping: f32,
     field_count: u32,
-    padding: u32,
+    padding: vec2u,
     fields: array<Field, 8>,
 }
 

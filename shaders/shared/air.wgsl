@@ -10,6 +10,8 @@ struct Air {
     velocity: vec3f,
     // The wave vector of its gusts.
     gust_wave: vec3f,
+    // Where the field of the air has its origin.
+    origin: vec3f,
     // Since the first step.
     time: f32,
     gust: f32,
@@ -23,11 +25,12 @@ struct Air {
 }
 
 fn air_of(velocity: vec3f, gust_wave: vec3f) -> Air {
-    return Air(velocity, gust_wave, f32(status.steps) * params.dt, params.gust, params.gust_frequency, params.turbulence,
+    return Air(velocity, gust_wave, params.air_origin, f32(status.steps) * params.dt, params.gust, params.gust_frequency, params.turbulence,
         params.turbulence_scale, params.drag, params.lift, params.h, params.zero);
 }
 
-fn air_velocity(x: vec3f, air: Air) -> vec3f {
+fn air_velocity(position: vec3f, air: Air) -> vec3f {
+    let x = opaque(position - air.origin, air.zero);
     let phase = TWO_PI * (air.gust_frequency * air.time - dot(air.gust_wave, x));
     let swing = 0.5 * (sin(phase) + sin(2.3 * phase + 1.0));
     let wind = air.velocity * (1.0 + air.gust * swing);

@@ -297,8 +297,12 @@ impl Colliders {
         if alive && self.generations[index] == id.generation {
             return Ok(index);
         }
-        let (what, count) = ("the id of a collider (perhaps a removed one)".into(), self.rows.len() as u64);
-        Err(Error::IndexOutOfRange { what, target: "collider", index: index as u64, count })
+        let (what, count) = ("the id of a collider".into(), self.rows.len() as u64);
+        let index = index as u64;
+        if index < count {
+            return Err(Error::NoCollider { index });
+        }
+        Err(Error::IndexOutOfRange { what, target: "collider", index, count })
     }
 
     fn row(collider: &Collider, index: usize, material_count: usize, with_data: bool) -> Result<(ColliderRow, Baked)> {

@@ -32,7 +32,8 @@ pub struct ContactReport {
     /// How often the way of a particle was cut, as it would have passed through something after all corrections, or would have left, from
     /// where it was stuck, to where nothing was sought. Only between surfaces.
     pub truncated: u32,
-    /// Edges that passed through triangles at the end of the last step, as far as rounded arithmetic sees them. They are being parted. Only
-    /// between surfaces.
-    pub crossings: u32,
+    /// Edges that passed through triangles at the end of the last step, as far as rounded arithmetic tells. The solver is parting them. `None`
+    /// unless the level is [`super::SelfCollisionLevel::Surfaces`]: at the level of particles edges may cross, and nothing counts them
+    /// ([`crate::scene::count_intersections`] does on the host).
+    pub crossings: Option<u32>,
 }

@@ -77,7 +77,10 @@ impl Bindings {
                 ],
             ),
             body_damping: bind(&pipelines.body_damping, &[&b.params, &b.positions, &b.displacements, &b.bodies]),
-            follow: bind(&pipelines.follow, &[&b.params, &b.positions, &b.velocities, &b.followers]),
+            follow: bind(
+                &pipelines.follow,
+                &[&b.params, &b.positions, &b.velocities, &b.followers, &b.displacements, &b.residuals],
+            ),
             predict: bind(
                 &pipelines.predict,
                 &[&b.params, &b.positions, &b.accelerations, &b.displacements, &b.residuals],

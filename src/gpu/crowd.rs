@@ -191,6 +191,11 @@ pub(super) fn normals_pass(constants: &str) -> String {
     [pass, INSTANCE, include_str!("../../shaders/shared/normal.wgsl"), constants].join("\n")
 }
 
+/// The text of the pass that shifts the origin.
+pub(super) fn shift_pass(crowd: &Crowd) -> String {
+    [include_str!("../../shaders/instances_shift.wgsl"), &constants(crowd)].join("\n")
+}
+
 pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool, team: Team) -> Stage {
     let none = Whole::default();
     let whole = crowd.controls.cooked.whole.as_ref().unwrap_or(&none);

@@ -9,6 +9,7 @@ use super::pipelines::Stage;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::reading::{read, request_status};
 use super::recorder::Recorder;
+use super::shift::ShiftPass;
 use super::solver::{Diagnostics, needs_lambdas};
 use crate::crowd::Crowd;
 use crate::error::{Error, Result};
@@ -58,15 +59,16 @@ const MOST_WRITTEN: usize = 1 << 18;
 /// ```
 #[derive(Debug)]
 pub struct Instances {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    crowd: Crowd,
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) crowd: Crowd,
     play: Stage,
     normals_stage: Stage,
-    buffers: Buffers,
+    pub(super) buffers: Buffers,
     bindings: [wgpu::BindGroup; 2],
     keep_lambdas: bool,
     team: Team,
+    pub(super) shift: Option<ShiftPass>,
 }
 
 impl Instances {
@@ -75,7 +77,7 @@ impl Instances {
     /// # Errors
     /// [`Error::Empty`] for an asset without particles; [`Error::TooLarge`] for more than 1024, more than 64 constraints of a kind at one of them,
     /// more than 4096 materials, or settings of so many substeps and iterations that a thread would turn more than 60 000 times in a step;
-    /// [`Error::NotInstanced`] for groups, followers and colliders; [`Error::InvalidValue`] for settings out of range or not to be had, no
+    /// [`Error::NotInstanced`] for groups, followers and colliders; [`Error::InvalidValue`] for settings out of range, [`Error::NotEnabled`] for settings that instances cannot have; [`Error::InvalidValue`] for no
     /// capacity, or a particle beyond 1e6 m or faster than 1e6 m/s; [`Error::LimitExceeded`] where the device's limits are too small (see [`Instances::required_limits`]); [`Error::Gpu`].
     pub fn new(
         device: &wgpu::Device,
@@ -96,7 +98,8 @@ impl Instances {
         crowd.grow(0);
         let bindings = buffers.bind(device, &play, &normals_stage);
         let (device, queue) = (device.clone(), queue.clone());
-        let instances = Self { device, queue, crowd, play, normals_stage, buffers, bindings, keep_lambdas, team };
+        let instances =
+            Self { device, queue, crowd, play, normals_stage, buffers, bindings, keep_lambdas, team, shift: None };
         instances.write_words(0..instances.crowd.words.len());
         instances.upload_settings();
         Ok(instances)
@@ -445,11 +448,12 @@ impl Instances {
     /// of the asset, so that the force along a distance is scale · λ/h².
     ///
     /// # Errors
-    /// As [`Instances::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`Settings::keep_lambdas`]).
+    /// As [`Instances::read_positions`]; [`Error::NotEnabled`] where λ is not kept ([`Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self, id: InstanceId) -> Result<Vec<f32>> {
         let slot = self.crowd.slot(id)?;
         if !self.keep_lambdas {
-            return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));
+            let needed = "Settings::keep_lambdas = true, or more than one iteration";
+            return Err(Error::NotEnabled { what: "read_lambdas", needed });
         }
         let kind = kind_index(K::INFO);
         let cooked = &self.crowd.controls.cooked;
@@ -553,11 +557,11 @@ impl Instances {
         self.write(&self.buffers.lambdas, first * room, &vec![0.0f32; slots.len() * room]);
     }
 
-    fn write_words(&self, words: std::ops::Range<usize>) {
+    pub(super) fn write_words(&self, words: std::ops::Range<usize>) {
         self.write(&self.buffers.batches, words.start, &self.crowd.words[words]);
     }
 
-    fn upload_settings(&self) {
+    pub(super) fn upload_settings(&self) {
         self.write(&self.buffers.params, 0, &[self.crowd.controls.params()]);
         self.write(&self.buffers.materials, 0, &self.crowd.controls.scaled_materials());
         self.upload_crowd();

@@ -63,6 +63,7 @@ fn params_lie_as_in_the_prelude() {
         wind,
         forces,
         turbulence,
+        air_origin,
         turbulence_scale,
         body_damping,
         field_count,

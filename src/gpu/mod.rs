@@ -21,6 +21,7 @@ mod readback;
 mod reading;
 mod recorder;
 mod remaking;
+mod shift;
 mod solver;
 mod state;
 mod suited;

@@ -171,7 +171,11 @@ impl Pipelines {
                 include_str!("../../shaders/body_damping.wgsl"),
                 &[Uniform, Read, Write, Read],
             ),
-            follow: stage("follow", include_str!("../../shaders/follow.wgsl"), &[Uniform, Write, Write, Read]),
+            follow: stage(
+                "follow",
+                include_str!("../../shaders/follow.wgsl"),
+                &[Uniform, Write, Write, Read, Write, Write],
+            ),
             predict: stage("predict", include_str!("../../shaders/predict.wgsl"), &[Uniform, Read, Read, Write, Write]),
             velocities: Velocities::new(device, controls),
             finish: stage(

@@ -88,9 +88,10 @@ impl Solver {
 
     /// Asks for what has been counted of contacts between particles.
     pub fn request_contacts(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<ContactReport> {
-        let decode = |bytes: &[u8]| {
+        let counts_crossings = self.controls.settings.keeps_surfaces_apart();
+        let decode = move |bytes: &[u8]| {
             let status: ContactStatus = bytemuck::pod_read_unaligned(&bytes[..size_of::<ContactStatus>()]);
-            status.report()
+            status.report(counts_crossings)
         };
         Readback::new(&self.device, encoder, &self.contacts.status, size_of::<ContactStatus>() as u64, decode)
     }
@@ -122,7 +123,7 @@ impl Solver {
     /// they were added; λ/h² is the force along ∇C, in N for a distance.
     ///
     /// # Errors
-    /// As [`Solver::read_positions`]; [`Error::InvalidValue`] where λ is not kept ([`crate::Settings::keep_lambdas`]).
+    /// As [`Solver::read_positions`]; [`Error::NotEnabled`] where λ is not kept ([`crate::Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self) -> Result<Vec<f32>> {
         self.read_lambdas_of(kind_index(K::INFO))
     }
@@ -137,7 +138,8 @@ impl Solver {
             return Err(Error::IndexOutOfRange { what, target: "kind", index: kind as u64, count });
         };
         if !self.keep_lambdas {
-            return Err(Error::invalid("keep_lambdas", 0.0, "true, or more than one iteration"));
+            let needed = "Settings::keep_lambdas = true, or more than one iteration";
+            return Err(Error::NotEnabled { what: "read_lambdas", needed });
         }
         let coloring = &cooked.coloring;
         if coloring.order.is_empty() {
@@ -210,6 +212,9 @@ impl Solver {
     }
 
     fn request_vectors(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer) -> Readback<Vec<[f32; 3]>> {
+        if self.derived_is_stale {
+            self.record(encoder, self.controls.plan.derived(), None);
+        }
         Readback::new(&self.device, encoder, source, u64::from(self.particle_count()) * 16, decode_vectors)
     }
 

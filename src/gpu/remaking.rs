@@ -51,11 +51,13 @@ impl Solver {
         // Whatever is in the way, it can be played by colours, to the same bits; a device that is lost tells the next who reads.
         self.halos = guarded(&self.device, make).unwrap_or(None);
         self.tried_halos = true;
+        self.controls.no_halos = "the device has no room for halos, or they outgrow their cores";
         self.controls.fuse(self.halos.is_some());
     }
 
     /// Does without what plays whole substeps.
-    pub(super) fn drop_halos(&mut self) {
+    pub(super) fn drop_halos(&mut self, why: &'static str) {
+        self.controls.no_halos = why;
         self.halos = None;
         self.controls.fuse(false);
     }
@@ -107,7 +109,7 @@ impl Solver {
         (self.buffers.whole, self.buffers.spans) = (whole, spans);
         (self.pipelines.whole, self.pipelines.kinds) = (whole_stage, stages);
         self.keep_lambdas = keep_lambdas;
-        self.drop_halos();
+        self.drop_halos("the device has no room for halos");
         self.tried_halos = false;
         self.upload_tethers();
         self.rebind();

@@ -8,6 +8,7 @@ use super::guarded;
 use super::halos::HaloPass;
 use super::pipelines::{Pipelines, SPAN_STRIDE, WORKGROUP_SIZE};
 use super::recorder::{Projection, Recorder, Sides};
+use super::shift::ShiftPass;
 use super::suited::suited;
 use crate::collide::ContactParams;
 use crate::coloring::Coloring;
@@ -16,6 +17,7 @@ use crate::cooked::Cooked;
 use crate::error::{Error, Result};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Pass, Plan};
+use crate::running::Running;
 use crate::scene::Scene;
 use crate::settings::{Execution, Settings};
 use crate::whole::MOST_PARTICLES;
@@ -69,6 +71,11 @@ pub struct Solver {
     pub(super) recorded_substep: f32,
     /// Real time that no step has used yet \[s\].
     pub(super) accumulator: f32,
+    /// Whether followers and normals are older than the positions: the next [`Solver::encode`] records the passes that compute them.
+    pub(super) derived_is_stale: bool,
+    pub(super) shift: Option<ShiftPass>,
+    /// The settings of the user; those of the controls have an execution in the place of [`Execution::Auto`].
+    pub(super) asked: Settings,
 }
 
 /// What the GPU has counted since the start or the last reset.
@@ -104,7 +111,7 @@ impl Solver {
             }
             match Self::playing(device, queue, controls) {
                 Ok(solver) if execution != Execution::Halos || solver.controls.plan.fused => {
-                    return Ok(Self { auto: execution, ..solver });
+                    return Ok(Self { auto: execution, asked: settings, ..solver });
                 }
                 // What needs the least memory, if it is a grid, comes last: where even that is too large, its error says so.
                 Err(error) if execution == Execution::Tiles => return Err(error),
@@ -113,7 +120,7 @@ impl Solver {
             }
         }
         let controls = Controls::new(scene, Settings { execution: Execution::Tiles, ..settings })?;
-        Ok(Self { auto: Execution::Tiles, ..Self::playing(device, queue, controls)? })
+        Ok(Self { auto: Execution::Tiles, asked: settings, ..Self::playing(device, queue, controls)? })
     }
 
     fn playing(device: &wgpu::Device, queue: &wgpu::Queue, controls: Controls) -> Result<Self> {
@@ -164,6 +171,9 @@ impl Solver {
             sides: Sides::default(),
             recorded_substep: settings.substep(),
             accumulator: 0.0,
+            derived_is_stale: false,
+            shift: None,
+            asked: settings,
         };
         solver.make_halos();
         solver.upload_state();
@@ -190,9 +200,12 @@ impl Solver {
 
     /// Records so many steps of `dt` into the encoder, as one compute pass. It neither submits nor waits.
     ///
+    /// If positions, velocities or pins were changed since the last call, it first records the passes that compute followers and normals from
+    /// them; `encode(encoder, 0)` records only these. A program that draws while the simulation is paused calls it so.
+    ///
     /// The number of passes is fixed here, while `set_…`, `pin`, `release` and `reset` are queued writes, which come before
     /// everything that is submitted after them. So submit what is recorded before you change anything: steps recorded
-    /// under other settings would run with a mixture of both.
+    /// under other settings would run with a mixture of both. A program that drops an encoder calls [`Solver::set_recorded_steps`].
     pub fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
         self.encode_timed(encoder, steps, None);
     }
@@ -204,13 +217,15 @@ impl Solver {
         steps: u32,
         timestamps: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) {
-        if steps == 0 && timestamps.is_none() {
+        if steps == 0 && timestamps.is_none() && !self.derived_is_stale {
             return;
         }
         let plan = &self.controls.plan;
         let (substeps, first) = (self.controls.settings.substeps, self.steps);
-        self.sides =
-            self.record(encoder, (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step))), timestamps);
+        let derived = self.derived_is_stale.then(|| plan.derived());
+        let passes = (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step)));
+        self.sides = self.record(encoder, derived.into_iter().flatten().chain(passes), timestamps);
+        self.derived_is_stale = false;
         self.steps = first.wrapping_add(steps);
         if steps > 0 {
             self.controls.colliders.arrive();
@@ -240,7 +255,7 @@ impl Solver {
     }
 
     /// Returns which buffers are to be read next.
-    fn record(
+    pub(super) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         passes: impl Iterator<Item = Pass>,
@@ -409,6 +424,25 @@ impl Solver {
         self.controls.scene.particle_count() as u32
     }
 
+    /// How many steps have been recorded since the start or the last reset: the number of the next step, by which
+    /// [`crate::ColorOrder::Alternating`] and [`crate::ColorOrder::Shuffled`] choose the order of its colours.
+    pub fn recorded_steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Sets the number of the next step, for a program that has recorded steps and dropped the encoder: call it with
+    /// [`Solver::recorded_steps`] of before that recording. The next [`Solver::encode`] then also computes followers and normals anew. The clock of
+    /// the wind counts on the GPU the steps that have run.
+    pub fn set_recorded_steps(&mut self, steps: u32) {
+        self.steps = steps;
+        self.derived_is_stale = true;
+    }
+
+    /// What solves the constraints, which may differ from [`Settings::execution`], and why.
+    pub fn execution(&self) -> Running {
+        self.controls.running()
+    }
+
     /// The schedule that it plays.
     pub fn plan(&self) -> &Plan {
         &self.controls.plan
@@ -419,9 +453,9 @@ impl Solver {
         &self.controls.cooked.kinds[kind_index(K::INFO)].coloring
     }
 
-    /// How it simulates.
+    /// The settings that were asked for; [`Solver::execution`] says what runs.
     pub fn settings(&self) -> &Settings {
-        &self.controls.settings
+        &self.asked
     }
 }
 

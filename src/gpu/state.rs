@@ -21,6 +21,7 @@ impl Solver {
     /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept, or another execution, contacts or forces on colliders need
     /// more, and the device has no room for it (see [`crate::required_limits_with`]).
     pub fn set_settings(&mut self, mut settings: Settings) -> Result<()> {
+        let asked = settings;
         let before = self.controls.settings;
         if settings.execution == Execution::Auto {
             settings.execution = self.auto;
@@ -31,6 +32,7 @@ impl Solver {
             self.controls.set_settings(before)?;
             return Err(error);
         }
+        self.asked = asked;
         if fresh_forces {
             self.clear_forces();
         }
@@ -73,7 +75,7 @@ impl Solver {
         self.write(records, begin + first, &words);
         if self.halos.is_some() {
             // What is alike stands only once in there.
-            self.drop_halos();
+            self.drop_halos("a constraint was changed since constraints were scheduled");
         }
         Ok(())
     }
@@ -109,6 +111,7 @@ impl Solver {
         for &particle in &changed {
             self.write_velocity(particle, &[[0.0; 3]]);
         }
+        self.derived_is_stale = true;
         self.upload_pins(&changed);
         self.renew_contact_params();
         self.fit_velocities()
@@ -155,13 +158,36 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets the positions \[m\] of the particles from `first` on.
+    /// Sets the positions \[m\] of the particles from `first` on. Velocities stay. The target of a pinned particle moves to its new
+    /// position, so that it stays there.
+    ///
+    /// Followers and normals are computed anew by the next [`Solver::encode`], also of 0 steps; what is read back has them at once.
     ///
     /// # Errors
-    /// The particles must exist, the positions must be finite.
+    /// The particles must exist, the positions must be finite. [`crate::Error::Follower`] if one of the particles is a follower.
     pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("position", first, positions)?;
+        self.controls.check_state("position", first, positions)?;
         self.write_positions(first, positions);
+        for place in self.controls.move_targets(first, positions) {
+            self.write(&self.buffers.targets, place, &self.controls.targets[place..=place]);
+        }
+        self.derived_is_stale = true;
+        Ok(())
+    }
+
+    /// Sets the masses \[kg\] of the particles from `first` on; a pinned particle has its own once it is released. Velocities stay, groups
+    /// ([`crate::ShapeMatching`]) keep the masses that they were added with. [`Solver::reset`] leaves masses as they are.
+    ///
+    /// # Errors
+    /// The particles must exist, be no followers, and have had a mass in the scene; masses must be finite, positive and at least 1e-12 kg.
+    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<()> {
+        for (particle, inverse) in self.controls.set_masses(first, masses)? {
+            self.write(&self.buffers.positions, particle as usize * 4 + 3, &[inverse]);
+        }
+        if self.halos.is_some() {
+            // Their records hold inverse masses.
+            self.drop_halos("a mass was changed since constraints were scheduled");
+        }
         Ok(())
     }
 
@@ -181,10 +207,11 @@ impl Solver {
     /// short before a surface ([`crate::ContactReport::truncated`]), at what was left of it: one that is to go on has a target.
     ///
     /// # Errors
-    /// The particles must exist, the velocities must be finite.
+    /// The particles must exist, the velocities must be finite. [`crate::Error::Follower`] if one of the particles is a follower.
     pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("velocity", first, velocities)?;
+        self.controls.check_state("velocity", first, velocities)?;
         self.write_velocity(first, velocities);
+        self.derived_is_stale = true;
         Ok(())
     }
 
@@ -203,6 +230,7 @@ impl Solver {
         self.contact_params = self.controls.contact_params();
         self.accumulator = 0.0;
         self.steps = 0;
+        self.derived_is_stale = false;
         self.upload_state();
     }
 
@@ -382,6 +410,15 @@ impl Solver {
     fn upload_targets(&self) {
         self.write(&self.buffers.targets, 0, &self.controls.targets);
         self.upload_params();
+    }
+
+    /// What a shift of the origin has changed on the host.
+    pub(super) fn upload_shifted(&self) {
+        if let Some(obstacles) = &self.contacts.obstacles {
+            self.write(&obstacles.colliders, 0, &self.controls.colliders.rows);
+        }
+        self.upload_targets();
+        self.mark_stale();
     }
 
     fn upload_pins(&self, changed: &[u32]) {

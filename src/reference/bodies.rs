@@ -58,6 +58,11 @@ impl Reference {
         let i = follower.particle as usize;
         self.positions[i] = follower.place(|source| self.positions[source as usize]);
         self.velocities[i] = follower.place(|source| self.velocities[source as usize]);
+        // A follower stays in place during a step.
+        self.displacements[i] = Vec3::ZERO;
+        self.position_residuals[i] = Vec3::ZERO;
+        self.displacement_residuals[i] = Vec3::ZERO;
+        self.fresh[i] = false;
     }
 
     pub(super) fn normal(&mut self, i: usize) {

@@ -159,7 +159,9 @@ impl Reference {
         }
         let on_way = self.controls.settings.keeps_surfaces_apart();
         let start = if on_way { self.touches[i].recovery } else { Vec3::ZERO };
-        let (x, d) = (self.positions[i], self.displacements[i]);
+        // Without the residual, which is no motion: friction holds against the rest.
+        let rest = self.position_residuals[i];
+        let (x, d) = (self.positions[i], self.displacements[i] - rest);
         let was_met = start != Vec3::ZERO;
         let mut particle = Moving { x: x + start, d: d - start, recovery: start, was_met, exit: None };
         for index in 0..self.colliders.len() {
@@ -170,10 +172,10 @@ impl Reference {
         }
         if on_way {
             let way = particle.d + particle.recovery;
-            self.displacements[i] = way;
+            self.displacements[i] = way + rest;
             (self.touches[i].recovery, self.touches[i].way) = (particle.recovery, length(way));
         } else {
-            (self.positions[i], self.displacements[i]) = (particle.x, particle.d);
+            (self.positions[i], self.displacements[i]) = (particle.x, particle.d + rest);
         }
     }
 

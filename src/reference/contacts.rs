@@ -68,7 +68,8 @@ impl Reference {
     pub fn contact_report(&self) -> ContactReport {
         let Contacts { searches, most_pairs, most_contacts, lost, deepest, truncated, .. } = self.contacts;
         let (pairs, contacts) = (self.contacts.pairs.len() as u32, self.contacts.active.len() as u32);
-        let crossings = self.contacts.crossings.len() as u32;
+        let counts_crossings = self.controls.settings.keeps_surfaces_apart();
+        let crossings = counts_crossings.then_some(self.contacts.crossings.len() as u32);
         ContactReport { pairs, contacts, most_pairs, most_contacts, lost, deepest, searches, truncated, crossings }
     }
 

@@ -47,6 +47,7 @@ impl Reference {
 
     pub(super) fn air_velocity(&self, x: Vec3) -> Vec3 {
         let params = &self.params;
+        let x = x - Vec3::from(params.air_origin);
         let time = self.steps as f32 * params.dt;
         let phase = std::f32::consts::TAU * (params.gust_frequency * time - dot(params.gust_wave.into(), x));
         let swing = 0.5 * (phase.sin() + (2.3 * phase + 1.0).sin());

@@ -8,6 +8,10 @@
 //! move d. At the end of the substep x takes d up, and d/h *is* the velocity. So velocity is never recovered as a
 //! difference of rounded positions, which at small substeps drowns in rounding: a particle 10 m up would not even begin to
 //! fall at 100 substeps a frame. What the roundings of x + d and of d + h² g lose is kept in two residuals (Kahan's sum).
+//!
+//! From predict to velocity d also includes the residual r of x. So the constraints, which read x and d alone, evaluate x + r + d: with x + d,
+//! whose rounding changes from substep to substep, velocities would tremble by ulp(x)/h. Damping and friction between particles read d as the
+//! motion in the substep; they err by r, half an ulp(x) at most.
 
 mod bodies;
 mod colliders;
@@ -29,9 +33,10 @@ use crate::error::Result;
 use crate::kinds::group::Rotation;
 use crate::kinds::{Kind, ShapeMatching, kind_index};
 use crate::plan::{Pass, Plan, SearchPass};
+use crate::running::Running;
 use crate::scene::{Material, MaterialId, Scene, TetherForce};
 use crate::settings::Settings;
-use crate::xpbd::ScaledMaterial;
+use crate::xpbd::{ScaledMaterial, kept_of_position, two_sum};
 use colliders::Touch;
 use contacts::Contacts;
 use glam::Vec3;
@@ -210,9 +215,13 @@ impl Reference {
                     }
                 }
             }
-            Pass::AdvancePinned => (0..self.controls.pins.len()).for_each(|place| {
-                self.velocity(self.controls.pins[place] as usize);
-            }),
+            Pass::AdvancePinned => {
+                for place in 0..self.controls.pins.len() {
+                    let pin = self.controls.pins[place] as usize;
+                    self.velocity(pin);
+                    self.predict(pin);
+                }
+            }
             Pass::Watch => particles.for_each(|i| self.watch(i)),
             // All of it at once; what the passes of the GPU make of it in parts is the same set of pairs.
             Pass::Search(SearchPass::Pairs) => self.search(),
@@ -282,6 +291,12 @@ impl Reference {
         }
     }
 
+    /// Computes followers and normals from the positions.
+    fn derive(&mut self) {
+        let passes: Vec<Pass> = self.controls.plan.derived().collect();
+        passes.into_iter().for_each(|pass| self.play_planned(pass));
+    }
+
     fn upload(&mut self) {
         self.params = self.controls.params();
         self.materials = self.controls.scaled_materials();
@@ -311,6 +326,11 @@ impl Reference {
     /// The schedule that it plays.
     pub fn plan(&self) -> &Plan {
         &self.controls.plan
+    }
+
+    /// See [`crate::Solver::execution`]. Constraints are solved one after another in the order of what is named.
+    pub fn execution(&self) -> Running {
+        self.controls.running()
     }
 
     /// How it simulates.
@@ -377,6 +397,7 @@ impl Reference {
             self.velocities[particle as usize] = Vec3::ZERO;
             self.fresh[particle as usize] = true;
         }
+        self.derive();
         self.make_pulls();
         self.upload();
         Ok(())
@@ -408,13 +429,35 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("position", first, positions)?;
+        self.controls.check_state("position", first, positions)?;
+        self.controls.move_targets(first, positions);
         for (i, &position) in (first as usize..).zip(positions) {
             self.positions[i] = position.into();
             self.position_residuals[i] = Vec3::ZERO;
             self.held[i] = false;
             self.displacement_residuals[i] = Vec3::ZERO;
         }
+        self.derive();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::shift_origin`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
+        self.controls.shift_origin(offset)?;
+        for (x, rest) in self.positions.iter_mut().zip(&mut self.position_residuals) {
+            let (sum, lost) = two_sum(*x, offset.into());
+            if sum.is_finite() {
+                (*x, *rest) = (sum, kept_of_position(*rest + lost));
+            }
+        }
+        for (own, row) in self.colliders.iter_mut().zip(&self.controls.colliders.rows) {
+            (own.position, own.target_position) = (row.position, row.target_position);
+        }
+        self.upload();
+        self.mark_stale();
         Ok(())
     }
 
@@ -423,12 +466,21 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_values("velocity", first, velocities)?;
+        self.controls.check_state("velocity", first, velocities)?;
         for (i, &velocity) in (first as usize..).zip(velocities) {
             self.velocities[i] = velocity.into();
             self.fresh[i] = true;
         }
+        self.derive();
         Ok(())
+    }
+
+    /// See [`crate::Solver::set_masses`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<()> {
+        self.controls.set_masses(first, masses).map(drop)
     }
 
     /// See [`crate::Solver::set_forces`].

@@ -20,8 +20,11 @@ impl Reference {
         }
     }
 
+    /// d += h² (g + a), and the residual of the position; see the [module documentation](super).
     pub(super) fn predict(&mut self, i: usize) {
+        let rest = self.position_residuals[i];
         if self.controls.inverse_masses[i] == 0.0 {
+            self.displacements[i] += rest;
             return;
         }
         let mut increment = Vec3::from(self.params.gravity_step);
@@ -30,8 +33,9 @@ impl Reference {
         }
         let increment = increment + self.displacement_residuals[i];
         let (d, residual) = two_sum(self.displacements[i], increment);
+        let (d, lost) = two_sum(d, rest);
         self.displacements[i] = d;
-        self.displacement_residuals[i] = kept_of_displacement(residual);
+        self.displacement_residuals[i] = kept_of_displacement(residual + lost);
     }
 
     /// Pulls a free particle to where its tethers let it be; `ahead` where the pins have still to advance, which they will by their
@@ -59,7 +63,7 @@ impl Reference {
     }
 
     pub(super) fn velocity(&mut self, i: usize) {
-        let (x, residual) = two_sum(self.positions[i], self.displacements[i] + self.position_residuals[i]);
+        let (x, residual) = two_sum(self.positions[i], self.displacements[i]);
         if !x.is_finite() {
             // Quarantine: the particle stays at its last good place and the fault is counted at the end of the step.
             self.displacements[i] = Vec3::ZERO;
@@ -68,12 +72,14 @@ impl Reference {
             self.held[i] = true;
             return;
         }
+        let (d, lost) = two_sum(self.displacements[i], -self.position_residuals[i]);
+        self.displacements[i] = d;
         self.positions[i] = x;
         self.position_residuals[i] = kept_of_position(residual);
         if self.controls.inverse_masses[i] != 0.0 {
             self.displacements[i] *= self.params.velocity_factor;
             self.displacement_residuals[i] =
-                kept_of_displacement(self.displacement_residuals[i] * self.params.velocity_factor);
+                kept_of_displacement((self.displacement_residuals[i] + lost) * self.params.velocity_factor);
         }
     }
 

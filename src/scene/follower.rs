@@ -28,6 +28,26 @@ pub(crate) fn follows(followers: &[Follower], particle: u32) -> bool {
 }
 
 impl Scene {
+    /// `Ok` if none of `count` particles from `first` on is a follower.
+    pub(crate) fn check_no_follower(&self, what: &str, first: u32, count: u32) -> Result<()> {
+        let place = self.followers.partition_point(|follower| follower.particle < first);
+        match self.followers.get(place) {
+            Some(follower) if follower.particle - first < count => {
+                Err(Error::Follower { what: what.into(), particle: follower.particle })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets the positions of all followers from those of their sources.
+    pub(crate) fn place_followers(&mut self) {
+        let positions = &mut self.positions;
+        for follower in &self.followers {
+            let place = follower.place(|source| Vec3::from(positions[source as usize]));
+            positions[follower.particle as usize] = place.into();
+        }
+    }
+
     /// Adds a particle without mass that follows four others: it is wherever Σ `weights`\[k\] x(`sources`\[k\]) is at the end of
     /// a step. For surfaces that are drawn but not simulated: what is tied to one is held as by a pin, where it was at the end of the step
     /// before, and does not pull at its sources.

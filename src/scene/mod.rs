@@ -224,6 +224,14 @@ impl Scene {
             return Err(Error::Empty { what: "the particle range of a body" });
         }
         self.check_particle("body", particles.end - 1)?;
+        let is_cut = |tied: &&TetheredBody| is_cut(&particles, &tied.particles);
+        if let Some(tied) = self.tethered_bodies.iter().find(is_cut) {
+            let particle = tied.particles.start.max(particles.start);
+            return Err(Error::RepeatedIndex {
+                what: "the lists of bodies and of tethered particles".into(),
+                particle,
+            });
+        }
         match self.bodies.iter().find(|body| body.start < particles.end && particles.start < body.end) {
             None => self.bodies.push(particles),
             Some(body) => {
@@ -278,14 +286,15 @@ impl Scene {
         Ok(())
     }
 
-    /// Moves a particle \[m\] at the start. Rest lengths and tethers stay those of the shape in which it was added, and what follows it
-    /// is where it was until the first step.
+    /// Moves a particle \[m\] at the start. Rest lengths and tethers stay those of the shape in which it was added. Its followers move with
+    /// it when a solver is made of the scene; [`Scene::positions`] still has them where they were.
     ///
     /// # Errors
-    /// The particle must exist, the position must be finite.
+    /// The particle must exist and be no follower, the position must be finite.
     pub fn set_position(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
         self.check_particle("set_position", particle)?;
         check_finite(|| format!("position of particle {particle}"), position)?;
+        self.check_no_follower("position", particle, 1)?;
         self.positions[particle as usize] = position;
         Ok(())
     }
@@ -293,11 +302,24 @@ impl Scene {
     /// Sets the velocity [m/s] of a particle at the start.
     ///
     /// # Errors
-    /// The particle must exist, the velocity must be finite.
+    /// The particle must exist and be no follower, the velocity must be finite.
     pub fn set_velocity(&mut self, particle: u32, velocity: [f32; 3]) -> Result<()> {
         self.check_particle("set_velocity", particle)?;
         check_finite(|| format!("velocity of particle {particle}"), velocity)?;
+        self.check_no_follower("velocity", particle, 1)?;
         self.velocities[particle as usize] = velocity;
+        Ok(())
+    }
+
+    /// Sets the mass \[kg\] of a particle, also of one that a builder has added. A pinned particle has it once it is released; one that was pinned
+    /// for good by an inverse mass of 0 becomes free. Groups ([`kinds::ShapeMatching`]) keep the masses that they were added with.
+    ///
+    /// # Errors
+    /// The particle must exist and be no follower; the mass must be finite, positive and at least 1e-12 kg.
+    pub fn set_mass(&mut self, particle: u32, mass: f32) -> Result<()> {
+        self.check_particle("set_mass", particle)?;
+        self.check_no_follower("set_mass", particle, 1)?;
+        self.inverse_masses[particle as usize] = invert_mass(|| format!("mass of particle {particle}"), mass)?;
         Ok(())
     }
 
@@ -436,13 +458,20 @@ impl Scene {
     }
 }
 
+/// Whether two ranges overlap and neither lies within the other.
+fn is_cut(a: &Range<u32>, b: &Range<u32>) -> bool {
+    let overlap = a.start < b.end && b.start < a.end;
+    let within = |a: &Range<u32>, b: &Range<u32>| b.start <= a.start && a.end <= b.end;
+    overlap && !within(a, b) && !within(b, a)
+}
+
 /// Whether an inverse mass [1/kg] is 0 or one that `f32` can reckon with.
 fn check_inverse_mass(what: impl FnOnce() -> String, value: f32) -> Result<()> {
     if (0.0..=MAX_INVERSE_MASS).contains(&value) { Ok(()) } else { Err(Error::invalid(what(), value, "0 to 1e12")) }
 }
 
 /// The inverse [1/kg] of a mass that a builder has reckoned out [kg].
-fn invert_mass(what: impl Fn() -> String, mass: f32) -> Result<f32> {
+pub(crate) fn invert_mass(what: impl Fn() -> String, mass: f32) -> Result<f32> {
     if mass > 0.0 && mass.is_finite() {
         check_inverse_mass(|| format!("inverse {}", what()), 1.0 / mass)?;
         return Ok(1.0 / mass);

@@ -57,6 +57,42 @@ impl Tethers {
     }
 }
 
+impl Scene {
+    /// Tethers particles that were added one by one: each to its nearest pins, along the [`Distance`](crate::Distance) constraints and the triangles
+    /// among them. A distance constraint counts as material of its rest length, so add springs that are to be longer than the material after
+    /// this call; it reads what has been added before. The builders tether their own particles.
+    ///
+    /// # Errors
+    /// The particles must exist, belong to no other tethered range, and hang together by one distance constraint at least; a body
+    /// ([`Scene::add_body`]) must lie within the range or around it. [`Tethers`] must be in range.
+    pub fn add_tethers(&mut self, particles: std::ops::Range<u32>, tethers: Tethers) -> Result<()> {
+        tethers.check()?;
+        if particles.is_empty() {
+            return Err(Error::Empty { what: "the particle range of tethers" });
+        }
+        self.check_particle("add_tethers", particles.end - 1)?;
+        let overlaps = |other: &std::ops::Range<u32>| other.start < particles.end && particles.start < other.end;
+        let tied = self.tethered_bodies.iter().map(|body| &body.particles).find(|body| overlaps(body));
+        let cut = self.bodies.iter().find(|body| super::is_cut(body, &particles));
+        for (other, what) in
+            [(tied, "the list of tethered particles"), (cut, "the lists of bodies and of tethered particles")]
+        {
+            if let Some(other) = other {
+                let particle = other.start.max(particles.start);
+                return Err(Error::RepeatedIndex { what: what.into(), particle });
+            }
+        }
+        let edges = 0..self.distance_count();
+        let is_own = |particle: &u32| particles.contains(particle);
+        if !self.distances(edges.clone()).any(|distance| distance.particles.iter().all(is_own)) {
+            return Err(Error::Empty { what: "the set of distance constraints among tethered particles" });
+        }
+        let triangles = 0..self.triangles.len() as u32;
+        self.tethered_bodies.push(TetheredBody { particles, triangles, edges, tethers });
+        Ok(())
+    }
+}
+
 /// One tether, as the GPU reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
@@ -188,7 +224,9 @@ impl BodyGraph {
     fn new(scene: &Scene, body: &TetheredBody) -> Self {
         let first = body.particles.start;
         let count = body.particles.len();
-        let links = scene.distances(body.edges.clone()).flat_map(|distance| {
+        let is_own = |particles: &[u32]| particles.iter().all(|particle| body.particles.contains(particle));
+        let own = scene.distances(body.edges.clone()).filter(|distance| is_own(&distance.particles));
+        let links = own.flat_map(|distance| {
             let [a, b] = distance.particles.map(|particle| particle - first);
             [(a, (b, distance.rest_length)), (b, (a, distance.rest_length))]
         });
@@ -204,6 +242,7 @@ impl BodyGraph {
         };
         let blades: Vec<[(u32, Blade); 3]> = triangles
             .iter()
+            .filter(|triangle| is_own(triangle.as_slice()))
             .map(|triangle| {
                 let [a, b, c] = triangle.map(|particle| particle - first);
                 let [ab, bc, ca] = [length(a, b), length(b, c), length(c, a)];

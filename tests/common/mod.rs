@@ -134,7 +134,8 @@ impl<'a> Pair<'a> {
     pub fn new(gpu: &'a Context, scene: &Scene, settings: Settings) -> Self {
         let solver = solver(gpu, scene, settings);
         // What it has made of `Auto`.
-        let reference = Reference::new(scene, *solver.settings()).unwrap();
+        let execution = solver.execution().chosen;
+        let reference = Reference::new(scene, Settings { execution, ..*solver.settings() }).unwrap();
         Self { gpu, solver, reference }
     }
 

@@ -49,7 +49,8 @@ impl ContactStatus {
         Self { stale: Self::ALL, ..bytemuck::Zeroable::zeroed() }
     }
 
-    pub fn report(&self) -> ContactReport {
+    /// `counts_crossings` where a pass counts crossings.
+    pub fn report(&self, counts_crossings: bool) -> ContactReport {
         ContactReport {
             pairs: self.listed,
             // The room is known by the most that have found some.
@@ -60,7 +61,7 @@ impl ContactStatus {
             deepest: f32::from_bits(self.deepest),
             searches: self.searches,
             truncated: self.truncated,
-            crossings: self.crossing_count,
+            crossings: counts_crossings.then_some(self.crossing_count),
         }
     }
 }

@@ -1,0 +1,203 @@
+//! Masses set after a builder and while running, and tethers of particles that were added one by one. On both backends.
+
+mod common;
+
+use common::{Pair, change, gpu, solver};
+use supple::{
+    ClothGrid, Distance, Error, Material, Particle, Reference, Scene, Settings, ShapeMatching, Solver, Tethers,
+};
+
+const TOLERANCE: f32 = 2e-4;
+
+/// Two free particles joined by a stretched rigid link: they meet at their centre of mass.
+fn linked() -> Scene {
+    let mut scene = Scene::new();
+    for k in 0..2 {
+        scene.add_particle(Particle { position: [2.0 * k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
+    }
+    scene.add(Distance { particles: [0, 1], rest_length: 1.0 }, Material::RIGID).unwrap();
+    scene
+}
+
+/// Where the centre of mass of the two is, if the second has so many times the mass of the first.
+fn centre(positions: &[[f32; 3]], ratio: f32) -> f32 {
+    (positions[0][0] + ratio * positions[1][0]) / (1.0 + ratio)
+}
+
+#[test]
+fn a_mass_that_is_set_in_the_scene_moves_the_centre_that_stays() {
+    let gpu = gpu();
+    let mut scene = linked();
+    scene.set_mass(0, 0.5).unwrap();
+    scene.set_mass(1, 1.5).unwrap();
+    assert_eq!(scene.inverse_masses(), [2.0, 1.0 / 1.5]);
+    let settings = Settings { gravity: [0.0; 3], ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    pair.play(1, TOLERANCE, "masses of the scene");
+    assert!((centre(&pair.reference.positions(), 3.0) - 1.5).abs() < 1e-5);
+}
+
+#[test]
+fn masses_that_are_set_while_running_count_from_the_next_step_on_and_stay_after_a_reset() {
+    let gpu = gpu();
+    let settings = Settings { gravity: [0.0; 3], ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &linked(), settings);
+    change!(pair, set_masses(0, &[1.0, 4.0]));
+    for what in ["set", "reset"] {
+        pair.play(1, TOLERANCE, what);
+        assert!((centre(&pair.reference.positions(), 4.0) - 1.6).abs() < 1e-5, "{what}");
+        pair.solver.reset();
+        pair.reference.reset();
+    }
+    // What is pinned stays so, and has its mass once it is released.
+    change!(pair, pin(&[0]));
+    change!(pair, set_masses(0, &[4.0]));
+    pair.play(1, TOLERANCE, "pinned");
+    assert_eq!(pair.reference.positions()[0], [0.0; 3]);
+    pair.solver.reset();
+    pair.reference.reset();
+    pair.play(1, TOLERANCE, "released");
+    assert!((centre(&pair.reference.positions(), 1.0) - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn a_cloth_with_a_heavy_corner_agrees() {
+    let gpu = gpu();
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&ClothGrid { columns: 6, rows: 6, ..ClothGrid::default() }).unwrap();
+    scene.pin(cloth.particles.start).unwrap();
+    scene.set_mass(cloth.particles.end - 1, 0.05).unwrap();
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 5, ..Settings::default() });
+    pair.play(3, TOLERANCE, "a heavy corner");
+    change!(pair, set_masses(10, &[0.2, 1e-4, 3e-3]));
+    pair.play(3, TOLERANCE, "others while running");
+}
+
+#[test]
+fn a_mass_that_cannot_be_is_refused_by_particle_and_number_and_changes_nothing() {
+    let gpu = gpu();
+    let mut scene = linked();
+    scene.add_particle(Particle { inverse_mass: 0.0, ..Particle::default() }).unwrap();
+    scene.add_follower([0, 1, 0, 1], [0.25; 4]).unwrap();
+    for (particle, mass, words) in [
+        (0, 0.0, "mass of particle 0 is 0,"),
+        (1, -1.0, "mass of particle 1 is -1,"),
+        (1, f32::NAN, "mass of particle 1 is NaN"),
+        (1, f32::INFINITY, "mass of particle 1 is inf"),
+        (1, 1e-13, "inverse mass of particle 1"),
+        (9, 1.0, "set_mass names particle 9, but there are only 4"),
+        (3, 1.0, "particle 3 is a follower"),
+    ] {
+        let error = scene.set_mass(particle, mass).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(scene.inverse_masses(), [1.0, 1.0, 0.0, 0.0]);
+    let mut on_gpu: Solver = solver(&gpu, &scene, Settings::default());
+    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    for (first, masses, words) in [
+        (0, [2.0, 0.0], "mass of particle 1 is 0,"),
+        (0, [2.0, f32::NAN], "mass of particle 1 is NaN"),
+        (1, [2.0, 1.0], "inverse mass of particle 2 in the scene is 0"),
+        (2, [2.0, 1.0], "particle 3 is a follower"),
+        (3, [2.0, 1.0], "set_masses names particle 4"),
+        (u32::MAX, [2.0, 1.0], "set_masses names particle 4294967296"),
+    ] {
+        let errors = [on_gpu.set_masses(first, &masses), reference.set_masses(first, &masses)]
+            .map(|outcome| outcome.unwrap_err().to_string());
+        assert_eq!(errors[0], errors[1]);
+        assert!(errors[0].contains(words), "{}", errors[0]);
+    }
+    let settings = Settings { gravity: [0.0; 3], ..Settings::default() };
+    on_gpu.set_settings(settings).unwrap();
+    common::step(&gpu, &mut on_gpu, 1);
+    assert!((centre(&on_gpu.read_positions().unwrap(), 1.0) - 1.0).abs() < 1e-5, "a mass has changed");
+    // A massless particle of the scene gets one, and is free.
+    scene.set_mass(2, 2.0).unwrap();
+    assert_eq!(scene.inverse_masses()[2], 0.5);
+    assert_eq!(scene.pinned_particles().collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn a_group_keeps_its_masses() {
+    let mut scene = Scene::new();
+    let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    for position in corners {
+        scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+    }
+    let group = ShapeMatching { particles: &[0, 1, 2, 3], rest_positions: &corners, masses: &[1.0; 4] };
+    scene.add(group, Material::RIGID).unwrap();
+    scene.set_mass(0, 10.0).unwrap();
+    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    reference.step(5);
+    let fall = reference.positions()[0][1];
+    assert!(reference.positions()[1..].iter().zip(&corners[1..]).all(|(x, at)| (x[1] - at[1] - fall).abs() < 1e-4));
+}
+
+/// A chain of heavy particles that were added by hand, hung by its first.
+fn chain(count: u32) -> Scene {
+    let mut scene = Scene::new();
+    for k in 0..count {
+        let position = [0.1 * k as f32, 0.0, 0.0];
+        scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+    }
+    for k in 1..count {
+        scene.add(Distance { particles: [k - 1, k], rest_length: 0.1 }, Material::RIGID).unwrap();
+    }
+    scene.pin(0).unwrap();
+    scene
+}
+
+#[test]
+fn tethers_of_raw_particles_are_those_of_a_rope() {
+    let gpu = gpu();
+    let stretch = |tethers: bool| {
+        let mut scene = chain(40);
+        scene.set_mass(39, 100.0).unwrap();
+        if tethers {
+            scene.add_tethers(0..40, Tethers::default()).unwrap();
+        }
+        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
+        pair.play(40, TOLERANCE, "a chain");
+        let [x, y, z] = pair.reference.positions()[39];
+        (x * x + y * y + z * z).sqrt() / 3.9
+    };
+    let (slack, tied) = (stretch(false), stretch(true));
+    assert!(tied < 1.001 && slack > 1.05, "{tied}, {slack}");
+}
+
+#[test]
+fn tethers_of_raw_particles_follow_pins_and_a_new_numbering() {
+    let gpu = gpu();
+    let mut scene = chain(12);
+    scene.add_tethers(2..12, Tethers { per_particle: 1, scale: 1.0 }).unwrap();
+    scene.add_body(0..12).unwrap();
+    scene.renumber();
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
+    pair.play(5, TOLERANCE, "before");
+    change!(pair, pin(&[6]));
+    pair.play(5, TOLERANCE, "another pin");
+}
+
+#[test]
+fn tethers_that_cannot_be_are_refused() {
+    let mut scene = chain(10);
+    let none = scene.add_particle(Particle::default()).unwrap();
+    scene.add_body(4..8).unwrap();
+    let tethers = Tethers::default();
+    let refused = |scene: &mut Scene, particles, tethers, words: &str| {
+        let error = scene.add_tethers(particles, tethers).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        error
+    };
+    refused(&mut scene, 3..3, tethers, "the particle range of tethers is empty");
+    refused(&mut scene, 0..12, tethers, "add_tethers names particle 11, but there are only 11");
+    refused(&mut scene, none..none + 1, tethers, "distance constraints among tethered particles is empty");
+    refused(&mut scene, 0..10, Tethers { per_particle: 9, ..tethers }, "tethers per particle is 9");
+    refused(&mut scene, 0..10, Tethers { scale: f32::NAN, ..tethers }, "NaN");
+    let cut = refused(&mut scene, 0..6, tethers, "particle 4 more than once");
+    assert!(matches!(cut, Error::RepeatedIndex { .. }));
+    scene.add_tethers(0..10, tethers).unwrap();
+    refused(&mut scene, 5..10, tethers, "tethered particles names particle 5 more than once");
+    assert!(scene.add_body(9..11).unwrap_err().to_string().contains("particle 9 more than once"));
+    scene.add_body(0..4).unwrap();
+}

@@ -1,0 +1,182 @@
+//! What a solver says of itself: the number of the next step, what solves the constraints, which crossings are counted; and the texts of errors.
+
+mod common;
+
+use common::{gpu, solver, step};
+use supple::{
+    ClothGrid, Collider, ColorOrder, Distance, Error, Execution, Instances, Material, Particle, Reference, Scene,
+    SelfCollision, SelfCollisionLevel, Settings, Shape, Sweep, Wind,
+};
+
+fn cloth() -> Scene {
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&ClothGrid { columns: 8, rows: 8, ..ClothGrid::default() }).unwrap();
+    scene.pin(cloth.particles.start).unwrap();
+    scene
+}
+
+#[test]
+fn steps_that_were_recorded_and_dropped_do_not_shift_the_order_once_the_number_is_handed_in() {
+    let gpu = gpu();
+    for color_order in [ColorOrder::Alternating, ColorOrder::Shuffled { seed: 3 }] {
+        let settings = Settings { color_order, substeps: 3, ..Settings::default() };
+        let mut reference = Reference::new(&cloth(), settings).unwrap();
+        let mut played = solver(&gpu, &cloth(), settings);
+        step(&gpu, &mut played, 1);
+        let before = played.recorded_steps();
+        assert_eq!(before, 1);
+        let mut dropped = gpu.device.create_command_encoder(&Default::default());
+        played.encode(&mut dropped, 3);
+        drop(dropped);
+        assert_eq!(played.recorded_steps(), 4);
+        played.set_recorded_steps(before);
+        step(&gpu, &mut played, 2);
+        reference.step(3);
+        let (on_gpu, expected) = (played.read_positions().unwrap(), reference.positions());
+        let most = on_gpu.iter().flatten().zip(expected.iter().flatten()).fold(0f32, |m, (a, b)| m.max((a - b).abs()));
+        assert!(most < 1e-6, "{color_order:?}: {most}");
+        played.reset();
+        assert_eq!(played.recorded_steps(), 0);
+    }
+}
+
+#[test]
+fn a_solver_says_what_runs_in_place_of_halos_and_why() {
+    let gpu = gpu();
+    let halos = Settings { execution: Execution::Halos, substeps: 4, ..Settings::default() };
+    let mut played = solver(&gpu, &cloth(), halos);
+    let has_halos = played.execution().execution == Execution::Halos;
+    assert_eq!(played.execution().reason.is_none(), has_halos, "{:?}", played.execution());
+    for (settings, words) in [
+        (Settings { iterations: 2, ..halos }, "iterations"),
+        (Settings { substeps: 1, ..halos }, "substeps is 1"),
+        (Settings { keep_lambdas: true, ..halos }, "keep_lambdas"),
+        (Settings { wind: Some(Wind::default()), ..halos }, "wind"),
+        (Settings { self_collision: Some(SelfCollision::default()), ..halos }, "self-collision"),
+        (Settings { sweep: Sweep::Jacobi, ..halos }, "Jacobi"),
+        (Settings { color_order: ColorOrder::Alternating, ..halos }, "color_order"),
+    ] {
+        played.set_settings(settings).unwrap();
+        let running = played.execution();
+        assert_eq!((running.chosen, running.execution), (Execution::Halos, Execution::Colors), "{words}");
+        assert!(running.reason.is_some_and(|reason| reason.contains(words)), "{words}: {running:?}");
+        assert_eq!(*played.settings(), settings);
+    }
+    played.set_settings(halos).unwrap();
+    assert_eq!(played.execution().execution == Execution::Halos, has_halos);
+    let link = Distance { particles: [0, 1], rest_length: 0.2 };
+    let mut own = Scene::new();
+    for k in 0..3 {
+        own.add_particle(Particle { position: [0.1 * k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
+    }
+    own.add(link, Material::RIGID).unwrap();
+    own.add(Distance { particles: [1, 2], ..link }, Material::RIGID).unwrap();
+    let mut played = solver(&gpu, &own, halos);
+    if played.execution().execution == Execution::Halos {
+        played.set_constraint(0, Distance { rest_length: 0.3, ..link }).unwrap();
+        assert!(played.execution().reason.is_some_and(|reason| reason.contains("a constraint was changed")));
+    }
+    let mut played = solver(&gpu, &own, halos);
+    if played.execution().execution == Execution::Halos {
+        played.set_masses(0, &[2.0]).unwrap();
+        assert!(played.execution().reason.is_some_and(|reason| reason.contains("a mass was changed")));
+    }
+    played.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
+    assert!(played.execution().reason.is_some_and(|reason| reason.contains("colliders")));
+}
+
+#[test]
+fn settings_keep_the_execution_that_was_asked_for() {
+    let gpu = gpu();
+    let mut played = solver(&gpu, &cloth(), Settings::default());
+    let reference = Reference::new(&cloth(), Settings::default()).unwrap();
+    assert_eq!((played.settings().execution, reference.settings().execution), (Execution::Auto, Execution::Auto));
+    assert_eq!(played.execution().reason, None);
+    played.set_settings(Settings { wind: Some(Wind::default()), ..Settings::default() }).unwrap();
+    assert_eq!(played.settings().execution, Execution::Auto);
+    for execution in [Execution::Colors, Execution::Tiles, Execution::Patches] {
+        let settings = Settings { execution, ..Settings::default() };
+        let [own, other] =
+            [solver(&gpu, &cloth(), settings).execution(), Reference::new(&cloth(), settings).unwrap().execution()];
+        assert_eq!(own, other);
+        assert_eq!((own.chosen, own.execution, own.reason), (execution, execution, None));
+    }
+    // Halos are colours in the reference, and it says so.
+    let halos = Settings { execution: Execution::Halos, ..Settings::default() };
+    let running = Reference::new(&cloth(), halos).unwrap().execution();
+    assert_eq!(running.execution, Execution::Colors);
+    assert!(running.reason.is_some_and(|reason| reason.contains("reference")), "{running:?}");
+}
+
+#[test]
+fn crossings_are_told_only_where_something_counts_them() {
+    let gpu = gpu();
+    for (level, counted) in [(SelfCollisionLevel::Particles, None), (SelfCollisionLevel::Surfaces, Some(0))] {
+        let own = SelfCollision { level, ..SelfCollision::default() };
+        let settings = Settings { self_collision: Some(own), substeps: 3, ..Settings::default() };
+        let mut played = solver(&gpu, &cloth(), settings);
+        let mut reference = Reference::new(&cloth(), settings).unwrap();
+        step(&gpu, &mut played, 1);
+        reference.step(1);
+        assert_eq!(played.read_contacts().unwrap().crossings, counted, "{level:?}");
+        assert_eq!(reference.contact_report().crossings, counted, "{level:?}");
+    }
+    let reference = Reference::new(&cloth(), Settings::default()).unwrap();
+    assert_eq!(reference.contact_report().crossings, None);
+}
+
+/// No boolean as a number, no removed thing as one past the end, no plural of one.
+#[test]
+fn errors_read_as_what_they_mean() {
+    let gpu = gpu();
+    let mut scene = cloth();
+    let collider = scene.add_collider(Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
+    let mut played = solver(&gpu, &scene, Settings::default());
+    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    let text = |outcome: Result<(), Error>| outcome.unwrap_err().to_string();
+
+    played.remove_collider(collider).unwrap();
+    reference.remove_collider(collider).unwrap();
+    for error in [text(played.remove_collider(collider)), text(reference.move_collider(collider, Default::default()))] {
+        assert!(error.contains("no collider 0") && error.contains("removed") && !error.contains("only"), "{error}");
+    }
+    // Another has its place now, not its name.
+    played.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
+    assert_eq!(played.remove_collider(collider), Err(Error::NoCollider { index: 0 }));
+
+    let error = text(played.read_lambdas::<Distance>().map(drop));
+    assert_eq!(error, "read_lambdas needs Settings::keep_lambdas = true, or more than one iteration");
+    for error in [text(played.set_forces(0, &[[0.0; 3]])), text(reference.set_forces(0, &[[0.0; 3]]))] {
+        assert_eq!(error, "set_forces needs Settings::forces = true");
+    }
+    let instances = |settings| Instances::new(&gpu.device, &gpu.queue, &cloth(), 1, settings).map(drop);
+    for (settings, needed) in [
+        (Settings { forces: true, ..Settings::default() }, "Settings::forces = false"),
+        (Settings { sweep: Sweep::Jacobi, ..Settings::default() }, "Settings::sweep = Sweep::GaussSeidel"),
+        (
+            Settings { color_order: ColorOrder::Alternating, ..Settings::default() },
+            "Settings::color_order = ColorOrder::Fixed",
+        ),
+        (Settings { body_damping: 0.5, ..Settings::default() }, "Settings::body_damping = 0"),
+        (
+            Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() },
+            "Settings::self_collision = None",
+        ),
+    ] {
+        assert_eq!(text(instances(settings)), format!("Instances needs {needed}"));
+    }
+    let refused = Instances::new(&gpu.device, &gpu.queue, &scene, 1, Settings::default()).map(drop);
+    assert!(text(refused).contains("the asset has 1 collider, which"));
+
+    let mut one = Scene::new();
+    assert_eq!(text(one.pin(0)), "pin names particle 0, but there are none");
+    one.add_particle(Particle::default()).unwrap();
+    assert_eq!(text(one.pin(3)), "pin names particle 3, but there is only 1");
+    one.add_particle(Particle::default()).unwrap();
+    assert_eq!(text(one.pin(3)), "pin names particle 3, but there are only 2");
+    // The shortest decimal of what was given.
+    let error = text(Settings { relaxation: 2.1, ..Settings::default() }.check());
+    assert!(error.contains("relaxation is 2.1,"), "{error}");
+    let error = text(reference.pin(&[u32::MAX]));
+    assert!(error.contains("4294967295"), "{error}");
+}
