@@ -1078,8 +1078,7 @@ fn colliders_and_materials_change_while_running() {
         assert_eq!(forces[ground.index()].force, [0.0; 3], "{name}: a collider that is gone");
         assert!((f64::from(forces[shelf_id.index()].force[1]) + G).abs() < 0.1, "{name}: {forces:?}");
         // Its name is void, also when another stands in its place.
-        let void =
-            |result: Result<()>| assert!(matches!(result, Err(Error::IndexOutOfRange { .. })), "{name}: {result:?}");
+        let void = |result: Result<()>| assert!(matches!(result, Err(Error::NoCollider { .. })), "{name}: {result:?}");
         void(player.remove_collider(ground));
         void(player.move_collider(ground, Pose::default()));
         void(player.set_collider(ground, &lower));
