@@ -22,6 +22,7 @@ mod rope;
 mod soft;
 mod strain;
 mod tether;
+mod weld;
 
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
@@ -32,6 +33,8 @@ pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
 pub(crate) use mesh::check_closed;
+#[cfg(feature = "scene-file")]
+pub(crate) use mesh::is_degenerate;
 pub use mesh::{MeshReport, Topology};
 pub use numbering::Numbering;
 pub use rope::{Rope, RopeParts};
@@ -39,6 +42,7 @@ pub use soft::{Balloon, BalloonParts, Elasticity, SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
 pub(crate) use tether::{TetherGraph, rows_of};
 pub use tether::{TetherRow, Tethers};
+pub use weld::{Weld, weld};
 
 use crate::collide::{Collider, ContactMaterial, ContactMaterialId, Friction};
 use crate::error::{Error, Result, check_finite};
