@@ -417,7 +417,8 @@ fn open_seams_are_counted_and_borders_are_no_faults() {
     let report = cloth_of(&square, &[[0, 1, 2], [0, 2, 3]]);
     assert_eq!((report.boundary_edges, report.is_clean(), report.is_closed()), (4, true, false));
     // −0 is 0: two triangles side by side that share no vertex.
-    let apart = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, -0.0, 0.0], [1.0, 1.0, 0.0], [-0.0, 1.0, 0.0]];
+    let apart =
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, -0.0, 0.0], [1.0, 1.0, 0.0], [-0.0, 1.0, 0.0]];
     assert_eq!(cloth_of(&apart, &[[0, 1, 2], [3, 4, 5]]).coincident_vertices, 2);
     // Closed, inconsistent, isolated.
     let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
