@@ -7,6 +7,7 @@ mod bending;
 mod cloth;
 mod constraint_set;
 mod contacts;
+mod cut_cloth;
 mod distinct;
 #[cfg(feature = "scene-file")]
 pub mod file;
@@ -27,6 +28,7 @@ mod weld;
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
 pub(crate) use constraint_set::ConstraintSet;
+pub use cut_cloth::CutCloth;
 pub(crate) use distinct::{Distinct, grouped};
 pub(crate) use follower::{Follower, follows};
 pub use intersections::{EdgeTriangle, Intersections, count_intersections};
