@@ -61,6 +61,9 @@ fn kind_names() -> clap::builder::PossibleValuesParser {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let mut file = SceneFile::read(&arguments.scene).with_context(|| arguments.scene.display().to_string())?;
+    for hint in &file.hints {
+        eprintln!("warning: {hint}");
+    }
     file.settings.keep_lambdas |= arguments.lambda.is_some();
     let mut player =
         if arguments.reference { Player::Cpu(Box::new(file.reference()?)) } else { Player::on_gpu(&file)? };
@@ -90,6 +93,7 @@ fn main() -> anyhow::Result<()> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
     }
 
+    let elements = arguments.obj.as_ref().map(|_| obj_elements(&file)).unwrap_or_default();
     // Hidden by itself where there is no terminal.
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {per_sec}, {eta} left")?;
     let progress = ProgressBar::new(arguments.frames.into()).with_style(style);
@@ -121,7 +125,7 @@ fn main() -> anyhow::Result<()> {
             lines.write(frame, time, &file, &player)?;
         }
         if let Some(folder) = &arguments.obj {
-            write_obj(&folder.join(format!("frame_{frame:05}.obj")), &player.positions()?, file.scene.triangles())?;
+            write_obj(&folder.join(format!("frame_{frame:05}.obj")), &player.positions()?, &elements)?;
         }
     }
     progress.finish_and_clear();
@@ -226,13 +230,35 @@ impl Array {
     }
 }
 
+/// The lines of an OBJ that are the same in every frame: texture coordinates and faces.
+fn obj_elements(file: &SceneFile) -> String {
+    let corner = |vertex: u32, texture: Option<u32>| match texture {
+        Some(texture) => format!("{}/{}", vertex + 1, texture + 1),
+        None => format!("{}", vertex + 1),
+    };
+    let (mut elements, mut faces, mut first) = (String::new(), String::new(), 0);
+    let mut textures = vec![None; file.scene.triangles().len()];
+    for part in &file.parts {
+        let texture = &part.texture;
+        elements.extend(texture.coordinates.iter().map(|[u, v]| format!("vt {u} {v}\n")));
+        for (index, triangle) in part.triangles.clone().zip(&texture.triangles) {
+            textures[index as usize] = triangle.map(|corners| corners.map(|corner| first + corner));
+        }
+        first += texture.coordinates.len() as u32;
+    }
+    for (triangle, texture) in file.scene.triangles().iter().zip(textures) {
+        let [a, b, c] = [0, 1, 2].map(|place| corner(triangle[place], texture.map(|texture| texture[place])));
+        faces.push_str(&format!("f {a} {b} {c}\n"));
+    }
+    elements + &faces
+}
+
 /// A frame as an OBJ; particles that are in no triangle are vertices all the same, so that numbers stay.
-fn write_obj(path: &Path, positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> anyhow::Result<()> {
+fn write_obj(path: &Path, positions: &[[f32; 3]], elements: &str) -> anyhow::Result<()> {
     let (file, mut writer) = Partial::create(path)?;
     let mut write = || {
         positions.iter().try_for_each(|[x, y, z]| writeln!(writer, "v {x} {y} {z}"))?;
-        let corners = triangles.iter().map(|triangle| triangle.map(|corner| corner + 1));
-        corners.into_iter().try_for_each(|[a, b, c]| writeln!(writer, "f {a} {b} {c}"))?;
+        writer.write_all(elements.as_bytes())?;
         writer.flush()
     };
     write().with_context(|| file.fault())?;

@@ -79,6 +79,14 @@ pub enum Error {
         /// The two ends of the first such edge.
         vertices: [u32; 2],
     },
+    /// The triangles of a closed collider mesh face inwards, so it is not clear whether it is a solid or a room.
+    #[error(
+        "the closed collider mesh is inside out: its signed volume is {volume:e} m³. Reverse the winding of its triangles for a solid; for a room that keeps particles inside or outside, set two_sided of the collider as well"
+    )]
+    InwardWinding {
+        /// The signed volume \[m³\], negative.
+        volume: f64,
+    },
     /// Two lists that belong together differ in length.
     #[error("{what}: {left} against {right} entries")]
     LengthMismatch {

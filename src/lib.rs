@@ -41,9 +41,9 @@ pub use plan::{Pass, Plan};
 pub use reference::Reference;
 pub use running::Running;
 pub use scene::{
-    Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, EdgeTriangle, Elasticity, Fabric, Intersections,
-    Material, MaterialId, Numbering, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh,
-    TetherForce, Tethers, count_intersections,
+    Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric,
+    Intersections, Material, MaterialId, Numbering, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain,
+    TetMesh, TetherForce, Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use wgpu;

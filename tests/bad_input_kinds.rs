@@ -9,9 +9,9 @@ use supple::gpu::Context;
 use supple::kinds::Kind;
 use supple::scene::Lattice;
 use supple::{
-    Area, Balloon, Bending, ClosedSurface, ClothGrid, Cord, CosineBend, Distance, DistanceLimit, Elasticity, Fabric,
-    Field, Hinge, IsometricBend, Limit, LineBend, Material, Particle, Pressure, Reference, Result, Rope, Scene,
-    Settings, ShapeMatching, SoftBody, Solver, TetMesh, Volume, Wind,
+    Area, Balloon, Bending, ClosedSurface, ClothGrid, Cord, CosineBend, DistanceLimit, Elasticity, Fabric, Field,
+    Hinge, IsometricBend, Limit, LineBend, Material, Particle, Pressure, Reference, Result, Rope, Scene, Settings,
+    ShapeMatching, SoftBody, Solver, TetMesh, Volume, Wind,
 };
 
 const NAN: f32 = f32::NAN;
@@ -593,9 +593,6 @@ fn running_cases() -> Vec<Case<Attempt>> {
         }),
         running_case!("a hinge beyond π", "InvalidValue", &["rest angle of hinge 0", "4"], |p| {
             p.set_constraint(0, Hinge::new([3, 8, 7, 4], 4.0))
-        }),
-        running_case!("a spring of no length", "ZeroLength", &["distance constraint 0", "[0, 1]"], |p| {
-            p.set_constraint(0, Distance { particles: [0, 1], rest_length: 0.0 })
         }),
         running_case!("a gas of NaN pressure", "InvalidValue", &["pressure factor", "constraint 0", "NaN"], |p| {
             let surface = octa_surface();

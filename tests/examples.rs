@@ -296,7 +296,7 @@ fn contacts_lay_a_cloth_over_a_mesh() {
 
 #[test]
 fn rapier_bodies_are_carried_by_cloth() {
-    let report = report("rapier", &["--columns", "24", "--iterations", "1", "--frames", "240"]);
+    let report = report("rapier", &["--columns", "24", "--iterations", "1", "--frames", "300"]);
     let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
     assert!((figure("carried") / figure("weight") - 1.0).abs() < 0.03, "{report}");
     assert!(figure("lowest_body") > 0.2 && figure("fastest_body") < 0.3, "{report}");

@@ -3,11 +3,11 @@
 #[path = "../../tests/common/shapes.rs"]
 mod spheres;
 
-use anyhow::Context as _;
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use std::f32::consts::TAU;
 use std::path::Path;
 use supple::ClosedSurface;
+use supple::scene::file::ObjMesh;
 
 pub use spheres::{Surface, icosphere};
 
@@ -101,16 +101,8 @@ pub fn blob(cuts: u32, radius: f32) -> Surface {
 
 /// Every object of a Wavefront file as one surface, moved to the origin and scaled so that its longest side is `size` [m].
 pub fn load_obj(path: &Path, size: f32) -> anyhow::Result<Surface> {
-    // Without `single_index`, which doubles the vertices along seams and so opens the surface.
-    let options =
-        tobj::LoadOptions { triangulate: true, ignore_points: true, ignore_lines: true, ..Default::default() };
-    let (models, _) = tobj::load_obj(path, &options).with_context(|| format!("cannot read {}", path.display()))?;
-    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
-    for mesh in models.iter().map(|model| &model.mesh) {
-        let base = positions.len() as u32;
-        positions.extend(mesh.positions.as_chunks::<3>().0.iter().copied());
-        triangles.extend(mesh.indices.as_chunks::<3>().0.iter().map(|triangle| triangle.map(|vertex| base + vertex)));
-    }
+    let mesh = ObjMesh::read(path)?;
+    let (positions, triangles) = (mesh.positions, mesh.triangles);
     let points = || positions.iter().copied().map(Vec3::from);
     let (low, high) = (points().fold(Vec3::INFINITY, Vec3::min), points().fold(Vec3::NEG_INFINITY, Vec3::max));
     let scale = size / (high - low).max_element();

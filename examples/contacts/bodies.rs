@@ -100,7 +100,7 @@ pub fn incline(arguments: &Arguments) -> anyhow::Result<Play> {
     // Well damped: while a block rings, it slips a little whenever less of its weight is on the slope.
     let parts = body(&mut scene, (positions, triangles), (2e5, 1e-2), material)?;
     // Turned afterwards: the cubes of its lattice are to lie along the slope.
-    for particle in parts.particles.start..parts.surface.end {
+    for particle in parts.particles.clone() {
         let place = turn * Vec3::from(scene.positions()[particle as usize]);
         scene.set_position(particle, place.into())?;
     }

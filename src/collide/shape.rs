@@ -98,11 +98,13 @@ impl Shape {
     /// A closed triangle mesh \[m\] as a field of distances: see [`DistanceField::bake`]. It takes seconds where mesh and grid
     /// are fine, so keep what comes out of it; clones share the field.
     ///
+    /// The inside is solid. A closed mesh that is a room needs [`super::Collider::two_sided`].
+    ///
     /// # Errors
-    /// As there.
+    /// As there; [`Error::InwardWinding`] if the triangles face inwards, so that the signed volume is negative.
     #[cfg(feature = "mesh-colliders")]
     pub fn mesh(vertices: &[[f32; 3]], triangles: &[[u32; 3]], cell: Option<f32>) -> Result<Self> {
-        DistanceField::bake(vertices, triangles, cell, Sides::Closed).map(Self::from)
+        DistanceField::bake_solid(vertices, triangles, cell).map(Self::from)
     }
 
     /// An open triangle mesh \[m\], which is kept on both sides: see [`Shape::Field`].

@@ -1,10 +1,11 @@
 //! Distance: two particles keep their distance.
 //!
 //! C(x₀, x₁) = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). Compliance in m/N: the
-//! inverse of a spring's stiffness. Where both particles coincide there is no direction, and the constraint rests.
+//! inverse of a spring's stiffness. If both particles coincide, there is no direction: n = 0, and the constraint does not act. L₀ = 0
+//! welds or sews two particles together.
 
 use super::{Function, Kind, KindInfo, Sample, sample};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use glam::Vec3;
 
 /// Two particles keep the distance `rest_length`.
@@ -12,7 +13,7 @@ use glam::Vec3;
 pub struct Distance {
     /// The two particles.
     pub particles: [u32; 2],
-    /// The distance that they keep, L₀ \[m\]; positive.
+    /// The distance that they keep, L₀ \[m\]; 0 keeps them at one place.
     pub rest_length: f32,
 }
 
@@ -40,11 +41,7 @@ impl Kind for Distance {
     }
 
     fn check(&self, index: usize) -> Result<()> {
-        if self.rest_length == 0.0 {
-            let what = format!("distance constraint {index}");
-            return Err(Error::ZeroLength { what, particles: self.particles, length: self.rest_length });
-        }
-        crate::error::check_positive(&format!("rest length of distance constraint {index}"), self.rest_length)
+        crate::error::check_non_negative(&format!("rest length of distance constraint {index}"), self.rest_length)
     }
 }
 

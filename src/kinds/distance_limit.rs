@@ -9,7 +9,7 @@
 
 use super::distance::span;
 use super::{Function, Kind, KindInfo, Sample, sample};
-use crate::error::Result;
+use crate::error::{Result, check_non_negative, check_positive};
 use glam::Vec3;
 
 /// Two particles keep at most, or at least, the distance `length`.
@@ -17,7 +17,7 @@ use glam::Vec3;
 pub struct DistanceLimit {
     /// The two particles.
     pub particles: [u32; 2],
-    /// The limit L \[m\]; positive.
+    /// The limit L \[m\]; positive, or 0 for [`Limit::AtMost`], which keeps them at one place.
     pub length: f32,
     /// Which side of it is forbidden.
     pub limit: Limit,
@@ -61,7 +61,12 @@ impl Kind for DistanceLimit {
     }
 
     fn check(&self, index: usize) -> Result<()> {
-        crate::error::check_positive(&format!("length of distance limit {index}"), self.length)
+        let what = format!("length of distance limit {index}");
+        match self.limit {
+            Limit::AtMost => check_non_negative(&what, self.length),
+            // 0 forbids nothing, and has no sign to tell it from the other limit.
+            Limit::AtLeast => check_positive(&what, self.length),
+        }
     }
 }
 

@@ -228,7 +228,8 @@ fn check_many(what: impl Fn() -> String, particles: &[u32], particle_count: usiz
     Ok(())
 }
 
-fn check_exists(what: &impl Fn() -> String, particle: u32, particle_count: usize) -> Result<()> {
+/// `Ok` where there is such a particle.
+pub(crate) fn check_exists(what: &impl Fn() -> String, particle: u32, particle_count: usize) -> Result<()> {
     if (particle as usize) < particle_count {
         return Ok(());
     }

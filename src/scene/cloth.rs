@@ -95,14 +95,80 @@ pub struct ClothMaterials {
 }
 
 /// The links of a cloth, before they become constraints.
-struct Links {
-    structural: Vec<[u32; 2]>,
-    shear: Vec<[u32; 2]>,
-    bend: Vec<[u32; 2]>,
-    hinges: Vec<[u32; 4]>,
-    /// Of a grid.
-    lines: Option<GridLines>,
-    report: MeshReport,
+pub(super) struct Links {
+    pub structural: Vec<[u32; 2]>,
+    pub shear: Vec<[u32; 2]>,
+    pub bend: Vec<[u32; 2]>,
+    pub hinges: Vec<[u32; 4]>,
+    /// By vertex \[m²\].
+    pub areas: Vec<f32>,
+    /// Of a whole grid.
+    pub lines: Option<GridLines>,
+    pub report: MeshReport,
+}
+
+impl ClothGrid {
+    /// The points, row by row.
+    pub(super) fn points(&self) -> Result<Vec<[f32; 3]>> {
+        let (columns, rows) = (self.columns, self.rows);
+        for (what, count) in [("columns of a cloth grid", columns), ("rows of a cloth grid", rows)] {
+            if count < 2 {
+                return Err(Error::invalid(what, f64::from(count), "at least 2"));
+            }
+        }
+        let vectors = [("origin", self.origin), ("column axis", self.column_axis), ("row axis", self.row_axis)];
+        for (what, value) in vectors {
+            check_finite(|| format!("{what} of a cloth grid"), value)?;
+        }
+        let count = u64::from(columns) * u64::from(rows);
+        if count * 6 > u64::from(u32::MAX) {
+            return Err(super::too_large("constraints of a cloth grid", count * 6));
+        }
+        let [origin, column_axis, row_axis] = vectors.map(|(_, value)| Vec3::from(value));
+        let step = |index: u32, count: u32| index as f32 / (count - 1) as f32;
+        Ok((0..rows)
+            .flat_map(|r| (0..columns).map(move |c| (r, c)))
+            .map(|(r, c)| (origin + step(c, columns) * column_axis + step(r, rows) * row_axis).into())
+            .collect())
+    }
+
+    /// Row and column of every cell, row by row.
+    pub(super) fn cells(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let (columns, rows) = (self.columns, self.rows);
+        (0..rows - 1).flat_map(move |r| (0..columns - 1).map(move |c| (r, c)))
+    }
+
+    /// The area of a cell \[m²\].
+    pub(super) fn cell_area(&self) -> f32 {
+        let [column_axis, row_axis] = [self.column_axis, self.row_axis].map(Vec3::from);
+        let cells = (self.columns - 1) as f32 * (self.rows - 1) as f32;
+        column_axis.cross(row_axis).length() / cells
+    }
+
+    /// The corners of a cell: two of its first row, then two of the next.
+    pub(super) fn cell_corners(&self, (r, c): (u32, u32)) -> [u32; 4] {
+        let first = r * self.columns + c;
+        [first, first + 1, first + self.columns, first + self.columns + 1]
+    }
+
+    /// The diagonals alternate, so that none of the two directions is stiffer against bending.
+    pub(super) fn cell_triangles(&self, (r, c): (u32, u32)) -> [[u32; 3]; 2] {
+        let [a, b, d, e] = self.cell_corners((r, c));
+        if (r + c).is_multiple_of(2) { [[a, d, b], [b, d, e]] } else { [[a, d, e], [a, e, b]] }
+    }
+
+    /// All links that go `down` rows and `across` columns. Rows with rows, columns with columns, one diagonal after the other: in
+    /// this order greedy colouring needs two colours for each of the six directions.
+    pub(super) fn links(&self, down: u32, across: i64) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let (columns, rows) = (self.columns, self.rows);
+        let at = move |r: u32, c: u32| r * columns + c;
+        (0..rows.saturating_sub(down)).flat_map(move |r| {
+            (0..columns).filter_map(move |c| {
+                let to = u32::try_from(i64::from(c) + across).ok().filter(|&to| to < columns)?;
+                Some([at(r, c), at(r + down, to)])
+            })
+        })
+    }
 }
 
 impl Scene {
@@ -114,56 +180,19 @@ impl Scene {
     /// Two rows and two columns at least, finite places, axes that span an area, the fabric's figures in range.
     pub fn add_cloth_grid(&mut self, grid: &ClothGrid) -> Result<Cloth> {
         let (columns, rows) = (grid.columns, grid.rows);
-        for (what, count) in [("columns of a cloth grid", columns), ("rows of a cloth grid", rows)] {
-            if count < 2 {
-                return Err(Error::invalid(what, f64::from(count), "at least 2"));
-            }
-        }
-        let vectors = [("origin", grid.origin), ("column axis", grid.column_axis), ("row axis", grid.row_axis)];
-        for (what, value) in vectors {
-            check_finite(|| format!("{what} of a cloth grid"), value)?;
-        }
-        let count = u64::from(columns) * u64::from(rows);
-        if count * 6 > u64::from(u32::MAX) {
-            return Err(super::too_large("constraints of a cloth grid", count * 6));
-        }
-
-        let [origin, column_axis, row_axis] = vectors.map(|(_, value)| Vec3::from(value));
-        let step = |index: u32, count: u32| index as f32 / (count - 1) as f32;
-        let positions: Vec<[f32; 3]> = (0..rows)
-            .flat_map(|r| (0..columns).map(move |c| (r, c)))
-            .map(|(r, c)| (origin + step(c, columns) * column_axis + step(r, rows) * row_axis).into())
-            .collect();
-        let at = |r: u32, c: u32| r * columns + c;
-        let mut triangles = Vec::with_capacity(2 * count as usize);
-        for r in 0..rows - 1 {
-            for c in 0..columns - 1 {
-                let [a, b, d, e] = [at(r, c), at(r, c + 1), at(r + 1, c), at(r + 1, c + 1)];
-                // The diagonals alternate, so that none of the two directions is stiffer against bending.
-                triangles.extend(if (r + c) % 2 == 0 { [[a, d, b], [b, d, e]] } else { [[a, d, e], [a, e, b]] });
-            }
-        }
-        // All links that go `down` rows and `across` columns. Rows with rows, columns with columns, one diagonal after
-        // the other: in this order greedy colouring needs two colours for each of the six directions.
-        let links = |down: u32, across: i64| {
-            let row_range = 0..rows.saturating_sub(down);
-            row_range.flat_map(move |r| {
-                (0..columns).filter_map(move |c| {
-                    let to = u32::try_from(i64::from(c) + across).ok().filter(|&to| to < columns)?;
-                    Some([at(r, c), at(r + down, to)])
-                })
-            })
-        };
+        let positions = grid.points()?;
+        let triangles: Vec<[u32; 3]> = grid.cells().flat_map(|cell| grid.cell_triangles(cell)).collect();
         let Topology { hinges, report, .. } = Topology::new(&positions, &triangles)?;
+        let [column_axis, row_axis] = [grid.column_axis, grid.row_axis].map(Vec3::from);
         let steps = [column_axis / (columns - 1) as f32, row_axis / (rows - 1) as f32];
-        let cells = (columns - 1) as f32 * (rows - 1) as f32;
-        let area = column_axis.cross(row_axis).length() / cells;
+        let lines = GridLines { columns, rows, steps, area: grid.cell_area() };
         let links = Links {
-            structural: links(0, 1).chain(links(1, 0)).collect(),
-            shear: links(1, 1).chain(links(1, -1)).collect(),
-            bend: links(0, 2).chain(links(2, 0)).collect(),
+            structural: grid.links(0, 1).chain(grid.links(1, 0)).collect(),
+            shear: grid.links(1, 1).chain(grid.links(1, -1)).collect(),
+            bend: grid.links(0, 2).chain(grid.links(2, 0)).collect(),
             hinges,
-            lines: Some(GridLines { columns, rows, steps, area }),
+            areas: lines.vertex_areas(),
+            lines: Some(lines),
             report,
         };
         self.push_cloth(&positions, &triangles, links, &grid.fabric, grid.tethers)
@@ -179,11 +208,12 @@ impl Scene {
     /// See [`Topology::new`]; the fabric's figures must be in range.
     pub fn add_cloth_mesh(&mut self, mesh: &ClothMesh) -> Result<Cloth> {
         let Topology { edges, opposites, hinges, report } = Topology::new(mesh.positions, mesh.triangles)?;
-        let links = Links { structural: edges, shear: Vec::new(), bend: opposites, hinges, lines: None, report };
+        let areas = mesh::vertex_areas(mesh.positions, mesh.triangles);
+        let links = Links { structural: edges, shear: Vec::new(), bend: opposites, hinges, areas, lines: None, report };
         self.push_cloth(mesh.positions, mesh.triangles, links, &mesh.fabric, mesh.tethers)
     }
 
-    fn push_cloth(
+    pub(super) fn push_cloth(
         &mut self,
         positions: &[[f32; 3]],
         triangles: &[[u32; 3]],
@@ -207,10 +237,7 @@ impl Scene {
         }
 
         let length = |link: [u32; 2]| links.lines.map_or_else(|| length(link), |lines| lines.distance(link));
-        let mut areas = match links.lines {
-            Some(lines) => lines.vertex_areas(),
-            None => mesh::vertex_areas(positions, triangles),
-        };
+        let mut areas = links.areas;
         let used = areas.iter().filter(|&&area| area > 0.0);
         let mean = used.clone().sum::<f32>() / used.count() as f32;
         for area in &mut areas {

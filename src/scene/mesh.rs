@@ -30,6 +30,22 @@ pub struct MeshReport {
     pub inconsistent_edges: u32,
     /// Vertices that no triangle names; they fall on their own, with the mean mass of the others.
     pub isolated_vertices: u32,
+    /// Boundary vertices at exactly the place of another boundary vertex with a lower index: the two sides of an open seam, as
+    /// exporters make them along texture seams. [`super::weld`] joins them.
+    pub coincident_vertices: u32,
+}
+
+impl MeshReport {
+    /// Whether the mesh is a clean surface: no non-manifold or inconsistent edges, no isolated vertices and no open seams. A border
+    /// is not a fault: see [`MeshReport::is_closed`].
+    pub fn is_clean(&self) -> bool {
+        *self == Self { boundary_edges: self.boundary_edges, ..Self::default() }
+    }
+
+    /// Whether every edge has two triangles, which run through it in opposite directions.
+    pub fn is_closed(&self) -> bool {
+        self.boundary_edges == 0 && self.non_manifold_edges == 0 && self.inconsistent_edges == 0
+    }
 }
 
 impl Topology {
@@ -66,13 +82,28 @@ impl Topology {
             }
             *entry = EdgeUse { count: entry.count + 1, ascending, opposite };
         }
-        for entry in &uses {
-            topology.report.boundary_edges += u32::from(entry.count == 1);
+        let mut is_boundary = vec![false; positions.len()];
+        for (entry, &(low, high)) in uses.iter().zip(&values) {
+            if entry.count == 1 {
+                topology.report.boundary_edges += 1;
+                [low, high].into_iter().for_each(|vertex| is_boundary[vertex as usize] = true);
+            }
             topology.report.non_manifold_edges += u32::from(entry.count > 2);
         }
+        topology.report.coincident_vertices = coincident(positions, &is_boundary);
         topology.report.isolated_vertices = used.iter().filter(|used| !**used).count() as u32;
         Ok(topology)
     }
+}
+
+/// How many chosen vertices lie where a chosen one before them does.
+fn coincident(positions: &[[f32; 3]], is_chosen: &[bool]) -> u32 {
+    let chosen = positions.iter().zip(is_chosen).filter(|(_, is_chosen)| **is_chosen);
+    // −0 and 0 are one place.
+    let mut places: Vec<[u32; 3]> =
+        chosen.map(|(place, _)| place.map(|coordinate| (coordinate + 0.0).to_bits())).collect();
+    places.sort_unstable();
+    places.windows(2).filter(|pair| pair[0] == pair[1]).count() as u32
 }
 
 /// How often an edge has been met, and how it was met last.
@@ -111,6 +142,15 @@ pub(crate) fn check_closed(triangles: &[[u32; 3]]) -> Result<()> {
     }
 }
 
+/// Whether a triangle has no area: at most 1e-12 of its longest edge squared, or not a number.
+pub(crate) fn is_degenerate(corners: [[f32; 3]; 3]) -> bool {
+    let [a, b, c] = corners.map(Vec3::from);
+    let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
+    let area = 0.5 * (b - a).cross(c - a).length();
+    // An overflow of the squares counts as degenerate.
+    !(area.is_finite() && area > 1e-12 * longest)
+}
+
 /// The area of a triangle \[m²\].
 pub(super) fn area(positions: &[[f32; 3]], triangle: [u32; 3]) -> f32 {
     let [a, b, c] = triangle.map(|vertex| Vec3::from(positions[vertex as usize]));
@@ -144,11 +184,8 @@ fn check_mesh(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<()> {
     let mut degenerate_count = 0;
     for (index, &triangle) in triangles.iter().enumerate() {
         crate::kinds::check_particles(|| format!("mesh triangle {index}"), &triangle, positions.len())?;
-        let [a, b, c] = triangle.map(|vertex| Vec3::from(positions[vertex as usize]));
-        let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
-        let area = area(positions, triangle);
-        // Written so that a NaN (an overflow of the squares) counts as degenerate.
-        if !(area.is_finite() && area > 1e-12 * longest) {
+        if is_degenerate(triangle.map(|vertex| positions[vertex as usize])) {
+            let area = area(positions, triangle);
             degenerate.get_or_insert((index as u32, area));
             degenerate_count += 1;
         }

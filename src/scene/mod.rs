@@ -7,6 +7,7 @@ mod bending;
 mod cloth;
 mod constraint_set;
 mod contacts;
+mod cut_cloth;
 mod distinct;
 mod elasticity;
 #[cfg(feature = "scene-file")]
@@ -24,10 +25,12 @@ mod skins;
 mod soft;
 mod strain;
 mod tether;
+mod weld;
 
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
 pub(crate) use constraint_set::ConstraintSet;
+pub use cut_cloth::CutCloth;
 pub(crate) use distinct::{Distinct, grouped};
 pub use elasticity::Elasticity;
 #[cfg(feature = "scene-file")]
@@ -37,6 +40,8 @@ pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
 pub(crate) use mesh::check_closed;
+#[cfg(feature = "scene-file")]
+pub(crate) use mesh::is_degenerate;
 pub use mesh::{MeshReport, Topology};
 pub use numbering::Numbering;
 pub use rope::{Rope, RopeParts};
@@ -45,6 +50,7 @@ pub use soft::{Balloon, BalloonParts, SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
 pub use tether::{TetherForce, TetherRow, Tethers};
 pub(crate) use tether::{TetherGraph, rows_of};
+pub use weld::{Weld, weld};
 
 use crate::collide::{Collider, ContactMaterial, ContactMaterialId, Friction};
 use crate::error::{Error, Result, check_finite};

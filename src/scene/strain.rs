@@ -27,7 +27,8 @@ impl Scene {
             .map(|record| Distance { particles: [record[0], record[1]], rest_length: f32::from_bits(record[3]) })
     }
 
-    /// |l/L₀ − 1| of distance constraints at the given positions \[m\]: the mean and the largest.
+    /// |l/L₀ − 1| of distance constraints at the given positions \[m\]: the mean and the largest. Those of a rest length of 0 have no
+    /// strain and are left out.
     ///
     /// # Errors
     /// The positions must be as many as the particles, the constraints must exist.
@@ -45,16 +46,17 @@ impl Scene {
                 count: count as u64,
             });
         }
-        let (mut sum, mut max) = (0.0f64, 0.0f64);
-        for distance in self.distances(constraints.clone()) {
+        let (mut sum, mut max, mut edges) = (0.0f64, 0.0f64, 0u32);
+        for distance in self.distances(constraints).filter(|distance| distance.rest_length > 0.0) {
             let [a, b] = distance.particles.map(|particle| positions[particle as usize]);
             let square: f64 = (0..3).map(|axis| f64::from(a[axis] - b[axis]).powi(2)).sum();
             let strain = (square.sqrt() / f64::from(distance.rest_length) - 1.0).abs();
             sum += strain;
+            edges += 1;
             // A NaN must show, and f64::max would drop it.
             max = if strain > max || strain.is_nan() { strain } else { max };
         }
-        let mean = if constraints.is_empty() { 0.0 } else { sum / f64::from(constraints.end - constraints.start) };
+        let mean = if edges == 0 { 0.0 } else { sum / f64::from(edges) };
         Ok(Strain { mean, max })
     }
 }

@@ -28,13 +28,33 @@ impl DistanceField {
     /// Samples the distance to a triangle mesh \[m\] on a grid with cells of `cell` \[m\], which reaches 4 cells beyond the
     /// mesh. `None` makes 64 cells of the largest side of the mesh.
     ///
-    /// A closed mesh that is inside out is taken as if it were not. It keeps all processors
+    /// A closed mesh that is inside out is taken as if it were not, as the two-sided shell of a room may have any winding;
+    /// [`crate::Shape::mesh`] refuses it. Sampling keeps all processors
     /// busy for some seconds where mesh and grid are fine.
     ///
     /// # Errors
     /// The mesh must have vertices and triangles, all finite, in range and with an area; if closed, each edge must have one
     /// triangle in each direction, and it must enclose a volume. There may be no more than 16 777 216 samples.
     pub fn bake(vertices: &[[f32; 3]], triangles: &[[u32; 3]], cell: Option<f32>, sides: Sides) -> Result<Self> {
+        Self::bake_any(vertices, triangles, cell, sides, true)
+    }
+
+    /// The same of a closed mesh, which must not be inside out.
+    pub(in crate::collide) fn bake_solid(
+        vertices: &[[f32; 3]],
+        triangles: &[[u32; 3]],
+        cell: Option<f32>,
+    ) -> Result<Self> {
+        Self::bake_any(vertices, triangles, cell, Sides::Closed, false)
+    }
+
+    fn bake_any(
+        vertices: &[[f32; 3]],
+        triangles: &[[u32; 3]],
+        cell: Option<f32>,
+        sides: Sides,
+        may_be_inward: bool,
+    ) -> Result<Self> {
         for (what, empty) in [
             ("vertex list of a collider mesh", vertices.is_empty()),
             ("triangle list of a collider mesh", triangles.is_empty()),
@@ -54,7 +74,11 @@ impl DistanceField {
         }
         let bounds = Bounds::of(vertices, triangles);
         let mut triangles = triangles.to_vec();
-        if signed && bounds.volume(vertices, &triangles)? < 0.0 {
+        let volume = if signed { bounds.volume(vertices, &triangles)? } else { 0.0 };
+        if volume < 0.0 {
+            if !may_be_inward {
+                return Err(Error::InwardWinding { volume });
+            }
             triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
         }
         let (mut field, centre) = bounds.grid(cell, signed)?;

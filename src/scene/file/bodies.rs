@@ -4,7 +4,7 @@ use super::Part;
 use super::build::{Builder, Built};
 use super::cloths::cloth_part;
 use super::error::{At, Reason};
-use super::obj::Surface;
+use super::mesh::Surface;
 use super::parts::{BalloonFile, ElasticityFile, FollowersFile, ParticlesFile, SoftBodyFile, TetrahedraFile};
 use crate::kinds::Volume;
 use crate::scene::{Balloon, Elasticity, Particle, SoftBody, TetMesh, lattice, sound_time};
@@ -61,7 +61,8 @@ impl Builder<'_> {
             triangles: parts.triangles,
             edges: parts.edges,
             ..Part::empty()
-        })
+        }
+        .with_mesh(surface))
     }
 
     pub fn add_tetrahedra(&mut self, place: &str, file: &TetrahedraFile) -> Built {
@@ -88,8 +89,8 @@ impl Builder<'_> {
             pressure: file.pressure.unwrap_or(1.0),
             gas: self.material(file.gas.as_ref()).at(|| format!("{place}.gas"))?,
         };
-        let parts = self.scene.add_balloon(&balloon).at(|| place.into())?;
-        Ok(cloth_part(parts.cloth))
+        let parts = self.scene.add_balloon(&balloon).map_err(|error| surface.explain(error)).at(|| place.into())?;
+        Ok(cloth_part(parts.cloth).with_mesh(surface))
     }
 
     pub fn add_followers(&mut self, place: &str, file: &FollowersFile) -> Built {

@@ -2,10 +2,10 @@
 
 use super::error::{At, FileError, Reason};
 use super::format::{self, MaterialFile, StartFile};
-use super::obj::Surface;
+use super::obj::ObjMesh;
 use super::parts::Part as PartFile;
 use super::values::{NameOr, Selection, Table};
-use super::{Limits, Part, SceneFile};
+use super::{Hint, Limits, Part, SceneFile};
 use crate::collide::ContactMaterialId;
 use crate::error::check_finite;
 use crate::scene::{Material, MaterialId, Scene};
@@ -25,7 +25,8 @@ pub(super) struct Builder<'a> {
     materials: BTreeMap<String, MaterialId>,
     pub contact_materials: BTreeMap<String, ContactMaterialId>,
     /// OBJ files that have been read.
-    pub meshes: HashMap<String, Rc<Surface>>,
+    pub meshes: HashMap<String, Rc<ObjMesh>>,
+    pub hints: Vec<Hint>,
     /// How many particles have been named, how many elements added, how many cubes laid and how many bodies made.
     pub members: u64,
     pub elements: u64,
@@ -53,6 +54,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
         materials: BTreeMap::new(),
         contact_materials: BTreeMap::new(),
         meshes: HashMap::new(),
+        hints: Vec::new(),
         members: 0,
         elements: 0,
         cubes: 0,
@@ -74,7 +76,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
     let forces = builder.forces(&file.forces)?;
     builder.start(&file.start)?;
     let (colliders, collider_paths) = builder.add_colliders(&file.colliders)?;
-    let Builder { scene, parts, materials, contact_materials, .. } = builder;
+    let Builder { scene, parts, materials, contact_materials, hints, .. } = builder;
     if scene.particle_count() == 0 {
         return Err("the scene has no particles").at(|| "parts".into());
     }
@@ -89,6 +91,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
         targets,
         colliders,
         collider_paths,
+        hints,
     })
 }
 

@@ -1,11 +1,12 @@
 //! Cloths and ropes of a scene file.
 
-use super::Part;
 use super::build::{Builder, Built};
 use super::error::{At, FileError, Reason};
 use super::format::Switch;
+use super::mesh::Surface;
 use super::parts::{BendingFile, ClothGridFile, ClothMeshFile, CordFile, FabricFile, RopeFile, TethersFile};
 use super::values::NameOr;
+use super::{Hint, Part};
 use crate::scene::{Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Rope, Tethers};
 
 impl Builder<'_> {
@@ -37,7 +38,16 @@ impl Builder<'_> {
             fabric: self.fabric(file.fabric.as_ref()).at(|| format!("{place}.fabric"))?,
             tethers: tethers(file.tethers.as_ref()),
         };
-        self.scene.add_cloth_mesh(&mesh).map(cloth_part).at(|| place.into())
+        let cloth = self.scene.add_cloth_mesh(&mesh).map_err(|error| surface.explain(error)).at(|| place.into())?;
+        let seams = cloth.report.coincident_vertices;
+        if seams > 0 {
+            let message = format!(
+                "the cloth has open seams: {seams} border vertices lie at the place of another one and will part from it; weld \
+                 of its mesh joins them"
+            );
+            self.hints.push(Hint { place: place.into(), message });
+        }
+        Ok(cloth_part(cloth).with_mesh(surface))
     }
 
     pub fn add_rope(&mut self, place: &str, file: &RopeFile) -> Built {
@@ -165,6 +175,23 @@ fn cord_preset(name: &str) -> Result<Cord, Reason> {
 
 impl Part {
     pub(super) fn empty() -> Self {
-        Self { name: None, particles: 0..0, surface: 0..0, triangles: 0..0, edges: 0..0, grid: None }
+        Self {
+            name: None,
+            particles: 0..0,
+            surface: 0..0,
+            triangles: 0..0,
+            edges: 0..0,
+            grid: None,
+            vertex_particles: Vec::new(),
+            texture: Default::default(),
+        }
+    }
+
+    /// With the vertices and texture coordinates of its mesh, whose first vertex is its first particle or follower.
+    pub(super) fn with_mesh(mut self, mesh: Surface) -> Self {
+        let first = if self.surface.is_empty() { self.particles.start } else { self.surface.start };
+        self.vertex_particles = mesh.map.into_iter().map(|vertex| first + vertex).collect();
+        self.texture = mesh.texture;
+        self
     }
 }

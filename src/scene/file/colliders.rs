@@ -136,7 +136,8 @@ pub(super) enum ShapeFile {
     Mesh(ColliderMeshFile),
 }
 
-/// A triangle mesh as a collider: `positions` and `triangles`, or `obj`. It is scaled first, then turned, then moved.
+/// A triangle mesh as a collider: `positions` and `triangles`, or `obj`. It is scaled first, then turned, then moved,
+/// then welded.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -153,6 +154,8 @@ pub(super) struct ColliderMeshFile {
     pub rotate: Option<[f32; 3]>,
     /// By how much it is moved [m]. Default [0, 0, 0].
     pub translate: Option<[f32; 3]>,
+    /// Vertices that are no farther apart than this [m] become one; at least 0. Default: none.
+    pub weld: Option<f32>,
     /// The distance between neighbouring samples [m]. Default 1/64 of the largest side of the mesh.
     pub cell: Option<f32>,
     /// Whether it is a sheet with two sides, which holes may have; otherwise it must be closed and is solid. Particles must keep

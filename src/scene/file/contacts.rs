@@ -5,13 +5,15 @@ use super::colliders::{
     AllFile, ColliderFile, ColliderMeshFile, ContactMaterialFile, FrictionFile, FrictionPairFile, ShapeFile,
 };
 use super::error::{At, FileError, Reason};
+use super::mesh::Surface;
 use super::motion::ColliderPath;
-use super::obj::Surface;
 use super::parts::MeshFile;
 use super::values::Either;
 use crate::collide::{
     Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, Friction, Heightfield, Shape,
 };
+#[cfg(feature = "mesh-colliders")]
+use crate::collide::{DistanceField, Sides};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of entry 0, which is there whether a file gives it or not.
@@ -120,7 +122,7 @@ impl Builder<'_> {
         file: &ColliderFile,
     ) -> Result<(ColliderId, Option<ColliderPath>), FileError> {
         let of = |field: &str| format!("{place}{field}");
-        let Collider { shape, pose, .. } = self.shape(&of(".shape"), &file.shape)?;
+        let Collider { shape, pose, .. } = self.shape(&of(".shape"), file)?;
         let faces = matches!(file.shape, ShapeFile::HalfSpace { normal: Some(_) });
         if faces && file.rotation.is_some() {
             return Err("it has both a rotation and a normal").at(|| of(".rotation"));
@@ -160,8 +162,8 @@ impl Builder<'_> {
     }
 
     /// The shape, and how it is turned by itself. What shapes a file can have is written here and in [`ShapeFile`].
-    fn shape(&mut self, place: &str, file: &ShapeFile) -> Result<Collider, FileError> {
-        let shape = match file {
+    fn shape(&mut self, place: &str, file: &ColliderFile) -> Result<Collider, FileError> {
+        let shape = match &file.shape {
             ShapeFile::HalfSpace { normal: None } => Shape::HalfSpace,
             ShapeFile::HalfSpace { normal: Some(normal) } => {
                 return Collider::half_space([0.0; 3], *normal).at(|| format!("{place}.half_space.normal"));
@@ -173,12 +175,12 @@ impl Builder<'_> {
             &ShapeFile::Heightfield { columns, rows, spacing, ref heights, ends_at_border } => {
                 Heightfield { columns, rows, spacing, heights: heights.clone(), ends_at_border }.into()
             }
-            ShapeFile::Mesh(file) => self.mesh_shape(place, file)?,
+            ShapeFile::Mesh(mesh) => self.mesh_shape(place, mesh, file.two_sided)?,
         };
         Ok(Collider::new(shape, [0.0; 3]))
     }
 
-    fn mesh_shape(&mut self, place: &str, file: &ColliderMeshFile) -> Result<Shape, FileError> {
+    fn mesh_shape(&mut self, place: &str, file: &ColliderMeshFile, two_sided: bool) -> Result<Shape, FileError> {
         let mesh = MeshFile {
             positions: file.positions.clone(),
             triangles: file.triangles.clone(),
@@ -186,6 +188,7 @@ impl Builder<'_> {
             scale: file.scale.clone(),
             rotate: file.rotate,
             translate: file.translate,
+            weld: file.weld,
         };
         let surface = self.surface(place, &mesh)?;
         let of = || format!("{place}.mesh");
@@ -196,7 +199,7 @@ impl Builder<'_> {
             let what = "cubes of lattices, 64 samples of a collider mesh being one";
             return Err(Reason::too_large(what, self.cubes, self.limits.cubes)).at(of);
         }
-        bake(&surface, file.cell, file.open).at(of)
+        bake(&surface, file, two_sided).at(of)
     }
 }
 
@@ -212,9 +215,15 @@ fn samples(surface: &Surface, cell: Option<f32>) -> f64 {
 }
 
 #[cfg(feature = "mesh-colliders")]
-fn bake(surface: &Surface, cell: Option<f32>, open: bool) -> Result<Shape, Reason> {
-    let make = if open { Shape::sheet } else { Shape::mesh };
-    Ok(make(&surface.positions, &surface.triangles, cell)?)
+fn bake(surface: &Surface, file: &ColliderMeshFile, two_sided: bool) -> Result<Shape, Reason> {
+    let (positions, triangles) = (&surface.positions, &surface.triangles);
+    let shape = match (file.open, two_sided) {
+        (true, _) => Shape::sheet(positions, triangles, file.cell),
+        (false, false) => Shape::mesh(positions, triangles, file.cell),
+        // A shell may have either winding.
+        (false, true) => DistanceField::bake(positions, triangles, file.cell, Sides::Closed).map(Shape::from),
+    };
+    shape.map_err(|error| surface.explain(error))
 }
 
 #[cfg(feature = "mesh-colliders")]
@@ -223,7 +232,7 @@ fn convex_hull(points: &[[f32; 3]]) -> Result<Shape, Reason> {
 }
 
 #[cfg(not(feature = "mesh-colliders"))]
-fn bake(_: &Surface, _: Option<f32>, _: bool) -> Result<Shape, Reason> {
+fn bake(_: &Surface, _: &ColliderMeshFile, _: bool) -> Result<Shape, Reason> {
     Err(WITHOUT.into())
 }
 

@@ -2,11 +2,64 @@
 
 use super::build::Builder;
 use super::error::{At, FileError, Reason};
-use super::obj::{self, Surface};
+use super::obj::{self, ObjMesh, TextureCoordinates};
 use super::parts::MeshFile;
+use super::text;
+use crate::error::Error;
+use crate::scene::weld;
 use glam::{DMat3, DVec3, EulerRot};
 use std::path::{Component, Path};
 use std::rc::Rc;
+
+/// A mesh in its place.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Surface {
+    pub positions: Vec<[f32; 3]>,
+    pub triangles: Vec<[u32; 3]>,
+    pub texture: TextureCoordinates,
+    /// By vertex of the file, its vertex in `positions`.
+    pub map: Vec<u32>,
+    /// By triangle its line in an OBJ; empty for others.
+    lines: Vec<u32>,
+}
+
+impl Surface {
+    fn new(positions: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>) -> Self {
+        let map = (0..positions.len() as u32).collect();
+        Self { positions, triangles, map, ..Self::default() }
+    }
+
+    /// An error of the library, with the line of the OBJ that it is about.
+    pub fn explain(&self, error: Error) -> Reason {
+        match &error {
+            Error::DegenerateTriangle { triangle, .. } if !self.lines.is_empty() => {
+                let line = self.lines.get(*triangle as usize).copied().unwrap_or_default();
+                format!("{error}; the first is on line {line} of the OBJ").into()
+            }
+            _ => error.into(),
+        }
+    }
+
+    fn weld(&mut self, tolerance: f32) -> Result<(), Error> {
+        let weld = weld(&self.positions, &self.triangles, tolerance)?;
+        let sources = || weld.sources.iter().map(|&source| source as usize);
+        if !self.texture.triangles.is_empty() {
+            self.texture.triangles = sources().map(|source| self.texture.triangles[source]).collect();
+        }
+        if !self.lines.is_empty() {
+            self.lines = sources().map(|source| self.lines[source]).collect();
+        }
+        (self.positions, self.triangles, self.map) = (weld.positions, weld.triangles, weld.map);
+        Ok(())
+    }
+}
+
+impl From<&ObjMesh> for Surface {
+    fn from(mesh: &ObjMesh) -> Self {
+        let surface = Self::new(mesh.positions.clone(), mesh.triangles.clone());
+        Self { texture: mesh.texture.clone(), lines: mesh.lines.clone(), ..surface }
+    }
+}
 
 impl Builder<'_> {
     /// The mesh in its place, within the limits.
@@ -16,15 +69,19 @@ impl Builder<'_> {
             (None, None, Some(name)) => {
                 let shared = self.obj(name).at(|| of(".obj"))?;
                 self.count(shared.positions.len(), shared.triangles.len()).at(|| of(".obj"))?;
-                Surface::clone(&shared)
+                Surface::from(&*shared)
             }
             (Some(positions), Some(triangles), None) => {
                 self.count(positions.len(), triangles.len()).at(|| of(""))?;
-                Surface { positions: positions.clone(), triangles: triangles.clone() }
+                Surface::new(positions.clone(), triangles.clone())
             }
             _ => return Err("a mesh has either positions and triangles, or obj").at(|| of("")),
         };
-        transform(surface, file).at(|| of(""))
+        let mut surface = transform(surface, file).at(|| of(""))?;
+        if let Some(tolerance) = file.weld {
+            surface.weld(tolerance).at(|| of(".weld"))?;
+        }
+        Ok(surface)
     }
 
     fn count(&mut self, positions: usize, triangles: usize) -> Result<(), Reason> {
@@ -32,7 +89,7 @@ impl Builder<'_> {
         self.spend_elements(triangles as u64)
     }
 
-    fn obj(&mut self, name: &str) -> Result<Rc<Surface>, Reason> {
+    fn obj(&mut self, name: &str) -> Result<Rc<ObjMesh>, Reason> {
         if let Some(surface) = self.meshes.get(name) {
             return Ok(surface.clone());
         }
@@ -47,7 +104,7 @@ impl Builder<'_> {
             return Err(format!("{name:?}: the path must be relative to the folder of the scene").into());
         }
         let path = folder.join(path);
-        let text = obj::read_text(&path, self.limits.file_bytes)?;
+        let text = text::read_lossy(&path, self.limits.file_bytes)?;
         let surface = Rc::new(obj::parse(&text).map_err(|error| format!("{name}: {error}"))?);
         self.meshes.insert(name.into(), surface.clone());
         Ok(surface)
@@ -78,7 +135,8 @@ fn transform(mut surface: Surface, file: &MeshFile) -> Result<Surface, Reason> {
     }
     // A mirror image would be inside out.
     if scale.into_iter().product::<f64>() < 0.0 {
-        surface.triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+        let textures = surface.texture.triangles.iter_mut().flatten();
+        surface.triangles.iter_mut().chain(textures).for_each(|triangle| triangle.swap(1, 2));
     }
     Ok(surface)
 }

@@ -37,12 +37,15 @@ mod mesh;
 mod motion;
 mod obj;
 mod parts;
+mod polygon;
 mod select;
 mod settings;
+mod text;
 mod values;
 
 pub use error::FileError;
 pub use motion::{ColliderPath, KeyFrames, TargetPath};
+pub use obj::{ObjMesh, TextureCoordinates};
 
 use super::{MaterialId, Numbering, Scene};
 use crate::collide::{ColliderId, ContactMaterialId, Pose};
@@ -78,10 +81,28 @@ pub struct SceneFile {
     pub colliders: BTreeMap<String, ColliderId>,
     /// Where colliders go over time; see [`SceneFile::collider_poses_at`].
     pub collider_paths: Vec<ColliderPath>,
+    /// What is odd about the scene, none of which keeps it from being simulated: open seams of cloth.
+    pub hints: Vec<Hint>,
+}
+
+/// What is odd about a scene file, and at which place in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Hint {
+    /// The place in the file: `parts[2].cloth_mesh`.
+    pub place: String,
+    /// What is odd, and what to do about it.
+    pub message: String,
+}
+
+impl std::fmt::Display for Hint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
 }
 
 /// What a part of a scene file became.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Part {
     /// Its name, if it has one.
@@ -96,6 +117,11 @@ pub struct Part {
     pub edges: Range<u32>,
     /// Columns and rows of a grid.
     pub grid: Option<[u32; 2]>,
+    /// By vertex of its mesh in the file, the particle that is there; empty for parts without a mesh. Welded vertices have the
+    /// same particle.
+    pub vertex_particles: Vec<u32>,
+    /// The texture coordinates of its triangles, if its mesh has them.
+    pub texture: TextureCoordinates,
 }
 
 /// How large a scene may be. What a file asks for beyond it is refused before memory is taken.
@@ -167,7 +193,7 @@ impl SceneFile {
         if text.len() as u64 > limits.file_bytes {
             return Err(error::Reason::too_large("bytes", text.len() as u64, limits.file_bytes)).at(String::new);
         }
-        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let mut deserializer = serde_json::Deserializer::from_str(text::without_mark(text));
         let file: format::File = serde_path_to_error::deserialize(&mut deserializer).map_err(FileError::syntax)?;
         deserializer.end().map_err(|error| FileError::syntax_at("", &error))?;
         build::build(file, folder, limits)
@@ -180,7 +206,7 @@ impl SceneFile {
     pub fn read(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
         let limits = Limits::default();
-        let text = obj::read_text(path, limits.file_bytes).at(String::new)?;
+        let text = text::read_text(path, limits.file_bytes).at(String::new)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Self::parse_within(&text, Some(folder), &limits)
     }
@@ -223,6 +249,9 @@ impl SceneFile {
             self.forces[..count].copy_from_slice(&forces);
         }
         for (particle, _) in self.targets.iter_mut().flat_map(|path| &mut path.particles) {
+            *particle = numbering.now(*particle).unwrap_or(*particle);
+        }
+        for particle in self.parts.iter_mut().flat_map(|part| &mut part.vertex_particles) {
             *particle = numbering.now(*particle).unwrap_or(*particle);
         }
         numbering

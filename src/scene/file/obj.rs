@@ -1,42 +1,74 @@
-//! Wavefront OBJ: vertices and faces, and nothing else of it.
+//! Wavefront OBJ: vertices, faces and texture coordinates, and nothing else of it.
 //!
 //! Vertices keep the order of the file, whatever objects and groups it has, so that particles have the numbers that an
-//! editor shows and surfaces stay closed across groups. Faces of more than three corners are cut into fans.
+//! editor shows and surfaces stay closed across groups.
 
-use super::error::Reason;
-use std::fs::File;
-use std::io::Read as _;
+use super::error::{At, FileError};
+use super::{Limits, polygon, text};
 use std::path::Path;
 
-/// A text file of at most `limit` bytes.
-pub(super) fn read_text(path: &Path, limit: u64) -> Result<String, Reason> {
-    let fail = |message: String| Reason::Read(path.into(), message);
-    let metadata = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?;
-    // A device or a pipe may never end.
-    if !metadata.is_file() {
-        return Err(fail("it is not a file".into()));
-    }
-    if metadata.len() > limit {
-        return Err(fail(format!("{} bytes are more than the limit of {limit}", metadata.len())));
-    }
-    let mut text = String::new();
-    let file = File::open(path).map_err(|error| fail(error.to_string()))?;
-    file.take(limit).read_to_string(&mut text).map_err(|error| fail(error.to_string()))?;
-    Ok(text)
+/// The mesh of a Wavefront OBJ.
+///
+/// Vertices keep the order and the numbers of the file, less one. Objects, groups, materials, normals, lines and points are
+/// skipped. A face of more than three corners becomes triangles between its corners: concave polygons and collinear corners
+/// are allowed, and each corner stays part of the triangulation. A convex quad is cut along the diagonal from its first corner.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct ObjMesh {
+    /// The vertices \[m\].
+    pub positions: Vec<[f32; 3]>,
+    /// The triangles, as indices of vertices from 0.
+    pub triangles: Vec<[u32; 3]>,
+    /// The texture coordinates of the corners of the triangles.
+    pub texture: TextureCoordinates,
+    /// By triangle, the line of its face in the file, from 1.
+    pub lines: Vec<u32>,
 }
 
-/// Vertices, and triangles as indices of them from 0.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Surface {
-    pub positions: Vec<[f32; 3]>,
-    pub triangles: Vec<[u32; 3]>,
+/// Texture coordinates of a triangle mesh. They belong to corners: a vertex on a seam has several.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct TextureCoordinates {
+    /// The coordinates, u and v.
+    pub coordinates: Vec<[f32; 2]>,
+    /// By triangle, the entries of `coordinates` of its three corners. Empty if the mesh has no texture coordinates; `None` for a
+    /// triangle without them.
+    pub triangles: Vec<Option<[u32; 3]>>,
+}
+
+impl ObjMesh {
+    /// Reads a file. It may begin with a byte order mark, and its comments and names may have any encoding.
+    ///
+    /// # Errors
+    /// [`FileError::Read`]; otherwise as [`ObjMesh::parse`].
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        let path = path.as_ref();
+        let text = text::read_lossy(path, Limits::default().file_bytes).at(String::new)?;
+        parse(&text).at(|| path.display().to_string())
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// [`FileError::Content`] with the line: a number that is missing or not finite, a face of fewer than three corners, an
+    /// index without a vertex, a face that names a vertex twice, crosses itself or has no area. There must be a vertex and a face.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        parse(text).at(String::new)
+    }
+}
+
+/// A corner of a face.
+#[derive(Clone, Copy)]
+struct Corner {
+    vertex: u32,
+    texture: Option<u32>,
 }
 
 /// Reads an OBJ; an error names the line.
-pub(super) fn parse(text: &str) -> Result<Surface, String> {
-    let mut surface = Surface::default();
+pub(super) fn parse(text: &str) -> Result<ObjMesh, String> {
+    let mut mesh = ObjMesh::default();
     let mut face = Vec::new();
-    let mut lines = text.lines().enumerate();
+    let mut lines = text::without_mark(text).lines().enumerate();
     while let Some((number, line)) = lines.next() {
         let mut line = line.split('#').next().unwrap_or_default().trim_end().to_string();
         while line.ends_with('\\') {
@@ -45,48 +77,77 @@ pub(super) fn parse(text: &str) -> Result<Surface, String> {
             line.push(' ');
             line.push_str(next.trim_end());
         }
+        let number = number as u32 + 1;
         let mut words = line.split_whitespace();
         let result = match words.next() {
-            Some("v") => vertex(words).map(|position| surface.positions.push(position)),
-            Some("f") => read_face(words, surface.positions.len(), &mut face).map(|()| {
-                let fan = face.windows(2).skip(1).map(|pair| [face[0], pair[0], pair[1]]);
-                surface.triangles.extend(fan);
-            }),
+            Some("v") => vertex(words).map(|position| mesh.positions.push(position)),
+            Some("vt") => texture(words).map(|coordinates| mesh.texture.coordinates.push(coordinates)),
+            Some("f") => read_face(words, &mesh, &mut face).and_then(|()| mesh.add_face(&face, number)),
             _ => Ok(()),
         };
-        result.map_err(|error| format!("line {}: {error}", number + 1))?;
+        result.map_err(|error| format!("line {number}: {error}"))?;
     }
-    if surface.positions.is_empty() {
+    if mesh.positions.is_empty() {
         return Err("it has no vertices".into());
     }
-    if surface.triangles.is_empty() {
+    if mesh.triangles.is_empty() {
         return Err("it has no faces".into());
     }
-    Ok(surface)
+    if mesh.texture.triangles.iter().all(Option::is_none) {
+        mesh.texture = TextureCoordinates::default();
+    }
+    Ok(mesh)
+}
+
+impl ObjMesh {
+    fn add_face(&mut self, face: &[Corner], line: u32) -> Result<(), String> {
+        let vertices: Vec<u32> = face.iter().map(|corner| corner.vertex).collect();
+        for triangle in polygon::triangulate(&self.positions, &vertices)? {
+            let [a, b, c] = triangle.map(|corner| face[corner as usize]);
+            self.triangles.push([a.vertex, b.vertex, c.vertex]);
+            let texture = a.texture.zip(b.texture).zip(c.texture);
+            self.texture.triangles.push(texture.map(|((a, b), c)| [a, b, c]));
+            self.lines.push(line);
+        }
+        Ok(())
+    }
 }
 
 fn vertex<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<[f32; 3], String> {
     let mut position = [0.0; 3];
     for component in &mut position {
-        let word = words.next().ok_or("a vertex needs three coordinates")?;
-        let value: f32 = word.parse().map_err(|_| format!("{word:?} is not a number"))?;
-        if !value.is_finite() {
-            return Err(format!("the coordinate {word} is not finite"));
-        }
-        *component = value;
+        *component = coordinate(words.next().ok_or("a vertex needs three coordinates")?)?;
     }
     Ok(position)
 }
 
+/// The second coordinate is 0 if it is missing; a third is skipped.
+fn texture<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<[f32; 2], String> {
+    let u = coordinate(words.next().ok_or("a texture coordinate needs a number")?)?;
+    Ok([u, words.next().map_or(Ok(0.0), coordinate)?])
+}
+
+fn coordinate(word: &str) -> Result<f32, String> {
+    let value: f32 = word.parse().map_err(|_| format!("{word:?} is not a number"))?;
+    if value.is_finite() { Ok(value) } else { Err(format!("the coordinate {word} is not finite")) }
+}
+
 /// `7`, `7/1`, `7//3` or `7/1/3`, from 1, or backwards from −1.
-fn read_face<'a>(words: impl Iterator<Item = &'a str>, count: usize, face: &mut Vec<u32>) -> Result<(), String> {
+fn read_face<'a>(words: impl Iterator<Item = &'a str>, mesh: &ObjMesh, face: &mut Vec<Corner>) -> Result<(), String> {
     face.clear();
     for word in words {
-        let first = word.split('/').next().unwrap_or_default();
-        let given: i64 = first.parse().map_err(|_| format!("{word:?} is not the corner of a face"))?;
-        let index = if given < 0 { given + count as i64 } else { given - 1 };
-        let index = u32::try_from(index).ok().filter(|&index| (index as usize) < count);
-        face.push(index.ok_or_else(|| format!("a face names vertex {given}, but only {count} came before it"))?);
+        let index = |number: &str, what: &str, count: usize| {
+            let given: i64 = number.parse().map_err(|_| format!("{word:?} is not the corner of a face"))?;
+            let index = if given < 0 { given + count as i64 } else { given - 1 };
+            let index = u32::try_from(index).ok().filter(|&index| (index as usize) < count);
+            index.ok_or_else(|| format!("a face names {what} {given}, but only {count} came before it"))
+        };
+        let mut numbers = word.split('/');
+        let vertex = index(numbers.next().unwrap_or_default(), "vertex", mesh.positions.len())?;
+        let texture = numbers.next().filter(|number| !number.is_empty());
+        let count = mesh.texture.coordinates.len();
+        let texture = texture.map(|number| index(number, "texture coordinate", count)).transpose()?;
+        face.push(Corner { vertex, texture });
     }
     if face.len() < 3 { Err("a face needs three corners".into()) } else { Ok(()) }
 }

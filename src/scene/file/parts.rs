@@ -219,7 +219,8 @@ pub(super) struct FollowersFile {
     pub weights: Vec<[f32; 4]>,
 }
 
-/// A triangle mesh: `positions` and `triangles`, or `obj`. It is scaled first, then turned, then moved.
+/// A triangle mesh: `positions` and `triangles`, or `obj`. It is scaled first, then turned, then moved, then
+/// welded.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -236,6 +237,8 @@ pub(super) struct MeshFile {
     pub rotate: Option<[f32; 3]>,
     /// By how much it is moved [m]. Default [0, 0, 0].
     pub translate: Option<[f32; 3]>,
+    /// Vertices that are no farther apart than this [m] become one, for instance along texture seams; at least 0. Default: none.
+    pub weld: Option<f32>,
 }
 
 /// What a cloth is made of. What is not given is that of the preset.
