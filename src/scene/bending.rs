@@ -24,7 +24,7 @@ pub enum Bending {
     /// stretches or is curved at rest.
     ///
     /// - Grids with rectangular cells, sides up to 1 : 1.25: a strip of width w, two cells or more, has the rigidity B w
-    ///   under small loads, along the rows, along the columns and at 45°. Other grids are softer and set
+    ///   under small loads, along the rows and along the columns. Other grids are softer and set
     ///   [`crate::Cloth::soft_hinges`]; [`Bending::Isometric`] is exact for rectangular cells of any aspect.
     ///   A grid that its membrane holds to a cylinder is stiffer: 1.5 B if its cells are square.
     /// - Meshes: a sheet rolled to a cylinder has the energy of a plate. A strip with free borders is softer under small

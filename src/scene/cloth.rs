@@ -78,7 +78,7 @@ pub struct Cloth {
     /// What is odd about the mesh.
     pub report: MeshReport,
     /// Whether a grid with [`Bending::Hinges`] is softer than its [`Fabric::flexural_rigidity`]: its cells are skewed, or one
-    /// side is more than 1.25 times the other (at 2 : 1 a strip along the short sides has 0.4 of its rigidity). Use
+    /// side is more than 1.25 times the other (at 2 : 1 a strip along the short sides has 0.36 of its rigidity). Use
     /// [`Bending::Isometric`] there.
     pub soft_hinges: bool,
 }

@@ -25,10 +25,10 @@ pub struct Tethers {
     pub per_particle: u32,
     /// The length of a tether over the geodesic distance: 1 allows no stretch, 1.05 five per cent.
     ///
-    /// A taut tether takes the load off the material between the pin and its particle, which then has no tension. In wind the
-    /// motion of such a cloth depends on the substep: cotton of 24 × 24 particles, 1 m, hung by two corners in 5 m/s, flutters
-    /// with 0.32 m/s (rms) at 20 substeps of 1/60 s, 0.17 at 50, 0.09 at 80. At 1.03 it has 0.54 to 0.65 m/s, without tethers
-    /// 0.60 to 0.69.
+    /// In wind, the motion of a cloth on taut tethers depends on the substep. Cotton of 24 × 24 particles, 1 m, hung by two
+    /// corners in 5 m/s, flutters with 0.32 m/s (rms) at 20 substeps of 1/60 s, 0.17 at 50, 0.09 at 80. At a scale of 1.03 it
+    /// has 0.54 to 0.65 m/s, without tethers 0.60 to 0.69. Other scenes depend on the substep without tethers, too: the same
+    /// cloth of 16 × 16 particles has 0.63 m/s at 20 substeps and 0.52 at 80.
     ///
     /// A tether is rigid, so at 1 even an elastic material does not stretch away from its pins. Give a rubber sheet or band
     /// no tethers, or 1 + the strain that it is to have.
