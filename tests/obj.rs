@@ -1,5 +1,7 @@
 //! Meshes from files: polygons, encodings, welding, open seams, winding, texture coordinates.
 
+mod common;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use supple::scene::file::{ObjMesh, SceneFile};
@@ -271,6 +273,56 @@ fn faces_without_a_triangulation_are_named_with_their_line() {
     assert!(error.contains("line 6") && error.contains("crosses itself"), "{error}");
 }
 
+#[test]
+fn particles_fall_through_the_notch_of_a_concave_collider_and_rest_on_its_arms_on_both_backends() {
+    // A U whose caps are single faces and whose channel runs along z: upright walls, then sloping ones.
+    let shapes: [(&[[f64; 2]], f64); 2] = [
+        (
+            &[[-1.0, 0.0], [-1.0, -1.0], [1.0, -1.0], [1.0, 0.0], [0.4, 0.0], [0.4, -0.8], [-0.4, -0.8], [-0.4, 0.0]],
+            -0.8,
+        ),
+        (
+            &[[-1.0, 0.0], [-1.0, -2.0], [1.0, -2.0], [1.0, 0.0], [0.6, 0.0], [0.4, -1.5], [-0.4, -1.5], [-0.6, 0.0]],
+            -1.5,
+        ),
+    ];
+    let folder = folder("notches");
+    let gpu = common::gpu();
+    for (points, floor) in shapes {
+        let count = points.len();
+        let mut text = String::new();
+        for z in [0.5, -0.5] {
+            text.extend(points.iter().map(|[x, y]| format!("v {x} {y} {z}\n")));
+        }
+        let words =
+            |corners: &[usize]| corners.iter().map(|corner| (corner + 1).to_string()).collect::<Vec<_>>().join(" ");
+        let front: Vec<usize> = (0..count).collect();
+        let back: Vec<usize> = (0..count).rev().map(|corner| corner + count).collect();
+        text += &format!("f {}\nf {}\n", words(&front), words(&back));
+        for corner in 0..count {
+            let next = (corner + 1) % count;
+            text += &format!("f {}\n", words(&[corner, corner + count, next + count, next]));
+        }
+        std::fs::write(folder.join("mesh.obj"), text).unwrap();
+        let scene = r#"{"version": 1, "parts": [{"particles": {"positions": [[0, 0.3, 0], [0.2, 0.2, 0.2], [0.8, 0.3, 0], [-0.8, 0.3, 0.1]]}}],
+            "colliders": [{"shape": {"mesh": {"obj": "mesh.obj", "cell": 0.05}}}]}"#;
+        let file = SceneFile::parse(scene, Some(&folder)).unwrap();
+        for mut player in common::players(&gpu, &file.scene, file.settings) {
+            let mut fastest = 0.0f64;
+            for _ in 0..90 {
+                player.step(1);
+                let speeds = player.velocities().into_iter().map(|velocity| length(velocity.map(f64::from)));
+                fastest = speeds.fold(fastest, f64::max);
+            }
+            let heights: Vec<f64> = player.positions().iter().map(|position| f64::from(position[1])).collect();
+            for (height, expected) in heights.iter().zip([floor, floor, 0.0, 0.0]) {
+                assert!((height - expected).abs() < 0.03, "{} {heights:?} above {floor}", player.name());
+            }
+            assert!(fastest < 7.0, "{} {fastest} m/s", player.name());
+        }
+    }
+}
+
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -450,9 +502,10 @@ fn a_scene_file_hints_at_open_seams_and_welds_on_request() {
     assert_eq!(welded.scene.particle_count(), 60);
     let part = welded.parts[0].clone();
     assert_eq!((part.vertex_particles.len(), part.vertex_particles[12]), (65, 0));
-    welded.renumber();
+    let numbering = welded.renumber();
     for (&position, &particle) in positions.iter().zip(&welded.parts[0].vertex_particles) {
-        let [a, b] = [position, welded.scene.positions()[particle as usize]].map(|place| place.map(f64::from));
+        let [a, b] = [position, welded.scene.positions()[numbering.now(particle).unwrap() as usize]]
+            .map(|place| place.map(f64::from));
         assert!(length(minus(a, b)) < 1e-5);
     }
     for bad in ["-0.1", "1e99"] {

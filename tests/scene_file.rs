@@ -269,9 +269,9 @@ fn constraint_cases() -> Vec<Bad> {
             &["particles[0]", "more than once"],
         ),
         Bad(
-            "no length",
-            constraint(r#"{"distance": {"particles": [[0, 1]], "rest_length": 0}}"#),
-            &["constraints[0].distance.particles[0]", "rest length of 0"],
+            "a negative length",
+            constraint(r#"{"distance": {"particles": [[0, 1]], "rest_length": -0.5}}"#),
+            &["constraints[0].distance.particles[0]", "rest length", "-0.5"],
         ),
         Bad(
             "too few lengths",

@@ -199,7 +199,7 @@ impl Builder<'_> {
             let what = "cubes of lattices, 64 samples of a collider mesh being one";
             return Err(Reason::too_large(what, self.cubes, self.limits.cubes)).at(of);
         }
-        bake(&surface, file, two_sided).at(of)
+        bake(&surface, file.cell, file.open, two_sided).at(of)
     }
 }
 
@@ -215,13 +215,13 @@ fn samples(surface: &Surface, cell: Option<f32>) -> f64 {
 }
 
 #[cfg(feature = "mesh-colliders")]
-fn bake(surface: &Surface, file: &ColliderMeshFile, two_sided: bool) -> Result<Shape, Reason> {
+fn bake(surface: &Surface, cell: Option<f32>, open: bool, two_sided: bool) -> Result<Shape, Reason> {
     let (positions, triangles) = (&surface.positions, &surface.triangles);
-    let shape = match (file.open, two_sided) {
-        (true, _) => Shape::sheet(positions, triangles, file.cell),
-        (false, false) => Shape::mesh(positions, triangles, file.cell),
+    let shape = match (open, two_sided) {
+        (true, _) => Shape::sheet(positions, triangles, cell),
+        (false, false) => Shape::mesh(positions, triangles, cell),
         // A shell may have either winding.
-        (false, true) => DistanceField::bake(positions, triangles, file.cell, Sides::Closed).map(Shape::from),
+        (false, true) => DistanceField::bake(positions, triangles, cell, Sides::Closed).map(Shape::from),
     };
     shape.map_err(|error| surface.explain(error))
 }
@@ -232,7 +232,7 @@ fn convex_hull(points: &[[f32; 3]]) -> Result<Shape, Reason> {
 }
 
 #[cfg(not(feature = "mesh-colliders"))]
-fn bake(_: &Surface, _: &ColliderMeshFile, _: bool) -> Result<Shape, Reason> {
+fn bake(_: &Surface, _: Option<f32>, _: bool, _: bool) -> Result<Shape, Reason> {
     Err(WITHOUT.into())
 }
 

@@ -118,7 +118,7 @@ pub struct Part {
     /// Columns and rows of a grid.
     pub grid: Option<[u32; 2]>,
     /// By vertex of its mesh in the file, the particle that is there; empty for parts without a mesh. Welded vertices have the
-    /// same particle.
+    /// same particle. The numbers are those before [`SceneFile::renumber`]; [`Numbering::now`] gives the new ones.
     pub vertex_particles: Vec<u32>,
     /// The texture coordinates of its triangles, if its mesh has them.
     pub texture: TextureCoordinates,
@@ -249,9 +249,6 @@ impl SceneFile {
             self.forces[..count].copy_from_slice(&forces);
         }
         for (particle, _) in self.targets.iter_mut().flat_map(|path| &mut path.particles) {
-            *particle = numbering.now(*particle).unwrap_or(*particle);
-        }
-        for particle in self.parts.iter_mut().flat_map(|part| &mut part.vertex_particles) {
             *particle = numbering.now(*particle).unwrap_or(*particle);
         }
         numbering
