@@ -257,3 +257,112 @@ fn in_grid(grids: &[Grid], [a, b]: [u32; 2]) -> bool {
     let (Some(a), Some(b)) = (place(a), place(b)) else { return false };
     a[0].abs_diff(b[0]) <= 2 && a[1].abs_diff(b[1]) <= 2
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::{Kind, kind_index};
+    use crate::{ClothGrid, ClothMesh, Distance, Fabric, Material, Particle};
+
+    fn stars(scene: &Scene) -> Stars {
+        Stars::new(&scene.constraints[kind_index(Distance::INFO)], scene, 0, &[])
+    }
+
+    /// A particle with so many rigid links to others, of masses in this ratio to its own.
+    fn knot(scene: &mut Scene, links: u32, ratio: f32) -> u32 {
+        let hub = scene.add_particle(Particle::default()).unwrap();
+        for k in 0..links {
+            let (sin, cos) = (2.4 * k as f32).sin_cos();
+            let leaf = Particle { position: [cos, 0.1, sin], inverse_mass: 1.0 / ratio, ..Particle::default() };
+            let leaf = scene.add_particle(leaf).unwrap();
+            let particles = if k % 2 == 0 { [hub, leaf] } else { [leaf, hub] };
+            scene.add(Distance { particles, rest_length: 1.0 }, Material::RIGID).unwrap();
+        }
+        hub
+    }
+
+    #[test]
+    fn cloth_has_no_stars() {
+        let mut scene = Scene::new();
+        scene.add_cloth_grid(&ClothGrid { columns: 12, rows: 9, ..ClothGrid::default() }).unwrap();
+        // Equilateral triangles, with bending springs across their edges.
+        let (columns, rows) = (9u32, 8u32);
+        let place = |k: u32| [(k % columns) as f32 + 0.5 * (k / columns % 2) as f32, 0.0, 0.866 * (k / columns) as f32];
+        let positions: Vec<_> = (0..columns * rows).map(place).collect();
+        let cells = (0..columns * (rows - 1)).filter(|cell| cell % columns + 1 < columns);
+        let triangles: Vec<[u32; 3]> = cells
+            .flat_map(|a| {
+                let [b, c, d] = [a + 1, a + columns, a + columns + 1];
+                if a / columns % 2 == 0 { [[a, c, b], [b, c, d]] } else { [[a, d, b], [a, c, d]] }
+            })
+            .collect();
+        let fabric = Fabric::default();
+        scene
+            .add_cloth_mesh(&ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None })
+            .unwrap();
+        assert!(stars(&scene).is_empty());
+    }
+
+    #[test]
+    fn a_knot_is_one_star_where_it_has_many_links_or_is_light() {
+        for (links, ratio, is_star) in
+            [(4, 1.0, false), (9, 1.0, true), (5, 10.0, true), (5, 0.01, false), (49, 1.0, false)]
+        {
+            let mut scene = Scene::new();
+            let hub = knot(&mut scene, links, ratio);
+            let stars = stars(&scene);
+            let expected: &[[u32; 4]] = if is_star { &[[hub, 0, links, 0]] } else { &[] };
+            assert_eq!(stars.rows, expected, "{links} links, masses {ratio} : 1");
+        }
+    }
+
+    #[test]
+    fn soft_links_and_a_leaf_that_is_named_twice_make_no_star() {
+        let mut scene = Scene::new();
+        let hub = scene.add_particle(Particle::default()).unwrap();
+        let leaves: Vec<u32> = (0..12).map(|_| scene.add_particle(Particle::default()).unwrap()).collect();
+        for &leaf in &leaves {
+            scene.add(Distance { particles: [hub, leaf], rest_length: 1.0 }, Material::compliant(1e-3)).unwrap();
+        }
+        assert!(stars(&scene).is_empty());
+        let hub = knot(&mut scene, 12, 1.0);
+        scene.add(Distance { particles: [hub, hub + 1], rest_length: 1.0 }, Material::RIGID).unwrap();
+        assert!(stars(&scene).is_empty());
+    }
+
+    #[test]
+    fn stars_of_one_color_share_no_particle_and_links_are_in_one_star() {
+        let mut scene = Scene::new();
+        let hubs: Vec<u32> = (0..6).map(|_| knot(&mut scene, 10, 1.0)).collect();
+        // A ring of hubs, each of which is a leaf of the one before.
+        for k in 0..hubs.len() {
+            let particles = [hubs[k], hubs[(k + 1) % hubs.len()]];
+            scene.add(Distance { particles, rest_length: 1.0 }, Material::RIGID).unwrap();
+        }
+        let stars = stars(&scene);
+        assert_eq!(stars.rows.len(), hubs.len());
+        assert!(stars.colors.len() > 1);
+        let set = &scene.constraints[kind_index(Distance::INFO)];
+        let mut in_star = vec![false; set.len()];
+        for (color, records) in stars.colors.iter().zip(&stars.records) {
+            let mut named = vec![false; scene.particle_count()];
+            let mut next = records.first;
+            for &[hub, first, count, _] in &stars.rows[color.range()] {
+                assert_eq!(first, next);
+                next += count;
+                let links = &stars.order[first as usize..next as usize];
+                let leaves = links.iter().map(|&link| {
+                    assert!(!std::mem::replace(&mut in_star[link as usize], true));
+                    let ends = set.particles_of(link);
+                    assert!(ends.contains(&hub));
+                    if ends[0] == hub { ends[1] } else { ends[0] }
+                });
+                for particle in leaves.chain([hub]) {
+                    assert!(!std::mem::replace(&mut named[particle as usize], true));
+                }
+            }
+            assert_eq!(next, records.first + records.count);
+        }
+        assert!(in_star.iter().all(|&is_in| is_in));
+    }
+}
