@@ -13,7 +13,7 @@
 //! symmetric 3 × 3 system: (I + w_h Σ nᵢ nᵢᵀ/Dᵢ) y = Σ nᵢ bᵢ/Dᵢ, then Δλᵢ = (bᵢ − w_h nᵢ·y)/Dᵢ. A leaf counts with half of its mass,
 //! as links outside of the star move it too; with its whole mass, meshes gain energy. docs/decisions/stars.md has the figures.
 
-use crate::coloring::{Coloring, HUB_DEGREE, Span};
+use crate::coloring::{Coloring, Span};
 use crate::scene::{ConstraintSet, Grid, Scene, grouped};
 use glam::DVec3;
 use std::collections::VecDeque;
@@ -43,6 +43,9 @@ const REACH: u32 = 4;
 
 /// The fewest links of a star: two are a chain, which gains no energy.
 const FEWEST_LINKS: usize = 3;
+
+/// The most links of a star, which one thread solves one after another. A particle with more is a hub of `src/coloring.rs`.
+const MOST_LINKS: usize = 1024;
 
 /// The stars of a kind that ties two particles.
 #[derive(Debug, Clone, Default)]
@@ -200,7 +203,7 @@ impl<'a> Links<'a> {
         let mut stars = Vec::new();
         for hub in hubs {
             let links: Vec<u32> = self.around(hub).iter().copied().filter(|&link| is_free[link as usize]).collect();
-            let fits = (FEWEST_LINKS..=HUB_DEGREE).contains(&links.len());
+            let fits = (FEWEST_LINKS..=MOST_LINKS).contains(&links.len());
             if fits && self.crowding(hub, &links) > HUB_CROWDING && !self.names_one_leaf_twice(hub, &links) {
                 links.iter().for_each(|&link| is_free[link as usize] = false);
                 stars.push(Star { hub, links });
@@ -306,7 +309,7 @@ mod tests {
     #[test]
     fn a_knot_is_one_star_where_it_has_many_links_or_is_light() {
         for (links, ratio, is_star) in
-            [(4, 1.0, false), (9, 1.0, true), (5, 10.0, true), (5, 0.01, false), (49, 1.0, false)]
+            [(4, 1.0, false), (9, 1.0, true), (5, 10.0, true), (5, 0.01, false), (1024, 1.0, true), (1025, 1.0, false)]
         {
             let mut scene = Scene::new();
             let hub = knot(&mut scene, links, ratio);

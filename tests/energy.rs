@@ -84,6 +84,30 @@ fn beads_on_a_light_knot_swing_no_faster_than_they_fall() {
     assert!(fastest < 0.5, "{fastest} m/s");
 }
 
+#[test]
+fn hubs_of_hundreds_of_links_gain_no_energy() {
+    for (arms, ratio) in [(49, 1.0), (60, 100.0), (150, 1.0), (300, 30.0)] {
+        let mut random = Random::new(arms);
+        let mut net = Net::default();
+        let top = net.particle([0.0, 0.3, 0.0], 1.0);
+        let hub = net.particle([0.0; 3], 1.0 / ratio);
+        net.links.push([top, hub]);
+        net.pins.push(top);
+        for _ in 0..arms {
+            let leaf = net.particle(random.direction().map(|x| 0.1 * x), 1.0);
+            net.links.push([hub, leaf]);
+        }
+        for substeps in [20, 60] {
+            let (gain, mean, largest) = play_on_reference(&net, substeps, 120);
+            println!(
+                "{arms} links, leaves {ratio} times as heavy, {substeps} substeps: gain {gain:.2e}, strain {mean:.4} mean, {largest:.3} largest"
+            );
+            assert!(gain < 1e-4, "{arms} links at {substeps} substeps gain {gain:.2e} m g L");
+            assert!(largest < 0.01, "{arms} links at {substeps} substeps stretch by {largest}");
+        }
+    }
+}
+
 /// A hub with links of every sort, rigid, compliant and damped, that hangs by limits from pins.
 fn mixed_star(random: &mut Random) -> Scene {
     let mut scene = Scene::new();

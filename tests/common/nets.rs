@@ -34,14 +34,14 @@ impl Random {
 /// Particles and rigid links between them that are satisfied at the start.
 #[derive(Default)]
 pub struct Net {
-    positions: Vec<[f32; 3]>,
-    masses: Vec<f32>,
-    links: Vec<[u32; 2]>,
-    pins: Vec<u32>,
+    pub positions: Vec<[f32; 3]>,
+    pub masses: Vec<f32>,
+    pub links: Vec<[u32; 2]>,
+    pub pins: Vec<u32>,
 }
 
 impl Net {
-    fn particle(&mut self, position: [f32; 3], mass: f32) -> u32 {
+    pub fn particle(&mut self, position: [f32; 3], mass: f32) -> u32 {
         self.positions.push(position);
         self.masses.push(mass);
         self.positions.len() as u32 - 1
