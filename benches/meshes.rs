@@ -15,7 +15,7 @@ use supple::{Bending, ClothGrid, ClothMesh, Execution, Fabric, Scene, Settings, 
 
 /// Vertices around the tube; along it there are as many. The first is about a shirt.
 const SIZES: [u32; 2] = [96, 141];
-/// How often a figure is taken, after so many frames that do not count.
+/// Frames that are timed, and frames before them that are not.
 const ROUNDS: usize = 5;
 const WARM_UP: usize = 3;
 const EXECUTIONS: [(&str, Execution); 2] = [("colours", Execution::Colors), ("patches", Execution::Patches)];
@@ -108,7 +108,7 @@ fn tube(size: u32, fabric: Fabric) -> supple::Result<Scene> {
         (state >> 8) as f32 / (1u32 << 24) as f32
     };
     let count = size * size;
-    // Where each vertex stands, by a shuffle.
+    // The index of each vertex, by a shuffle.
     let mut place: Vec<u32> = (0..count).collect();
     for k in (1..place.len()).rev() {
         place.swap(k, (random() * (k + 1) as f32) as usize);

@@ -1,17 +1,17 @@
 //! Stars: the links of a crowded particle, solved as one block.
 //!
-//! One Gauss-Seidel sweep a substep is a linear map of the constraint errors. Where several rigid links (constraints between two particles)
-//! meet in one particle, this map has complex eigenvalues, and the velocity update then gains energy: six parallel links between equal masses
-//! are enough, or three if the shared particle is ten times lighter than its neighbours. Such a particle, the *hub*, and its links form a
+//! A *link* is a constraint between two particles. One Gauss-Seidel sweep a substep maps the constraint errors linearly. If several rigid links
+//! meet in one particle, this map has complex eigenvalues, and the velocity update gains energy. Six parallel links between equal masses
+//! are enough, or three if the shared particle is ten times lighter than its neighbours. The shared particle, the *hub*, and its links form a
 //! *star*. A star is solved exactly, as one linear system:
 //!
 //! ```text
 //! (D + w_h N Nᵀ) Δλ = b,   Dᵢ = 2 wᵢ + α̃ᵢ/(1 + γᵢ),   bᵢ = (−Cᵢ − α̃ᵢ λᵢ − γᵢ ∇Cᵢ·(x − x_prev))/(1 + γᵢ)
 //! ```
 //!
-//! The rows of N are the unit gradients nᵢ at the hub, w_h and wᵢ are the inverse masses of the hub and of leaf i. By the identity of Woodbury it takes one
-//! symmetric 3 × 3 system: (I + w_h Σ nᵢ nᵢᵀ/Dᵢ) y = Σ nᵢ bᵢ/Dᵢ, then Δλᵢ = (bᵢ − w_h nᵢ·y)/Dᵢ. A leaf counts with half of its mass,
-//! as links outside of the star move it too; with its whole mass, meshes gain energy. docs/decisions/stars.md has the figures.
+//! The rows of N are the unit gradients nᵢ at the hub; w_h and wᵢ are the inverse masses of the hub and of leaf i. The identity of Woodbury
+//! reduces it to one symmetric 3 × 3 system: (I + w_h Σ nᵢ nᵢᵀ/Dᵢ) y = Σ nᵢ bᵢ/Dᵢ, then Δλᵢ = (bᵢ − w_h nᵢ·y)/Dᵢ. A leaf counts with half of
+//! its mass, as links outside of the star move it too; with its whole mass, meshes gain energy. See `docs/decisions/0001-stars.md`.
 
 use crate::coloring::{Coloring, Span};
 use crate::scene::{ConstraintSet, Grid, Scene, grouped};
@@ -38,7 +38,7 @@ const ALIGNED: f64 = 2.2;
 /// Hubs are all particles of at least this crowding, and of [`FEWEST_LINKS`], around a crowded or aligned one; 1 in a chain of equal masses.
 const HUB_CROWDING: f64 = 1.5;
 
-/// How many links lie between a hub and the nearest crowded or aligned particle, at most.
+/// The most links between a hub and the nearest crowded or aligned particle.
 const REACH: u32 = 4;
 
 /// The fewest links of a star: two are a chain, which gains no energy.
@@ -136,7 +136,7 @@ impl<'a> Links<'a> {
         if named[0] == particle { named[1] } else { named[0] }
     }
 
-    /// How much of a correction of the link a particle takes, pinned or not, as it may be released: w/(w + w of the other + α̃).
+    /// The share of a correction of the link that moves a particle: w/(w + w of the other + α̃). A pinned particle counts as free, as it may be released.
     fn share(&self, link: u32, particle: u32) -> f64 {
         let w = |particle: u32| f64::from(self.scene.inverse_masses[particle as usize]);
         let own = w(particle);
@@ -212,7 +212,7 @@ impl<'a> Links<'a> {
         stars
     }
 
-    /// Whether two of the links have the same leaf: it would take two corrections at once.
+    /// Returns true if two of the links have the same leaf: it would take two corrections at once.
     fn names_one_leaf_twice(&self, hub: u32, links: &[u32]) -> bool {
         let mut leaves: Vec<u32> = links.iter().map(|&link| self.other(link, hub)).collect();
         leaves.sort_unstable();
@@ -238,7 +238,7 @@ impl Surface {
         &self.neighbours[self.offsets[particle as usize] as usize..self.offsets[particle as usize + 1] as usize]
     }
 
-    /// Whether two particles are opposite corners of two triangles that share an edge.
+    /// Returns true if two particles are opposite corners of two triangles that share an edge.
     fn bends(&self, a: u32, b: u32) -> bool {
         let [around, others] = [a, b].map(|particle| self.around(particle));
         let is_shared = |particle: &u32| others.binary_search(particle).is_ok();
@@ -248,7 +248,7 @@ impl Surface {
     }
 }
 
-/// Whether a link ties two particles of a grid that are at most two columns and two rows apart, as the springs of cloth do.
+/// Returns true if a link ties two particles of a grid that are at most two columns and two rows apart, as the springs of cloth do.
 fn in_grid(grids: &[Grid], [a, b]: [u32; 2]) -> bool {
     let after = grids.partition_point(|grid| grid.first <= a);
     let Some(grid) = after.checked_sub(1).map(|place| grids[place]) else { return false };

@@ -6,7 +6,7 @@ use common::nets::{FAMILIES, Net, Random};
 use common::{Pair, gpu};
 use supple::{Distance, DistanceLimit, Execution, Limit, Material, Particle, Pass, Reference, Scene, Settings};
 
-/// How much the energy of a net ever exceeds that at the start, over m g L, and the mean and the largest strain of all frames.
+/// The largest gain of energy over the start, in m g L, and the mean and the largest strain of all frames.
 fn play_on_reference(net: &Net, substeps: u32, frames: u32) -> (f64, f32, f32) {
     let settings = Settings { substeps, ..Settings::default() };
     let mut reference = Reference::new(&net.scene(), settings).unwrap();

@@ -13,7 +13,7 @@ use supple::{
     Reference, Rope, Scene, Settings, ShapeMatching, SoftBody, Sweep, Volume,
 };
 
-/// A scene, how it is simulated, and what holds of it.
+/// A scene with its settings.
 struct Drawn {
     scene: Scene,
     settings: Settings,
@@ -223,7 +223,7 @@ fn sums(drawn: &Drawn, positions: &[[f32; 3]], velocities: &[[f32; 3]]) -> Sums 
     sums
 }
 
-/// What is wrong after a step, if anything; `start` is what it began with.
+/// The claim that fails after a step, if any; `start` are the sums before the first step.
 fn fault(drawn: &Drawn, start: &Sums, positions: &[[f32; 3]], velocities: &[[f32; 3]]) -> Option<String> {
     if !positions.iter().chain(velocities).flatten().all(|value| value.is_finite()) {
         return Some("not finite".into());
