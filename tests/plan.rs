@@ -134,20 +134,40 @@ end     Normals
 }
 
 #[test]
-fn the_plan_of_a_hub_and_a_chain() {
+fn the_plan_of_a_star_and_a_chain() {
     let plan = plan(&wheel_and_chain(60), Settings { iterations: 2, ..Settings::default() });
+    let golden = "\
+begin   Targets
+begin   Start
+begin   Predict
+substep Stars { kind: distance, color: 0, span: Span { first: 0, count: 60 }, first_iteration: true }
+substep Project { kind: distance, color: 0, span: Span { first: 60, count: 2 }, first_iteration: true }
+substep Project { kind: distance, color: 1, span: Span { first: 62, count: 1 }, first_iteration: true }
+substep Stars { kind: distance, color: 0, span: Span { first: 0, count: 60 }, first_iteration: false }
+substep Project { kind: distance, color: 0, span: Span { first: 60, count: 2 }, first_iteration: false }
+substep Project { kind: distance, color: 1, span: Span { first: 62, count: 1 }, first_iteration: false }
+between Advance
+end     Velocity
+end     Finish
+";
+    assert_eq!(text(&plan), golden);
+}
+
+#[test]
+fn the_plan_of_a_hub_with_more_links_than_a_star_and_a_chain() {
+    let plan = plan(&wheel_and_chain(1100), Settings { iterations: 2, ..Settings::default() });
     let golden = "\
 begin   Targets
 begin   Start
 begin   Predict
 substep Project { kind: distance, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
 substep Project { kind: distance, color: 1, span: Span { first: 2, count: 1 }, first_iteration: true }
-substep Split { kind: distance, span: Span { first: 3, count: 60 }, first_iteration: true }
+substep Split { kind: distance, span: Span { first: 3, count: 1100 }, first_iteration: true }
 substep GatherChunks { kind: distance }
 substep GatherHubs { kind: distance }
 substep Project { kind: distance, color: 0, span: Span { first: 0, count: 2 }, first_iteration: false }
 substep Project { kind: distance, color: 1, span: Span { first: 2, count: 1 }, first_iteration: false }
-substep Split { kind: distance, span: Span { first: 3, count: 60 }, first_iteration: false }
+substep Split { kind: distance, span: Span { first: 3, count: 1100 }, first_iteration: false }
 substep GatherChunks { kind: distance }
 substep GatherHubs { kind: distance }
 between Advance
