@@ -76,7 +76,7 @@ impl Stars {
         if set.info.arity != 2 || set.len() < FEWEST_LINKS {
             return Self::default();
         }
-        let links = Links::new(set, scene, taken);
+        let Some(links) = Links::new(set, scene, taken) else { return Self::default() };
         let found = links.stars();
         let (mut particles, mut offsets) = (Vec::new(), vec![0]);
         for star in &found {
@@ -112,18 +112,26 @@ struct Links<'a> {
 }
 
 impl<'a> Links<'a> {
-    fn new(set: &'a ConstraintSet, scene: &'a Scene, taken: &[u32]) -> Self {
+    /// The links that may belong to stars; `None` if there are too few for one.
+    fn new(set: &'a ConstraintSet, scene: &'a Scene, taken: &[u32]) -> Option<Self> {
         let mut is_left = vec![true; set.len()];
         taken.iter().for_each(|&link| is_left[link as usize] = false);
+        let ends_of = |link: u32| [0, 1].map(|k| set.particles_of(link)[k]);
+        let mut loose: Vec<u32> = (0..set.len() as u32)
+            .filter(|&link| is_left[link as usize] && !in_grid(&scene.grids, ends_of(link)))
+            .collect();
+        // Scenes of grids alone end here, before the neighbours of any particle are sought.
+        if loose.len() < FEWEST_LINKS {
+            return None;
+        }
         let surface = Surface::new(scene);
-        let is_loose = |link: &u32| {
-            let [a, b] = [0, 1].map(|k| set.particles_of(*link)[k]);
-            is_left[*link as usize] && !in_grid(&scene.grids, [a, b]) && !surface.bends(a, b)
-        };
-        let loose: Vec<u32> = (0..set.len() as u32).filter(is_loose).collect();
+        loose.retain(|&link| {
+            let [a, b] = ends_of(link);
+            !surface.bends(a, b)
+        });
         let ends = loose.iter().flat_map(|&link| set.particles_of(link).iter().map(move |&particle| (particle, link)));
         let (offsets, of_particle) = grouped(scene.particle_count(), ends);
-        Self { set, scene, offsets, of_particle }
+        Some(Self { set, scene, offsets, of_particle })
     }
 
     fn around(&self, particle: u32) -> &[u32] {
