@@ -17,13 +17,8 @@ const COUNT: u32 = 1000;
 const SIDE: u32 = 32;
 /// How often a figure is taken.
 const ROUNDS: usize = 3;
-const EXECUTIONS: [(&str, Execution); 5] = [
-    ("by colours", Execution::Colors),
-    ("in tiles", Execution::Tiles),
-    ("in patches", Execution::Patches),
-    ("by halos", Execution::Halos),
-    ("whole", Execution::Whole),
-];
+const EXECUTIONS: [(&str, Execution); 3] =
+    [("by colours", Execution::Colors), ("in tiles", Execution::Tiles), ("in clusters", Execution::Clusters)];
 
 fn main() {
     // `cargo bench` adds `--bench`, `cargo test --benches` adds `--test`.

@@ -1,6 +1,6 @@
 //! Time of each constraint kind by each execution, at about 10 000 and 100 000 constraints of it.
 //!
-//! `cargo bench --bench kinds` prints the table and writes it to `benches/results/<adapter>-kinds.md`. What cannot be solved in tiles or in patches, as
+//! `cargo bench --bench kinds` prints the table and writes it to `benches/results/<adapter>-kinds.md`. What cannot be solved in tiles or in clusters, as
 //! it lies in no grid or is a group, has no figure there. `benches/step.rs` has whole frames, `benches/bodies.rs` many bodies.
 
 mod common;
@@ -24,7 +24,7 @@ const SIZES: [f64; 2] = [0.1, 1.0];
 const WAYS: [(&str, Sweep, Execution); 4] = [
     ("by colours", Sweep::GaussSeidel, Execution::Colors),
     ("in tiles", Sweep::GaussSeidel, Execution::Tiles),
-    ("in patches", Sweep::GaussSeidel, Execution::Patches),
+    ("in clusters", Sweep::GaussSeidel, Execution::Clusters),
     ("all at once", Sweep::Jacobi, Execution::Colors),
 ];
 
@@ -53,7 +53,7 @@ fn run(sizes: &[f64], write: bool) -> Result<(), Fault> {
             let of_kind = |pass: &Pass| match *pass {
                 Pass::Project { kind: of, .. }
                 | Pass::Tiles { kind: of, .. }
-                | Pass::Patches { kind: of, .. }
+                | Pass::Clusters { kind: of, .. }
                 | Pass::Split { kind: of, .. }
                 | Pass::GatherChunks { kind: of }
                 | Pass::GatherHubs { kind: of } => of == kind,
@@ -62,7 +62,7 @@ fn run(sizes: &[f64], write: bool) -> Result<(), Fault> {
             let passes: Vec<Pass> = solver.plan().substep.iter().copied().filter(of_kind).collect();
             let as_asked = |pass: &Pass| match execution {
                 Execution::Tiles => matches!(pass, Pass::Tiles { .. }),
-                Execution::Patches => matches!(pass, Pass::Patches { .. }),
+                Execution::Clusters => matches!(pass, Pass::Clusters { .. }),
                 _ => true,
             };
             if !passes.iter().any(as_asked) {

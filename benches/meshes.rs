@@ -18,7 +18,7 @@ const SIZES: [u32; 2] = [96, 141];
 /// Frames that are timed, and frames before them that are not.
 const ROUNDS: usize = 5;
 const WARM_UP: usize = 3;
-const EXECUTIONS: [(&str, Execution); 2] = [("colours", Execution::Colors), ("patches", Execution::Patches)];
+const EXECUTIONS: [(&str, Execution); 2] = [("colours", Execution::Colors), ("clusters", Execution::Clusters)];
 const BENDINGS: [(&str, Bending); 3] =
     [("springs", Bending::Springs), ("hinges", Bending::Hinges), ("quadratic", Bending::Isometric)];
 

@@ -1,7 +1,7 @@
 //! Time of the hanging cloth, whole and by passes, at 10 000, 100 000 and 1 000 000 particles and by each execution.
 //!
 //! `cargo bench` prints the tables and writes them to `benches/results/<adapter>.md`; the README shows them. Sizes can be named:
-//! `cargo bench -- 100 316`, and executions: `cargo bench -- 316 tiles halos`. GPU times are by timestamp queries, wall-clock times run from recording to the end of the work; what is
+//! `cargo bench -- 100 316`, and executions: `cargo bench -- 316 tiles clusters`. GPU times are by timestamp queries, wall-clock times run from recording to the end of the work; what is
 //! counted by the particle or the second is of GPU time where there is one. Each figure is a median.
 
 mod common;
@@ -18,12 +18,8 @@ const SIZES: [u32; 3] = [100, 316, 1000];
 /// How often a figure is taken.
 const ROUNDS: usize = 7;
 /// How the constraints are spread over the threads.
-const EXECUTIONS: [(&str, Execution); 4] = [
-    ("colours", Execution::Colors),
-    ("tiles", Execution::Tiles),
-    ("patches", Execution::Patches),
-    ("halos", Execution::Halos),
-];
+const EXECUTIONS: [(&str, Execution); 3] =
+    [("colours", Execution::Colors), ("tiles", Execution::Tiles), ("clusters", Execution::Clusters)];
 
 fn main() {
     // `cargo bench` adds `--bench`, `cargo test --benches` adds `--test`.

@@ -5,7 +5,7 @@
 @group(0) @binding(1) var<uniform> params: Params;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read> live: array<u32>;
-@group(0) @binding(4) var<storage, read> batches: array<u32>;
+@group(0) @binding(4) var<storage, read> asset: array<u32>;
 @group(0) @binding(5) var<storage, read_write> status: Status;
 @group(0) @binding(6) var<storage, read_write> surface_normals: array<vec4f>;
 

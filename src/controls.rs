@@ -4,7 +4,7 @@
 //! [`Params`], scaled materials, targets, tethers.
 
 use crate::collide::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactParams};
-use crate::cooked::Cooked;
+use crate::cooked::{Cooked, Purpose};
 use crate::error::{Error, Result, check_finite};
 use crate::join::join;
 use crate::kinds::{Kind, kind_index};
@@ -12,8 +12,6 @@ use crate::plan::{Obstacles, Pass, Plan};
 use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, invert_mass};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
 use crate::shift::Shift;
-use crate::tiling::Tiling;
-use crate::whole::Batches;
 use crate::xpbd::ScaledMaterial;
 use std::collections::BTreeMap;
 
@@ -127,10 +125,6 @@ pub(crate) struct Controls {
     pub cooked: Cooked,
     pub settings: Settings,
     pub plan: Plan,
-    /// Whether whoever plays the plan can play [`crate::plan::Pass::Halos`].
-    pub fuses: bool,
-    /// Why not, where the plan could.
-    pub no_halos: &'static str,
     pub materials: Vec<Material>,
     /// The inverse mass of each particle now: 0 while pinned.
     pub inverse_masses: Vec<f32>,
@@ -166,11 +160,11 @@ impl Controls {
     }
 
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
-        Self::made_for(scene, settings, Batches::Scene)
+        Self::made_for(scene, settings, Purpose::Scene)
     }
 
     /// The same for a scene or for the asset of instances.
-    pub fn made_for(scene: &Scene, settings: Settings, batches: Batches) -> Result<Self> {
+    pub fn made_for(scene: &Scene, settings: Settings, purpose: Purpose) -> Result<Self> {
         if scene.particle_count() == 0 {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
         }
@@ -181,7 +175,7 @@ impl Controls {
             let rows = graph.tie(|particle| scene.is_pinned(particle));
             (graph, rows)
         };
-        let ((tether_graph, tether_rows), cooked) = join(tether, || Cooked::new(scene, &settings, batches));
+        let ((tether_graph, tether_rows), cooked) = join(tether, || Cooked::new(scene, &settings, purpose));
         let cooked = cooked?;
         cooked.check_bodies(&settings)?;
         let colliders = Colliders::new(&scene.colliders, scene.contact_materials.len())?;
@@ -192,8 +186,6 @@ impl Controls {
             cooked,
             settings,
             plan: Plan::default(),
-            fuses: false,
-            no_halos: "the CPU reference solves by colours, to the same bits",
             materials: Vec::new(),
             inverse_masses: Vec::new(),
             pins: Vec::new(),
@@ -233,30 +225,18 @@ impl Controls {
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         settings.check()?;
         self.cooked.check_bodies(&settings)?;
-        if settings.spreads_unlike(&self.settings) {
-            self.cooked.spread_anew(&self.scene, &settings)?;
+        if settings.needs_other_schedule(&self.settings) {
+            self.cooked.reschedule(&self.scene, &settings)?;
         }
         self.settings = settings;
         self.make_plan();
         Ok(())
     }
 
-    /// Whether whole substeps can be played at once: these come in pairs, keep no multipliers, and are nothing but colours and motion.
-    pub fn can_fuse(&self) -> bool {
-        self.settings.substeps > 1 && !self.settings.keep_lambdas && self.plan.can_fuse()
-    }
-
-    /// Plays whole substeps at once from now on, or no longer.
-    pub fn fuse(&mut self, fuses: bool) {
-        self.fuses = fuses;
-        self.make_plan();
-    }
-
     pub fn make_plan(&mut self) {
         let any = !self.colliders.is_empty();
         let obstacles = Obstacles { any, bounce: any && self.restitutes(), pins: self.pins.len() };
         self.plan = Plan::new(&self.cooked, &self.settings, obstacles);
-        self.plan.fused = self.fuses && self.can_fuse();
     }
 
     /// Whether any impact has restitution.
@@ -330,8 +310,7 @@ impl Controls {
             words[0] = cooked.records[first];
         }
         let old = &mut cooked.records[first..first + words.len()];
-        let tiling = self.cooked.whole.as_mut().map_or(Some(&mut cooked.tiling), |whole| whole.tiling_mut(kind));
-        let other = *old != words && tiling.is_some_and(Tiling::unshare);
+        let other = *old != words && cooked.tiling.unshare();
         old.copy_from_slice(&words);
         Ok(ChangedConstraint { kind, first, words, other })
     }

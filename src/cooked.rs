@@ -3,16 +3,15 @@
 //! Cooking happens once; both players read the result. What changes while running (pins, targets, materials, settings)
 //! lives in [`crate::controls`].
 
+use crate::clusters::Clustering;
 use crate::collide::Contacting;
 use crate::coloring::{Coloring, Span};
 use crate::error::{Error, Result};
 use crate::kinds::{KindInfo, group};
-use crate::patches::Patching;
 use crate::scene::{ConstraintSet, Follower, Scene, Skins, TetherGraph, grouped, rows_of};
 use crate::settings::{Execution, Settings, Sweep};
 use crate::stars::Stars;
 use crate::tiling::Tiling;
-use crate::whole::{Batches, Whole};
 
 /// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting, besides the overflow: those of skins, and inequalities at crowded
 /// particles, which no star can solve.
@@ -31,6 +30,17 @@ pub(crate) const MAX_LOOP: u64 = 60_000;
 /// The fewest constraints for which [`Execution::Auto`] makes tiles: their shaders take a second or so to compile.
 const WORTH_TILING: usize = 4096;
 
+/// The same for the asset of instances, of which each instance has all constraints.
+const WORTH_TILING_ASSET: usize = 128;
+
+/// What a scene is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Scene,
+    /// The asset of [`crate::Instances`], whose constraints are solved one by one: there are neither stars nor mass splitting.
+    Asset,
+}
+
 /// What 28 bits can name.
 const MOST_TETHERS: u64 = 1 << 28;
 
@@ -42,10 +52,7 @@ const CHUNK: u32 = 64;
 pub(crate) struct Cooked {
     /// One entry a kind of [`crate::kinds::KINDS`].
     pub kinds: Vec<CookedKind>,
-    /// Where all constraints are solved body by body.
-    pub whole: Option<Whole>,
-    /// What bodies that are solved whole belong to.
-    batches: Batches,
+    purpose: Purpose,
     pub rings: Rings,
     /// The most tethers that a particle has.
     pub most_tethers: u32,
@@ -69,12 +76,12 @@ pub(crate) struct CookedKind {
     pub slot_count: u32,
     /// How many threads solve one group: 1, or [`group::LANES`].
     pub lanes: usize,
-    /// What is solved in tiles; its records come first, but for what is solved body by body, which leaves nothing else.
+    /// What is solved in tiles; its records come first.
     pub tiling: Tiling,
     /// The links that are solved in stars; their records come next.
     pub stars: Stars,
-    /// What is solved in patches; its records come next.
-    pub patching: Patching,
+    /// What is solved in clusters; its records come next.
+    pub clustering: Clustering,
     /// What is in neither.
     pub coloring: Coloring,
     pub split: Split,
@@ -110,7 +117,7 @@ pub(crate) struct Rings {
 }
 
 impl Cooked {
-    pub fn new(scene: &Scene, settings: &Settings, batches: Batches) -> Result<Self> {
+    pub fn new(scene: &Scene, settings: &Settings, purpose: Purpose) -> Result<Self> {
         let particle_count = scene.particle_count();
         let mut tether_runs = vec![0; particle_count];
         let (mut next, mut most_tethers) = (0u32, 0);
@@ -126,11 +133,9 @@ impl Cooked {
         let all_tethered = tether_runs.iter().enumerate().all(|(particle, &run)| run == run_of(particle));
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
-        let (kinds, whole) = Self::cook_kinds(&scene.constraints, scene, settings, &tether_runs, batches)?;
         Ok(Self {
-            kinds,
-            whole,
-            batches,
+            kinds: Self::cook_kinds(&scene.constraints, scene, settings, purpose)?,
+            purpose,
             rings,
             most_tethers,
             tether_runs,
@@ -143,34 +148,28 @@ impl Cooked {
 }
 
 impl Cooked {
-    /// Spreads the constraints of all kinds over the threads.
+    /// Schedules the constraints of all kinds.
     fn cook_kinds(
         sets: &[ConstraintSet],
         scene: &Scene,
         settings: &Settings,
-        tether_runs: &[u32],
-        batches: Batches,
-    ) -> Result<(Vec<CookedKind>, Option<Whole>)> {
-        let has_stars = || sets.iter().any(|set| !Stars::new(set, scene, 0, &[]).is_empty());
-        let fits = settings.whole() && (batches == Batches::Asset || !has_stars());
-        let make = || Whole::new(sets, scene.particle_count(), &scene.grids, tether_runs, batches);
-        let whole = fits.then(make).flatten();
-        let orders = |kind: usize| whole.as_ref().map_or(&[][..], |whole| &whole.orders[kind]);
+        purpose: Purpose,
+    ) -> Result<Vec<CookedKind>> {
         let skins = Skins::new(sets, scene.particle_count());
-        let cook = |(kind, set): (usize, &ConstraintSet)| {
-            let split = match settings.sweep {
-                Sweep::GaussSeidel if whole.is_none() => split_at_once(set, scene, &skins),
+        let cook = |set: &ConstraintSet| {
+            let split = match (settings.sweep, purpose) {
+                (Sweep::GaussSeidel, Purpose::Scene) => split_at_once(set, scene, &skins),
                 _ => Vec::new(),
             };
-            CookedKind::new(set, scene, settings, orders(kind), &split)
+            CookedKind::new(set, scene, settings, purpose, &split)
         };
-        Ok((sets.iter().enumerate().map(cook).collect::<Result<_>>()?, whole))
+        sets.iter().map(cook).collect()
     }
 
     /// The same for other settings, with the parameters that the constraints have now.
-    pub fn spread_anew(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
+    pub fn reschedule(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
         let sets: Vec<_> = self.kinds.iter().map(CookedKind::constraints).collect();
-        (self.kinds, self.whole) = Self::cook_kinds(&sets, scene, settings, &self.tether_runs, self.batches)?;
+        self.kinds = Self::cook_kinds(&sets, scene, settings, self.purpose)?;
         Ok(())
     }
 
@@ -199,29 +198,41 @@ impl Cooked {
 }
 
 impl CookedKind {
-    /// Those of `whole` are solved body by body, and come first; those of `split` by mass splitting, and come last.
-    pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings, whole: &[u32], split: &[u32]) -> Result<Self> {
+    /// `split` lists the constraints that are solved by mass splitting; they come last.
+    pub fn new(
+        set: &ConstraintSet,
+        scene: &Scene,
+        settings: &Settings,
+        purpose: Purpose,
+        split: &[u32],
+    ) -> Result<Self> {
         let info = set.info;
         let mut tiling = if settings.tiles() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
-        let is_small = settings.execution == Execution::Auto && tiling.order.len() < WORTH_TILING;
+        let worth_tiling = match (purpose, settings.execution) {
+            (Purpose::Asset, _) => WORTH_TILING_ASSET,
+            (Purpose::Scene, Execution::Auto) => WORTH_TILING,
+            (Purpose::Scene, _) => 0,
+        };
         let mut is_split = vec![false; set.len()];
         split.iter().for_each(|&constraint| is_split[constraint as usize] = true);
+        let is_small = tiling.order.len() < worth_tiling;
         if is_small || tiling.order.iter().any(|&constraint| is_split[constraint as usize]) {
             tiling = Tiling::default();
         }
-        let mut clustered = [whole, &tiling.order].concat();
-        let stars = if settings.sweep == Sweep::GaussSeidel && whole.is_empty() && !info.unilateral {
+        let mut clustered = tiling.order.clone();
+        let has_stars = settings.sweep == Sweep::GaussSeidel && purpose == Purpose::Scene && !info.unilateral;
+        let stars = if has_stars {
             Stars::new(set, scene, clustered.len() as u32, &[&clustered, split].concat())
         } else {
             Stars::default()
         };
         clustered.extend(&stars.order);
-        let patching = if settings.patches() {
-            Patching::new(set, scene.particle_count(), clustered.len(), &[&clustered, split].concat())
+        let clustering = if settings.clusters() {
+            Clustering::new(set, scene.particle_count(), clustered.len(), &[&clustered, split].concat())
         } else {
-            Patching::default()
+            Clustering::default()
         };
-        clustered.extend(&patching.order);
+        clustered.extend(&clustering.order);
         let coloring = set.coloring(scene.particle_count(), &clustered, split);
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
@@ -230,8 +241,18 @@ impl CookedKind {
         }
         let lanes = lanes(set);
         let (rows, slot_count) = (set.rows.clone(), set.slot_count);
-        let mut kind =
-            Self { info, records, rows, slot_count, lanes, tiling, stars, patching, coloring, split: Split::default() };
+        let mut kind = Self {
+            info,
+            records,
+            rows,
+            slot_count,
+            lanes,
+            tiling,
+            stars,
+            clustering,
+            coloring,
+            split: Split::default(),
+        };
         if info.is_group() {
             kind.check_loops()?;
         }
@@ -264,9 +285,9 @@ impl CookedKind {
         self.split.span.count > 0 || !self.tiling.holds_all(self.len())
     }
 
-    /// Whether any is solved in a patch.
-    pub fn has_patches(&self) -> bool {
-        !self.patching.is_empty() && self.split.span.count < self.len() as u32
+    /// Whether any is solved in a cluster.
+    pub fn has_clusters(&self) -> bool {
+        !self.clustering.is_empty() && self.split.span.count < self.len() as u32
     }
 
     pub fn len(&self) -> usize {

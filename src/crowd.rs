@@ -4,15 +4,16 @@
 //! and, for those that have pins or targets of their own, a block of words with their tethers and targets. [`crate::gpu::Instances`] owns a
 //! [`Crowd`] and uploads what it changes.
 
+use crate::asset::{Asset, MOST_PARTICLES, MOST_THREADS};
+use crate::coloring::HUB_DEGREE;
 use crate::controls::{Controls, gust_wave};
-use crate::cooked::MAX_LOOP;
+use crate::cooked::{MAX_LOOP, Purpose};
 use crate::error::{Error, Result, check_finite};
 use crate::instances::{Instance, InstanceId, Placement};
 use crate::plan::Pass;
 use crate::scene::{ConstraintSet, Scene, TetherRow};
 use crate::settings::{ColorOrder, Execution, Settings, Sweep, Wind, check_moderate};
 use crate::shift::shifted;
-use crate::whole::{Batches, MOST_LANES, MOST_PARTICLES, Whole};
 use glam::{Quat, Vec3};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -64,6 +65,7 @@ pub(crate) struct Crowd {
     owner: u32,
     /// Of the asset.
     pub controls: Controls,
+    pub asset: Asset,
     pub capacity: u32,
     slots: Vec<Slot>,
     free: Vec<u32>,
@@ -80,7 +82,7 @@ impl Crowd {
     pub fn new(asset: &Scene, capacity: u32, settings: Settings) -> Result<Self> {
         check_asset(asset)?;
         check_settings(&settings)?;
-        let controls = Controls::made_for(asset, whole(settings), Batches::Asset)?;
+        let controls = Controls::made_for(asset, in_tiles(settings), Purpose::Asset)?;
         let count = asset.particle_count();
         // Twice as many rows are still numbers to the shader.
         let all = u64::from(capacity) * (count as u64 + 1);
@@ -88,17 +90,17 @@ impl Crowd {
             let range = "at least 1, and such that all particles of all instances are fewer than 2³¹";
             return Err(Error::invalid(format!("capacity of instances of {count} particles each"), capacity, range));
         }
-        let Some(whole) = &controls.cooked.whole else {
+        if controls.cooked.kinds.iter().any(|kind| !kind.split.is_empty()) {
             return Err(Error::TooLarge {
                 what: "constraints of a kind at one particle of an asset that is instanced",
                 count: most_constraints(asset),
-                limit: u64::BITS.into(),
+                limit: HUB_DEGREE as u64,
             });
-        };
-        let mut words = whole.words.clone();
-        let tethers = whole.tethers_at();
+        }
+        let asset = Asset::new(&controls.cooked);
+        let mut words = asset.words.clone();
+        let tethers = words.len();
         let rows: &[u32] = bytemuck::cast_slice(&controls.tether_rows);
-        words.truncate(tethers);
         words.extend(rows);
         let rings = words.len();
         words.extend(&controls.cooked.rings.offsets);
@@ -112,6 +114,7 @@ impl Crowd {
         let crowd = Self {
             owner: OWNERS.fetch_add(1, Ordering::Relaxed),
             controls,
+            asset,
             capacity,
             slots: Vec::new(),
             free: Vec::new(),
@@ -131,13 +134,12 @@ impl Crowd {
 
     /// Whether any constraints are solved in tiles.
     pub fn has_tiles(&self) -> bool {
-        self.controls.cooked.whole.as_ref().is_some_and(Whole::has_tiles)
+        Asset::has_tiles(&self.controls.cooked)
     }
 
-    /// How many threads keep an instance, where so many work in step.
-    pub fn lanes(&self, in_step: usize) -> usize {
-        let whole = self.controls.cooked.whole.as_ref();
-        whole.map_or(1, |whole| whole.lanes(in_step, |lanes| self.turns(lanes)))
+    /// How many threads solve an instance, for subgroups of so many threads.
+    pub fn lanes(&self, subgroup: usize) -> usize {
+        self.asset.threads(self.has_tiles(), subgroup, |threads| self.turns(threads))
     }
 
     /// How often one of so many threads that play a step turns at most.
@@ -156,12 +158,12 @@ impl Crowd {
         let in_step = |first: usize| (first..count.min(first + lanes)).map(turns_of).max().unwrap_or(0);
         // The loop over pins, and that of the accelerations.
         let more = 1 + count.div_ceil(lanes) as u64 + (0..count).step_by(lanes).map(in_step).sum::<u64>();
-        cooked.whole.as_ref().map_or(0, |whole| whole.turns(lanes, settings, cooked.most_tethers, more))
+        self.asset.loop_iterations(lanes, settings, cooked.most_tethers, more)
     }
 
     /// Whether no thread turns more often than it may.
     fn check_turns(&self) -> Result<()> {
-        let turns = self.turns(MOST_LANES);
+        let turns = self.turns(MOST_THREADS);
         if turns <= MAX_LOOP {
             return Ok(());
         }
@@ -173,7 +175,7 @@ impl Crowd {
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         check_settings(&settings)?;
         let before = self.controls.settings;
-        self.controls.set_settings(whole(settings))?;
+        self.controls.set_settings(in_tiles(settings))?;
         if let Err(error) = self.check_turns() {
             self.controls.set_settings(before)?;
             return Err(error);
@@ -485,9 +487,9 @@ pub(crate) fn check_words(what: &'static str, count: u64) -> Result<u64> {
     if count <= limit { Ok(count * 4) } else { Err(Error::TooLarge { what, count, limit }) }
 }
 
-/// Instances are bodies that are solved whole.
-fn whole(settings: Settings) -> Settings {
-    Settings { execution: Execution::Whole, ..settings }
+/// Instances are solved in tiles and by colours.
+fn in_tiles(settings: Settings) -> Settings {
+    Settings { execution: Execution::Tiles, ..settings }
 }
 
 /// The most constraints of a kind at a particle.

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod asset;
+mod clusters;
 pub mod collide;
 pub mod coloring;
 mod components;
@@ -8,11 +10,9 @@ mod cooked;
 mod crowd;
 mod error;
 pub mod gpu;
-mod halos;
 mod instances;
 mod join;
 pub mod kinds;
-mod patches;
 pub mod plan;
 pub mod reference;
 mod running;
@@ -21,7 +21,6 @@ mod settings;
 mod shift;
 mod stars;
 mod tiling;
-mod whole;
 pub mod xpbd;
 
 #[cfg(feature = "mesh-colliders")]

@@ -13,13 +13,6 @@
 //! `AdvanceFree` `AdvancePinned` where there are many pins. That takes pins that stay where they are set, so not where surfaces touch, as
 //! `Truncate` may cut short the ways of pins too.
 //!
-//! Where every body fits a workgroup ([`crate::Execution::Whole`]), and nothing but constraints and tethers acts, `Whole` ends `begin` and plays
-//! all substeps; `substep` and `between` are empty. What it plays in place of `Advance` is `AdvanceFree` `AdvancePinned`, which without
-//! tethers is the same. With anything else, `WholeSweep` stands in the place of the `Project`s of an iteration.
-//!
-//! Where a scene is played core by core ([`crate::Execution::Halos`]), `Halos` stands in the place of `substep` and `between`, wherever these are
-//! colours and motion alone.
-//!
 //! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `Advance` is taken apart.
 //!
 //! With contacts a substep is
@@ -38,7 +31,6 @@ use crate::collide::SelfCollisionLevel;
 use crate::coloring::Span;
 use crate::cooked::Cooked;
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
-use crate::whole::Whole;
 
 /// One pass over particles or constraints; every pass is one GPU dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,8 +77,8 @@ pub enum Pass {
         /// Whether λ starts at 0 here.
         first_iteration: bool,
     },
-    /// The constraints of the patches of one layer.
-    Patches {
+    /// The constraints of the clusters of one layer.
+    Clusters {
         /// Place in [`crate::kinds::KINDS`].
         kind: usize,
         /// The layer.
@@ -95,21 +87,6 @@ pub enum Pass {
         span: Span,
         /// Whether λ starts at 0 here.
         first_iteration: bool,
-    },
-    /// All substeps, body by body, but for what begins the first and ends the last.
-    Whole,
-    /// The constraints of all kinds, body by body.
-    WholeSweep {
-        /// Whether λ starts at 0 here.
-        first_iteration: bool,
-    },
-    /// A whole substep of a coloured scene, core by core: unless it is the first, what stands between substeps, and then the constraints of
-    /// all colours. These come in pairs, of which the first leaves its results where only the second looks.
-    Halos {
-        /// Whether it is the first of the step.
-        is_first: bool,
-        /// Whether tethers hold.
-        tethers: bool,
     },
     /// The constraints that no colour took, each with its share of its particles' masses.
     Split {
@@ -281,9 +258,6 @@ pub struct Plan {
     pub end: Vec<Pass>,
     /// In which order the colours of a kind are played; `substep` has them in the fixed one.
     pub color_order: ColorOrder,
-    /// Whether [`Pass::Halos`] stands in the place of `substep` and what is between two of them: in all substeps, or, as they come in pairs, in all but the
-    /// first.
-    pub fused: bool,
     /// For each pass of `substep` the run of colours of one kind and iteration that it belongs to.
     runs: Vec<Run>,
 }
@@ -328,16 +302,7 @@ impl Plan {
         plan.begin.extend(sums_forces.then_some(Pass::ForgetTouches));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
-        let tethers = obstacles.tether(cooked, settings);
-        let alone = !accelerated && !obstacles.any && settings.self_collision.is_none();
-        let fits = |whole: &Whole| whole.fits_a_step(settings, cooked.most_tethers);
-        let noted = tethers && settings.tether_forces;
-        if alone && !noted && cooked.whole.as_ref().is_some_and(fits) {
-            plan.begin.extend(tethers.then_some(Pass::Tether));
-            plan.begin.push(Pass::Whole);
-        } else {
-            plan.push_substeps(cooked, settings, obstacles, predict);
-        }
+        plan.push_substeps(cooked, settings, obstacles, predict);
         plan.end.push(Pass::Velocity);
         plan.end.extend(obstacles.bounce.then_some(Pass::Bounce));
         plan.end.extend(obstacles.any.then_some(Pass::Arrive));
@@ -415,19 +380,19 @@ impl Plan {
 
     fn push_iteration(&mut self, cooked: &Cooked, sweep: Sweep, iteration: u32) {
         let first_iteration = iteration == 0;
-        if let Some(whole) = &cooked.whole {
-            let sweep = Pass::WholeSweep { first_iteration };
-            self.substep.extend((!whole.kinds.is_empty()).then_some(sweep));
-            return self.push_rest();
-        }
         for (kind, constraints) in cooked.kinds.iter().enumerate() {
             if sweep == Sweep::GaussSeidel {
                 let stars = (0..).zip(&constraints.stars.records);
                 self.substep.extend(stars.map(|(color, &span)| Pass::Stars { kind, color, span, first_iteration }));
                 let records = (0..).zip(&constraints.tiling.records);
                 self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));
-                let records = (0..).zip(&constraints.patching.records);
-                self.substep.extend(records.map(|(layer, &span)| Pass::Patches { kind, layer, span, first_iteration }));
+                let records = (0..).zip(&constraints.clustering.records);
+                self.substep.extend(records.map(|(layer, &span)| Pass::Clusters {
+                    kind,
+                    layer,
+                    span,
+                    first_iteration,
+                }));
                 self.push_rest();
                 let (first, count) = (self.substep.len(), constraints.coloring.colors.len());
                 for (color, &span) in (0..).zip(&constraints.coloring.colors) {
@@ -450,18 +415,14 @@ impl Plan {
         self.runs.extend(alone);
     }
 
-    /// All passes of a step of so many substeps, in order. `step` counts the steps since the start; only alternating and
-    /// shuffled colours look at it. [`Pass::Whole`] is played once, and plays as many substeps as the settings have.
+    /// All passes of a step of so many substeps, in order. `step` counts the steps since the start; it changes the order of alternating and
+    /// shuffled colours only.
     pub fn step(&self, substeps: u32, step: u32) -> impl Iterator<Item = Pass> {
-        let tethers = self.tethers_between();
         let body = (0..substeps).flat_map(move |substep| {
-            let fused = self.fused && (substep > 0 || substeps.is_multiple_of(2));
-            let halos = fused.then_some(Pass::Halos { is_first: substep == 0, tethers });
-            let between: &[Pass] = if substep + 1 < substeps && !self.fused { &self.between } else { &[] };
+            let between: &[Pass] = if substep + 1 < substeps { &self.between } else { &[] };
             let count = step.wrapping_mul(substeps).wrapping_add(substep);
-            let places = if fused { 0 } else { self.substep.len() };
-            let passes = (0..places).map(move |place| self.ordered(place, count));
-            halos.into_iter().chain(passes).chain(between.iter().copied())
+            let passes = (0..self.substep.len()).map(move |place| self.ordered(place, count));
+            passes.chain(between.iter().copied())
         });
         self.begin.iter().copied().chain(body).chain(self.end.iter().copied())
     }
@@ -486,32 +447,14 @@ impl Plan {
         self.substep[first + turn]
     }
 
-    /// Whether a substep is nothing but constraints in a fixed order of colours, solved once, and between two nothing but motion and tethers: then
-    /// [`Pass::Halos`] can do both.
-    pub(crate) fn can_fuse(&self) -> bool {
-        let first = |pass: &Pass| matches!(pass, Pass::Project { first_iteration: true, .. });
-        let advances = self.between.iter().all(|pass| {
-            matches!(pass, Pass::Advance | Pass::AdvanceTethered | Pass::AdvanceFree | Pass::AdvancePinned)
-        });
-        !self.substep.is_empty() && self.substep.iter().all(first) && advances && self.color_order == ColorOrder::Fixed
-    }
-
-    /// Whether tethers hold between substeps that are nothing but colours and motion.
-    fn tethers_between(&self) -> bool {
-        self.between.first() != Some(&Pass::Advance)
-    }
-
     /// Whether the pass stands anywhere in the plan.
     pub fn contains(&self, pass: &Pass) -> bool {
-        if let Pass::Halos { tethers, .. } = pass {
-            return self.fused && *tethers == self.tethers_between();
-        }
         [&self.begin, &self.substep, &self.between, &self.end].iter().any(|passes| passes.contains(pass))
     }
 
     /// How many dispatches one further substep costs.
     pub fn dispatches_per_substep(&self) -> usize {
-        if self.fused { 1 } else { self.substep.len() + self.between.len() }
+        self.substep.len() + self.between.len()
     }
 }
 

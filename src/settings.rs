@@ -46,7 +46,7 @@ pub struct Settings {
     pub relaxation: f32,
     /// The order of the colours in a Gauss-Seidel sweep.
     pub color_order: ColorOrder,
-    /// How the constraints of a Gauss-Seidel sweep are spread over the threads.
+    /// The schedule of the constraints in a Gauss-Seidel sweep.
     pub execution: Execution,
     /// Air around the surfaces; `None` for a vacuum.
     pub wind: Option<Wind>,
@@ -69,7 +69,7 @@ pub struct Settings {
     /// a solver's λ is 0 until the next step.
     pub keep_lambdas: bool,
     /// Whether the pulls of tethers are kept, for [`crate::Solver::read_tether_forces`]. Default: false. While it is on, tethers are a pass of
-    /// their own in each substep, whole bodies and halos are not used, and each tether takes 4 bytes more.
+    /// their own in each substep, and each tether takes 4 bytes more.
     pub tether_forces: bool,
 }
 
@@ -154,42 +154,27 @@ pub enum ColorOrder {
     },
 }
 
-/// How the constraints of a Gauss-Seidel sweep are spread over the threads. Either way constraints that are solved at the same time
-/// share no particle; the order of the sweep differs, and with it what one sweep leaves unsolved.
+/// The schedule of the constraints in a Gauss-Seidel sweep.
+///
+/// Constraints that are solved at the same time share no particle in any of them. The order of the sweep differs, and so does the error that one
+/// sweep leaves. [`crate::Solver::execution`] reports which schedule runs, and why if it is not the chosen one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Execution {
-    /// On adapters that run on the CPU, and in the reference, in tiles where many constraints of a kind lie in grids, else by colours. On GPUs
-    /// [`Execution::Halos`] up to 131 072 particles, if the scene is for that as a solver is made; [`Execution::Tiles`] from 524 288 on, if half of
-    /// them lie in grids; else [`Execution::Patches`], if there is room for them. That is decided once: wind or contacts that come later find a scene
-    /// of halos by colours. [`crate::Solver::execution`] says which runs, and why. It depends on nothing that has
-    /// to be timed, so that results are the same in every run; [`crate::gpu::fastest_execution`] measures instead.
+    /// [`Execution::Tiles`] for kinds with at least 4096 constraints in grids and [`Execution::Colors`] for the others, on software adapters and
+    /// on the CPU reference. On GPUs [`Execution::Tiles`] from 524 288 particles on, if half of them lie in grids, else [`Execution::Clusters`], if
+    /// the device has memory for them. The choice depends on the scene and the adapter alone, so results repeat;
+    /// [`crate::gpu::fastest_execution`] measures instead.
     #[default]
     Auto,
-    /// One thread a constraint, one dispatch a colour.
+    /// A graph colouring: one thread a constraint, one dispatch a colour.
     Colors,
-    /// Whatever lies in a grid of particles ([`crate::Scene::add_grid`]; cloth of [`crate::ClothGrid`] does) is cut into tiles, and one
-    /// thread solves all constraints of a tile: four dispatches in place of a dozen, with a third of the loads and stores. What is
-    /// left goes by colours. Colours that alternate or are shuffled are not clustered.
+    /// Constraints within grids of particles ([`crate::Scene::add_grid`], [`crate::ClothGrid`]) are cut into tiles of 4 × 4 particles; one thread
+    /// solves all constraints of a tile. Four dispatches a kind, and a third of the memory traffic. Constraints outside of grids go by colours.
+    /// Needs [`ColorOrder::Fixed`].
     Tiles,
-    /// Constraints among a few hundred particles are solved by one workgroup, which keeps these in its own memory: three or four
-    /// dispatches a kind, whatever the mesh. For real GPUs: barriers within a workgroup are dear on software adapters.
-    Patches,
-    /// Grids in tiles, all else in patches.
+    /// One workgroup solves the constraints among up to 256 particles in workgroup memory: three or four dispatches a kind on any mesh.
+    /// For real GPUs: barriers within a workgroup are slow on software adapters. Needs [`ColorOrder::Fixed`].
     Clusters,
-    /// By colours, bit for bit, but a whole substep in one dispatch: a workgroup plays it for a few hundred particles and for the halo of others
-    /// around them on which they depend. For real GPUs, where a dispatch takes longer than the work of a colour; it wants a device with more than
-    /// the default limits (`gpu::Context` asks for them, [`crate::gpu::with_room`] helps others to), and keeps particles and constraints in memory
-    /// several times. Substeps go in pairs, so the first of an odd number goes by colours. All go by colours, a dispatch each, where the device
-    /// has no room; where halos outgrow their cores, as with hinges on a fine mesh; where a scene has groups or particles with more constraints than there
-    /// are colours; where a sweep is not one iteration of Gauss-Seidel in a fixed order of colours, or multipliers are kept; while anything but
-    /// gravity, damping and tethers acts; and after a constraint was changed, until constraints are spread anew.
-    Halos,
-    /// One workgroup for each body, with all substeps of a step in one dispatch: for thousands of ropes, leaves, small flags. A body is what
-    /// hangs together by constraints, of 1024 particles at most; small ones share a workgroup. What lies in grids is solved in tiles there, too. With wind, fields, forces, colliders or contacts,
-    /// or where a step has so many substeps and iterations that a thread would turn more than 60 000 times, the constraints of all kinds take
-    /// one dispatch an iteration instead. Where any body is larger, a scene has shape matching or pressure, or a particle more than 64 constraints
-    /// of a kind, it is [`Execution::Patches`]. For bodies that are all alike see [`crate::Instances`].
-    Whole,
 }
 
 /// Moving air, and what it does to surfaces.
@@ -312,28 +297,25 @@ impl Settings {
     }
 
     /// Whether constraints may be solved in other orders than by colours.
-    fn clusters(&self) -> bool {
+    fn is_free_of_colors(&self) -> bool {
         self.sweep == Sweep::GaussSeidel && self.color_order == ColorOrder::Fixed
     }
 
-    /// Whether grids may be solved in tiles.
+    /// Whether constraints of grids may be solved in tiles.
     pub(crate) fn tiles(&self) -> bool {
-        self.clusters() && matches!(self.execution, Execution::Auto | Execution::Tiles | Execution::Clusters)
+        self.is_free_of_colors() && matches!(self.execution, Execution::Auto | Execution::Tiles)
     }
 
-    /// Whether meshes may be solved in patches.
-    pub(crate) fn patches(&self) -> bool {
-        self.clusters() && matches!(self.execution, Execution::Patches | Execution::Clusters | Execution::Whole)
+    /// Whether constraints may be solved in clusters.
+    pub(crate) fn clusters(&self) -> bool {
+        self.is_free_of_colors() && self.execution == Execution::Clusters
     }
 
-    /// Whether bodies may be solved whole.
-    pub(crate) fn whole(&self) -> bool {
-        self.clusters() && self.execution == Execution::Whole
-    }
-
-    /// Whether the constraints must be cooked anew for these settings instead of those.
-    pub(crate) fn spreads_unlike(&self, other: &Self) -> bool {
-        self.sweep != other.sweep || self.clusters() != other.clusters() || self.execution != other.execution
+    /// Whether the constraints need another schedule for these settings than for the other ones.
+    pub(crate) fn needs_other_schedule(&self, other: &Self) -> bool {
+        self.sweep != other.sweep
+            || self.is_free_of_colors() != other.is_free_of_colors()
+            || self.execution != other.execution
     }
 
     /// Whether every figure is in range.

@@ -92,13 +92,6 @@ impl Tile {
         let ([near, far], [low, middle, high]) = ([0, 1].map(|k| word(slots, k)), [0, 1, 2].map(|k| word(links, k)));
         [first, columns, near, far, low, middle, high, record, a, b, c, d]
     }
-
-    /// Its particles, each with how many numbers it is from the first.
-    pub fn particles(&self) -> impl Iterator<Item = (u32, u32)> {
-        let beyond = |slot| slot / SPAN * self.columns + slot % SPAN;
-        let there = (0..SPAN * SPAN).filter(|slot| self.slots >> slot & 1 == 1);
-        there.map(move |slot| (self.first + beyond(slot), beyond(slot)))
-    }
 }
 
 /// A constraint that lies in a grid.

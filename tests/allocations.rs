@@ -106,9 +106,7 @@ fn compare(gpu: &Context, solver: &mut Solver) -> [AllocationInfo; 2] {
                 | Pass::GatherHubs { .. }
                 | Pass::Stars { .. }
                 | Pass::Tiles { .. }
-                | Pass::Patches { .. }
-                | Pass::Whole
-                | Pass::WholeSweep { .. }
+                | Pass::Clusters { .. }
         );
         let name = pass_name(&pass);
         calls.push((name != last, if has_offset { &with_offset } else { &plain }));
@@ -131,8 +129,7 @@ fn a_frame_allocates_no_more_than_wgpu_does() {
         (scene(), Settings::default()),
         (scene(), Settings { iterations: 3, wind: Some(Wind::default()), ..Settings::default() }),
         (scene(), Settings { execution: Execution::Tiles, ..Settings::default() }),
-        (scene(), Settings { execution: Execution::Patches, ..Settings::default() }),
-        (scene(), Settings { execution: Execution::Whole, ..Settings::default() }),
+        (scene(), Settings { execution: Execution::Clusters, ..Settings::default() }),
         (
             with_contacts,
             Settings { self_collision: Some(SelfCollision { level, ..Default::default() }), ..Default::default() },

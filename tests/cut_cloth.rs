@@ -119,14 +119,7 @@ fn a_cut_cloth_hangs_by_its_pins_alike_on_both_backends_in_every_execution() {
             let (mut scene, cut) = cut(bending, keep);
             let pins: Vec<u32> = cut.points.iter().flatten().copied().take(3).collect();
             pins.iter().for_each(|&pin| scene.pin(pin).unwrap());
-            for execution in [
-                Execution::Auto,
-                Execution::Colors,
-                Execution::Tiles,
-                Execution::Patches,
-                Execution::Halos,
-                Execution::Whole,
-            ] {
+            for execution in [Execution::Auto, Execution::Colors, Execution::Tiles, Execution::Clusters] {
                 let settings = Settings { execution, substeps: 10, damping: 1.0, ..Settings::default() };
                 let mut ends = Vec::new();
                 for mut player in players(&gpu, &scene, settings) {

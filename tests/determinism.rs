@@ -24,7 +24,7 @@ fn gusts() -> Wind {
 }
 
 /// What is played: every kind of pass occurs in one of them.
-fn cases() -> [(&'static str, Scene, Settings); 9] {
+fn cases() -> [(&'static str, Scene, Settings); 8] {
     let cloth = || hanging_cloth(21, 17).0;
     let base = Settings { substeps: 5, damping: 0.3, ..Settings::default() };
     // A sheet between two that press it, and a ball in the way of what slips out.
@@ -36,8 +36,7 @@ fn cases() -> [(&'static str, Scene, Settings); 9] {
     let touching = |own| Settings { self_collision: Some(own), substeps: 2, ..base };
     [
         ("tiles", cloth(), Settings { execution: Execution::Tiles, ..base }),
-        ("patches", cloth(), Settings { execution: Execution::Patches, substeps: 2, ..base }),
-        ("whole", cloth(), Settings { execution: Execution::Whole, substeps: 2, ..base }),
+        ("clusters", cloth(), Settings { execution: Execution::Clusters, substeps: 2, ..base }),
         ("particles that touch", pressed(), touching(SelfCollision::default())),
         ("surfaces that touch", pressed(), touching(SelfCollision { iterations: 1, ..SelfCollision::surfaces() })),
         ("cloth", cloth(), base),

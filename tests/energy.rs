@@ -141,7 +141,7 @@ fn mixed_star(random: &mut Random) -> Scene {
 fn stars_are_solved_alike_on_both_backends() {
     let gpu = gpu();
     let has_stars = |pair: &Pair| pair.passes(1).iter().any(|pass| matches!(pass, Pass::Stars { .. }));
-    for execution in [Execution::Colors, Execution::Tiles, Execution::Patches, Execution::Halos, Execution::Whole] {
+    for execution in [Execution::Colors, Execution::Tiles, Execution::Clusters] {
         let settings = Settings { execution, ..Settings::default() };
         for (name, family) in FAMILIES {
             let net = family(&mut Random::new(7));

@@ -67,8 +67,8 @@ fn cloth_is_clustered_where_it_is_asked_for_and_by_colours_as_the_yardstick() {
         let size = ["--headless", "--columns", "24", "--rows", "24", "--frames", "2", "--json"];
         serde_json::from_str(&run(example("cloth").args(size).args(options))).unwrap()
     };
-    let (clusters, baseline) = (report(&["--execution", "clusters"]), report(&["--baseline"]));
-    assert_eq!((&clusters["execution"], &baseline["execution"]), (&"clusters".into(), &"colors".into()));
+    let (clusters, baseline) = (report(&["--execution", "tiles"]), report(&["--baseline"]));
+    assert_eq!((&clusters["execution"], &baseline["execution"]), (&"tiles".into(), &"colors".into()));
     assert_eq!((clusters["dispatches_per_substep"].as_u64(), baseline["substeps"].as_u64()), (Some(5), Some(20)));
     assert!(clusters["substeps"].as_u64() > Some(20));
     let output = example("cloth").args(["--headless", "--baseline", "--substeps", "40"]).output().unwrap();
@@ -182,18 +182,6 @@ fn cloth_says_where_the_time_goes() {
         assert!(inside.count() >= PASSES, "{name}");
     }
     assert_eq!(slices.iter().filter(|slice| slice["tid"] == 2).count(), 5 * (PASSES + 1));
-}
-
-#[test]
-fn flags_wave_in_one_dispatch() {
-    let size = ["--count", "7", "--columns", "9", "--rows", "6", "--frames", "20"];
-    let whole = report("flags", &size);
-    assert_eq!((&whole["execution"], whole["dispatches_per_substep"].as_u64()), (&"whole".into(), Some(0)));
-    assert_eq!(whole["particles"].as_u64(), Some(7 * 56));
-    let patches = report("flags", &[&size[..], &["--execution", "patches"]].concat());
-    assert_eq!(&patches["execution"], "clusters");
-    let windy = report("flags", &[&size[..], &["--wind", "5"]].concat());
-    assert_eq!((&windy["execution"], windy["dispatches_per_substep"].as_u64()), (&"whole".into(), Some(5)));
 }
 
 #[test]

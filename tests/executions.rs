@@ -1,4 +1,4 @@
-//! Constraints that are solved in tiles and in patches: the same constraints, alike on both players, and as good as by colours.
+//! Constraints in tiles and in clusters: the same constraints, the same results on the GPU and on the reference, and as good as by colours.
 
 mod common;
 
@@ -6,10 +6,10 @@ use common::{Pair, change, crumple, is_exact, raw, step};
 use std::time::Duration;
 use supple::coloring::Coloring;
 use supple::gpu::Context;
-use supple::kinds::{KINDS, Kind, kind_index};
+use supple::kinds::{Kind, kind_index};
 use supple::{
-    Bending, Cloth, ClothGrid, ClothMesh, Collider, ColorOrder, Distance, Error, Execution, Fabric, Field, Material,
-    Particle, Pass, Pose, Reference, Scene, Settings, ShapeMatching, Solver, Sweep, Tethers, wgpu,
+    Bending, Cloth, ClothGrid, ClothMesh, ColorOrder, Distance, Error, Execution, Fabric, Material, Particle, Pass,
+    Reference, Scene, Settings, Solver, Sweep, Tethers, wgpu,
 };
 
 /// Relative to the largest component after some steps, where bits may differ.
@@ -56,20 +56,20 @@ fn patchwork(bending: Bending) -> Scene {
 }
 
 #[test]
-fn every_stage_agrees_in_tiles_and_patches() {
+fn every_stage_agrees_in_tiles_and_clusters() {
     let gpu = common::gpu();
     for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
         let scene = patchwork(bending);
         let iterated = Settings { iterations: 2, keep_lambdas: true, damping: 0.3, ..clusters() };
-        let executions = [Execution::Tiles, Execution::Patches, Execution::Clusters];
+        let executions = [Execution::Tiles, Execution::Clusters];
         for settings in
             executions.iter().flat_map(|&execution| [clusters(), iterated].map(|s| Settings { execution, ..s }))
         {
             let mut pair = Pair::new(&gpu, &scene, settings);
             let execution = settings.execution;
             let any = |found: fn(&Pass) -> bool| pair.solver.plan().substep.iter().any(found);
-            assert_eq!(any(|pass| matches!(pass, Pass::Tiles { .. })), execution != Execution::Patches);
-            assert_eq!(any(|pass| matches!(pass, Pass::Patches { .. })), execution != Execution::Tiles);
+            assert_eq!(any(|pass| matches!(pass, Pass::Tiles { .. })), execution == Execution::Tiles);
+            assert_eq!(any(|pass| matches!(pass, Pass::Clusters { .. })), execution == Execution::Clusters);
             assert_eq!(any(|pass| matches!(pass, Pass::Project { .. })), execution == Execution::Tiles);
             let passes = pair.passes(2);
             let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
@@ -130,7 +130,7 @@ fn a_grid_takes_four_dispatches_in_place_of_twelve() {
     let mut scene = Scene::new();
     scene.add_cloth_grid(&ClothGrid { columns: 40, rows: 31, ..ClothGrid::default() }).unwrap();
     let passes = |settings| Reference::new(&scene, settings).unwrap().plan().substep.len();
-    let springs = clusters();
+    let springs = Settings { execution: Execution::Tiles, ..clusters() };
     assert_eq!(passes(springs), 4);
     assert_eq!(passes(Settings { execution: Execution::Colors, ..springs }), 12);
     // What has no fixed order of colours has no tiles.
@@ -144,7 +144,7 @@ fn a_grid_takes_four_dispatches_in_place_of_twelve() {
 }
 
 #[test]
-fn tiles_and_patches_converge_to_what_colours_converge_to() {
+fn tiles_and_clusters_converge_to_what_colours_converge_to() {
     let mut scene = Scene::new();
     let [structural, shear, bend] = [1e-3, 2e-3, 1e-2].map(Material::compliant);
     let fabric = Fabric { structural, shear, bend, ..Fabric::default() };
@@ -159,7 +159,7 @@ fn tiles_and_patches_converge_to_what_colours_converge_to() {
         reference.positions()
     };
     let colors = play(Execution::Colors);
-    for execution in [Execution::Tiles, Execution::Patches, Execution::Whole] {
+    for execution in [Execution::Tiles, Execution::Clusters] {
         let clustered = play(execution);
         let distance = |a: &[f32; 3], b: &[f32; 3]| glam::Vec3::from(*a).distance((*b).into());
         let worst = clustered.iter().zip(&colors).map(|(a, b)| distance(a, b)).fold(0.0, f32::max);
@@ -178,7 +178,7 @@ fn the_execution_may_change_while_running_and_keeps_what_was_set() {
     let index = scene.distances(0..count).position(|distance| distance.particles == [0, 1]).unwrap() as u32;
     pair.solver.set_constraint(index, longer).unwrap();
     pair.reference.set_constraint(index, longer).unwrap();
-    let executions = [Execution::Colors, Execution::Whole, Execution::Clusters, Execution::Whole, Execution::Patches];
+    let executions = [Execution::Colors, Execution::Clusters, Execution::Tiles, Execution::Clusters];
     for execution in executions.into_iter().chain([Execution::Auto, Execution::Tiles]) {
         let settings = Settings { execution, iterations: 20, ..clusters() };
         pair.solver.set_settings(settings).unwrap();
@@ -212,7 +212,7 @@ fn grids_that_are_none_are_refused() {
 }
 
 #[test]
-fn what_is_solved_in_clusters_counts_as_placed() {
+fn constraints_of_tiles_count_as_placed() {
     let gpu = common::gpu();
     // A grid in tiles, and beside it a chain by colours.
     let mut scene = Scene::new();
@@ -284,14 +284,8 @@ fn scenes_of_equal_sizes_are_told_apart() {
 }
 
 #[test]
-fn what_a_device_has_no_room_for_is_not_the_fastest() {
-    // Half of what whole bodies need.
-    let limits = wgpu::Limits { max_compute_workgroup_storage_size: 8192, ..wgpu::Limits::default() };
-    let gpu = Context::new(limits).unwrap();
+fn no_execution_is_the_fastest_where_the_device_has_no_memory_for_any() {
     let scene = patchwork(Bending::Springs);
-    let found = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, clusters()).unwrap();
-    assert!(![Execution::Auto, Execution::Whole].contains(&found), "{found:?}");
-    // Nor where there is room for none.
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 256, ..wgpu::Limits::default() };
     let gpu = Context::new(limits).unwrap();
     let none = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, clusters());
@@ -317,182 +311,31 @@ fn irregular(scene: &mut Scene, columns: u32, rows: u32) -> Cloth {
 }
 
 #[test]
-fn patches_take_few_dispatches_whatever_the_mesh() {
+fn clusters_take_few_dispatches_whatever_the_mesh() {
     let mut scene = Scene::new();
     scene.add_cloth_grid(&ClothGrid { columns: 316, rows: 316, ..ClothGrid::default() }).unwrap();
     scene.pin(0).unwrap();
-    let patches = Settings { execution: Execution::Patches, ..clusters() };
+    let in_clusters = Settings { execution: Execution::Clusters, ..clusters() };
     let plan = |scene: &Scene, settings| Reference::new(scene, settings).unwrap().plan().dispatches_per_substep();
-    assert!(plan(&scene, patches) <= 4, "{}", plan(&scene, patches));
+    assert!(plan(&scene, in_clusters) <= 4, "{}", plan(&scene, in_clusters));
     let mut scene = Scene::new();
     irregular(&mut scene, 316, 316);
     scene.pin(0).unwrap();
-    let (few, many) = (plan(&scene, patches), plan(&scene, Settings { execution: Execution::Colors, ..patches }));
-    // Seven layers of patches, and a dispatch for each colour of the stars around vertices of eight triangles.
-    println!("{few} dispatches in patches, {many} by colours");
+    let (few, many) =
+        (plan(&scene, in_clusters), plan(&scene, Settings { execution: Execution::Colors, ..in_clusters }));
+    // Seven layers of clusters, and a dispatch for each colour of the stars around vertices of eight triangles.
+    println!("{few} dispatches in clusters, {many} by colours");
     assert!(few <= 20 && many > 20, "{few}, {many}");
 }
 
-fn whole() -> Settings {
-    Settings { execution: Execution::Whole, ..clusters() }
-}
-
-/// Bodies of many kinds and sizes: cloths with tethers that hang by a corner, ropes, loose particles, all interleaved with nothing else.
-fn bodies(bending: Bending) -> Scene {
-    let mut scene = Scene::new();
-    for (index, [columns, rows]) in [[11, 8], [32, 32], [5, 4], [3, 3], [4, 6]].into_iter().enumerate() {
-        let fabric = Fabric { bending, flexural_rigidity: 1e-2, stretch_limit: 1.05, ..Fabric::default() };
-        let tethers = (index != 2).then(Tethers::default);
-        let origin = [2.5 * index as f32, 0.1 * index as f32, 0.0];
-        let cloth = ClothGrid { columns, rows, fabric, origin, tethers, ..ClothGrid::default() };
-        let particles = scene.add_cloth_grid(&cloth).unwrap().particles;
-        crumple(&mut scene, particles.clone(), 0.02);
-        scene.pin(particles.start).unwrap();
-        let loose = scene.particle_count() as u32;
-        for k in 0..5 {
-            let position = [2.5 * index as f32, 3.0 - 0.1 * k as f32, 0.01 * k as f32];
-            scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
-        }
-        for k in 0..3 {
-            let particles = [loose + k, loose + k + 1];
-            scene.add(Distance { particles, rest_length: 0.09 }, Material::compliant(1e-4 * k as f32)).unwrap();
-        }
-    }
-    scene
-}
-
 #[test]
-fn whole_bodies_agree_in_every_step() {
-    let gpu = common::gpu();
-    for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
-        let scene = bodies(bending);
-        let iterated = Settings { iterations: 2, keep_lambdas: true, damping: 0.3, ..whole() };
-        for settings in [whole(), iterated, Settings { tethers: false, ..iterated }] {
-            let mut pair = Pair::new(&gpu, &scene, settings);
-            let plan = pair.solver.plan().clone();
-            assert!(plan.contains(&Pass::Whole) && plan.dispatches_per_substep() == 0, "{plan:?}");
-            let passes = pair.passes(3);
-            let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
-            let difference = pair.first_difference(tolerance, passes);
-            assert!(difference.is_none(), "{bending:?}, {settings:?}: {difference:#?}");
-            if settings.keep_lambdas && is_exact(&gpu) {
-                let lambdas = |kind| pair.solver.read_lambdas_of(kind).unwrap();
-                for (kind, info) in KINDS.iter().enumerate() {
-                    assert_eq!(lambdas(kind), pair.reference.lambdas(kind), "{}", info.name);
-                }
-                let on_gpu = lambdas(kind_index(Distance::INFO));
-                let idle = on_gpu.iter().filter(|lambda| **lambda == 0.0).count();
-                assert!(10 * idle < on_gpu.len(), "{idle} of {}", on_gpu.len());
-            }
-        }
-    }
-}
-
-#[test]
-fn every_kind_agrees_in_whole_bodies() {
+fn every_kind_agrees_in_clusters() {
     let gpu = common::gpu();
     let material = Material { compliance: 1e-4, damping: 10.0, damping_time: 1e-3, stiffness: 0.5 };
     for (place, info, sample) in raw::cases().filter(|(_, info, _)| !info.is_group()) {
         let scene = raw::scene_of(place, &sample, &sample.positions, material);
-        let mut pair = Pair::new(&gpu, &scene, Settings { iterations: 3, relaxation: 1.2, ..whole() });
-        assert!(pair.solver.plan().contains(&Pass::Whole));
+        let mut pair = Pair::new(&gpu, &scene, Settings { iterations: 3, relaxation: 1.2, ..clusters() });
+        assert!(pair.solver.plan().substep.iter().any(|pass| matches!(pass, Pass::Clusters { .. })));
         pair.play(3, TOLERANCE, info.name);
-    }
-}
-
-#[test]
-fn whole_bodies_keep_what_is_changed_while_running() {
-    let gpu = common::gpu();
-    let scene = bodies(Bending::Springs);
-    let mut pair = Pair::new(&gpu, &scene, whole());
-    pair.play(1, TOLERANCE, "before");
-    let count = scene.constraint_count_of(Distance::INFO) as u32;
-    for index in [0, count / 2, count - 1] {
-        let old = scene.distances(index..index + 1).next().unwrap();
-        change!(pair, set_constraint(index, Distance { rest_length: 1.3 * old.rest_length, ..old }));
-    }
-    pair.play(2, TOLERANCE, "constraints");
-    let corner = scene.pinned_particles().next().unwrap();
-    change!(pair, set_target(corner, [0.2, 0.3, -0.9]));
-    pair.play(2, TOLERANCE, "target");
-    change!(pair, pin(&[70, 500]));
-    pair.play(1, TOLERANCE, "more pins");
-    change!(pair, release(&[corner, 70]));
-    pair.play(1, TOLERANCE, "fewer pins");
-    let fields = Field::slots(&[Field::Point { position: [1.0, 2.0, 0.0], strength: 20.0, radius: 1.0 }]);
-    let changes = [
-        ("iterations", Settings { iterations: 3, damping: 1.0, ..whole() }, true),
-        ("substeps", Settings { substeps: 7, ..whole() }, true),
-        ("tethers", Settings { tethers: false, ..whole() }, true),
-        ("fields", Settings { fields, ..whole() }, false),
-        ("fields and iterations", Settings { fields, iterations: 2, ..whole() }, false),
-        ("patches", Settings { execution: Execution::Patches, ..whole() }, false),
-        ("Jacobi", Settings { sweep: Sweep::Jacobi, ..whole() }, false),
-        ("shuffled", Settings { color_order: ColorOrder::Shuffled { seed: 3 }, ..whole() }, false),
-        ("whole", whole(), true),
-    ];
-    for (what, settings, alone) in changes {
-        change!(pair, set_settings(settings));
-        assert_eq!(pair.solver.plan().contains(&Pass::Whole), alone, "{what}");
-        assert_eq!(pair.solver.plan(), pair.reference.plan());
-        pair.play(2, TOLERANCE, what);
-    }
-    // A collider comes in between the substeps.
-    let pose = Pose { position: [0.0, -0.05, 0.0], ..Pose::default() };
-    let floor = Collider { pose, ..Collider::default() };
-    change!(pair, add_collider(&floor));
-    assert!(!pair.solver.plan().contains(&Pass::Whole));
-    assert!(pair.solver.plan().substep.contains(&Pass::WholeSweep { first_iteration: true }));
-    pair.play(2, TOLERANCE, "floor");
-    pair.solver.reset();
-    pair.reference.reset();
-    assert!(pair.solver.plan().contains(&Pass::Whole));
-    pair.play(2, TOLERANCE, "reset");
-}
-
-#[test]
-fn bodies_that_are_too_large_and_groups_are_solved_in_patches() {
-    let plan = |scene: &Scene, execution| {
-        let settings = Settings { execution, ..whole() };
-        Reference::new(scene, settings).unwrap().plan().clone()
-    };
-    let cloth = |columns, rows| {
-        let mut scene = Scene::new();
-        scene.add_cloth_grid(&ClothGrid { columns, rows, ..ClothGrid::default() }).unwrap();
-        scene
-    };
-    let is_whole = |scene: &Scene| plan(scene, Execution::Whole).contains(&Pass::Whole);
-    assert!(is_whole(&cloth(32, 32)));
-    let mut group = cloth(8, 8);
-    let particles: Vec<u32> = (0..64).collect();
-    let (rest_positions, masses) = (group.positions().to_vec(), vec![0.01; 64]);
-    let shape = ShapeMatching { particles: &particles, rest_positions: &rest_positions, masses: &masses };
-    group.add(shape, Material::compliant(1e-4)).unwrap();
-    for scene in [cloth(41, 25), common::wheel(65, Material::compliant(1e-4)), group] {
-        assert!(!is_whole(&scene));
-        assert_eq!(plan(&scene, Execution::Whole), plan(&scene, Execution::Patches));
-    }
-    assert!(is_whole(&common::wheel(64, Material::compliant(1e-4))));
-}
-
-/// Near the bound of the turns of a thread, which the software driver would cut short without a word, and beyond it.
-#[test]
-fn as_many_substeps_as_a_thread_may_play_agree() {
-    let gpu = common::gpu();
-    let mut scene = Scene::new();
-    let fabric = Fabric { bending: Bending::Hinges, flexural_rigidity: 1e-2, ..Fabric::default() };
-    let grid = ClothGrid { columns: 4, rows: 4, fabric, tethers: Some(Tethers::default()), ..ClothGrid::default() };
-    let particles = scene.add_cloth_grid(&grid).unwrap().particles;
-    crumple(&mut scene, particles, 0.02);
-    scene.pin(0).unwrap();
-    let is_whole = |substeps| {
-        let settings = Settings { substeps, ..whole() };
-        Reference::new(&scene, settings).unwrap().plan().contains(&Pass::Whole)
-    };
-    let most = (1..=10_000).rev().find(|&substeps| is_whole(substeps)).unwrap();
-    assert!((500..5000).contains(&most), "{most}");
-    for substeps in [most, most + 1] {
-        let mut pair = Pair::new(&gpu, &scene, Settings { substeps, ..whole() });
-        pair.play(1, TOLERANCE, &format!("{substeps} substeps"));
     }
 }

@@ -23,8 +23,7 @@ fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
     let cases = [
         (scene(), few),
         (scene(), Settings { iterations: 2, execution: Execution::Tiles, ..few }),
-        (scene(), Settings { iterations: 2, execution: Execution::Patches, ..few }),
-        (scene(), Settings { iterations: 2, execution: Execution::Whole, ..few }),
+        (scene(), Settings { iterations: 2, execution: Execution::Clusters, ..few }),
         (scene(), Settings { wind, forces: true, ..few }),
         (with_collider.clone(), few),
         (with_collider, Settings { self_collision: Some(SelfCollision::surfaces()), ..few }),

@@ -105,7 +105,7 @@ fn a_balloon_on_a_rope_does_not_spin() {
 fn a_balloon_does_not_spin_on_either_backend_however_it_is_executed() {
     let gpu = gpu();
     let (scene, count) = balloon(0.3, 1.5, Fabric::default(), Material::RIGID);
-    for execution in [Execution::Auto, Execution::Colors, Execution::Patches] {
+    for execution in [Execution::Auto, Execution::Colors, Execution::Clusters] {
         for mut player in players(&gpu, &scene, Settings { execution, ..still() }) {
             player.step(30);
             let omega = spin(&scene, count, &player.positions(), &player.velocities());

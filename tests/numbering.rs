@@ -327,9 +327,9 @@ fn forces_and_targets_of_a_scene_file_follow() {
 }
 
 #[test]
-fn by_colours_and_in_patches_it_is_played_as_by_the_reference() {
+fn by_colours_and_in_clusters_it_is_played_as_by_the_reference() {
     let gpu = common::gpu();
-    for execution in [Execution::Colors, Execution::Patches] {
+    for execution in [Execution::Colors, Execution::Clusters] {
         let mut scene = Scene::new();
         add_sheet(&mut scene, 24, Some(Tethers::default()));
         scene.renumber();

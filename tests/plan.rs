@@ -38,7 +38,7 @@ fn projected(passes: &[Pass], kind: usize) -> Vec<Span> {
         Pass::Project { kind: of, span, .. }
         | Pass::Tiles { kind: of, span, .. }
         | Pass::Stars { kind: of, span, .. }
-        | Pass::Patches { kind: of, span, .. }
+        | Pass::Clusters { kind: of, span, .. }
         | Pass::Split { kind: of, span, .. }
             if of == kind =>
         {
@@ -63,7 +63,7 @@ fn is_first_iteration(pass: &Pass) -> Option<bool> {
         Pass::Project { first_iteration, .. }
         | Pass::Stars { first_iteration, .. }
         | Pass::Tiles { first_iteration, .. }
-        | Pass::Patches { first_iteration, .. }
+        | Pass::Clusters { first_iteration, .. }
         | Pass::Split { first_iteration, .. } => Some(first_iteration),
         _ => None,
     }
@@ -74,7 +74,7 @@ fn every_constraint_is_projected_exactly_once_an_iteration() {
     let scenes = [grid(17, 13, Some(Tethers::default())), grid(2, 2, None), wheel_and_chain(5), wheel_and_chain(200)];
     for scene in scenes {
         for (count, execution) in
-            [(1, Execution::Colors), (3, Execution::Colors), (1, Execution::Clusters), (2, Execution::Patches)]
+            [(1, Execution::Colors), (3, Execution::Colors), (1, Execution::Tiles), (2, Execution::Clusters)]
         {
             let plan = plan(&scene, Settings { iterations: count, execution, ..Settings::default() });
             for iteration in iterations(&plan, count as usize) {
@@ -192,25 +192,6 @@ fn a_substep_of_a_cloth_costs_5_dispatches_with_few_pins_and_6_with_many() {
         assert_eq!(plan(&many, settings).dispatches_per_substep(), sweep + 2);
         assert_eq!(dispatches(Some(Tethers::default()), Settings { tethers: false, ..settings }), sweep + 1);
     }
-}
-
-#[test]
-fn whole_bodies_take_one_dispatch_for_all_substeps() {
-    let settings = Settings { execution: Execution::Whole, ..Settings::default() };
-    let tethered = plan(&grid(32, 32, Some(Tethers::default())), settings);
-    assert_eq!(tethered.begin, [Pass::Targets, Pass::Start, Pass::Predict, Pass::Tether, Pass::Whole]);
-    assert_eq!((&tethered.substep, &tethered.between), (&Vec::new(), &Vec::new()));
-    assert_eq!(tethered.end, [Pass::Velocity, Pass::Finish, Pass::Normals]);
-    assert_eq!(tethered.dispatches_per_substep(), 0);
-    assert_eq!(tethered.step(20, 0).count(), 8);
-    let free = plan(&grid(32, 32, None), Settings { iterations: 4, ..settings });
-    assert_eq!(free.begin, [Pass::Targets, Pass::Start, Pass::Predict, Pass::Whole]);
-    // With anything between the substeps, one an iteration.
-    let windy = plan(&grid(32, 32, None), Settings { wind: Some(Wind::default()), iterations: 2, ..settings });
-    assert_eq!(windy.substep, [true, false].map(|first_iteration| Pass::WholeSweep { first_iteration }));
-    assert_eq!(windy.between, [Pass::Velocity, Pass::Accelerations, Pass::Predict]);
-    let many = plan(&grid(32, 32, None), Settings { substeps: 100, iterations: 1000, ..settings });
-    assert_eq!((many.substep.len(), &many.between), (1000, &vec![Pass::Advance]));
 }
 
 #[test]

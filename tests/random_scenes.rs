@@ -180,17 +180,7 @@ fn draw(seed: u64) -> Drawn {
         substeps: pick(random, &[10, 20, 35, 60]),
         iterations: pick(random, &[1, 1, 1, 2, 4]),
         sweep: if random.next() < 0.1 { Sweep::Jacobi } else { Sweep::GaussSeidel },
-        execution: pick(
-            random,
-            &[
-                Execution::Auto,
-                Execution::Colors,
-                Execution::Tiles,
-                Execution::Patches,
-                Execution::Halos,
-                Execution::Whole,
-            ],
-        ),
+        execution: pick(random, &[Execution::Auto, Execution::Colors, Execution::Tiles, Execution::Clusters]),
         ..Settings::default()
     };
     let Settings { substeps, iterations, sweep, execution, .. } = settings;

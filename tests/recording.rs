@@ -41,48 +41,40 @@ fn steps_that_were_recorded_and_dropped_do_not_shift_the_order_once_the_number_i
 }
 
 #[test]
-fn a_solver_says_what_runs_in_place_of_halos_and_why() {
+fn a_solver_reports_why_another_execution_runs_than_the_chosen_one() {
     let gpu = gpu();
-    let halos = Settings { execution: Execution::Halos, substeps: 4, ..Settings::default() };
-    let mut played = solver(&gpu, &cloth(), halos);
-    let has_halos = played.execution().execution == Execution::Halos;
-    assert_eq!(played.execution().reason.is_none(), has_halos, "{:?}", played.execution());
+    let clusters = Settings { execution: Execution::Clusters, substeps: 4, ..Settings::default() };
+    let mut played = solver(&gpu, &cloth(), clusters);
+    assert_eq!((played.execution().execution, played.execution().reason), (Execution::Clusters, None));
     for (settings, words) in [
-        (Settings { iterations: 2, ..halos }, "iterations"),
-        (Settings { substeps: 1, ..halos }, "substeps is 1"),
-        (Settings { keep_lambdas: true, ..halos }, "keep_lambdas"),
-        (Settings { wind: Some(Wind::default()), ..halos }, "wind"),
-        (Settings { self_collision: Some(SelfCollision::default()), ..halos }, "self-collision"),
-        (Settings { sweep: Sweep::Jacobi, ..halos }, "Jacobi"),
-        (Settings { color_order: ColorOrder::Alternating, ..halos }, "color_order"),
+        (Settings { sweep: Sweep::Jacobi, ..clusters }, "Jacobi"),
+        (Settings { color_order: ColorOrder::Alternating, ..clusters }, "color_order"),
     ] {
         played.set_settings(settings).unwrap();
         let running = played.execution();
-        assert_eq!((running.chosen, running.execution), (Execution::Halos, Execution::Colors), "{words}");
+        assert_eq!((running.chosen, running.execution), (Execution::Clusters, Execution::Colors), "{words}");
         assert!(running.reason.is_some_and(|reason| reason.contains(words)), "{words}: {running:?}");
         assert_eq!(*played.settings(), settings);
     }
-    played.set_settings(halos).unwrap();
-    assert_eq!(played.execution().execution == Execution::Halos, has_halos);
-    let link = Distance { particles: [0, 1], rest_length: 0.2 };
+    // Wind, contacts, iterations and multipliers change nothing.
+    let own = Some(SelfCollision::default());
+    for settings in [
+        Settings { wind: Some(Wind::default()), iterations: 2, keep_lambdas: true, ..clusters },
+        Settings { self_collision: own, ..clusters },
+    ] {
+        played.set_settings(settings).unwrap();
+        assert_eq!((played.execution().execution, played.execution().reason), (Execution::Clusters, None));
+    }
+    played.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
+    assert_eq!(played.execution().execution, Execution::Clusters);
+    // Nothing lies in a grid.
     let mut own = Scene::new();
     for k in 0..3 {
         own.add_particle(Particle { position: [0.1 * k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
     }
-    own.add(link, Material::RIGID).unwrap();
-    own.add(Distance { particles: [1, 2], ..link }, Material::RIGID).unwrap();
-    let mut played = solver(&gpu, &own, halos);
-    if played.execution().execution == Execution::Halos {
-        played.set_constraint(0, Distance { rest_length: 0.3, ..link }).unwrap();
-        assert!(played.execution().reason.is_some_and(|reason| reason.contains("a constraint was changed")));
-    }
-    let mut played = solver(&gpu, &own, halos);
-    if played.execution().execution == Execution::Halos {
-        played.set_masses(0, &[2.0]).unwrap();
-        assert!(played.execution().reason.is_some_and(|reason| reason.contains("a mass was changed")));
-    }
-    played.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
-    assert!(played.execution().reason.is_some_and(|reason| reason.contains("colliders")));
+    own.add(Distance { particles: [0, 1], rest_length: 0.2 }, Material::RIGID).unwrap();
+    let running = solver(&gpu, &own, Settings { execution: Execution::Tiles, ..Settings::default() }).execution();
+    assert!(running.execution == Execution::Colors && running.reason.is_some(), "{running:?}");
 }
 
 #[test]
@@ -94,18 +86,13 @@ fn settings_keep_the_execution_that_was_asked_for() {
     assert_eq!(played.execution().reason, None);
     played.set_settings(Settings { wind: Some(Wind::default()), ..Settings::default() }).unwrap();
     assert_eq!(played.settings().execution, Execution::Auto);
-    for execution in [Execution::Colors, Execution::Tiles, Execution::Patches] {
+    for execution in [Execution::Colors, Execution::Tiles, Execution::Clusters] {
         let settings = Settings { execution, ..Settings::default() };
         let [own, other] =
             [solver(&gpu, &cloth(), settings).execution(), Reference::new(&cloth(), settings).unwrap().execution()];
         assert_eq!(own, other);
         assert_eq!((own.chosen, own.execution, own.reason), (execution, execution, None));
     }
-    // Halos are colours in the reference, and it says so.
-    let halos = Settings { execution: Execution::Halos, ..Settings::default() };
-    let running = Reference::new(&cloth(), halos).unwrap().execution();
-    assert_eq!(running.execution, Execution::Colors);
-    assert!(running.reason.is_some_and(|reason| reason.contains("reference")), "{running:?}");
 }
 
 #[test]

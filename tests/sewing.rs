@@ -9,15 +9,7 @@ use supple::{
     ClothGrid, Distance, DistanceLimit, Execution, Material, Method, Particle, Reference, Scene, Settings, Sweep,
 };
 
-const EXECUTIONS: [Execution; 7] = [
-    Execution::Auto,
-    Execution::Colors,
-    Execution::Tiles,
-    Execution::Patches,
-    Execution::Clusters,
-    Execution::Halos,
-    Execution::Whole,
-];
+const EXECUTIONS: [Execution; 4] = [Execution::Auto, Execution::Colors, Execution::Tiles, Execution::Clusters];
 
 fn settings() -> Vec<Settings> {
     let with =

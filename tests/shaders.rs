@@ -82,14 +82,13 @@ fn texts() -> Vec<(String, String)> {
         let shared_text = |part: &str| read(&root().join(format!("shaders/shared/{part}.wgsl")));
         let asset =
             "const ASSET_PARTICLES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
-            const LANES = 64u; const INSTANCES = 1u; const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
+            const LANES = 64u; const INSTANCES = 1u; const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const TETHER_RUNS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
         let parts: &[&str] = match name.as_str() {
             "accelerations" => &["rings", "air"],
             "normals" => &["rings", "normal"],
             "finish" => &["held"],
             "instances" => &["instance", "air", "held"],
             "instances_normals" => &["instance", "normal"],
-            "whole" | "project_tile" => &["unscaled"],
             _ => &[],
         };
         let text = parts.iter().fold(text, |text, part| text + &shared_text(part));
@@ -97,40 +96,30 @@ fn texts() -> Vec<(String, String)> {
             texts.push((name, text + asset));
             continue;
         }
-        if ["whole", "instances", "halos"].contains(&name.as_str()) {
-            let sweep = if name == "halos" { "halos" } else { "whole" };
+        if name == "instances" {
             let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
+            let own = |name: &str| read(&root().join(format!("shaders/instances/{name}.wgsl")));
             for info in KINDS.iter().filter(|info| !info.is_group()) {
                 let constants = format!(
-                    "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
-                    const HEAD = 5u; const MOST_PARTICLES = 1024u; const LOCAL_WORDS = {}u; {asset}
-                    const PACKED = {}; const PLACE_BITS = 11u; const BANKS = 16u; const PIN_BITS = 32u; const FIRST_PLACE = 0u;
-                    fn sweep(head: u32, lane: u32) {{ solve_rounds(head, lane); }}",
+                    "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const UNIT_GRADIENTS = {}; const UNILATERAL = {}; {asset}
+                    fn sweep(head: u32, lane: u32) {{ solve_colors(head, lane); }}",
                     info.arity,
                     info.record_words / 4,
                     info.unit_gradients,
                     info.unilateral,
-                    info.arity.div_ceil(2),
-                    info.arity == 2,
                 );
                 let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
-                let parts = [&text, info.shader, &shared(form), &shared("record"), &shared(sweep), &constants];
-                let parts = parts.join("\n");
-                if name == "whole" {
-                    let tiles = "const PHASES = 4u; const TILE_WORDS = 13u; fn solve_tile(at: u32) {}";
-                    let tiles = [&shared("tile_in_batch"), tiles, &constants.replace("solve_rounds", "solve_tiles")];
-                    let whole = [&text, info.shader, &shared(form), &shared("tile"), &tiles.join("\n")];
-                    texts.push((name.clone(), whole.join("\n")));
+                let of_colors = [shared("record"), shared("scatter"), own("colors"), constants.clone()].join("\n");
+                let tiles = "const PHASES = 4u; const TILE_WORDS = 12u; fn solve_tile(at: u32) {}";
+                let of_tiles =
+                    [&shared("tile"), &own("tiles"), tiles, &constants.replace("solve_colors", "solve_tiles")];
+                for part in [of_colors, of_tiles.join("\n")] {
+                    let parts = [&text, info.shader, &shared(form), &shared("solve"), &part].join("\n");
+                    texts.push((name.clone(), parts.clone() + &own("far")));
+                    // Half as many particles fit into workgroup memory.
+                    let near = parts.replace("ASSET_PARTICLES = 1024u", "ASSET_PARTICLES = 512u");
+                    texts.push((name.clone(), near + &own("near")));
                 }
-                if name != "instances" {
-                    texts.push((name.clone(), parts));
-                    continue;
-                }
-                let places = |name: &str| read(&root().join(format!("shaders/instances/{name}.wgsl")));
-                texts.push((name.clone(), parts.clone() + &places("far")));
-                // Half as many particles have room.
-                let near = parts.replace("ASSET_PARTICLES = 1024u", "ASSET_PARTICLES = 512u");
-                texts.push((name.clone(), near + &places("near")));
             }
             continue;
         }
@@ -155,9 +144,14 @@ fn texts() -> Vec<(String, String)> {
             let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
             let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
             // Link by link the rest of the shader of tiles is written by src/gpu/tiles.rs.
-            let record = if name == "project_tile" { "tile" } else { "record" };
-            let shared =
-                if info.is_group() { String::new() } else { shared(form) + &shared("bindings") + &shared(record) };
+            let parts: &[&str] = match name.as_str() {
+                _ if info.is_group() => &[],
+                "project_tile" => &[form, "bindings", "solve", "tile", "in_storage"],
+                "project_cluster" => &[form, "bindings", "solve", "record", "scatter"],
+                _ => &[form, "bindings", "solve", "record", "scatter", "in_storage"],
+            };
+            let shared: String = parts.iter().map(|part| shared(part)).collect();
+            let shared = if info.is_group() { shared } else { shared + &shared_text("unscaled") };
             let solve_tile = if name == "project_tile" { "fn solve_tile(at: u32) {}" } else { "" };
             let constants = constants + solve_tile;
             texts.push((format!("{name}_{}", info.name), [&text, info.shader, &shared, &constants].join("\n")));
@@ -195,8 +189,8 @@ fn every_file_holds_the_entry_points_that_its_name_promises() {
         let names: BTreeSet<_> = module.entry_points.iter().map(|entry| entry.name.as_str()).collect();
         assert!(!names.is_empty(), "{file}.wgsl has no entry point");
         if file.starts_with("project") {
-            let expected: &[&str] = if file.starts_with("project_patch") {
-                &["project_patch"]
+            let expected: &[&str] = if file.starts_with("project_cluster") {
+                &["project_cluster"]
             } else if file.starts_with("project_tile") {
                 &["project_tile"]
             } else if file.starts_with("project_stars") {
@@ -244,8 +238,7 @@ fn every_workgroup_has_memory_enough() {
         let of_workgroup = |variable: &&naga::GlobalVariable| variable.space == naga::AddressSpace::WorkGroup;
         let variables = module.global_variables.iter().map(|(_, variable)| variable).filter(of_workgroup);
         let bytes: u32 = variables.map(|variable| module.types[variable.ty].inner.size(module.to_ctx())).sum();
-        // Halos are for devices that have more, and their size is what there is.
-        assert!(bytes <= MAX_WORKGROUP_BYTES || file == "halos", "{file}.wgsl has {bytes} bytes of workgroup memory");
+        assert!(bytes <= MAX_WORKGROUP_BYTES, "{file}.wgsl has {bytes} bytes of workgroup memory");
     }
 }
 
@@ -275,9 +268,7 @@ fn bindings_are_numbered_without_gaps_in_one_group() {
         assert_eq!(bindings, expected, "of {file}.wgsl");
         let is_storage = |space| matches!(space, naga::AddressSpace::Storage { .. });
         let storage = module.global_variables.iter().filter(|(_, variable)| is_storage(variable.space)).count();
-        // As `room` in src/gpu/halos.rs counts them.
-        let most = if file == "halos" { 11 } else { MAX_STORAGE_BUFFERS };
-        assert!(storage <= most, "{file}.wgsl binds {storage} storage buffers");
+        assert!(storage <= MAX_STORAGE_BUFFERS, "{file}.wgsl binds {storage} storage buffers");
     }
 }
 

@@ -112,7 +112,7 @@ fn the_study_finds_what_its_page_says() {
         let at = |series| figures.at(panel, series, 20.0);
         let (jacobi, iterated, colors) = (at("Jacobi"), at("5 iterations"), at("n substeps, colours"));
         assert!(jacobi > iterated && iterated > 1.1 * colors, "{panel}: {jacobi}, {iterated}, {colors}");
-        assert!(at("tiles") < colors && at("patches") < 1.1 * colors, "{panel}: {colors}");
+        assert!(at("tiles") < colors && at("clusters") < 1.1 * colors, "{panel}: {colors}");
     }
     assert!(figures.at("two tethers", "tiles", 20.0) < figures.at("no tethers", "tiles", 20.0));
 

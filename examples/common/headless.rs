@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 use supple::coloring::Coloring;
 use supple::gpu::{Context, Profile, Timestamps};
-use supple::{Distance, Hinge, IsometricBend, LineBend, Pass, Pressure, ShapeMatching, Solver, Volume, wgpu};
+use supple::{Distance, Execution, Hinge, IsometricBend, LineBend, Pressure, ShapeMatching, Solver, Volume, wgpu};
 
 /// How many of the last frames are profiled where that is asked for.
 const PROFILED_FRAMES: u32 = 5;
@@ -29,7 +29,7 @@ pub struct Report {
     /// Constraints that no colour took; where things touch, what was lost of contacts instead.
     pub overflow: usize,
     pub dispatches_per_substep: usize,
-    /// How constraints were spread over the threads: "halos" or "whole" where they were so, "clusters" where any were in tiles or patches, else "colors".
+    /// The schedule that ran: "colors", "tiles" or "clusters".
     pub execution: &'static str,
     pub substeps: u32,
     pub iterations: u32,
@@ -269,8 +269,6 @@ fn report(
     let settings = &demo.settings;
     let strain = demo.scene.strain(demo.edges.clone(), &positions)?;
     let [colors, overflow] = colors(solver);
-    let plan = solver.plan();
-    let any = |found: fn(&Pass) -> bool| plan.begin.iter().chain(&plan.substep).any(found);
     let figures = demo.script.as_mut().map_or(Ok(Figures::new()), |script| script.figures(solver))?;
     let constraints = demo.scene.constraint_count();
     let particles = demo.scene.particle_count();
@@ -283,14 +281,10 @@ fn report(
         colors,
         overflow,
         dispatches_per_substep: solver.plan().dispatches_per_substep(),
-        execution: if any(|pass| matches!(pass, Pass::Whole | Pass::WholeSweep { .. })) {
-            "whole"
-        } else if plan.step(settings.substeps, 0).any(|pass| matches!(pass, Pass::Halos { .. })) {
-            "halos"
-        } else if any(|pass| matches!(pass, Pass::Tiles { .. } | Pass::Patches { .. })) {
-            "clusters"
-        } else {
-            "colors"
+        execution: match solver.execution().execution {
+            Execution::Tiles => "tiles",
+            Execution::Clusters => "clusters",
+            _ => "colors",
         },
         substeps: settings.substeps,
         iterations: settings.iterations,

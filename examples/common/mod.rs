@@ -98,10 +98,7 @@ const EXECUTIONS: &[(&str, Spread)] = &[
     ("auto", Spread::Forced(Execution::Auto)),
     ("colors", Spread::Forced(Execution::Colors)),
     ("tiles", Spread::Forced(Execution::Tiles)),
-    ("patches", Spread::Forced(Execution::Patches)),
     ("clusters", Spread::Forced(Execution::Clusters)),
-    ("whole", Spread::Forced(Execution::Whole)),
-    ("halos", Spread::Forced(Execution::Halos)),
     ("measured", Spread::Measured),
 ];
 

@@ -1,7 +1,7 @@
-//! How stiff a hanging cloth is at equal work, by what the sweeps are spent on: substeps or iterations, colours, tiles, patches or Jacobi,
+//! How stiff a hanging cloth is at equal work, by what the sweeps are spent on: substeps or iterations, colours, tiles, clusters or Jacobi,
 //! with and without tethers.
 //!
-//! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/tiling.rs`, `src/patches.rs`.
+//! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/tiling.rs`, `src/clusters.rs`.
 
 use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, SKY, Series};
 use crate::scenes::Lab;
@@ -25,7 +25,7 @@ const WAYS: [Way; 5] = [
     Way { sweep: Sweep::Jacobi, ..way("n substeps, Jacobi", ORANGE, 1, Execution::Colors) },
     way("n/5 substeps × 5 iterations, colours", PURPLE, 5, Execution::Colors),
     way("n substeps, colours", GREEN, 1, Execution::Colors),
-    way("n substeps, patches", SKY, 1, Execution::Patches),
+    way("n substeps, clusters", SKY, 1, Execution::Clusters),
     way("n substeps, tiles", BLUE, 1, Execution::Tiles),
 ];
 
@@ -68,7 +68,7 @@ pub fn figure(lab: &Lab) -> Result<Figure> {
         Ok(Panel { title, x, y, series: series.collect::<Result<_>>()? })
     };
     Ok(Figure {
-        title: "Substeps make cloth stiff, tethers carry the pins; tiles and patches are as good as colours".into(),
+        title: "Substeps make cloth stiff, tethers carry the pins; tiles and clusters are as good as colours".into(),
         panels: vec![
             panel(format!("cloth of {count} × {count}, no tethers"), None)?,
             panel("the same, two tethers a particle".into(), Some(Tethers::default()))?,

@@ -10,6 +10,3 @@
 @group(0) @binding(5) var<storage, read_write> lambdas: array<f32>;
 
 override KEEP_LAMBDA: bool = false;
-
-alias Points = array<vec3f, ARITY>;
-alias Weights = array<f32, ARITY>;

@@ -1,6 +1,6 @@
 // Where the particles of an instance and their triangles lie: what instances.wgsl and instances_normals.wgsl share. They have the bindings.
 
-// What a dispatch plays; `CrowdRow` in src/gpu/crowd.rs.
+// What a dispatch runs; `CrowdRow` in src/gpu/crowd.rs.
 struct Crowd {
     substeps: u32,
     iterations: u32,
@@ -14,9 +14,9 @@ struct Crowd {
 var<private> first_particle: u32;
 
 fn ring_of(k: u32) -> vec2u {
-    return vec2u(batches[RINGS_AT + k], batches[RINGS_AT + k + 1u]);
+    return vec2u(asset[RINGS_AT + k], asset[RINGS_AT + k + 1u]);
 }
 
 fn corner_at(corner: u32) -> vec2u {
-    return vec2u(batches[CORNERS_AT + 2u * corner], batches[CORNERS_AT + 2u * corner + 1u]);
+    return vec2u(asset[CORNERS_AT + 2u * corner], asset[CORNERS_AT + 2u * corner + 1u]);
 }

@@ -388,7 +388,7 @@ mod tests {
         let search = include_str!("../../shaders/search.wgsl");
         let particles = include_str!("../../shaders/search/particles.wgsl");
         let surfaces = include_str!("../../shaders/search/surfaces.wgsl");
-        let patch = include_str!("../../shaders/project_patch.wgsl");
+        let cluster = include_str!("../../shaders/project_cluster.wgsl");
         let pair = include_str!("../../shaders/prelude/pair.wgsl");
         for (text, line) in [
             (shared, format!("const COARSE_WORDS = {COARSE_WORDS}u;")),
@@ -406,7 +406,7 @@ mod tests {
             (particles, format!("const THROUGH = {THROUGH}u;")),
             (surfaces, format!("const PACES = {PACES}u;")),
             (pair, format!("const WAS_CUT = {WAS_CUT:#x};")),
-            (patch, format!("const HEAD = {}u;", crate::patches::HEAD)),
+            (cluster, format!("const HEAD = {}u;", crate::clusters::HEAD)),
         ] {
             assert!(text.lines().any(|own| own == line), "{line}");
         }

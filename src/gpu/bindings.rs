@@ -19,7 +19,6 @@ pub(super) struct Bindings {
     pub finish: wgpu::BindGroup,
     pub tether: wgpu::BindGroup,
     pub normals: wgpu::BindGroup,
-    pub whole: Option<wgpu::BindGroup>,
     pub kinds: Vec<KindBindings>,
 }
 
@@ -28,7 +27,7 @@ pub(super) struct KindBindings {
     pub project: Option<wgpu::BindGroup>,
     pub stars: Option<wgpu::BindGroup>,
     pub tile: Option<wgpu::BindGroup>,
-    pub patch: Option<wgpu::BindGroup>,
+    pub cluster: Option<wgpu::BindGroup>,
     pub split: Option<wgpu::BindGroup>,
     pub gather_chunks: wgpu::BindGroup,
     pub gather_hubs: wgpu::BindGroup,
@@ -44,7 +43,7 @@ impl Bindings {
             let project = vec![&b.positions, &b.displacements, &k.records, &b.materials, &k.lambdas];
             let stars = [project.as_slice(), &[&k.stars]].concat();
             let tile = [project.as_slice(), &[&k.tiles]].concat();
-            let patch = [project.as_slice(), &[&k.patches]].concat();
+            let cluster = [project.as_slice(), &[&k.clusters]].concat();
             let split = [project.as_slice(), &[&k.shares, &k.impulses]].concat();
             let group = [project.as_slice(), &[&k.members, &k.impulses, &k.rotations]].concat();
             let gather = [&b.positions, &b.displacements, &k.impulses, &k.slots, &k.chunks, &k.sums, &k.hubs];
@@ -54,7 +53,7 @@ impl Bindings {
                 project: stages.project.as_ref().map(|stage| bind(stage, project)),
                 stars: stages.stars.as_ref().map(|stage| bind(stage, &stars)),
                 tile: stages.tile.as_ref().map(|stage| bind(stage, &tile)),
-                patch: stages.patch.as_ref().map(|stage| bind(stage, &patch)),
+                cluster: stages.cluster.as_ref().map(|stage| bind(stage, &cluster)),
                 split: stages.split.as_ref().map(|stage| bind(stage, split)),
                 gather_chunks: pipelines.gather_chunks.bind_span(device, &b.spans, &gather),
                 gather_hubs: pipelines.gather_hubs.bind_span(device, &b.spans, &gather),
@@ -112,10 +111,6 @@ impl Bindings {
                 ],
             ),
             normals: bind(&pipelines.normals, &[&b.params, &b.positions, &b.ring_offsets, &b.ring_corners, &b.normals]),
-            whole: pipelines.whole.as_ref().zip(b.whole.as_ref()).map(|(stage, w)| {
-                let own = [&w.batches, &w.records, &w.lambdas, &b.materials];
-                stage.bind_span(device, &w.schedule, &[motion.as_slice(), &own].concat())
-            }),
             kinds: kinds.collect(),
         }
     }

@@ -17,8 +17,7 @@
 //! | pulls | `f32` a tether, where they are kept: how far it has pulled in the last substep \[m\] | tether | the host |
 //! | anchors | the pins, where they are few: at the start of this substep, and of the next | tether, advance | advance |
 //! | materials | α̃, γ, factor | host | projections |
-//! | per kind: stars, tiles, patches | see `shaders/project_stars.wgsl`, `shaders/project/tile.wgsl`, `shaders/project_patch.wgsl` | – | projections |
-//! | of whole bodies: schedule, batches, records, lambdas | see `shaders/whole.wgsl` | host; whole | whole |
+//! | per kind: stars, tiles, clusters | see `shaders/project_stars.wgsl`, `shaders/project/tile.wgsl`, `shaders/project_cluster.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, faults | start, finish, collide | start, accelerations |
@@ -94,17 +93,6 @@ pub(super) struct Buffers {
     pub spans: wgpu::Buffer,
     pub status: wgpu::Buffer,
     pub kinds: Vec<KindBuffers>,
-    /// In the place of what kinds have for themselves.
-    pub whole: Option<WholeBuffers>,
-}
-
-/// Of whole bodies: records and multipliers of all kinds, in one buffer each.
-#[derive(Debug)]
-pub(super) struct WholeBuffers {
-    pub schedule: wgpu::Buffer,
-    pub batches: wgpu::Buffer,
-    pub records: wgpu::Buffer,
-    pub lambdas: wgpu::Buffer,
 }
 
 #[derive(Debug)]
@@ -112,7 +100,7 @@ pub(super) struct KindBuffers {
     pub records: wgpu::Buffer,
     pub stars: wgpu::Buffer,
     pub tiles: wgpu::Buffer,
-    pub patches: wgpu::Buffer,
+    pub clusters: wgpu::Buffer,
     pub lambdas: wgpu::Buffer,
     pub shares: wgpu::Buffer,
     pub impulses: wgpu::Buffer,
@@ -153,12 +141,12 @@ impl KindBuffers {
         self.span_offset(self.color_count + 2 + phase, first_iteration)
     }
 
-    pub fn patches_offset(&self, layer: u32, first_iteration: bool) -> u32 {
+    pub fn clusters_offset(&self, layer: u32, first_iteration: bool) -> u32 {
         self.tiles_offset(self.phase_count + layer, first_iteration)
     }
 
     pub fn stars_offset(&self, color: u32, first_iteration: bool) -> u32 {
-        self.patches_offset(self.layer_count + color, first_iteration)
+        self.clusters_offset(self.layer_count + color, first_iteration)
     }
 
     /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
@@ -167,7 +155,7 @@ impl KindBuffers {
             records,
             stars,
             tiles,
-            patches,
+            clusters,
             lambdas,
             shares,
             impulses,
@@ -184,7 +172,7 @@ impl KindBuffers {
             layer_count: _,
         } = self;
         sizes(&[
-            records, stars, tiles, patches, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations,
+            records, stars, tiles, clusters, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations,
         ])
     }
 
@@ -194,30 +182,9 @@ impl KindBuffers {
         let mut rows: Vec<_> = spans.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))).collect();
         rows.push(row(0, kind.split.chunks.len() as u32, 0));
         rows.push(row(0, kind.split.hubs.len() as u32, 0));
-        let clusters = kind.tiling.phases.iter().chain(&kind.patching.layers).chain(&kind.stars.colors);
+        let clusters = kind.tiling.phases.iter().chain(&kind.clustering.layers).chain(&kind.stars.colors);
         rows.extend(clusters.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
         rows
-    }
-}
-
-impl WholeBuffers {
-    fn new(queue: &wgpu::Queue, maker: &Maker<'_>, cooked: &Cooked, keep_lambdas: bool) -> Result<Option<Self>> {
-        let Some(whole) = &cooked.whole else { return Ok(None) };
-        let storage = BufferUsages::STORAGE;
-        let records = whole.records(&cooked.kinds);
-        let lambda_count = if keep_lambdas { whole.lambda_count as u64 } else { 0 };
-        Ok(Some(Self {
-            schedule: maker.empty("schedule.whole", 3 * u64::from(SPAN_STRIDE), BufferUsages::UNIFORM)?,
-            batches: maker.filled(queue, "batches.whole", &whole.words, storage)?,
-            records: maker.filled(queue, "records.whole", &records, storage)?,
-            lambdas: maker.empty("lambdas.whole", lambda_count * 4, storage)?,
-        }))
-    }
-
-    /// Size of all of them [bytes]; like [`KindBuffers::bytes`], it names every field.
-    fn bytes(&self) -> u64 {
-        let Self { schedule, batches, records, lambdas } = self;
-        sizes(&[schedule, batches, records, lambdas])
     }
 }
 
@@ -299,7 +266,7 @@ impl Buffers {
         let cooked = &controls.cooked;
         let empty = |label, size, usage| maker.empty(label, size, usage);
 
-        let (kinds, whole, spans) = Self::make_kinds(device, queue, cooked, keep_lambdas)?;
+        let (kinds, spans) = Self::make_kinds(device, queue, cooked, keep_lambdas)?;
         let surface_count = if cooked.rings.is_empty() { 0 } else { count };
         let anchors = || empty("anchors", (FEW_PINS * size_of::<AnchorRow>()) as u64, storage | uniform);
         Ok(Self {
@@ -326,7 +293,6 @@ impl Buffers {
             spans,
             status: empty("status", size_of::<Status>() as u64, storage)?,
             kinds,
-            whole,
         })
     }
 
@@ -356,7 +322,6 @@ impl Buffers {
             spans,
             status,
             kinds,
-            whole,
         } = self;
         let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
         let shape = sizes(&[
@@ -372,8 +337,7 @@ impl Buffers {
             targets,
         ]);
         let figures = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status]);
-        let whole = whole.as_ref().map_or(0, WholeBuffers::bytes);
-        motion + shape + figures + whole + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
+        motion + shape + figures + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }
 
     /// The buffers of the kinds, what they have together, and the spans that they share.
@@ -382,7 +346,7 @@ impl Buffers {
         queue: &wgpu::Queue,
         cooked: &Cooked,
         keep_lambdas: bool,
-    ) -> Result<(Vec<KindBuffers>, Option<WholeBuffers>, wgpu::Buffer)> {
+    ) -> Result<(Vec<KindBuffers>, wgpu::Buffer)> {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let rows: Vec<Vec<SpanRow>> = cooked.kinds.iter().map(KindBuffers::rows).collect();
@@ -393,16 +357,13 @@ impl Buffers {
             let label = |part| format!("{part}.{name}");
             let split = &kind.split;
             let impulse_rows = kind.impulse_count() as u64 * if kind.info.is_group() { 2 } else { 1 };
-            // Those of whole bodies stand elsewhere.
-            let stand_here = cooked.whole.is_none() && kind.needs_records();
-            let records = if stand_here { kind.records.as_slice() } else { &[] };
-            let keep_lambdas = keep_lambdas && cooked.whole.is_none();
+            let records = if kind.needs_records() { kind.records.as_slice() } else { &[] };
             let lambda_count = if keep_lambdas { (kind.len() * kind.info.lambda_count()) as u64 } else { 0 };
             kinds.push(KindBuffers {
                 records: maker.filled(queue, &label("records"), records, storage)?,
                 stars: maker.filled(queue, &label("stars"), &kind.stars.rows, storage)?,
                 tiles: maker.filled(queue, &label("tiles"), &kind.tiling.words(), storage)?,
-                patches: maker.filled(queue, &label("patches"), &kind.patching.words, storage)?,
+                clusters: maker.filled(queue, &label("clusters"), &kind.clustering.words, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
                 shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,
                 // Groups keep what each member has been given behind its impulse.
@@ -421,35 +382,13 @@ impl Buffers {
                 first_row,
                 color_count: kind.coloring.colors.len() as u32,
                 phase_count: kind.tiling.phases.len() as u32,
-                layer_count: kind.patching.layers.len() as u32,
+                layer_count: kind.clustering.layers.len() as u32,
             });
             first_row += rows.len() as u32;
         }
-        let whole = WholeBuffers::new(queue, &maker, cooked, keep_lambdas)?;
-        Ok((kinds, whole, maker.rows(queue, "spans", &rows.concat())?))
+        Ok((kinds, maker.rows(queue, "spans", &rows.concat())?))
     }
 
-    /// The records of a kind, and the word at which they begin.
-    pub fn records_of(&self, cooked: &Cooked, kind: usize) -> (&wgpu::Buffer, usize) {
-        match (&self.whole, &cooked.whole) {
-            (Some(buffers), Some(whole)) => {
-                (&buffers.records, whole.first_places[kind] as usize * cooked.kinds[kind].info.record_words)
-            }
-            _ => (&self.kinds[kind].records, 0),
-        }
-    }
-
-    /// The multipliers of a kind, and the word at which they begin.
-    pub fn lambdas_of(&self, cooked: &Cooked, kind: usize) -> (&wgpu::Buffer, usize) {
-        match (&self.whole, &cooked.whole) {
-            (Some(buffers), Some(whole)) => {
-                (&buffers.lambdas, whole.first_places[kind] as usize * cooked.kinds[kind].info.lambda_count())
-            }
-            _ => (&self.kinds[kind].lambdas, 0),
-        }
-    }
-
-    /// All records of a kind.
     pub fn make_records(device: &wgpu::Device, queue: &wgpu::Queue, kind: &CookedKind) -> Result<wgpu::Buffer> {
         let label = format!("records.{}", kind.info.name);
         Maker::new(device).filled(queue, &label, &kind.records, BufferUsages::STORAGE)

@@ -65,8 +65,8 @@ impl Context {
     }
 }
 
-/// The limits, raised to what an adapter has wherever they are not below the defaults: [`crate::Execution::Halos`] and [`crate::Instances`] make use
-/// of large workgroups, and of several buffers of the same. Who asks for less than the defaults gets less.
+/// The limits, raised to what an adapter has wherever they are not below the defaults: [`crate::Instances`] use
+/// large workgroups, and large scenes large buffers. Who asks for less than the defaults gets less.
 pub fn with_room(limits: wgpu::Limits, adapter: &wgpu::Adapter) -> wgpu::Limits {
     let (defaults, most) = (wgpu::Limits::default(), adapter.limits());
     let mut raised = limits.clone();

@@ -5,14 +5,13 @@ use super::context::is_software;
 use super::pipelines::Slot::{Read, Uniform, Write};
 use super::pipelines::{SIZE, Slot, Stage, WORKGROUP_SIZE};
 use super::solver::{STORAGE_BUFFERS, needs_lambdas};
+use super::sweep::sweep;
 use super::unroll::unrolled;
-use super::whole;
 use crate::controls::Params;
 use crate::crowd::{Crowd, check_words};
 use crate::error::{Error, Result};
 use crate::scene::Scene;
 use crate::settings::Settings;
-use crate::whole::Whole;
 use crate::xpbd::ScaledMaterial;
 use wgpu::BufferUsages;
 
@@ -41,7 +40,7 @@ pub(super) struct Buffers {
     pub motions: wgpu::Buffer,
     pub status: wgpu::Buffer,
     pub live: wgpu::Buffer,
-    pub batches: wgpu::Buffer,
+    pub asset: wgpu::Buffer,
     pub records: wgpu::Buffer,
     pub lambdas: wgpu::Buffer,
     pub normals: wgpu::Buffer,
@@ -56,7 +55,7 @@ impl Buffers {
         let count = capacity * crowd.particle_count() as u64;
         let cooked = &crowd.controls.cooked;
         let surface_count = if cooked.rings.is_empty() { 0 } else { count };
-        let records = cooked.whole.as_ref().map(|whole| whole.records(&cooked.kinds)).unwrap_or_default();
+        let records = crowd.asset.records(&cooked.kinds);
         let empty = |label: &str, size, usage| maker.empty(&format!("instances.{label}"), size, usage);
         Ok(Self {
             crowd: empty("crowd", size_of::<CrowdRow>() as u64, uniform)?,
@@ -67,7 +66,7 @@ impl Buffers {
             motions: empty("motions", (count + capacity) * 32, storage)?,
             status: maker.filled(queue, "instances.status", &[Status::NEW], storage)?,
             live: empty("live", capacity * 4, drawn)?,
-            batches: empty("batches", crowd.bytes_with(0)?, storage)?,
+            asset: empty("asset", crowd.bytes_with(0)?, storage)?,
             records: maker.filled(queue, "instances.records", &records, storage)?,
             lambdas: make_lambdas(&maker, crowd, keep_lambdas)?,
             normals: empty("normals", surface_count * 16, drawn)?,
@@ -85,21 +84,21 @@ impl Buffers {
             motions,
             status,
             live,
-            batches,
+            asset,
             records,
             lambdas,
             normals,
         } = self;
         let state = [positions, velocities, motions, live, lambdas, normals];
-        let rest = [crowd, params, materials, status, batches, records];
+        let rest = [crowd, params, materials, status, asset, records];
         state.iter().chain(&rest).map(|buffer| buffer.size()).sum()
     }
 
     pub fn bind(&self, device: &wgpu::Device, play: &Stage, normals: &Stage) -> [wgpu::BindGroup; 2] {
         let b = self;
         let state = [&b.crowd, &b.params, &b.materials, &b.positions, &b.velocities, &b.motions, &b.status, &b.live];
-        let asset = [&b.batches, &b.records, &b.lambdas];
-        let surfaces = [&b.crowd, &b.params, &b.positions, &b.live, &b.batches, &b.status, &b.normals];
+        let asset = [&b.asset, &b.records, &b.lambdas];
+        let surfaces = [&b.crowd, &b.params, &b.positions, &b.live, &b.asset, &b.status, &b.normals];
         [play.bind(device, &[state.as_slice(), &asset].concat()), normals.bind(device, &surfaces)]
     }
 }
@@ -111,12 +110,17 @@ fn material_count(crowd: &Crowd) -> usize {
 
 /// Multipliers that each instance has room for: a multiple of every kind's count.
 pub(super) fn lambda_room(crowd: &Crowd) -> usize {
-    crowd.controls.cooked.whole.as_ref().map_or(0, |whole| whole.lambda_count.next_multiple_of(3))
+    crowd.asset.lambda_count.next_multiple_of(3)
 }
 
 pub(super) fn make_lambdas(maker: &Maker<'_>, crowd: &Crowd, keep_lambdas: bool) -> Result<wgpu::Buffer> {
     let count = if keep_lambdas { lambda_room(crowd) as u64 * u64::from(crowd.capacity) } else { 0 };
     maker.empty("instances.lambdas", check_words("multipliers of all instances", count)?, BufferUsages::STORAGE)
+}
+
+/// How many threads of a workgroup run in step.
+fn in_step(device: &wgpu::Device) -> usize {
+    if is_software(&device.adapter_info()) { 8 } else { 32 }
 }
 
 /// What a workgroup plays.
@@ -133,7 +137,7 @@ pub(super) struct Team {
 
 impl Team {
     pub fn new(device: &wgpu::Device, crowd: &Crowd) -> Self {
-        let (in_step, is_software) = (whole::in_step(device), is_software(&device.adapter_info()));
+        let (in_step, is_software) = (in_step(device), is_software(&device.adapter_info()));
         let lanes = crowd.lanes(in_step);
         let room = device.limits().max_compute_workgroup_storage_size as usize / 16;
         let instances = (in_step / lanes).min(room / crowd.particle_count()).max(1);
@@ -159,6 +163,7 @@ fn constants(crowd: &Crowd) -> String {
         ("ASSET_PARTICLES", count),
         ("MATERIALS", material_count(crowd)),
         ("LAMBDA_ROOM", lambda_room(crowd)),
+        ("TETHER_RUNS_AT", crowd.asset.tether_runs_at()),
         ("RINGS_AT", places.rings),
         ("CORNERS_AT", places.corners),
         ("SLOTS_AT", places.slots),
@@ -172,7 +177,7 @@ fn constants(crowd: &Crowd) -> String {
 const INSTANCE: &str = include_str!("../../shaders/shared/instance.wgsl");
 
 /// The text of the pass that plays, without the prelude.
-pub(super) fn pass(constants: &str, whole: &Whole, keep_lambdas: bool, team: Team) -> String {
+pub(super) fn pass(constants: &str, sweep: &str, team: Team) -> String {
     let Team { lanes, instances, near } = team;
     let constants = &format!("{constants}const LANES = {lanes}u;\nconst INSTANCES = {instances}u;\n");
     let pass = include_str!("../../shaders/instances.wgsl");
@@ -182,7 +187,7 @@ pub(super) fn pass(constants: &str, whole: &Whole, keep_lambdas: bool, team: Tea
         include_str!("../../shaders/instances/far.wgsl")
     };
     let shared = concat!(include_str!("../../shaders/shared/air.wgsl"), include_str!("../../shaders/shared/held.wgsl"));
-    [pass, places, INSTANCE, shared, constants, &whole::whole_sweep(whole, keep_lambdas)].join("\n")
+    [pass, places, INSTANCE, shared, constants, sweep].join("\n")
 }
 
 /// The text of the pass that makes normals.
@@ -197,10 +202,8 @@ pub(super) fn shift_pass(crowd: &Crowd) -> String {
 }
 
 pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool, team: Team) -> Stage {
-    let none = Whole::default();
-    let whole = crowd.controls.cooked.whole.as_ref().unwrap_or(&none);
     let rows = crowd.controls.cooked.tether_rows();
-    let text = pass(&constants(crowd), whole, keep_lambdas, team);
+    let text = pass(&constants(crowd), &sweep(&crowd.controls.cooked, &crowd.asset, keep_lambdas), team);
     let text = unrolled(&text, &[("TETHER_ROWS", rows as usize)]);
     let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
     let size = (SIZE, f64::from(team.size()));
@@ -242,7 +245,7 @@ pub(super) fn required_limits(asset: &Scene, capacity: u32, settings: &Settings)
     let Ok(crowd) = Crowd::new(asset, capacity, *settings) else { return defaults };
     let (capacity, count) = (u64::from(capacity), asset.particle_count() as u64);
     let lambdas = if needs_lambdas(settings) { lambda_room(&crowd) as u64 * capacity * 4 } else { 0 };
-    let records = crowd.controls.cooked.whole.as_ref().map_or(0, |whole| whole.record_words as u64 * 4);
+    let records = crowd.asset.record_words as u64 * 4;
     let words = crowd.words_with(crowd.capacity) as u64 * 4;
     let largest = (count + 1).saturating_mul(capacity * 32).max(words).max(lambdas).max(records).next_multiple_of(256);
     wgpu::Limits {

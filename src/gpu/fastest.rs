@@ -10,8 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// All that can be told apart.
-const CANDIDATES: [Execution; 6] =
-    [Execution::Colors, Execution::Tiles, Execution::Patches, Execution::Clusters, Execution::Whole, Execution::Halos];
+const CANDIDATES: [Execution; 3] = [Execution::Colors, Execution::Tiles, Execution::Clusters];
 
 /// Steps of each that are timed, at least; the fastest counts.
 const FEWEST_STEPS: u32 = 3;

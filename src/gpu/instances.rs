@@ -36,8 +36,8 @@ const MOST_WRITTEN: usize = 1 << 18;
 /// `draw_indexed(0..3 * triangles, 0, 0..instances.len())`; the vertex shader reads
 /// `positions[live[instance_index] * n + vertex_index]`.
 ///
-/// It plays as [`crate::Execution::Whole`] does, whatever the settings have there; with the same order of passes as where anything accelerates
-/// ([`crate::plan`]). Not to be had: groups (pressure, shape matching), followers, colliders, self-collision, forces, damping of bodies, other sweeps.
+/// Constraints are solved as by [`crate::Execution::Tiles`], whatever the settings say, but one by one: without stars and mass splitting. The order
+/// of the passes is that of a plan with accelerations ([`crate::plan`]); [`crate::Reference::of_asset`] is the counterpart on the CPU. Not to be had: groups (pressure, shape matching), followers, colliders, self-collision, forces, damping of bodies, other sweeps.
 ///
 /// ```no_run
 /// # fn main() -> supple::Result<()> {
@@ -75,7 +75,7 @@ impl Instances {
     /// Cooks an asset, and makes room for so many instances of it. The uploads travel with the queue's next submission.
     ///
     /// # Errors
-    /// [`Error::Empty`] for an asset without particles; [`Error::TooLarge`] for more than 1024, more than 64 constraints of a kind at one of them,
+    /// [`Error::Empty`] for an asset without particles; [`Error::TooLarge`] for more than 1024, more than 48 constraints of a kind at one of them,
     /// more than 4096 materials, or settings of so many substeps and iterations that a thread would turn more than 60 000 times in a step;
     /// [`Error::NotInstanced`] for groups, followers and colliders; [`Error::InvalidValue`] for settings out of range, [`Error::NotEnabled`] for settings that instances cannot have; [`Error::InvalidValue`] for no
     /// capacity, or a particle beyond 1e6 m or faster than 1e6 m/s; [`Error::LimitExceeded`] where the device's limits are too small (see [`Instances::required_limits`]); [`Error::Gpu`].
@@ -458,8 +458,10 @@ impl Instances {
         let kind = kind_index(K::INFO);
         let cooked = &self.crowd.controls.cooked;
         let (coloring, lambdas) = (&cooked.kinds[kind].coloring, K::INFO.lambda_count());
-        let Some(whole) = cooked.whole.as_ref().filter(|_| !coloring.order.is_empty()) else { return Ok(Vec::new()) };
-        let first = slot as usize * lambda_room(&self.crowd) + whole.first_places[kind] as usize * lambdas;
+        if coloring.order.is_empty() {
+            return Ok(Vec::new());
+        }
+        let first = slot as usize * lambda_room(&self.crowd) + self.crowd.asset.first_places[kind] as usize * lambdas;
         let (first, size) = (first as u64 * 4, (coloring.order.len() * lambdas) as u64 * 4);
         let sorted = read(&self.device, &self.queue, |encoder| {
             Readback::of_part(&self.device, encoder, &self.buffers.lambdas, first, size, decode_scalars)
@@ -515,7 +517,7 @@ impl Instances {
             Err(_) => (least, make(least)?),
         };
         self.crowd.grow(count);
-        self.buffers.batches = batches;
+        self.buffers.asset = batches;
         self.write_words(0..self.crowd.words.len());
         self.rebind();
         Ok(())
@@ -558,7 +560,7 @@ impl Instances {
     }
 
     pub(super) fn write_words(&self, words: std::ops::Range<usize>) {
-        self.write(&self.buffers.batches, words.start, &self.crowd.words[words]);
+        self.write(&self.buffers.asset, words.start, &self.crowd.words[words]);
     }
 
     pub(super) fn upload_settings(&self) {

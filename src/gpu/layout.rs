@@ -4,12 +4,8 @@
 use super::buffers::{AnchorRow, SpanRow, Status};
 use super::contacts::{ContactStatus, TOUCH_BYTES};
 use super::crowd::{self, CrowdRow};
-use super::halos;
-use super::whole::{self, ScheduleRow};
 use crate::collide::{ColliderRow, ContactParams};
 use crate::controls::{FieldRow, Params, Target};
-use crate::halos::Halos;
-use crate::whole::Whole;
 use crate::xpbd::ScaledMaterial;
 use std::mem::{offset_of, size_of};
 
@@ -99,20 +95,11 @@ fn targets_lie_as_in_their_pass() {
 }
 
 #[test]
-fn schedules_lie_as_in_their_pass() {
-    let pass = whole::pass(&Whole::default(), false);
-    assert_eq!(on_gpu(&pass, "Schedule"), on_host!(ScheduleRow { substeps, first_iteration, iterations, tethers }));
-    let pass = halos::pass(&Halos::default(), 32);
-    type HaloRow = halos::ScheduleRow;
-    assert_eq!(on_gpu(&pass, "Schedule"), on_host!(HaloRow { advances, tethers, padding }));
-}
-
-#[test]
 fn crowds_lie_as_in_their_passes() {
-    let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_ROOM = 0u; const RINGS_AT = 0u;
+    let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_ROOM = 0u; const TETHER_RUNS_AT = 0u; const RINGS_AT = 0u;
         const CORNERS_AT = 0u; const SLOTS_AT = 0u; const ROWS_OF_SLOTS = 0u; const SURFACES = false;";
     let teams = [true, false].map(|near| crowd::Team { lanes: 8, instances: 1, near });
-    let [near, far] = teams.map(|team| crowd::pass(asset, &Whole::default(), false, team));
+    let [near, far] = teams.map(|team| crowd::pass(asset, "fn sweep(head: u32, lane: u32) {}", team));
     for pass in [near, far, crowd::normals_pass(asset)] {
         assert_eq!(on_gpu(&pass, "Crowd"), on_host!(CrowdRow { substeps, iterations, tethers, count }));
     }

@@ -4,7 +4,6 @@ use super::contacts::TOUCH_BYTES;
 use crate::scene::{ConstraintSet, Scene, Skins, TetheredBody, rows_of};
 use crate::settings::{Settings, Sweep};
 use crate::tiling::Tiling;
-use crate::whole::{Batches, Whole};
 
 /// The limits that a device needs for a scene: the defaults, raised where a buffer of the scene is larger.
 ///
@@ -48,8 +47,7 @@ fn limits(
 }
 
 /// The limits that a device needs for a scene that is run with the given settings: those of [`required_limits`], raised for the pairs of
-/// self-collision, for what is solved all at once ([`crate::Sweep::Jacobi`]), and for what whole bodies have in one buffer
-/// ([`crate::Execution::Whole`]); lowered where tiles hold all constraints of a kind, and need no records, until
+/// self-collision and for [`crate::Sweep::Jacobi`]; lowered where tiles hold all constraints of a kind, and need no records, until
 /// [`crate::Solver::set_constraint`] tells one from the others.
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
     let contacts = settings.self_collision.map_or(0, |own| {
@@ -59,11 +57,6 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         let most = if settings.keeps_surfaces_apart() { 176 } else { 32 };
         // Half as many contacts as pairs, of three times the size.
         (pairs * 24).max(scene.particle_count() as u64 * most)
-    });
-    let make = || Whole::new(&scene.constraints, scene.particle_count(), &scene.grids, &[], Batches::Scene);
-    let whole = settings.whole().then(make).flatten().map_or(0, |whole| {
-        let words = whole.words.len() as u64 * 4 + tether_count(scene) * 8;
-        words.max(whole.record_words.max(whole.lambda_count) as u64 * 4)
     });
     let most = wgpu::Limits::default().max_storage_buffer_binding_size;
     // Looked at only where it matters, as it takes as long as most of the cooking.
@@ -75,7 +68,7 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         Sweep::Jacobi => set.len() as u32,
         Sweep::GaussSeidel => set.overflow_count(scene, &skins),
     };
-    limits(scene, has_records, split_count, contacts.max(whole))
+    limits(scene, has_records, split_count, contacts)
 }
 
 /// How many tethers a scene has room for.

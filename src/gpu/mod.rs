@@ -10,7 +10,6 @@ mod contacts;
 mod context;
 mod crowd;
 mod fastest;
-mod halos;
 mod instances;
 #[cfg(test)]
 mod layout;
@@ -25,10 +24,10 @@ mod shift;
 mod solver;
 mod state;
 mod suited;
+mod sweep;
 mod tiles;
 mod timestamps;
 mod unroll;
-mod whole;
 
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter, instance_flags, with_room};
 pub use fastest::fastest_execution;

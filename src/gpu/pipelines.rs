@@ -3,12 +3,12 @@
 //! A projection is made of three: the kind's C and ∇C, the pass that all kinds share, the prelude; and of the constants of the
 //! kind's descriptor.
 
+use super::tiles;
 use super::unroll::unrolled;
-use super::{tiles, whole};
+use crate::clusters;
 use crate::controls::Controls;
 use crate::cooked::{Cooked, CookedKind};
 use crate::kinds::{Function, KindInfo, group};
-use crate::patches;
 use crate::plan::FEW_PINS;
 use crate::stars::{LEAF_FACTOR, LEAST_LEAF};
 
@@ -30,8 +30,17 @@ pub(super) const PRELUDE: &str = concat!(
     include_str!("../../shaders/prelude/particle.wgsl"),
 );
 
-/// How projections read a record, but for those of tiles.
+/// A record in storage; tiles read records in their own way.
 pub(super) const RECORD: &str = include_str!("../../shaders/project/record.wgsl");
+
+/// The projection of one constraint of a kind with a fixed number of particles.
+pub(super) const SOLVE: &str = include_str!("../../shaders/project/solve.wgsl");
+
+/// The same for particles in slots; needs [`RECORD`].
+pub(super) const SCATTER: &str = include_str!("../../shaders/project/scatter.wgsl");
+
+/// The particles of a scene in storage buffers.
+const IN_STORAGE: &str = include_str!("../../shaders/project/in_storage.wgsl");
 
 /// How a pass sees a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +78,6 @@ pub(super) struct Pipelines {
     pub normals: Stage,
     pub gather_chunks: Stage,
     pub gather_hubs: Stage,
-    /// Of whole bodies; `None` where they are not.
-    pub whole: Option<Stage>,
     /// In the order of [`crate::kinds::KINDS`].
     pub kinds: Vec<KindStages>,
 }
@@ -127,14 +134,14 @@ pub(super) struct KindStages {
     pub project: Option<Stage>,
     pub stars: Option<Stage>,
     pub tile: Option<Stage>,
-    pub patch: Option<Stage>,
+    pub cluster: Option<Stage>,
     pub split: Option<Stage>,
     /// Whether a workgroup solves a constraint, not a thread.
     pub wide: bool,
 }
 
-/// The bindings of a projection, and what stars, tiles, patches and splits have on top: span, positions, displacements, records, materials, λ;
-/// stars, tiles or patches; shares, impulses.
+/// The bindings of a projection, and what stars, tiles, clusters and splits have on top: span, positions, displacements, records, materials, λ;
+/// stars, tiles or clusters; shares, impulses.
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
 const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
@@ -144,8 +151,6 @@ const MOTION: [Slot; 4] = [Uniform, Write, Write, Write];
 const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Read, Read, Uniform, Write];
 /// Of its pins: the same four; pins.
 const PINNED: [Slot; 5] = [Uniform, Write, Write, Write, Read];
-/// Of whole bodies: schedule, params, positions, displacements, residuals; batches, records, λ, materials.
-const WHOLE: [Slot; 9] = [Span, Uniform, Write, Write, Write, Read, Read, Write, Read];
 /// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
 
@@ -199,22 +204,12 @@ impl Pipelines {
             ),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
-            whole: Self::make_whole(device, controls, keep_lambdas),
             kinds: Self::make_kinds(device, cooked, keep_lambdas),
         }
     }
 }
 
 impl Pipelines {
-    /// The pass that plays whole bodies.
-    pub fn make_whole(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Option<Stage> {
-        let whole = controls.cooked.whole.as_ref()?;
-        let text = whole::pass(whole, keep_lambdas);
-        let constants =
-            [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, whole::lanes(device, whole, controls) as f64)];
-        Some(Stage::new(device, whole::ENTRY, whole::ENTRY, &text, &WHOLE, &constants))
-    }
-
     pub fn make_kinds(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Vec<KindStages> {
         cooked.kinds.iter().map(|kind| KindStages::new(device, kind, keep_lambdas)).collect()
     }
@@ -254,14 +249,13 @@ impl Velocities {
 impl KindStages {
     pub fn new(device: &wgpu::Device, kind: &CookedKind, keep_lambdas: bool) -> Self {
         let (info, wide) = (kind.info, kind.lanes > 1);
-        let pass = if info.is_group() {
-            include_str!("../../shaders/project_group.wgsl")
+        let pass: &[&str] = if info.is_group() {
+            &[include_str!("../../shaders/project_group.wgsl")]
         } else {
-            include_str!("../../shaders/project.wgsl")
+            &[include_str!("../../shaders/project.wgsl"), RECORD, SCATTER, IN_STORAGE]
         };
-        let stage = |entry: &str, pass: &str, slots: &[Slot]| {
-            let record = if entry == tiles::ENTRY || info.is_group() { "" } else { RECORD };
-            let text = unrolled(&(projection(info, pass) + record), &loops(info));
+        let stage = |entry: &str, parts: &[&str], slots: &[Slot]| {
+            let text = unrolled(&projection(info, parts), &loops(info));
             let name = format!("{entry}_{}", info.name);
             let entry = if wide { format!("{entry}_wide") } else { entry.to_owned() };
             let slots = if info.is_group() { GROUP.as_slice() } else { slots };
@@ -271,14 +265,18 @@ impl KindStages {
         };
         Self {
             project: kind.has_colors().then(|| stage("project", pass, &PROJECT)),
-            stars: (!kind.stars.is_empty())
-                .then(|| stage("project_stars", include_str!("../../shaders/project_stars.wgsl"), &CLUSTERED)),
-            tile: kind
-                .has_tiles()
-                .then(|| stage(tiles::ENTRY, &tiles::pass(info, &kind.tiling, keep_lambdas), &CLUSTERED)),
-            patch: kind
-                .has_patches()
-                .then(|| stage("project_patch", include_str!("../../shaders/project_patch.wgsl"), &CLUSTERED)),
+            stars: (!kind.stars.is_empty()).then(|| {
+                let parts = [include_str!("../../shaders/project_stars.wgsl"), RECORD];
+                stage("project_stars", &parts, &CLUSTERED)
+            }),
+            tile: kind.has_tiles().then(|| {
+                let pass = tiles::pass(info, &kind.tiling, keep_lambdas);
+                stage(tiles::ENTRY, &[&pass, IN_STORAGE], &CLUSTERED)
+            }),
+            cluster: kind.has_clusters().then(|| {
+                let parts = [include_str!("../../shaders/project_cluster.wgsl"), RECORD, SCATTER];
+                stage("project_cluster", &parts, &CLUSTERED)
+            }),
             split: (kind.split.span.count > 0).then(|| stage("split", pass, &SPLIT)),
             wide,
         }
@@ -286,7 +284,7 @@ impl KindStages {
 }
 
 /// The text of a pass that projects constraints of a kind, without the prelude.
-fn projection(info: &KindInfo, pass: &str) -> String {
+fn projection(info: &KindInfo, parts: &[&str]) -> String {
     if info.is_group() {
         let constants = format!(
             "const LANES = {}u;\nconst ROTATION_STEPS = {}u;\nconst PIN_WEIGHT = {:?};\n",
@@ -294,14 +292,19 @@ fn projection(info: &KindInfo, pass: &str) -> String {
             group::ROTATION_STEPS,
             group::PIN_WEIGHT
         );
-        return [info.shader, pass, &constants].join("\n");
+        return [info.shader, &parts.join("\n"), &constants].join("\n");
     }
     let constants = format!(
         "{}const MOST_PARTICLES = {}u;\nconst LEAF_FACTOR = {LEAF_FACTOR:?};\nconst LEAST_LEAF = {LEAST_LEAF:?};\n",
         constants(info),
-        patches::MOST_PARTICLES
+        clusters::MOST_PARTICLES
     );
-    [info.shader, impulses(info), pass, include_str!("../../shaders/project/bindings.wgsl"), &constants].join("\n")
+    let shared = [
+        SOLVE,
+        include_str!("../../shaders/project/bindings.wgsl"),
+        include_str!("../../shaders/shared/unscaled.wgsl"),
+    ];
+    [info.shader, impulses(info), &parts.join("\n"), &shared.join("\n"), &constants].join("\n")
 }
 
 /// How often the loops of a kind with a fixed number of particles turn.

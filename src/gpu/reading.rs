@@ -3,7 +3,6 @@
 use super::buffers::Status;
 use super::contacts::ContactStatus;
 use super::guarded;
-use super::halos::HaloPass;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::solver::{Diagnostics, Solver};
 use crate::collide::{ColliderForce, ContactReport};
@@ -145,11 +144,9 @@ impl Solver {
         if coloring.order.is_empty() {
             return Ok(Vec::new());
         }
-        let (buffer, begin) = self.buffers.lambdas_of(&self.controls.cooked, kind);
         let size = (coloring.order.len() * cooked.info.lambda_count()) as u64 * 4;
-        let first = begin as u64 * 4;
-        let sorted =
-            self.read(|encoder| Readback::of_part(&self.device, encoder, buffer, first, size, decode_scalars))?;
+        let buffer = &self.buffers.kinds[kind].lambdas;
+        let sorted = self.read(|encoder| Readback::of_part(&self.device, encoder, buffer, 0, size, decode_scalars))?;
         Ok(coloring.unsort(&cooked.info.lambdas(&sorted)))
     }
 
@@ -208,7 +205,7 @@ impl Solver {
 
     /// Size of all its buffers on the GPU \[bytes\]. Readbacks come on top while they are on their way, and what the driver adds to each.
     pub fn memory_bytes(&self) -> u64 {
-        self.buffers.bytes() + self.contacts.bytes() + self.halos.as_ref().map_or(0, HaloPass::bytes)
+        self.buffers.bytes() + self.contacts.bytes()
     }
 
     fn request_vectors(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer) -> Readback<Vec<[f32; 3]>> {

@@ -9,7 +9,7 @@ pub(super) enum Projection {
     Project,
     Stars,
     Tiles,
-    Patches,
+    Clusters,
     Split,
 }
 
@@ -25,8 +25,6 @@ pub(super) struct Recorder<'a> {
 pub(super) struct Sides {
     /// Of the anchors.
     pub anchors: usize,
-    /// Of the state that [`crate::plan::Pass::Halos`] hands on; 0 is the solver's own.
-    pub halos: usize,
 }
 
 impl<'a> Recorder<'a> {
@@ -54,11 +52,11 @@ impl<'a> Recorder<'a> {
             Projection::Project => (&stages.project, &bindings.project),
             Projection::Stars => (&stages.stars, &bindings.stars),
             Projection::Tiles => (&stages.tile, &bindings.tile),
-            Projection::Patches => (&stages.patch, &bindings.patch),
+            Projection::Clusters => (&stages.cluster, &bindings.cluster),
             Projection::Split => (&stages.split, &bindings.split),
         };
         if let (Some(stage), Some(bindings)) = (stage, bindings) {
-            let wide = stages.wide || matches!(projection, Projection::Patches);
+            let wide = stages.wide || matches!(projection, Projection::Clusters);
             let groups = if wide { count } else { count.div_ceil(stage.workgroup_size) };
             self.dispatch_groups(stage, bindings, &[offset], groups);
         }

@@ -5,22 +5,19 @@ use super::buffers::Buffers;
 use super::contacts::Contacts;
 use super::context::is_software;
 use super::guarded;
-use super::halos::HaloPass;
-use super::pipelines::{Pipelines, SPAN_STRIDE, WORKGROUP_SIZE};
+use super::pipelines::{Pipelines, WORKGROUP_SIZE};
 use super::recorder::{Projection, Recorder, Sides};
 use super::shift::ShiftPass;
 use super::suited::suited;
 use crate::collide::ContactParams;
 use crate::coloring::Coloring;
 use crate::controls::Controls;
-use crate::cooked::Cooked;
 use crate::error::{Error, Result};
 use crate::kinds::{Kind, kind_index};
 use crate::plan::{Pass, Plan};
 use crate::running::Running;
 use crate::scene::Scene;
 use crate::settings::{Execution, Settings};
-use crate::whole::MOST_PARTICLES;
 
 /// The most steps that one call of [`Solver::advance`] asks for: a program that cannot keep up falls behind real time
 /// instead of falling ever further behind itself.
@@ -61,10 +58,6 @@ pub struct Solver {
     pub(super) steps: u32,
     /// What [`Execution::Auto`] is for this scene on this adapter.
     pub(super) auto: Execution,
-    /// What plays whole substeps, where that is asked for and the scene and the device are for it.
-    pub(super) halos: Option<HaloPass>,
-    /// Whether that has been looked into since the constraints were spread.
-    pub(super) tried_halos: bool,
     /// Which buffers the next pass reads, by what was recorded last.
     sides: Sides,
     /// The substep h \[s\] of what was recorded last.
@@ -104,18 +97,12 @@ impl Solver {
         if settings.execution != Execution::Auto || is_software(&device.adapter_info()) {
             return Self::playing(device, queue, Controls::new(scene, settings)?);
         }
-        for &execution in suited(scene) {
-            let controls = Controls::new(scene, Settings { execution, ..settings })?;
-            if execution == Execution::Halos && !controls.can_fuse() {
-                continue;
-            }
-            match Self::playing(device, queue, controls) {
-                Ok(solver) if execution != Execution::Halos || solver.controls.plan.fused => {
-                    return Ok(Self { auto: execution, asked: settings, ..solver });
-                }
-                // What needs the least memory, if it is a grid, comes last: where even that is too large, its error says so.
-                Err(error) if execution == Execution::Tiles => return Err(error),
-                Ok(_) | Err(Error::LimitExceeded { .. }) => {}
+        if suited(scene) == Execution::Clusters {
+            let execution = Execution::Clusters;
+            match Self::playing(device, queue, Controls::new(scene, Settings { execution, ..settings })?) {
+                Ok(solver) => return Ok(Self { auto: execution, asked: settings, ..solver }),
+                // Tiles need less memory.
+                Err(Error::LimitExceeded { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -142,7 +129,6 @@ impl Solver {
             }
         }
         let settings = controls.settings;
-        check_workgroup_memory(device, &controls.cooked)?;
         let keep_lambdas = needs_lambdas(&settings);
         let (pipelines, buffers, bindings, contacts) = guarded(device, || {
             let pipelines = Pipelines::new(device, &controls, keep_lambdas);
@@ -152,8 +138,8 @@ impl Solver {
             Ok((pipelines, buffers, bindings, contacts))
         })?;
         // If that is asked for later.
-        let auto = if is_software(&device.adapter_info()) { Execution::Auto } else { suited(&controls.scene)[0] };
-        let mut solver = Self {
+        let auto = if is_software(&device.adapter_info()) { Execution::Auto } else { suited(&controls.scene) };
+        let solver = Self {
             device: device.clone(),
             queue: queue.clone(),
             contact_params: controls.contact_params(),
@@ -166,8 +152,6 @@ impl Solver {
             keep_lambdas,
             steps: 0,
             auto,
-            halos: None,
-            tried_halos: false,
             sides: Sides::default(),
             recorded_substep: settings.substep(),
             accumulator: 0.0,
@@ -175,7 +159,6 @@ impl Solver {
             shift: None,
             asked: settings,
         };
-        solver.make_halos();
         solver.upload_state();
         Ok(solver)
     }
@@ -275,10 +258,7 @@ impl Solver {
         let particles = self.controls.scene.particle_count() as u32;
         match pass {
             Pass::Targets => recorder.dispatch(&p.targets, &b.targets, &[], self.controls.targets.len() as u32),
-            Pass::Start => {
-                recorder.sides.halos = 0;
-                recorder.dispatch(&p.start, &b.start, &[], particles);
-            }
+            Pass::Start => recorder.dispatch(&p.start, &b.start, &[], particles),
             Pass::Accelerations => recorder.dispatch(&p.accelerations, &b.accelerations, &[], particles),
             Pass::Predict => recorder.dispatch(&p.predict, &b.predict, &[], particles),
             Pass::Project { kind, color, span, first_iteration } => {
@@ -295,32 +275,10 @@ impl Solver {
                 let count = self.controls.cooked.kinds[kind].tiling.phases[phase as usize].count;
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Tiles, &b.kinds[kind], offset, count);
             }
-            Pass::Patches { kind, layer, first_iteration, .. } => {
-                let offset = self.buffers.kinds[kind].patches_offset(layer, first_iteration);
-                let count = self.controls.cooked.kinds[kind].patching.layers[layer as usize].count;
-                recorder.dispatch_kind(&p.kinds[kind], Projection::Patches, &b.kinds[kind], offset, count);
-            }
-            Pass::Whole | Pass::WholeSweep { .. } => {
-                let row = match pass {
-                    Pass::WholeSweep { first_iteration } => 2 - u32::from(first_iteration),
-                    _ => 0,
-                };
-                let count = self.controls.cooked.whole.as_ref().map_or(0, |whole| whole.batch_count);
-                if let (Some(stage), Some(bindings)) = (&p.whole, &b.whole) {
-                    recorder.dispatch_groups(stage, bindings, &[row * SPAN_STRIDE], count);
-                }
-            }
-            Pass::Halos { is_first, tethers } => {
-                if let Some(halos) = &self.halos {
-                    let bindings = &halos.bindings[recorder.sides.halos];
-                    recorder.dispatch_groups(
-                        &halos.stage,
-                        bindings,
-                        &[HaloPass::offset(is_first, tethers)],
-                        halos.batch_count,
-                    );
-                    recorder.sides.halos = 1 - recorder.sides.halos;
-                }
+            Pass::Clusters { kind, layer, first_iteration, .. } => {
+                let offset = self.buffers.kinds[kind].clusters_offset(layer, first_iteration);
+                let count = self.controls.cooked.kinds[kind].clustering.layers[layer as usize].count;
+                recorder.dispatch_kind(&p.kinds[kind], Projection::Clusters, &b.kinds[kind], offset, count);
             }
             Pass::Split { kind, span, first_iteration } => {
                 let offset = self.buffers.kinds[kind].split_offset(first_iteration);
@@ -457,17 +415,6 @@ impl Solver {
     pub fn settings(&self) -> &Settings {
         &self.asked
     }
-}
-
-/// Whether a workgroup has the memory that whole bodies take.
-pub(super) fn check_workgroup_memory(device: &wgpu::Device, cooked: &Cooked) -> Result<()> {
-    let limit = "max_compute_workgroup_storage_size";
-    let available = device.limits().max_compute_workgroup_storage_size.into();
-    let needed = if cooked.whole.is_some() { MOST_PARTICLES as u64 * 16 } else { 0 };
-    if needed <= available {
-        return Ok(());
-    }
-    Err(Error::LimitExceeded { what: "a scene that is solved body by body".into(), limit, needed, available })
 }
 
 /// Whether anything reads λ after its constraint was projected.

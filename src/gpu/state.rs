@@ -3,9 +3,8 @@
 use super::buffers::{Buffers, Status};
 use super::contacts::ContactStatus;
 use super::guarded;
-use super::pipelines::{KindStages, Pipelines, SPAN_STRIDE};
+use super::pipelines::KindStages;
 use super::solver::Solver;
-use super::whole::ScheduleRow;
 use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
 use crate::controls::{ChangedConstraint, Controls};
 use crate::error::Result;
@@ -64,19 +63,11 @@ impl Solver {
         if other {
             // Once at most: then no shader of this kind holds parameters. It cannot fail but by a lost device.
             let (device, cooked, keep_lambdas) = (&self.device, &self.controls.cooked, self.keep_lambdas);
-            let (stages, whole) = guarded(device, || {
-                let whole = Pipelines::make_whole(device, &self.controls, keep_lambdas);
-                Ok((KindStages::new(device, &cooked.kinds[kind], keep_lambdas), whole))
-            })?;
-            (self.pipelines.kinds[kind], self.pipelines.whole) = (stages, whole);
+            self.pipelines.kinds[kind] =
+                guarded(device, || Ok(KindStages::new(device, &cooked.kinds[kind], keep_lambdas)))?;
             self.rebind();
         }
-        let (records, begin) = self.buffers.records_of(&self.controls.cooked, kind);
-        self.write(records, begin + first, &words);
-        if self.halos.is_some() {
-            // What is alike stands only once in there.
-            self.drop_halos("a constraint was changed since constraints were scheduled");
-        }
+        self.write(&self.buffers.kinds[kind].records, first, &words);
         Ok(())
     }
 
@@ -84,7 +75,7 @@ impl Solver {
     fn upload_records(&mut self, kind: usize) -> Result<()> {
         let (device, queue, cooked) = (&self.device, &self.queue, &self.controls.cooked);
         let size = size_of_val(cooked.kinds[kind].records.as_slice()) as u64;
-        if cooked.whole.is_none() && self.buffers.kinds[kind].records.size() < size {
+        if self.buffers.kinds[kind].records.size() < size {
             let make = || Buffers::make_records(device, queue, &cooked.kinds[kind]);
             self.buffers.kinds[kind].records = guarded(device, make)?;
             self.rebind();
@@ -183,10 +174,6 @@ impl Solver {
     pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<()> {
         for (particle, inverse) in self.controls.set_masses(first, masses)? {
             self.write(&self.buffers.positions, particle as usize * 4 + 3, &[inverse]);
-        }
-        if self.halos.is_some() {
-            // Their records hold inverse masses.
-            self.drop_halos("a mass was changed since constraints were scheduled");
         }
         Ok(())
     }
@@ -383,11 +370,6 @@ impl Solver {
         self.upload_params();
         self.mark_stale();
         self.write(&self.buffers.materials, 0, &self.controls.scaled_materials());
-        if let Some(whole) = &self.buffers.whole {
-            for (place, row) in ScheduleRow::all(&self.controls.settings).into_iter().enumerate() {
-                self.write(&whole.schedule, place * SPAN_STRIDE as usize / size_of::<ScheduleRow>(), &[row]);
-            }
-        }
     }
 
     pub(super) fn upload_tethers(&self) {
@@ -395,9 +377,6 @@ impl Solver {
         self.write(&self.buffers.tethers, 0, rows);
         if self.controls.settings.tether_forces {
             self.write(&self.buffers.pulls, 0, &vec![0.0f32; rows.len()]);
-        }
-        if let (Some(buffers), Some(whole)) = (&self.buffers.whole, &self.controls.cooked.whole) {
-            self.write::<u32>(&buffers.batches, whole.tethers_at(), bytemuck::cast_slice(rows));
         }
     }
 

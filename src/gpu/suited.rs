@@ -1,24 +1,16 @@
-//! Which execution suits a GPU: a rule, so that a scene is solved in the same order in every run. `fastest.rs` measures instead.
+//! The execution that [`Execution::Auto`] stands for on a GPU: a rule, so that results repeat. `fastest.rs` measures instead.
 
 use crate::scene::Scene;
 use crate::settings::Execution;
 
-/// Up to so many particles [`Execution::Halos`] is what suits a GPU, and from so many on, in grids, [`Execution::Tiles`]: on an NVIDIA H200
-/// halos, patches and tiles take 0.35, 0.54 and 1.36 ms a frame for 10 000 particles, 0.57, 0.64 and 1.46 ms for 100 000, 6.8, 3.9 and 2.6 ms for a million.
-const HALOS_UP_TO: usize = 1 << 17;
+/// From so many particles on, if half of them lie in grids, tiles are faster than clusters (docs/performance.md).
 const TILES_FROM: usize = 1 << 19;
 
-/// What [`Execution::Auto`] tries on GPUs, best first.
-pub(super) fn suited(scene: &Scene) -> &'static [Execution] {
+/// The execution for a scene.
+pub(super) fn suited(scene: &Scene) -> Execution {
     let count = scene.particle_count();
     let in_grids: u64 = scene.grids.iter().map(|grid| u64::from(grid.columns) * u64::from(grid.rows)).sum();
-    if count <= HALOS_UP_TO {
-        &[Execution::Halos, Execution::Patches]
-    } else if count >= TILES_FROM && 2 * in_grids >= count as u64 {
-        &[Execution::Tiles]
-    } else {
-        &[Execution::Patches]
-    }
+    if count >= TILES_FROM && 2 * in_grids >= count as u64 { Execution::Tiles } else { Execution::Clusters }
 }
 
 #[cfg(test)]
@@ -27,21 +19,20 @@ mod tests {
     use crate::{ClothGrid, ClothMesh, Fabric};
 
     #[test]
-    fn what_suits_a_gpu_goes_by_size_and_grids() {
+    fn large_grids_go_in_tiles_and_all_other_scenes_in_clusters() {
         let grid = |columns, rows| {
             let mut scene = Scene::new();
             let fabric = Fabric { bending: crate::Bending::None, ..Fabric::default() };
             scene.add_cloth_grid(&ClothGrid { columns, rows, fabric, tethers: None, ..ClothGrid::default() }).unwrap();
             scene
         };
-        assert_eq!(suited(&grid(316, 316)), [Execution::Halos, Execution::Patches]);
-        assert_eq!(suited(&grid(400, 400)), [Execution::Patches]);
-        assert_eq!(suited(&grid(800, 800)), [Execution::Tiles]);
-        // The same mesh, of which nobody says that it is a grid.
+        assert_eq!(suited(&grid(400, 400)), Execution::Clusters);
         let cloth = grid(800, 800);
+        assert_eq!(suited(&cloth), Execution::Tiles);
+        // The same mesh, not added as a grid.
         let (positions, triangles) = (cloth.positions(), cloth.triangles());
         let mut scene = Scene::new();
         scene.add_cloth_mesh(&ClothMesh { positions, triangles, fabric: Fabric::default(), tethers: None }).unwrap();
-        assert_eq!(suited(&scene), [Execution::Patches]);
+        assert_eq!(suited(&scene), Execution::Clusters);
     }
 }

@@ -1,8 +1,7 @@
 //! Writes out the shader of tiles: the links of a pattern, one after another (`src/tiling.rs`, `shaders/project/tile.wgsl`).
 
 use crate::kinds::KindInfo;
-use crate::tiling::{PHASES, SPAN, Tiling};
-use crate::whole::BATCH_TILE_WORDS;
+use crate::tiling::{PHASES, SPAN, TILE_WORDS, Tiling};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -15,21 +14,16 @@ pub(super) const WORKGROUP_SIZE: u32 = 32;
 
 /// The text of the pass that solves the tiles of a kind.
 pub(super) fn pass(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
-    let shared = concat!(
-        include_str!("../../shaders/project/tile.wgsl"),
-        include_str!("../../shaders/project_tile.wgsl"),
-        include_str!("../../shaders/shared/unscaled.wgsl")
-    );
+    let shared =
+        concat!(include_str!("../../shaders/project/tile.wgsl"), include_str!("../../shaders/project_tile.wgsl"));
     shared.to_owned() + &solve_tile(info, tiling, keep_lambdas)
 }
 
-/// The text that solves the tiles of a kind in a batch of whole bodies.
-pub(super) fn in_batches(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
-    let shared = concat!(
-        include_str!("../../shaders/project/tile.wgsl"),
-        include_str!("../../shaders/project/tile_in_batch.wgsl")
-    );
-    let constants = format!("const PHASES = {PHASES}u;\nconst TILE_WORDS = {BATCH_TILE_WORDS}u;\n");
+/// The text that solves the tiles of a kind in an instance.
+pub(super) fn in_instances(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
+    let shared =
+        concat!(include_str!("../../shaders/project/tile.wgsl"), include_str!("../../shaders/instances/tiles.wgsl"));
+    let constants = format!("const PHASES = {PHASES}u;\nconst TILE_WORDS = {TILE_WORDS}u;\n");
     shared.to_owned() + &constants + &solve_tile(info, tiling, keep_lambdas)
 }
 
@@ -45,7 +39,6 @@ fn solve_tile(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
 fn solve_tile(at: u32) {
     let tile = tile_words(at, 0u);
     let links = tile_words(at, 4u);
-    let offset = offset_of_moves(at, tile.x);
     var place = links.w;
 ",
     );
@@ -54,7 +47,7 @@ fn solve_tile(at: u32) {
     for &slot in &slots {
         let (row, column, there) = (slot / SPAN, slot % SPAN, slot_is_there(slot));
         line(format_args!("    let i{slot} = particle_at(tile, {there}, {row}u, {column}u);\n"));
-        line(format_args!("    let x{slot} = place_in_batch(i{slot});\n    var d{slot} = move_of(i{slot}, offset);\n"));
+        line(format_args!("    let x{slot} = position_at(i{slot});\n    var d{slot} = displacement_at(i{slot});\n"));
     }
     // Where all tiles are of the same, all threads load the same.
     let common = tiling.common_materials();
@@ -76,7 +69,7 @@ fn solve_tile(at: u32) {
         };
         let skip = if keep_lambdas { format!("if here{place} ") } else { String::new() };
         line(format_args!("    let here{place} = has(links.{word}, {bit}u);\n    {skip}{{\n"));
-        line(format_args!("        let moved = solve_link(place, {record}, m{material}, array({x}), Points({d}));\n"));
+        line(format_args!("        let moved = projected(place, {record}, m{material}, array({x}), Points({d}));\n"));
         for (k, slot) in link.slots[..info.arity].iter().enumerate() {
             line(format_args!("        d{slot} = select(d{slot}, moved[{k}], here{place});\n"));
         }
@@ -84,7 +77,7 @@ fn solve_tile(at: u32) {
     }
     for slot in slots {
         let there = slot_is_there(slot);
-        line(format_args!("    if {there} {{ keep_move(i{slot}, offset, d{slot}); }}\n"));
+        line(format_args!("    if {there} {{ set_displacement(i{slot}, d{slot}); }}\n"));
     }
     text + "}\n"
 }

@@ -28,14 +28,14 @@ pub(crate) use bodies::normal;
 
 use crate::collide::{ColliderRow, ContactParams};
 use crate::controls::{Controls, Params};
-use crate::cooked::CookedKind;
+use crate::cooked::{CookedKind, Purpose};
 use crate::error::Result;
 use crate::kinds::group::Rotation;
 use crate::kinds::{Kind, ShapeMatching, kind_index};
 use crate::plan::{Pass, Plan, SearchPass};
 use crate::running::Running;
 use crate::scene::{Material, MaterialId, Scene, TetherForce};
-use crate::settings::Settings;
+use crate::settings::{Execution, Settings};
 use crate::xpbd::{ScaledMaterial, kept_of_position, two_sum};
 use colliders::Touch;
 use contacts::Contacts;
@@ -91,8 +91,21 @@ impl Reference {
     /// # Errors
     /// As [`crate::Solver::new`], but for the device.
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
-        let controls = Controls::new(scene, settings)?;
-        let count = scene.particle_count();
+        Self::of(Controls::new(scene, settings)?)
+    }
+
+    /// Compiles a scene as the asset of [`crate::Instances`], whose counterpart on the CPU this is: constraints in tiles and by colours, one by
+    /// one, without stars and mass splitting.
+    ///
+    /// # Errors
+    /// As [`Reference::new`].
+    pub fn of_asset(scene: &Scene, settings: Settings) -> Result<Self> {
+        let settings = Settings { execution: Execution::Tiles, ..settings };
+        Self::of(Controls::made_for(scene, settings, Purpose::Asset)?)
+    }
+
+    fn of(controls: Controls) -> Result<Self> {
+        let count = controls.scene.particle_count();
         let zeros = vec![Vec3::ZERO; count];
         let mut reference = Self {
             params: controls.params(),
@@ -160,33 +173,15 @@ impl Reference {
             Pass::Start => particles.for_each(|i| self.start(i)),
             Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
-            // In a tile one after another, in a patch by rounds; between tiles or patches the order is of no account.
+            // In a tile one after another, in a cluster by rounds; between tiles or clusters the order is of no account.
             Pass::Project { kind, span, first_iteration, .. }
             | Pass::Tiles { kind, span, first_iteration, .. }
-            | Pass::Patches { kind, span, first_iteration, .. } => {
+            | Pass::Clusters { kind, span, first_iteration, .. } => {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
             }
             Pass::Stars { kind, color, first_iteration, .. } => {
                 let rows = self.controls.cooked.kinds[kind].stars.colors[color as usize];
                 rows.range().for_each(|row| self.project_star(kind, row, first_iteration));
-            }
-            // Body by body in the shader, which share nothing.
-            Pass::Whole => {
-                for substep in 0..self.controls.settings.substeps {
-                    if substep > 0 {
-                        self.play_planned(Pass::AdvanceFree);
-                        self.play_planned(Pass::AdvancePinned);
-                    }
-                    (0..self.controls.settings.iterations).for_each(|iteration| self.sweep(iteration == 0));
-                }
-            }
-            Pass::WholeSweep { first_iteration } => self.sweep(first_iteration),
-            // Core by core in the shader, to the same bits.
-            Pass::Halos { is_first, .. } => {
-                let plan = &self.controls.plan;
-                let between: &[Pass] = if is_first { &[] } else { &plan.between };
-                let passes = [between, &plan.substep].concat();
-                passes.into_iter().for_each(|pass| self.play_planned(pass));
             }
             Pass::Split { kind, span, first_iteration } => {
                 span.range().for_each(|place| self.split(kind, place, first_iteration));
@@ -208,10 +203,7 @@ impl Reference {
                     if self.controls.inverse_masses[i] != 0.0 {
                         self.velocity(i);
                         self.predict(i);
-                        // Whole bodies advance so even where tethers are slack.
-                        if self.controls.settings.tethers {
-                            self.tether(i, true);
-                        }
+                        self.tether(i, true);
                     }
                 }
             }
@@ -255,14 +247,6 @@ impl Reference {
             Pass::BodyDamping => (0..self.controls.cooked.bodies.len()).for_each(|body| self.damp_body(body)),
             Pass::Follow => (0..self.controls.cooked.followers.len()).for_each(|row| self.follow(row)),
             Pass::Normals => particles.for_each(|i| self.normal(i)),
-        }
-    }
-
-    /// All constraints once, kind by kind.
-    fn sweep(&mut self, first_iteration: bool) {
-        for kind in 0..self.controls.cooked.kinds.len() {
-            let count = self.controls.cooked.kinds[kind].len();
-            (0..count).for_each(|place| self.project(kind, place, first_iteration));
         }
     }
 
@@ -348,7 +332,7 @@ impl Reference {
         }
         let before = self.controls.settings;
         let changed = settings.self_collision != before.self_collision;
-        let spread = settings.spreads_unlike(&self.controls.settings);
+        let spread = settings.needs_other_schedule(&self.controls.settings);
         self.controls.set_settings(settings)?;
         if changed {
             self.contacts = contacts::Contacts::new(self.positions.len());

@@ -87,7 +87,7 @@ impl Scene {
     /// the scene that names particles follows: pins, masses, velocities, materials of contact, tethers.
     ///
     /// The motion is the same where no order decides. It does where an edge between particles of different contact materials has that of its
-    /// lower number, where two pins are equally near to a tether, where patches grow from ([`Execution::Patches`](crate::Execution::Patches)), and
+    /// lower number, where two pins are equally near to a tether, where clusters grow from ([`Execution::Clusters`](crate::Execution::Clusters)), and
     /// which particles stand for all where the ways of what flies freely are cut ([`SelfCollisionLevel::Surfaces`](crate::SelfCollisionLevel::Surfaces)).
     ///
     /// ```

@@ -97,9 +97,8 @@ pub(super) enum SweepFile {
     Jacobi,
 }
 
-/// "auto": in tiles where many constraints lie in grids. "colors": a thread a constraint. "tiles": what lies in a grid tile by tile, a
-/// thread each. "patches": a workgroup for a few hundred particles. "clusters": grids in tiles, all else in patches. "whole": a workgroup
-/// for each body, where all are small.
+/// "auto": tiles where many constraints lie in grids. "colors": one thread a constraint. "tiles": one thread a tile of a grid. "clusters": one
+/// workgroup a cluster of up to 256 particles.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -107,10 +106,7 @@ pub(super) enum ExecutionFile {
     Auto,
     Colors,
     Tiles,
-    Patches,
     Clusters,
-    Whole,
-    Halos,
 }
 
 /// "fixed", "alternating", or {"shuffled": {"seed": 1}}.
@@ -337,10 +333,7 @@ impl SettingsFile {
                 ExecutionFile::Auto => settings::Execution::Auto,
                 ExecutionFile::Colors => settings::Execution::Colors,
                 ExecutionFile::Tiles => settings::Execution::Tiles,
-                ExecutionFile::Patches => settings::Execution::Patches,
                 ExecutionFile::Clusters => settings::Execution::Clusters,
-                ExecutionFile::Whole => settings::Execution::Whole,
-                ExecutionFile::Halos => settings::Execution::Halos,
             },
             wind: self.wind.map(wind),
             fields: settings::Field::slots(&fields),

@@ -1,8 +1,8 @@
-//! Patches: constraints among a few hundred particles that a workgroup solves together, on displacements that it loads and stores once.
+//! Clusters: constraints among a few hundred particles that a workgroup solves together, on displacements that it loads and stores once.
 //!
-//! Particles are gathered into *patches* of [`MOST_PARTICLES`] at most, grown along the constraints of a kind, so that most constraints lie
-//! within one. A workgroup keeps the particles of its patch in its own memory and solves these constraints by local colours, *rounds*,
-//! with a barrier after each. What lies across the borders is gathered again into other patches, around these borders: a second *layer*,
+//! Particles are gathered into *clusters* of [`MOST_PARTICLES`] at most, grown along the constraints of a kind, so that most constraints lie
+//! within one. A workgroup keeps the particles of its cluster in its own memory and solves these constraints by local colours, *rounds*,
+//! with a barrier after each. What lies across the borders is gathered again into other clusters, around these borders: a second *layer*,
 //! then a third, each one dispatch, whatever the mesh and however many colours it has (the vertex-reuse partitions of Ton-That, Kry,
 //! Andrews 2023 are of this kind). What fits in no layer is coloured as ever.
 
@@ -10,26 +10,26 @@ use crate::coloring::{HUB_DEGREE, Span};
 use crate::scene::{ConstraintSet, grouped};
 use std::collections::VecDeque;
 
-/// The most particles of a patch: 8 bits name one, and 32 bytes of each fill 8 KiB of workgroup memory.
+/// The most particles of a cluster: 8 bits name one, and 32 bytes of each fill 8 KiB of workgroup memory.
 pub(crate) const MOST_PARTICLES: usize = 256;
 
 /// The most layers. Meshes take three or four; what does not shrink, such as random links, is better off with colours.
 const MOST_LAYERS: usize = 6;
 
-/// The owner of a particle that no patch of a layer has.
+/// The owner of a particle that no cluster of a layer has.
 const NOBODY: u32 = u32::MAX;
 
-/// Words of the head of a patch: where its particles stand, how many, where its rounds stand, how many, where the local particles of its
+/// Words of the head of a cluster: where its particles stand, how many, where its rounds stand, how many, where the local particles of its
 /// constraints stand, its first record, and two of padding.
 pub(crate) const HEAD: usize = 8;
 
-/// The constraints of one kind that are solved in patches.
+/// The constraints of one kind that are solved in clusters.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Patching {
-    /// As the GPU reads it: the heads of all patches, then for each its particles, its rounds (first record, count) and for each record
+pub(crate) struct Clustering {
+    /// As the GPU reads it: the heads of all clusters, then for each its particles, its rounds (first record, count) and for each record
     /// the local places of its particles, a byte each.
     pub words: Vec<u32>,
-    /// The patches of each layer, none of them empty.
+    /// The clusters of each layer, none of them empty.
     pub layers: Vec<Span>,
     /// Their records.
     pub records: Vec<Span>,
@@ -37,14 +37,14 @@ pub(crate) struct Patching {
     pub order: Vec<u32>,
 }
 
-/// A patch that has been filled.
-struct Patch {
+/// A cluster that has been filled.
+struct Cluster {
     particles: Vec<u32>,
     /// By round.
     constraints: Vec<Vec<u32>>,
 }
 
-impl Patching {
+impl Clustering {
     pub fn is_empty(&self) -> bool {
         self.layers.is_empty()
     }
@@ -67,51 +67,51 @@ impl Patching {
         Self::of_layers(set, &layers, particle_count, first_record as u32)
     }
 
-    fn of_layers(set: &ConstraintSet, layers: &[Vec<Patch>], particle_count: usize, first_record: u32) -> Self {
-        let mut patching = Self::default();
-        let patch_count: usize = layers.iter().map(Vec::len).sum();
-        patching.words.resize(patch_count * HEAD, 0);
+    fn of_layers(set: &ConstraintSet, layers: &[Vec<Cluster>], particle_count: usize, first_record: u32) -> Self {
+        let mut clustering = Self::default();
+        let cluster_count: usize = layers.iter().map(Vec::len).sum();
+        clustering.words.resize(cluster_count * HEAD, 0);
         let mut local = vec![0u8; particle_count];
         let mut index = 0;
         for layer in layers {
-            let first = (index as u32, patching.order.len() as u32);
-            for patch in layer {
-                for (place, &particle) in (0u8..=u8::MAX).zip(&patch.particles) {
+            let first = (index as u32, clustering.order.len() as u32);
+            for cluster in layer {
+                for (place, &particle) in (0u8..=u8::MAX).zip(&cluster.particles) {
                     local[particle as usize] = place;
                 }
-                let particles_at = patching.words.len() as u32;
-                patching.words.extend(&patch.particles);
-                let rounds_at = patching.words.len() as u32;
-                let record = first_record + patching.order.len() as u32;
+                let particles_at = clustering.words.len() as u32;
+                clustering.words.extend(&cluster.particles);
+                let rounds_at = clustering.words.len() as u32;
+                let record = first_record + clustering.order.len() as u32;
                 let mut next = record;
-                for round in &patch.constraints {
-                    patching.words.extend([next, round.len() as u32]);
+                for round in &cluster.constraints {
+                    clustering.words.extend([next, round.len() as u32]);
                     next += round.len() as u32;
                 }
-                let locals_at = patching.words.len() as u32;
-                for &constraint in patch.constraints.iter().flatten() {
+                let locals_at = clustering.words.len() as u32;
+                for &constraint in cluster.constraints.iter().flatten() {
                     let mut bytes = [0; 4];
                     for (byte, &particle) in bytes.iter_mut().zip(set.particles_of(constraint)) {
                         *byte = local[particle as usize];
                     }
-                    patching.words.push(u32::from_le_bytes(bytes));
-                    patching.order.push(constraint);
+                    clustering.words.push(u32::from_le_bytes(bytes));
+                    clustering.order.push(constraint);
                 }
-                let [particles, rounds] = [patch.particles.len() as u32, patch.constraints.len() as u32];
+                let [particles, rounds] = [cluster.particles.len() as u32, cluster.constraints.len() as u32];
                 let head = [particles_at, particles, rounds_at, rounds, locals_at, record, 0, 0];
-                patching.words[index * HEAD..][..HEAD].copy_from_slice(&head);
+                clustering.words[index * HEAD..][..HEAD].copy_from_slice(&head);
                 index += 1;
             }
             let span = |first: u32, end: usize| Span { first, count: end as u32 - first };
-            patching.layers.push(span(first.0, index));
-            let Span { first, count } = span(first.1, patching.order.len());
-            patching.records.push(Span { first: first + first_record, count });
+            clustering.layers.push(span(first.0, index));
+            let Span { first, count } = span(first.1, clustering.order.len());
+            clustering.records.push(Span { first: first + first_record, count });
         }
-        patching
+        clustering
     }
 }
 
-/// Grows layers of patches from what is left of a set.
+/// Grows layers of clusters from what is left of a set.
 struct Grower<'a> {
     set: &'a ConstraintSet,
     /// Constraints that no layer has taken yet, ascending.
@@ -146,19 +146,19 @@ impl<'a> Grower<'a> {
         grouped(self.particle_count, self.rest.iter().flat_map(of))
     }
 
-    /// Patches that share no particle. Each grows in waves from a seed, next to the patches before it, as far as there is room; what room
+    /// Clusters that share no particle. Each grows in waves from a seed, next to the clusters before it, as far as there is room; what room
     /// is left then goes to the next seed.
-    fn grow_layer(&mut self) -> Vec<Patch> {
+    fn grow_layer(&mut self) -> Vec<Cluster> {
         let (offsets, constraints) = self.neighbours();
         let around =
             |particle: u32| &constraints[offsets[particle as usize] as usize..offsets[particle as usize + 1] as usize];
         let mut owner = vec![NOBODY; self.particle_count];
         let mut seen = vec![false; self.set.len()];
         let mut used = vec![0u64; self.particle_count];
-        // Particles next to patches, and then all.
+        // Particles next to clusters, and then all.
         let (mut border, mut all) = (VecDeque::new(), 0..self.particle_count as u32);
         let mut waiting: Option<u32> = None;
-        let mut layer: Vec<Patch> = Vec::new();
+        let mut layer: Vec<Cluster> = Vec::new();
         loop {
             let index = layer.len() as u32;
             let (mut particles, mut chosen, mut wave) = (Vec::<u32>::new(), Vec::<u32>::new(), VecDeque::new());
@@ -194,7 +194,7 @@ impl<'a> Grower<'a> {
                     }
                 }
                 if crowded && before.0 > 0 {
-                    // Not to be cut: it gets a patch of its own.
+                    // Not to be cut: it gets a cluster of its own.
                     for particle in particles.drain(before.0..) {
                         owner[particle as usize] = NOBODY;
                         around(particle).iter().for_each(|&other| seen[other as usize] = false);
@@ -210,17 +210,18 @@ impl<'a> Grower<'a> {
             chosen.sort_unstable();
             let (constraints, left) = rounds(self.set, &chosen, &mut used);
             left.into_iter().for_each(|constraint| self.is_left[constraint as usize] = true);
-            layer.push(Patch { particles, constraints });
+            layer.push(Cluster { particles, constraints });
         }
         let is_left = &self.is_left;
         self.rest.retain(|&constraint| is_left[constraint as usize]);
         layer
     }
 
-    /// Whether a constraint is left, and no patch but this one has any of its particles.
-    fn is_free(&self, constraint: u32, owner: &[u32], patch: u32) -> bool {
+    /// Whether a constraint is left, and no cluster but this one has any of its particles.
+    fn is_free(&self, constraint: u32, owner: &[u32], cluster: u32) -> bool {
         let mut named = self.set.particles_of(constraint).iter();
-        self.is_left[constraint as usize] && named.all(|&particle| [NOBODY, patch].contains(&owner[particle as usize]))
+        self.is_left[constraint as usize]
+            && named.all(|&particle| [NOBODY, cluster].contains(&owner[particle as usize]))
     }
 }
 
@@ -248,33 +249,33 @@ mod tests {
     use crate::kinds::{Kind, kind_index};
     use crate::{Bending, ClothGrid, ClothMesh, Distance, Fabric, Hinge, Material, Particle, Scene};
 
-    fn patching<K: Kind>(scene: &Scene) -> (&ConstraintSet, Patching) {
+    fn clustering<K: Kind>(scene: &Scene) -> (&ConstraintSet, Clustering) {
         let set = &scene.constraints[kind_index(K::INFO)];
-        (set, Patching::new(set, scene.particle_count(), 0, &[]))
+        (set, Clustering::new(set, scene.particle_count(), 0, &[]))
     }
 
-    /// Whether patches of a layer share no particle, rounds of a patch none either, and heads lead to what they should.
-    fn check(set: &ConstraintSet, patching: &Patching, particle_count: usize) {
+    /// Whether clusters of a layer share no particle, rounds of a cluster none either, and heads lead to what they should.
+    fn check(set: &ConstraintSet, clustering: &Clustering, particle_count: usize) {
         let mut seen = vec![false; set.len()];
         let mut next_record = 0;
-        for layer in &patching.layers {
+        for layer in &clustering.layers {
             let mut owner = vec![NOBODY; particle_count];
-            for patch in layer.range() {
-                let head: [usize; HEAD] = std::array::from_fn(|word| patching.words[patch * HEAD + word] as usize);
+            for cluster in layer.range() {
+                let head: [usize; HEAD] = std::array::from_fn(|word| clustering.words[cluster * HEAD + word] as usize);
                 let [particles_at, particles, rounds_at, rounds, locals_at, record, ..] = head;
                 assert!(particles <= MOST_PARTICLES && rounds > 0);
-                let particles = &patching.words[particles_at..][..particles];
+                let particles = &clustering.words[particles_at..][..particles];
                 for &particle in particles {
-                    assert_eq!(std::mem::replace(&mut owner[particle as usize], patch as u32), NOBODY);
+                    assert_eq!(std::mem::replace(&mut owner[particle as usize], cluster as u32), NOBODY);
                 }
                 assert_eq!(record, next_record);
-                for round in patching.words[rounds_at..][..2 * rounds].chunks_exact(2) {
+                for round in clustering.words[rounds_at..][..2 * rounds].chunks_exact(2) {
                     assert_eq!(round[0] as usize, next_record);
                     let mut named = vec![false; particles.len()];
                     for place in next_record..next_record + round[1] as usize {
-                        let constraint = patching.order[place];
+                        let constraint = clustering.order[place];
                         assert!(!std::mem::replace(&mut seen[constraint as usize], true));
-                        let locals = patching.words[locals_at + place - record].to_le_bytes();
+                        let locals = clustering.words[locals_at + place - record].to_le_bytes();
                         for (&particle, local) in set.particles_of(constraint).iter().zip(locals) {
                             assert_eq!(particles[usize::from(local)], particle);
                             assert!(!std::mem::replace(&mut named[usize::from(local)], true));
@@ -284,19 +285,19 @@ mod tests {
                 }
             }
         }
-        assert_eq!(next_record, patching.order.len());
+        assert_eq!(next_record, clustering.order.len());
     }
 
     #[test]
     fn a_grid_is_solved_in_a_few_layers() {
         let mut scene = Scene::new();
         scene.add_cloth_grid(&ClothGrid { columns: 120, rows: 97, ..ClothGrid::default() }).unwrap();
-        let (set, patching) = patching::<Distance>(&scene);
-        check(set, &patching, scene.particle_count());
-        let shares: Vec<_> = patching.records.iter().map(|span| span.count as f32 / set.len() as f32).collect();
-        println!("{shares:?} {:?} {}", patching.layers, set.len());
-        assert_eq!(patching.order.len(), set.len());
-        assert!(patching.layers.len() <= 3 && shares[0] > 0.8, "{shares:?}");
+        let (set, clustering) = clustering::<Distance>(&scene);
+        check(set, &clustering, scene.particle_count());
+        let shares: Vec<_> = clustering.records.iter().map(|span| span.count as f32 / set.len() as f32).collect();
+        println!("{shares:?} {:?} {}", clustering.layers, set.len());
+        assert_eq!(clustering.order.len(), set.len());
+        assert!(clustering.layers.len() <= 3 && shares[0] > 0.8, "{shares:?}");
     }
 
     #[test]
@@ -317,11 +318,11 @@ mod tests {
         }
         let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None };
         scene.add_cloth_mesh(&mesh).unwrap();
-        for (set, patching) in [patching::<Distance>(&scene), patching::<Hinge>(&scene)] {
-            check(set, &patching, scene.particle_count());
-            let shares: Vec<_> = patching.records.iter().map(|span| span.count as f32 / set.len() as f32).collect();
-            println!("{shares:?} {:?} {}", patching.layers, set.len());
-            assert_eq!(patching.order.len(), set.len());
+        for (set, clustering) in [clustering::<Distance>(&scene), clustering::<Hinge>(&scene)] {
+            check(set, &clustering, scene.particle_count());
+            let shares: Vec<_> = clustering.records.iter().map(|span| span.count as f32 / set.len() as f32).collect();
+            println!("{shares:?} {:?} {}", clustering.layers, set.len());
+            assert_eq!(clustering.order.len(), set.len());
         }
     }
 
@@ -342,9 +343,9 @@ mod tests {
                 scene.add(Distance { particles, rest_length: 1.0 }, Material::compliant(1e-3)).unwrap();
             }
         }
-        let (set, patching) = patching::<Distance>(&scene);
-        check(set, &patching, scene.particle_count());
-        println!("{} of {} {:?}", patching.order.len(), set.len(), patching.layers);
-        assert!(patching.order.len() < set.len() / 2);
+        let (set, clustering) = clustering::<Distance>(&scene);
+        check(set, &clustering, scene.particle_count());
+        println!("{} of {} {:?}", clustering.order.len(), set.len(), clustering.layers);
+        assert!(clustering.order.len() < set.len() / 2);
     }
 }
