@@ -8,11 +8,12 @@ mod common;
 use common::measure::median;
 use common::{Fault, figure, play};
 use std::fmt::Write as _;
+use supple::constraints::KINDS;
 use supple::gpu::{Context, Timestamps};
-use supple::kinds::KINDS;
+use supple::internals::Pass;
 use supple::{
     Area, Balloon, Bending, ClothGrid, CosineBend, Distance, DistanceLimit, Elasticity, Execution, Fabric, Limit,
-    Material, Pass, Scene, Settings, SoftBody, Solver, Sweep,
+    Material, Scene, Settings, SoftBody, Solver, Sweep,
 };
 
 /// How often a figure is taken, and how many sweeps are taken together.

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use supple::constraints::KINDS;
 use supple::gpu::Context;
-use supple::kinds::KINDS;
-use supple::scene::file::SceneFile;
+use supple::scene_file::SceneFile;
 use supple::{ColliderForce, ColliderId, ContactReport, Pose, Reference, Solver};
 
 #[derive(Parser, Debug)]

@@ -1,48 +1,49 @@
 #![doc = include_str!("../README.md")]
 
-mod asset;
-mod clusters;
-pub mod collide;
-pub mod coloring;
-mod components;
-mod controls;
-mod cooked;
-mod crowd;
+pub mod collision;
+pub mod constraints;
 mod error;
+mod geometry;
 pub mod gpu;
-mod instances;
-mod join;
-pub mod kinds;
-pub mod plan;
+mod instancing;
 pub mod reference;
-mod running;
 pub mod scene;
+#[cfg(feature = "scene-file")]
+pub mod scene_file;
+mod schedule;
 mod settings;
-mod shift;
-mod stars;
-mod tiling;
-pub mod xpbd;
+mod sim;
 
 #[cfg(feature = "mesh-colliders")]
-pub use collide::Sides;
-pub use collide::{
+pub use collision::Sides;
+pub use collision::{
     Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, DistanceField, Friction,
     Heightfield, Pose, SelfCollision, SelfCollisionLevel, Shape,
 };
-pub use error::{Error, Result};
-pub use gpu::{Instances, Solver, required_limits, required_limits_with};
-pub use instances::{Instance, InstanceId, Placement};
-pub use kinds::{
+pub use constraints::{
     Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Pressure,
     ShapeMatching, Volume,
 };
-pub use plan::{Pass, Plan};
+pub use error::{Error, Result};
+pub use gpu::{Instances, Solver, required_limits, required_limits_with};
+pub use instancing::{Instance, InstanceId, Placement};
 pub use reference::Reference;
-pub use running::Running;
 pub use scene::{
     Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric,
     Intersections, Material, MaterialId, Numbering, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain,
     TetMesh, TetherForce, Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
+pub use sim::Running;
 pub use wgpu;
+
+/// Types for the tests, benches and examples of this crate. They may change in any release.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::constraints::xpbd;
+    pub use crate::geometry::vector;
+    pub use crate::schedule::coloring;
+    pub use crate::schedule::plan;
+    pub use crate::schedule::plan::{Pass, Plan};
+}

@@ -8,9 +8,10 @@ mod common;
 use allocation_counter::AllocationInfo;
 use common::{gpu, hanging_cloth, solver};
 use supple::gpu::{Context, pass_name};
+use supple::internals::Pass;
 use supple::{
-    Collider, Execution, Instance, Instances, Material, Pass, Scene, SelfCollision, SelfCollisionLevel, Settings,
-    Shape, Solver, Wind, wgpu,
+    Collider, Execution, Instance, Instances, Material, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape,
+    Solver, Wind, wgpu,
 };
 
 /// A pass that does nothing, for calls as supple makes them: one bind group, with a dynamic offset or without.

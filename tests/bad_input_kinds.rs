@@ -5,8 +5,8 @@ mod common;
 
 use common::cases::*;
 use common::{gpu, shapes, solver, step};
+use supple::constraints::Kind;
 use supple::gpu::Context;
-use supple::kinds::Kind;
 use supple::scene::Lattice;
 use supple::{
     Area, Balloon, Bending, ClosedSurface, ClothGrid, Cord, CosineBend, DistanceLimit, Elasticity, Fabric, Field,

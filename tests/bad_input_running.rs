@@ -7,11 +7,12 @@ use common::cases::*;
 use common::{gpu, solver, step};
 use std::sync::mpsc;
 use std::time::Duration;
-use supple::coloring::Span;
 use supple::gpu::Context;
+use supple::internals::Pass;
+use supple::internals::coloring::Span;
 use supple::{
-    ClothGrid, Distance, Error, Material, MaterialId, Particle, Pass, Reference, Scene, Settings, ShapeMatching,
-    Solver, Sweep, wgpu,
+    ClothGrid, Distance, Error, Material, MaterialId, Particle, Reference, Scene, Settings, ShapeMatching, Solver,
+    Sweep, wgpu,
 };
 
 const NAN: f32 = f32::NAN;

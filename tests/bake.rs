@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use supple::kinds::{Distance, kind_index};
-use supple::scene::file::{ObjMesh, SceneFile};
+use supple::constraints::{Distance, kind_index};
+use supple::scene_file::{ObjMesh, SceneFile};
 
 /// The examples lie beside the folder of this test's executable; `cargo test` has built them.
 fn executable() -> PathBuf {
@@ -75,7 +75,7 @@ fn arrays_hold_every_frame_that_was_asked_for() {
         if frame % 3 == 0 {
             positions.extend(reference.positions().into_iter().flatten());
             velocities.extend(reference.velocities().into_iter().flatten());
-            lambdas.extend(reference.lambdas(kind_index(<Distance as supple::kinds::Kind>::INFO)));
+            lambdas.extend(reference.lambdas(kind_index(<Distance as supple::constraints::Kind>::INFO)));
         }
     }
     assert_eq!(array("net.npy"), (vec![3, 81, 3], positions));

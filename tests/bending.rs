@@ -9,7 +9,7 @@ mod common;
 use common::distance;
 use std::f64::consts::PI;
 use std::ops::Range;
-use supple::kinds::{Kind, kind_index};
+use supple::constraints::{Kind, kind_index};
 use supple::scene::Topology;
 use supple::{
     Bending, ClothGrid, ClothMesh, Cord, Fabric, Hinge, IsometricBend, LineBend, Material, Reference, Rope, Scene,

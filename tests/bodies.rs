@@ -5,8 +5,8 @@ mod common;
 use common::{distance, gpu, noise, players, shapes, solver, step};
 use glam::{DQuat, DVec3};
 use std::ops::Range;
+use supple::constraints::{Kind, kind_index};
 use supple::gpu::Context;
-use supple::kinds::{Kind, kind_index};
 use supple::scene::Lattice;
 use supple::{
     Balloon, Distance, Elasticity, Fabric, Field, Material, Particle, Pressure, Reference, Scene, Settings, SoftBody,

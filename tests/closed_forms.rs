@@ -5,7 +5,7 @@
 mod common;
 
 use common::{distance, is_exact, players};
-use supple::kinds::{Kind, kind_index};
+use supple::constraints::{Kind, kind_index};
 use supple::{Distance, DistanceLimit, Limit, Material, Method, Particle, Reference, Scene, Settings};
 
 const G: f64 = 9.81;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use supple::coloring::{Coloring, HUB_DEGREE, Span};
-use supple::kinds::{Kind, kind_index};
+use supple::constraints::{Kind, kind_index};
+use supple::internals::coloring::{Coloring, HUB_DEGREE, Span};
 use supple::{ClothGrid, ClothMesh, Distance, Fabric, Material, Particle, Reference, Scene, Settings};
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, and the same everywhere.

@@ -4,9 +4,10 @@
 mod common;
 
 use common::{Pair, change, first_unequal, is_exact};
+use supple::internals::Pass;
 use supple::{
     ClothGrid, ClothMesh, Collider, ColliderForce, ContactMaterial, ContactReport, Cord, Fabric, Friction, Heightfield,
-    Particle, Pass, Pose, Rope, Scene, SelfCollision, Settings, Shape, Solver,
+    Particle, Pose, Rope, Scene, SelfCollision, Settings, Shape, Solver,
 };
 
 fn tolerance(gpu: &supple::gpu::Context) -> f32 {

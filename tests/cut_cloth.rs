@@ -4,7 +4,7 @@ mod common;
 
 use common::{distance, players};
 use std::collections::HashSet;
-use supple::kinds::{Hinge, IsometricBend, Kind};
+use supple::constraints::{Hinge, IsometricBend, Kind};
 use supple::{Bending, ClothGrid, CutCloth, Error, Execution, Fabric, Reference, Scene, Settings, Tethers};
 
 fn grid(columns: u32, rows: u32, bending: Bending) -> ClothGrid {

@@ -18,7 +18,7 @@ fn every_path_in_the_documents_exists() {
     let mut count = 0;
     for document in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/study.md", "docs/scene.md"] {
         let text = std::fs::read_to_string(root.join(document)).unwrap();
-        for path in paths(&text).filter(|path| !["src/kinds/x.rs", "shaders/kinds/x.wgsl"].contains(path)) {
+        for path in paths(&text).filter(|path| !["src/constraints/x.rs", "shaders/constraints/x.wgsl"].contains(path)) {
             assert!(root.join(path).exists(), "{document} names {path}, which does not exist");
             count += 1;
         }

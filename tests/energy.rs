@@ -4,7 +4,8 @@ mod common;
 
 use common::nets::{FAMILIES, Net, Random};
 use common::{Pair, gpu};
-use supple::{Distance, DistanceLimit, Execution, Limit, Material, Particle, Pass, Reference, Scene, Settings};
+use supple::internals::Pass;
+use supple::{Distance, DistanceLimit, Execution, Limit, Material, Particle, Reference, Scene, Settings};
 
 /// The largest gain of energy over the start, in m g L, and the mean and the largest strain of all frames.
 fn play_on_reference(net: &Net, substeps: u32, frames: u32) -> (f64, f32, f32) {

@@ -4,11 +4,12 @@ mod common;
 
 use common::{Pair, change, crumple, is_exact, raw, step};
 use std::time::Duration;
-use supple::coloring::Coloring;
+use supple::constraints::{Kind, kind_index};
 use supple::gpu::Context;
-use supple::kinds::{Kind, kind_index};
+use supple::internals::Pass;
+use supple::internals::coloring::Coloring;
 use supple::{
-    Bending, Cloth, ClothGrid, ClothMesh, ColorOrder, Distance, Error, Execution, Fabric, Material, Particle, Pass,
+    Bending, Cloth, ClothGrid, ClothMesh, ColorOrder, Distance, Error, Execution, Fabric, Material, Particle,
     Reference, Scene, Settings, Solver, Sweep, Tethers, wgpu,
 };
 

@@ -4,8 +4,8 @@ mod common;
 
 use common::{crumple, first_apart, first_unequal, is_exact, roundings};
 use glam::{Quat, Vec3};
+use supple::constraints::{Kind, kind_index};
 use supple::gpu::Context;
-use supple::kinds::{Kind, kind_index};
 use supple::scene::Lattice;
 use supple::{
     Bending, Cloth, ClothGrid, ClothMesh, ColorOrder, Cord, Distance, Elasticity, Error, Execution, Fabric, Field,

@@ -5,7 +5,7 @@ mod common;
 
 use common::raw::{cases, parameter_room, scene_of};
 use glam::Vec3;
-use supple::kinds::{Distance, Function, KINDS, Kind, KindInfo, MAX_ARITY, Sample};
+use supple::constraints::{Distance, Function, KINDS, Kind, KindInfo, MAX_ARITY, Sample};
 use supple::{Material, Reference, Settings};
 
 /// Without forces: what moves is moved by the constraint.

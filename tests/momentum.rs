@@ -4,7 +4,7 @@ mod common;
 
 use common::{gpu, players, raw, shapes};
 use glam::DVec3;
-use supple::kinds::KindInfo;
+use supple::constraints::KindInfo;
 use supple::{
     Balloon, Collider, Cord, Distance, Execution, Fabric, Material, Reference, Rope, Scene, Settings, Shape, Sweep,
 };

@@ -302,13 +302,13 @@ fn forces_and_targets_of_a_scene_file_follow() {
         corners[0] ^ 1,
         corners[1],
     );
-    let mut file = supple::scene::file::SceneFile::parse(&text, None).unwrap();
+    let mut file = supple::scene_file::SceneFile::parse(&text, None).unwrap();
     let before = file.clone();
     let numbering = file.renumber();
     assert!(!numbering.is_unchanged());
     assert_eq!(numbering.restored(&file.forces).unwrap(), before.forces);
     assert_ne!(file.forces, before.forces);
-    let targets = |file: &supple::scene::file::SceneFile| file.targets_at(0.7).collect::<Vec<_>>();
+    let targets = |file: &supple::scene_file::SceneFile| file.targets_at(0.7).collect::<Vec<_>>();
     let expected: Vec<_> = targets(&before).into_iter().map(|(k, x)| (numbering.now(k).unwrap(), x)).collect();
     assert_eq!(targets(&file), expected);
     assert!(file.scene.pinned_particles().any(|pin| pin == expected[0].0));

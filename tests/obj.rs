@@ -4,8 +4,8 @@ mod common;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use supple::scene::file::{ObjMesh, SceneFile};
 use supple::scene::{Topology, weld};
+use supple::scene_file::{ObjMesh, SceneFile};
 use supple::{ClothMesh, Error, Fabric, Reference, Scene, Shape};
 
 /// Random numbers in 0..1.

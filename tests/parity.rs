@@ -3,10 +3,11 @@
 mod common;
 
 use common::{Pair, hanging_cloth, is_exact, step, wheel};
-use supple::kinds::{Kind, kind_index};
+use supple::constraints::{Kind, kind_index};
+use supple::internals::Pass;
 use supple::{
-    Balloon, Bending, ClothGrid, ColorOrder, Distance, Elasticity, Fabric, Field, Material, Particle, Pass, Scene,
-    Settings, ShapeMatching, SoftBody, Sweep, Wind,
+    Balloon, Bending, ClothGrid, ColorOrder, Distance, Elasticity, Fabric, Field, Material, Particle, Scene, Settings,
+    ShapeMatching, SoftBody, Sweep, Wind,
 };
 
 /// Bit for bit where the adapter computes exactly, to float rounding elsewhere.
@@ -145,7 +146,7 @@ fn bodies_and_their_followers_agree() {
 #[test]
 fn a_large_group_is_solved_by_a_workgroup_and_agrees() {
     let (positions, triangles) = common::shapes::icosphere(3, 0.5);
-    assert!(positions.len() > 2 * supple::kinds::group::SMALL);
+    assert!(positions.len() > 2 * supple::constraints::group::SMALL);
     let mut scene = Scene::new();
     let fabric = Fabric { structural: Material::compliant(1e-4), ..Fabric::default() };
     let (positions, triangles) = (&positions[..], &triangles[..]);

@@ -1,10 +1,11 @@
 //! The schedule: what is played, how often, in which order, and what it costs.
 
-use supple::coloring::Span;
+use supple::constraints::{KINDS, Kind, kind_index};
+use supple::internals::coloring::Span;
+use supple::internals::{Pass, Plan};
 use supple::{
-    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Distance, Execution, Material, Particle, Pass, Plan,
-    Reference, Scene, SelfCollision, Settings, Tethers, Wind,
-    kinds::{KINDS, Kind, kind_index},
+    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Distance, Execution, Material, Particle, Reference, Scene,
+    SelfCollision, Settings, Tethers, Wind,
 };
 
 fn plan(scene: &Scene, settings: Settings) -> Plan {

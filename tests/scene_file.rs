@@ -1,7 +1,7 @@
 //! The format of scenes: what it says is what the library builds, and what is wrong is named with its place.
 
 use std::path::{Path, PathBuf};
-use supple::scene::file::{FileError, Limits, SceneFile};
+use supple::scene_file::{FileError, Limits, SceneFile};
 use supple::{
     Balloon, Bending, ClothGrid, ClothMesh, Cord, CosineBend, Distance, DistanceLimit, Elasticity, Fabric, Field,
     Hinge, Limit, Material, Particle, Reference, Rope, Scene, Settings, ShapeMatching, SoftBody, Tethers, Wind,
@@ -1016,7 +1016,7 @@ fn the_document_names_every_field() {
     }
     let text = document("scene.md");
     let mut found = std::collections::BTreeSet::new();
-    names(&supple::scene::file::schema(), &mut found);
+    names(&supple::scene_file::schema(), &mut found);
     assert!(found.len() > 80, "{}", found.len());
     let named = |name: &str| text.contains(&format!("`{name}`")) || text.contains(&format!("\"{name}\""));
     let missing: Vec<_> = found.iter().filter(|name| !named(name)).collect();
@@ -1027,7 +1027,7 @@ fn the_document_names_every_field() {
 #[test]
 fn the_schema_is_that_of_the_code() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scene.schema.json");
-    let schema = supple::scene::file::schema();
+    let schema = supple::scene_file::schema();
     if std::env::var_os("SUPPLE_WRITE_SCHEMA").is_some() {
         std::fs::write(&path, format!("{schema:#}\n")).unwrap();
     }

@@ -1,6 +1,6 @@
 //! Contacts in the format of scenes: what it says is what the library builds, and what is wrong is named with its place.
 
-use supple::scene::file::{FileError, Limits, SceneFile};
+use supple::scene_file::{FileError, Limits, SceneFile};
 use supple::{
     ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Friction, Heightfield, Particle, Pose,
     Reference, Scene, SelfCollision, Settings, Shape,

@@ -6,8 +6,8 @@ use common::{first_unequal, gpu, is_exact, step};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use supple::Reference;
-use supple::kinds::KINDS;
-use supple::scene::file::SceneFile;
+use supple::constraints::KINDS;
+use supple::scene_file::SceneFile;
 
 const FRAMES: u32 = 30;
 

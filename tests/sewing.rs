@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Player, distance, players};
-use supple::kinds::Limit;
-use supple::scene::file::SceneFile;
+use supple::constraints::Limit;
+use supple::scene_file::SceneFile;
 use supple::{
     ClothGrid, Distance, DistanceLimit, Execution, Material, Method, Particle, Reference, Scene, Settings, Sweep,
 };

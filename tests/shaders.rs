@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
-use supple::kinds::{Function, KINDS, KindInfo};
+use supple::constraints::{Function, KINDS, KindInfo};
 use supple::scene::TetherRow;
 
 /// Storage buffers in one stage that every device offers by [`wgpu::Limits::default`].
@@ -41,7 +41,7 @@ fn stem(path: &Path) -> &str {
 
 /// The text that src/gpu/pipelines.rs gives to wgpu: the pass, then the prelude.
 fn joined(text: &str) -> String {
-    let prelude: String = files("shaders/prelude", "wgsl").iter().map(|path| read(path)).collect();
+    let prelude: String = files("shaders/common", "wgsl").iter().map(|path| read(path)).collect();
     format!("{text}\n{prelude}")
 }
 
@@ -58,10 +58,12 @@ fn validated(text: &str) -> Result<naga::Module, String> {
 /// Every pass with its text; a projection once for every kind, as src/gpu/pipelines.rs makes it.
 fn texts() -> Vec<(String, String)> {
     let mut texts = Vec::new();
-    for path in files("shaders", "wgsl") {
+    let folders = ["collision", "instancing", "integrate", "schedule"].map(|folder| format!("shaders/{folder}"));
+    for path in folders.iter().flat_map(|folder| files(folder, "wgsl")).filter(|path| !path.ends_with("instance.wgsl"))
+    {
         let (name, text) = (stem(&path).to_owned(), read(&path));
         if name == "collide" {
-            let parts = files("shaders/collide", "wgsl");
+            let parts = files("shaders/collision/collide", "wgsl");
             let without = |left_out: &str| -> String {
                 parts.iter().filter(|path| !path.ends_with(left_out)).map(|path| read(path)).collect()
             };
@@ -74,12 +76,12 @@ fn texts() -> Vec<(String, String)> {
             continue;
         }
         if ["search", "pairs", "contacts"].contains(&name.as_str()) {
-            for path in files(&format!("shaders/{name}"), "wgsl") {
+            for path in files(&format!("shaders/collision/{name}"), "wgsl") {
                 texts.push((name.clone(), text.clone() + &read(&path)));
             }
             continue;
         }
-        let shared_text = |part: &str| read(&root().join(format!("shaders/shared/{part}.wgsl")));
+        let shared_text = |part: &str| read(&root().join(format!("shaders/integrate/shared/{part}.wgsl")));
         let asset =
             "const ASSET_PARTICLES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
             const LANES = 64u; const INSTANCES = 1u; const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const TETHER_RUNS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
@@ -87,18 +89,23 @@ fn texts() -> Vec<(String, String)> {
             "accelerations" => &["rings", "air"],
             "normals" => &["rings", "normal"],
             "finish" => &["held"],
-            "instances" => &["instance", "air", "held"],
-            "instances_normals" => &["instance", "normal"],
+            "instances" => &["air", "held"],
+            "instances_normals" => &["normal"],
             _ => &[],
         };
         let text = parts.iter().fold(text, |text, part| text + &shared_text(part));
+        let text = if ["instances", "instances_normals"].contains(&name.as_str()) {
+            text + &read(&root().join("shaders/instancing/instance.wgsl"))
+        } else {
+            text
+        };
         if name.starts_with("instances_") {
             texts.push((name, text + asset));
             continue;
         }
         if name == "instances" {
-            let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
-            let own = |name: &str| read(&root().join(format!("shaders/instances/{name}.wgsl")));
+            let shared = |name: &str| read(&root().join(format!("shaders/schedule/projection/{name}.wgsl")));
+            let own = |name: &str| read(&root().join(format!("shaders/instancing/parts/{name}.wgsl")));
             for info in KINDS.iter().filter(|info| !info.is_group()) {
                 let constants = format!(
                     "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const UNIT_GRADIENTS = {}; const UNILATERAL = {}; {asset}
@@ -142,7 +149,7 @@ fn texts() -> Vec<(String, String)> {
                 info.unilateral
             );
             let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
-            let shared = |name: &str| read(&root().join(format!("shaders/project/{name}.wgsl")));
+            let shared = |name: &str| read(&root().join(format!("shaders/schedule/projection/{name}.wgsl")));
             // Link by link the rest of the shader of tiles is written by src/gpu/tiles.rs.
             let parts: &[&str] = match name.as_str() {
                 _ if info.is_group() => &[],
@@ -151,7 +158,11 @@ fn texts() -> Vec<(String, String)> {
                 _ => &[form, "bindings", "solve", "record", "scatter", "in_storage"],
             };
             let shared: String = parts.iter().map(|part| shared(part)).collect();
-            let shared = if info.is_group() { shared } else { shared + &shared_text("unscaled") };
+            let shared = if info.is_group() {
+                shared
+            } else {
+                shared + &read(&root().join("shaders/schedule/projection/unscaled.wgsl"))
+            };
             let solve_tile = if name == "project_tile" { "fn solve_tile(at: u32) {}" } else { "" };
             let constants = constants + solve_tile;
             texts.push((format!("{name}_{}", info.name), [&text, info.shader, &shared, &constants].join("\n")));
@@ -245,10 +256,10 @@ fn every_workgroup_has_memory_enough() {
 #[test]
 fn every_kind_carries_its_own_text() {
     for info in KINDS {
-        let file = root().join(format!("shaders/kinds/{}.wgsl", info.name));
+        let file = root().join(format!("shaders/constraints/{}.wgsl", info.name));
         assert_eq!(info.shader, read(&file), "the kind {} carries the text of another file", info.name);
     }
-    assert_eq!(files("shaders/kinds", "wgsl").len(), KINDS.len());
+    assert_eq!(files("shaders/constraints", "wgsl").len(), KINDS.len());
 }
 
 #[test]
@@ -290,9 +301,23 @@ fn sources(folder: &Path) -> String {
 fn every_shader_is_compiled_into_the_crate() {
     // A file that only lies there would pass all of the above.
     let sources = sources(&root().join("src"));
-    let parts = ["prelude", "kinds", "project", "shared", "collide", "search", "pairs", "instances"]
-        .map(|part| format!("shaders/{part}"));
-    for path in std::iter::once("shaders".to_owned()).chain(parts).flat_map(|folder| files(&folder, "wgsl")) {
+    let parts = [
+        "common",
+        "constraints",
+        "schedule",
+        "schedule/projection",
+        "integrate",
+        "integrate/shared",
+        "collision",
+        "collision/collide",
+        "collision/search",
+        "collision/pairs",
+        "collision/contacts",
+        "instancing",
+        "instancing/parts",
+    ]
+    .map(|part| format!("shaders/{part}"));
+    for path in parts.iter().flat_map(|folder| files(folder, "wgsl")) {
         let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string().replace('\\', "/");
         assert!(sources.contains(&format!("{name}\")")), "no include_str! of {name}");
     }
@@ -301,7 +326,8 @@ fn every_shader_is_compiled_into_the_crate() {
 #[test]
 fn tethers_are_read_as_they_are_written() {
     // A row is one vec2: the anchor, then the length.
-    let module = validated(&read(&root().join("shaders/tether.wgsl"))).unwrap_or_else(|fault| panic!("{fault}"));
+    let module =
+        validated(&read(&root().join("shaders/integrate/tether.wgsl"))).unwrap_or_else(|fault| panic!("{fault}"));
     let found = module.global_variables.iter().find(|(_, variable)| variable.name.as_deref() == Some("tethers"));
     let tethers = found.map(|(_, variable)| &module.types[variable.ty].inner);
     let Some(&naga::TypeInner::Array { base, stride, .. }) = tethers else { panic!("tethers: {tethers:?}") };
@@ -312,6 +338,6 @@ fn tethers_are_read_as_they_are_written() {
     assert_eq!((offset_of!(TetherRow, anchor), offset_of!(TetherRow, length)), (0, 4));
     assert_eq!(size_of::<TetherRow>(), stride as usize);
     // Two of them in one vec4.
-    let advance = read(&root().join("shaders/velocity.wgsl"));
+    let advance = read(&root().join("shaders/integrate/velocity.wgsl"));
     assert!(advance.contains("tethers: array<vec4u>") && 2 * stride == 16);
 }

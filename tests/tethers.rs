@@ -3,7 +3,7 @@
 mod common;
 
 use common::{distance, momentum, players};
-use supple::kinds::{Distance, Kind, kind_index};
+use supple::constraints::{Distance, Kind, kind_index};
 use supple::scene::RopeParts;
 use supple::{Cloth, ClothGrid, Cord, Fabric, Material, Reference, Rope, Scene, Settings, TetherForce, Tethers, Wind};
 

@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
-use supple::coloring::Coloring;
 use supple::gpu::{Context, Profile, Timestamps};
+use supple::internals::coloring::Coloring;
 use supple::{Distance, Execution, Hinge, IsometricBend, LineBend, Pressure, ShapeMatching, Solver, Volume, wgpu};
 
 /// How many of the last frames are profiled where that is asked for.

@@ -7,7 +7,7 @@ use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use std::f32::consts::TAU;
 use std::path::Path;
 use supple::ClosedSurface;
-use supple::scene::file::ObjMesh;
+use supple::scene_file::ObjMesh;
 
 pub use spheres::{Surface, icosphere};
 

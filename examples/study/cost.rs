@@ -1,7 +1,7 @@
 //! What stiffness costs: strain against the time of a frame, of a cloth that hangs and of one that lies on a ball. It is timed, and so it is
 //! played on the solver alone.
 //!
-//! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/tiling.rs`.
+//! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/schedule/tiling.rs`.
 
 use crate::measure::median;
 use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, SKY, Series};

@@ -1,7 +1,7 @@
 //! How stiff a hanging cloth is at equal work, by what the sweeps are spent on: substeps or iterations, colours, tiles, clusters or Jacobi,
 //! with and without tethers.
 //!
-//! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/tiling.rs`, `src/clusters.rs`.
+//! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/schedule/tiling.rs`, `src/schedule/clusters.rs`.
 
 use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, SKY, Series};
 use crate::scenes::Lab;

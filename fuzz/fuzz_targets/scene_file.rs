@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use supple::scene::file::{Limits, SceneFile};
+use supple::scene_file::{Limits, SceneFile};
 
 /// Work beyond this is refused, so that one input stays well below a second.
 const MOST_PARTICLES: usize = 2_000;

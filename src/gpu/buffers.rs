@@ -17,22 +17,22 @@
 //! | pulls | `f32` a tether, where they are kept: how far it has pulled in the last substep \[m\] | tether | the host |
 //! | anchors | the pins, where they are few: at the start of this substep, and of the next | tether, advance | advance |
 //! | materials | α̃, γ, factor | host | projections |
-//! | per kind: stars, tiles, clusters | see `shaders/project_stars.wgsl`, `shaders/project/tile.wgsl`, `shaders/project_cluster.wgsl` | – | projections |
+//! | per kind: stars, tiles, clusters | see `shaders/schedule/project_stars.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, faults | start, finish, collide | start, accelerations |
 
 use super::pipelines::SPAN_STRIDE;
-use crate::controls::{Controls, Params, Target};
-use crate::cooked::{Cooked, CookedKind};
+use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::{Error, Result};
-use crate::plan::FEW_PINS;
 use crate::scene::Follower;
-use crate::xpbd::ScaledMaterial;
+use crate::schedule::compiled::{Cooked, CookedKind};
+use crate::schedule::plan::FEW_PINS;
+use crate::sim::controls::{Controls, Params, Target};
 use std::cell::Cell;
 use wgpu::BufferUsages;
 
-/// What the GPU keeps for itself and reports: `Status` in `shaders/prelude/params.wgsl`.
+/// What the GPU keeps for itself and reports: `Status` in `shaders/common/params.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Status {
@@ -49,7 +49,7 @@ impl Status {
         Self { steps: 0, last_h: 0.0, non_finite_count: 0, first_non_finite: u32::MAX, lost_touches: 0, padding: 0 };
 }
 
-/// What one dispatch works on: `Span` in `shaders/prelude/params.wgsl`.
+/// What one dispatch works on: `Span` in `shaders/common/params.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct SpanRow {
@@ -59,7 +59,7 @@ pub struct SpanRow {
     pub zero: u32,
 }
 
-/// A pin as tethers see it: `Anchor` in `shaders/prelude/params.wgsl`. The host only makes room for it.
+/// A pin as tethers see it: `Anchor` in `shaders/common/params.wgsl`. The host only makes room for it.
 #[repr(C)]
 pub struct AnchorRow {
     pub position: [f32; 3],

@@ -7,15 +7,15 @@ use super::pipelines::{SIZE, Slot, Stage, WORKGROUP_SIZE};
 use super::solver::{STORAGE_BUFFERS, needs_lambdas};
 use super::sweep::sweep;
 use super::unroll::unrolled;
-use crate::controls::Params;
-use crate::crowd::{Crowd, check_words};
+use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::{Error, Result};
+use crate::instancing::pool::{Crowd, check_words};
 use crate::scene::Scene;
 use crate::settings::Settings;
-use crate::xpbd::ScaledMaterial;
+use crate::sim::controls::Params;
 use wgpu::BufferUsages;
 
-/// What a dispatch plays: `Crowd` in `shaders/instances.wgsl`.
+/// What a dispatch plays: `Crowd` in `shaders/instancing/instances.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct CrowdRow {
@@ -174,31 +174,34 @@ fn constants(crowd: &Crowd) -> String {
 }
 
 /// Where the particles of an instance lie.
-const INSTANCE: &str = include_str!("../../shaders/shared/instance.wgsl");
+const INSTANCE: &str = include_str!("../../shaders/instancing/instance.wgsl");
 
 /// The text of the pass that plays, without the prelude.
 pub(super) fn pass(constants: &str, sweep: &str, team: Team) -> String {
     let Team { lanes, instances, near } = team;
     let constants = &format!("{constants}const LANES = {lanes}u;\nconst INSTANCES = {instances}u;\n");
-    let pass = include_str!("../../shaders/instances.wgsl");
+    let pass = include_str!("../../shaders/instancing/instances.wgsl");
     let places = if near {
-        include_str!("../../shaders/instances/near.wgsl")
+        include_str!("../../shaders/instancing/parts/near.wgsl")
     } else {
-        include_str!("../../shaders/instances/far.wgsl")
+        include_str!("../../shaders/instancing/parts/far.wgsl")
     };
-    let shared = concat!(include_str!("../../shaders/shared/air.wgsl"), include_str!("../../shaders/shared/held.wgsl"));
+    let shared = concat!(
+        include_str!("../../shaders/integrate/shared/air.wgsl"),
+        include_str!("../../shaders/integrate/shared/held.wgsl")
+    );
     [pass, places, INSTANCE, shared, constants, sweep].join("\n")
 }
 
 /// The text of the pass that makes normals.
 pub(super) fn normals_pass(constants: &str) -> String {
-    let pass = include_str!("../../shaders/instances_normals.wgsl");
-    [pass, INSTANCE, include_str!("../../shaders/shared/normal.wgsl"), constants].join("\n")
+    let pass = include_str!("../../shaders/instancing/instances_normals.wgsl");
+    [pass, INSTANCE, include_str!("../../shaders/integrate/shared/normal.wgsl"), constants].join("\n")
 }
 
 /// The text of the pass that shifts the origin.
 pub(super) fn shift_pass(crowd: &Crowd) -> String {
-    [include_str!("../../shaders/instances_shift.wgsl"), &constants(crowd)].join("\n")
+    [include_str!("../../shaders/instancing/instances_shift.wgsl"), &constants(crowd)].join("\n")
 }
 
 pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool, team: Team) -> Stage {

@@ -2,8 +2,8 @@
 
 use super::solver::Solver;
 use crate::error::{Error, Result};
-use crate::plan::Plan;
 use crate::scene::{Grid, Scene};
+use crate::schedule::plan::Plan;
 use crate::settings::{Execution, Settings};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Mutex, PoisonError};

@@ -11,12 +11,12 @@ use super::reading::{read, request_status};
 use super::recorder::Recorder;
 use super::shift::ShiftPass;
 use super::solver::{Diagnostics, needs_lambdas};
-use crate::crowd::Crowd;
+use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result};
-use crate::instances::{Instance, InstanceId, Placement};
-use crate::kinds::{Kind, kind_index};
-use crate::reference::normal;
+use crate::instancing::pool::Crowd;
+use crate::instancing::{Instance, InstanceId, Placement};
 use crate::scene::{Material, MaterialId, Scene};
+use crate::schedule::rings::normal;
 use crate::settings::Settings;
 use glam::Vec4;
 use wgpu::BufferUsages;
@@ -37,7 +37,7 @@ const MOST_WRITTEN: usize = 1 << 18;
 /// `positions[live[instance_index] * n + vertex_index]`.
 ///
 /// Constraints are solved as by [`crate::Execution::Tiles`], whatever the settings say, but one by one: without stars and mass splitting. The order
-/// of the passes is that of a plan with accelerations ([`crate::plan`]); [`crate::Reference::of_asset`] is the counterpart on the CPU. Not to be had: groups (pressure, shape matching), followers, colliders, self-collision, forces, damping of bodies, other sweeps.
+/// of the passes is that of a plan with accelerations ([`crate::schedule::plan`]); [`crate::Reference::of_asset`] is the counterpart on the CPU. Not to be had: groups (pressure, shape matching), followers, colliders, self-collision, forces, damping of bodies, other sweeps.
 ///
 /// ```no_run
 /// # fn main() -> supple::Result<()> {

@@ -4,9 +4,10 @@
 use super::buffers::{AnchorRow, SpanRow, Status};
 use super::contacts::{ContactStatus, TOUCH_BYTES};
 use super::crowd::{self, CrowdRow};
-use crate::collide::{ColliderRow, ContactParams};
-use crate::controls::{FieldRow, Params, Target};
-use crate::xpbd::ScaledMaterial;
+use crate::collision::ColliderRow;
+use crate::constraints::xpbd::ScaledMaterial;
+use crate::sim::contact_params::ContactParams;
+use crate::sim::controls::{FieldRow, Params, Target};
 use std::mem::{offset_of, size_of};
 
 /// Name and offset of each member, and the size of the whole.
@@ -90,7 +91,7 @@ fn scaled_materials_lie_as_in_the_prelude() {
 
 #[test]
 fn targets_lie_as_in_their_pass() {
-    let pass = include_str!("../../shaders/targets.wgsl");
+    let pass = include_str!("../../shaders/integrate/targets.wgsl");
     assert_eq!(on_gpu(pass, "Target"), on_host!(Target { position, particle }));
 }
 
@@ -217,5 +218,5 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
 #[test]
 fn anchors_lie_as_in_the_prelude() {
     assert_eq!(on_gpu("", "Anchor"), on_host!(AnchorRow { position, particle, displacement, padding }));
-    assert!(super::pipelines::PRELUDE.contains(&format!("const MOST_ANCHORS = {}u;", crate::plan::FEW_PINS)));
+    assert!(super::pipelines::PRELUDE.contains(&format!("const MOST_ANCHORS = {}u;", crate::schedule::plan::FEW_PINS)));
 }

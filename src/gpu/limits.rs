@@ -2,8 +2,8 @@
 
 use super::contacts::TOUCH_BYTES;
 use crate::scene::{ConstraintSet, Scene, Skins, TetheredBody, rows_of};
+use crate::schedule::tiling::Tiling;
 use crate::settings::{Settings, Sweep};
-use crate::tiling::Tiling;
 
 /// The limits that a device needs for a scene: the defaults, raised where a buffer of the scene is larger.
 ///

@@ -5,12 +5,12 @@
 
 use super::tiles;
 use super::unroll::unrolled;
-use crate::clusters;
-use crate::controls::Controls;
-use crate::cooked::{Cooked, CookedKind};
-use crate::kinds::{Function, KindInfo, group};
-use crate::plan::FEW_PINS;
-use crate::stars::{LEAF_FACTOR, LEAST_LEAF};
+use crate::constraints::{Function, KindInfo, group};
+use crate::schedule::clusters;
+use crate::schedule::compiled::{Cooked, CookedKind};
+use crate::schedule::plan::FEW_PINS;
+use crate::schedule::stars::{LEAF_FACTOR, LEAST_LEAF};
+use crate::sim::controls::Controls;
 
 /// Threads in a workgroup, where a pass has no other number; the default of `WORKGROUP_SIZE` in the prelude follows it.
 pub(super) const WORKGROUP_SIZE: u32 = 128;
@@ -22,25 +22,25 @@ pub(super) const SIZE: &str = "WORKGROUP_SIZE";
 pub(super) const SPAN_STRIDE: u32 = 256;
 
 pub(super) const PRELUDE: &str = concat!(
-    include_str!("../../shaders/prelude/params.wgsl"),
-    include_str!("../../shaders/prelude/xpbd.wgsl"),
-    include_str!("../../shaders/prelude/contacts.wgsl"),
-    include_str!("../../shaders/prelude/pair.wgsl"),
-    include_str!("../../shaders/prelude/crossing.wgsl"),
-    include_str!("../../shaders/prelude/particle.wgsl"),
+    include_str!("../../shaders/common/params.wgsl"),
+    include_str!("../../shaders/common/xpbd.wgsl"),
+    include_str!("../../shaders/common/contacts.wgsl"),
+    include_str!("../../shaders/common/pair.wgsl"),
+    include_str!("../../shaders/common/crossing.wgsl"),
+    include_str!("../../shaders/common/particle.wgsl"),
 );
 
 /// A record in storage; tiles read records in their own way.
-pub(super) const RECORD: &str = include_str!("../../shaders/project/record.wgsl");
+pub(super) const RECORD: &str = include_str!("../../shaders/schedule/projection/record.wgsl");
 
 /// The projection of one constraint of a kind with a fixed number of particles.
-pub(super) const SOLVE: &str = include_str!("../../shaders/project/solve.wgsl");
+pub(super) const SOLVE: &str = include_str!("../../shaders/schedule/projection/solve.wgsl");
 
 /// The same for particles in slots; needs [`RECORD`].
-pub(super) const SCATTER: &str = include_str!("../../shaders/project/scatter.wgsl");
+pub(super) const SCATTER: &str = include_str!("../../shaders/schedule/projection/scatter.wgsl");
 
 /// The particles of a scene in storage buffers.
-const IN_STORAGE: &str = include_str!("../../shaders/project/in_storage.wgsl");
+const IN_STORAGE: &str = include_str!("../../shaders/schedule/projection/in_storage.wgsl");
 
 /// How a pass sees a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,11 +78,11 @@ pub(super) struct Pipelines {
     pub normals: Stage,
     pub gather_chunks: Stage,
     pub gather_hubs: Stage,
-    /// In the order of [`crate::kinds::KINDS`].
+    /// In the order of [`crate::constraints::KINDS`].
     pub kinds: Vec<KindStages>,
 }
 
-/// The passes of `shaders/velocity.wgsl`.
+/// The passes of `shaders/integrate/velocity.wgsl`.
 #[derive(Debug, Clone)]
 pub(super) struct Velocities {
     made_for: VelocityConstants,
@@ -123,7 +123,7 @@ impl VelocityConstants {
             ("ANCHORS", f64::from(self.anchors)),
         ];
         let loops = [("TETHER_ROWS", rows as usize), ("ANCHORS", self.anchors as usize)];
-        let text = unrolled(include_str!("../../shaders/velocity.wgsl"), &loops);
+        let text = unrolled(include_str!("../../shaders/integrate/velocity.wgsl"), &loops);
         Stage::new(device, entry, entry, &text, slots, &constants)
     }
 }
@@ -158,47 +158,62 @@ impl Pipelines {
     pub fn new(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Self {
         let cooked = &controls.cooked;
         let stage = |entry: &str, text: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
-        let gather = include_str!("../../shaders/gather.wgsl");
+        let gather = include_str!("../../shaders/schedule/gather.wgsl");
         Self {
-            targets: stage("targets", include_str!("../../shaders/targets.wgsl"), &[Uniform, Read, Read, Write]),
-            start: stage("start", include_str!("../../shaders/start.wgsl"), &[Uniform, Write, Write, Write, Write]),
+            targets: stage(
+                "targets",
+                include_str!("../../shaders/integrate/targets.wgsl"),
+                &[Uniform, Read, Read, Write],
+            ),
+            start: stage(
+                "start",
+                include_str!("../../shaders/integrate/start.wgsl"),
+                &[Uniform, Write, Write, Write, Write],
+            ),
             accelerations: stage(
                 "accelerations",
                 concat!(
-                    include_str!("../../shaders/accelerations.wgsl"),
-                    include_str!("../../shaders/shared/rings.wgsl"),
-                    include_str!("../../shaders/shared/air.wgsl")
+                    include_str!("../../shaders/integrate/accelerations.wgsl"),
+                    include_str!("../../shaders/integrate/shared/rings.wgsl"),
+                    include_str!("../../shaders/integrate/shared/air.wgsl")
                 ),
                 &[Uniform, Read, Read, Read, Read, Write, Write, Read],
             ),
             body_damping: stage(
                 "body_damping",
-                include_str!("../../shaders/body_damping.wgsl"),
+                include_str!("../../shaders/integrate/body_damping.wgsl"),
                 &[Uniform, Read, Write, Read],
             ),
             follow: stage(
                 "follow",
-                include_str!("../../shaders/follow.wgsl"),
+                include_str!("../../shaders/integrate/follow.wgsl"),
                 &[Uniform, Write, Write, Read, Write, Write],
             ),
-            predict: stage("predict", include_str!("../../shaders/predict.wgsl"), &[Uniform, Read, Read, Write, Write]),
+            predict: stage(
+                "predict",
+                include_str!("../../shaders/integrate/predict.wgsl"),
+                &[Uniform, Read, Read, Write, Write],
+            ),
             velocities: Velocities::new(device, controls),
             finish: stage(
                 "finish",
-                concat!(include_str!("../../shaders/finish.wgsl"), include_str!("../../shaders/shared/held.wgsl")),
+                concat!(
+                    include_str!("../../shaders/integrate/finish.wgsl"),
+                    include_str!("../../shaders/integrate/shared/held.wgsl")
+                ),
                 &[Uniform, Read, Write, Write, Write],
             ),
             tether: stage(
                 "tether",
-                include_str!("../../shaders/tether.wgsl"),
+                include_str!("../../shaders/integrate/tether.wgsl"),
                 &[Uniform, Read, Write, Read, Read, Read, Write, Write],
             ),
             normals: stage(
                 "normals",
                 concat!(
-                    include_str!("../../shaders/normals.wgsl"),
-                    include_str!("../../shaders/shared/rings.wgsl"),
-                    include_str!("../../shaders/shared/normal.wgsl")
+                    include_str!("../../shaders/integrate/normals.wgsl"),
+                    include_str!("../../shaders/integrate/shared/rings.wgsl"),
+                    include_str!("../../shaders/integrate/shared/normal.wgsl")
                 ),
                 &[Uniform, Read, Read, Read, Write],
             ),
@@ -250,9 +265,9 @@ impl KindStages {
     pub fn new(device: &wgpu::Device, kind: &CookedKind, keep_lambdas: bool) -> Self {
         let (info, wide) = (kind.info, kind.lanes > 1);
         let pass: &[&str] = if info.is_group() {
-            &[include_str!("../../shaders/project_group.wgsl")]
+            &[include_str!("../../shaders/schedule/project_group.wgsl")]
         } else {
-            &[include_str!("../../shaders/project.wgsl"), RECORD, SCATTER, IN_STORAGE]
+            &[include_str!("../../shaders/schedule/project.wgsl"), RECORD, SCATTER, IN_STORAGE]
         };
         let stage = |entry: &str, parts: &[&str], slots: &[Slot]| {
             let text = unrolled(&projection(info, parts), &loops(info));
@@ -266,7 +281,7 @@ impl KindStages {
         Self {
             project: kind.has_colors().then(|| stage("project", pass, &PROJECT)),
             stars: (!kind.stars.is_empty()).then(|| {
-                let parts = [include_str!("../../shaders/project_stars.wgsl"), RECORD];
+                let parts = [include_str!("../../shaders/schedule/project_stars.wgsl"), RECORD];
                 stage("project_stars", &parts, &CLUSTERED)
             }),
             tile: kind.has_tiles().then(|| {
@@ -274,7 +289,7 @@ impl KindStages {
                 stage(tiles::ENTRY, &[&pass, IN_STORAGE], &CLUSTERED)
             }),
             cluster: kind.has_clusters().then(|| {
-                let parts = [include_str!("../../shaders/project_cluster.wgsl"), RECORD, SCATTER];
+                let parts = [include_str!("../../shaders/schedule/project_cluster.wgsl"), RECORD, SCATTER];
                 stage("project_cluster", &parts, &CLUSTERED)
             }),
             split: (kind.split.span.count > 0).then(|| stage("split", pass, &SPLIT)),
@@ -301,8 +316,8 @@ fn projection(info: &KindInfo, parts: &[&str]) -> String {
     );
     let shared = [
         SOLVE,
-        include_str!("../../shaders/project/bindings.wgsl"),
-        include_str!("../../shaders/shared/unscaled.wgsl"),
+        include_str!("../../shaders/schedule/projection/bindings.wgsl"),
+        include_str!("../../shaders/schedule/projection/unscaled.wgsl"),
     ];
     [info.shader, impulses(info), &parts.join("\n"), &shared.join("\n"), &constants].join("\n")
 }
@@ -327,8 +342,8 @@ pub(super) fn constants(info: &KindInfo) -> String {
 /// What makes impulses of C and ∇C.
 pub(super) fn impulses(info: &KindInfo) -> &'static str {
     match info.function {
-        Function::Vector(_) => include_str!("../../shaders/project/vector.wgsl"),
-        _ => include_str!("../../shaders/project/scalar.wgsl"),
+        Function::Vector(_) => include_str!("../../shaders/schedule/projection/vector.wgsl"),
+        _ => include_str!("../../shaders/schedule/projection/scalar.wgsl"),
     }
 }
 

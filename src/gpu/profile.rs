@@ -3,9 +3,9 @@
 use super::readback::Readback;
 use super::solver::Solver;
 use super::timestamps::{Interval, Timestamps};
+use crate::constraints::KINDS;
 use crate::error::Result;
-use crate::kinds::KINDS;
-use crate::plan::{Pass, SearchPass};
+use crate::schedule::plan::{Pass, SearchPass};
 
 /// How long the passes of some steps took on the GPU; made by [`Solver::encode_profiled`].
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -5,9 +5,9 @@ use super::contacts::ContactStatus;
 use super::guarded;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::solver::{Diagnostics, Solver};
-use crate::collide::{ColliderForce, ContactReport};
+use crate::collision::{ColliderForce, ContactReport};
+use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::error::{Error, Result};
-use crate::kinds::{Kind, ShapeMatching, kind_index};
 use crate::scene::TetherForce;
 
 impl Solver {
@@ -127,7 +127,7 @@ impl Solver {
         self.read_lambdas_of(kind_index(K::INFO))
     }
 
-    /// The same by the kind's place in [`crate::kinds::KINDS`].
+    /// The same by the kind's place in [`crate::constraints::KINDS`].
     ///
     /// # Errors
     /// As [`Solver::read_lambdas`]; the place must exist.

@@ -63,7 +63,7 @@ impl Solver {
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         let pass = match self.shift.take() {
             Some(pass) => pass,
-            None => ShiftPass::new(&self.device, "shift", include_str!("../../shaders/shift.wgsl"))?,
+            None => ShiftPass::new(&self.device, "shift", include_str!("../../shaders/integrate/shift.wgsl"))?,
         };
         let pass = self.shift.insert(pass);
         self.controls.shift_origin(offset)?;

@@ -9,15 +9,15 @@ use super::pipelines::{Pipelines, WORKGROUP_SIZE};
 use super::recorder::{Projection, Recorder, Sides};
 use super::shift::ShiftPass;
 use super::suited::suited;
-use crate::collide::ContactParams;
-use crate::coloring::Coloring;
-use crate::controls::Controls;
+use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result};
-use crate::kinds::{Kind, kind_index};
-use crate::plan::{Pass, Plan};
-use crate::running::Running;
 use crate::scene::Scene;
+use crate::schedule::coloring::Coloring;
+use crate::schedule::plan::{Pass, Plan};
 use crate::settings::{Execution, Settings};
+use crate::sim::Running;
+use crate::sim::contact_params::ContactParams;
+use crate::sim::controls::Controls;
 
 /// The most steps that one call of [`Solver::advance`] asks for: a program that cannot keep up falls behind real time
 /// instead of falling ever further behind itself.

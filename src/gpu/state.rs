@@ -5,13 +5,13 @@ use super::contacts::ContactStatus;
 use super::guarded;
 use super::pipelines::KindStages;
 use super::solver::Solver;
-use crate::collide::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
-use crate::controls::{ChangedConstraint, Controls};
+use crate::collision::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
+use crate::constraints::{Kind, kind_index};
 use crate::error::Result;
-use crate::kinds::{Kind, kind_index};
-use crate::reference::normal;
 use crate::scene::{Material, MaterialId};
+use crate::schedule::rings::normal;
 use crate::settings::{Execution, Settings};
+use crate::sim::controls::{ChangedConstraint, Controls};
 
 impl Solver {
     /// Simulates otherwise in what is encoded from now on. Submit what was encoded before; see [`Solver::encode`].

@@ -3,9 +3,9 @@
 use super::pipelines::{RECORD, SCATTER, SOLVE, constants, impulses, loops};
 use super::tiles;
 use super::unroll::unrolled;
-use crate::asset::Asset;
-use crate::cooked::Cooked;
-use crate::kinds::KindInfo;
+use crate::constraints::KindInfo;
+use crate::instancing::asset::Asset;
+use crate::schedule::compiled::Cooked;
 
 /// `sweep(head, lane)`, where `head` is the word of the first head of a kind: of each kind first the tiles, then the colours.
 pub(super) fn sweep(cooked: &Cooked, asset: &Asset, keep_lambdas: bool) -> String {
@@ -20,7 +20,7 @@ pub(super) fn sweep(cooked: &Cooked, asset: &Asset, keep_lambdas: bool) -> Strin
             let part = tiles::in_instances(kind.info, &kind.tiling, keep_lambdas);
             add(kind.info, "solve_tiles", "_tiles", rank, &part);
         }
-        let part = [RECORD, SCATTER, include_str!("../../shaders/instances/colors.wgsl")].join("\n");
+        let part = [RECORD, SCATTER, include_str!("../../shaders/instancing/parts/colors.wgsl")].join("\n");
         add(kind.info, "solve_colors", "", rank, &part);
     }
     format!("\nfn sweep(head: u32, lane: u32) {{\n{calls}}}\n{texts}")

@@ -1,7 +1,7 @@
-//! Writes out the shader of tiles: the links of a pattern, one after another (`src/tiling.rs`, `shaders/project/tile.wgsl`).
+//! Writes out the shader of tiles: the links of a pattern, one after another (`src/schedule/tiling.rs`, `shaders/schedule/projection/tile.wgsl`).
 
-use crate::kinds::KindInfo;
-use crate::tiling::{PHASES, SPAN, TILE_WORDS, Tiling};
+use crate::constraints::KindInfo;
+use crate::schedule::tiling::{PHASES, SPAN, TILE_WORDS, Tiling};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -14,15 +14,19 @@ pub(super) const WORKGROUP_SIZE: u32 = 32;
 
 /// The text of the pass that solves the tiles of a kind.
 pub(super) fn pass(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
-    let shared =
-        concat!(include_str!("../../shaders/project/tile.wgsl"), include_str!("../../shaders/project_tile.wgsl"));
+    let shared = concat!(
+        include_str!("../../shaders/schedule/projection/tile.wgsl"),
+        include_str!("../../shaders/schedule/project_tile.wgsl")
+    );
     shared.to_owned() + &solve_tile(info, tiling, keep_lambdas)
 }
 
 /// The text that solves the tiles of a kind in an instance.
 pub(super) fn in_instances(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
-    let shared =
-        concat!(include_str!("../../shaders/project/tile.wgsl"), include_str!("../../shaders/instances/tiles.wgsl"));
+    let shared = concat!(
+        include_str!("../../shaders/schedule/projection/tile.wgsl"),
+        include_str!("../../shaders/instancing/parts/tiles.wgsl")
+    );
     let constants = format!("const PHASES = {PHASES}u;\nconst TILE_WORDS = {TILE_WORDS}u;\n");
     shared.to_owned() + &constants + &solve_tile(info, tiling, keep_lambdas)
 }

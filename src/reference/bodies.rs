@@ -1,9 +1,9 @@
 //! The passes over bodies and surfaces: damping, followers, normals.
 
 use super::Reference;
-use crate::cooked::Rings;
-use crate::kinds::group;
-use crate::xpbd::{length, solve_symmetric};
+use crate::constraints::group;
+use crate::geometry::vector::solve_symmetric;
+use crate::schedule::rings::normal;
 use glam::Vec3;
 
 impl Reference {
@@ -68,15 +68,4 @@ impl Reference {
     pub(super) fn normal(&mut self, i: usize) {
         self.normals[i] = normal(&self.controls.cooked.rings, i, |particle| self.positions[particle]);
     }
-}
-
-/// The sum of the triangles around a particle, each weighted by its area, at length 1.
-pub(crate) fn normal(rings: &Rings, i: usize, position: impl Fn(usize) -> Vec3) -> Vec3 {
-    let x = position(i);
-    let sum = rings.around(i).fold(Vec3::ZERO, |sum, corner| {
-        let [a, b] = rings.corners[corner].map(|other| position(other as usize));
-        sum + (a - x).cross(b - x)
-    });
-    let l = length(sum);
-    if l > 0.0 { sum / l } else { Vec3::Y }
 }

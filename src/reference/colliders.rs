@@ -3,16 +3,17 @@
 use super::Reference;
 use super::contacts::Contacts;
 use super::exits::{Exit, Inside, SLACK};
-use crate::collide::{
+use crate::collision::{
     Collider, ColliderForce, ColliderFrame, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, DISABLED,
-    MOVING, Pose, Sample, TWO_SIDED, UNTOUCHABLE, sample,
+    MOVING, Pose, Sample, TWO_SIDED, sample,
 };
+use crate::constraints::group;
 use crate::error::Result;
-use crate::kinds::group;
-use crate::xpbd::{dot, length};
+use crate::geometry::vector::{dot, length};
+use crate::schedule::contacts::UNTOUCHABLE;
 use glam::Vec3;
 
-/// What happened to a particle at colliders: `Touch` in `shaders/prelude/contacts.wgsl`.
+/// What happened to a particle at colliders: `Touch` in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Touch {
     /// Added to its displacement after it has moved: restitution.
@@ -322,7 +323,7 @@ impl Reference {
     }
 }
 
-/// `Meet` in `shaders/collide.wgsl`.
+/// `Meet` in `shaders/collision/collide.wgsl`.
 struct Meet {
     normal: Vec3,
     /// How far the particle would be too near at the end.

@@ -1,9 +1,10 @@
 //! The passes over constraints: projection, by colours or split, of few particles or of groups.
 
 use super::Reference;
-use crate::kinds::group::{self, Frame, Member, Moments, Sums, turned};
-use crate::kinds::{Function, KindInfo, MAX_ARITY};
-use crate::xpbd::{ScaledMaterial, delta_lambda, dot, relaxation, solve_symmetric, unilateral};
+use crate::constraints::group::{self, Frame, Member, Moments, Sums, turned};
+use crate::constraints::xpbd::{ScaledMaterial, delta_lambda, relaxation, unilateral};
+use crate::constraints::{Function, KindInfo, MAX_ARITY};
+use crate::geometry::vector::{dot, solve_symmetric};
 use glam::Vec3;
 
 impl Reference {
@@ -78,7 +79,7 @@ impl Reference {
         self.impulses[kind][slots].iter_mut().zip(impulses).for_each(|(slot, impulse)| *slot = impulse);
     }
 
-    /// The projection of a group, see [`crate::kinds::group`]: each member's particle and the impulse on it. The sums are made by
+    /// The projection of a group, see [`crate::constraints::group`]: each member's particle and the impulse on it. The sums are made by
     /// lanes, as on the GPU.
     fn solve_group(&mut self, kind: usize, place: usize, first_iteration: bool) -> Vec<(usize, Vec3)> {
         let cooked = &self.controls.cooked.kinds[kind];
@@ -172,7 +173,7 @@ impl Reference {
     }
 }
 
-/// ∇C Δλ of each particle; `shaders/project/scalar.wgsl` is the twin.
+/// ∇C Δλ of each particle; `shaders/schedule/projection/scalar.wgsl` is the twin.
 fn scalar_impulses(
     info: &KindInfo,
     parameters: &[u32],
@@ -199,7 +200,7 @@ fn scalar_impulses(
     grad.map(|grad| grad * delta)
 }
 
-/// k Δλ of each particle, Δλ being a vector; `shaders/project/vector.wgsl` is the twin.
+/// k Δλ of each particle, Δλ being a vector; `shaders/schedule/projection/vector.wgsl` is the twin.
 #[allow(clippy::too_many_arguments, reason = "they are what a projection is made of")]
 fn vector_impulses(
     evaluate: fn(&[u32], &[Vec3], &mut [f32]) -> Vec3,

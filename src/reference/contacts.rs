@@ -2,10 +2,11 @@
 
 use super::Reference;
 use super::search::{Staleness, Watched, from_segment};
-use crate::collide::pair::{Contact, PairKind, closest, cuts, meet, unpack, weighted};
-use crate::collide::{ContactReport, WAS_CUT};
-use crate::plan::ROUNDS;
-use crate::xpbd::{dot, length};
+use crate::collision::ContactReport;
+use crate::collision::pair::{Contact, PairKind, closest, cuts, meet, unpack, weighted};
+use crate::geometry::vector::{dot, length};
+use crate::schedule::plan::ROUNDS;
+use crate::sim::contact_params::WAS_CUT;
 use glam::Vec3;
 use std::collections::{HashMap, HashSet};
 
@@ -120,7 +121,7 @@ impl Reference {
         }
     }
 
-    /// Each particle counts as so many as it has contacts, of as much less mass: see `Split` in `src/cooked.rs`.
+    /// Each particle counts as so many as it has contacts, of as much less mass: see `Split` in `src/schedule/compiled.rs`.
     pub(super) fn separate(&mut self) {
         let params = self.contact_params;
         self.contacts.most_contacts = self.contacts.most_contacts.max(self.contacts.active.len() as u32);

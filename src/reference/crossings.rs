@@ -2,9 +2,9 @@
 
 use super::Reference;
 use super::search::cell_at;
-use crate::collide::crossing::{NO_WING, crossing, mark, push, way_out};
-use crate::collide::pair::{Contact, PairKind, closest, pack};
-use crate::xpbd::length;
+use crate::collision::crossing::{NO_WING, crossing, mark, push, way_out};
+use crate::collision::pair::{Contact, PairKind, closest, pack};
+use crate::geometry::vector::length;
 use std::collections::{BTreeSet, HashMap};
 
 impl Reference {

@@ -1,4 +1,4 @@
-//! Exits: how a particle that starts a substep inside of colliders leaves them. The WGSL counterpart is `shaders/collide/exits.wgsl`.
+//! Exits: how a particle that starts a substep inside of colliders leaves them. The WGSL counterpart is `shaders/collision/collide/exits.wgsl`.
 //!
 //! The nearest exit of one collider may lie in another: at the seam of two flush boxes each would push into the other. Of all colliders that
 //! contain the particle, the nearest exit that lies in no other collider is taken, by the collider that it belongs to; the others that the
@@ -6,7 +6,7 @@
 //! collider pushes through its nearest one.
 
 use super::Reference;
-use crate::collide::{ColliderRow, DISABLED, Exits, Sample, TWO_SIDED, sample};
+use crate::collision::{ColliderRow, DISABLED, Exits, Sample, TWO_SIDED, sample};
 use glam::Vec3;
 
 /// The way out of all colliders that contain a particle.

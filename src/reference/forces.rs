@@ -1,8 +1,8 @@
 //! The accelerations: wind and air drag, turbulence, fields, forces.
 
 use super::Reference;
-use crate::controls::FieldRow;
-use crate::xpbd::{dot, length};
+use crate::geometry::vector::{dot, length};
+use crate::sim::controls::FieldRow;
 use glam::Vec3;
 
 impl Reference {

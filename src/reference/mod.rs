@@ -24,19 +24,19 @@ mod particles;
 mod search;
 mod stars;
 
-pub(crate) use bodies::normal;
-
-use crate::collide::{ColliderRow, ContactParams};
-use crate::controls::{Controls, Params};
-use crate::cooked::{CookedKind, Purpose};
+use crate::collision::ColliderRow;
+use crate::constraints::group::Rotation;
+use crate::constraints::xpbd::ScaledMaterial;
+use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::error::Result;
-use crate::kinds::group::Rotation;
-use crate::kinds::{Kind, ShapeMatching, kind_index};
-use crate::plan::{Pass, Plan, SearchPass};
-use crate::running::Running;
+use crate::geometry::vector::{kept_of_position, two_sum};
 use crate::scene::{Material, MaterialId, Scene, TetherForce};
+use crate::schedule::compiled::{CookedKind, Purpose};
+use crate::schedule::plan::{Pass, Plan, SearchPass};
 use crate::settings::{Execution, Settings};
-use crate::xpbd::{ScaledMaterial, kept_of_position, two_sum};
+use crate::sim::Running;
+use crate::sim::contact_params::ContactParams;
+use crate::sim::controls::{Controls, Params};
 use colliders::Touch;
 use contacts::Contacts;
 use glam::Vec3;
@@ -499,13 +499,13 @@ impl Reference {
         self.normals.iter().map(|&n| n.into()).collect()
     }
 
-    /// See [`crate::Solver::read_lambdas`]; the kind's place in [`crate::kinds::KINDS`].
+    /// See [`crate::Solver::read_lambdas`]; the kind's place in [`crate::constraints::KINDS`].
     pub fn lambdas(&self, kind: usize) -> Vec<f32> {
         let cooked = &self.controls.cooked.kinds[kind];
         cooked.coloring.unsort(&cooked.info.lambdas(&self.lambdas[kind]))
     }
 
-    /// See [`crate::Solver::read_constraint_forces`]; the kind's place in [`crate::kinds::KINDS`].
+    /// See [`crate::Solver::read_constraint_forces`]; the kind's place in [`crate::constraints::KINDS`].
     pub fn constraint_forces(&self, kind: usize) -> Vec<f32> {
         let square = self.last_h * self.last_h;
         self.lambdas(kind).into_iter().map(|lambda| lambda / square).collect()

@@ -1,7 +1,7 @@
 //! The passes over single particles: targets, start, predict, tether, velocity.
 
 use super::Reference;
-use crate::xpbd::{kept_of_displacement, kept_of_position, length, two_sum};
+use crate::geometry::vector::{kept_of_displacement, kept_of_position, length, two_sum};
 use glam::Vec3;
 
 impl Reference {

@@ -5,9 +5,10 @@ mod coarse;
 use self::coarse::{COARSER, around, coarse_at};
 use super::Reference;
 use super::contacts::Contacts;
-use crate::collide::pair::{PairKind, approach, closest, pack};
-use crate::collide::{PACES, UNTOUCHABLE, WAS_CUT, center};
-use crate::xpbd::{dot, length};
+use crate::collision::pair::{PairKind, approach, closest, pack};
+use crate::geometry::vector::{dot, length};
+use crate::schedule::contacts::{UNTOUCHABLE, center};
+use crate::sim::contact_params::{PACES, WAS_CUT};
 use glam::Vec3;
 use std::collections::{BTreeSet, HashMap};
 
@@ -56,7 +57,7 @@ pub(super) fn from_segment([start, end]: [Vec3; 2], place: Vec3) -> Vec3 {
     (start + along * share.clamp(0.0, 1.0)) - place
 }
 
-/// 1/(2√3): see `shaders/watch.wgsl`.
+/// 1/(2√3): see `shaders/collision/watch.wgsl`.
 const SLOW: f32 = 0.28;
 /// How many places are looked at for what all particles travel together.
 const SAMPLES: usize = 64;

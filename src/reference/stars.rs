@@ -1,9 +1,10 @@
-//! The projection of stars; `shaders/project_stars.wgsl` is the counterpart. See `src/stars.rs` for the equations.
+//! The projection of stars; `shaders/schedule/project_stars.wgsl` is the counterpart. See `src/schedule/stars.rs` for the equations.
 
 use super::Reference;
-use crate::cooked::CookedKind;
-use crate::stars::{LEAF_FACTOR, LEAST_LEAF};
-use crate::xpbd::{ScaledMaterial, dot, solve_symmetric};
+use crate::constraints::xpbd::ScaledMaterial;
+use crate::geometry::vector::{dot, solve_symmetric};
+use crate::schedule::compiled::CookedKind;
+use crate::schedule::stars::{LEAF_FACTOR, LEAST_LEAF};
 use glam::Vec3;
 
 /// A hub as its links see it.

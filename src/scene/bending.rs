@@ -5,8 +5,8 @@
 
 use super::hinge_weights::hinge_weights;
 use super::{Fabric, Material, MaterialId, Scene};
+use crate::constraints::{Hinge, IsometricBend, LineBend};
 use crate::error::{Result, check_positive};
-use crate::kinds::{Hinge, IsometricBend, LineBend};
 use glam::Vec3;
 
 /// What resists the bending of a cloth.

@@ -2,10 +2,11 @@
 
 use super::bending::GridLines;
 use super::{
-    Bending, Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, bending, mesh,
+    Bending, Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, bending,
 };
+use crate::constraints::{Distance, DistanceLimit, Limit};
 use crate::error::{Error, Result, check_finite};
-use crate::kinds::{Distance, DistanceLimit, Limit};
+use crate::geometry::mesh;
 use glam::Vec3;
 use std::ops::Range;
 

@@ -1,11 +1,8 @@
 //! What a scene keeps of the constraints of a kind.
 
-use super::{Scene, Skins};
-use crate::coloring::Coloring;
-use crate::cooked::split_at_once;
-use crate::kinds::{KindInfo, group};
+use crate::constraints::{KindInfo, group};
 
-/// The constraints of one kind, as records; see [`crate::kinds`].
+/// The constraints of one kind, as records; see [`crate::constraints`].
 #[derive(Debug, Clone)]
 pub(crate) struct ConstraintSet {
     pub info: &'static KindInfo,
@@ -42,43 +39,5 @@ impl ConstraintSet {
                 rows[details].iter_mut().flatten().for_each(&rename);
             }
         }
-    }
-
-    /// How many constraints no colour takes.
-    pub fn overflow_count(&self, scene: &Scene, skins: &Skins) -> u32 {
-        let (split, particle_count) = (split_at_once(self, scene, skins), scene.particle_count());
-        if split.is_empty()
-            && !self.info.is_group()
-            && Coloring::surely_fits(&self.particles(), self.info.arity, particle_count)
-        {
-            return 0;
-        }
-        self.coloring(particle_count, &[], &split).overflow.count
-    }
-
-    /// The particles of all constraints, of kinds that have a fixed number of them.
-    fn particles(&self) -> Vec<u32> {
-        let mut particles = Vec::with_capacity(self.len() * self.info.arity);
-        self.records().for_each(|record| particles.extend_from_slice(&record[..self.info.arity]));
-        particles
-    }
-
-    /// Colours the constraints that are neither in `clustered`, which come first, nor in `split`, which come last.
-    pub fn coloring(&self, particle_count: usize, clustered: &[u32], split: &[u32]) -> Coloring {
-        if !self.info.is_group() {
-            let mut is_left = vec![true; self.len()];
-            clustered.iter().chain(split).for_each(|&constraint| is_left[constraint as usize] = false);
-            let rest: Vec<u32> = (0..self.len() as u32).filter(|&constraint| is_left[constraint as usize]).collect();
-            let mut particles = Vec::with_capacity(rest.len() * self.info.arity);
-            rest.iter().for_each(|&constraint| particles.extend_from_slice(self.particles_of(constraint)));
-            let coloring = Coloring::greedy(&particles, self.info.arity, particle_count);
-            return coloring.after(clustered, &rest).with_overflow(split);
-        }
-        let (mut particles, mut offsets) = (Vec::new(), vec![0]);
-        for record in self.records() {
-            particles.extend(self.info.particles(record, &self.rows));
-            offsets.push(particles.len());
-        }
-        Coloring::greedy_groups(&particles, &offsets, particle_count)
     }
 }

@@ -1,7 +1,7 @@
 //! What a scene says of contacts: materials, friction between them, colliders.
 
 use super::Scene;
-use crate::collide::{
+use crate::collision::{
     Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MATERIALS,
 };
 use crate::error::{Error, Result};

@@ -306,7 +306,7 @@ fn check_surface(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<()> {
             return Err(Error::RepeatedIndex { what: what(), particle: if b == c { b } else { a } });
         }
     }
-    super::mesh::check_closed(triangles)
+    crate::geometry::check_closed(triangles)
 }
 
 /// The volume inside a closed surface \[m³\], negative where it is inside out.

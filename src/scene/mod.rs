@@ -8,16 +8,12 @@ mod cloth;
 mod constraint_set;
 mod contacts;
 mod cut_cloth;
-mod distinct;
 mod elasticity;
-#[cfg(feature = "scene-file")]
-pub mod file;
 mod follower;
 mod hinge_weights;
 mod intersections;
-mod lattice;
+pub(crate) mod lattice;
 mod material;
-mod mesh;
 mod numbering;
 mod presets;
 mod rope;
@@ -27,11 +23,11 @@ mod strain;
 mod tether;
 mod weld;
 
+pub use crate::geometry::{MeshReport, Topology};
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
 pub(crate) use constraint_set::ConstraintSet;
 pub use cut_cloth::CutCloth;
-pub(crate) use distinct::{Distinct, grouped};
 pub use elasticity::Elasticity;
 #[cfg(feature = "scene-file")]
 pub(crate) use elasticity::sound_time;
@@ -39,10 +35,6 @@ pub(crate) use follower::{Follower, follows};
 pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
-pub(crate) use mesh::check_closed;
-#[cfg(feature = "scene-file")]
-pub(crate) use mesh::is_degenerate;
-pub use mesh::{MeshReport, Topology};
 pub use numbering::Numbering;
 pub use rope::{Rope, RopeParts};
 pub(crate) use skins::Skins;
@@ -52,9 +44,9 @@ pub use tether::{TetherForce, TetherRow, Tethers};
 pub(crate) use tether::{TetherGraph, rows_of};
 pub use weld::{Weld, weld};
 
-use crate::collide::{Collider, ContactMaterial, ContactMaterialId, Friction};
+use crate::collision::{Collider, ContactMaterial, ContactMaterialId, Friction};
+use crate::constraints::{self, KINDS, Kind, KindInfo};
 use crate::error::{Error, Result, check_finite};
-use crate::kinds::{self, KINDS, Kind, KindInfo};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -318,7 +310,7 @@ impl Scene {
     }
 
     /// Sets the mass \[kg\] of a particle, also of one that a builder has added. A pinned particle has it once it is released; one that was pinned
-    /// for good by an inverse mass of 0 becomes free. Groups ([`kinds::ShapeMatching`]) keep the masses that they were added with.
+    /// for good by an inverse mass of 0 becomes free. Groups ([`constraints::ShapeMatching`]) keep the masses that they were added with.
     ///
     /// # Errors
     /// The particle must exist and be no follower; the mass must be finite, positive and at least 1e-12 kg.
@@ -373,7 +365,7 @@ impl Scene {
         &self.triangles
     }
 
-    fn intern(&mut self, material: Material) -> MaterialId {
+    pub(crate) fn intern(&mut self, material: Material) -> MaterialId {
         let next = MaterialId(self.materials.len() as u32);
         let Material { compliance, damping, damping_time, stiffness } = material;
         let key = [compliance, damping, damping_time, stiffness].map(f32::to_bits);
@@ -384,23 +376,23 @@ impl Scene {
     }
 
     fn check_constraint<K: Kind>(&self, constraint: &K) -> Result<u32> {
-        let set = &self.constraints[kinds::kind_index(K::INFO)];
+        let set = &self.constraints[constraints::kind_index(K::INFO)];
         let index = set.len();
         let (left, right) = (constraint.particles().len(), K::INFO.arity);
         if left != right && !K::INFO.is_group() {
             return Err(Error::LengthMismatch { what: "particles of a constraint and arity of its kind", left, right });
         }
-        let room = set.rows.len() as u64 + (constraint.particles().len() * kinds::group::MEMBER_ROWS) as u64;
+        let room = set.rows.len() as u64 + (constraint.particles().len() * constraints::group::MEMBER_ROWS) as u64;
         if room > u64::from(u32::MAX / 8) {
             return Err(too_large("members of groups", room));
         }
         let what = || format!("{} constraint {index}", K::INFO.name);
-        kinds::check_particles(what, constraint.particles(), self.particle_count())?;
+        crate::error::check_particles(what, constraint.particles(), self.particle_count())?;
         constraint.check(index)?;
         if K::INFO.is_group() {
             let mut rows = Vec::new();
             constraint.write_members(0, &mut rows);
-            if left == 0 || rows.len() < left * kinds::group::MEMBER_ROWS {
+            if left == 0 || rows.len() < left * constraints::group::MEMBER_ROWS {
                 let (what, left) = ("rows and members of a group", rows.len());
                 return Err(Error::LengthMismatch { what, left, right: constraint.particles().len().max(1) * 2 });
             }
@@ -418,7 +410,7 @@ impl Scene {
     }
 
     fn push_constraint<K: Kind>(&mut self, constraint: &K, material: MaterialId) {
-        let ConstraintSet { words, rows, slot_count, .. } = &mut self.constraints[kinds::kind_index(K::INFO)];
+        let ConstraintSet { words, rows, slot_count, .. } = &mut self.constraints[constraints::kind_index(K::INFO)];
         let particles = constraint.particles();
         if K::INFO.is_group() {
             let first_row = rows.len() as u32;
@@ -435,11 +427,11 @@ impl Scene {
     }
 
     fn distance_count(&self) -> u32 {
-        self.kind_count(kinds::Distance::INFO)
+        self.kind_count(constraints::Distance::INFO)
     }
 
     fn kind_count(&self, info: &KindInfo) -> u32 {
-        self.constraints[kinds::kind_index(info)].len() as u32
+        self.constraints[constraints::kind_index(info)].len() as u32
     }
 
     pub(crate) fn check_particle(&self, what: &str, particle: u32) -> Result<()> {

@@ -5,8 +5,8 @@
 //! sparse symmetric matrices, 1969), from one end of a body to the other, what is tied together is as far apart as a wave is wide.
 
 use super::Scene;
-use super::distinct::grouped;
 use crate::error::{Error, Result};
+use crate::geometry::grouped;
 use std::ops::Range;
 
 /// The body of particles that keep their numbers.

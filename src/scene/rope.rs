@@ -1,8 +1,8 @@
 //! Ropes: a polyline of particles, held by distance constraints.
 
 use super::{Cord, Material, Particle, Scene, TetheredBody, Tethers};
+use crate::constraints::{Distance, LineBend};
 use crate::error::{Error, Result, check_finite};
-use crate::kinds::{Distance, LineBend};
 use glam::Vec3;
 use std::ops::Range;
 

@@ -4,8 +4,9 @@
 //! differ by the corrections before them, so that their torques do not cancel: in a fixed order of colours the surface gains angular
 //! momentum in each substep. By mass splitting they are all evaluated at the same positions, and the torques cancel to rounding.
 
-use super::{ConstraintSet, grouped};
-use crate::kinds::{Kind, Pressure, kind_index};
+use super::ConstraintSet;
+use crate::constraints::{Kind, Pressure, kind_index};
+use crate::geometry::grouped;
 
 /// Which closed surfaces each particle belongs to.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +16,7 @@ pub(crate) struct Skins {
 }
 
 impl Skins {
-    /// Of the constraints of all kinds, in the order of [`crate::kinds::KINDS`].
+    /// Of the constraints of all kinds, in the order of [`crate::constraints::KINDS`].
     pub fn new(sets: &[ConstraintSet], particle_count: usize) -> Self {
         let set = &sets[kind_index(Pressure::INFO)];
         if set.len() == 0 {

@@ -3,8 +3,8 @@
 use super::elasticity::spring_modulus;
 use super::lattice::{self, Lattice};
 use super::{Cloth, ClothMesh, Elasticity, Fabric, Material, Scene};
+use crate::constraints::{ClosedSurface, Distance, Kind, Pressure, ShapeMatching, Volume};
 use crate::error::{Error, Result, check_finite, check_positive};
-use crate::kinds::{ClosedSurface, Distance, Kind, Pressure, ShapeMatching, Volume};
 use glam::Vec3;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -156,7 +156,7 @@ impl Scene {
             check_finite(|| format!("position of mesh vertex {vertex}"), position)?;
         }
         for (index, tetrahedron) in mesh.tetrahedra.iter().enumerate() {
-            crate::kinds::check_particles(|| format!("tetrahedron {index}"), tetrahedron, mesh.positions.len())?;
+            crate::error::check_particles(|| format!("tetrahedron {index}"), tetrahedron, mesh.positions.len())?;
             let volume = Volume::of(tetrahedron.map(|vertex| mesh.positions[vertex as usize]));
             check_positive(&format!("volume of tetrahedron {index}"), volume)?;
         }
@@ -184,7 +184,7 @@ impl Scene {
     pub fn add_balloon(&mut self, balloon: &Balloon<'_>) -> Result<BalloonParts> {
         balloon.gas.check("the gas of a balloon")?;
         let own = ClosedSurface::new(balloon.triangles)?;
-        crate::kinds::check_particles(|| "a balloon".into(), own.particles(), balloon.positions.len())?;
+        crate::error::check_particles(|| "a balloon".into(), own.particles(), balloon.positions.len())?;
         let rest_volume = own.volume(|vertex| balloon.positions[vertex as usize]) as f32;
         let base = self.positions.len() as u32;
         let triangles: Vec<_> = balloon.triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)).collect();

@@ -1,8 +1,8 @@
 //! How far distance constraints are from their rest length.
 
 use super::Scene;
+use crate::constraints::{Distance, Kind, kind_index};
 use crate::error::{Error, Result};
-use crate::kinds::{Distance, Kind, kind_index};
 use std::ops::Range;
 
 /// How far edges are from their rest length, |l/L₀ − 1|: 0.01 is one per cent.

@@ -12,9 +12,9 @@
 //! straight from there, so each label remembers its last corner; behind the corner, where two fronts meet, a length can be
 //! about 1 % too long, never too short.
 
-use super::distinct::grouped;
 use super::{Scene, TetheredBody};
 use crate::error::{Error, Result, check_positive};
+use crate::geometry::grouped;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -1,7 +1,7 @@
 //! Welding: vertices of a mesh that lie at one place become one.
 
+use crate::error::check_exists;
 use crate::error::{Result, check_finite, check_non_negative};
-use crate::kinds::check_exists;
 use glam::DVec3;
 use std::collections::HashMap;
 

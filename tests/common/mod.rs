@@ -8,11 +8,12 @@ pub mod raw;
 pub mod shapes;
 
 use std::ops::Range;
+use supple::constraints::{Kind, kind_index};
 use supple::gpu::Context;
-use supple::kinds::{Kind, kind_index};
+use supple::internals::Pass;
 use supple::{
     Cloth, ClothGrid, ClothMesh, ContactMaterial, Distance, DistanceLimit, Fabric, Friction, Material, MaterialId,
-    Particle, Pass, Pressure, Reference, Scene, Settings, Solver, wgpu,
+    Particle, Pressure, Reference, Scene, Settings, Solver, wgpu,
 };
 
 /// The device of the tests. A machine without one fails, and says what to install.

@@ -1,7 +1,7 @@
 //! Constraints of every kind in the list, made of the kinds' own samples.
 
 use glam::Vec3;
-use supple::kinds::{KINDS, Kind, KindInfo, Sample};
+use supple::constraints::{KINDS, Kind, KindInfo, Sample};
 use supple::{Material, Particle, Result, Scene};
 
 /// The most parameters that any kind's record has room for in these tests.

@@ -21,15 +21,17 @@
 
 mod obstacles;
 mod pairing;
+#[cfg(test)]
+mod shapes_tests;
 mod status;
 
 use super::buffers::{Buffers, Maker};
 use super::guarded;
 use super::pipelines::{Slot, Stage};
-use crate::collide::ContactParams;
-use crate::controls::Controls;
 use crate::error::Result;
-use crate::plan::Pass;
+use crate::schedule::plan::Pass;
+use crate::sim::contact_params::ContactParams;
+use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
 pub(super) use obstacles::{Obstacles, TOUCH_BYTES};

@@ -1,19 +1,19 @@
 //! The colliders: their buffers, and the passes that carry them and put particles out of them.
 
 use super::{Binder, Bound, Contacts, Size, common_material};
-use crate::collide::{ColliderRow, Colliders};
-use crate::controls::Controls;
+use crate::collision::{ColliderRow, Colliders};
 use crate::error::Result;
 use crate::gpu::buffers::{Buffers, Maker};
 use crate::gpu::pipelines::Slot::{Read, Uniform, Write};
-use crate::plan::Pass;
+use crate::schedule::plan::Pass;
+use crate::sim::controls::Controls;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wgpu::BufferUsages;
 
 /// The most colliders for which the shader is written out, collider by collider.
 const MOST_WRITTEN_OUT: usize = 4;
 
-/// Size of `Touch` in `shaders/prelude/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
+/// Size of `Touch` in `shaders/common/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
 pub(in crate::gpu) const TOUCH_BYTES: u64 = 96;
 
 /// Of colliders.
@@ -60,16 +60,19 @@ impl Obstacles {
         let binder = Binder { device };
         let (params, figures) = ((Uniform, &shared.params), (Uniform, &contacts.params));
         let few = own.len() <= MOST_WRITTEN_OUT;
-        let all =
-            if few { few_colliders(own.len()) } else { include_str!("../../../shaders/collide/many.wgsl").to_owned() };
+        let all = if few {
+            few_colliders(own.len())
+        } else {
+            include_str!("../../../shaders/collision/collide/many.wgsl").to_owned()
+        };
         let text = [
-            include_str!("../../../shaders/collide.wgsl"),
+            include_str!("../../../shaders/collision/collide.wgsl"),
             &all,
-            include_str!("../../../shaders/collide/field.wgsl"),
-            include_str!("../../../shaders/collide/heightfield.wgsl"),
-            include_str!("../../../shaders/collide/hull.wgsl"),
-            include_str!("../../../shaders/collide/shapes.wgsl"),
-            include_str!("../../../shaders/collide/exits.wgsl"),
+            include_str!("../../../shaders/collision/collide/field.wgsl"),
+            include_str!("../../../shaders/collision/collide/heightfield.wgsl"),
+            include_str!("../../../shaders/collision/collide/hull.wgsl"),
+            include_str!("../../../shaders/collision/collide/shapes.wgsl"),
+            include_str!("../../../shaders/collision/collide/exits.wgsl"),
         ];
         let present = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
         let collide = |advances: bool| {
@@ -102,28 +105,28 @@ impl Obstacles {
         Ok(Self {
             carry: binder.bind(
                 "carry",
-                include_str!("../../../shaders/carry.wgsl"),
+                include_str!("../../../shaders/collision/carry.wgsl"),
                 &[params, figures, (Write, &colliders)],
             ),
             collide: [false, true].map(collide),
             forget_touches: binder.bind(
                 "forget_touches",
-                include_str!("../../../shaders/forget_touches.wgsl"),
+                include_str!("../../../shaders/collision/forget_touches.wgsl"),
                 &[params, (Write, &touches)],
             ),
             bounce: binder.bind(
                 "bounce",
-                include_str!("../../../shaders/bounce.wgsl"),
+                include_str!("../../../shaders/collision/bounce.wgsl"),
                 &[params, (Write, &touches), (Write, &shared.displacements)],
             ),
             arrive: binder.bind(
                 "arrive",
-                include_str!("../../../shaders/arrive.wgsl"),
+                include_str!("../../../shaders/collision/arrive.wgsl"),
                 &[figures, (Write, &colliders)],
             ),
             collider_forces: binder.bind(
                 "collider_forces",
-                include_str!("../../../shaders/collider_forces.wgsl"),
+                include_str!("../../../shaders/collision/collider_forces.wgsl"),
                 &[params, figures, (Read, &touches), (Write, &forces)],
             ),
             colliders,
@@ -165,7 +168,7 @@ fn few_colliders(count: usize) -> String {
     };
     let others = (1..count).map(|index| format!("    if index == {index}u {{ c = colliders[{index}]; }}\n"));
     let others: String = others.collect();
-    let text = include_str!("../../../shaders/collide/few.wgsl");
+    let text = include_str!("../../../shaders/collision/collide/few.wgsl");
     format!(
         "{text}
 const FEW = {count}u;

@@ -1,16 +1,17 @@
 //! Contacts between particles: their lists, and the passes that find them and part what touches.
 
 use super::{Binder, Bound, Contacts, Size, common_material};
-use crate::collide::pair::PairKind;
-use crate::collide::{BLOCK, ContactParams, UNTOUCHABLE};
-use crate::controls::Controls;
+use crate::collision::pair::PairKind;
 use crate::error::Result;
 use crate::gpu::buffers::{Buffers, Maker};
 use crate::gpu::context::is_software;
 use crate::gpu::pipelines::Slot;
 use crate::gpu::pipelines::Slot::{Read, Uniform, Write};
 use crate::gpu::profile::pass_name;
-use crate::plan::{Pass, ROUNDS, SearchPass};
+use crate::schedule::contacts::UNTOUCHABLE;
+use crate::schedule::plan::{Pass, ROUNDS, SearchPass};
+use crate::sim::contact_params::{BLOCK, ContactParams};
+use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
 /// How many particles a thread of watch looks at on a software driver, and how many pairs one of contacts between particles; at most 32.
@@ -155,11 +156,11 @@ impl Pairing {
             let grid =
                 [(Read, &made.elements), (Write, &made.cells), (Write, &made.sorted), (Write, &made.watched), status];
             let own = if only_particles {
-                include_str!("../../../shaders/search/particles.wgsl")
+                include_str!("../../../shaders/collision/search/particles.wgsl")
             } else {
-                include_str!("../../../shaders/search/surfaces.wgsl")
+                include_str!("../../../shaders/collision/search/surfaces.wgsl")
             };
-            let text = [include_str!("../../../shaders/search.wgsl"), own].join("\n");
+            let text = [include_str!("../../../shaders/collision/search.wgsl"), own].join("\n");
             let lists = [(Write, &made.lists)];
             let lists = if only_particles { lists.as_slice() } else { &[] };
             let constants = [constants[0], ("AT_END", f64::from(u8::from(at_end)))];
@@ -170,12 +171,12 @@ impl Pairing {
                 [params, figures, (Read, &made.cells), (Read, &made.sorted), particles, (Write, &made.pairs), status];
             let (text, own) = if only_particles {
                 let lists = [(Read, &made.watched), (Read, &made.lists), (Read, &made.vacancies)];
-                (include_str!("../../../shaders/pairs/particles.wgsl"), lists.to_vec())
+                (include_str!("../../../shaders/collision/pairs/particles.wgsl"), lists.to_vec())
             } else {
                 let elements = [(Read, &made.watched), (Read, &made.elements)];
-                (include_str!("../../../shaders/pairs/surfaces.wgsl"), elements.to_vec())
+                (include_str!("../../../shaders/collision/pairs/surfaces.wgsl"), elements.to_vec())
             };
-            let text = [include_str!("../../../shaders/pairs.wgsl"), text].join("\n");
+            let text = [include_str!("../../../shaders/collision/pairs.wgsl"), text].join("\n");
             let constants = [("KIND", f64::from(kind as u32)), constants[0], constants[1]];
             binder.bind_with("pairs_list", &text, &[grid.as_slice(), &own].concat(), &constants)
         };
@@ -185,7 +186,7 @@ impl Pairing {
             SearchPass::EdgePairs => look(PairKind::Edges),
             SearchPass::Prune => binder.bind(
                 "search_prune",
-                include_str!("../../../shaders/search_prune.wgsl"),
+                include_str!("../../../shaders/collision/search_prune.wgsl"),
                 &[
                     params,
                     (Read, &made.watched),
@@ -197,7 +198,7 @@ impl Pairing {
             ),
             SearchPass::Ready => binder.bind_with(
                 "ready",
-                include_str!("../../../shaders/ready.wgsl"),
+                include_str!("../../../shaders/collision/ready.wgsl"),
                 &[params, figures, status, (Write, &made.dispatches), (Write, &made.late_dispatches)],
                 &[("ROUNDS", f64::from(ROUNDS)), pairs_share],
             ),
@@ -221,13 +222,13 @@ impl Pairing {
             ];
             divide.push(binder.bind_with(
                 "divide",
-                include_str!("../../../shaders/divide.wgsl"),
+                include_str!("../../../shaders/collision/divide.wgsl"),
                 &[motion.as_slice(), &own].concat(),
                 &constants,
             ));
             truncate.push(binder.bind_with(
                 "truncate",
-                include_str!("../../../shaders/truncate.wgsl"),
+                include_str!("../../../shaders/collision/truncate.wgsl"),
                 &[
                     params,
                     (Write, &shared.displacements),
@@ -242,7 +243,7 @@ impl Pairing {
             let grid = [(Read, &made.elements), (Read, &made.cells), (Read, &made.sorted), particles];
             binder.bind(
                 entry,
-                include_str!("../../../shaders/crossings.wgsl"),
+                include_str!("../../../shaders/collision/crossings.wgsl"),
                 &[&motion[..3], &grid, &[(Write, &made.tangles), status]].concat(),
             )
         };
@@ -257,18 +258,18 @@ impl Pairing {
             ];
             binder.bind_with(
                 "untangle",
-                include_str!("../../../shaders/untangle.wgsl"),
+                include_str!("../../../shaders/collision/untangle.wgsl"),
                 &[&motion[..3], &own].concat(),
                 &[separate],
             )
         };
         let contacts = {
             let (own, last) = if only_particles {
-                (include_str!("../../../shaders/contacts/particles.wgsl"), (Write, &made.late_dispatches))
+                (include_str!("../../../shaders/collision/contacts/particles.wgsl"), (Write, &made.late_dispatches))
             } else {
-                (include_str!("../../../shaders/contacts/surfaces.wgsl"), (Read, &made.tangles))
+                (include_str!("../../../shaders/collision/contacts/surfaces.wgsl"), (Read, &made.tangles))
             };
-            let text = [include_str!("../../../shaders/contacts.wgsl"), own].join("\n");
+            let text = [include_str!("../../../shaders/collision/contacts.wgsl"), own].join("\n");
             let rest =
                 [(Read, &made.pairs), particles, (Write, &made.meetings), (Write, &made.corrections), status, last];
             let separate = only_particles.then_some(separate);
@@ -280,7 +281,7 @@ impl Pairing {
             let found = [(Write, &made.corrections), status, (Read, &made.meetings)];
             binder.bind_with(
                 "settle",
-                include_str!("../../../shaders/settle.wgsl"),
+                include_str!("../../../shaders/collision/settle.wgsl"),
                 &[&motion[..2], &moved, &found].concat(),
                 &[constants[0], ("IS_LAST", f64::from(u8::from(is_last)))],
             )
@@ -291,7 +292,7 @@ impl Pairing {
         Ok(Self {
             watch: binder.bind_with(
                 "watch",
-                include_str!("../../../shaders/watch.wgsl"),
+                include_str!("../../../shaders/collision/watch.wgsl"),
                 &[
                     &motion[..],
                     &[
@@ -316,7 +317,7 @@ impl Pairing {
             untangle,
             separate: bind(
                 "separate",
-                include_str!("../../../shaders/separate.wgsl"),
+                include_str!("../../../shaders/collision/separate.wgsl"),
                 &[particles, (Read, &made.meetings), (Write, &made.corrections), status],
             ),
             settle: [false, true].map(settle),

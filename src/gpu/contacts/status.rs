@@ -1,8 +1,8 @@
 //! What the GPU counts of contacts.
 
-use crate::collide::ContactReport;
+use crate::collision::ContactReport;
 
-/// What the GPU counts of contacts: `ContactStatus` in `shaders/prelude/contacts.wgsl`.
+/// What the GPU counts of contacts: `ContactStatus` in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(in crate::gpu) struct ContactStatus {

@@ -1,8 +1,8 @@
 //! The coarse grid of a search, which repeats itself: what its cells know of all that is in and around them.
 
 use super::cell_at;
+use crate::geometry::vector::length;
 use crate::reference::Reference;
-use crate::xpbd::length;
 use glam::Vec3;
 use std::collections::HashMap;
 

@@ -1,0 +1,192 @@
+// Exits: how a particle that starts a substep inside of colliders leaves them. Of all colliders that contain it, the nearest exit that lies in
+// no other collider is taken, by the collider that it belongs to; the others that it overlaps let it pass. An exit may lead through one other
+// collider, as in a corner between floor and wall. If no exit is free, each collider pushes through its nearest one. The counterparts are src/reference/exits.rs and src/collision/exits.rs, operation by operation.
+
+// The exit is not known yet; it is to be found before the next collider.
+const UNKNOWN = 0xfffffffeu;
+const WANTED = 0xfffffffdu;
+// Iterations of the search along an axis for the end of a shape without faces.
+const MARCHES = 32u;
+// How near a surface a place counts as on it, in shares of the distance that the particle keeps.
+const SLACK = 0.0625;
+
+struct Exit {
+    // The collider that it belongs to; NONE where no exit is free, or UNKNOWN.
+    owner: u32,
+    // Outwards, in the world; of no account where `depth` is 0.
+    normal: vec3f,
+    // How far along the normal the particle keeps its distance [m]; 0 where it is the nearest exit of the owner.
+    depth: f32,
+}
+
+// Where a particle is at the start of the substep, carried along with a collider to the end of it, in its frame.
+fn in_frame(c: Collider, x: vec3f, rest: vec3f) -> vec3f {
+    let zero = params.zero;
+    let place = opaque(opaque(x - offset_of(c.frame), zero) + rest, zero);
+    return turned_into(c.frame, opaque(place + turned_into(c.travel, place, zero), zero), zero);
+}
+
+// Whether a collider touches and has an inside.
+fn is_solid_to(c: Collider, material: u32) -> bool {
+    let touches = touch(contact_params.materials[material], contact_params.materials[c.material]);
+    return (c.flags & (DISABLED | TWO_SIDED)) == 0u && touches;
+}
+
+fn keep_of(c: Collider, material: u32) -> f32 {
+    return bitcast<f32>(contact_params.materials[material].x) + c.margin;
+}
+
+// Where exits begin: a place in or at a collider, reached by `cost` [m]; and its next exit, and how many it has.
+struct Origin {
+    index: u32,
+    x: vec3f,
+    cost: f32,
+    p: vec3f,
+    near: Sample,
+    next: u32,
+    count: u32,
+}
+
+// Level 0 has the exits of the colliders that contain the particle, level 1 those of the collider that blocks one of them. One loop for both,
+// as each call of `sample` is compiled into it.
+fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
+    let zero = params.zero;
+    var best = Exit(NONE, vec3f(), 0.0);
+    var first = best;
+    var least = FAR;
+    let here = at_rest(x);
+    var origins: array<Origin, 2>;
+    var level = 0u;
+    var next = Origin(first_near(here), x, 0.0, vec3f(), Sample(), 0u, 0u);
+    while next.index != NONE {
+        if next.count == 0u {
+            let c = collider_at(next.index);
+            if is_solid_to(c, material) {
+                let keep = keep_of(c, material);
+                next.p = in_frame(c, next.x, rest);
+                next.near = sample(c, next.p, keep);
+                next.count = select(0u, exit_count(c), level == 1u || next.near.distance <= SLACK * keep);
+            }
+        }
+        if next.next >= next.count {
+            // All of its exits are known.
+            if level == 1u {
+                level = 0u;
+                next = origins[0];
+            } else {
+                next = Origin(next_near(next.index, here), x, 0.0, vec3f(), Sample(), 0u, 0u);
+            }
+            continue;
+        }
+        let c = collider_at(next.index);
+        let keep = keep_of(c, material);
+        let k = next.next;
+        next.next++;
+        let exit = exit_at(c, next.p, keep, next.near, k);
+        let cost = opaque1(next.cost + exit.w, zero);
+        if cost < least {
+            let normal = turned_out_of(c.frame, exit.xyz, zero);
+            let end = opaque(next.x + opaque(normal * exit.w, zero), zero);
+            if level == 0u {
+                first = Exit(next.index, normal, select(exit.w, 0.0, k == 0u));
+            }
+            let blocker = blocker_of(material, end, rest, next.index, SLACK * keep);
+            if blocker == NONE {
+                least = cost;
+                best = first;
+            } else if level == 0u {
+                origins[0] = next;
+                level = 1u;
+                next = Origin(blocker, end, cost, vec3f(), Sample(), 0u, 0u);
+            }
+        }
+    }
+    return best;
+}
+
+// More than any distance.
+const FAR = 3.4028234e38;
+
+// A particle without a displacement.
+fn at_rest(x: vec3f) -> Moving {
+    return Moving(x, vec3f(), vec3f(), false, Exit(UNKNOWN, vec3f(), 0.0));
+}
+
+// A collider other than this in which a place lies, or NONE. A place on the surface of some, within `slack`, is moved away from them and
+// looked at again: it is free before a wall, and not in a seam.
+fn blocker_of(material: u32, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u32 {
+    let zero = params.zero;
+    var place = x;
+    var blocker = owner;
+    var is_within = false;
+    for (var round = 0u; round < 2u && blocker != NONE && !is_within; round++) {
+        blocker = NONE;
+        var away = vec3f();
+        let here = at_rest(place);
+        var index = first_near(here);
+        while index != NONE && !is_within {
+            let c = collider_at(index);
+            if index != owner && is_solid_to(c, material) {
+                let near = sample(c, in_frame(c, place, rest), keep_of(c, material));
+                is_within = near.distance < -slack;
+                if near.distance < slack {
+                    blocker = index;
+                    away = opaque(away + turned_out_of(c.frame, near.normal, zero), zero);
+                }
+            }
+            index = next_near(index, here);
+        }
+        place = opaque(place + opaque(away * (2.0 * slack), zero), zero);
+    }
+    return blocker;
+}
+
+// The nearest one, the faces of a box or a hull, the axes of a shape without faces.
+fn exit_count(c: Collider) -> u32 {
+    if is_shape(c, HULL) {
+        return 1u + c.counts.x;
+    }
+    return select(1u, 7u, is_shape(c, BOX) || is_round(c));
+}
+
+fn is_round(c: Collider) -> bool {
+    return is_shape(c, SPHERE) || is_shape(c, CAPSULE) || is_shape(c, FIELD);
+}
+
+// The direction of an exit in the frame of its collider, and how far along it the point keeps its distance.
+fn exit_at(c: Collider, p: vec3f, keep: f32, near: Sample, k: u32) -> vec4f {
+    let zero = params.zero;
+    if k == 0u {
+        return vec4f(near.normal, keep - opaque1(near.distance, zero));
+    }
+    if is_shape(c, HULL) {
+        let plane = hull_plane(c.data + 4u * (k - 1u), p);
+        return vec4f(plane.xyz, keep - opaque1(plane.w, zero));
+    }
+    let number = (k - 1u) / 2u;
+    let axis = vec3f(f32(number == 0u), f32(number == 1u), f32(number == 2u));
+    let normal = select(axis, -axis, k % 2u == 0u);
+    if is_shape(c, BOX) {
+        let beyond = opaque1(opaque1(dot(normal, p), zero) - opaque1(dot(axis, c.size), zero), zero);
+        return vec4f(normal, keep - beyond);
+    }
+    var way = FAR;
+    if is_round(c) {
+        way = march(c, p, keep, normal);
+    }
+    return vec4f(normal, way);
+}
+
+// How far it is along a direction to where the distance is kept; FAR where no end is found.
+fn march(c: Collider, p: vec3f, keep: f32, direction: vec3f) -> f32 {
+    let zero = params.zero;
+    let least = 0.5 * max(keep, select(0.0, c.size.x, is_shape(c, FIELD)));
+    var way = 0.0;
+    var left = keep;
+    for (var k = 0u; k < MARCHES && left > 0.0; k++) {
+        left = keep - opaque1(sample(c, opaque(p + opaque(direction * way, zero), zero), keep).distance, zero);
+        // At last not farther than needed.
+        way = opaque1(way + select(left, max(left, least), left > 0.0), zero);
+    }
+    return select(way, FAR, left > 0.0);
+}

@@ -1,0 +1,60 @@
+// Sampled distance field: what a grid of distances says at a point, trilinear inside the grid; outside no more than the distance to
+// what the grid surrounds. xyz is the normal, w the distance [m]. The twin of `sample_field` in src/collision/baked/field.rs,
+// operation by operation. `data` is where its samples begin, x fastest, then y, then z.
+
+fn field_sample(data: u32, dims: vec3u, origin: vec3f, cell: f32, p: vec3f) -> vec4f {
+    let zero = params.zero;
+    let place = opaque(opaque(p - origin, zero) / cell, zero);
+    let limit = vec3f(dims - 1u);
+    let inside = clamp(place, vec3f(), limit);
+    let corner = min(vec3u(inside), dims - 2u);
+    let t = opaque(inside - vec3f(corner), zero);
+    let up = dims.x;
+    let back = dims.x * dims.y;
+    let first = data + corner.z * back + corner.y * up + corner.x;
+    let low = corners(first, up, back);
+    let high = corners(first + 1u, up, back);
+
+    // Along x, then y, then z, each with the differences that are left for the gradient.
+    let rise = opaque4(high - low, zero);
+    let along = opaque4(low + opaque4(rise * t.x, zero), zero);
+    let climb = opaque4(vec4f(along.yw, rise.yw) - vec4f(along.xz, rise.xz), zero);
+    let across = opaque4(vec4f(along.xz, rise.xz) + opaque4(climb * t.y, zero), zero);
+    let near = vec3f(across.x, across.z, climb.x);
+    let step = opaque(vec3f(across.y, across.w, climb.y) - near, zero);
+    let mixed = opaque(near + opaque(step * t.z, zero), zero);
+    var distance = mixed.x;
+    var gradient = opaque(vec3f(mixed.yz, step.x) / cell, zero);
+
+    let beyond = opaque(opaque(place - inside, zero) * cell, zero);
+    let outside = opaque1(dot(beyond, beyond), zero);
+    if outside > 0.0 {
+        // What lies in the grid is seen at a right angle or a wider one from where the point is clamped to.
+        let above = max(mixed.x, 0.0);
+        let far = sqrt(outside + opaque1(above * above, zero));
+        let weight = select(1.0, above / far, above > 0.0);
+        // A clamped coordinate changes nothing.
+        let slope = select(gradient, vec3f(), beyond != vec3f());
+        gradient = opaque(opaque(slope * weight, zero) + opaque(beyond / far, zero), zero);
+        distance = min(mixed.x, 0.0) + far;
+    }
+    let size = length(gradient);
+    if size > 1e-6 {
+        return vec4f(gradient / size, distance);
+    }
+    return vec4f(0.0, 1.0, 0.0, distance);
+}
+
+// Four samples of one x.
+fn corners(first: u32, up: u32, back: u32) -> vec4f {
+    return vec4f(
+        collider_data[first],
+        collider_data[first + up],
+        collider_data[first + back],
+        collider_data[first + back + up],
+    );
+}
+
+fn opaque4(v: vec4f, zero: u32) -> vec4f {
+    return bitcast<vec4f>(bitcast<vec4u>(v) ^ vec4u(zero));
+}

@@ -1,0 +1,49 @@
+// Heightfield: how far a point is above the plane of the triangle below it. xyz is the normal, w the distance [m]. The twin of
+// `sample_heights` in src/collision/baked/heightfield.rs, operation by operation. `data` is where its heights begin. Beyond the border the
+// ground continues level, or, where it ends, in the plane of the nearest triangle.
+
+fn heightfield_sample(data: u32, columns: u32, rows: u32, spacing: f32, ends: bool, p: vec3f) -> vec4f {
+    let zero = params.zero;
+    let limit = vec3f(f32(columns - 1u), f32(rows - 1u), 0.0);
+    let place = place_on_grid(limit, spacing, p);
+    let inside = clamp(place, vec3f(), limit);
+    let corner = min(vec2u(inside.xy), vec2u(columns - 2u, rows - 2u));
+    let used = select(inside, place, ends);
+    let t = opaque(used - vec3f(vec2f(corner), 0.0), zero);
+    let first = data + corner.y * columns + corner.x;
+    let h00 = collider_data[first];
+    let h10 = collider_data[first + 1u];
+    let h01 = collider_data[first + columns];
+    let h11 = collider_data[first + columns + 1u];
+    var base = h00;
+    var rise = vec3f(h10 - h00, h01 - h00, 0.0);
+    var way = t;
+    if opaque1(t.x + t.y, zero) > 1.0 {
+        base = h11;
+        rise = vec3f(h11 - h01, h11 - h10, 0.0);
+        way = opaque(t - 1.0, zero);
+    }
+    rise = opaque(rise, zero);
+    let climb = opaque(rise * way, zero);
+    let height = opaque1(opaque1(base + climb.x, zero) + climb.y, zero);
+    let slope = select(opaque(rise / spacing, zero), vec3f(), place != used);
+    let across = vec3f(-slope.x, 1.0, -slope.y);
+    let n = opaque(across / length(across), zero);
+    return vec4f(n, opaque1(p.y - height, zero) * n.y);
+}
+
+// The place of a point on the grid, in cells.
+fn place_on_grid(limit: vec3f, spacing: f32, p: vec3f) -> vec3f {
+    let zero = params.zero;
+    return opaque(opaque(vec3f(p.xz, 0.0) / spacing, zero) + 0.5 * limit, zero);
+}
+
+// How far a point is beyond the border [m]; 0 within it, and for `overlap` cells around it. `beyond_border` in
+// src/collision/baked/heightfield.rs.
+fn heightfield_beyond(columns: u32, rows: u32, spacing: f32, overlap: f32, p: vec3f) -> f32 {
+    let zero = params.zero;
+    let limit = vec3f(f32(columns - 1u), f32(rows - 1u), 0.0);
+    let place = place_on_grid(limit, spacing, p);
+    let over = abs(opaque(place - clamp(place, vec3f(), limit), zero));
+    return select(opaque1(length(over) * spacing, zero), 0.0, max(over.x, over.y) <= overlap);
+}

@@ -1,0 +1,40 @@
+// What particles have done to each collider in the step: the sums of their impulses and moments over dt.
+// One workgroup a collider, whose threads take the particles in turns; the sums are added in the order of the lanes. Reads touches.
+// Writes force and torque of its collider.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read> touches: array<Touch>;
+// Two rows a collider: force, torque.
+@group(0) @binding(3) var<storage, read_write> forces: array<vec4f>;
+
+// `group::LANES` in src/constraints/group.rs.
+const LANES = 128u;
+
+var<workgroup> partial: array<array<vec3f, 2>, LANES>;
+
+@compute @workgroup_size(LANES)
+fn collider_forces(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+    let index = group.x + group.y * 65535u;
+    var sums: array<vec3f, 2>;
+    for (var i = lane; i < params.particle_count; i += LANES) {
+        for (var slot = 0u; slot < 2u; slot++) {
+            let push = touches[i].pushes[slot];
+            if push.impulse.w == index + 1u {
+                sums[0] += bitcast<vec3f>(push.impulse.xyz);
+                sums[1] += push.moment.xyz;
+            }
+        }
+    }
+    partial[lane] = sums;
+    workgroupBarrier();
+    if lane == 0u && 2u * index + 1u < arrayLength(&forces) {
+        var whole: array<vec3f, 2>;
+        for (var other = 0u; other < LANES; other++) {
+            whole[0] += partial[other][0];
+            whole[1] += partial[other][1];
+        }
+        forces[2u * index] = vec4f(whole[0] / params.dt, 0.0);
+        forces[2u * index + 1u] = vec4f(whole[1] / params.dt, 0.0);
+    }
+}

@@ -1,0 +1,106 @@
+// The pairs that come nearer than their thickness in this substep, each with the constraint C = c₀ − n·Σ b d ≤ 0 about its
+// closest points at the time of impact; see src/collision/pair.rs.
+// One thread SHARE pairs. Reads pairs, positions, displacements. Writes contacts, in any order; counts the contacts of each particle, of which the first
+// settles it.
+// contacts/particles.wgsl and contacts/surfaces.wgsl have what differs where nothing but particles touches.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read> positions: array<vec4f>;
+@group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
+@group(0) @binding(4) var<storage, read> pairs: array<vec4u>;
+@group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
+// Three rows a contact: n and c₀, b, particles with the marks of those that it settles.
+@group(0) @binding(6) var<storage, read_write> meetings: array<vec4f>;
+// Four words a particle: corrections in quanta, and how many contacts it has.
+@group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
+@group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
+// How many pairs a thread looks at.
+override SHARE: u32 = 1u;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn contacts(@builtin(global_invocation_id) id: vec3u) {
+    // Neighbouring threads have neighbouring pairs.
+    let thread = thread_index(id);
+    let count = contact_status.pair_count;
+    let threads = (count + SHARE - 1u) / SHARE;
+    if thread >= threads {
+        return;
+    }
+    // A light look at all of them first, as software drivers run through all of a loop's body in each of its turns.
+    var near = 0u;
+    for (var n = 0u; n < SHARE; n++) {
+        let place = thread + n * threads;
+        let row = pairs[min(place, count - 1u)];
+        if place < count && (SHARE == 1u || may_meet(row)) {
+            near |= 1u << n;
+        }
+    }
+    while near != 0u {
+        contact(pairs[min(thread + firstTrailingBit(near) * threads, count - 1u)]);
+        near &= near - 1u;
+    }
+}
+
+// The particles of a pair, and their displacements, from the first on.
+struct Pair {
+    p: Four,
+    d: Four,
+    thickness: f32,
+}
+
+fn pair_at(particles: vec4u) -> Pair {
+    let x0 = positions[particles.x].xyz;
+    let d0 = displacements[particles.x].xyz;
+    var pair: Pair;
+    for (var k = 1u; k < most_members(); k++) {
+        pair.p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
+        pair.d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
+    }
+    let first = material_of(contact_particles[particles.x].w);
+    let second = material_of(contact_particles[particles.z].w);
+    pair.thickness = thickness_between(contact_params.materials[first], contact_params.materials[second]);
+    return pair;
+}
+
+// Whether two particles come near enough: how `meet` begins.
+fn may_meet(row: vec4u) -> bool {
+    let vacant = is_vacant(row);
+    let pair = pair_at(select(pair_particles(row), vec4u(), vacant));
+    let gap = length(pair.p[1]) - pair.thickness;
+    return !vacant && (gap <= 0.0 || gap < length(pair.d[1]));
+}
+
+fn contact(row: vec4u) {
+    if ONLY_PARTICLES && is_vacant(row) {
+        return;
+    }
+    let kind = select(pair_kind(row), PARTICLES, ONLY_PARTICLES);
+    let particles = pair_particles(row);
+    let pair = pair_at(particles);
+    let meeting = meet(kind, pair.p, pair.d, pair.thickness, contact_params.recovery, params.zero);
+    if !meeting.is_met {
+        return;
+    }
+    if hold_wrong_sides(kind, particles) {
+        return;
+    }
+    let slot = atomicAdd(&contact_status.contact_count, 1u);
+    if slot >= contact_params.contact_capacity {
+        atomicAdd(&contact_status.lost, 1u);
+        return;
+    }
+    meetings[3u * slot] = vec4f(meeting.contact.normal, meeting.contact.c0);
+    meetings[3u * slot + 1u] = meeting.contact.weights;
+    var marked = row;
+    for (var k = 0u; k < member_count(kind); k++) {
+        let before = atomicAdd(&corrections[4u * particles[k] + 3u], 1);
+        marked[k] |= select(0u, SETTLES, contacts_of(before) == 0);
+    }
+    meetings[3u * slot + 2u] = bitcast<vec4f>(marked);
+    make_room(slot);
+    let overlap = pair.thickness - closest(kind, pair.p, params.zero).distance;
+    if overlap > 0.0 {
+        atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
+    }
+}

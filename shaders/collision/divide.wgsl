@@ -1,0 +1,85 @@
+// What would pass through something nonetheless, after all corrections: between the elements of such a pair stands a plane, and the way of
+// each of their particles is cut so that it stays on its side; see `cuts` in src/collision/pair.rs. The largest cut counts, in whatever
+// order they are found. In the last round nobody is excused any more. In the rounds between only those pairs are looked at of which the
+// round before has cut a particle: of all others it would find the same again.
+// One thread a pair, between PAIRS_BETWEEN of them. Reads pairs, positions, displacements, tangles, and the marks of what was cut. Writes the
+// cuts, in place of the corrections, which are done, and the size of the pass that makes them.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read> positions: array<vec4f>;
+@group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
+@group(0) @binding(4) var<storage, read> pairs: array<vec4u>;
+@group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
+@group(0) @binding(6) var<storage, read_write> corrections: array<atomic<i32>>;
+@group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
+// Workgroups of truncate, by round, then of separate and settle.
+@group(0) @binding(8) var<storage, read_write> late_dispatches: array<u32>;
+// By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
+@group(0) @binding(9) var<storage, read> tangles: array<u32>;
+
+override ROUND: u32 = 0u;
+override ROUNDS: u32 = 1u;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn divide(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if !is_between(ROUND, ROUNDS) {
+        if i < contact_status.pair_count {
+            divide_pair(pairs[i]);
+        }
+        return;
+    }
+    // A light look at all of them first, as software drivers run through all of a loop's body in each of its turns. Neighbouring threads have
+    // neighbouring pairs.
+    let first = (i / WORKGROUP_SIZE) * WORKGROUP_SIZE * PAIRS_BETWEEN + i % WORKGROUP_SIZE;
+    var bits = 0u;
+    for (var n = 0u; n < PAIRS_BETWEEN; n++) {
+        let place = first + n * WORKGROUP_SIZE;
+        if place < contact_status.pair_count && has_been_cut(pair_particles(pairs[place])) {
+            bits |= 1u << n;
+        }
+    }
+    while bits != 0u {
+        divide_pair(pairs[first + firstTrailingBit(bits) * WORKGROUP_SIZE]);
+        bits &= bits - 1u;
+    }
+}
+
+// Whether the round before has cut any of them.
+fn has_been_cut(particles: vec4u) -> bool {
+    let mark = mark_for_round(ROUND);
+    return atomicLoad(&corrections[4u * particles.x + 3u]) == mark
+        || atomicLoad(&corrections[4u * particles.y + 3u]) == mark
+        || atomicLoad(&corrections[4u * particles.z + 3u]) == mark
+        || atomicLoad(&corrections[4u * particles.w + 3u]) == mark;
+}
+
+fn divide_pair(row: vec4u) {
+    let kind = pair_kind(row);
+    let particles = pair_particles(row);
+    let x0 = positions[particles.x].xyz;
+    var p: Four;
+    var e: Four;
+    for (var k = 0u; k < 4u; k++) {
+        p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
+        e[k] = opaque(displacements[particles[k]].xyz - contact_status.drift, params.zero);
+    }
+    let first = contact_particles[particles.x];
+    let second = contact_particles[particles.z];
+    let thickness =
+        thickness_between(contact_params.materials[first.w & 0xffu], contact_params.materials[second.w & 0xffu]);
+    let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
+    let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
+    if all(cut == vec4f())
+        || (atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks, mark_of(first), mark_of(second))) {
+        return;
+    }
+    for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {
+        // Positive numbers are in the order of their bits.
+        atomicMax(&corrections[4u * particles[k]], bitcast<i32>(cut[k]));
+    }
+    let groups = workgroups(params.particle_count, WORKGROUP_SIZE);
+    late_dispatches[3u * ROUND] = groups.x;
+    late_dispatches[3u * ROUND + 1u] = groups.y;
+}

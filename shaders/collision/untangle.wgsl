@@ -1,0 +1,77 @@
+// What pushes edges out of the triangles that they still pass through, as contacts: the particles of the edge are to go on along the
+// gradient of the length of the intersection, as fast as overlap is taken back; see src/collision/crossing.rs.
+// One thread a crossing, and at least one. Reads crossings, positions. Writes contacts, in any order; counts the contacts of each particle.
+// Then all contacts are known, and how many threads look at them: separate and settle.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read> positions: array<vec4f>;
+// See crossings.wgsl.
+@group(0) @binding(3) var<storage, read> tangles: array<u32>;
+// See contacts.wgsl.
+@group(0) @binding(4) var<storage, read_write> meetings: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> corrections: array<atomic<i32>>;
+@group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
+// Workgroups of truncate, by round, then of separate and settle.
+@group(0) @binding(7) var<storage, read_write> late_dispatches: array<u32>;
+
+// Where those of separate stand.
+override SEPARATE: u32 = 0u;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn untangle(@builtin(global_invocation_id) id: vec3u) {
+    let place = thread_index(id);
+    let count = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
+    if place == 0u {
+        // Those that the others add meanwhile are in it once or twice.
+        let groups = workgroups(atomicLoad(&contact_status.contact_count) + 2u * count, WORKGROUP_SIZE);
+        late_dispatches[SEPARATE] = groups.x;
+        late_dispatches[SEPARATE + 1u] = groups.y;
+    }
+    if place >= count {
+        return;
+    }
+    let row = params.particle_count + 8u * place;
+    let origin = positions[tangles[row]].xyz;
+    var p: Five;
+    for (var k = 1u; k < 5u; k++) {
+        p[k] = opaque(positions[tangles[row + k]].xyz - origin, params.zero);
+    }
+    let found = crossing(p, params.zero);
+    if !found.is_there {
+        return;
+    }
+    let across = cross_product(opaque(p[3] - p[2], params.zero), opaque(p[4] - p[2], params.zero), params.zero);
+    let normal = opaque(across / length(across), params.zero);
+    let edge = opaque(p[1] / length(p[1]), params.zero);
+    var way = vec3f();
+    for (var k = 5u; k < 7u; k++) {
+        let wing = tangles[row + k];
+        if wing != NO_WING {
+            let side = opaque(positions[wing].xyz - origin, params.zero);
+            way = opaque(way + way_out_of(side, edge, normal, params.zero), params.zero);
+        }
+    }
+    let l = length(way);
+    // Neither nothing nor beyond all numbers.
+    if !(l > 0.0 && l < 1e30) {
+        return;
+    }
+    let plane = vec4f(way / l, opaque1(contact_params.recovery * min(l, 1.0), params.zero));
+    for (var end = 0u; end < 2u; end++) {
+        let slot = atomicAdd(&contact_status.contact_count, 1u);
+        if slot >= contact_params.contact_capacity {
+            atomicAdd(&contact_status.lost, 1u);
+            continue;
+        }
+        let particles = vec4u(tangles[row + end], tangles[row + 2u], tangles[row + 3u], tangles[row + 4u]);
+        meetings[3u * slot] = plane;
+        meetings[3u * slot + 1u] = vec4f(1.0, -found.weights);
+        var marked = pack(CROSSING, particles);
+        for (var k = 0u; k < 4u; k++) {
+            let before = atomicAdd(&corrections[4u * particles[k] + 3u], 1);
+            marked[k] |= select(0u, SETTLES, contacts_of(before) == 0);
+        }
+        meetings[3u * slot + 2u] = bitcast<vec4f>(marked);
+    }
+}

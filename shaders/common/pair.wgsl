@@ -1,0 +1,328 @@
+// The geometry of a pair that may touch: two particles, a vertex and a triangle, or two edges; the twin of
+// src/collision/pair.rs, operation by operation.
+
+const PARTICLES = 0u;
+const VERTEX_TRIANGLE = 1u;
+const EDGES = 2u;
+const CROSSING = 3u;
+
+// The closest points of a pair: their distance is n·Σ b x.
+struct Closest {
+    normal: vec3f,
+    distance: f32,
+    weights: vec4f,
+}
+
+// C = c₀ − n·Σ b d ≤ 0
+struct Contact {
+    normal: vec3f,
+    c0: f32,
+    weights: vec4f,
+}
+
+struct Meeting {
+    contact: Contact,
+    is_met: bool,
+}
+
+// Whether there are no pairs but of particles: the rest is not compiled.
+override ONLY_PARTICLES: bool = false;
+
+alias Four = array<vec3f, 4>;
+
+// How many particles a pair may have.
+fn most_members() -> u32 {
+    return select(4u, 2u, ONLY_PARTICLES);
+}
+
+fn member_count(kind: u32) -> u32 {
+    return select(4u, 2u, ONLY_PARTICLES || kind == PARTICLES);
+}
+
+fn pack(kind: u32, particles: vec4u) -> vec4u {
+    return vec4u(particles.xyz, particles.w | (kind << 30u));
+}
+
+// A place of the list without a pair.
+const VACANT = vec4u(0xffffffffu);
+
+fn is_vacant(row: vec4u) -> bool {
+    return row.x == VACANT.x;
+}
+
+fn pair_kind(row: vec4u) -> u32 {
+    return row.w >> 30u;
+}
+
+// In the row of a contact, beside a particle: that it is this contact by which `settle` finds it. (There are fewer particles: see LEVEL_SHIFT.)
+const SETTLES = 0x20000000u;
+
+fn pair_particles(row: vec4u) -> vec4u {
+    return row & vec4u(SETTLES - 1u);
+}
+
+fn closest(kind: u32, p: Four, zero: u32) -> Closest {
+    if ONLY_PARTICLES || kind == PARTICLES {
+        return apart(p[0] - p[1], vec4f(1.0, -1.0, 0.0, 0.0));
+    }
+    if kind == VERTEX_TRIANGLE {
+        return vertex_triangle(p, zero);
+    }
+    return edges(p, zero);
+}
+
+fn apart(difference: vec3f, weights: vec4f) -> Closest {
+    let l = length(difference);
+    if l > 0.0 {
+        return Closest(difference / l, l, weights);
+    }
+    return Closest(vec3f(0.0, 1.0, 0.0), 0.0, weights);
+}
+
+fn opaque1(v: f32, zero: u32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(v) ^ zero);
+}
+
+// The vertex p₀ and the triangle p₁ p₂ p₃ (Ericson 2005, Real-Time Collision Detection, §5.1.5).
+fn vertex_triangle(p: Four, zero: u32) -> Closest {
+    let ab = opaque(p[2] - p[1], zero);
+    let ac = opaque(p[3] - p[1], zero);
+    let ap = opaque(p[0] - p[1], zero);
+    let d1 = opaque1(dot(ab, ap), zero);
+    let d2 = opaque1(dot(ac, ap), zero);
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return apart(ap, vec4f(1.0, -1.0, 0.0, 0.0));
+    }
+    let bp = opaque(p[0] - p[2], zero);
+    let d3 = opaque1(dot(ab, bp), zero);
+    let d4 = opaque1(dot(ac, bp), zero);
+    if d3 >= 0.0 && d4 <= d3 {
+        return apart(bp, vec4f(1.0, 0.0, -1.0, 0.0));
+    }
+    let cp = opaque(p[0] - p[3], zero);
+    let d5 = opaque1(dot(ab, cp), zero);
+    let d6 = opaque1(dot(ac, cp), zero);
+    if d6 >= 0.0 && d5 <= d6 {
+        return apart(cp, vec4f(1.0, 0.0, 0.0, -1.0));
+    }
+    let vc = opaque1(opaque1(d1 * d4, zero) - opaque1(d3 * d2, zero), zero);
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        let t = opaque1(d1 / (d1 - d3), zero);
+        return apart(ap - opaque(ab * t, zero), vec4f(1.0, t - 1.0, -t, 0.0));
+    }
+    let vb = opaque1(opaque1(d5 * d2, zero) - opaque1(d1 * d6, zero), zero);
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        let t = opaque1(d2 / (d2 - d6), zero);
+        return apart(ap - opaque(ac * t, zero), vec4f(1.0, t - 1.0, 0.0, -t));
+    }
+    let va = opaque1(opaque1(d3 * d6, zero) - opaque1(d5 * d4, zero), zero);
+    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
+        let t = opaque1((d4 - d3) / (opaque1(d4 - d3, zero) + opaque1(d5 - d6, zero)), zero);
+        return apart(bp - opaque(opaque(p[3] - p[2], zero) * t, zero), vec4f(1.0, 0.0, t - 1.0, -t));
+    }
+    let sum = opaque1(va + vb, zero) + vc;
+    let v = opaque1(vb / sum, zero);
+    let w = opaque1(vc / sum, zero);
+    let weights = vec4f(1.0, opaque1(v + w, zero) - 1.0, -v, -w);
+    let cross_ = cross_product(ab, ac, zero);
+    let l = length(cross_);
+    if l == 0.0 {
+        return apart(ap, vec4f(1.0, -1.0, 0.0, 0.0));
+    }
+    let normal = opaque(cross_ / l, zero);
+    let height = dot(normal, ap);
+    return Closest(select(normal, -normal, height < 0.0), abs(height), weights);
+}
+
+// The edges p₀ p₁ and p₂ p₃ (Ericson 2005, §5.1.9).
+fn edges(p: Four, zero: u32) -> Closest {
+    let d1 = opaque(p[1] - p[0], zero);
+    let d2 = opaque(p[3] - p[2], zero);
+    let r = opaque(p[0] - p[2], zero);
+    let a = opaque1(dot(d1, d1), zero);
+    let e = opaque1(dot(d2, d2), zero);
+    let f = opaque1(dot(d2, r), zero);
+    let b = opaque1(dot(d1, d2), zero);
+    let c = opaque1(dot(d1, r), zero);
+    let ae = opaque1(a * e, zero);
+    let square = ae - opaque1(b * b, zero);
+    let crossing = square > 1e-4 * ae;
+    var s = 0.5;
+    if crossing {
+        s = clamp((opaque1(b * f, zero) - opaque1(c * e, zero)) / square, 0.0, 1.0);
+    }
+    var t = 0.0;
+    if e > 0.0 {
+        t = (opaque1(b * s, zero) + f) / e;
+    }
+    if t < 0.0 || t > 1.0 {
+        t = clamp(t, 0.0, 1.0);
+        s = 0.0;
+        if a > 0.0 {
+            s = clamp((opaque1(b * t, zero) - c) / a, 0.0, 1.0);
+        }
+    }
+    s = opaque1(s, zero);
+    t = opaque1(t, zero);
+    let weights = vec4f(1.0 - s, s, t - 1.0, -t);
+    let difference = opaque(r + opaque(d1 * s, zero), zero) - opaque(d2 * t, zero);
+    let inside = s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0;
+    if !(crossing && inside) {
+        return apart(difference, weights);
+    }
+    let cross_ = cross_product(d1, d2, zero);
+    let normal = opaque(cross_ / length(cross_), zero);
+    let height = dot(normal, r);
+    return Closest(select(normal, -normal, height < 0.0), abs(height), weights);
+}
+
+// How far two points of a pair can come nearer in the substep, at most.
+fn approach(kind: u32, d: Four) -> f32 {
+    let b = length(d[1] - d[0]);
+    if ONLY_PARTICLES || kind == PARTICLES {
+        return b;
+    }
+    let c = length(d[2] - d[0]);
+    let e = length(d[3] - d[0]);
+    if kind == VERTEX_TRIANGLE {
+        return max(max(b, c), e);
+    }
+    return b + max(c, e);
+}
+
+// Turns of the search for the time of impact.
+const TURNS_OF_PAIR = 10u;
+
+fn on_the_way(p: Four, d: Four, time: f32, zero: u32) -> Four {
+    return Four(
+        opaque(p[0] + opaque(d[0] * time, zero), zero),
+        opaque(p[1] + opaque(d[1] * time, zero), zero),
+        opaque(p[2] + opaque(d[2] * time, zero), zero),
+        opaque(p[3] + opaque(d[3] * time, zero), zero),
+    );
+}
+
+// Whether a pair comes nearer than `thickness` on the way from p to p + d, and the constraint that this makes.
+fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -> Meeting {
+    var near = closest(kind, p, zero);
+    var gap = near.distance - thickness;
+    var meeting: Meeting;
+    if gap > 0.0 {
+        let reach = approach(kind, d);
+        if gap >= reach {
+            return meeting;
+        }
+        var time = 0.0;
+        var turn = 0u;
+        while turn < TURNS_OF_PAIR && gap > 0.05 * thickness {
+            time = opaque1(time + opaque1(gap / reach, zero), zero);
+            if time > 1.0 {
+                return meeting;
+            }
+            near = closest(kind, on_the_way(p, d, time, zero), zero);
+            gap = near.distance - thickness;
+            turn++;
+        }
+    }
+    let normal = opaque(near.normal, zero);
+    let c0 = min(thickness - opaque1(dot(normal, weighted(near.weights, p, zero)), zero), recovery);
+    meeting.contact = Contact(normal, c0, near.weights);
+    meeting.is_met = c0 - opaque1(dot(normal, weighted(near.weights, d, zero)), zero) > 0.0;
+    return meeting;
+}
+
+// What share of its gap a pair always keeps in a substep, and what share of its thickness in all.
+const LEFT = 0.2;
+const FLOOR = 0.02;
+
+// How many pairs a thread looks at in the rounds of divide between the first and the last.
+const PAIRS_BETWEEN = 16u;
+
+fn is_between(round: u32, rounds: u32) -> bool {
+    return round > 0u && round < rounds - 1u;
+}
+
+// Marks what is to be looked at in a round, as it was cut in the one before: no number of contacts.
+fn mark_for_round(round: u32) -> i32 {
+    return -i32(round);
+}
+
+// Beside the number of contacts of a particle: that its way was cut in the substep before.
+const WAS_CUT = 0x1000000;
+
+fn contacts_of(word: i32) -> i32 {
+    return word & (WAS_CUT - 1);
+}
+
+// By how much the way e of each particle is to be cut so that the elements of a pair do not pass through each other: 0 where they
+// do not (Chen et al. 2025, Divide and Truncate). The twin is in src/collision/pair.rs.
+fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -> vec4f {
+    var near = closest(kind, p, zero);
+    let normal = opaque(near.normal, zero);
+    // The first element lies above the plane, from `lowest` up, and the second below.
+    let seconds = select(1u, 2u, kind == EDGES);
+    let members = select(4u, 2u, kind == PARTICLES);
+    var heights: vec4f;
+    var speeds: vec4f;
+    var lowest = 0.0;
+    var highest = -1e30;
+    var above = 0.0;
+    var below = 0.0;
+    for (var k = 0u; k < members; k++) {
+        heights[k] = opaque1(dot(normal, p[k]), zero);
+        speeds[k] = opaque1(dot(normal, e[k]), zero);
+        if k < seconds {
+            speeds[k] = -speeds[k];
+            lowest = min(lowest, heights[k]);
+            above = max(above, speeds[k]);
+        } else {
+            highest = max(highest, heights[k]);
+            below = max(below, speeds[k]);
+        }
+    }
+    let room = opaque1((1.0 - LEFT) * max((lowest - highest) - opaque1(FLOOR * thickness, zero), 0.0), zero);
+    let room_below = opaque1(room * opaque1(below / max(above + below, 1e-30), zero), zero);
+    // Where a quotient of equals is a little more than 1, as on GPUs, there would be less than none.
+    let room_above = max(room - room_below, 0.0);
+    var cut: vec4f;
+    for (var k = 0u; k < members; k++) {
+        let own = select((highest - heights[k]) + room_below, (heights[k] - lowest) + room_above, k < seconds);
+        if speeds[k] > own {
+            cut[k] = 1.0 - opaque1(own / speeds[k], zero);
+        }
+    }
+    if !excused || all(cut == vec4f()) {
+        return cut;
+    }
+    // They may well travel together.
+    var d: Four;
+    for (var k = 1u; k < 4u; k++) {
+        d[k] = opaque(e[k] - e[0], zero);
+    }
+    let floor_ = max(LEFT * min(near.distance, thickness), min(0.9 * near.distance, opaque1(FLOOR * thickness, zero)));
+    let reach = approach(kind, d);
+    var left = near.distance - floor_;
+    var time = 0.0;
+    for (var turn = 0u; turn < TURNS_OF_PAIR; turn++) {
+        time = opaque1(time + opaque1(left / reach, zero), zero);
+        if !(time < 1.0) {
+            return vec4f();
+        }
+        near = closest(kind, on_the_way(p, d, time, zero), zero);
+        left = near.distance - floor_;
+        if left <= 0.0 {
+            break;
+        }
+    }
+    return cut;
+}
+
+// Σ b x
+fn weighted(b: vec4f, x: Four, zero: u32) -> vec3f {
+    if ONLY_PARTICLES {
+        return opaque(opaque(x[0] * b.x, zero) + opaque(x[1] * b.y, zero), zero);
+    }
+    let two = opaque(x[0] * b.x, zero) + opaque(x[1] * b.y, zero);
+    let three = opaque(two, zero) + opaque(x[2] * b.z, zero);
+    return opaque(opaque(three, zero) + opaque(x[3] * b.w, zero), zero);
+}

@@ -1,0 +1,38 @@
+// Hinge: C = s (θ − θ₀), θ the dihedral angle, taken the short way round (Müller et al. 2007, §4.2; gradients of Bridson, Marino,
+// Fedkiw 2003). The twin of src/constraints/hinge.rs, which has the formulas. Parameters: θ₀, s.
+
+const PI = 3.1415926535897932;
+const TAU = 6.2831853071795865;
+
+fn evaluate(record: Record, p: Points) -> Evaluation {
+    let e = p[1] - p[0];
+    let a0 = p[2] - p[0];
+    let a1 = p[2] - p[1];
+    let b0 = p[3] - p[0];
+    let b1 = p[3] - p[1];
+    let n2 = cross_product(a0, a1, span.zero);
+    let n3 = cross_product(b1, b0, span.zero);
+    let l = length(e);
+    let square2 = dot(n2, n2);
+    let square3 = dot(n3, n3);
+    if l == 0.0 || square2 == 0.0 || square3 == 0.0 {
+        return Evaluation(0.0, Points());
+    }
+    let direction = e / l;
+    let angle = atan2_exact(dot(cross_product(n3, n2, span.zero), direction), dot(n2, n3));
+    let scale = parameter(record, 1u);
+    let u2 = opaque(n2 * (scale / square2), span.zero);
+    let u3 = opaque(n3 * (scale / square3), span.zero);
+    var c = angle - parameter(record, 0u);
+    if c > PI {
+        c -= TAU;
+    } else if c < -PI {
+        c += TAU;
+    }
+    return Evaluation(scale * c, Points(
+        u2 * dot(a1, direction) + u3 * dot(b1, direction),
+        -(u2 * dot(a0, direction) + u3 * dot(b0, direction)),
+        u2 * l,
+        u3 * l,
+    ));
+}

@@ -1,0 +1,98 @@
+// Projects the constraints of clusters (src/schedule/clusters.rs): one workgroup a cluster of one layer, which shares no particle with the others of the
+// layer. It keeps the particles in workgroup memory and solves the constraints in rounds, with a barrier after each; no two constraints of a
+// round name the same particle. Reads and writes the displacements of the particles of the cluster.
+
+// For each cluster a head of 8 words: where its particles stand, how many, where its rounds stand, how many, where the local particles of its
+// constraints stand, its first record; then all that these point to.
+@group(0) @binding(6) var<storage, read> clusters: array<u32>;
+
+const HEAD = 8u;
+
+// A mask of rounds has so many bits.
+const MOST_ROUNDS = 64u;
+
+// x and w; d.
+var<workgroup> places: array<vec4f, MOST_PARTICLES>;
+var<workgroup> moves: array<vec4f, MOST_PARTICLES>;
+// The first constraint of each round, and behind the last.
+var<workgroup> bounds: array<u32, MOST_ROUNDS + 1u>;
+
+// What memory has of a constraint.
+struct Constraint {
+    record: Record,
+    // The local places of its particles, a byte each.
+    locals: u32,
+}
+
+fn constraint_at(place: u32, locals_at: u32) -> Constraint {
+    return Constraint(load(place), clusters[locals_at + place]);
+}
+
+fn position_at(slot: u32) -> vec4f {
+    return places[slot];
+}
+
+fn displacement_at(slot: u32) -> vec3f {
+    return moves[slot].xyz;
+}
+
+fn set_displacement(slot: u32, d: vec3f) {
+    moves[slot] = vec4f(d, 0.0);
+}
+
+fn slots_of(constraint: Constraint) -> Slots {
+    var slots: Slots;
+    for (var k = 0u; k < ARITY; k++) {
+        slots[k] = (constraint.locals >> (8u * k)) & 255u;
+    }
+    return slots;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn project_cluster(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+    let index = group.x + group.y * 65535u;
+    if index >= span.count {
+        return;
+    }
+    let head = HEAD * (span.first + index);
+    let particles_at = clusters[head];
+    let particle_count = clusters[head + 1u];
+    let rounds_at = clusters[head + 2u];
+    let round_count = clusters[head + 3u];
+    let locals_at = clusters[head + 4u] - clusters[head + 5u];
+    // While a round is solved, what the next one takes is on its way: memory is slower than a round.
+    var place = clusters[head + 5u] + lane;
+    var next = constraint_at(place, locals_at);
+    if lane < round_count {
+        bounds[lane] = clusters[rounds_at + 2u * lane];
+        if lane + 1u == round_count {
+            bounds[round_count] = bounds[lane] + clusters[rounds_at + 2u * lane + 1u];
+        }
+    }
+    for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
+        let particle = clusters[particles_at + k];
+        places[k] = positions[particle];
+        moves[k] = displacements[particle];
+    }
+    var material = materials[word(next.record, ARITY)];
+    workgroupBarrier();
+    for (var round = 0u; round < round_count; round++) {
+        let end = bounds[round + 1u];
+        let own = next;
+        let own_place = place;
+        place = end + lane;
+        next = constraint_at(min(place, bounds[round_count] - 1u), locals_at);
+        if own_place < end {
+            solve(own_place, own.record, slots_of(own), material);
+        }
+        for (var more = own_place + WORKGROUP_SIZE; more < end; more += WORKGROUP_SIZE) {
+            let other = constraint_at(more, locals_at);
+            solve(more, other.record, slots_of(other), materials[word(other.record, ARITY)]);
+        }
+        material = materials[word(next.record, ARITY)];
+        workgroupBarrier();
+    }
+    for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
+        displacements[clusters[particles_at + k]] = moves[k];
+    }
+}

@@ -1,0 +1,277 @@
+//! Ground as heights over a grid.
+
+use crate::error::{Error, Result};
+use crate::geometry::vector::length;
+use glam::{Vec2, Vec3};
+
+/// Heights over a grid in x and z that is centred at the origin; y is up.
+///
+/// Each cell is two triangles, which meet along the diagonal from (x + 1, z) to (x, z + 1). The distance of a point is
+/// measured to the plane of the triangle below or above it: exact over a plane, and an estimate near edges of the ground, the
+/// worse the steeper they are: beside a cliff it tells nothing of the cliff, which stops what crosses into it. On its way to
+/// the ground what is fast goes by the steepest slope, so that it passes through nothing that is wider than a quarter of the
+/// spacing.
+///
+/// By default the ground continues level beyond the border, at the height of the border. With [`Heightfield::ends_at_border`] it
+/// ends there, and heightfields can be placed side by side as the chunks of one terrain: heights at a common border must be equal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heightfield {
+    /// Grid points along x; at least 2.
+    pub columns: u32,
+    /// Grid points along z; at least 2.
+    pub rows: u32,
+    /// Distance between neighbouring grid points, in x as in z \[m\].
+    pub spacing: f32,
+    /// Heights of the grid points \[m\]: a row along x after the other, `heights[row * columns + column]`.
+    pub heights: Vec<f32>,
+    /// Whether the ground ends at the border. Default: false, the ground continues level.
+    ///
+    /// A heightfield that ends has no side walls: a particle that enters from the side below the surface is moved up to the surface at the
+    /// recovery speed. The ground is solid down to at least half its horizontal diagonal below its lowest height; particles farther below
+    /// are not affected.
+    pub ends_at_border: bool,
+}
+
+impl Default for Heightfield {
+    /// A level square of 1 m at height 0.
+    fn default() -> Self {
+        Self { columns: 2, rows: 2, spacing: 1.0, heights: vec![0.0; 4], ends_at_border: false }
+    }
+}
+
+impl Heightfield {
+    /// Whether it can be used.
+    ///
+    /// # Errors
+    /// There must be 2 columns and 2 rows, a height for each grid point, all finite and within 1e6 m, and a spacing of 1e-6 to
+    /// 1e6 m.
+    pub fn check(&self) -> Result<()> {
+        for (what, count) in
+            [("number of columns of a heightfield", self.columns), ("number of rows of a heightfield", self.rows)]
+        {
+            if count < 2 {
+                return Err(Error::invalid(what, count, "at least 2"));
+            }
+        }
+        if !(1e-6..=1e6).contains(&self.spacing) {
+            return Err(Error::invalid("spacing of a heightfield", self.spacing, "1e-6 to 1e6 m"));
+        }
+        let count = u64::from(self.columns) * u64::from(self.rows);
+        if count > super::field::MAX_SAMPLES {
+            return Err(Error::TooLarge { what: "heights of a heightfield", count, limit: super::field::MAX_SAMPLES });
+        }
+        if self.heights.len() as u64 != count {
+            return Err(Error::LengthMismatch {
+                what: "heights and grid points of a heightfield",
+                left: self.heights.len(),
+                right: count as usize,
+            });
+        }
+        match self.heights.iter().enumerate().find(|(_, height)| !(-1e6..=1e6).contains(*height)) {
+            None => Ok(()),
+            Some((index, &height)) => {
+                Err(Error::invalid(format!("height {index} of a heightfield"), height, "at most 1e6 m either way"))
+            }
+        }
+    }
+
+    /// The least that the normal of a triangle points up: a height above the ground times this is no more than the distance.
+    pub(crate) fn least_upright(&self) -> f32 {
+        let columns = (self.columns as usize).max(2);
+        let mut steepest = 0.0f64;
+        for (row, next) in self.heights.chunks(columns).zip(self.heights.chunks(columns).skip(1)) {
+            for (low, high) in row.windows(2).zip(next.windows(2)) {
+                let [h00, h10, h01, h11] = [low[0], low[1], high[0], high[1]].map(f64::from);
+                let square = |x: f64, z: f64| x * x + z * z;
+                steepest = steepest.max(square(h10 - h00, h01 - h00)).max(square(h11 - h01, h11 - h10));
+            }
+        }
+        // A little less, so that rounding does not make it more.
+        let slack = if steepest == 0.0 { 1.0 } else { 0.9999 };
+        (slack / (1.0 + steepest / f64::from(self.spacing).powi(2)).sqrt()) as f32
+    }
+
+    /// Half its lengths along x and z \[m\].
+    fn half_extents(&self) -> Vec2 {
+        let half = |count: u32| 0.5 * count.saturating_sub(1) as f32 * self.spacing;
+        Vec2::new(half(self.columns), half(self.rows))
+    }
+
+    /// The radius about the origin of everything that it holds \[m\].
+    pub(crate) fn bound(&self) -> f32 {
+        if !self.ends_at_border {
+            return f32::MAX;
+        }
+        let across = self.half_extents().length();
+        let tallest = self.heights.iter().fold(0.0f32, |tallest, height| tallest.max(height.abs()));
+        1.0001 * across.hypot(tallest + across)
+    }
+
+    /// How far beyond the border, in cells, a point still belongs to the heightfield at a position \[m\]; 0 where it continues for ever.
+    /// Some roundings of a coordinate: chunks side by side leave no gap between them.
+    pub(crate) fn overlap(&self, position: [f32; 3]) -> f32 {
+        if !self.ends_at_border {
+            return 0.0;
+        }
+        let farthest = position.into_iter().fold(self.half_extents().max_element(), |far, x| far.max(x.abs()));
+        (4e-7 * farthest / self.spacing).min(0.1)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sample(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
+        sample_heights(&self.heights, [self.columns, self.rows], self.spacing, self.ends_at_border, point)
+    }
+}
+
+/// The place of a point on the grid, in cells, and the nearest place within the border.
+fn place_on_grid(size: [u32; 2], spacing: f32, p: Vec3) -> [Vec2; 2] {
+    let limit = Vec2::from(size.map(|count| count.saturating_sub(1) as f32));
+    let place = Vec2::new(p.x, p.z) / spacing + 0.5 * limit;
+    [place, place.max(Vec2::ZERO).min(limit)]
+}
+
+/// How far a point \[m\] is beyond the border \[m\]; 0 within it, and for `overlap` cells around it. The WGSL counterpart is
+/// `heightfield_beyond` of `shaders/collision/collide/heightfield.wgsl`.
+pub(crate) fn beyond_border(size: [u32; 2], spacing: f32, overlap: f32, p: Vec3) -> f32 {
+    let [place, inside] = place_on_grid(size, spacing, p);
+    let over = (place - inside).abs();
+    if over.x.max(over.y) <= overlap { 0.0 } else { length(over.extend(0.0)) * spacing }
+}
+
+/// Distance \[m\] and normal at a point \[m\]: what `heightfield_sample` of `shaders/collision/collide/heightfield.wgsl` does. Beyond the border
+/// the ground continues level, or, where it ends, in the plane of the nearest triangle.
+pub(crate) fn sample_heights(
+    heights: &[f32],
+    size: [u32; 2],
+    spacing: f32,
+    ends: bool,
+    point: [f32; 3],
+) -> (f32, [f32; 3]) {
+    let p = Vec3::from(point);
+    let [place, inside] = place_on_grid(size, spacing, p);
+    let corner = [0, 1].map(|axis: usize| (inside[axis] as u32).min(size[axis].saturating_sub(2)));
+    let used = if ends { place } else { inside };
+    let t = used - Vec2::new(corner[0] as f32, corner[1] as f32);
+    let columns = size[0] as usize;
+    let first = corner[1] as usize * columns + corner[0] as usize;
+    let at = |index: usize| heights.get(index).copied().unwrap_or(0.0);
+    let [h00, h10, h01, h11] = [first, first + 1, first + columns, first + columns + 1].map(at);
+    let (mut base, mut rise, mut way) = (h00, Vec2::new(h10 - h00, h01 - h00), t);
+    if t.x + t.y > 1.0 {
+        (base, rise, way) = (h11, Vec2::new(h11 - h01, h11 - h10), t - 1.0);
+    }
+    let climb = rise * way;
+    let height = (base + climb.x) + climb.y;
+    let slope = Vec2::select(place.cmpne(used), Vec2::ZERO, rise / spacing);
+    let across = Vec3::new(-slope.x, 1.0, -slope.y);
+    let n = across / length(across);
+    ((p.y - height) * n.y, n.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(columns: u32, rows: u32, spacing: f32, height: impl Fn(f32, f32) -> f32) -> Heightfield {
+        let place = |index: u32, count: u32| (index as f32 - 0.5 * (count - 1) as f32) * spacing;
+        let heights =
+            (0..rows * columns).map(|i| height(place(i % columns, columns), place(i / columns, rows))).collect();
+        Heightfield { columns, rows, spacing, heights, ends_at_border: false }
+    }
+
+    #[test]
+    fn a_slope_has_the_distance_of_its_plane() {
+        let ground = field(7, 4, 0.5, |x, z| 0.3 * x - 0.7 * z + 2.0);
+        ground.check().unwrap();
+        let n = Vec3::new(-0.3, 1.0, 0.7).normalize();
+        for p in [[0.1, 3.0, 0.2], [-1.4, 0.0, 0.7], [1.49, 2.0, -0.74], [0.0, 2.0, 0.0], [0.3, -1.0, 0.6]] {
+            let (distance, normal) = ground.sample(p);
+            assert!((distance - (Vec3::from(p) - Vec3::new(0.0, 2.0, 0.0)).dot(n)).abs() < 1e-5, "{p:?}: {distance}");
+            assert!((Vec3::from(normal) - n).length() < 1e-5, "{p:?}: {normal:?}");
+        }
+    }
+
+    #[test]
+    fn each_half_of_a_cell_is_its_own_triangle() {
+        let heights = vec![0.0, 0.0, 0.0, 2.0];
+        let ground = Heightfield { spacing: 2.0, heights, ..Heightfield::default() };
+        assert_eq!(ground.sample([-0.5, 0.25, -0.5]), (0.25, [0.0, 1.0, 0.0]));
+        let n = Vec3::new(-1.0, 1.0, -1.0).normalize();
+        let (distance, normal) = ground.sample([0.5, 3.0, 0.5]);
+        assert!((Vec3::from(normal) - n).length() < 1e-6, "{normal:?}");
+        assert!((distance - 2.0 * n.y).abs() < 1e-6, "{distance}");
+        // The diagonal is that from (x + 1, z) to (x, z + 1).
+        assert_eq!(ground.sample([0.5, 0.0, -0.5]).0, 0.0);
+        assert_eq!(ground.sample([-0.5, 0.0, 0.5]).0, 0.0);
+    }
+
+    /// The distance to the triangles and to the level ground around them, by many points on them.
+    fn brute_force(ground: &Heightfield, p: Vec3) -> f32 {
+        let mut least = f32::MAX;
+        for i in -60..=60 {
+            for k in -60..=60 {
+                let [x, z] = [p.x + 0.02 * i as f32, p.z + 0.02 * k as f32];
+                let (gap, n) = ground.sample([x, p.y, z]);
+                least = least.min(Vec3::new(x, p.y - gap / n[1], z).distance(p));
+            }
+        }
+        least
+    }
+
+    #[test]
+    fn a_height_times_the_least_upright_is_no_more_than_the_distance() {
+        let mut random = crate::collision::baked::shapes::numbers(5);
+        for steepness in [0.0, 0.3, 2.0] {
+            let heights = (0..63).map(|_| steepness * random()).collect();
+            let ground = Heightfield { columns: 9, rows: 7, spacing: 0.25, heights, ends_at_border: false };
+            let upright = ground.least_upright();
+            let (mut overrun, mut flat) = (0, 0);
+            for _ in 0..60 {
+                let p = Vec3::new(3.0 * random() - 1.5, 0.9 * random() + 0.2 * steepness, 3.0 * random() - 1.5);
+                let (distance, n) = ground.sample(p.into());
+                if distance <= 0.0 {
+                    continue;
+                }
+                let (sure, least) = (distance / n[1] * upright, brute_force(&ground, p));
+                assert!(sure <= least * 1.0001, "{p}: {sure} {least}");
+                overrun += u32::from(distance > 1.01 * least);
+                flat += u32::from(sure == distance);
+            }
+            // It is needed over hills, and nothing changes over a plain.
+            assert_eq!(overrun > 0, steepness > 0.0);
+            assert_eq!(flat == 60, steepness == 0.0, "{flat}");
+        }
+    }
+
+    #[test]
+    fn beyond_the_border_the_ground_is_level() {
+        let ground = field(3, 3, 1.0, |x, _| x);
+        assert_eq!(ground.sample([5.0, 4.0, 0.25]), (3.0, [0.0, 1.0, 0.0]));
+        assert_eq!(ground.sample([-5.0, 0.0, 9.0]), (1.0, [0.0, 1.0, 0.0]));
+        let (distance, normal) = ground.sample([0.5, 1.5, 9.0]);
+        assert!((distance - 0.5f32.sqrt()).abs() < 1e-6 && (normal[0] + 0.5f32.sqrt()).abs() < 1e-6, "{distance}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let good = field(3, 2, 1.0, |_, _| 0.0);
+        let bad = |change: fn(&mut Heightfield)| {
+            let mut field = good.clone();
+            change(&mut field);
+            field.check().unwrap_err()
+        };
+        assert!(matches!(bad(|f| f.columns = 1), Error::InvalidValue { what, .. } if what.contains("columns")));
+        assert!(matches!(bad(|f| f.rows = 0), Error::InvalidValue { what, .. } if what.contains("rows")));
+        assert!(matches!(bad(|f| f.spacing = 0.0), Error::InvalidValue { .. }));
+        assert!(matches!(bad(|f| f.spacing = f32::NAN), Error::InvalidValue { .. }));
+        assert!(
+            matches!(bad(|f| f.heights[4] = f32::NAN), Error::InvalidValue { what, .. } if what.contains("height 4"))
+        );
+        assert!(matches!(bad(|f| f.heights.push(0.0)), Error::LengthMismatch { left: 7, right: 6, .. }));
+        assert!(matches!(bad(|f| f.columns = u32::MAX), Error::TooLarge { .. }));
+        // And sampling what was not checked does not panic.
+        for columns in [0, 1, 2, 1000] {
+            Heightfield { columns, ..good.clone() }.sample([f32::NAN, 1e30, -1e30]);
+        }
+    }
+}

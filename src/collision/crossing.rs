@@ -1,0 +1,64 @@
+//! Edges that pass through triangles, and the way out; `shaders/common/crossing.wgsl` is the twin, operation by operation.
+//!
+//! Of five points the first two are an edge, the others a triangle.
+
+use crate::geometry::vector::{dot, length};
+use glam::{Vec3, Vec4};
+
+/// What stands for the corner that the second triangle at an edge would have.
+pub(crate) const NO_WING: u32 = u32::MAX;
+
+/// The mark that a particle bears that has part in a crossing with the given body. Two bodies may have the same.
+pub(crate) fn mark(body: u32) -> u32 {
+    1 << (body.wrapping_mul(2_654_435_769) >> 27)
+}
+
+/// Where an edge passes through a triangle: the weights of the triangle's corners.
+///
+/// In rounded arithmetic, so what is nearer than rounding may be mistaken; [`crate::count_intersections`] is exact.
+pub(crate) fn crossing(p: [Vec3; 5]) -> Option<[f32; 3]> {
+    let [ab, ac, first, second] = [p[3] - p[2], p[4] - p[2], p[0] - p[2], p[1] - p[2]];
+    let normal = ab.cross(ac);
+    let (above, below) = (dot(normal, first), dot(normal, second));
+    if (above > 0.0) == (below > 0.0) {
+        return None;
+    }
+    let q = first + (p[1] - p[0]) * (above / (above - below));
+    let square = dot(normal, normal);
+    let v = dot(q.cross(ac), normal) / square;
+    let w = dot(ab.cross(q), normal) / square;
+    (v >= 0.0 && w >= 0.0 && v + w <= 1.0).then_some([1.0 - (v + w), v, w])
+}
+
+/// Which way an edge that passes through a triangle is to go so that the line along which their surfaces intersect becomes shorter:
+/// its share of the gradient of the line's length, twice (Volino, Magnenat-Thalmann 2006, *Resolving Surface Collisions through
+/// Intersection Contour Minimization*). `wings` are the third corners of the one or two triangles at the edge.
+///
+/// The line goes on from the edge into each of these, along a direction r in the plane of the triangle, of normal n. Where the edge,
+/// of direction e, moves by δ, it meets that plane at δ − e (n·δ)/(n·e) from where it did. Over the edges of both surfaces, each in
+/// the frame of the other, Σ r appears twice, so that the sum of r − 2 n (e·r)/(n·e) is twice the gradient.
+pub(crate) fn way_out(p: [Vec3; 5], wings: impl Iterator<Item = Vec3>) -> Vec3 {
+    let normal = (p[3] - p[2]).cross(p[4] - p[2]);
+    let normal = normal / length(normal);
+    let edge = p[1] - p[0];
+    let edge = edge / length(edge);
+    let steepness = dot(edge, normal);
+    let mut sum = Vec3::ZERO;
+    for wing in wings {
+        let side = wing - p[0];
+        let line = normal.cross(edge.cross(side));
+        let l = length(line);
+        if l > 0.0 {
+            let into = side - edge * dot(edge, side);
+            let line = if dot(line, into) < 0.0 { -line } else { line } / l;
+            sum += line - normal * (2.0 * (dot(edge, line) / steepness));
+        }
+    }
+    sum
+}
+
+/// What pushes a particle of an edge out of a triangle: its weights, for the particle and the corners.
+pub(crate) fn push(weights: [f32; 3]) -> Vec4 {
+    let [u, v, w] = weights;
+    Vec4::new(1.0, -u, -v, -w)
+}

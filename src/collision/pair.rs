@@ -1,0 +1,318 @@
+//! The geometry of a pair that may touch: two particles, a vertex and a triangle, or two edges.
+//! `shaders/common/pair.wgsl` is its twin, operation by operation.
+//!
+//! A pair has four particles 0 … 3, or two, which stand twice. The gap between its closest points is n·Σ b x with Σ b = 0.
+
+use crate::geometry::vector::{dot, length};
+use glam::{Vec3, Vec4};
+
+/// What a pair is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum PairKind {
+    Particles = 0,
+    /// The first particle, and the triangle of the other three.
+    VertexTriangle = 1,
+    /// The first two, and the last two.
+    Edges = 2,
+    /// The first is of an edge that passes through the triangle of the other three: pushed on its way out rather than kept apart. Only
+    /// contacts are of this kind.
+    Crossing = 3,
+}
+
+/// The closest points of a pair.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Closest {
+    /// From the second to the first, of length 1.
+    pub normal: Vec3,
+    pub distance: f32,
+    /// b
+    pub weights: Vec4,
+}
+
+/// What a pair that meets within the substep is to the solver: C = c₀ − n·Σ b d ≤ 0.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Contact {
+    pub normal: Vec3,
+    pub c0: f32,
+    pub weights: Vec4,
+}
+
+/// A pair as it lies in the list: the kind stands in the upper bits of the last particle.
+pub(crate) fn pack(kind: PairKind, particles: [u32; 4]) -> [u32; 4] {
+    let [a, b, c, d] = particles;
+    [a, b, c, d | (kind as u32) << 30]
+}
+
+pub(crate) fn unpack(row: [u32; 4]) -> (PairKind, [u32; 4]) {
+    let [a, b, c, d] = row;
+    let kind = match d >> 30 {
+        0 => PairKind::Particles,
+        1 => PairKind::VertexTriangle,
+        2 => PairKind::Edges,
+        _ => PairKind::Crossing,
+    };
+    (kind, [a, b, c, d & 0x3fff_ffff])
+}
+
+/// What stands for the direction between two points at one place.
+const ANYWHERE: Vec3 = Vec3::Y;
+
+pub(crate) fn closest(kind: PairKind, p: [Vec3; 4]) -> Closest {
+    match kind {
+        PairKind::Particles => apart(p[0] - p[1], Vec4::new(1.0, -1.0, 0.0, 0.0), ANYWHERE),
+        PairKind::VertexTriangle | PairKind::Crossing => vertex_triangle(p),
+        PairKind::Edges => edges(p),
+    }
+}
+
+fn apart(difference: Vec3, weights: Vec4, otherwise: Vec3) -> Closest {
+    let l = length(difference);
+    if l > 0.0 {
+        return Closest { normal: difference / l, distance: l, weights };
+    }
+    Closest { normal: otherwise, distance: 0.0, weights }
+}
+
+/// The vertex p₀ and the triangle p₁ p₂ p₃ (Ericson 2005, *Real-Time Collision Detection*, §5.1.5). Over its inside the normal is
+/// the triangle's own, turned to the vertex: exact however near the vertex is.
+fn vertex_triangle(p: [Vec3; 4]) -> Closest {
+    let [ab, ac, ap] = [p[2] - p[1], p[3] - p[1], p[0] - p[1]];
+    let (d1, d2) = (dot(ab, ap), dot(ac, ap));
+    let corner = |difference: Vec3, weights| apart(difference, weights, ANYWHERE);
+    if d1 <= 0.0 && d2 <= 0.0 {
+        return corner(ap, Vec4::new(1.0, -1.0, 0.0, 0.0));
+    }
+    let bp = p[0] - p[2];
+    let (d3, d4) = (dot(ab, bp), dot(ac, bp));
+    if d3 >= 0.0 && d4 <= d3 {
+        return corner(bp, Vec4::new(1.0, 0.0, -1.0, 0.0));
+    }
+    let cp = p[0] - p[3];
+    let (d5, d6) = (dot(ab, cp), dot(ac, cp));
+    if d6 >= 0.0 && d5 <= d6 {
+        return corner(cp, Vec4::new(1.0, 0.0, 0.0, -1.0));
+    }
+    let vc = d1 * d4 - d3 * d2;
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+        let t = d1 / (d1 - d3);
+        return corner(ap - ab * t, Vec4::new(1.0, t - 1.0, -t, 0.0));
+    }
+    let vb = d5 * d2 - d1 * d6;
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+        let t = d2 / (d2 - d6);
+        return corner(ap - ac * t, Vec4::new(1.0, t - 1.0, 0.0, -t));
+    }
+    let va = d3 * d6 - d5 * d4;
+    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
+        let t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+        return corner(bp - (p[3] - p[2]) * t, Vec4::new(1.0, 0.0, t - 1.0, -t));
+    }
+    let sum = va + vb + vc;
+    let (v, w) = (vb / sum, vc / sum);
+    let weights = Vec4::new(1.0, (v + w) - 1.0, -v, -w);
+    let normal = ab.cross(ac);
+    let l = length(normal);
+    if l == 0.0 {
+        return corner(ap, Vec4::new(1.0, -1.0, 0.0, 0.0));
+    }
+    let normal = normal / l;
+    let height = dot(normal, ap);
+    let normal = if height < 0.0 { -normal } else { normal };
+    Closest { normal, distance: height.abs(), weights }
+}
+
+/// The edges p₀ p₁ and p₂ p₃ (Ericson 2005, §5.1.9). Between the insides of edges that are not parallel the normal is their cross
+/// product, turned to the first.
+fn edges(p: [Vec3; 4]) -> Closest {
+    let [d1, d2, r] = [p[1] - p[0], p[3] - p[2], p[0] - p[2]];
+    let (a, e, f) = (dot(d1, d1), dot(d2, d2), dot(d2, r));
+    let (b, c) = (dot(d1, d2), dot(d1, r));
+    let square = a * e - b * b;
+    let crossing = square > 1e-4 * (a * e);
+    let mut s = if crossing { ((b * f - c * e) / square).clamp(0.0, 1.0) } else { 0.5 };
+    let mut t = if e > 0.0 { (b * s + f) / e } else { 0.0 };
+    if !(0.0..=1.0).contains(&t) {
+        t = t.clamp(0.0, 1.0);
+        s = if a > 0.0 { ((b * t - c) / a).clamp(0.0, 1.0) } else { 0.0 };
+    }
+    let weights = Vec4::new(1.0 - s, s, t - 1.0, -t);
+    let difference = (r + d1 * s) - d2 * t;
+    let inside = s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0;
+    if !(crossing && inside) {
+        return apart(difference, weights, ANYWHERE);
+    }
+    let normal = d1.cross(d2);
+    let normal = normal / length(normal);
+    let height = dot(normal, r);
+    let normal = if height < 0.0 { -normal } else { normal };
+    Closest { normal, distance: height.abs(), weights }
+}
+
+/// How far two points of a pair can come nearer in the substep, at most.
+pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
+    let [b, c, e] = [length(d[1] - d[0]), length(d[2] - d[0]), length(d[3] - d[0])];
+    match kind {
+        PairKind::Particles => b,
+        PairKind::VertexTriangle | PairKind::Crossing => b.max(c).max(e),
+        PairKind::Edges => b + c.max(e),
+    }
+}
+
+/// Turns of the search for the time of impact.
+const TURNS: u32 = 10;
+
+fn on_the_way(p: [Vec3; 4], d: [Vec3; 4], time: f32) -> [Vec3; 4] {
+    std::array::from_fn(|k| p[k] + d[k] * time)
+}
+
+/// Whether a pair comes nearer than `thickness` on the way from p to p + d, and the constraint that this makes: about the closest
+/// points at that time (conservative advancement), so that what is fast does not pass through. Overlap that is there at the
+/// start is taken back by at most `recovery` a substep.
+///
+/// p is in the frame of its first point.
+pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, recovery: f32) -> Option<Contact> {
+    let mut near = closest(kind, p);
+    let mut gap = near.distance - thickness;
+    if gap > 0.0 {
+        let reach = approach(kind, d);
+        if gap >= reach {
+            return None;
+        }
+        let mut time = 0.0;
+        let mut turn = 0;
+        while turn < TURNS && gap > 0.05 * thickness {
+            time += gap / reach;
+            if time > 1.0 {
+                return None;
+            }
+            near = closest(kind, on_the_way(p, d, time));
+            gap = near.distance - thickness;
+            turn += 1;
+        }
+    }
+    let c0 = (thickness - dot(near.normal, weighted(near.weights, p))).min(recovery);
+    let contact = Contact { normal: near.normal, c0, weights: near.weights };
+    (contact.c0 - dot(contact.normal, weighted(contact.weights, d)) > 0.0).then_some(contact)
+}
+
+/// What share of its gap a pair always keeps in a substep, and what share of its thickness in all.
+const LEFT: f32 = 0.2;
+const FLOOR: f32 = 0.02;
+
+/// By how much the way e of each particle is to be cut so that the elements of a pair do not pass through each other, if they would:
+/// between them lies a plane, nearer to the slower one, and nobody goes farther than to it. Who stays on his side of the planes of all
+/// his pairs meets nobody, whatever the others do (Chen et al. 2025, *Divide and Truncate*). Near the floor, far above what rounding
+/// does, they come no nearer at all.
+///
+/// Planes stand still, so they would also hold up what travels together; where `excused`, a pair that keeps apart as it moves is left
+/// alone. That holds only for as long as no way of its particles is cut: hence the rounds of [`crate::schedule::plan::Pass::Divide`].
+pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, excused: bool) -> Option<[f32; 4]> {
+    let start = closest(kind, p);
+    // The first element lies above the plane, from `lowest` up, and the second below.
+    let seconds = if kind == PairKind::Edges { 2 } else { 1 };
+    let members = if kind == PairKind::Particles { 2 } else { 4 };
+    let heights = p.map(|p| dot(start.normal, p));
+    let mut speeds = e.map(|e| dot(start.normal, e));
+    speeds[..seconds].iter_mut().for_each(|speed| *speed = -*speed);
+    let lowest = heights[..seconds].iter().copied().fold(0.0, f32::min);
+    let highest = heights[seconds..members].iter().copied().fold(-1e30, f32::max);
+    let above = speeds[..seconds].iter().copied().fold(0.0, f32::max);
+    let below = speeds[seconds..members].iter().copied().fold(0.0, f32::max);
+    let room = (1.0 - LEFT) * ((lowest - highest) - FLOOR * thickness).max(0.0);
+    let room_below = room * (below / (above + below).max(1e-30));
+    // Below 0 only where quotients are not exact, as on GPUs.
+    let room_above = (room - room_below).max(0.0);
+    let mut cuts = [0.0; 4];
+    for k in 0..members {
+        let own = if k < seconds { (heights[k] - lowest) + room_above } else { (highest - heights[k]) + room_below };
+        if speeds[k] > own {
+            cuts[k] = 1.0 - own / speeds[k];
+        }
+    }
+    if cuts == [0.0; 4] {
+        return None;
+    }
+    if !excused {
+        return Some(cuts);
+    }
+    let d = e.map(|way| way - e[0]);
+    let floor = (LEFT * start.distance.min(thickness)).max((0.9 * start.distance).min(FLOOR * thickness));
+    let reach = approach(kind, d);
+    let (mut left, mut time) = (start.distance - floor, 0.0);
+    for _ in 0..TURNS {
+        time += left / reach;
+        if time.is_nan() || time >= 1.0 {
+            return None;
+        }
+        let near = closest(kind, on_the_way(p, d, time));
+        left = near.distance - floor;
+        if left <= 0.0 {
+            break;
+        }
+    }
+    Some(cuts)
+}
+
+/// Σ b x
+pub(crate) fn weighted(weights: Vec4, x: [Vec3; 4]) -> Vec3 {
+    ((x[0] * weights.x + x[1] * weights.y) + x[2] * weights.z) + x[3] * weights.w
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks random, −1 to 1.
+    fn noise(seed: u32) -> f32 {
+        let mixed = (seed ^ (seed >> 15)).wrapping_mul(0x2c1b_3c6d);
+        let mixed = (mixed ^ (mixed >> 12)).wrapping_mul(0x297a_2d39);
+        (mixed ^ (mixed >> 15)) as f32 / u32::MAX as f32 * 2.0 - 1.0
+    }
+
+    fn points(seed: u32, size: f32) -> [Vec3; 4] {
+        let at = |k: u32| size * noise(12 * seed + k);
+        [0, 3, 6, 9].map(|k| Vec3::new(at(k), at(k + 1), at(k + 2)))
+    }
+
+    /// Whoever goes at most as far as the planes let him meets nobody, whatever share of it he goes.
+    #[test]
+    fn cut_ways_do_not_meet() {
+        let thickness = 0.3;
+        let (mut cut, mut excused) = (0, 0);
+        for seed in 0..20_000 {
+            let kind = [PairKind::VertexTriangle, PairKind::Edges][seed as usize % 2];
+            let p = points(2 * seed, 1.0);
+            let p = p.map(|point| point - p[0]);
+            let e = points(2 * seed + 1, 2.0);
+            let start = closest(kind, p).distance;
+            let Some(shares) = cuts(kind, p, e, thickness, false) else { continue };
+            cut += 1;
+            excused += u32::from(cuts(kind, p, e, thickness, true).is_none());
+            for time in 1..=20 {
+                let way = |k: usize| {
+                    // Not in step with each other.
+                    let own = 0.5 + 0.5 * noise(seed * 100 + time * 4 + k as u32);
+                    p[k] + e[k] * ((1.0 - shares[k]) * own)
+                };
+                let gap = closest(kind, std::array::from_fn(way)).distance;
+                assert!(gap >= 0.99 * LEFT * start, "{kind:?} {seed}: {start} became {gap}");
+            }
+        }
+        assert!(cut > 5000 && excused > 500, "{cut} {excused}");
+    }
+
+    #[test]
+    fn what_travels_together_is_excused() {
+        let p = [Vec3::ZERO, Vec3::new(-1.0, -0.1, -1.0), Vec3::new(1.0, -0.1, -1.0), Vec3::new(0.0, -0.1, 1.0)];
+        let together = [Vec3::new(0.0, -3.0, 0.5); 4];
+        assert!(cuts(PairKind::VertexTriangle, p, together, 0.1, false).is_some());
+        assert!(cuts(PairKind::VertexTriangle, p, together, 0.1, true).is_none());
+        let [mut apart, mut into] = [together; 2];
+        apart[0].y += 0.05;
+        assert!(cuts(PairKind::VertexTriangle, p, apart, 0.1, true).is_none());
+        into[0].y -= 0.11;
+        let shares = cuts(PairKind::VertexTriangle, p, into, 0.1, true).unwrap();
+        assert!(shares[0] > 0.9 && shares[1..] == [0.0; 3], "{shares:?}");
+    }
+}

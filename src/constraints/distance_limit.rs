@@ -1,0 +1,89 @@
+//! Distance limit: two particles come no farther apart, or no closer, than a length.
+//!
+//! C = s (|x₀ − x₁| − L) ≤ 0 with s = 1 for [`Limit::AtMost`] and s = −1 for [`Limit::AtLeast`]; ∇₀C = s n, ∇₁C = −s n, n as
+//! in [`super::Distance`]. λ stays at or below 0, so that the constraint never acts while it holds. Compliance in m/N.
+//!
+//! A cord that takes no compression is an upper limit at its rest length, a strut that takes no tension a lower one, slack is
+//! both, and the stretch limit of cloth (Provot 1995) a rigid upper limit at 1.1 times the rest length, which comes after all
+//! soft constraints as this kind is projected last.
+
+use super::distance::span;
+use super::{Function, Kind, KindInfo, Sample, sample};
+use crate::error::{Result, check_non_negative, check_positive};
+use glam::Vec3;
+
+/// Two particles keep at most, or at least, the distance `length`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DistanceLimit {
+    /// The two particles.
+    pub particles: [u32; 2],
+    /// The limit L \[m\]; positive, or 0 for [`Limit::AtMost`], which keeps them at one place.
+    pub length: f32,
+    /// Which side of it is forbidden.
+    pub limit: Limit,
+}
+
+/// Whether a distance is bounded from above or from below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// l ≤ L: resists stretch beyond L only.
+    AtMost,
+    /// l ≥ L: resists compression below L only.
+    AtLeast,
+}
+
+static INFO: KindInfo = KindInfo {
+    name: "distance_limit",
+    arity: 2,
+    record_words: 4,
+    unit_gradients: true,
+    unilateral: true,
+    compliance_unit: "m/N",
+    shader: include_str!("../../shaders/constraints/distance_limit.wgsl"),
+    function: Function::Fixed(evaluate),
+    samples,
+};
+
+impl Kind for DistanceLimit {
+    const INFO: &'static KindInfo = &INFO;
+
+    fn particles(&self) -> &[u32] {
+        &self.particles
+    }
+
+    /// The sign tells the two limits apart, so that a record stays at four words.
+    fn write_parameters(&self, words: &mut Vec<u32>) {
+        let signed = match self.limit {
+            Limit::AtMost => self.length,
+            Limit::AtLeast => -self.length,
+        };
+        words.push(signed.to_bits());
+    }
+
+    fn check(&self, index: usize) -> Result<()> {
+        let what = format!("length of distance limit {index}");
+        match self.limit {
+            Limit::AtMost => check_non_negative(&what, self.length),
+            // 0 forbids nothing, and has no sign to tell it from the other limit.
+            Limit::AtLeast => check_positive(&what, self.length),
+        }
+    }
+}
+
+fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
+    let limit = f32::from_bits(parameters[0]);
+    let (length, n) = span(p);
+    let n = if limit < 0.0 { -n } else { n };
+    grad[0] = n;
+    grad[1] = -n;
+    if limit < 0.0 { -limit - length } else { length - limit }
+}
+
+fn samples() -> Vec<Sample> {
+    // Broken, so that they act.
+    vec![
+        sample([1.0], &[[0.1, 0.2, -0.3], [1.3, -0.7, 0.4]], &[[0.0; 3], [0.0, 1.0, 0.0]]),
+        sample([-2.5], &[[-1.0, 0.0, 0.5], [0.5, 1.0, 0.25]], &[[0.0; 3], [0.0, 2.5, 0.0]]),
+        sample([0.25], &[[3.0, 4.0, 5.0], [3.2, 4.1, 4.7]], &[[0.0; 3], [0.0, 0.25, 0.0]]),
+    ]
+}

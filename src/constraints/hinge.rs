@@ -1,0 +1,117 @@
+//! Hinge: two triangles that share an edge keep the angle between them.
+//!
+//! C = s (θ − θ₀), where θ is the dihedral angle, signed and 0 where both lie in one plane:
+//! θ = atan2((n₃ × n₂)·e/|e|, n₂·n₃) with e = x₁ − x₀, n₂ = (x₂ − x₀) × (x₂ − x₁), n₃ = (x₃ − x₁) × (x₃ − x₀)
+//! (Müller et al. 2007, §4.2; Grinspun et al. 2003, *Discrete Shells*). atan2 is smooth all round, where the arc cosine of
+//! n₂·n₃ loses its gradient at 0 and π. The gradients are those of Bridson, Marino, Fedkiw 2003:
+//!
+//! ∇₂θ = |e| n₂/|n₂|², ∇₃θ = |e| n₃/|n₃|², ∇₀θ = (x₂ − x₁)·ê n₂/|n₂|² + (x₃ − x₁)·ê n₃/|n₃|²,
+//! ∇₁θ = −(x₂ − x₀)·ê n₂/|n₂|² − (x₃ − x₀)·ê n₃/|n₃|².
+//!
+//! C is taken the short way round, so that a hinge that is folded past ±π does not snap back the long way. Compliance in
+//! rad²/J: the inverse of a torsion spring's stiffness. Where a triangle has no area, or the edge no length, the constraint rests.
+
+use super::{Function, Kind, KindInfo, Sample, bits, sample};
+use crate::error::{Error, Result};
+use crate::geometry::vector::{atan2, dot, length};
+use glam::Vec3;
+use std::f32::consts::{PI, TAU};
+
+/// The triangles (0, 1, 2) and (1, 0, 3) keep the angle `rest_angle`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hinge {
+    /// The two ends of the edge, then the vertex that faces it on either side.
+    pub particles: [u32; 4],
+    /// The angle that they keep, θ₀ \[rad\]: −π to π, 0 = flat; positive where the vertices 2 and 3 are folded to the side
+    /// to which the normal of triangle (0, 1, 2) points.
+    pub rest_angle: f32,
+    /// s, positive: lets hinges of different stiffness share a material. The energy is ½ s²/α (θ − θ₀)².
+    pub scale: f32,
+}
+
+static INFO: KindInfo = KindInfo {
+    name: "hinge",
+    arity: 4,
+    record_words: 8,
+    unit_gradients: false,
+    unilateral: false,
+    compliance_unit: "rad²/J",
+    shader: include_str!("../../shaders/constraints/hinge.wgsl"),
+    function: Function::Fixed(evaluate),
+    samples,
+};
+
+impl Hinge {
+    /// A hinge of scale 1.
+    pub const fn new(particles: [u32; 4], rest_angle: f32) -> Self {
+        Self { particles, rest_angle, scale: 1.0 }
+    }
+
+    /// The dihedral angle \[rad\] of four points \[m\]; 0 where a triangle has no area.
+    pub fn angle(positions: [[f32; 3]; 4]) -> f32 {
+        evaluate(&bits([0.0, 1.0]), &positions.map(Vec3::from), &mut [Vec3::ZERO; 4])
+    }
+}
+
+impl Kind for Hinge {
+    const INFO: &'static KindInfo = &INFO;
+
+    fn particles(&self) -> &[u32] {
+        &self.particles
+    }
+
+    fn write_parameters(&self, words: &mut Vec<u32>) {
+        words.extend(bits([self.rest_angle, self.scale]));
+    }
+
+    fn check(&self, index: usize) -> Result<()> {
+        if (-PI..=PI).contains(&self.rest_angle) {
+            return crate::error::check_positive(&format!("scale of hinge {index}"), self.scale);
+        }
+        Err(Error::invalid(format!("rest angle of hinge {index}"), self.rest_angle, "-π to π"))
+    }
+}
+
+fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
+    let (rest_angle, scale) = (f32::from_bits(parameters[0]), f32::from_bits(parameters[1]));
+    let e = p[1] - p[0];
+    let (a0, a1, b0, b1) = (p[2] - p[0], p[2] - p[1], p[3] - p[0], p[3] - p[1]);
+    let (n2, n3) = (a0.cross(a1), b1.cross(b0));
+    let l = length(e);
+    let (square2, square3) = (dot(n2, n2), dot(n3, n3));
+    if l == 0.0 || square2 == 0.0 || square3 == 0.0 {
+        grad[..4].fill(Vec3::ZERO);
+        return 0.0;
+    }
+    let direction = e / l;
+    let angle = atan2(dot(n3.cross(n2), direction), dot(n2, n3));
+    let (u2, u3) = (n2 * (scale / square2), n3 * (scale / square3));
+    grad[0] = u2 * dot(a1, direction) + u3 * dot(b1, direction);
+    grad[1] = -(u2 * dot(a0, direction) + u3 * dot(b0, direction));
+    grad[2] = u2 * l;
+    grad[3] = u3 * l;
+    let c = angle - rest_angle;
+    let short = if c > PI {
+        c - TAU
+    } else if c < -PI {
+        c + TAU
+    } else {
+        c
+    };
+    scale * short
+}
+
+fn samples() -> Vec<Sample> {
+    let positions = [[0.1, 0.05, -0.1], [1.1, -0.1, 0.2], [0.4, 1.0, 0.5], [0.6, -0.9, 0.3]];
+    // Folded by 90°, flat, and almost closed.
+    let folded = [[0.0; 3], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, 0.0, 1.0]];
+    let flat = [[0.0; 3], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.3, -0.8, 0.0]];
+    let closed = [[0.0; 3], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, 0.989_992_5, 0.141_12]];
+    let sharp = [[0.0; 3], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.4, 0.9, -0.5]];
+    vec![
+        sample([PI / 2.0, 1.0], &positions, &folded),
+        sample([0.0, 1.0], &positions, &flat),
+        // Across ±π the short way.
+        sample([3.0, 0.5], &sharp, &closed),
+    ]
+}

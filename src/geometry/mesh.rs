@@ -1,0 +1,202 @@
+//! What a triangle soup is made of: edges, the pairs of triangles that share them, areas, and what is odd about it.
+
+use super::Distinct;
+use crate::error::{Error, Result, check_finite};
+use glam::Vec3;
+use std::collections::HashMap;
+
+/// The edges of a triangle mesh and their neighbourhood.
+#[derive(Debug, Clone, Default)]
+pub struct Topology {
+    /// Every edge once, in the order in which the triangles first name them, with its lower index first.
+    pub edges: Vec<[u32; 2]>,
+    /// The vertices that face each other across a shared edge: one pair for every two consecutive triangles of an edge.
+    pub opposites: Vec<[u32; 2]>,
+    /// The same pairs with the edge before them: \[edge vertex 0, edge vertex 1, opposite in the first triangle, in the
+    /// second\]; the first triangle runs from edge vertex 0 to edge vertex 1.
+    pub hinges: Vec<[u32; 4]>,
+    /// What is odd about the mesh.
+    pub report: MeshReport,
+}
+
+/// What is odd about a mesh, none of which keeps it from being simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MeshReport {
+    /// Edges of one triangle only.
+    pub boundary_edges: u32,
+    /// Edges of more than two triangles; each further triangle is paired with the one before.
+    pub non_manifold_edges: u32,
+    /// Edges that two triangles run through in the same direction, so that their normals point apart.
+    pub inconsistent_edges: u32,
+    /// Vertices that no triangle names; they fall on their own, with the mean mass of the others.
+    pub isolated_vertices: u32,
+    /// Boundary vertices at exactly the place of another boundary vertex with a lower index: the two sides of an open seam, as
+    /// exporters make them along texture seams. [`super::weld`] joins them.
+    pub coincident_vertices: u32,
+}
+
+impl MeshReport {
+    /// Whether the mesh is a clean surface: no non-manifold or inconsistent edges, no isolated vertices and no open seams. A border
+    /// is not a fault: see [`MeshReport::is_closed`].
+    pub fn is_clean(&self) -> bool {
+        *self == Self { boundary_edges: self.boundary_edges, ..Self::default() }
+    }
+
+    /// Whether every edge has two triangles, which run through it in opposite directions.
+    pub fn is_closed(&self) -> bool {
+        self.boundary_edges == 0 && self.non_manifold_edges == 0 && self.inconsistent_edges == 0
+    }
+}
+
+impl Topology {
+    /// Reads the triangles of a mesh.
+    ///
+    /// # Errors
+    /// The mesh must have vertices and triangles, positions must be finite, indices in range and different within a
+    /// triangle, and every triangle must have an area (more than 1e-12 of its longest edge squared).
+    pub fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Self> {
+        check_mesh(positions, triangles)?;
+        let mut topology = Self::default();
+        let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b, c], [b, c, a], [c, a, b]]);
+        let Distinct { values, places } =
+            Distinct::new(positions.len(), sides.clone().map(|[from, to, _]| (from.min(to), from.max(to))));
+        // By place among the edges in ascending order.
+        let mut uses = vec![EdgeUse::default(); values.len()];
+        topology.edges.reserve_exact(values.len());
+        let mut used = vec![false; positions.len()];
+        for ([from, to, opposite], place) in sides.zip(places) {
+            used[from as usize] = true;
+            let edge = [from.min(to), from.max(to)];
+            let ascending = from < to;
+            let entry = &mut uses[place as usize];
+            if entry.count == 0 {
+                topology.edges.push(edge);
+            } else {
+                if entry.opposite != opposite {
+                    let [low, high] = edge;
+                    let ends = if entry.ascending { [low, high] } else { [high, low] };
+                    topology.opposites.push([entry.opposite, opposite]);
+                    topology.hinges.push([ends[0], ends[1], entry.opposite, opposite]);
+                }
+                topology.report.inconsistent_edges += u32::from(entry.ascending == ascending);
+            }
+            *entry = EdgeUse { count: entry.count + 1, ascending, opposite };
+        }
+        let mut is_boundary = vec![false; positions.len()];
+        for (entry, &(low, high)) in uses.iter().zip(&values) {
+            if entry.count == 1 {
+                topology.report.boundary_edges += 1;
+                [low, high].into_iter().for_each(|vertex| is_boundary[vertex as usize] = true);
+            }
+            topology.report.non_manifold_edges += u32::from(entry.count > 2);
+        }
+        topology.report.coincident_vertices = coincident(positions, &is_boundary);
+        topology.report.isolated_vertices = used.iter().filter(|used| !**used).count() as u32;
+        Ok(topology)
+    }
+}
+
+/// How many chosen vertices lie where a chosen one before them does.
+fn coincident(positions: &[[f32; 3]], is_chosen: &[bool]) -> u32 {
+    let chosen = positions.iter().zip(is_chosen).filter(|(_, is_chosen)| **is_chosen);
+    // −0 and 0 are one place.
+    let mut places: Vec<[u32; 3]> =
+        chosen.map(|(place, _)| place.map(|coordinate| (coordinate + 0.0).to_bits())).collect();
+    places.sort_unstable();
+    places.windows(2).filter(|pair| pair[0] == pair[1]).count() as u32
+}
+
+/// How often an edge has been met, and how it was met last.
+#[derive(Clone, Copy, Default)]
+struct EdgeUse {
+    count: u32,
+    ascending: bool,
+    opposite: u32,
+}
+
+/// `Ok` where every edge has exactly one triangle in each direction.
+pub(crate) fn check_closed(triangles: &[[u32; 3]]) -> Result<()> {
+    let mut order = Vec::with_capacity(triangles.len() * 3 / 2);
+    // How often each edge is run through upwards and downwards.
+    let mut uses: HashMap<[u32; 2], [u32; 2]> = HashMap::with_capacity(triangles.len() * 3 / 2);
+    for &[a, b, c] in triangles {
+        for [from, to] in [[a, b], [b, c], [c, a]] {
+            let edge = [from.min(to), from.max(to)];
+            uses.entry(edge).or_insert_with(|| {
+                order.push(edge);
+                [0; 2]
+            })[usize::from(from > to)] += 1;
+        }
+    }
+    let [mut boundary_edges, mut non_manifold_edges, mut inconsistent_edges] = [0; 3];
+    for &[up, down] in uses.values().filter(|&&uses| uses != [1, 1]) {
+        match up + down {
+            1 => boundary_edges += 1,
+            2 => inconsistent_edges += 1,
+            _ => non_manifold_edges += 1,
+        }
+    }
+    match order.into_iter().find(|edge| uses.get(edge) != Some(&[1, 1])) {
+        None => Ok(()),
+        Some(vertices) => Err(Error::OpenSurface { boundary_edges, non_manifold_edges, inconsistent_edges, vertices }),
+    }
+}
+
+/// Whether a triangle has no area: at most 1e-12 of its longest edge squared, or not a number.
+pub(crate) fn is_degenerate(corners: [[f32; 3]; 3]) -> bool {
+    let [a, b, c] = corners.map(Vec3::from);
+    let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
+    let area = 0.5 * (b - a).cross(c - a).length();
+    // An overflow of the squares counts as degenerate.
+    !(area.is_finite() && area > 1e-12 * longest)
+}
+
+/// The area of a triangle \[m²\].
+pub(super) fn area(positions: &[[f32; 3]], triangle: [u32; 3]) -> f32 {
+    let [a, b, c] = triangle.map(|vertex| Vec3::from(positions[vertex as usize]));
+    0.5 * (b - a).cross(c - a).length()
+}
+
+/// A third of the area of every triangle \[m²\], summed at its vertices.
+pub(crate) fn vertex_areas(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<f32> {
+    let mut areas = vec![0.0f64; positions.len()];
+    for &triangle in triangles {
+        let share = f64::from(area(positions, triangle)) / 3.0;
+        for vertex in triangle {
+            areas[vertex as usize] += share;
+        }
+    }
+    areas.into_iter().map(|area| area as f32).collect()
+}
+
+fn check_mesh(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<()> {
+    for (what, empty) in
+        [("vertex list of a cloth mesh", positions.is_empty()), ("triangle list of a cloth mesh", triangles.is_empty())]
+    {
+        if empty {
+            return Err(Error::Empty { what });
+        }
+    }
+    for (vertex, &position) in positions.iter().enumerate() {
+        check_finite(|| format!("position of mesh vertex {vertex}"), position)?;
+    }
+    let mut degenerate: Option<(u32, f32)> = None;
+    let mut degenerate_count = 0;
+    for (index, &triangle) in triangles.iter().enumerate() {
+        crate::error::check_particles(|| format!("mesh triangle {index}"), &triangle, positions.len())?;
+        if is_degenerate(triangle.map(|vertex| positions[vertex as usize])) {
+            let area = area(positions, triangle);
+            degenerate.get_or_insert((index as u32, area));
+            degenerate_count += 1;
+        }
+    }
+    match degenerate {
+        None => Ok(()),
+        Some((triangle, area)) => Err(Error::DegenerateTriangle {
+            triangle,
+            particles: triangles[triangle as usize],
+            area,
+            count: degenerate_count,
+        }),
+    }
+}

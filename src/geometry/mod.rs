@@ -1,0 +1,13 @@
+//! Vectors, closed meshes, and sorting by keys: what all other modules build on.
+
+mod grouping;
+pub(crate) mod mesh;
+mod union_find;
+pub mod vector;
+
+pub(crate) use grouping::{Distinct, grouped};
+pub(crate) use mesh::check_closed;
+#[cfg(feature = "scene-file")]
+pub(crate) use mesh::is_degenerate;
+pub use mesh::{MeshReport, Topology};
+pub(crate) use union_find::{root, unite};

@@ -1,0 +1,546 @@
+//! Instances of one asset, on the host: where they are, who is pinned, and the words that their shader reads (`shaders/instancing/instances.wgsl`).
+//!
+//! An asset is a scene that one workgroup can keep. It is cooked once; what differs from instance to instance is a row of [`ROW_WORDS`] words,
+//! and, for those that have pins or targets of their own, a block of words with their tethers and targets. [`crate::gpu::Instances`] owns a
+//! [`Crowd`] and uploads what it changes.
+
+use crate::error::{Error, Result, check_finite};
+use crate::instancing::asset::{Asset, MOST_PARTICLES, MOST_THREADS};
+use crate::instancing::{Instance, InstanceId, Placement};
+use crate::scene::{ConstraintSet, Scene, TetherRow};
+use crate::schedule::coloring::HUB_DEGREE;
+use crate::schedule::compiled::{MAX_LOOP, Purpose};
+use crate::schedule::plan::Pass;
+use crate::settings::{ColorOrder, Execution, Settings, Sweep, Wind, check_moderate};
+use crate::sim::controls::{Controls, gust_wave};
+use crate::sim::shifted;
+use glam::{Quat, Vec3};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Words of the row of an instance: position, scale; rotation; velocity of the air, where its tethers stand; wave vector of its gusts, where its
+/// targets stand or 0.
+pub(crate) const ROW_WORDS: usize = 16;
+
+/// Words of a target: position, 1 where there is one.
+const TARGET_WORDS: usize = 4;
+
+/// The most materials that 64 KiB of a uniform buffer hold.
+const MOST_MATERIALS: usize = 4096;
+
+#[derive(Debug, Default)]
+struct Slot {
+    generation: u32,
+    /// Its place in the list of the live.
+    place: Option<u32>,
+    placement: Placement,
+    velocity: [f32; 3],
+    wind: [f32; 3],
+    own: Option<Own>,
+}
+
+/// Of an instance whose pins are not the asset's, or that has targets.
+#[derive(Debug)]
+struct Own {
+    block: u32,
+    pinned: Vec<bool>,
+}
+
+/// What stands where in the words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Places {
+    pub tethers: usize,
+    pub rings: usize,
+    pub corners: usize,
+    pub slots: usize,
+    pub blocks: usize,
+    /// Words of a block, of which the first are tethers.
+    pub block: usize,
+    pub block_tethers: usize,
+}
+
+/// See the [module documentation](self).
+#[derive(Debug)]
+pub(crate) struct Crowd {
+    /// Its number, which its ids have: an id of other instances is none of these.
+    owner: u32,
+    /// Of the asset.
+    pub controls: Controls,
+    pub asset: Asset,
+    pub capacity: u32,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// The slots of those that are there.
+    pub live: Vec<u32>,
+    /// All words as the GPU has them; those of the asset alone until there is room.
+    pub words: Vec<u32>,
+    pub places: Places,
+    free_blocks: Vec<u32>,
+    block_count: u32,
+}
+
+impl Crowd {
+    pub fn new(asset: &Scene, capacity: u32, settings: Settings) -> Result<Self> {
+        check_asset(asset)?;
+        check_settings(&settings)?;
+        let controls = Controls::made_for(asset, in_tiles(settings), Purpose::Asset)?;
+        let count = asset.particle_count();
+        // Twice as many rows are still numbers to the shader.
+        let all = u64::from(capacity) * (count as u64 + 1);
+        if capacity == 0 || all >= 1 << 31 {
+            let range = "at least 1, and such that all particles of all instances are fewer than 2³¹";
+            return Err(Error::invalid(format!("capacity of instances of {count} particles each"), capacity, range));
+        }
+        if controls.cooked.kinds.iter().any(|kind| !kind.split.is_empty()) {
+            return Err(Error::TooLarge {
+                what: "constraints of a kind at one particle of an asset that is instanced",
+                count: most_constraints(asset),
+                limit: HUB_DEGREE as u64,
+            });
+        }
+        let asset = Asset::new(&controls.cooked);
+        let mut words = asset.words.clone();
+        let tethers = words.len();
+        let rows: &[u32] = bytemuck::cast_slice(&controls.tether_rows);
+        words.extend(rows);
+        let rings = words.len();
+        words.extend(&controls.cooked.rings.offsets);
+        let corners = words.len();
+        words.extend(controls.cooked.rings.corners.iter().flatten());
+        let slots = words.len();
+        let blocks = slots + capacity as usize * ROW_WORDS;
+        let block = rows.len() + count * TARGET_WORDS;
+        let places = Places { tethers, rings, corners, slots, blocks, block, block_tethers: rows.len() };
+        static OWNERS: AtomicU32 = AtomicU32::new(0);
+        let crowd = Self {
+            owner: OWNERS.fetch_add(1, Ordering::Relaxed),
+            controls,
+            asset,
+            capacity,
+            slots: Vec::new(),
+            free: Vec::new(),
+            live: Vec::new(),
+            words,
+            places,
+            free_blocks: Vec::new(),
+            block_count: 0,
+        };
+        crowd.check_turns()?;
+        Ok(crowd)
+    }
+
+    pub fn particle_count(&self) -> usize {
+        self.controls.scene.particle_count()
+    }
+
+    /// Whether any constraints are solved in tiles.
+    pub fn has_tiles(&self) -> bool {
+        Asset::has_tiles(&self.controls.cooked)
+    }
+
+    /// How many threads solve an instance, for subgroups of so many threads.
+    pub fn lanes(&self, subgroup: usize) -> usize {
+        self.asset.threads(self.has_tiles(), subgroup, |threads| self.turns(threads))
+    }
+
+    /// How often one of so many threads that play a step turns at most.
+    fn turns(&self, lanes: usize) -> u64 {
+        let Controls { settings, cooked, .. } = &self.controls;
+        let accelerated = self.controls.plan.begin.contains(&Pass::Accelerations);
+        // The loop of the noise where there is turbulence.
+        let noise = if settings.wind.is_some_and(|wind| wind.turbulence > 0.0) { 5 } else { 0 };
+        let fields = 1 + u64::from(self.controls.params().field_count);
+        // Threads that work in step turn as often as the one of them that turns most, particle by particle.
+        let turns_of = |particle: usize| {
+            let corners = if cooked.rings.is_empty() { 0 } else { cooked.rings.around(particle).len() as u64 };
+            2 + fields + corners * (1 + noise)
+        };
+        let count = if accelerated { self.particle_count() } else { 0 };
+        let in_step = |first: usize| (first..count.min(first + lanes)).map(turns_of).max().unwrap_or(0);
+        // The loop over pins, and that of the accelerations.
+        let more = 1 + count.div_ceil(lanes) as u64 + (0..count).step_by(lanes).map(in_step).sum::<u64>();
+        self.asset.loop_iterations(lanes, settings, cooked.most_tethers, more)
+    }
+
+    /// Whether no thread turns more often than it may.
+    fn check_turns(&self) -> Result<()> {
+        let turns = self.turns(MOST_THREADS);
+        if turns <= MAX_LOOP {
+            return Ok(());
+        }
+        let what = "turns of a thread that plays all substeps of a step of an instance";
+        Err(Error::TooLarge { what, count: turns, limit: MAX_LOOP })
+    }
+
+    /// The rows of all instances, which depend on the wind, are other ones then.
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        check_settings(&settings)?;
+        let before = self.controls.settings;
+        self.controls.set_settings(in_tiles(settings))?;
+        if let Err(error) = self.check_turns() {
+            self.controls.set_settings(before)?;
+            return Err(error);
+        }
+        for place in 0..self.live.len() {
+            self.write_row(self.live[place]);
+        }
+        Ok(())
+    }
+
+    pub fn id(&self, slot: u32) -> Option<InstanceId> {
+        let found = self.slots.get(slot as usize)?;
+        found.place.map(|_| InstanceId { slot, generation: found.generation, owner: self.owner })
+    }
+
+    /// The slot of an instance that is there.
+    pub fn slot(&self, id: InstanceId) -> Result<u32> {
+        if self.id(id.slot) == Some(id) {
+            return Ok(id.slot);
+        }
+        Err(Error::NoInstance { slot: id.slot, generation: id.generation })
+    }
+
+    pub fn placement(&self, slot: u32) -> Placement {
+        self.slots[slot as usize].placement
+    }
+
+    /// Whether instances can be spawned; `number` counts those that are given.
+    pub fn check(&self, instances: &[Instance]) -> Result<()> {
+        if instances.len() > self.capacity as usize - self.live.len() {
+            let (count, capacity) = (self.live.len() as u64 + instances.len() as u64, self.capacity);
+            return Err(Error::NoRoom { count, capacity });
+        }
+        for (number, instance) in instances.iter().enumerate() {
+            let of = |what: &str| format!("{what} of instance {number} to be spawned");
+            instance.placement.check(&format!("instance {number} to be spawned"))?;
+            check_moderate(&of("velocity"), instance.velocity)?;
+            check_moderate(&of("wind"), instance.wind)?;
+            self.controls.check_pins(instance.pinned.as_deref().unwrap_or_default(), true)?;
+        }
+        Ok(())
+    }
+
+    /// How many blocks instances need beyond those that there are room for.
+    pub fn blocks_short(&self, instances: &[Instance]) -> u32 {
+        let needed = instances.iter().filter(|instance| self.pins_of(instance).is_some()).count() as u32;
+        needed.saturating_sub(self.free_blocks.len() as u32)
+    }
+
+    /// Whether an instance has no block, and there is none to have.
+    pub fn block_short(&self, slot: u32) -> u32 {
+        u32::from(self.slots[slot as usize].own.is_none() && self.free_blocks.is_empty())
+    }
+
+    /// How many blocks there would be with so many more at least: twice as many, if that is possible.
+    pub fn larger(&self, more: u32) -> [u32; 2] {
+        let least = self.block_count + more;
+        [least.max(2 * self.block_count).max(4).min(self.capacity).max(least), least]
+    }
+
+    pub fn words_with(&self, block_count: u32) -> usize {
+        self.places.blocks + block_count as usize * self.places.block
+    }
+
+    /// Their size [bytes], where the shader can number them.
+    pub fn bytes_with(&self, block_count: u32) -> Result<u64> {
+        check_words("words of all rows of instances and of their own pins", self.words_with(block_count) as u64)
+    }
+
+    /// Room for the rows, and for so many blocks in all.
+    pub fn grow(&mut self, block_count: u32) {
+        self.words.resize(self.words_with(block_count), 0);
+        // The lowest is taken first.
+        self.free_blocks.splice(0..0, (self.block_count..block_count).rev());
+        self.block_count = block_count;
+    }
+
+    /// Who is pinned, where they are not those of the asset.
+    fn pins_of(&self, instance: &Instance) -> Option<Vec<bool>> {
+        let given = instance.pinned.as_ref()?;
+        let scene = &self.controls.scene;
+        let mut pinned: Vec<bool> = scene.inverse_masses.iter().map(|&w| w == 0.0).collect();
+        given.iter().for_each(|&particle| pinned[particle as usize] = true);
+        let other = (0..).zip(&pinned).any(|(particle, &pinned)| pinned != scene.is_pinned(particle));
+        other.then_some(pinned)
+    }
+
+    /// Puts an instance into a slot, and the slot at the end of the list. All has been checked, and there are blocks enough.
+    pub fn spawn(&mut self, instance: &Instance) -> InstanceId {
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
+        if slot as usize == self.slots.len() {
+            self.slots.push(Slot::default());
+        }
+        let pinned = self.pins_of(instance);
+        let place = self.live.len() as u32;
+        self.live.push(slot);
+        let generation = self.slots[slot as usize].generation;
+        let Instance { placement, velocity, wind, .. } = *instance;
+        self.slots[slot as usize] = Slot { generation, place: Some(place), placement, velocity, wind, own: None };
+        if let Some(pinned) = pinned {
+            self.make_own(slot, pinned);
+            self.tie(slot, None);
+        }
+        self.write_row(slot);
+        InstanceId { slot, generation, owner: self.owner }
+    }
+
+    /// Takes an instance out; returns its place in the list, at which another may stand now.
+    pub fn remove(&mut self, slot: u32) -> usize {
+        let gone = &mut self.slots[slot as usize];
+        gone.generation = gone.generation.wrapping_add(1);
+        self.free_blocks.extend(gone.own.take().map(|own| own.block));
+        let place = gone.place.take().unwrap_or_default() as usize;
+        self.live.swap_remove(place);
+        if let Some(&moved) = self.live.get(place) {
+            self.slots[moved as usize].place = Some(place as u32);
+        }
+        self.free.push(slot);
+        place
+    }
+
+    fn make_own(&mut self, slot: u32, pinned: Vec<bool>) {
+        // There is one, as the callers have seen to it.
+        let Some(block) = self.free_blocks.pop() else { return };
+        let at = self.words_with(block);
+        let asset = self.places.tethers..self.places.tethers + self.places.block_tethers;
+        self.words.copy_within(asset, at);
+        self.words[at + self.places.block_tethers..at + self.places.block].fill(0);
+        self.slots[slot as usize].own = Some(Own { block, pinned });
+    }
+
+    /// The words of an instance's own block.
+    pub fn own_words(&self, slot: u32) -> std::ops::Range<usize> {
+        let own = self.slots[slot as usize].own.as_ref();
+        own.map_or(0..0, |own| self.words_with(own.block)..self.words_with(own.block + 1))
+    }
+
+    pub fn row_words(&self, slot: u32) -> std::ops::Range<usize> {
+        let at = self.places.slots + slot as usize * ROW_WORDS;
+        at..at + ROW_WORDS
+    }
+
+    /// Ties the tethers of an instance to its own pins: all, or of those bodies of which particles have changed.
+    fn tie(&mut self, slot: u32, changed: Option<&[u32]>) {
+        let words = self.own_words(slot);
+        let words = words.start..(words.start + self.places.block_tethers).min(words.end);
+        let Some(own) = &self.slots[slot as usize].own else { return };
+        let rows: &mut [TetherRow] = bytemuck::cast_slice_mut(&mut self.words[words]);
+        let graph = &self.controls.tether_graph;
+        let is_pinned = |particle: u32| own.pinned[particle as usize];
+        match changed {
+            Some(changed) => graph.retie(rows, changed, is_pinned),
+            None => rows.copy_from_slice(&graph.tie(is_pinned)),
+        }
+    }
+
+    fn write_row(&mut self, slot: u32) {
+        let words = self.row_words(slot);
+        let (own, found) = (self.own_words(slot).start, &self.slots[slot as usize]);
+        let [place, rotation] = found.placement.rows();
+        let wind = self.controls.settings.wind.map_or(Wind::default(), |wind| {
+            let velocity = (Vec3::from(wind.velocity) + Vec3::from(found.wind)).into();
+            Wind { velocity, ..wind }
+        });
+        let [x, y, z] = wind.velocity.map(f32::to_bits);
+        let [a, b, c] = gust_wave(&wind).map(f32::to_bits);
+        let ends = if own == 0 { [self.places.tethers, 0] } else { [own, own + self.places.block_tethers] };
+        let [tethers, targets] = ends.map(|word| word as u32);
+        let rows = [place.map(f32::to_bits), rotation.map(f32::to_bits), [x, y, z, tethers], [a, b, c, targets]];
+        self.words[words].copy_from_slice(rows.as_flattened());
+    }
+
+    /// Whether a particle of an instance is pinned now.
+    pub fn is_pinned(&self, slot: u32, particle: u32) -> bool {
+        let own = self.slots[slot as usize].own.as_ref();
+        own.map_or_else(|| self.controls.scene.is_pinned(particle), |own| own.pinned[particle as usize])
+    }
+
+    /// The inverse mass of a particle of an instance now.
+    pub fn inverse_mass(&self, slot: u32, particle: u32) -> f32 {
+        if self.is_pinned(slot, particle) { 0.0 } else { self.controls.scene.inverse_masses[particle as usize] }
+    }
+
+    /// A block for an instance, which starts as the asset's pins have it.
+    fn ensure_own(&mut self, slot: u32) {
+        if self.slots[slot as usize].own.is_none() {
+            let pinned = (0..self.particle_count() as u32).map(|particle| self.controls.scene.is_pinned(particle));
+            let pinned = pinned.collect();
+            self.make_own(slot, pinned);
+            self.write_row(slot);
+        }
+    }
+
+    /// Pins or releases particles, which have been checked; returns those that changed. There is a block, or room for one.
+    pub fn set_pinned(&mut self, slot: u32, particles: &[u32], pinned: bool) -> Vec<u32> {
+        self.ensure_own(slot);
+        let targets = self.own_words(slot).start + self.places.block_tethers;
+        let mut changed = Vec::new();
+        if let Some(own) = &mut self.slots[slot as usize].own {
+            for &particle in particles {
+                if std::mem::replace(&mut own.pinned[particle as usize], pinned) != pinned {
+                    let at = targets + particle as usize * TARGET_WORDS;
+                    self.words[at..at + TARGET_WORDS].fill(0);
+                    changed.push(particle);
+                }
+            }
+        }
+        self.tie(slot, Some(&changed));
+        changed
+    }
+
+    /// Whether a particle of an instance can have a target there.
+    pub fn check_target(&self, slot: u32, particle: u32, position: [f32; 3]) -> Result<()> {
+        self.controls.scene.check_particle("set_target", particle)?;
+        check_finite(|| format!("target of particle {particle} of the instance in slot {slot}"), position)?;
+        if self.is_pinned(slot, particle) { Ok(()) } else { Err(Error::NotPinned { particle }) }
+    }
+
+    /// Sets a target that has been checked; returns its words.
+    pub fn set_target(&mut self, slot: u32, particle: u32, position: [f32; 3]) -> std::ops::Range<usize> {
+        self.ensure_own(slot);
+        let targets = self.own_words(slot).start + self.places.block_tethers;
+        let [x, y, z] = position.map(f32::to_bits);
+        let at = targets + particle as usize * TARGET_WORDS;
+        self.words[at..at + TARGET_WORDS].copy_from_slice(&[x, y, z, 1]);
+        at..at + TARGET_WORDS
+    }
+
+    /// Carries the targets of an instance along.
+    fn carry_targets(&mut self, slot: u32, from: &Placement, to: &Placement) {
+        let words = self.own_words(slot);
+        let (before, after) = (from.rotation(), to.rotation());
+        let turn = if before == after { Quat::IDENTITY } else { (after * before.inverse()).normalize() };
+        let tethers = if words.is_empty() { 0 } else { self.places.block_tethers };
+        for target in self.words[words].split_at_mut(tethers).1.chunks_exact_mut(TARGET_WORDS) {
+            if let [x, y, z, 1] = target {
+                let apart = Vec3::from([*x, *y, *z].map(f32::from_bits)) - Vec3::from(from.position);
+                let carried = Vec3::from(to.position) + turn * apart * (to.scale / from.scale);
+                [*x, *y, *z] = carried.to_array().map(f32::to_bits);
+            }
+        }
+    }
+
+    /// Forgets the targets of an instance.
+    pub fn clear_targets(&mut self, slot: u32) {
+        let mut words = self.own_words(slot);
+        words.start += if words.is_empty() { 0 } else { self.places.block_tethers };
+        self.words[words].fill(0);
+    }
+
+    pub fn teleport(&mut self, slot: u32, placement: Placement) -> Result<()> {
+        placement.check(&format!("the instance in slot {slot}"))?;
+        let before = std::mem::replace(&mut self.slots[slot as usize].placement, placement);
+        self.carry_targets(slot, &before, &placement);
+        self.write_row(slot);
+        Ok(())
+    }
+
+    /// Shifts placements, targets, fields and the air. An error changes nothing.
+    pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
+        check_moderate("offset of shift_origin", offset)?;
+        for &slot in &self.live {
+            let position = shifted(self.slots[slot as usize].placement.position, offset);
+            check_moderate(&format!("position of the instance in slot {slot} after shift_origin"), position)?;
+        }
+        self.controls.shift_fields(offset)?;
+        for place in 0..self.live.len() {
+            let slot = self.live[place];
+            let placement = &mut self.slots[slot as usize].placement;
+            placement.position = shifted(placement.position, offset);
+            self.write_row(slot);
+            let mut targets = self.own_words(slot);
+            targets.start += if targets.is_empty() { 0 } else { self.places.block_tethers };
+            for target in self.words[targets].chunks_exact_mut(TARGET_WORDS) {
+                if let [x, y, z, 1] = target {
+                    [*x, *y, *z] = shifted([*x, *y, *z].map(f32::from_bits), offset).map(f32::to_bits);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn set_wind(&mut self, slot: u32, wind: [f32; 3]) -> Result<()> {
+        check_moderate(&format!("wind of the instance in slot {slot}"), wind)?;
+        self.slots[slot as usize].wind = wind;
+        self.write_row(slot);
+        Ok(())
+    }
+
+    /// Positions with inverse masses, and velocities that are fresh, as an instance has them at its start.
+    pub fn push_start(&self, slot: u32, positions: &mut Vec<[f32; 4]>, velocities: &mut Vec<[f32; 4]>) {
+        let Slot { placement, velocity, .. } = &self.slots[slot as usize];
+        let (rotation, scale) = (placement.rotation(), placement.scale);
+        let (origin, common) = (Vec3::from(placement.position), Vec3::from(*velocity));
+        let scene = &self.controls.scene;
+        for (particle, (&x, &v)) in (0..).zip(scene.positions.iter().zip(&scene.velocities)) {
+            let x = origin + rotation * (Vec3::from(x) * scale);
+            positions.push(x.extend(self.inverse_mass(slot, particle)).into());
+            // A pinned one would go on at the velocity.
+            let common = if self.is_pinned(slot, particle) { Vec3::ZERO } else { common };
+            velocities.push((rotation * (Vec3::from(v) * scale) + common).extend(1.0).into());
+        }
+    }
+}
+
+/// The size of a buffer of so many words [bytes], where a `u32` can number them.
+pub(crate) fn check_words(what: &'static str, count: u64) -> Result<u64> {
+    let limit = u64::from(u32::MAX);
+    if count <= limit { Ok(count * 4) } else { Err(Error::TooLarge { what, count, limit }) }
+}
+
+/// Instances are solved in tiles and by colours.
+fn in_tiles(settings: Settings) -> Settings {
+    Settings { execution: Execution::Tiles, ..settings }
+}
+
+/// The most constraints of a kind at a particle.
+fn most_constraints(asset: &Scene) -> u64 {
+    let of_kind = |set: &ConstraintSet| {
+        let mut counts = vec![0u64; asset.particle_count()];
+        (0..set.len() as u32)
+            .flat_map(|constraint| set.particles_of(constraint))
+            .for_each(|&particle| counts[particle as usize] += 1);
+        counts.into_iter().max().unwrap_or(0)
+    };
+    asset.constraints.iter().filter(|set| !set.info.is_group()).map(of_kind).max().unwrap_or(0)
+}
+
+fn check_asset(asset: &Scene) -> Result<()> {
+    let count = asset.particle_count() as u64;
+    if count > MOST_PARTICLES as u64 {
+        let what = "particles of an asset that is instanced";
+        return Err(Error::TooLarge { what, count, limit: MOST_PARTICLES as u64 });
+    }
+    // Whatever the scale, an instance is put where numbers reach.
+    for (particle, (&position, &velocity)) in asset.positions.iter().zip(&asset.velocities).enumerate() {
+        for (what, value) in [("position", position), ("velocity", velocity)] {
+            check_moderate(&format!("{what} of particle {particle} of an asset that is instanced"), value)?;
+        }
+    }
+    let groups = asset.constraints.iter().filter(|set| set.info.is_group());
+    let groups = groups.map(|set| (format!("{} constraint", set.info.name), set.len()));
+    let parts = [("follower", asset.followers.len()), ("collider", asset.colliders.len())];
+    let parts = parts.map(|(what, count)| (what.to_owned(), count));
+    if let Some((what, count)) = groups.chain(parts).find(|&(_, count)| count > 0) {
+        return Err(Error::NotInstanced { what, count: count as u64 });
+    }
+    let materials = asset.materials.len();
+    if materials > MOST_MATERIALS {
+        let (what, limit) = ("materials of an asset that is instanced", MOST_MATERIALS as u64);
+        return Err(Error::TooLarge { what, count: materials as u64, limit });
+    }
+    Ok(())
+}
+
+fn check_settings(settings: &Settings) -> Result<()> {
+    let needs = [
+        (settings.self_collision.is_some(), "Settings::self_collision = None"),
+        (settings.forces, "Settings::forces = false"),
+        (settings.body_damping != 0.0, "Settings::body_damping = 0"),
+        (settings.sweep == Sweep::Jacobi, "Settings::sweep = Sweep::GaussSeidel"),
+        (settings.color_order != ColorOrder::Fixed, "Settings::color_order = ColorOrder::Fixed"),
+    ];
+    match needs.into_iter().find(|(is_needed, _)| *is_needed) {
+        Some((_, needed)) => Err(Error::NotEnabled { what: "Instances", needed }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,358 @@
+//! The settings of a scene file, as serde reads them.
+
+use crate::collision::SelfCollision;
+use crate::settings::{self, Settings};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, Unexpected, Visitor};
+use std::fmt::{self, Formatter};
+
+/// How the scene is simulated.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct SettingsFile {
+    /// Length of a step [s], 1e-6 to 1. Default 1/60.
+    pub dt: f32,
+    /// Substeps in a step, 1 to 10000. Default 20.
+    pub substeps: u32,
+    /// Sweeps over all constraints in a substep, 1 to 1000. Default 1.
+    pub iterations: u32,
+    /// Acceleration of every free particle [m/s²]. Default [0, -9.81, 0].
+    pub gravity: [f32; 3],
+    /// Velocity damping [1/s]: velocities decay as exp(-damping t). Default 0.
+    pub damping: f32,
+    /// Factor of every velocity in each step, above 0 and at most 1. Default 1.
+    pub step_factor: f32,
+    /// Share of its motion against itself that each body loses in a step, 0 to 1. Default 0.
+    pub body_damping: f32,
+    /// What makes a constraint stiff or soft. Default "xpbd".
+    pub method: MethodFile,
+    /// In which order constraints see each other's corrections. Default "gauss_seidel".
+    pub sweep: SweepFile,
+    /// Factor of every correction, above 0 and below 2. Default 1.
+    pub relaxation: f32,
+    /// The order of the colours in a Gauss-Seidel sweep. Default "fixed".
+    pub color_order: ColorOrderFile,
+    /// How the constraints are spread over the threads. Default "auto".
+    pub execution: ExecutionFile,
+    /// Air around the surfaces. Default: none.
+    pub wind: Option<WindFile>,
+    /// Fields of acceleration, at most 8. Default: none.
+    pub fields: Vec<FieldFile>,
+    /// Whether tethers hold. Default true.
+    pub tethers: bool,
+    /// How particles are kept from passing through each other. Default: they may.
+    pub self_collision: Option<SelfCollisionFile>,
+    /// How fast what overlaps at the start of a substep is pushed apart, at most [m/s], 0 to 1000. Default 1.
+    pub recovery_speed: f32,
+    /// Whether λ is kept even with one iteration, to be read back. Default false.
+    pub keep_lambdas: bool,
+}
+
+impl Default for SettingsFile {
+    fn default() -> Self {
+        let Settings { dt, substeps, iterations, gravity, damping, step_factor, body_damping, relaxation, .. } =
+            Settings::default();
+        Self {
+            dt,
+            substeps,
+            iterations,
+            gravity,
+            damping,
+            step_factor,
+            body_damping,
+            method: MethodFile::Xpbd,
+            sweep: SweepFile::GaussSeidel,
+            relaxation,
+            color_order: ColorOrderFile::Fixed,
+            execution: ExecutionFile::Auto,
+            wind: None,
+            fields: Vec::new(),
+            tethers: Settings::default().tethers,
+            self_collision: None,
+            recovery_speed: Settings::default().recovery_speed,
+            keep_lambdas: Settings::default().keep_lambdas,
+        }
+    }
+}
+
+/// "xpbd": by compliance and damping, whatever iterations and substeps. "pbd": by stiffness, whatever the iterations.
+/// "naive_pbd": by stiffness, stiffer with every iteration.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) enum MethodFile {
+    Xpbd,
+    Pbd,
+    NaivePbd,
+}
+
+/// "gauss_seidel": by colours. "jacobi": all constraints of a kind at once.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) enum SweepFile {
+    GaussSeidel,
+    Jacobi,
+}
+
+/// "auto": tiles where many constraints lie in grids. "colors": one thread a constraint. "tiles": one thread a tile of a grid. "clusters": one
+/// workgroup a cluster of up to 256 particles.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) enum ExecutionFile {
+    Auto,
+    Colors,
+    Tiles,
+    Clusters,
+}
+
+/// "fixed", "alternating", or {"shuffled": {"seed": 1}}.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) enum ColorOrderFile {
+    Fixed,
+    Alternating,
+    Shuffled {
+        /// The same seed gives the same orders.
+        seed: u32,
+    },
+}
+
+/// How particles are kept from passing through each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SelfCollisionFile {
+    /// Not: false.
+    Off,
+    /// By a level, the rest as it is by default.
+    Level(LevelFile),
+    /// In full.
+    Full(FiguresFile),
+}
+
+/// "particles": particles from particles, as balls. "surfaces": vertices from triangles and edges from edges.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) enum LevelFile {
+    #[default]
+    Particles,
+    Surfaces,
+}
+
+/// The figures of self-collision.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct FiguresFile {
+    /// What is kept apart from what. Default "particles".
+    pub level: LevelFile,
+    /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.9, of "surfaces" 0.5.
+    pub margin: Option<f32>,
+    /// Sweeps over the contacts in a substep, 1 to 64. Default 1, of "surfaces" 4.
+    pub iterations: Option<u32>,
+    /// Room for pairs, by particle, 1 to 256. Default 12, of "surfaces" 48.
+    pub pairs_per_particle: Option<u32>,
+}
+
+impl SelfCollisionFile {
+    fn settings(self) -> Option<SelfCollision> {
+        let figures = match self {
+            Self::Off => return None,
+            Self::Level(level) => FiguresFile { level, ..FiguresFile::default() },
+            Self::Full(figures) => figures,
+        };
+        let default = match figures.level {
+            LevelFile::Particles => SelfCollision::default(),
+            LevelFile::Surfaces => SelfCollision::surfaces(),
+        };
+        Some(SelfCollision {
+            level: default.level,
+            margin: figures.margin.unwrap_or(default.margin),
+            iterations: figures.iterations.unwrap_or(default.iterations),
+            pairs_per_particle: figures.pairs_per_particle.unwrap_or(default.pairs_per_particle),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for SelfCollisionFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SelfCollisionVisitor;
+        impl<'de> Visitor<'de> for SelfCollisionVisitor {
+            type Value = SelfCollisionFile;
+
+            fn expecting(&self, formatter: &mut Formatter) -> fmt::Result {
+                formatter.write_str("false, \"particles\", \"surfaces\" or an object")
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<SelfCollisionFile, E> {
+                if value { Err(E::invalid_value(Unexpected::Bool(value), &self)) } else { Ok(SelfCollisionFile::Off) }
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<SelfCollisionFile, E> {
+                LevelFile::deserialize(value.into_deserializer()).map(SelfCollisionFile::Level)
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<SelfCollisionFile, M::Error> {
+                FiguresFile::deserialize(MapAccessDeserializer::new(map)).map(SelfCollisionFile::Full)
+            }
+        }
+        deserializer.deserialize_any(SelfCollisionVisitor)
+    }
+}
+
+#[cfg(feature = "scene-schema")]
+impl schemars::JsonSchema for SelfCollisionFile {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "SelfCollisionFile".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "False, a level, or an object.",
+            "anyOf": [
+                { "const": false }, generator.subschema_for::<LevelFile>(), generator.subschema_for::<FiguresFile>()
+            ],
+        })
+    }
+}
+
+/// Moving air.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct WindFile {
+    /// Mean velocity of the air [m/s]. Default [0, 0, 0].
+    pub velocity: [f32; 3],
+    /// Strength of the gusts over the mean, 0 to 10. Default 0.
+    pub gust: f32,
+    /// Gusts a second [Hz], 0 to 1000. Default 0.5.
+    pub gust_frequency: f32,
+    /// Distance between two gusts [m], 1e-3 to 1e6. Default 2.
+    pub gust_length: f32,
+    /// Density of the air [kg/m³]. Default 1.204.
+    pub density: f32,
+    /// Drag coefficient. Default 1.2.
+    pub drag: f32,
+    /// Lift coefficient. Default 0.6.
+    pub lift: f32,
+    /// Size of the turbulence [m/s], 0 to 1000. Default 0.
+    pub turbulence: f32,
+    /// Size of its eddies [m], 1e-3 to 1e6. Default 0.5.
+    pub turbulence_length: f32,
+}
+
+impl Default for WindFile {
+    fn default() -> Self {
+        let settings::Wind {
+            velocity,
+            gust,
+            gust_frequency,
+            gust_length,
+            density,
+            drag,
+            lift,
+            turbulence,
+            turbulence_length,
+        } = settings::Wind::default();
+        Self { velocity, gust, gust_frequency, gust_length, density, drag, lift, turbulence, turbulence_length }
+    }
+}
+
+/// A field of acceleration.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) enum FieldFile {
+    /// Towards a point.
+    Point {
+        /// The point [m].
+        position: [f32; 3],
+        /// Acceleration near the point [m/s²]; negative pushes away.
+        strength: f32,
+        /// Distance at which half of it is left [m], 1e-6 to 1e6.
+        radius: f32,
+    },
+    /// Around an axis, counterclockwise seen against it.
+    Vortex {
+        /// A point of the axis [m].
+        position: [f32; 3],
+        /// Its direction, of any length but 0.
+        axis: [f32; 3],
+        /// Acceleration near the axis [m/s²].
+        strength: f32,
+        /// Distance at which half of it is left [m], 1e-6 to 1e6.
+        radius: f32,
+    },
+}
+
+impl SettingsFile {
+    /// As the library has them. Fields beyond the eighth are for the caller to refuse.
+    pub fn settings(&self, forces: bool) -> Settings {
+        let fields: Vec<settings::Field> = self.fields.iter().map(FieldFile::field).collect();
+        let wind = |wind: WindFile| settings::Wind {
+            velocity: wind.velocity,
+            gust: wind.gust,
+            gust_frequency: wind.gust_frequency,
+            gust_length: wind.gust_length,
+            density: wind.density,
+            drag: wind.drag,
+            lift: wind.lift,
+            turbulence: wind.turbulence,
+            turbulence_length: wind.turbulence_length,
+        };
+        Settings {
+            self_collision: self.self_collision.and_then(SelfCollisionFile::settings),
+            recovery_speed: self.recovery_speed,
+            dt: self.dt,
+            substeps: self.substeps,
+            iterations: self.iterations,
+            gravity: self.gravity,
+            damping: self.damping,
+            step_factor: self.step_factor,
+            body_damping: self.body_damping,
+            method: match self.method {
+                MethodFile::Xpbd => settings::Method::Xpbd,
+                MethodFile::Pbd => settings::Method::Pbd,
+                MethodFile::NaivePbd => settings::Method::NaivePbd,
+            },
+            sweep: match self.sweep {
+                SweepFile::GaussSeidel => settings::Sweep::GaussSeidel,
+                SweepFile::Jacobi => settings::Sweep::Jacobi,
+            },
+            relaxation: self.relaxation,
+            color_order: match self.color_order {
+                ColorOrderFile::Fixed => settings::ColorOrder::Fixed,
+                ColorOrderFile::Alternating => settings::ColorOrder::Alternating,
+                ColorOrderFile::Shuffled { seed } => settings::ColorOrder::Shuffled { seed },
+            },
+            execution: match self.execution {
+                ExecutionFile::Auto => settings::Execution::Auto,
+                ExecutionFile::Colors => settings::Execution::Colors,
+                ExecutionFile::Tiles => settings::Execution::Tiles,
+                ExecutionFile::Clusters => settings::Execution::Clusters,
+            },
+            wind: self.wind.map(wind),
+            fields: settings::Field::slots(&fields),
+            forces,
+            collider_forces: true,
+            tethers: self.tethers,
+            keep_lambdas: self.keep_lambdas,
+            tether_forces: false,
+        }
+    }
+}
+
+impl FieldFile {
+    fn field(&self) -> settings::Field {
+        match *self {
+            Self::Point { position, strength, radius } => settings::Field::Point { position, strength, radius },
+            Self::Vortex { position, axis, strength, radius } => {
+                settings::Field::Vortex { position, axis, strength, radius }
+            }
+        }
+    }
+}

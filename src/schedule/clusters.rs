@@ -1,0 +1,352 @@
+//! Clusters: constraints among a few hundred particles that a workgroup solves together, on displacements that it loads and stores once.
+//!
+//! Particles are gathered into *clusters* of [`MOST_PARTICLES`] at most, grown along the constraints of a kind, so that most constraints lie
+//! within one. A workgroup keeps the particles of its cluster in its own memory and solves these constraints by local colours, *rounds*,
+//! with a barrier after each. What lies across the borders is gathered again into other clusters, around these borders: a second *layer*,
+//! then a third, each one dispatch, whatever the mesh and however many colours it has (the vertex-reuse partitions of Ton-That, Kry,
+//! Andrews 2023 are of this kind). What fits in no layer is coloured as ever.
+
+use crate::geometry::grouped;
+use crate::scene::ConstraintSet;
+use crate::schedule::coloring::{HUB_DEGREE, Span};
+use std::collections::VecDeque;
+
+/// The most particles of a cluster: 8 bits name one, and 32 bytes of each fill 8 KiB of workgroup memory.
+pub(crate) const MOST_PARTICLES: usize = 256;
+
+/// The most layers. Meshes take three or four; what does not shrink, such as random links, is better off with colours.
+const MOST_LAYERS: usize = 6;
+
+/// The owner of a particle that no cluster of a layer has.
+const NOBODY: u32 = u32::MAX;
+
+/// Words of the head of a cluster: where its particles stand, how many, where its rounds stand, how many, where the local particles of its
+/// constraints stand, its first record, and two of padding.
+pub(crate) const HEAD: usize = 8;
+
+/// The constraints of one kind that are solved in clusters.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Clustering {
+    /// As the GPU reads it: the heads of all clusters, then for each its particles, its rounds (first record, count) and for each record
+    /// the local places of its particles, a byte each.
+    pub words: Vec<u32>,
+    /// The clusters of each layer, none of them empty.
+    pub layers: Vec<Span>,
+    /// Their records.
+    pub records: Vec<Span>,
+    /// The constraints, in the order of their records.
+    pub order: Vec<u32>,
+}
+
+/// A cluster that has been filled.
+struct Cluster {
+    particles: Vec<u32>,
+    /// By round.
+    constraints: Vec<Vec<u32>>,
+}
+
+impl Clustering {
+    pub fn is_empty(&self) -> bool {
+        self.layers.is_empty()
+    }
+
+    /// Gathers what can be gathered of a set of constraints, but for those that are `taken`; `first_record` records stand before them.
+    pub fn new(set: &ConstraintSet, particle_count: usize, first_record: usize, taken: &[u32]) -> Self {
+        if set.info.is_group() || set.len() == taken.len() {
+            return Self::default();
+        }
+        let mut grower = Grower::new(set, particle_count, taken);
+        let mut layers = Vec::new();
+        while layers.len() < MOST_LAYERS && !grower.rest.is_empty() {
+            let before = grower.rest.len();
+            let layer = grower.grow_layer();
+            if layer.is_empty() || before - grower.rest.len() < before.div_ceil(4) {
+                break;
+            }
+            layers.push(layer);
+        }
+        Self::of_layers(set, &layers, particle_count, first_record as u32)
+    }
+
+    fn of_layers(set: &ConstraintSet, layers: &[Vec<Cluster>], particle_count: usize, first_record: u32) -> Self {
+        let mut clustering = Self::default();
+        let cluster_count: usize = layers.iter().map(Vec::len).sum();
+        clustering.words.resize(cluster_count * HEAD, 0);
+        let mut local = vec![0u8; particle_count];
+        let mut index = 0;
+        for layer in layers {
+            let first = (index as u32, clustering.order.len() as u32);
+            for cluster in layer {
+                for (place, &particle) in (0u8..=u8::MAX).zip(&cluster.particles) {
+                    local[particle as usize] = place;
+                }
+                let particles_at = clustering.words.len() as u32;
+                clustering.words.extend(&cluster.particles);
+                let rounds_at = clustering.words.len() as u32;
+                let record = first_record + clustering.order.len() as u32;
+                let mut next = record;
+                for round in &cluster.constraints {
+                    clustering.words.extend([next, round.len() as u32]);
+                    next += round.len() as u32;
+                }
+                let locals_at = clustering.words.len() as u32;
+                for &constraint in cluster.constraints.iter().flatten() {
+                    let mut bytes = [0; 4];
+                    for (byte, &particle) in bytes.iter_mut().zip(set.particles_of(constraint)) {
+                        *byte = local[particle as usize];
+                    }
+                    clustering.words.push(u32::from_le_bytes(bytes));
+                    clustering.order.push(constraint);
+                }
+                let [particles, rounds] = [cluster.particles.len() as u32, cluster.constraints.len() as u32];
+                let head = [particles_at, particles, rounds_at, rounds, locals_at, record, 0, 0];
+                clustering.words[index * HEAD..][..HEAD].copy_from_slice(&head);
+                index += 1;
+            }
+            let span = |first: u32, end: usize| Span { first, count: end as u32 - first };
+            clustering.layers.push(span(first.0, index));
+            let Span { first, count } = span(first.1, clustering.order.len());
+            clustering.records.push(Span { first: first + first_record, count });
+        }
+        clustering
+    }
+}
+
+/// Grows layers of clusters from what is left of a set.
+struct Grower<'a> {
+    set: &'a ConstraintSet,
+    /// Constraints that no layer has taken yet, ascending.
+    rest: Vec<u32>,
+    /// Which constraints are in `rest`, by constraint.
+    is_left: Vec<bool>,
+    particle_count: usize,
+}
+
+impl<'a> Grower<'a> {
+    fn new(set: &'a ConstraintSet, particle_count: usize, taken: &[u32]) -> Self {
+        let mut is_left = vec![true; set.len()];
+        taken.iter().for_each(|&constraint| is_left[constraint as usize] = false);
+        let mut degree = vec![0usize; particle_count];
+        let all = 0..set.len() as u32;
+        for constraint in all.clone().filter(|&constraint| is_left[constraint as usize]) {
+            set.particles_of(constraint).iter().for_each(|&particle| degree[particle as usize] += 1);
+        }
+        // What has part in a hub is solved at once, whatever the rest does (`src/schedule/coloring.rs`).
+        for constraint in all.clone() {
+            let hub = set.particles_of(constraint).iter().any(|&particle| degree[particle as usize] > HUB_DEGREE);
+            is_left[constraint as usize] &= !hub;
+        }
+        let rest = all.filter(|&constraint| is_left[constraint as usize]).collect();
+        Self { set, rest, is_left, particle_count }
+    }
+
+    /// For each particle the constraints of the rest that name it: offsets and constraints.
+    fn neighbours(&self) -> (Vec<u32>, Vec<u32>) {
+        let of =
+            |&constraint: &u32| self.set.particles_of(constraint).iter().map(move |&particle| (particle, constraint));
+        grouped(self.particle_count, self.rest.iter().flat_map(of))
+    }
+
+    /// Clusters that share no particle. Each grows in waves from a seed, next to the clusters before it, as far as there is room; what room
+    /// is left then goes to the next seed.
+    fn grow_layer(&mut self) -> Vec<Cluster> {
+        let (offsets, constraints) = self.neighbours();
+        let around =
+            |particle: u32| &constraints[offsets[particle as usize] as usize..offsets[particle as usize + 1] as usize];
+        let mut owner = vec![NOBODY; self.particle_count];
+        let mut seen = vec![false; self.set.len()];
+        let mut used = vec![0u64; self.particle_count];
+        // Particles next to clusters, and then all.
+        let (mut border, mut all) = (VecDeque::new(), 0..self.particle_count as u32);
+        let mut waiting: Option<u32> = None;
+        let mut layer: Vec<Cluster> = Vec::new();
+        loop {
+            let index = layer.len() as u32;
+            let (mut particles, mut chosen, mut wave) = (Vec::<u32>::new(), Vec::<u32>::new(), VecDeque::new());
+            while let Some(seed) = waiting.take().or_else(|| border.pop_front()).or_else(|| all.next()) {
+                let unowned = owner[seed as usize] == NOBODY;
+                let mut near = around(seed).iter().filter(|_| unowned);
+                let Some(&first) = near.find(|&&constraint| self.is_free(constraint, &owner, index)) else { continue };
+                if particles.len() + self.set.info.arity > MOST_PARTICLES {
+                    waiting = Some(seed);
+                    break;
+                }
+                let before = (particles.len(), chosen.len());
+                let mut crowded = false;
+                wave.push_back(first);
+                while let Some(constraint) = wave.pop_front() {
+                    if !self.is_free(constraint, &owner, index) {
+                        continue;
+                    }
+                    let new = self.set.particles_of(constraint).iter().filter(|&&i| owner[i as usize] == NOBODY);
+                    if particles.len() + new.clone().count() > MOST_PARTICLES {
+                        crowded = true;
+                        border.extend(new);
+                        continue;
+                    }
+                    self.is_left[constraint as usize] = false;
+                    chosen.push(constraint);
+                    for &particle in self.set.particles_of(constraint) {
+                        if std::mem::replace(&mut owner[particle as usize], index) == NOBODY {
+                            particles.push(particle);
+                            let unseen = |&&other: &&u32| !std::mem::replace(&mut seen[other as usize], true);
+                            wave.extend(around(particle).iter().filter(unseen));
+                        }
+                    }
+                }
+                if crowded && before.0 > 0 {
+                    // Not to be cut: it gets a cluster of its own.
+                    for particle in particles.drain(before.0..) {
+                        owner[particle as usize] = NOBODY;
+                        around(particle).iter().for_each(|&other| seen[other as usize] = false);
+                    }
+                    chosen.drain(before.1..).for_each(|constraint: u32| self.is_left[constraint as usize] = true);
+                    waiting = Some(seed);
+                    break;
+                }
+            }
+            if chosen.is_empty() {
+                break;
+            }
+            chosen.sort_unstable();
+            let (constraints, left) = rounds(self.set, &chosen, &mut used);
+            left.into_iter().for_each(|constraint| self.is_left[constraint as usize] = true);
+            layer.push(Cluster { particles, constraints });
+        }
+        let is_left = &self.is_left;
+        self.rest.retain(|&constraint| is_left[constraint as usize]);
+        layer
+    }
+
+    /// Whether a constraint is left, and no cluster but this one has any of its particles.
+    fn is_free(&self, constraint: u32, owner: &[u32], cluster: u32) -> bool {
+        let mut named = self.set.particles_of(constraint).iter();
+        self.is_left[constraint as usize]
+            && named.all(|&particle| [NOBODY, cluster].contains(&owner[particle as usize]))
+    }
+}
+
+/// Colours constraints in the order of insertion: what was added last is satisfied best. `used` has a mask of colours for each particle.
+/// Returns the rounds, and the constraints for which there is none.
+pub(crate) fn rounds(set: &ConstraintSet, constraints: &[u32], used: &mut [u64]) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let (mut rounds, mut left): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
+    for &constraint in constraints {
+        let named = set.particles_of(constraint);
+        let round = (!named.iter().fold(0, |mask, &particle| mask | used[particle as usize])).trailing_zeros();
+        if round == u64::BITS {
+            left.push(constraint);
+            continue;
+        }
+        named.iter().for_each(|&particle| used[particle as usize] |= 1 << round);
+        rounds.resize(rounds.len().max(round as usize + 1), Vec::new());
+        rounds[round as usize].push(constraint);
+    }
+    (rounds, left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constraints::{Kind, kind_index};
+    use crate::{Bending, ClothGrid, ClothMesh, Distance, Fabric, Hinge, Material, Particle, Scene};
+
+    fn clustering<K: Kind>(scene: &Scene) -> (&ConstraintSet, Clustering) {
+        let set = &scene.constraints[kind_index(K::INFO)];
+        (set, Clustering::new(set, scene.particle_count(), 0, &[]))
+    }
+
+    /// Whether clusters of a layer share no particle, rounds of a cluster none either, and heads lead to what they should.
+    fn check(set: &ConstraintSet, clustering: &Clustering, particle_count: usize) {
+        let mut seen = vec![false; set.len()];
+        let mut next_record = 0;
+        for layer in &clustering.layers {
+            let mut owner = vec![NOBODY; particle_count];
+            for cluster in layer.range() {
+                let head: [usize; HEAD] = std::array::from_fn(|word| clustering.words[cluster * HEAD + word] as usize);
+                let [particles_at, particles, rounds_at, rounds, locals_at, record, ..] = head;
+                assert!(particles <= MOST_PARTICLES && rounds > 0);
+                let particles = &clustering.words[particles_at..][..particles];
+                for &particle in particles {
+                    assert_eq!(std::mem::replace(&mut owner[particle as usize], cluster as u32), NOBODY);
+                }
+                assert_eq!(record, next_record);
+                for round in clustering.words[rounds_at..][..2 * rounds].chunks_exact(2) {
+                    assert_eq!(round[0] as usize, next_record);
+                    let mut named = vec![false; particles.len()];
+                    for place in next_record..next_record + round[1] as usize {
+                        let constraint = clustering.order[place];
+                        assert!(!std::mem::replace(&mut seen[constraint as usize], true));
+                        let locals = clustering.words[locals_at + place - record].to_le_bytes();
+                        for (&particle, local) in set.particles_of(constraint).iter().zip(locals) {
+                            assert_eq!(particles[usize::from(local)], particle);
+                            assert!(!std::mem::replace(&mut named[usize::from(local)], true));
+                        }
+                    }
+                    next_record += round[1] as usize;
+                }
+            }
+        }
+        assert_eq!(next_record, clustering.order.len());
+    }
+
+    #[test]
+    fn a_grid_is_solved_in_a_few_layers() {
+        let mut scene = Scene::new();
+        scene.add_cloth_grid(&ClothGrid { columns: 120, rows: 97, ..ClothGrid::default() }).unwrap();
+        let (set, clustering) = clustering::<Distance>(&scene);
+        check(set, &clustering, scene.particle_count());
+        let shares: Vec<_> = clustering.records.iter().map(|span| span.count as f32 / set.len() as f32).collect();
+        println!("{shares:?} {:?} {}", clustering.layers, set.len());
+        assert_eq!(clustering.order.len(), set.len());
+        assert!(clustering.layers.len() <= 3 && shares[0] > 0.8, "{shares:?}");
+    }
+
+    #[test]
+    fn an_irregular_mesh_with_hinges_is_solved_in_a_few_layers() {
+        let mut scene = Scene::new();
+        let fabric = Fabric { bending: Bending::Hinges, ..Fabric::default() };
+        // Points of a grid, moved about, and each cell cut along either diagonal.
+        let (columns, rows) = (110u32, 95u32);
+        let random = |k: u32| (k.wrapping_mul(2_654_435_761) >> 20) as f32 / 4096.0 - 0.5;
+        let position =
+            |k: u32| [(k % columns) as f32 + 0.6 * random(k), 0.0, (k / columns) as f32 + 0.6 * random(k + 7777)];
+        let positions: Vec<[f32; 3]> = (0..columns * rows).map(position).collect();
+        let mut triangles = Vec::new();
+        for cell in (0..columns * (rows - 1)).filter(|cell| cell % columns + 1 < columns) {
+            let [a, b, c, d] = [cell, cell + 1, cell + columns, cell + columns + 1];
+            let halves = if random(cell) < 0.0 { [[a, b, c], [b, d, c]] } else { [[a, b, d], [a, d, c]] };
+            triangles.extend(halves);
+        }
+        let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None };
+        scene.add_cloth_mesh(&mesh).unwrap();
+        for (set, clustering) in [clustering::<Distance>(&scene), clustering::<Hinge>(&scene)] {
+            check(set, &clustering, scene.particle_count());
+            let shares: Vec<_> = clustering.records.iter().map(|span| span.count as f32 / set.len() as f32).collect();
+            println!("{shares:?} {:?} {}", clustering.layers, set.len());
+            assert_eq!(clustering.order.len(), set.len());
+        }
+    }
+
+    #[test]
+    fn what_does_not_shrink_is_left_to_the_colours() {
+        let mut scene = Scene::new();
+        for k in 0..5000 {
+            scene.add_particle(Particle { position: [k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
+        }
+        let mut state = 1u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % 5000
+        };
+        for _ in 0..40_000 {
+            let particles = [random(), random()];
+            if particles[0] != particles[1] {
+                scene.add(Distance { particles, rest_length: 1.0 }, Material::compliant(1e-3)).unwrap();
+            }
+        }
+        let (set, clustering) = clustering::<Distance>(&scene);
+        check(set, &clustering, scene.particle_count());
+        println!("{} of {} {:?}", clustering.order.len(), set.len(), clustering.layers);
+        assert!(clustering.order.len() < set.len() / 2);
+    }
+}

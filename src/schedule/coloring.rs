@@ -1,0 +1,237 @@
+//! Graph colouring: constraints of one colour share no particle, so a GPU may project them at the same time.
+//!
+//! Greedy first fit, the busiest particles first and otherwise in the order of insertion, with one bit mask of used colours
+//! a particle: deterministic, one more than the largest degree on irregular meshes, and exact on grids (12 colours for structural, shear and bend springs, which is the least possible). A particle with
+//! more than [`HUB_DEGREE`] constraints would need as many colours, each a dispatch; its constraints go to the *overflow*
+//! instead, which is solved at once by mass splitting (`src/schedule/compiled.rs`).
+
+use crate::geometry::grouped;
+
+/// Colours that a particle's mask has room for.
+const MAX_COLORS: usize = 64;
+
+/// The most constraints that a particle may have before it counts as a hub.
+pub const HUB_DEGREE: usize = 48;
+
+/// A run of records: `first .. first + count`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// The first record.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl Span {
+    /// The records as a range of `usize`.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// An order of constraints in which every colour is one contiguous span.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Coloring {
+    /// `order[i]` is the constraint (by insertion) that stands at place `i`.
+    pub order: Vec<u32>,
+    /// The colours, one after another; before the first are constraints that are solved in clusters ([`crate::Execution`]).
+    pub colors: Vec<Span>,
+    /// What no colour took, after the last colour.
+    pub overflow: Span,
+}
+
+impl Coloring {
+    /// Colours the constraints whose particles are `particles`, `arity` apiece.
+    pub fn greedy(particles: &[u32], arity: usize, particle_count: usize) -> Self {
+        let count = particles.len() / arity;
+        Self::first_fit(particles, count, |index| index as usize * arity..(index as usize + 1) * arity, particle_count)
+    }
+
+    /// Colours groups: those of constraint i are `particles[offsets[i]..offsets[i + 1]]`.
+    pub fn greedy_groups(particles: &[u32], offsets: &[usize], particle_count: usize) -> Self {
+        let count = offsets.len().saturating_sub(1);
+        Self::first_fit(particles, count, |index| offsets[index as usize]..offsets[index as usize + 1], particle_count)
+    }
+
+    /// Whether first fit finds a colour for every constraint, whatever its order: each has at most `arity` particles, each of
+    /// which shares it with at most its degree − 1 others. For a quick answer where the colours themselves are not needed.
+    pub(crate) fn surely_fits(particles: &[u32], arity: usize, particle_count: usize) -> bool {
+        let mut degree = vec![0usize; particle_count];
+        particles.iter().for_each(|&particle| degree[particle as usize] += 1);
+        let most = degree.into_iter().max().unwrap_or(0);
+        most <= HUB_DEGREE && most.saturating_sub(1) * arity < MAX_COLORS
+    }
+
+    fn first_fit(
+        particles: &[u32],
+        constraint_count: usize,
+        range: impl Fn(u32) -> std::ops::Range<usize>,
+        particle_count: usize,
+    ) -> Self {
+        let mut degree = vec![0u32; particle_count];
+        for &particle in particles {
+            degree[particle as usize] += 1;
+        }
+        let mut used = vec![0u64; particle_count];
+        let overflow_color = MAX_COLORS;
+        let mut counts = [0u32; MAX_COLORS + 1];
+        let mut colors = vec![0u8; constraint_count];
+        let constraint = |index: u32| &particles[range(index)];
+        // By the highest degree of a particle of each constraint, highest first.
+        let highest =
+            |index: u32| constraint(index).iter().map(|&particle| degree[particle as usize]).max().unwrap_or(0);
+        let busiest: Vec<u32> = (0..constraint_count as u32).map(highest).collect();
+        let most = busiest.iter().copied().max().unwrap_or(0);
+        let sequence = in_ascending_order(most as usize + 1, constraint_count, |index| most - busiest[index as usize]);
+        for index in sequence {
+            let constraint = constraint(index);
+            let taken = constraint.iter().fold(0u64, |mask, &particle| mask | used[particle as usize]);
+            let hub = busiest[index as usize] > HUB_DEGREE as u32;
+            let color = if hub { overflow_color } else { (!taken).trailing_zeros() as usize };
+            if color < MAX_COLORS {
+                for &particle in constraint {
+                    used[particle as usize] |= 1 << color;
+                }
+            }
+            counts[color] += 1;
+            colors[index as usize] = color as u8;
+        }
+
+        let mut next = [0u32; MAX_COLORS + 1];
+        for color in 0..MAX_COLORS {
+            next[color + 1] = next[color] + counts[color];
+        }
+        let span = |color: usize| Span { first: next[color], count: counts[color] };
+        let spans = (0..MAX_COLORS).map(span).take_while(|span| span.count > 0).collect();
+        let overflow = span(overflow_color);
+        // Those of a colour share no particle, so any order will do: that in which neighbouring threads read what lies near each other.
+        let lowest = |index: u32| match usize::from(colors[index as usize]) == overflow_color {
+            true => 0,
+            false => constraint(index).iter().copied().min().unwrap_or(0),
+        };
+        let mut order = vec![0u32; constraint_count];
+        for constraint in in_ascending_order(particle_count.max(1), constraint_count, lowest) {
+            let place = &mut next[usize::from(colors[constraint as usize])];
+            order[*place as usize] = constraint;
+            *place += 1;
+        }
+        Self { order, colors: spans, overflow }
+    }
+
+    /// The same where the constraints that were coloured are `rest` of a larger set, and come after those of `first`.
+    pub(crate) fn after(mut self, first: &[u32], rest: &[u32]) -> Self {
+        self.order.iter_mut().for_each(|constraint| *constraint = rest[*constraint as usize]);
+        self.order.splice(0..0, first.iter().copied());
+        self.colors.iter_mut().chain([&mut self.overflow]).for_each(|span| span.first += first.len() as u32);
+        self
+    }
+
+    /// The same with more constraints in the overflow.
+    pub(crate) fn with_overflow(mut self, more: &[u32]) -> Self {
+        self.order.extend_from_slice(more);
+        self.overflow.count += more.len() as u32;
+        self
+    }
+
+    /// Values by place, put back in the order of insertion.
+    pub(crate) fn unsort<T: Copy + Default>(&self, by_place: &[T]) -> Vec<T> {
+        let mut values = vec![T::default(); self.order.len()];
+        for (&constraint, &value) in self.order.iter().zip(by_place) {
+            values[constraint as usize] = value;
+        }
+        values
+    }
+
+    /// The colour of every constraint in insertion order; `None` in the overflow, and where a cluster solves it.
+    pub fn color_of_constraints(&self) -> Vec<Option<u32>> {
+        let mut colors = vec![None; self.order.len()];
+        for (color, span) in self.colors.iter().enumerate() {
+            for &constraint in &self.order[span.range()] {
+                colors[constraint as usize] = Some(color as u32);
+            }
+        }
+        colors
+    }
+
+    /// How many constraints each colour holds.
+    pub fn histogram(&self) -> Vec<u32> {
+        self.colors.iter().map(|span| span.count).collect()
+    }
+
+    /// The first pair of constraints that share a colour and a particle, or that stand twice or not at all. What is solved in clusters need not
+    /// be apart.
+    pub fn find_conflict(&self, particles: &[u32], arity: usize, particle_count: usize) -> Option<Conflict> {
+        let mut seen = vec![false; particles.len() / arity];
+        let clustered = Span { first: 0, count: self.colors.first().unwrap_or(&self.overflow).first };
+        for place in [&clustered].into_iter().chain(&self.colors).chain([&self.overflow]).flat_map(|span| span.range())
+        {
+            let constraint = self.order.get(place).copied().unwrap_or(u32::MAX);
+            match seen.get_mut(constraint as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Some(Conflict { color: None, constraints: [constraint; 2] }),
+            }
+        }
+        if let Some(missing) = seen.iter().position(|seen| !seen) {
+            return Some(Conflict { color: None, constraints: [missing as u32; 2] });
+        }
+        let mut owner = vec![(u32::MAX, 0u32); particle_count];
+        for (color, span) in self.colors.iter().enumerate() {
+            for &constraint in &self.order[span.range()] {
+                for &particle in &particles[constraint as usize * arity..][..arity] {
+                    let (last_color, other) = owner[particle as usize];
+                    if last_color == color as u32 {
+                        return Some(Conflict { color: Some(color as u32), constraints: [other, constraint] });
+                    }
+                    owner[particle as usize] = (color as u32, constraint);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Numbers `0..count` by keys below `key_count`, and by themselves where keys are equal: a counting sort.
+fn in_ascending_order(key_count: usize, count: usize, key: impl Fn(u32) -> u32 + Clone) -> Vec<u32> {
+    grouped(key_count, (0..count as u32).map(|index| (key(index), index))).1
+}
+
+/// Why a [`Coloring`] is not one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conflict {
+    /// The colour in which two constraints share a particle; `None` where a constraint stands twice or not at all.
+    pub color: Option<u32>,
+    /// The two constraints.
+    pub constraints: [u32; 2],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_surely_fits_does_not_overflow() {
+        let mut state = 1u32;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        let [mut sure, mut overflowing] = [0; 2];
+        for round in 1..200 {
+            let particle_count = 50;
+            let mut particles = Vec::new();
+            while particles.len() < 20 * round {
+                let [a, b] = [random(particle_count), random(particle_count)];
+                if a != b {
+                    particles.extend([a, b]);
+                }
+            }
+            let overflow = Coloring::greedy(&particles, 2, particle_count as usize).overflow.count;
+            if Coloring::surely_fits(&particles, 2, particle_count as usize) {
+                assert_eq!(overflow, 0);
+                sure += 1;
+            }
+            overflowing += i32::from(overflow > 0);
+        }
+        assert!(sure > 10 && overflowing > 10, "{sure}, {overflowing}");
+    }
+}

@@ -1,0 +1,295 @@
+//! A scene made ready to run: records sorted by colour, what is solved at once split, triangles gathered per particle.
+//!
+//! Cooking happens once; both players read the result. What changes while running (pins, targets, materials, settings)
+//! lives in [`crate::sim::controls`].
+
+use crate::constraints::{KindInfo, group};
+use crate::error::{Error, Result};
+use crate::scene::{ConstraintSet, Follower, Scene, Skins, TetherGraph, rows_of};
+use crate::schedule::clusters::Clustering;
+use crate::schedule::coloring::Coloring;
+use crate::schedule::contacts::Contacting;
+use crate::schedule::rings::Rings;
+use crate::schedule::split::{Split, split_at_once};
+use crate::schedule::stars::Stars;
+use crate::schedule::tiling::Tiling;
+use crate::settings::{Execution, Settings, Sweep};
+
+/// The longest loop that one GPU thread may run: Mesa's software driver ends every loop of an invocation after 65 535
+/// turns in all, without a word.
+pub(crate) const MAX_LOOP: u64 = 60_000;
+
+/// The fewest constraints for which [`Execution::Auto`] makes tiles: their shaders take a second or so to compile.
+const WORTH_TILING: usize = 4096;
+
+/// The same for the asset of instances, of which each instance has all constraints.
+const WORTH_TILING_ASSET: usize = 128;
+
+/// What a scene is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Scene,
+    /// The asset of [`crate::Instances`], whose constraints are solved one by one: there are neither stars nor mass splitting.
+    Asset,
+}
+
+/// What 28 bits can name.
+const MOST_TETHERS: u64 = 1 << 28;
+
+/// What both players read.
+#[derive(Debug, Clone)]
+pub(crate) struct Cooked {
+    /// One entry a kind of [`crate::constraints::KINDS`].
+    pub kinds: Vec<CookedKind>,
+    purpose: Purpose,
+    pub rings: Rings,
+    /// The most tethers that a particle has.
+    pub most_tethers: u32,
+    /// For each particle its first tether · 16 + how many it has.
+    pub tether_runs: Vec<u32>,
+    /// Whether every particle has so many, one after another.
+    pub all_tethered: bool,
+    /// First particle and particle count of each body.
+    pub bodies: Vec<[u32; 2]>,
+    pub followers: Vec<Follower>,
+    pub contacting: Contacting,
+}
+
+/// The constraints of one kind, sorted by colour.
+#[derive(Debug, Clone)]
+pub(crate) struct CookedKind {
+    pub info: &'static KindInfo,
+    pub records: Vec<u32>,
+    /// Of groups: the rows of their members, and how many members there are.
+    pub rows: Vec<[u32; 4]>,
+    pub slot_count: u32,
+    /// How many threads solve one group: 1, or [`group::LANES`].
+    pub lanes: usize,
+    /// What is solved in tiles; its records come first.
+    pub tiling: Tiling,
+    /// The links that are solved in stars; their records come next.
+    pub stars: Stars,
+    /// What is solved in clusters; its records come next.
+    pub clustering: Clustering,
+    /// What is in neither.
+    pub coloring: Coloring,
+    pub split: Split,
+}
+
+impl Cooked {
+    pub fn new(scene: &Scene, settings: &Settings, purpose: Purpose) -> Result<Self> {
+        let particle_count = scene.particle_count();
+        let mut tether_runs = vec![0; particle_count];
+        let (mut next, mut most_tethers) = (0u32, 0);
+        for (first, count, per_particle) in TetherGraph::runs(scene) {
+            let rows = rows_of(per_particle);
+            most_tethers = per_particle.max(most_tethers);
+            for particle in first..first + count {
+                tether_runs[particle as usize] = next << 4 | per_particle;
+                next += rows;
+            }
+        }
+        let run_of = |particle: usize| (particle as u32 * rows_of(most_tethers)) << 4 | most_tethers;
+        let all_tethered = tether_runs.iter().enumerate().all(|(particle, &run)| run == run_of(particle));
+        let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
+        let rings = Rings::new(&scene.triangles, particle_count)?;
+        Ok(Self {
+            kinds: Self::cook_kinds(&scene.constraints, scene, settings, purpose)?,
+            purpose,
+            rings,
+            most_tethers,
+            tether_runs,
+            all_tethered,
+            bodies,
+            followers: scene.followers.clone(),
+            contacting: Contacting::new(scene),
+        })
+    }
+}
+
+impl Cooked {
+    /// Schedules the constraints of all kinds.
+    fn cook_kinds(
+        sets: &[ConstraintSet],
+        scene: &Scene,
+        settings: &Settings,
+        purpose: Purpose,
+    ) -> Result<Vec<CookedKind>> {
+        let skins = Skins::new(sets, scene.particle_count());
+        let cook = |set: &ConstraintSet| {
+            let split = match (settings.sweep, purpose) {
+                (Sweep::GaussSeidel, Purpose::Scene) => split_at_once(set, scene, &skins),
+                _ => Vec::new(),
+            };
+            CookedKind::new(set, scene, settings, purpose, &split)
+        };
+        sets.iter().map(cook).collect()
+    }
+
+    /// The same for other settings, with the parameters that the constraints have now.
+    pub fn reschedule(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
+        let sets: Vec<_> = self.kinds.iter().map(CookedKind::constraints).collect();
+        self.kinds = Self::cook_kinds(&sets, scene, settings, self.purpose)?;
+        Ok(())
+    }
+
+    /// The most rows of two tethers that any particle has.
+    pub fn tether_rows(&self) -> u32 {
+        rows_of(self.most_tethers) / 2
+    }
+
+    /// Whether there is room for the tethers of a scene.
+    pub fn check_tethers(scene: &Scene) -> Result<()> {
+        let rows = TetherGraph::runs(scene)
+            .map(|(_, count, per_particle)| u64::from(count) * u64::from(rows_of(per_particle)));
+        let (count, limit) = (rows.sum(), MOST_TETHERS);
+        if count <= limit { Ok(()) } else { Err(Error::TooLarge { what: "tethers", count, limit }) }
+    }
+
+    /// Whether no thread that damps a body turns more often than it may: three rounds over its particles.
+    pub fn check_bodies(&self, settings: &Settings) -> Result<()> {
+        let limit = MAX_LOOP / 3 * group::LANES as u64;
+        let largest = self.bodies.iter().map(|&[_, count]| u64::from(count)).max().unwrap_or(0);
+        if settings.body_damping == 0.0 || largest <= limit {
+            return Ok(());
+        }
+        Err(Error::TooLarge { what: "particles of a body that is damped", count: largest, limit })
+    }
+}
+
+impl CookedKind {
+    /// `split` lists the constraints that are solved by mass splitting; they come last.
+    pub fn new(
+        set: &ConstraintSet,
+        scene: &Scene,
+        settings: &Settings,
+        purpose: Purpose,
+        split: &[u32],
+    ) -> Result<Self> {
+        let info = set.info;
+        let mut tiling = if settings.tiles() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
+        let worth_tiling = match (purpose, settings.execution) {
+            (Purpose::Asset, _) => WORTH_TILING_ASSET,
+            (Purpose::Scene, Execution::Auto) => WORTH_TILING,
+            (Purpose::Scene, _) => 0,
+        };
+        let mut is_split = vec![false; set.len()];
+        split.iter().for_each(|&constraint| is_split[constraint as usize] = true);
+        let is_small = tiling.order.len() < worth_tiling;
+        if is_small || tiling.order.iter().any(|&constraint| is_split[constraint as usize]) {
+            tiling = Tiling::default();
+        }
+        let mut clustered = tiling.order.clone();
+        let has_stars = settings.sweep == Sweep::GaussSeidel && purpose == Purpose::Scene && !info.unilateral;
+        let stars = if has_stars {
+            Stars::new(set, scene, clustered.len() as u32, &[&clustered, split].concat())
+        } else {
+            Stars::default()
+        };
+        clustered.extend(&stars.order);
+        let clustering = if settings.clusters() {
+            Clustering::new(set, scene.particle_count(), clustered.len(), &[&clustered, split].concat())
+        } else {
+            Clustering::default()
+        };
+        clustered.extend(&clustering.order);
+        let coloring = set.coloring(scene.particle_count(), &clustered, split);
+        let mut records = Vec::with_capacity(set.words.len());
+        for &constraint in &coloring.order {
+            let first = constraint as usize * info.record_words;
+            records.extend_from_slice(&set.words[first..first + info.record_words]);
+        }
+        let lanes = lanes(set);
+        let (rows, slot_count) = (set.rows.clone(), set.slot_count);
+        let mut kind = Self {
+            info,
+            records,
+            rows,
+            slot_count,
+            lanes,
+            tiling,
+            stars,
+            clustering,
+            coloring,
+            split: Split::default(),
+        };
+        if info.is_group() {
+            kind.check_loops()?;
+        }
+        kind.split(scene.particle_count(), settings.sweep)?;
+        Ok(kind)
+    }
+
+    /// The constraints in the order in which they were added, with the parameters that they have now.
+    pub fn constraints(&self) -> ConstraintSet {
+        let size = self.info.record_words;
+        let mut words = vec![0; self.records.len()];
+        for (place, &constraint) in self.coloring.order.iter().enumerate() {
+            words[constraint as usize * size..][..size].copy_from_slice(self.record(place));
+        }
+        ConstraintSet { info: self.info, words, rows: self.rows.clone(), slot_count: self.slot_count }
+    }
+
+    /// Whether any constraint is solved by its colour.
+    pub fn has_colors(&self) -> bool {
+        !self.coloring.colors.is_empty() && self.split.span.count < self.len() as u32
+    }
+
+    /// Whether any is solved in a tile.
+    pub fn has_tiles(&self) -> bool {
+        !self.tiling.is_empty() && self.split.span.count < self.len() as u32
+    }
+
+    /// Whether any pass reads the records.
+    pub fn needs_records(&self) -> bool {
+        self.split.span.count > 0 || !self.tiling.holds_all(self.len())
+    }
+
+    /// Whether any is solved in a cluster.
+    pub fn has_clusters(&self) -> bool {
+        !self.clustering.is_empty() && self.split.span.count < self.len() as u32
+    }
+
+    pub fn len(&self) -> usize {
+        self.coloring.order.len()
+    }
+
+    pub fn record(&self, place: usize) -> &[u32] {
+        &self.records[place * self.info.record_words..][..self.info.record_words]
+    }
+
+    /// How groups are turned at the start, one a record; none for other kinds.
+    pub fn initial_rotations(&self, positions: &[[f32; 3]]) -> Vec<group::Rotation> {
+        let groups = if self.info.is_group() { 0..self.len() } else { 0..0 };
+        groups.map(|place| group::initial_rotation(self.record(place), &self.rows, positions)).collect()
+    }
+
+    /// Whether no thread turns more often than it may: three rounds over its members and their details, and two over the lanes.
+    fn check_loops(&self) -> Result<()> {
+        for place in 0..self.len() {
+            let members = &self.rows[group::member_rows(self.record(place))];
+            let mut turns = vec![2 * self.lanes as u64 + group::ROTATION_STEPS as u64; self.lanes];
+            for (index, member) in members.chunks_exact(group::MEMBER_ROWS).enumerate() {
+                turns[index % self.lanes] += 3 + u64::from(member[1][3]);
+            }
+            check_loop("members and details of a group", turns.into_iter().max().unwrap_or(0), self.lanes as u64)?;
+        }
+        Ok(())
+    }
+}
+
+/// How many threads solve one group of a set: many where its large groups outweigh what small ones waste by it, or where one alone
+/// could not.
+fn lanes(set: &ConstraintSet) -> usize {
+    if !set.info.is_group() {
+        return 1;
+    }
+    let sizes = || set.records().map(|record| record[1] as usize);
+    let large: usize = sizes().filter(|&size| size > group::SMALL).sum();
+    let alone = sizes().max().unwrap_or(0) > group::MOST_ALONE;
+    if alone || large > 0 && sizes().count() * group::SMALL <= 4 * large { group::LANES } else { 1 }
+}
+
+pub(super) fn check_loop(what: &'static str, turns: u64, each: u64) -> Result<()> {
+    if turns <= MAX_LOOP { Ok(()) } else { Err(Error::TooLarge { what, count: turns * each, limit: MAX_LOOP * each }) }
+}

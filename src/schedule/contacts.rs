@@ -1,0 +1,153 @@
+//! Who may meet whom in a scene.
+
+use crate::collision::crossing::NO_WING;
+use crate::geometry::Distinct;
+use crate::geometry::{root, unite};
+use crate::scene::{Scene, follows};
+use glam::Vec3;
+
+/// Elements by what they are: particles, edges, triangles.
+pub(crate) const TYPES: usize = 3;
+
+/// The row of a particle that touches nothing: a follower.
+pub(crate) const UNTOUCHABLE: u32 = 0xff;
+
+/// Who may meet whom; it never changes while a scene runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Contacting {
+    /// By particle: its place at rest (bits), and in the last word its contact material, with its body in the upper 24 bits.
+    pub particles: Vec<[u32; 4]>,
+    /// Three particles and a type: particles that stand in a surface or an edge, then those that stand alone, edges, triangles.
+    pub elements: Vec<[u32; 4]>,
+    /// Where each of these four begins, and the end.
+    pub firsts: [u32; 5],
+    /// By edge, the third corners of up to two triangles at it, [`NO_WING`] where there is none; none of those of ropes.
+    pub wings: Vec<[u32; 2]>,
+    /// By type, how far the center of an element is from its particles at rest \[m\]: of the smallest eighth at most, and of all.
+    pub radii: [[f32; 2]; TYPES],
+}
+
+/// By particle: its body. Those that no builder has made one of are one with what constraints tie them to.
+fn bodies(scene: &Scene) -> Vec<u32> {
+    let mut parents: Vec<u32> = (0..scene.particle_count() as u32).collect();
+    for body in &scene.bodies {
+        parents[body.start as usize..body.end as usize].fill(body.start);
+    }
+    let mut named = vec![false; parents.len()];
+    scene.bodies.iter().for_each(|body| named[body.start as usize..body.end as usize].fill(true));
+    for set in &scene.constraints {
+        for record in set.records() {
+            let mut first = None;
+            for particle in set.info.particles(record, &set.rows).filter(|&particle| !named[particle as usize]) {
+                let to = *first.get_or_insert(particle);
+                unite(&mut parents, to, particle);
+            }
+        }
+    }
+    // In 24 bits there is room for sixteen million bodies; a mistaken one only lets two touch a little later.
+    (0..parents.len() as u32).map(|i| root(&mut parents, i) & 0x00ff_ffff).collect()
+}
+
+impl Contacting {
+    pub fn new(scene: &Scene) -> Self {
+        let count = scene.particle_count();
+        let bodies = bodies(scene);
+        let follower = |particle: u32| follows(&scene.followers, particle);
+        let row = |particle: usize| {
+            let [x, y, z] = scene.rest_positions[particle].map(f32::to_bits);
+            let material =
+                if follower(particle as u32) { UNTOUCHABLE } else { scene.particle_contacts[particle].0.into() };
+            [x, y, z, bodies[particle] << 8 | material]
+        };
+        let particles = (0..count).map(row).collect();
+        let with_doubles: Vec<[u32; 3]> = scene
+            .triangles
+            .iter()
+            .copied()
+            .filter(|triangle| !triangle.iter().any(|&particle| follower(particle)))
+            .collect();
+        // Those that a mesh has twice would touch twice.
+        let corners = with_doubles.iter().map(|&triangle| {
+            let mut corners = triangle;
+            corners.sort_unstable();
+            (corners[0], [corners[1], corners[2]])
+        });
+        let Distinct { values, places } = Distinct::new(count, corners);
+        let mut known = vec![false; values.len()];
+        let fresh = |place: u32| !std::mem::replace(&mut known[place as usize], true);
+        let fresh: Vec<bool> = places.into_iter().map(fresh).collect();
+        let triangles: Vec<[u32; 3]> =
+            with_doubles.into_iter().zip(fresh).filter(|&(_, fresh)| fresh).map(|(triangle, _)| triangle).collect();
+        let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+        let ends = sides.chain(scene.cord_edges.iter().copied()).map(|[a, b]| (a.min(b), a.max(b)));
+        // The sides of triangle i are the edges at `places[3 i..]`.
+        let Distinct { values: edges, places } = Distinct::new(count, ends);
+        let mut covered = vec![false; count];
+        edges.iter().flat_map(|&(a, b)| [a, b]).for_each(|particle| covered[particle as usize] = true);
+        let (surface, alone): (Vec<u32>, Vec<u32>) =
+            (0..count as u32).filter(|&particle| !follower(particle)).partition(|&i| covered[i as usize]);
+        let mut elements = Vec::with_capacity(count + edges.len() + triangles.len());
+        let mut firsts = [0; 5];
+        elements.extend(surface.iter().map(|&i| [i, i, i, 0]));
+        firsts[1] = elements.len() as u32;
+        elements.extend(alone.iter().map(|&i| [i, i, i, 0]));
+        firsts[2] = elements.len() as u32;
+        elements.extend(edges.iter().map(|&(a, b)| [a, b, b, 1]));
+        firsts[3] = elements.len() as u32;
+        elements.extend(triangles.iter().map(|&[a, b, c]| [a, b, c, 2]));
+        firsts[4] = elements.len() as u32;
+        let mut wings = vec![[NO_WING; 2]; edges.len()];
+        for (&[a, b, c], places) in triangles.iter().zip(places.chunks_exact(3)) {
+            for (wing, &place) in [c, a, b].into_iter().zip(places) {
+                let [first, second] = &mut wings[place as usize];
+                // Of more than two at an edge two are enough to tell a way out.
+                if *first == NO_WING {
+                    *first = wing;
+                } else if *second == NO_WING {
+                    *second = wing;
+                }
+            }
+        }
+        let rest = |particle: u32| Vec3::from(scene.rest_positions[particle as usize]);
+        let radius = |&[a, b, c, of]: &[u32; 4]| {
+            let center = center([rest(a), rest(b), rest(c)], of);
+            [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max)
+        };
+        let radii_of = |first: u32, end: u32| {
+            let mut radii: Vec<f32> = elements[first as usize..end as usize].iter().map(radius).collect();
+            if radii.is_empty() {
+                return [0.0; 2];
+            }
+            let eighth = radii.len() / 8;
+            let (_, &mut eighth, larger) = radii.select_nth_unstable_by(eighth, f32::total_cmp);
+            [eighth, larger.iter().copied().fold(eighth, f32::max)]
+        };
+        let radii = [[0.0; 2], radii_of(firsts[2], firsts[3]), radii_of(firsts[3], firsts[4])];
+        Self { particles, elements, firsts, wings, radii }
+    }
+
+    /// The place of a particle at rest.
+    pub fn rest(&self, particle: u32) -> Vec3 {
+        let [x, y, z, _] = self.particles[particle as usize];
+        [x, y, z].map(f32::from_bits).into()
+    }
+
+    /// The body of a particle.
+    pub fn body(&self, particle: u32) -> u32 {
+        self.particles[particle as usize][3] >> 8
+    }
+
+    /// The contact material of a particle.
+    pub fn material(&self, particle: u32) -> u32 {
+        self.particles[particle as usize][3] & 0xff
+    }
+}
+
+/// The center of an element of the given type; its twin is in `shaders/common/contacts.wgsl`.
+pub(crate) fn center(p: [Vec3; 3], of: u32) -> Vec3 {
+    match of {
+        0 => p[0],
+        1 => (p[0] + p[1]) * 0.5,
+        _ => ((p[0] + p[1]) + p[2]) * (1.0 / 3.0),
+    }
+}

@@ -1,0 +1,14 @@
+//! Compiles a scene into records, schedules of the constraints, and a plan of passes.
+//!
+//! [`CompiledScene`] holds what the CPU reference and the GPU read: the records of each kind in the order in which they are solved, by tiles,
+//! stars, clusters and colours. The [`Plan`] lists the passes of a step as data.
+
+pub(crate) mod clusters;
+pub mod coloring;
+pub(crate) mod compiled;
+pub(crate) mod contacts;
+pub mod plan;
+pub(crate) mod rings;
+pub(crate) mod split;
+pub(crate) mod stars;
+pub(crate) mod tiling;

@@ -1,0 +1,167 @@
+//! Mass splitting: constraints that are solved all at once.
+
+use super::coloring::{Coloring, Span};
+use super::compiled::{CookedKind, check_loop};
+use super::stars::Stars;
+use crate::constraints::group;
+use crate::error::Result;
+use crate::scene::{ConstraintSet, Scene, Skins};
+use crate::settings::Sweep;
+
+/// How many contributions one thread sums for a hub.
+const CHUNK: u32 = 64;
+
+/// How constraints are solved at once: *mass splitting* (Tonge, Benevolenski, Voroshilov 2012). For the overflow of a
+/// colouring, for the skins of closed surfaces ([`Skins`]), or for all constraints of a kind in a Jacobi sweep.
+///
+/// A particle with n of these constraints counts as n particles of an n-th of its mass, one in each constraint. All
+/// constraints are then independent and projected at once; the particle moves to the mean of its parts. The whole keeps
+/// momentum, cannot overshoot, and takes three dispatches for any number of constraints: project the parts, sum the
+/// impulses in chunks, sum the chunks. A fixed order of summation keeps it deterministic.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Split {
+    /// The records that are split: all from the first of them on.
+    pub span: Span,
+    /// n for each particle of each of these records; groups have it in the rows of their members.
+    pub shares: Vec<f32>,
+    /// Places in the impulses, grouped by particle.
+    pub slots: Vec<u32>,
+    /// Runs of `slots`: first, count.
+    pub chunks: Vec<[u32; 2]>,
+    /// Particle, first chunk, chunk count, 0.
+    pub hubs: Vec<[u32; 4]>,
+}
+
+impl Split {
+    pub fn is_empty(&self) -> bool {
+        self.hubs.is_empty()
+    }
+}
+
+/// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting, besides the overflow: those of skins, and inequalities at crowded
+/// particles, which no star can solve.
+pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene, skins: &Skins) -> Vec<u32> {
+    let mut split = skins.constraints_of(set);
+    if set.info.unilateral {
+        split.extend(Stars::new(set, scene, 0, &split).order);
+    }
+    split
+}
+
+impl ConstraintSet {
+    /// How many constraints no colour takes.
+    pub fn overflow_count(&self, scene: &Scene, skins: &Skins) -> u32 {
+        let (split, particle_count) = (split_at_once(self, scene, skins), scene.particle_count());
+        if split.is_empty()
+            && !self.info.is_group()
+            && Coloring::surely_fits(&self.particles(), self.info.arity, particle_count)
+        {
+            return 0;
+        }
+        self.coloring(particle_count, &[], &split).overflow.count
+    }
+
+    /// The particles of all constraints, of kinds that have a fixed number of them.
+    fn particles(&self) -> Vec<u32> {
+        let mut particles = Vec::with_capacity(self.len() * self.info.arity);
+        self.records().for_each(|record| particles.extend_from_slice(&record[..self.info.arity]));
+        particles
+    }
+
+    /// Colours the constraints that are neither in `clustered`, which come first, nor in `split`, which come last.
+    pub fn coloring(&self, particle_count: usize, clustered: &[u32], split: &[u32]) -> Coloring {
+        if !self.info.is_group() {
+            let mut is_left = vec![true; self.len()];
+            clustered.iter().chain(split).for_each(|&constraint| is_left[constraint as usize] = false);
+            let rest: Vec<u32> = (0..self.len() as u32).filter(|&constraint| is_left[constraint as usize]).collect();
+            let mut particles = Vec::with_capacity(rest.len() * self.info.arity);
+            rest.iter().for_each(|&constraint| particles.extend_from_slice(self.particles_of(constraint)));
+            let coloring = Coloring::greedy(&particles, self.info.arity, particle_count);
+            return coloring.after(clustered, &rest).with_overflow(split);
+        }
+        let (mut particles, mut offsets) = (Vec::new(), vec![0]);
+        for record in self.records() {
+            particles.extend(self.info.particles(record, &self.rows));
+            offsets.push(particles.len());
+        }
+        Coloring::greedy_groups(&particles, &offsets, particle_count)
+    }
+}
+
+impl CookedKind {
+    /// The places in the impulses that belong to a record, in the order of its particles.
+    pub fn slots(&self, place: usize) -> std::ops::Range<usize> {
+        let (first, count) = if self.info.is_group() {
+            (self.record(place)[2] as usize, self.record(place)[1] as usize)
+        } else {
+            ((place - self.split.span.first as usize) * self.info.arity, self.info.arity)
+        };
+        first..first + count
+    }
+
+    /// How many impulses there are room for.
+    pub fn impulse_count(&self) -> usize {
+        if self.info.is_group() { self.slot_count as usize } else { self.split.shares.len() }
+    }
+
+    /// Splits what the sweep solves at once.
+    pub fn split(&mut self, particle_count: usize, sweep: Sweep) -> Result<()> {
+        self.split = Split::default();
+        self.split.span = match sweep {
+            Sweep::GaussSeidel => self.coloring.overflow,
+            Sweep::Jacobi => Span { first: 0, count: self.len() as u32 },
+        };
+        if self.split.span.count == 0 && !self.info.is_group() {
+            return Ok(());
+        }
+        // Counting sort of the slots by particle.
+        let mut counts = vec![0u32; particle_count];
+        self.each_slot(|particle, _| counts[particle as usize] += 1);
+        let mut next: Vec<u32> =
+            counts.iter().scan(0, |sum, &count| Some(std::mem::replace(sum, *sum + count))).collect();
+        let firsts = next.clone();
+        let mut slots = vec![0; counts.iter().sum::<u32>() as usize];
+        self.each_slot(|particle, slot| {
+            slots[next[particle as usize] as usize] = slot;
+            next[particle as usize] += 1;
+        });
+        let mut split = std::mem::take(&mut self.split);
+        split.slots = slots;
+        for (particle, (&first, &count)) in (0..).zip(firsts.iter().zip(&counts)).filter(|(_, (_, count))| **count > 0)
+        {
+            let first_chunk = split.chunks.len() as u32;
+            split.chunks.extend((0..count).step_by(CHUNK as usize).map(|at| [first + at, CHUNK.min(count - at)]));
+            let chunk_count = split.chunks.len() as u32 - first_chunk;
+            check_loop("constraints at one particle", chunk_count.into(), CHUNK.into())?;
+            split.hubs.push([particle, first_chunk, chunk_count, 0]);
+        }
+        self.split = split;
+        self.write_shares(&counts);
+        Ok(())
+    }
+
+    /// Calls for every particle of every record that is split, with the particle and its slot.
+    fn each_slot(&self, mut each: impl FnMut(u32, u32)) {
+        for place in self.split.span.range() {
+            let particles = self.info.particles(self.record(place), &self.rows);
+            particles.zip(self.slots(place)).for_each(|(particle, slot)| each(particle, slot as u32));
+        }
+    }
+
+    fn write_shares(&mut self, counts: &[u32]) {
+        if !self.info.is_group() {
+            let mut shares = vec![0.0; self.split.span.count as usize * self.info.arity];
+            self.each_slot(|particle, slot| shares[slot as usize] = counts[particle as usize] as f32);
+            self.split.shares = shares;
+            return;
+        }
+        let split = self.split.span.range();
+        for place in 0..self.len() {
+            let members = group::member_rows(self.record(place));
+            for row in self.rows[members].iter_mut().step_by(group::MEMBER_ROWS) {
+                let share = if split.contains(&place) { counts[row[0] as usize] as f32 } else { 1.0 };
+                row[1] = share.to_bits();
+            }
+        }
+    }
+}

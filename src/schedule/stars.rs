@@ -1,0 +1,380 @@
+//! Stars: the links of a crowded particle, solved as one block.
+//!
+//! A *link* is a constraint between two particles. One Gauss-Seidel sweep a substep maps the constraint errors linearly. If several rigid links
+//! meet in one particle, this map has complex eigenvalues, and the velocity update gains energy. Six parallel links between equal masses
+//! are enough, or three if the shared particle is ten times lighter than its neighbours. The shared particle, the *hub*, and its links form a
+//! *star*. A star is solved exactly, as one linear system:
+//!
+//! ```text
+//! (D + w_h N Nᵀ) Δλ = b,   Dᵢ = 2 wᵢ + α̃ᵢ/(1 + γᵢ),   bᵢ = (−Cᵢ − α̃ᵢ λᵢ − γᵢ ∇Cᵢ·(x − x_prev))/(1 + γᵢ)
+//! ```
+//!
+//! The rows of N are the unit gradients nᵢ at the hub; w_h and wᵢ are the inverse masses of the hub and of leaf i. The identity of Woodbury
+//! reduces it to one symmetric 3 × 3 system: (I + w_h Σ nᵢ nᵢᵀ/Dᵢ) y = Σ nᵢ bᵢ/Dᵢ, then Δλᵢ = (bᵢ − w_h nᵢ·y)/Dᵢ. A leaf counts with half of
+//! its mass, as links outside of the star move it too; with its whole mass, meshes gain energy. See `docs/decisions/0001-stars.md`.
+
+use crate::geometry::grouped;
+use crate::scene::{ConstraintSet, Grid, Scene};
+use crate::schedule::coloring::{Coloring, Span};
+use glam::DVec3;
+use std::collections::VecDeque;
+
+/// The factor of a leaf's inverse mass in D where the hub can move.
+pub(crate) const LEAF_FACTOR: f32 = 2.0;
+
+/// The least D as a share of the hub's inverse mass: rigid links to pinned leaves leave the system solvable in `f32`.
+pub(crate) const LEAST_LEAF: f32 = 1e-4;
+
+/// The substep by which a compliance counts here \[s\]: that of the default settings. The schedule does not depend on the settings of the moment, so
+/// that a scene is solved in the same order however it came to them.
+const SUBSTEP: f64 = 1.0 / 1200.0;
+
+/// A particle whose links sum to more than this *crowding*, Σ w_h/(w_h + wᵢ + α̃ᵢ), can gain energy where they become parallel. It is 3 in a mesh of six
+/// rigid links a particle.
+const CROWDED: f64 = 4.1;
+
+/// A particle gains energy at once where the largest eigenvalue of Σ w_h/(w_h + wᵢ + α̃ᵢ) nᵢ nᵢᵀ is larger; 1.5 in a mesh of equilateral triangles.
+const ALIGNED: f64 = 2.2;
+
+/// Hubs are all particles of at least this crowding, and of [`FEWEST_LINKS`], around a crowded or aligned one; 1 in a chain of equal masses.
+const HUB_CROWDING: f64 = 1.5;
+
+/// The most links between a hub and the nearest crowded or aligned particle.
+const REACH: u32 = 4;
+
+/// The fewest links of a star: two are a chain, which gains no energy.
+const FEWEST_LINKS: usize = 3;
+
+/// The most links of a star, which one thread solves one after another. A particle with more is a hub of `src/schedule/coloring.rs`.
+const MOST_LINKS: usize = 1024;
+
+/// The stars of a kind that ties two particles.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stars {
+    /// The links, star by star, in the order of their records.
+    pub order: Vec<u32>,
+    /// For each star its hub, its first record, how many links it has, 0.
+    pub rows: Vec<[u32; 4]>,
+    /// The rows of each colour; stars of one colour share no particle.
+    pub colors: Vec<Span>,
+    /// Their records.
+    pub records: Vec<Span>,
+}
+
+/// A hub and its links.
+struct Star {
+    hub: u32,
+    links: Vec<u32>,
+}
+
+impl Stars {
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Finds the stars of a set of constraints, but for those that are `taken`; their records begin at `first_record`.
+    pub fn new(set: &ConstraintSet, scene: &Scene, first_record: u32, taken: &[u32]) -> Self {
+        if set.info.arity != 2 || set.len() < FEWEST_LINKS {
+            return Self::default();
+        }
+        let Some(links) = Links::new(set, scene, taken) else { return Self::default() };
+        let found = links.stars();
+        let (mut particles, mut offsets) = (Vec::new(), vec![0]);
+        for star in &found {
+            particles.push(star.hub);
+            particles.extend(star.links.iter().map(|&link| links.other(link, star.hub)));
+            offsets.push(particles.len());
+        }
+        let coloring = Coloring::greedy_groups(&particles, &offsets, scene.particle_count());
+        // Stars that find no colour are solved link by link.
+        let colored = coloring.order.len() - coloring.overflow.count as usize;
+        let mut stars = Self { colors: coloring.colors.clone(), ..Self::default() };
+        for &star in &coloring.order[..colored] {
+            let Star { hub, links } = &found[star as usize];
+            stars.rows.push([*hub, first_record + stars.order.len() as u32, links.len() as u32, 0]);
+            stars.order.extend(links);
+        }
+        for color in &stars.colors {
+            let rows = &stars.rows[color.range()];
+            let count = rows.iter().map(|row| row[2]).sum();
+            stars.records.push(Span { first: rows[0][1], count });
+        }
+        stars
+    }
+}
+
+/// The links of a set, but for springs within a grid and across the edges of a mesh: whatever their number, these gain no energy.
+struct Links<'a> {
+    set: &'a ConstraintSet,
+    scene: &'a Scene,
+    /// For each particle its links: offsets and links.
+    offsets: Vec<u32>,
+    of_particle: Vec<u32>,
+}
+
+impl<'a> Links<'a> {
+    /// The links that may belong to stars; `None` if there are too few for one.
+    fn new(set: &'a ConstraintSet, scene: &'a Scene, taken: &[u32]) -> Option<Self> {
+        let mut is_left = vec![true; set.len()];
+        taken.iter().for_each(|&link| is_left[link as usize] = false);
+        let ends_of = |link: u32| [0, 1].map(|k| set.particles_of(link)[k]);
+        let mut loose: Vec<u32> = (0..set.len() as u32)
+            .filter(|&link| is_left[link as usize] && !in_grid(&scene.grids, ends_of(link)))
+            .collect();
+        // Scenes of grids alone end here, before the neighbours of any particle are sought.
+        if loose.len() < FEWEST_LINKS {
+            return None;
+        }
+        let surface = Surface::new(scene);
+        loose.retain(|&link| {
+            let [a, b] = ends_of(link);
+            !surface.bends(a, b)
+        });
+        let ends = loose.iter().flat_map(|&link| set.particles_of(link).iter().map(move |&particle| (particle, link)));
+        let (offsets, of_particle) = grouped(scene.particle_count(), ends);
+        Some(Self { set, scene, offsets, of_particle })
+    }
+
+    fn around(&self, particle: u32) -> &[u32] {
+        &self.of_particle[self.offsets[particle as usize] as usize..self.offsets[particle as usize + 1] as usize]
+    }
+
+    /// The other particle of a link.
+    fn other(&self, link: u32, particle: u32) -> u32 {
+        let named = self.set.particles_of(link);
+        if named[0] == particle { named[1] } else { named[0] }
+    }
+
+    /// The share of a correction of the link that moves a particle: w/(w + w of the other + α̃). A pinned particle counts as free, as it may be released.
+    fn share(&self, link: u32, particle: u32) -> f64 {
+        let w = |particle: u32| f64::from(self.scene.inverse_masses[particle as usize]);
+        let own = w(particle);
+        let sum = own + w(self.other(link, particle)) + self.compliance(link) / (SUBSTEP * SUBSTEP);
+        if own == 0.0 { 0.0 } else { own / sum }
+    }
+
+    /// The compliance of a link at the start \[m/N\].
+    fn compliance(&self, link: u32) -> f64 {
+        let info = self.set.info;
+        let material = self.set.words[link as usize * info.record_words + info.material_word()];
+        f64::from(self.scene.materials[material as usize].compliance)
+    }
+
+    fn crowding(&self, particle: u32, links: &[u32]) -> f64 {
+        links.iter().map(|&link| self.share(link, particle)).sum()
+    }
+
+    /// The largest eigenvalue of Σ share n nᵀ, by power iteration.
+    fn alignment(&self, particle: u32) -> f64 {
+        let at = |particle: u32| DVec3::from(self.scene.positions[particle as usize].map(f64::from));
+        let towards = |&link: &u32| {
+            (at(self.other(link, particle)) - at(particle)).normalize_or_zero() * self.share(link, particle).sqrt()
+        };
+        let directions: Vec<DVec3> = self.around(particle).iter().map(towards).collect();
+        let apply = |v: DVec3| directions.iter().fold(DVec3::ZERO, |sum, &n| sum + n * n.dot(v));
+        let mut v = DVec3::new(1.0, 0.7, 0.3).normalize();
+        (0..20).for_each(|_| v = apply(v).normalize_or_zero());
+        v.dot(apply(v))
+    }
+
+    /// For each particle, whether it may become a hub: it lies within [`REACH`] links of a crowded or aligned one.
+    fn candidates(&self, crowding: &[f64]) -> Vec<bool> {
+        let count = crowding.len() as u32;
+        let is_seed = |&particle: &u32| {
+            let sum = crowding[particle as usize];
+            // The largest eigenvalue is at most the trace.
+            sum > CROWDED || sum > ALIGNED && self.alignment(particle) > ALIGNED
+        };
+        let mut near = vec![false; count as usize];
+        let mut queue: VecDeque<(u32, u32)> = (0..count).filter(is_seed).map(|particle| (particle, 0)).collect();
+        queue.iter().for_each(|&(particle, _)| near[particle as usize] = true);
+        while let Some((particle, distance)) = queue.pop_front() {
+            for &link in self.around(particle).iter().filter(|_| distance < REACH) {
+                let other = self.other(link, particle);
+                if !std::mem::replace(&mut near[other as usize], true) {
+                    queue.push_back((other, distance + 1));
+                }
+            }
+        }
+        near
+    }
+
+    /// Each link in one star at most, the most crowded hubs first.
+    fn stars(&self) -> Vec<Star> {
+        let count = self.scene.particle_count() as u32;
+        let crowding: Vec<f64> = (0..count).map(|particle| self.crowding(particle, self.around(particle))).collect();
+        let near = self.candidates(&crowding);
+        let mut hubs: Vec<u32> = (0..count)
+            .filter(|&particle| near[particle as usize] && crowding[particle as usize] > HUB_CROWDING)
+            .collect();
+        hubs.sort_by(|&a, &b| crowding[b as usize].total_cmp(&crowding[a as usize]));
+        let mut is_free = vec![true; self.set.len()];
+        let mut stars = Vec::new();
+        for hub in hubs {
+            let links: Vec<u32> = self.around(hub).iter().copied().filter(|&link| is_free[link as usize]).collect();
+            let fits = (FEWEST_LINKS..=MOST_LINKS).contains(&links.len());
+            if fits && self.crowding(hub, &links) > HUB_CROWDING && !self.names_one_leaf_twice(hub, &links) {
+                links.iter().for_each(|&link| is_free[link as usize] = false);
+                stars.push(Star { hub, links });
+            }
+        }
+        stars
+    }
+
+    /// Returns true if two of the links have the same leaf: it would take two corrections at once.
+    fn names_one_leaf_twice(&self, hub: u32, links: &[u32]) -> bool {
+        let mut leaves: Vec<u32> = links.iter().map(|&link| self.other(link, hub)).collect();
+        leaves.sort_unstable();
+        leaves.windows(2).any(|pair| pair[0] == pair[1])
+    }
+}
+
+/// For each particle its neighbours in the triangles of a scene, ascending: offsets and particles.
+struct Surface {
+    offsets: Vec<u32>,
+    neighbours: Vec<u32>,
+}
+
+impl Surface {
+    fn new(scene: &Scene) -> Self {
+        let corners = |&[a, b, c]: &[u32; 3]| [(a, b), (a, c), (b, a), (b, c), (c, a), (c, b)];
+        let (offsets, mut neighbours) = grouped(scene.particle_count(), scene.triangles.iter().flat_map(corners));
+        offsets.windows(2).for_each(|ends| neighbours[ends[0] as usize..ends[1] as usize].sort_unstable());
+        Self { offsets, neighbours }
+    }
+
+    fn around(&self, particle: u32) -> &[u32] {
+        &self.neighbours[self.offsets[particle as usize] as usize..self.offsets[particle as usize + 1] as usize]
+    }
+
+    /// Returns true if two particles are opposite corners of two triangles that share an edge.
+    fn bends(&self, a: u32, b: u32) -> bool {
+        let [around, others] = [a, b].map(|particle| self.around(particle));
+        let is_shared = |particle: &u32| others.binary_search(particle).is_ok();
+        let mut shared: Vec<u32> = around.iter().copied().filter(is_shared).collect();
+        shared.dedup();
+        shared.len() >= 2 && around.binary_search(&b).is_err()
+    }
+}
+
+/// Returns true if a link ties two particles of a grid that are at most two columns and two rows apart, as the springs of cloth do.
+fn in_grid(grids: &[Grid], [a, b]: [u32; 2]) -> bool {
+    let after = grids.partition_point(|grid| grid.first <= a);
+    let Some(grid) = after.checked_sub(1).map(|place| grids[place]) else { return false };
+    let place = |particle: u32| {
+        let local = particle.wrapping_sub(grid.first);
+        (u64::from(local) < u64::from(grid.columns) * u64::from(grid.rows))
+            .then(|| [local % grid.columns, local / grid.columns])
+    };
+    let (Some(a), Some(b)) = (place(a), place(b)) else { return false };
+    a[0].abs_diff(b[0]) <= 2 && a[1].abs_diff(b[1]) <= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constraints::{Kind, kind_index};
+    use crate::{ClothGrid, ClothMesh, Distance, Fabric, Material, Particle};
+
+    fn stars(scene: &Scene) -> Stars {
+        Stars::new(&scene.constraints[kind_index(Distance::INFO)], scene, 0, &[])
+    }
+
+    /// A particle with so many rigid links to others, of masses in this ratio to its own.
+    fn knot(scene: &mut Scene, links: u32, ratio: f32) -> u32 {
+        let hub = scene.add_particle(Particle::default()).unwrap();
+        for k in 0..links {
+            let (sin, cos) = (2.4 * k as f32).sin_cos();
+            let leaf = Particle { position: [cos, 0.1, sin], inverse_mass: 1.0 / ratio, ..Particle::default() };
+            let leaf = scene.add_particle(leaf).unwrap();
+            let particles = if k % 2 == 0 { [hub, leaf] } else { [leaf, hub] };
+            scene.add(Distance { particles, rest_length: 1.0 }, Material::RIGID).unwrap();
+        }
+        hub
+    }
+
+    #[test]
+    fn cloth_has_no_stars() {
+        let mut scene = Scene::new();
+        scene.add_cloth_grid(&ClothGrid { columns: 12, rows: 9, ..ClothGrid::default() }).unwrap();
+        // Equilateral triangles, with bending springs across their edges.
+        let (columns, rows) = (9u32, 8u32);
+        let place = |k: u32| [(k % columns) as f32 + 0.5 * (k / columns % 2) as f32, 0.0, 0.866 * (k / columns) as f32];
+        let positions: Vec<_> = (0..columns * rows).map(place).collect();
+        let cells = (0..columns * (rows - 1)).filter(|cell| cell % columns + 1 < columns);
+        let triangles: Vec<[u32; 3]> = cells
+            .flat_map(|a| {
+                let [b, c, d] = [a + 1, a + columns, a + columns + 1];
+                if a / columns % 2 == 0 { [[a, c, b], [b, c, d]] } else { [[a, d, b], [a, c, d]] }
+            })
+            .collect();
+        let fabric = Fabric::default();
+        scene
+            .add_cloth_mesh(&ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None })
+            .unwrap();
+        assert!(stars(&scene).is_empty());
+    }
+
+    #[test]
+    fn a_knot_is_one_star_where_it_has_many_links_or_is_light() {
+        for (links, ratio, is_star) in
+            [(4, 1.0, false), (9, 1.0, true), (5, 10.0, true), (5, 0.01, false), (1024, 1.0, true), (1025, 1.0, false)]
+        {
+            let mut scene = Scene::new();
+            let hub = knot(&mut scene, links, ratio);
+            let stars = stars(&scene);
+            let expected: &[[u32; 4]] = if is_star { &[[hub, 0, links, 0]] } else { &[] };
+            assert_eq!(stars.rows, expected, "{links} links, masses {ratio} : 1");
+        }
+    }
+
+    #[test]
+    fn soft_links_and_a_leaf_that_is_named_twice_make_no_star() {
+        let mut scene = Scene::new();
+        let hub = scene.add_particle(Particle::default()).unwrap();
+        let leaves: Vec<u32> = (0..12).map(|_| scene.add_particle(Particle::default()).unwrap()).collect();
+        for &leaf in &leaves {
+            scene.add(Distance { particles: [hub, leaf], rest_length: 1.0 }, Material::compliant(1e-3)).unwrap();
+        }
+        assert!(stars(&scene).is_empty());
+        let hub = knot(&mut scene, 12, 1.0);
+        scene.add(Distance { particles: [hub, hub + 1], rest_length: 1.0 }, Material::RIGID).unwrap();
+        assert!(stars(&scene).is_empty());
+    }
+
+    #[test]
+    fn stars_of_one_color_share_no_particle_and_links_are_in_one_star() {
+        let mut scene = Scene::new();
+        let hubs: Vec<u32> = (0..6).map(|_| knot(&mut scene, 10, 1.0)).collect();
+        // A ring of hubs, each of which is a leaf of the one before.
+        for k in 0..hubs.len() {
+            let particles = [hubs[k], hubs[(k + 1) % hubs.len()]];
+            scene.add(Distance { particles, rest_length: 1.0 }, Material::RIGID).unwrap();
+        }
+        let stars = stars(&scene);
+        assert_eq!(stars.rows.len(), hubs.len());
+        assert!(stars.colors.len() > 1);
+        let set = &scene.constraints[kind_index(Distance::INFO)];
+        let mut in_star = vec![false; set.len()];
+        for (color, records) in stars.colors.iter().zip(&stars.records) {
+            let mut named = vec![false; scene.particle_count()];
+            let mut next = records.first;
+            for &[hub, first, count, _] in &stars.rows[color.range()] {
+                assert_eq!(first, next);
+                next += count;
+                let links = &stars.order[first as usize..next as usize];
+                let leaves = links.iter().map(|&link| {
+                    assert!(!std::mem::replace(&mut in_star[link as usize], true));
+                    let ends = set.particles_of(link);
+                    assert!(ends.contains(&hub));
+                    if ends[0] == hub { ends[1] } else { ends[0] }
+                });
+                for particle in leaves.chain([hub]) {
+                    assert!(!std::mem::replace(&mut named[particle as usize], true));
+                }
+            }
+            assert_eq!(next, records.first + records.count);
+        }
+        assert!(in_star.iter().all(|&is_in| is_in));
+    }
+}

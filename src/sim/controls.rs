@@ -1,0 +1,524 @@
+//! What may change while a simulation runs, on the host: settings, materials, pins, targets.
+//!
+//! Both players own one of these. It checks every change before anything is touched, and holds what they upload:
+//! [`Params`], scaled materials, targets, tethers.
+
+use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId};
+use crate::constraints::xpbd::ScaledMaterial;
+use crate::constraints::{Kind, kind_index};
+use crate::error::{Error, Result, check_finite};
+use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, invert_mass};
+use crate::schedule::compiled::{Cooked, Purpose};
+use crate::schedule::plan::{Obstacles, Pass, Plan};
+use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
+use crate::sim::contact_params::ContactParams;
+use crate::sim::join::join;
+use crate::sim::shift::Shift;
+use std::collections::BTreeMap;
+
+/// The figures of a step, as the shaders read them (`shaders/common/params.wgsl`).
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Params {
+    /// h² g: what gravity adds to the displacement of a substep \[m\].
+    pub gravity_step: [f32; 3],
+    /// The substep h \[s\].
+    pub h: f32,
+    /// Mean velocity of the air [m/s].
+    pub wind_velocity: [f32; 3],
+    /// The step dt \[s\].
+    pub dt: f32,
+    /// k of the gusts: one wave per gust length, along the wind [1/m].
+    pub gust_wave: [f32; 3],
+    /// Strength of the gusts over the mean.
+    pub gust: f32,
+    /// Gusts a second \[Hz\].
+    pub gust_frequency: f32,
+    /// ½ ρ C_D [kg/m³].
+    pub drag: f32,
+    /// ½ ρ C_L [kg/m³].
+    pub lift: f32,
+    /// The factor of a free displacement in each substep, exp(−damping · h).
+    pub velocity_factor: f32,
+    /// How many particles there are.
+    pub particle_count: u32,
+    /// How many particles are pinned.
+    pub pin_count: u32,
+    /// How many kinematic particles follow a target.
+    pub target_count: u32,
+    /// 1 where a substep begins with the accelerations by wind, fields and forces, else 0.
+    pub accelerated: u32,
+    /// 0, which no compiler knows: see `opaque` in `shaders/common/xpbd.wgsl`.
+    pub zero: u32,
+    /// 1 where there is wind, else 0.
+    pub wind: u32,
+    /// 1 where there are forces, else 0.
+    pub forces: u32,
+    /// Largest value of the turbulence [m/s].
+    pub turbulence: f32,
+    /// Where the field of the air has its origin \[m\]: the sum of all shifts of the origin.
+    pub air_origin: [f32; 3],
+    /// 1/its length [1/m].
+    pub turbulence_scale: f32,
+    /// The share of its motion against itself that a body loses in a step.
+    pub body_damping: f32,
+    /// How many fields there are.
+    pub field_count: u32,
+    /// The row has 16 bytes.
+    pub padding: [u32; 2],
+    /// The fields.
+    pub fields: [FieldRow; MAX_FIELDS],
+}
+
+/// A field, as the shaders read it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct FieldRow {
+    /// Where \[m\].
+    pub position: [f32; 3],
+    /// S [m/s²].
+    pub strength: f32,
+    /// The unit axis of a vortex; 0 for a point.
+    pub axis: [f32; 3],
+    /// 1/R [1/m].
+    pub scale: f32,
+}
+
+impl FieldRow {
+    fn new(field: &Field) -> Option<Self> {
+        match *field {
+            Field::None => None,
+            Field::Point { position, strength, radius } => {
+                Some(Self { position, strength, axis: [0.0; 3], scale: 1.0 / radius })
+            }
+            Field::Vortex { position, axis, strength, radius } => {
+                let axis = glam::Vec3::from(axis).normalize().into();
+                Some(Self { position, strength, axis, scale: 1.0 / radius })
+            }
+        }
+    }
+}
+
+/// A pinned particle and the place that it is to reach by the end of the step.
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Target {
+    /// Where to \[m\].
+    pub position: [f32; 3],
+    /// Who.
+    pub particle: u32,
+}
+
+/// What [`Controls::set_constraint`] has changed.
+pub(crate) struct ChangedConstraint {
+    pub kind: usize,
+    /// The word of the records at which its parameters begin.
+    pub first: usize,
+    pub words: Vec<u32>,
+    /// Whether the shaders of the kind held parameters, and are to load them from now on.
+    pub other: bool,
+}
+
+/// See the [module documentation](self).
+#[derive(Debug, Clone)]
+pub(crate) struct Controls {
+    pub scene: Scene,
+    pub cooked: Cooked,
+    pub settings: Settings,
+    pub plan: Plan,
+    pub materials: Vec<Material>,
+    /// The inverse mass of each particle now: 0 while pinned.
+    pub inverse_masses: Vec<f32>,
+    /// The particles whose inverse mass is 0 now, in ascending order.
+    pub pins: Vec<u32>,
+    pub targets: Vec<Target>,
+    /// Where in `targets` a particle stands.
+    target_of: BTreeMap<u32, usize>,
+    pub tether_graph: TetherGraph,
+    pub tether_rows: Vec<TetherRow>,
+    pub colliders: Colliders,
+    pub shift: Shift,
+}
+
+impl Controls {
+    /// The forces of taut tethers, by how far each has pulled \[m\] in a substep of `h` \[s\].
+    pub fn tether_forces(&self, pulls: &[f32], h: f32) -> Vec<TetherForce> {
+        let mut forces = Vec::new();
+        if !self.settings.tethers {
+            return forces;
+        }
+        for (particle, (&run, &w)) in (0..).zip(self.cooked.tether_runs.iter().zip(&self.inverse_masses)) {
+            let (first, count) = ((run >> 4) as usize, (run & 15) as usize);
+            let rows = self.tether_rows.iter().zip(pulls).skip(first).take(count);
+            let taut = rows.filter(|&(_, &pull)| pull > 0.0 && w > 0.0);
+            forces.extend(taut.map(|(row, pull)| TetherForce {
+                particle,
+                anchor: row.anchor,
+                force: pull / (w * h * h),
+            }));
+        }
+        forces
+    }
+
+    pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
+        Self::made_for(scene, settings, Purpose::Scene)
+    }
+
+    /// The same for a scene or for the asset of instances.
+    pub fn made_for(scene: &Scene, settings: Settings, purpose: Purpose) -> Result<Self> {
+        if scene.particle_count() == 0 {
+            return Err(Error::Empty { what: "the scene (it has no particles)" });
+        }
+        settings.check()?;
+        Cooked::check_tethers(scene)?;
+        let tether = || {
+            let graph = TetherGraph::new(scene);
+            let rows = graph.tie(|particle| scene.is_pinned(particle));
+            (graph, rows)
+        };
+        let ((tether_graph, tether_rows), cooked) = join(tether, || Cooked::new(scene, &settings, purpose));
+        let cooked = cooked?;
+        cooked.check_bodies(&settings)?;
+        let colliders = Colliders::new(&scene.colliders, scene.contact_materials.len())?;
+        let mut scene = scene.clone();
+        scene.place_followers();
+        let mut controls = Self {
+            scene,
+            cooked,
+            settings,
+            plan: Plan::default(),
+            materials: Vec::new(),
+            inverse_masses: Vec::new(),
+            pins: Vec::new(),
+            targets: Vec::new(),
+            target_of: BTreeMap::new(),
+            tether_graph,
+            tether_rows: Vec::new(),
+            colliders: Colliders::default(),
+            shift: Shift::default(),
+        };
+        controls.reset_to(colliders, tether_rows);
+        Ok(controls)
+    }
+
+    /// Back to the pins, colliders and materials of the scene; the settings stay.
+    pub fn reset(&mut self) {
+        // There was room for them when this was made.
+        let colliders = Colliders::new(&self.scene.colliders, self.scene.contact_materials.len()).unwrap_or_default();
+        let tether_rows = self.tether_graph.tie(|particle| self.scene.is_pinned(particle));
+        self.reset_to(colliders.after(&self.colliders), tether_rows);
+    }
+
+    fn reset_to(&mut self, colliders: Colliders, tether_rows: Vec<TetherRow>) {
+        let scene = &self.scene;
+        let inverse_mass =
+            |particle| if scene.is_pinned(particle) { 0.0 } else { scene.inverse_masses[particle as usize] };
+        self.inverse_masses = (0..scene.particle_count() as u32).map(inverse_mass).collect();
+        self.materials.clone_from(&scene.materials);
+        self.list_pins();
+        self.targets.clear();
+        self.target_of.clear();
+        self.tether_rows = tether_rows;
+        self.colliders = colliders;
+        self.make_plan();
+    }
+
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        settings.check()?;
+        self.cooked.check_bodies(&settings)?;
+        if settings.needs_other_schedule(&self.settings) {
+            self.cooked.reschedule(&self.scene, &settings)?;
+        }
+        self.settings = settings;
+        self.make_plan();
+        Ok(())
+    }
+
+    pub fn make_plan(&mut self) {
+        let any = !self.colliders.is_empty();
+        let obstacles = Obstacles { any, bounce: any && self.restitutes(), pins: self.pins.len() };
+        self.plan = Plan::new(&self.cooked, &self.settings, obstacles);
+    }
+
+    /// Whether any impact has restitution.
+    pub fn restitutes(&self) -> bool {
+        self.scene.contact_materials.iter().any(|material| material.restitution > 0.0)
+    }
+
+    /// The figures of contacts.
+    pub fn contact_params(&self) -> ContactParams {
+        // What touches a collider is not to be cut along with what flies.
+        let held =
+            self.inverse_masses.contains(&0.0) || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
+        let anchored = self.settings.self_collision.is_some() && held;
+        ContactParams::new(&self.scene, &self.settings, &self.cooked.contacting, &self.colliders, anchored)
+    }
+
+    pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
+        let id = self.colliders.add(collider, self.scene.contact_materials.len())?;
+        self.make_plan();
+        Ok(id)
+    }
+
+    /// Puts another collider in the place of one; returns the place.
+    pub fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<usize> {
+        self.colliders.set(id, collider, self.scene.contact_materials.len())?;
+        Ok(id.index())
+    }
+
+    pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        self.scene.set_contact_material(id, material)?;
+        self.make_plan();
+        Ok(())
+    }
+
+    pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
+        self.scene.material(id)?;
+        material.check(&format!("material {}", id.index()))?;
+        self.materials[id.index()] = material;
+        Ok(())
+    }
+
+    /// Changes the parameters of a constraint.
+    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<ChangedConstraint> {
+        let kind = kind_index(K::INFO);
+        let cooked = &mut self.cooked.kinds[kind];
+        let name = K::INFO.name;
+        let Some(place) = cooked.coloring.order.iter().position(|&constraint| constraint == index) else {
+            let (what, count) = ("set_constraint".into(), cooked.len() as u64);
+            return Err(Error::IndexOutOfRange { what, target: name, index: index.into(), count });
+        };
+        constraint.check(index as usize)?;
+        let own = cooked.info.particles(cooked.record(place), &cooked.rows);
+        let (mut given, mut own) = (constraint.particles().to_vec(), own.collect::<Vec<u32>>());
+        // The members of a group stay as they are, in whatever order it is told of them.
+        if K::INFO.is_group() {
+            given.sort_unstable();
+            own.sort_unstable();
+        }
+        if let Some((new, _)) = given.iter().zip(&own).find(|(new, old)| new != old) {
+            return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "what it was"));
+        }
+        if given.len() != own.len() {
+            let what = "particles of a constraint, now and before";
+            return Err(Error::LengthMismatch { what, left: given.len(), right: own.len() });
+        }
+        let mut words = Vec::new();
+        constraint.write_parameters(&mut words);
+        let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
+        // M belongs to the members, which stay.
+        if K::INFO.is_group() {
+            words[0] = cooked.records[first];
+        }
+        let old = &mut cooked.records[first..first + words.len()];
+        let other = *old != words && cooked.tiling.unshare();
+        old.copy_from_slice(&words);
+        Ok(ChangedConstraint { kind, first, words, other })
+    }
+
+    pub fn is_pinned(&self, particle: u32) -> bool {
+        self.inverse_masses[particle as usize] == 0.0
+    }
+
+    /// Whether particles can be pinned, or released.
+    pub fn check_pins(&self, particles: &[u32], pinned: bool) -> Result<()> {
+        for &particle in particles {
+            self.scene.check_particle(if pinned { "pin" } else { "release" }, particle)?;
+            if !pinned && self.scene.inverse_masses[particle as usize] == 0.0 {
+                let what = format!("inverse mass of particle {particle}, which is to be released,");
+                return Err(Error::invalid(what, 0.0, "greater than 0: the scene must say its mass"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Pins particles, or releases them; returns those that changed. Ties the tethers of their bodies anew.
+    pub fn set_pinned(&mut self, particles: &[u32], pinned: bool) -> Result<Vec<u32>> {
+        self.check_pins(particles, pinned)?;
+        let mut changed = Vec::new();
+        for &particle in particles {
+            if self.is_pinned(particle) != pinned {
+                let free = self.scene.inverse_masses[particle as usize];
+                self.inverse_masses[particle as usize] = if pinned { 0.0 } else { free };
+                self.remove_target(particle);
+                changed.push(particle);
+            }
+        }
+        self.list_pins();
+        self.make_plan();
+        let Self { tether_graph, tether_rows, inverse_masses, .. } = self;
+        tether_graph.retie(tether_rows, &changed, |particle| inverse_masses[particle as usize] == 0.0);
+        Ok(changed)
+    }
+
+    fn list_pins(&mut self) {
+        let masses = (0..).zip(&self.inverse_masses);
+        self.pins = masses.filter(|(_, mass)| **mass == 0.0).map(|(particle, _)| particle).collect();
+    }
+
+    /// Sets where a pinned particle is to be after the next step, and keeps it there; returns its place in `targets`.
+    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<usize> {
+        self.scene.check_particle("set_target", particle)?;
+        check_finite(|| format!("target of particle {particle}"), position)?;
+        self.scene.check_no_follower("set_target", particle, 1)?;
+        if !self.is_pinned(particle) {
+            return Err(Error::NotPinned { particle });
+        }
+        let place = *self.target_of.entry(particle).or_insert(self.targets.len());
+        if place == self.targets.len() {
+            self.targets.push(Target::default());
+        }
+        self.targets[place] = Target { position, particle };
+        Ok(place)
+    }
+
+    /// Forgets the target of a particle, which then stays where it is.
+    pub fn remove_target(&mut self, particle: u32) {
+        let Some(place) = self.target_of.remove(&particle) else { return };
+        self.targets.swap_remove(place);
+        if let Some(moved) = self.targets.get(place) {
+            self.target_of.insert(moved.particle, place);
+        }
+    }
+
+    /// Moves the targets of the particles from `first` on to the given positions; returns their places in `targets`.
+    pub fn move_targets(&mut self, first: u32, positions: &[[f32; 3]]) -> Vec<usize> {
+        let end = first + positions.len() as u32;
+        let places: Vec<usize> = self.target_of.range(first..end).map(|(_, &place)| place).collect();
+        for &place in &places {
+            let target = &mut self.targets[place];
+            target.position = positions[(target.particle - first) as usize];
+        }
+        places
+    }
+
+    /// `Ok` if positions or velocities can be set to `values`, one a particle from `first` on: the particles exist and are no followers, the
+    /// values are finite.
+    pub fn check_state(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
+        self.check_values(what, first, values)?;
+        self.scene.check_no_follower(what, first, values.len() as u32)
+    }
+
+    /// Whether `values`, one a particle from `first` on, exist and are finite.
+    pub fn check_values(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
+        let end = u64::from(first) + values.len() as u64;
+        if end > self.scene.particle_count() as u64 {
+            return Err(Error::IndexOutOfRange {
+                what: what.into(),
+                target: "particle",
+                index: end - 1,
+                count: self.scene.particle_count() as u64,
+            });
+        }
+        for (particle, &value) in (first..).zip(values) {
+            check_finite(|| format!("{what} of particle {particle}"), value)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the masses \[kg\] of the particles from `first` on, which had one; returns the new inverse masses of those that are free now.
+    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<Vec<(u32, f32)>> {
+        let count = masses.len() as u32;
+        let end = u64::from(first) + masses.len() as u64;
+        if end > self.scene.particle_count() as u64 {
+            let (what, of) = ("set_masses".into(), self.scene.particle_count() as u64);
+            return Err(Error::IndexOutOfRange { what, target: "particle", index: end - 1, count: of });
+        }
+        self.scene.check_no_follower("set_masses", first, count)?;
+        let mut inverses = Vec::with_capacity(masses.len());
+        for (particle, &mass) in (first..).zip(masses) {
+            if self.scene.inverse_masses[particle as usize] == 0.0 {
+                let what = format!("inverse mass of particle {particle} in the scene");
+                return Err(Error::invalid(what, 0.0, "greater than 0 to be changed while running"));
+            }
+            inverses.push((particle, invert_mass(|| format!("mass of particle {particle}"), mass)?));
+        }
+        for &(particle, inverse) in &inverses {
+            self.scene.inverse_masses[particle as usize] = inverse;
+        }
+        inverses.retain(|&(particle, _)| !self.is_pinned(particle));
+        for &(particle, inverse) in &inverses {
+            self.inverse_masses[particle as usize] = inverse;
+        }
+        Ok(inverses)
+    }
+
+    /// Whether forces act, and these are of particles that exist and finite.
+    pub fn check_forces(&self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
+        if !self.settings.forces {
+            return Err(Error::NotEnabled { what: "set_forces", needed: "Settings::forces = true" });
+        }
+        self.check_values("force", first, forces)
+    }
+
+    pub fn params(&self) -> Params {
+        let h = self.settings.substep();
+        let wind = self.settings.wind.unwrap_or_default();
+        // In f64: h² g rounded once, not three times.
+        let square = f64::from(h) * f64::from(h);
+        let rows: Vec<FieldRow> = self.settings.fields.iter().filter_map(FieldRow::new).collect();
+        let mut fields = [FieldRow::default(); MAX_FIELDS];
+        fields[..rows.len()].copy_from_slice(&rows);
+        Params {
+            gravity_step: self.settings.gravity.map(|g| (square * f64::from(g)) as f32),
+            h,
+            wind_velocity: wind.velocity,
+            dt: self.settings.dt,
+            gust_wave: gust_wave(&wind),
+            gust: wind.gust,
+            gust_frequency: wind.gust_frequency,
+            drag: 0.5 * wind.density * wind.drag,
+            lift: 0.5 * wind.density * wind.lift,
+            velocity_factor: self.velocity_factor(),
+            particle_count: self.scene.particle_count() as u32,
+            pin_count: self.pins.len() as u32,
+            target_count: self.targets.len() as u32,
+            accelerated: u32::from(self.plan.begin.contains(&Pass::Accelerations)),
+            zero: 0,
+            wind: u32::from(self.settings.wind.is_some() && !self.cooked.rings.is_empty()),
+            forces: u32::from(self.settings.forces),
+            turbulence: wind.turbulence,
+            air_origin: self.shift.air_origin(),
+            turbulence_scale: 1.0 / wind.turbulence_length,
+            body_damping: self.settings.body_damping,
+            field_count: rows.len() as u32,
+            padding: [0; 2],
+            fields,
+        }
+    }
+
+    /// exp(−damping · h) and the substep's part of the step factor.
+    fn velocity_factor(&self) -> f32 {
+        let Settings { damping, step_factor, substeps, .. } = self.settings;
+        let decay = -f64::from(damping) * f64::from(self.settings.substep());
+        (decay.exp() * f64::from(step_factor).powf(1.0 / f64::from(substeps))) as f32
+    }
+
+    /// α̃, γ and the factor of every material, at the substep and by the method of the settings.
+    pub fn scaled_materials(&self) -> Vec<ScaledMaterial> {
+        let h = f64::from(self.settings.substep());
+        let omega = f64::from(self.settings.relaxation);
+        let sweeps = f64::from(self.settings.iterations);
+        let scale = |material: &Material| {
+            let [alpha, beta, tau] = [material.compliance, material.damping, material.damping_time].map(f64::from);
+            let k = f64::from(material.stiffness);
+            let [alpha_tilde, gamma, factor] = match self.settings.method {
+                Method::Xpbd => [alpha / (h * h), (alpha * beta + tau) / h, omega],
+                Method::Pbd => [0.0, 0.0, omega * (1.0 - (1.0 - k).powf(1.0 / sweeps))],
+                Method::NaivePbd => [0.0, 0.0, omega * k],
+            }
+            // 1e30 is as good as infinite and cannot overflow in the update.
+            .map(|value| value.min(1e30) as f32);
+            ScaledMaterial { alpha_tilde, gamma, factor, padding: 0.0 }
+        };
+        self.materials.iter().map(scale).collect()
+    }
+}
+
+/// k of the gusts of a wind: one wave per gust length, along it [1/m].
+pub(crate) fn gust_wave(wind: &Wind) -> [f32; 3] {
+    // In f64, which cannot overflow here: a breath of wind divides by its square.
+    let speed = wind.velocity.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
+    let wave = if speed > 0.0 { 1.0 / (speed * f64::from(wind.gust_length)) } else { 0.0 };
+    wind.velocity.map(|component| (f64::from(component) * wave) as f32)
+}

@@ -1,0 +1,10 @@
+//! The state of a simulation on the host: settings, materials, pins, targets, colliders, and the parameters that the passes read.
+
+pub(crate) mod contact_params;
+pub(crate) mod controls;
+mod join;
+mod running;
+mod shift;
+
+pub use running::Running;
+pub(crate) use shift::shifted;

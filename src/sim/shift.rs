@@ -1,0 +1,117 @@
+//! Shifts of the origin: all positions that the host holds.
+
+use crate::collision::{Collider, ColliderRow};
+use crate::error::{Error, Result, check_finite};
+use crate::settings::{Field, Settings, check_moderate};
+use crate::sim::controls::Controls;
+
+/// How far the origin has been shifted in all, and the start of the scene before the first shift.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shift {
+    /// Sum of all offsets \[m\].
+    total: [f64; 3],
+    positions: Vec<[f32; 3]>,
+    colliders: Vec<Collider>,
+}
+
+impl Shift {
+    /// The sum of all offsets and one more.
+    fn after(&self, offset: [f32; 3]) -> [f64; 3] {
+        std::array::from_fn(|axis| self.total[axis] + f64::from(offset[axis]))
+    }
+
+    /// Where the air field has its origin \[m\].
+    pub fn air_origin(&self) -> [f32; 3] {
+        self.total.map(|component| component as f32)
+    }
+}
+
+/// a + b, rounded once, as the shaders add.
+pub(crate) fn shifted(position: [f32; 3], offset: [f32; 3]) -> [f32; 3] {
+    std::array::from_fn(|axis| position[axis] + offset[axis])
+}
+
+fn placed(position: [f32; 3], total: [f64; 3]) -> [f32; 3] {
+    std::array::from_fn(|axis| (f64::from(position[axis]) + total[axis]) as f32)
+}
+
+fn shifted_field(field: Field, offset: [f32; 3]) -> Field {
+    match field {
+        Field::None => Field::None,
+        Field::Point { position, strength, radius } => {
+            Field::Point { position: shifted(position, offset), strength, radius }
+        }
+        Field::Vortex { position, axis, strength, radius } => {
+            Field::Vortex { position: shifted(position, offset), axis, strength, radius }
+        }
+    }
+}
+
+impl Controls {
+    /// Shifts fields and the air. An error changes nothing.
+    pub fn shift_fields(&mut self, offset: [f32; 3]) -> Result<()> {
+        check_moderate("offset of shift_origin", offset)?;
+        let fields = self.settings.fields.map(|field| shifted_field(field, offset));
+        Settings { fields, ..self.settings }.check()?;
+        self.shift.total = self.shift.after(offset);
+        self.settings.fields = fields;
+        Ok(())
+    }
+
+    /// Shifts targets, colliders, fields, the air and the start of the scene. An error changes nothing.
+    pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
+        check_moderate("offset of shift_origin", offset)?;
+        let total = self.shift.after(offset);
+        for (index, row) in self.colliders.rows.iter().enumerate() {
+            check_moderate(&format!("position of collider {index} after shift_origin"), shifted(row.position, offset))?;
+            let what = format!("target position of collider {index} after shift_origin");
+            check_moderate(&what, shifted(row.target_position, offset))?;
+        }
+        for target in &self.targets {
+            let what = || format!("target of particle {} after shift_origin", target.particle);
+            check_finite(what, shifted(target.position, offset))?;
+        }
+        self.check_start(total)?;
+        self.shift_fields(offset)?;
+        if self.shift.positions.is_empty() {
+            self.shift.positions.clone_from(&self.scene.positions);
+            self.shift.colliders.clone_from(&self.scene.colliders);
+        }
+        for ColliderRow { position, target_position, .. } in &mut self.colliders.rows {
+            (*position, *target_position) = (shifted(*position, offset), shifted(*target_position, offset));
+        }
+        for target in &mut self.targets {
+            target.position = shifted(target.position, offset);
+        }
+        // From the first start, so that shifts there and back leave no rounding.
+        for (position, &start) in self.scene.positions.iter_mut().zip(&self.shift.positions) {
+            *position = placed(start, total);
+        }
+        for (collider, start) in self.scene.colliders.iter_mut().zip(&self.shift.colliders) {
+            collider.pose.position = placed(start.pose.position, total);
+        }
+        Ok(())
+    }
+
+    /// `Ok` if `reset` can restore the scene at this total offset.
+    fn check_start(&self, total: [f64; 3]) -> Result<()> {
+        let first = self.shift.positions.is_empty();
+        let (positions, colliders) = if first {
+            (&self.scene.positions, &self.scene.colliders)
+        } else {
+            (&self.shift.positions, &self.shift.colliders)
+        };
+        for (particle, &position) in positions.iter().enumerate() {
+            check_finite(|| format!("start of particle {particle} after shift_origin"), placed(position, total))?;
+        }
+        for (index, collider) in colliders.iter().enumerate() {
+            let position = placed(collider.pose.position, total);
+            let outside = position.into_iter().find(|component| component.abs() > 1e6);
+            if let Some(component) = outside {
+                let what = format!("start of collider {index} after shift_origin");
+                return Err(Error::invalid(what, component, "at most 1e6 m either way"));
+            }
+        }
+        Ok(())
+    }
+}
