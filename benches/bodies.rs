@@ -47,13 +47,13 @@ fn run(count: u32) -> Result<()> {
             (0..count).try_for_each(|flag| add_flag(&mut scene, place(flag)))?;
             let gpu = Context::new(supple::required_limits_with(&scene, &settings))?;
             let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
-            let cook_ms = start.elapsed().as_secs_f64() * 1e3;
+            let compile_ms = start.elapsed().as_secs_f64() * 1e3;
             adapter = gpu.adapter_name();
             let bytes = solver.memory_bytes() as f64 / f64::from(solver.particle_count());
             let plan = solver.plan();
             let dispatches = plan.step(settings.substeps, 0).count();
             let time = time(&gpu, |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps))?;
-            writeln!(table, "| {name} | {air} | {dispatches} | {time} | {cook_ms:.0} | {bytes:.0} |")?;
+            writeln!(table, "| {name} | {air} | {dispatches} | {time} | {compile_ms:.0} | {bytes:.0} |")?;
         }
         let settings = Settings { wind, ..Settings::default() };
         let start = Instant::now();
@@ -66,10 +66,10 @@ fn run(count: u32) -> Result<()> {
             ..Instance::default()
         };
         flags.spawn_many(&(0..count).map(at).collect::<Vec<_>>())?;
-        let cook_ms = start.elapsed().as_secs_f64() * 1e3;
+        let compile_ms = start.elapsed().as_secs_f64() * 1e3;
         let bytes = flags.memory_bytes() as f64 / f64::from(count * flags.particle_count());
         let time = time(&gpu, |encoder, timestamps| flags.encode_timed(encoder, 1, timestamps))?;
-        writeln!(table, "| instances | {air} | 2 | {time} | {cook_ms:.0} | {bytes:.0} |")?;
+        writeln!(table, "| instances | {air} | 2 | {time} | {compile_ms:.0} | {bytes:.0} |")?;
     }
     let text = format!(
         "Adapter: {adapter}. {count} flags of {SIDE} × {SIDE} particles that hang by one side, two tethers a particle, 20 substeps of one sweep a \

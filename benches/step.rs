@@ -69,7 +69,7 @@ struct Bench {
     gpu: Context,
     scene: Scene,
     solver: Solver,
-    cook_ms: f64,
+    compile_ms: f64,
 }
 
 impl Bench {
@@ -84,8 +84,8 @@ impl Bench {
         let gpu = Context::new(supple::required_limits_with(&scene, &settings))?;
         let start = Instant::now();
         let solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
-        let cook_ms = scene_ms + start.elapsed().as_secs_f64() * 1e3;
-        Ok(Self { gpu, scene, solver, cook_ms })
+        let compile_ms = scene_ms + start.elapsed().as_secs_f64() * 1e3;
+        Ok(Self { gpu, scene, solver, compile_ms })
     }
 
     fn rows(mut self, execution: &str, whole: &mut String, stages: &mut String) -> Result<(), Fault> {
@@ -116,7 +116,7 @@ impl Bench {
             figure(on_gpu),
             figure(frame * 1e6 / (particles * substeps)),
             figure(constraints * substeps / frame / 1e3),
-            self.cook_ms,
+            self.compile_ms,
             median(frames.iter().map(|frame| frame.recording).collect()),
             self.solver.memory_bytes() as f64 / particles,
             peak_memory_mb().map_or("–".into(), |megabytes| format!("{megabytes:.0}")),

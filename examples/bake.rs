@@ -65,13 +65,13 @@ fn main() -> anyhow::Result<()> {
         eprintln!("warning: {hint}");
     }
     file.settings.keep_lambdas |= arguments.lambda.is_some();
-    let mut player =
-        if arguments.reference { Player::Cpu(Box::new(file.reference()?)) } else { Player::on_gpu(&file)? };
+    let mut backend =
+        if arguments.reference { Backend::Cpu(Box::new(file.reference()?)) } else { Backend::on_gpu(&file)? };
     let kind = KINDS.iter().position(|info| info.name == arguments.lambda_kind).context("no such kind")?;
 
     let frames = u64::from(arguments.frames / arguments.every) + 1;
     let particles = file.scene.particle_count() as u64;
-    let lambdas = player.lambdas(kind)?.len() as u64;
+    let lambdas = backend.lambdas(kind)?.len() as u64;
     let others = [&arguments.velocities, &arguments.lambda, &arguments.contacts, &arguments.obj];
     let only_others = others.iter().any(|path| path.is_some());
     let out = arguments.out.or_else(|| (!only_others).then(|| "positions.npy".into()));
@@ -101,35 +101,35 @@ fn main() -> anyhow::Result<()> {
         let time = f64::from(frame) * f64::from(file.settings.dt);
         if frame > 0 {
             for (particle, position) in file.targets_at(time) {
-                player.set_target(particle, position)?;
+                backend.set_target(particle, position)?;
             }
             for (collider, pose) in file.collider_poses_at(time) {
-                player.move_collider(collider, pose)?;
+                backend.move_collider(collider, pose)?;
             }
-            player.step();
+            backend.step();
             progress.inc(1);
         }
         if frame % arguments.every != 0 {
             continue;
         }
         if let Some(array) = &mut positions {
-            array.extend(player.positions()?.into_iter().flatten())?;
+            array.extend(backend.positions()?.into_iter().flatten())?;
         }
         if let Some(array) = &mut velocities {
-            array.extend(player.velocities()?.into_iter().flatten())?;
+            array.extend(backend.velocities()?.into_iter().flatten())?;
         }
         if let Some(array) = &mut lambda {
-            array.extend(player.lambdas(kind)?)?;
+            array.extend(backend.lambdas(kind)?)?;
         }
         if let Some(lines) = &mut contacts {
-            lines.write(frame, time, &file, &player)?;
+            lines.write(frame, time, &file, &backend)?;
         }
         if let Some(folder) = &arguments.obj {
-            write_obj(&folder.join(format!("frame_{frame:05}.obj")), &player.positions()?, &elements)?;
+            write_obj(&folder.join(format!("frame_{frame:05}.obj")), &backend.positions()?, &elements)?;
         }
     }
     progress.finish_and_clear();
-    let (count, first) = player.non_finite()?;
+    let (count, first) = backend.non_finite()?;
     if count > 0 {
         let first = first.map_or(String::new(), |particle| format!(" (the first: {particle})"));
         eprintln!(
@@ -137,7 +137,7 @@ fn main() -> anyhow::Result<()> {
              softer materials may help"
         );
     }
-    let (lost, own) = (player.contacts()?.lost, file.settings.self_collision.unwrap_or_default());
+    let (lost, own) = (backend.contacts()?.lost, file.settings.self_collision.unwrap_or_default());
     if lost > 0 {
         eprintln!(
             "warning: {lost} contact(s) were lost; where it is for want of room, raise pairs_per_particle of self_collision \
@@ -146,7 +146,7 @@ fn main() -> anyhow::Result<()> {
             own.pairs_per_particle
         );
     }
-    let lost = player.lost_touches()?;
+    let lost = backend.lost_collider_contacts()?;
     if lost > 0 {
         eprintln!("warning: {lost} touch(es) with a third collider in a step are missing from the forces on colliders");
     }
@@ -275,7 +275,7 @@ struct Line<'a> {
     most_pairs: u32,
     most_contacts: u32,
     lost: u32,
-    lost_touches: u32,
+    lost_collider_contacts: u32,
     deepest: f32,
     searches: u32,
     truncated: u32,
@@ -309,9 +309,9 @@ impl Lines {
         Ok(Self { writer, file, names, count: 0 })
     }
 
-    fn write(&mut self, frame: u32, time: f64, scene: &SceneFile, player: &Player) -> anyhow::Result<()> {
-        let report = player.contacts()?;
-        let mut forces = player.collider_forces()?;
+    fn write(&mut self, frame: u32, time: f64, scene: &SceneFile, backend: &Backend) -> anyhow::Result<()> {
+        let report = backend.contacts()?;
+        let mut forces = backend.collider_forces()?;
         forces.resize(scene.scene.colliders().len(), ColliderForce::default());
         let mut poses: Vec<Pose> = scene.scene.colliders().iter().map(|collider| collider.pose).collect();
         for (id, pose) in scene.collider_poses_at(time) {
@@ -332,7 +332,7 @@ impl Lines {
             most_pairs: report.most_pairs,
             most_contacts: report.most_contacts,
             lost: report.lost,
-            lost_touches: player.lost_touches()?,
+            lost_collider_contacts: backend.lost_collider_contacts()?,
             deepest: report.deepest,
             searches: report.searches,
             truncated: report.truncated,
@@ -356,12 +356,12 @@ impl Lines {
 }
 
 /// Either player.
-enum Player {
+enum Backend {
     Gpu(Box<(Context, Solver)>),
     Cpu(Box<Reference>),
 }
 
-impl Player {
+impl Backend {
     fn on_gpu(file: &SceneFile) -> anyhow::Result<Self> {
         let gpu = Context::new(supple::required_limits_with(&file.scene, &file.settings))?;
         let solver = file.solver(&gpu.device, &gpu.queue)?;
@@ -370,8 +370,8 @@ impl Player {
 
     fn step(&mut self) {
         match self {
-            Self::Gpu(player) => {
-                let (gpu, solver) = &mut **player;
+            Self::Gpu(backend) => {
+                let (gpu, solver) = &mut **backend;
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 solver.encode(&mut encoder, 1);
                 gpu.queue.submit([encoder.finish()]);
@@ -382,42 +382,42 @@ impl Player {
 
     fn set_target(&mut self, particle: u32, position: [f32; 3]) -> supple::Result<()> {
         match self {
-            Self::Gpu(player) => player.1.set_target(particle, position),
+            Self::Gpu(backend) => backend.1.set_target(particle, position),
             Self::Cpu(reference) => reference.set_target(particle, position),
         }
     }
 
     fn move_collider(&mut self, collider: ColliderId, pose: Pose) -> supple::Result<()> {
         match self {
-            Self::Gpu(player) => player.1.move_collider(collider, pose),
+            Self::Gpu(backend) => backend.1.move_collider(collider, pose),
             Self::Cpu(reference) => reference.move_collider(collider, pose),
         }
     }
 
     fn contacts(&self) -> supple::Result<ContactReport> {
         match self {
-            Self::Gpu(player) => player.1.read_contacts(),
+            Self::Gpu(backend) => backend.1.read_contacts(),
             Self::Cpu(reference) => Ok(reference.contact_report()),
         }
     }
 
     fn collider_forces(&self) -> supple::Result<Vec<ColliderForce>> {
         match self {
-            Self::Gpu(player) => player.1.read_collider_forces(),
+            Self::Gpu(backend) => backend.1.read_collider_forces(),
             Self::Cpu(reference) => Ok(reference.collider_forces()),
         }
     }
 
     fn positions(&self) -> supple::Result<Vec<[f32; 3]>> {
         match self {
-            Self::Gpu(player) => player.1.read_positions(),
+            Self::Gpu(backend) => backend.1.read_positions(),
             Self::Cpu(reference) => Ok(reference.positions()),
         }
     }
 
     fn velocities(&self) -> supple::Result<Vec<[f32; 3]>> {
         match self {
-            Self::Gpu(player) => player.1.read_velocities(),
+            Self::Gpu(backend) => backend.1.read_velocities(),
             Self::Cpu(reference) => Ok(reference.velocities()),
         }
     }
@@ -426,25 +426,25 @@ impl Player {
     fn lambdas(&self, kind: usize) -> supple::Result<Vec<f32>> {
         let solver = match self {
             Self::Cpu(reference) => return Ok(reference.lambdas(kind)),
-            Self::Gpu(player) if player.1.settings().keep_lambdas => &player.1,
+            Self::Gpu(backend) if backend.1.settings().keep_lambdas => &backend.1,
             Self::Gpu(_) => return Ok(Vec::new()),
         };
         solver.read_lambdas_of(kind)
     }
 
     /// Touches of a particle with more than two colliders in a step.
-    fn lost_touches(&self) -> supple::Result<u32> {
+    fn lost_collider_contacts(&self) -> supple::Result<u32> {
         match self {
-            Self::Gpu(player) => Ok(player.1.read_diagnostics()?.lost_touches),
-            Self::Cpu(reference) => Ok(reference.lost_touches()),
+            Self::Gpu(backend) => Ok(backend.1.read_diagnostics()?.lost_collider_contacts),
+            Self::Cpu(reference) => Ok(reference.lost_collider_contacts()),
         }
     }
 
     /// How often a position would not have been finite, and the first such particle where that is known.
     fn non_finite(&self) -> supple::Result<(u32, Option<u32>)> {
         match self {
-            Self::Gpu(player) => {
-                let diagnostics = player.1.read_diagnostics()?;
+            Self::Gpu(backend) => {
+                let diagnostics = backend.1.read_diagnostics()?;
                 Ok((diagnostics.non_finite_count, diagnostics.first_non_finite))
             }
             Self::Cpu(reference) => Ok((reference.non_finite_count(), None)),

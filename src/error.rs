@@ -3,7 +3,7 @@
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong while a scene is built, cooked, uploaded or read back.
+/// What can go wrong while a scene is built, compiled, uploaded or read back.
 ///
 /// A call that returns an error has changed nothing.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -264,8 +264,8 @@ fn what_is_refused_while_running_leaves_no_trace() {
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), substeps: 5, ..Settings::default() };
     let [mut tried, mut untouched] = [0, 1].map(|_| solver(&gpu, &scene, settings));
     let [mut reference, mut alone] = [0, 1].map(|_| Reference::new(&scene, settings).unwrap());
-    for player in [&mut tried, &mut untouched] {
-        step(&gpu, player, 8);
+    for backend in [&mut tried, &mut untouched] {
+        step(&gpu, backend, 8);
     }
     reference.step(8);
     alone.step(8);
@@ -307,8 +307,8 @@ fn what_is_refused_while_running_leaves_no_trace() {
     {
         assert!(matches!(outcome, Err(Error::IndexOutOfRange { .. })), "{k}: {outcome:?}");
     }
-    for player in [&mut tried, &mut untouched] {
-        step(&gpu, player, 8);
+    for backend in [&mut tried, &mut untouched] {
+        step(&gpu, backend, 8);
     }
     reference.step(8);
     alone.step(8);
@@ -337,8 +337,8 @@ fn settings_that_a_device_has_no_room_for_leave_contacts_as_they_were() {
         });
         assert!(matches!(outcome, Err(Error::LimitExceeded { .. })), "{outcome:?}");
         assert_eq!(*tried.settings(), before);
-        for player in [&mut tried, &mut untouched] {
-            step(&gpu, player, 8);
+        for backend in [&mut tried, &mut untouched] {
+            step(&gpu, backend, 8);
         }
         assert_eq!(first_changed(&tried.read_positions().unwrap(), &untouched.read_positions().unwrap()), None);
         assert_eq!(tried.read_contacts().unwrap(), untouched.read_contacts().unwrap());
@@ -628,7 +628,7 @@ fn particles_in_the_heart_of_colliders_are_survived() {
     step(&gpu, &mut on_gpu, 20);
     let mut reference = Reference::new(&scene, settings).unwrap();
     reference.step(20);
-    let lost = (on_gpu.read_diagnostics().unwrap().lost_touches, reference.lost_touches());
+    let lost = (on_gpu.read_diagnostics().unwrap().lost_collider_contacts, reference.lost_collider_contacts());
     assert!(lost.0 > 0 && lost.1 > 0, "touches of more than two colliders are lost, but not counted: {lost:?}");
 }
 

@@ -552,12 +552,12 @@ struct Attempt {
 
 /// A case whose call is spelled alike for both players.
 macro_rules! running_case {
-    ($what:expr, $variant:expr, $words:expr, |$player:ident| $call:expr) => {
+    ($what:expr, $variant:expr, $words:expr, |$backend:ident| $call:expr) => {
         Case {
             what: $what,
             variant: $variant,
             words: $words,
-            attempt: Box::new(Attempt { on_gpu: Box::new(|$player| $call), on_reference: Box::new(|$player| $call) }),
+            attempt: Box::new(Attempt { on_gpu: Box::new(|$backend| $call), on_reference: Box::new(|$backend| $call) }),
         }
     };
 }

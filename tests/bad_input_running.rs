@@ -26,12 +26,12 @@ struct Attempt {
 
 /// A case whose call is spelled alike for both players.
 macro_rules! running_case {
-    ($what:expr, $variant:expr, $words:expr, |$player:ident| $call:expr) => {
+    ($what:expr, $variant:expr, $words:expr, |$backend:ident| $call:expr) => {
         Case {
             what: $what,
             variant: $variant,
             words: $words,
-            attempt: Box::new(Attempt { on_gpu: Box::new(|$player| $call), on_reference: Box::new(|$player| $call) }),
+            attempt: Box::new(Attempt { on_gpu: Box::new(|$backend| $call), on_reference: Box::new(|$backend| $call) }),
         }
     };
 }
@@ -340,7 +340,7 @@ fn passes_that_are_not_planned_are_left_out() {
         Pass::GatherChunks { kind: 3 },
         Pass::GatherHubs { kind: usize::MAX },
     ];
-    foreign.into_iter().for_each(|pass| reference.play(pass));
+    foreign.into_iter().for_each(|pass| reference.run(pass));
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     solver.encode_passes(&mut encoder, foreign, None);
     gpu.queue.submit([encoder.finish()]);

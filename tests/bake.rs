@@ -211,11 +211,11 @@ fn lost_contacts_are_said_at_the_end() {
         "contact_materials": [{"name": "default", "thickness": 0.5}], "parts": [
         {"cloth_grid": {"columns": 9, "rows": 9}}, {"cloth_grid": {"columns": 9, "rows": 9, "origin": [-1, 0.1, -1]}}]}"#;
     std::fs::write(path("crowd.json"), text).unwrap();
-    for player in [&["--reference"][..], &[]] {
-        let output = bake(&[&["crowd.json", "--frames", "2", "--out", "crowd.npy"], player].concat());
+    for backend in [&["--reference"][..], &[]] {
+        let output = bake(&[&["crowd.json", "--frames", "2", "--out", "crowd.npy"], backend].concat());
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && said.contains("warning: "), "{player:?}: {said}");
-        assert!(said.contains("pairs_per_particle") && said.contains("which is 1"), "{player:?}: {said}");
+        assert!(output.status.success() && said.contains("warning: "), "{backend:?}: {said}");
+        assert!(said.contains("pairs_per_particle") && said.contains("which is 1"), "{backend:?}: {said}");
     }
     let said = bake(&[&scene("bat.json"), "--frames", "2", "--out", "quiet.npy", "--reference"]).stderr;
     assert!(!String::from_utf8(said).unwrap().contains("warning"));

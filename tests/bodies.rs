@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{distance, gpu, noise, players, shapes, solver, step};
+use common::{backends, distance, gpu, noise, shapes, solver, step};
 use glam::{DQuat, DVec3};
 use std::ops::Range;
 use supple::constraints::{Kind, kind_index};
@@ -74,14 +74,14 @@ fn body_damping_keeps_linear_and_angular_momentum() {
         let turning: f64 = m.iter().zip(&v0).zip(&x0).map(|((m, v), x)| m * v.length() * (*x - middle).length()).sum();
         for k in [0.1, 0.5, 1.0] {
             let settings = Settings { body_damping: k, substeps: 4, ..still() };
-            for mut player in players(&gpu, &scene, settings) {
-                player.step(1);
-                let (x, v) = (wide(&player.positions()), wide(&player.velocities()));
+            for mut backend in backends(&gpu, &scene, settings) {
+                backend.step(1);
+                let (x, v) = (wide(&backend.positions()), wide(&backend.velocities()));
                 let lost = (center(&m, &v) - center(&m, &v0)).length() * m.iter().sum::<f64>() / carried;
                 let turned = (spin(&m, &x, &v) - spin(&m, &x0, &v0)).length() / turning;
                 let changed = v.iter().zip(&v0).map(|(v, v0)| (*v - *v0).length()).fold(0.0, f64::max);
-                println!("{} of {count}, k {k}: linear {lost:.1e}, angular {turned:.1e}", player.name());
-                assert!(lost < 1e-6 && turned < 1e-5, "{} of {count}, k {k}: {lost} {turned}", player.name());
+                println!("{} of {count}, k {k}: linear {lost:.1e}, angular {turned:.1e}", backend.name());
+                assert!(lost < 1e-6 && turned < 1e-5, "{} of {count}, k {k}: {lost} {turned}", backend.name());
                 assert!(changed > 0.05 * f64::from(k), "nothing was damped");
             }
         }
@@ -99,13 +99,13 @@ fn body_damping_keeps_the_spin_of_a_slender_body_about_its_length() {
         let x0 = wide(scene.positions());
         let v0: Vec<DVec3> = x0.iter().map(|&x| around(0, x)).collect();
         let settings = Settings { body_damping: 1.0, dt: 1e-6, substeps: 1, ..still() };
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(1);
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(1);
             let (before, after) =
-                (spin(&m, &x0, &v0), spin(&m, &wide(&player.positions()), &wide(&player.velocities())));
+                (spin(&m, &x0, &v0), spin(&m, &wide(&backend.positions()), &wide(&backend.velocities())));
             let lost = (after - before).x / before.x;
-            println!("{}, {thickness}: {lost:.1e} of its spin in a step", player.name());
-            assert!(lost.abs() < bound, "{}, {thickness}: {lost} of its spin in a step", player.name());
+            println!("{}, {thickness}: {lost:.1e} of its spin in a step", backend.name());
+            assert!(lost.abs() < bound, "{}, {thickness}: {lost} of its spin in a step", backend.name());
         }
     }
 }
@@ -115,9 +115,9 @@ fn body_damping_keeps_the_spin_of_a_slender_body_about_its_length() {
 fn body_damping_of_one_leaves_a_rigid_motion() {
     let gpu = gpu();
     let scene = cloud(60, DVec3::new(1.0, 0.7, 0.4), random);
-    for mut player in players(&gpu, &scene, Settings { body_damping: 1.0, ..still() }) {
-        player.step(1);
-        let (x, v) = (wide(&player.positions()), wide(&player.velocities()));
+    for mut backend in backends(&gpu, &scene, Settings { body_damping: 1.0, ..still() }) {
+        backend.step(1);
+        let (x, v) = (wide(&backend.positions()), wide(&backend.velocities()));
         let mut worst = 0f64;
         for i in 0..60 {
             for j in 0..i {
@@ -125,8 +125,8 @@ fn body_damping_of_one_leaves_a_rigid_motion() {
                 worst = worst.max(apart.dot(v[i] - v[j]).abs());
             }
         }
-        println!("{}: {worst:.1e} m/s", player.name());
-        assert!(worst < 3e-6, "{}: {worst} m/s", player.name());
+        println!("{}: {worst:.1e} m/s", backend.name());
+        assert!(worst < 3e-6, "{}: {worst} m/s", backend.name());
         assert!(v.iter().any(|v| (*v - v[0]).length() > 0.05), "it does not turn");
     }
 }
@@ -147,12 +147,12 @@ fn body_damping_leaves_a_rigid_motion_alone() {
         let x0 = wide(scene.positions());
         for k in [0.2, 1.0] {
             let settings = Settings { body_damping: k, dt: 1e-6, substeps: 1, ..still() };
-            for mut player in players(&gpu, &scene, settings) {
-                player.step(1);
-                let v = wide(&player.velocities());
+            for mut backend in backends(&gpu, &scene, settings) {
+                backend.step(1);
+                let v = wide(&backend.velocities());
                 let changed = v.iter().zip(&x0).map(|(v, &x)| (*v - rigid(0, x)).length()).fold(0.0, f64::max);
-                println!("{}: {what}, k {k}: {changed:.1e} m/s", player.name());
-                assert!(changed < 5e-5, "{}: {what}, k {k}: {changed} m/s", player.name());
+                println!("{}: {what}, k {k}: {changed:.1e} m/s", backend.name());
+                assert!(changed < 5e-5, "{}: {what}, k {k}: {changed} m/s", backend.name());
             }
         }
     }
@@ -174,19 +174,19 @@ fn body_damping_takes_from_a_straight_rope_only_what_is_no_turn() {
         let (x0, v0): (Vec<_>, Vec<_>) =
             (wide(scene.positions()), (0..50).map(|k| random(k, DVec3::ZERO).as_vec3().as_dvec3()).collect());
         let settings = Settings { body_damping: 1.0, dt: 1e-6, substeps: 1, ..still() };
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(1);
-            let (x, v) = (wide(&player.positions()), wide(&player.velocities()));
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(1);
+            let (x, v) = (wide(&backend.positions()), wide(&backend.velocities()));
             let turned = (spin(&m, &x, &v) - spin(&m, &x0, &v0)).length() / spin(&m, &x0, &v0).length();
             let lost = (center(&m, &v) - center(&m, &v0)).length();
             // What is left is linear along the rope, and nothing along it.
             let ends = (v[49] - v[0]).dot(axis).abs();
             let bend = (0.5 * (v[49] + v[1]) - v[25]).length();
-            println!("{}: {turned:.1e} {lost:.1e} {ends:.1e} {bend:.1e}", player.name());
+            println!("{}: {turned:.1e} {lost:.1e} {ends:.1e} {bend:.1e}", backend.name());
             assert!(
                 turned < 1e-4 && lost < 1e-5 && ends < 1e-5 && bend < 1e-5,
                 "{}: {turned} {lost} {ends} {bend}",
-                player.name()
+                backend.name()
             );
         }
     }
@@ -214,9 +214,9 @@ fn bodies_are_damped_each_by_itself_and_nothing_else_is() {
     };
     let play = |other: f32, k: f32| {
         let (scene, settings) = scene_of(other, k);
-        players(&gpu, &scene, settings).map(|mut player| {
-            player.step(1);
-            player.velocities()
+        backends(&gpu, &scene, settings).map(|mut backend| {
+            backend.step(1);
+            backend.velocities()
         })
     };
     let (found, others, undamped) = (play(1.0, 0.5), play(-3.0, 0.5), play(1.0, 0.0));
@@ -241,14 +241,14 @@ fn damping_and_step_factor_are_what_they_say() {
         let settings = Settings { substeps, damping: c, step_factor: factor, ..still() };
         let steps = 10;
         let law = (-f64::from(c) * f64::from(steps) * f64::from(settings.dt)).exp() * f64::from(factor).powi(steps);
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(steps as u32);
-            let [x, y, z] = player.velocities()[0].map(f64::from);
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(steps as u32);
+            let [x, y, z] = backend.velocities()[0].map(f64::from);
             for (found, start) in [(x, 3.0), (y, -1.0), (z, 2.0)] {
                 let (expected, error) = (start * law, found - start * law);
                 // A displacement is rounded to the ulp of the residual of the position, 1e-15 m here.
                 let most = 2e-5 * expected.abs() + 1e-11;
-                assert!(error.abs() < most, "{} at {substeps}, {c}, {factor}: {error}", player.name());
+                assert!(error.abs() < most, "{} at {substeps}, {c}, {factor}: {error}", backend.name());
             }
         }
     }
@@ -264,9 +264,9 @@ fn accelerations(gpu: &Context, places: &[DVec3], fields: &[Field]) -> [Vec<DVec
         scene.add_particle(Particle { position, inverse_mass: 0.3, ..Particle::default() }).unwrap();
     }
     let settings = Settings { dt: 1e-3, substeps: 1, fields: Field::slots(fields), ..still() };
-    players(gpu, &scene, settings).map(|mut player| {
-        player.step(1);
-        wide(&player.velocities()).into_iter().map(|v| v / f64::from(1e-3f32)).collect()
+    backends(gpu, &scene, settings).map(|mut backend| {
+        backend.step(1);
+        wide(&backend.velocities()).into_iter().map(|v| v / f64::from(1e-3f32)).collect()
     })
 }
 
@@ -413,9 +413,9 @@ fn air(gpu: &Context, places: &[DVec3], wind: Wind) -> [Vec<DVec3>; 2] {
     let mesh = supple::ClothMesh { positions: &corners, triangles: &triangles, fabric, tethers: None };
     scene.add_cloth_mesh(&mesh).unwrap();
     let settings = Settings { dt: 0.1, substeps: 1, wind: Some(wind), ..still() };
-    players(gpu, &scene, settings).map(|mut player| {
-        player.step(1);
-        let v = wide(&player.velocities());
+    backends(gpu, &scene, settings).map(|mut backend| {
+        backend.step(1);
+        let v = wide(&backend.velocities());
         v.chunks(3)
             .map(|corner| {
                 let mean = (corner[0] + corner[1] + corner[2]) / 3.0;
@@ -436,7 +436,7 @@ fn turbulence_is_bounded_smooth_without_a_mean_and_always_the_same() {
     let again = air(&gpu, &places, wind);
     assert_eq!((&found, &on_gpu), (&again[0], &again[1]), "not the same");
     let apart = found.iter().zip(&on_gpu).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
-    assert!(apart < 1e-2, "the players differ by {apart} m/s");
+    assert!(apart < 1e-2, "the backends differ by {apart} m/s");
     // Where the wind slants along its triangle it is not known so well.
     let facing = |u: &DVec3| u.normalize_or(DVec3::X).dot(DVec3::ONE.normalize()).abs() > 0.3;
     let faced: Vec<DVec3> = found.iter().copied().filter(facing).collect();
@@ -693,17 +693,17 @@ fn bodies_fall_as_a_whole_and_keep_their_momentum() {
         let v0 = own(&Reference::new(&scene, settings).unwrap().velocities());
         let x0 = own(scene.positions());
         let (h, n) = (f64::from(settings.substep()), 600.0);
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(60);
-            let (x, v) = (own(&player.positions()), own(&player.velocities()));
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(60);
+            let (x, v) = (own(&backend.positions()), own(&backend.velocities()));
             let law = center(&m, &x0) + center(&m, &v0) * (n * h) - DVec3::Y * (G * h * h * n * (n + 1.0) / 2.0);
             let off = (center(&m, &x) - law).length();
             let slow = (center(&m, &v) - center(&m, &v0) + DVec3::Y * (G * h * n)).length();
             let [before, after] = [spin(&m, &x0, &v0), spin(&m, &x, &v)];
             let lost = (after - before).length() / before.length();
-            println!("{}, {elasticity:?}: {off:.1e} m, {slow:.1e} m/s, spin {lost:.1e}", player.name());
-            assert!(off < 1e-4 && slow < 1e-4, "{}, {elasticity:?}: {off} m, {slow} m/s", player.name());
-            assert!(lost < 0.0105, "{}, {elasticity:?}: {lost} of its spin", player.name());
+            println!("{}, {elasticity:?}: {off:.1e} m, {slow:.1e} m/s, spin {lost:.1e}", backend.name());
+            assert!(off < 1e-4 && slow < 1e-4, "{}, {elasticity:?}: {off} m, {slow} m/s", backend.name());
+            assert!(lost < 0.0105, "{}, {elasticity:?}: {lost} of its spin", backend.name());
         }
     }
 }
@@ -733,12 +733,12 @@ fn surfaces_follow_affine_maps_of_their_lattice_exactly() {
         scene.set_position(particle, place.as_vec3().into()).unwrap();
         scene.pin(particle).unwrap();
     }
-    for mut player in players(&gpu, &scene, still()) {
-        player.step(1);
-        let found = wide(&player.positions()[parts.surface.start as usize..]);
+    for mut backend in backends(&gpu, &scene, still()) {
+        backend.step(1);
+        let found = wide(&backend.positions()[parts.surface.start as usize..]);
         let off = found.iter().zip(&surface.0).map(|(a, &b)| (*a - map(b)).length()).fold(0.0, f64::max);
-        println!("{}: {off:.1e} m", player.name());
-        assert!(off < 1e-6, "{}: off by {off} m", player.name());
+        println!("{}: {off:.1e} m", backend.name());
+        assert!(off < 1e-6, "{}: off by {off} m", backend.name());
     }
 }
 
@@ -756,14 +756,14 @@ fn followers_have_the_place_and_the_velocity_of_their_sources() {
     for (sources, weights) in rows {
         scene.add_follower(sources, weights).unwrap();
     }
-    for mut player in players(&gpu, &scene, Settings::default()) {
-        player.step(30);
-        for vectors in [player.positions(), player.velocities()] {
+    for mut backend in backends(&gpu, &scene, Settings::default()) {
+        backend.step(30);
+        for vectors in [backend.positions(), backend.velocities()] {
             let vectors = wide(&vectors);
             for (row, (sources, weights)) in rows.iter().enumerate() {
                 let law: DVec3 = sources.iter().zip(weights).map(|(&k, w)| vectors[k as usize] * f64::from(*w)).sum();
                 let off = (vectors[8 + row] - law).length();
-                assert!(off < 3e-6, "{}, {row}: off by {off}", player.name());
+                assert!(off < 3e-6, "{}, {row}: off by {off}", backend.name());
             }
         }
     }
@@ -798,9 +798,9 @@ fn a_rigid_body_keeps_its_shape() {
         scene.set_velocity(particle, DVec3::new(3.0, 1.0, -2.0).cross(x).as_vec3().into()).unwrap();
     }
     let start = wide(scene.positions());
-    for mut player in players(&gpu, &scene, Settings { substeps: 20, ..Settings::default() }) {
-        player.step(60);
-        let x = wide(&player.positions());
+    for mut backend in backends(&gpu, &scene, Settings { substeps: 20, ..Settings::default() }) {
+        backend.step(60);
+        let x = wide(&backend.positions());
         let mut worst = 0f64;
         for i in 0..x.len() {
             for j in 0..i {
@@ -808,8 +808,8 @@ fn a_rigid_body_keeps_its_shape() {
                 worst = worst.max((is - was).abs());
             }
         }
-        println!("{}: {worst:.1e} m", player.name());
-        assert!(worst < 1e-4, "{}: out of shape by {worst} m", player.name());
+        println!("{}: {worst:.1e} m", backend.name());
+        assert!(worst < 1e-4, "{}: out of shape by {worst} m", backend.name());
         assert!((x[0] - start[0] - (x[5] - start[5])).length() > 0.01, "it has not turned");
     }
 }
@@ -831,15 +831,15 @@ fn a_damped_body_bears_its_own_weight() {
             }
         }
         let start = wide(scene.positions());
-        for mut player in players(&gpu, &scene, Settings { substeps: 20, ..Settings::default() }) {
-            player.step(90);
-            let (x, v) = (wide(&player.positions()), wide(&player.velocities()));
+        for mut backend in backends(&gpu, &scene, Settings { substeps: 20, ..Settings::default() }) {
+            backend.step(90);
+            let (x, v) = (wide(&backend.positions()), wide(&backend.velocities()));
             let particles = parts.particles.start as usize..parts.particles.end as usize;
             let moved = particles.clone().map(|i| x[i].distance(start[i])).fold(0.0, f64::max);
             let fastest = particles.map(|i| v[i].length()).fold(0.0, f64::max);
-            println!("{}, {damping_time} s: sunk by {moved:.1e} m, moves at {fastest:.1e} m/s", player.name());
-            assert!(moved < 0.01, "{}, {damping_time} s: out of shape by {moved} m", player.name());
-            assert!(fastest < 1e-3, "{}, {damping_time} s: still at {fastest} m/s", player.name());
+            println!("{}, {damping_time} s: sunk by {moved:.1e} m, moves at {fastest:.1e} m/s", backend.name());
+            assert!(moved < 0.01, "{}, {damping_time} s: out of shape by {moved} m", backend.name());
+            assert!(fastest < 1e-3, "{}, {damping_time} s: still at {fastest} m/s", backend.name());
         }
     }
 }
@@ -855,9 +855,9 @@ fn a_body_of_regions_returns_to_its_shape() {
         let start = wide(scene.positions());
         common::crumple(&mut scene, parts.particles.clone(), 0.08);
         let settings = Settings { substeps: 10, damping: 5.0, ..still() };
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(120);
-            let x = wide(&player.positions());
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(120);
+            let x = wide(&backend.positions());
             let mut worst = 0f64;
             let count = parts.particles.len();
             for i in 0..count {
@@ -865,8 +865,8 @@ fn a_body_of_regions_returns_to_its_shape() {
                     worst = worst.max((x[i].distance(x[j]) - start[i].distance(start[j])).abs());
                 }
             }
-            println!("{}, {rings} rings: {worst:.1e} m", player.name());
-            assert!(worst < 1e-3, "{}, {rings} rings: out of shape by {worst} m", player.name());
+            println!("{}, {rings} rings: {worst:.1e} m", backend.name());
+            assert!(worst < 1e-3, "{}, {rings} rings: out of shape by {worst} m", backend.name());
         }
     }
 }
@@ -921,18 +921,18 @@ fn inverted_tetrahedra_recover() {
             let volume = |t: &[u32; 4], x: &[[f32; 3]]| Volume::of(t.map(|vertex| x[vertex as usize]));
             assert!(tetrahedra.iter().any(|t| volume(t, scene.positions()) < 0.0), "{what}: nothing is inside out");
             let settings = Settings { damping: 2.0, ..still() };
-            for mut player in players(&gpu, &scene, settings) {
-                player.step(90);
-                let x = player.positions();
+            for mut backend in backends(&gpu, &scene, settings) {
+                backend.step(90);
+                let x = backend.positions();
                 let worst = tetrahedra
                     .iter()
                     .map(|t| volume(t, &x) / volume(t, &positions))
                     .fold(f32::MAX, |worst, part| worst.min(part));
-                println!("{}: {what}, bulk {bulk}: {worst:.4}", player.name());
+                println!("{}: {what}, bulk {bulk}: {worst:.4}", backend.name());
                 assert!(
                     worst > 0.97,
                     "{}: {what}, bulk {bulk}: a tetrahedron has {worst} of its volume",
-                    player.name()
+                    backend.name()
                 );
             }
         }

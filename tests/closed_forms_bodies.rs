@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Pair, Player, distance, is_exact, momentum, noise, players};
+use common::{Backend, Pair, backends, distance, is_exact, momentum, noise};
 use std::collections::BTreeMap;
 use supple::{
     Area, ClosedSurface, Distance, Material, Particle, Pressure, Scene, Settings, ShapeMatching, Sweep, Volume,
@@ -96,23 +96,23 @@ fn a_column_of_volumes_that_is_pressed_keeps_its_volume() {
         let ends: Vec<u32> = (0..4).chain(16..20).collect();
         ends.iter().for_each(|&end| scene.pin(end).unwrap());
         let settings = Settings { substeps: 10, iterations: 4, damping: 5.0, ..no_gravity() };
-        for mut player in players(&gpu, &scene, settings) {
+        for mut backend in backends(&gpu, &scene, settings) {
             for step in 1..=30u32 {
                 for &end in &ends[4..] {
                     let [x, y, z] = positions[end as usize];
-                    player.set_target(end, [x, y - 0.15 * step as f32 / 30.0, z]);
+                    backend.set_target(end, [x, y - 0.15 * step as f32 / 30.0, z]);
                 }
-                player.step(1);
+                backend.step(1);
             }
-            player.step(60);
-            let x = player.positions();
+            backend.step(60);
+            let x = backend.positions();
             let worst = tets
                 .iter()
                 .map(|&tet| (tet_volume(&x, tet) / tet_volume(&positions, tet) - 1.0).abs())
                 .fold(0.0, f64::max);
             let total = tets.iter().map(|&tet| tet_volume(&x, tet)).sum::<f64>() / rest;
             let width = distance(x[8], x[11]) / distance(positions[8], positions[11]);
-            println!("{} volumes {volumes}: {total:.4}, worst {worst:.4}, width {width:.4}", player.name());
+            println!("{} volumes {volumes}: {total:.4}, worst {worst:.4}, width {width:.4}", backend.name());
             kept.entry(volumes).or_insert_with(Vec::new).push((total, worst));
         }
     }
@@ -131,10 +131,10 @@ fn a_tetrahedron_turned_inside_out_comes_back() {
         let mut scene = with_particles(&positions, 1.0);
         assert!(Volume::of(positions) < 0.0);
         scene.add(Volume { particles: [0, 1, 2, 3], rest_volume: 1.0 / 6.0 }, Material::RIGID).unwrap();
-        for mut player in players(&gpu, &scene, Settings { substeps: 1, iterations: 40, ..no_gravity() }) {
-            player.step(1);
-            let volume = 6.0 * tet_volume(&player.positions(), [0, 1, 2, 3]);
-            assert!((volume - 1.0).abs() < 1e-5, "{} from −{depth} m: 6 V = {volume}", player.name());
+        for mut backend in backends(&gpu, &scene, Settings { substeps: 1, iterations: 40, ..no_gravity() }) {
+            backend.step(1);
+            let volume = 6.0 * tet_volume(&backend.positions(), [0, 1, 2, 3]);
+            assert!((volume - 1.0).abs() < 1e-5, "{} from −{depth} m: 6 V = {volume}", backend.name());
         }
     }
 }
@@ -146,12 +146,12 @@ fn a_triangle_comes_back_to_its_area() {
     for height in [0.05f32, 0.5, 3.0] {
         let mut scene = with_particles(&[[0.0; 3], [1.0, 0.0, 0.0], [0.4, height, 0.0]], 1.0);
         scene.add(Area { particles: [0, 1, 2], rest_area: 0.5 }, Material::RIGID).unwrap();
-        for mut player in players(&gpu, &scene, Settings { substeps: 1, iterations: 40, ..no_gravity() }) {
-            player.step(1);
-            let [a, b, c] = [0, 1, 2].map(|k| player.positions()[k].map(f64::from));
+        for mut backend in backends(&gpu, &scene, Settings { substeps: 1, iterations: 40, ..no_gravity() }) {
+            backend.step(1);
+            let [a, b, c] = [0, 1, 2].map(|k| backend.positions()[k].map(f64::from));
             let normal = cross(sub(b, a), sub(c, a));
-            assert!((0.5 * normal[2] - 0.5).abs() < 1e-5, "{} from {height} m: {normal:?}", player.name());
-            assert!(normal[0].abs() + normal[1].abs() < 1e-9, "{} from {height} m: {normal:?}", player.name());
+            assert!((0.5 * normal[2] - 0.5).abs() < 1e-5, "{} from {height} m: {normal:?}", backend.name());
+            assert!(normal[0].abs() + normal[1].abs() < 1e-9, "{} from {height} m: {normal:?}", backend.name());
         }
     }
 }
@@ -268,13 +268,13 @@ fn an_elastic_balloon_holds_the_pressure_of_its_tension() {
             // The skin is solved by mass splitting, which needs about twice the iterations of colours.
             let settings = Settings { substeps: 10, iterations: 8, damping: 20.0, ..no_gravity() };
             let h = substep(&settings);
-            for mut player in players(&gpu, &balloon.scene, settings) {
-                player.step(45);
-                let x = player.positions();
+            for mut backend in backends(&gpu, &balloon.scene, settings) {
+                backend.step(45);
+                let x = backend.positions();
                 let volume = balloon.volume_of(&x);
-                let gas = f64::from(player.pressure_lambdas()[0]) / (h * h);
+                let gas = f64::from(backend.pressure_lambdas()[0]) / (h * h);
                 let target = f64::from(p) * balloon.volume;
-                let name = player.name();
+                let name = backend.name();
                 assert!((volume - target + alpha * gas).abs() < 1e-5 * target, "{name} p {p} α {alpha}: {volume} m³");
                 let virial = balloon.virial(&x, k) / (3.0 * volume);
                 let growth = (volume / balloon.volume).cbrt();
@@ -293,12 +293,12 @@ fn a_balloon_at_its_rest_volume_has_no_overpressure() {
     let gpu = common::gpu();
     let mut balloon = balloon(2, 0.5, Material::compliant(1e-3));
     balloon.inflate(1.0, Material::RIGID);
-    for mut player in players(&gpu, &balloon.scene, no_gravity()) {
-        player.step(30);
-        let x = player.positions();
+    for mut backend in backends(&gpu, &balloon.scene, no_gravity()) {
+        backend.step(30);
+        let x = backend.positions();
         let moved = x.iter().zip(balloon.scene.positions()).map(|(a, b)| distance(*a, *b)).fold(0.0, f64::max);
-        assert!((balloon.volume_of(&x) / balloon.volume - 1.0).abs() < 1e-6, "{}", player.name());
-        assert!(moved < 1e-5, "{}: {moved}", player.name());
+        assert!((balloon.volume_of(&x) / balloon.volume - 1.0).abs() < 1e-6, "{}", backend.name());
+        assert!(moved < 1e-5, "{}: {moved}", backend.name());
     }
 }
 
@@ -347,8 +347,8 @@ fn turned([x, y, z, w]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
 }
 
 /// Linear and angular momentum, the latter about the centre of mass.
-fn momenta(scene: &Scene, player: &dyn Player) -> [[f64; 3]; 2] {
-    let (x, v) = (player.positions(), player.velocities());
+fn momenta(scene: &Scene, backend: &dyn Backend) -> [[f64; 3]; 2] {
+    let (x, v) = (backend.positions(), backend.velocities());
     let total: f64 = scene.inverse_masses().iter().map(|&w| 1.0 / f64::from(w)).sum();
     let center = momentum(scene, &x).map(|component| component / total);
     let moments: Vec<[f32; 3]> = x
@@ -377,24 +377,24 @@ fn a_rigid_group_takes_its_shape_at_once_and_keeps_its_momenta() {
             (position, [0, 1, 2].map(|axis| [2.0, -1.0, 3.0][axis] + spin[axis] + 0.5 * jitter[axis]))
         });
         let settings = Settings { substeps: 20, ..no_gravity() };
-        for mut player in players(&gpu, &scene, Settings { substeps: 1, ..settings }) {
+        for mut backend in backends(&gpu, &scene, Settings { substeps: 1, ..settings }) {
             assert!(misshapen(&scene, side, scene.positions()) > 0.05);
-            player.step(1);
-            let off = misshapen(&scene, side, &player.positions());
-            assert!(off < 1e-5, "{} side {side}: {off} m after a step", player.name());
+            backend.step(1);
+            let off = misshapen(&scene, side, &backend.positions());
+            assert!(off < 1e-5, "{} side {side}: {off} m after a step", backend.name());
         }
         // The angular momentum falls by ω² h t, 2.5e-4 at its 0.55 rad/s: the law of the integrator, see below.
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(1);
-            let [p, l] = momenta(&scene, &*player);
-            player.step(60);
-            let [p1, l1] = momenta(&scene, &*player);
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(1);
+            let [p, l] = momenta(&scene, &*backend);
+            backend.step(60);
+            let [p1, l1] = momenta(&scene, &*backend);
             let [lost, turned] = [length(sub(p1, p)) / length(p), length(sub(l1, l)) / length(l)];
-            let off = misshapen(&scene, side, &player.positions());
-            println!("{} side {side}: p {lost:.1e}, L {turned:.1e}, shape {off:.1e} m", player.name());
-            assert!(lost < 1e-5, "{} side {side}: lost {lost} of its momentum", player.name());
-            assert!(turned < 4e-4, "{} side {side}: lost {turned} of its angular momentum", player.name());
-            assert!(off < 2e-5, "{} side {side}: {off} m", player.name());
+            let off = misshapen(&scene, side, &backend.positions());
+            println!("{} side {side}: p {lost:.1e}, L {turned:.1e}, shape {off:.1e} m", backend.name());
+            assert!(lost < 1e-5, "{} side {side}: lost {lost} of its momentum", backend.name());
+            assert!(turned < 4e-4, "{} side {side}: lost {turned} of its angular momentum", backend.name());
+            assert!(off < 2e-5, "{} side {side}: {off} m", backend.name());
         }
     }
 }
@@ -409,17 +409,17 @@ fn a_rigid_group_spins_on_by_the_law_of_the_integrator_and_keeps_its_shape() {
         let scene = cube(side, Material::RIGID, |x| (x, cross([0.0, omega, 0.0], x)));
         for substeps in [20, 40] {
             let settings = Settings { substeps, ..no_gravity() };
-            for mut player in players(&gpu, &scene, settings) {
-                let [_, start] = momenta(&scene, &*player);
-                player.step(60);
-                let [_, end] = momenta(&scene, &*player);
+            for mut backend in backends(&gpu, &scene, settings) {
+                let [_, start] = momenta(&scene, &*backend);
+                backend.step(60);
+                let [_, end] = momenta(&scene, &*backend);
                 let kept = end[1] / start[1];
                 let law = 1.0 / (1.0 + 2.0 * omega * omega * substep(&settings)).sqrt();
-                let off = misshapen(&scene, side, &player.positions());
-                println!("{} side {side} at {substeps}: {kept:.5}, law {law:.5}, shape {off:.1e} m", player.name());
-                assert!((kept / law - 1.0).abs() < 0.005, "{} at {substeps}: {kept}, law {law}", player.name());
-                assert!(length(end) - end[1] < 1e-4 * length(end), "{}: it tumbles, {end:?}", player.name());
-                assert!(off < 1e-4, "{} at {substeps}: {off} m", player.name());
+                let off = misshapen(&scene, side, &backend.positions());
+                println!("{} side {side} at {substeps}: {kept:.5}, law {law:.5}, shape {off:.1e} m", backend.name());
+                assert!((kept / law - 1.0).abs() < 0.005, "{} at {substeps}: {kept}, law {law}", backend.name());
+                assert!(length(end) - end[1] < 1e-4 * length(end), "{}: it tumbles, {end:?}", backend.name());
+                assert!(off < 1e-4, "{} at {substeps}: {off} m", backend.name());
             }
         }
     }
@@ -447,16 +447,16 @@ fn the_rotation_of_a_group_is_the_one_that_was_applied() {
             let arm = turned(quaternion(angle), x);
             (arm.map(|component| component + 2.0), cross(axis, arm).map(|component| omega * component))
         });
-        for mut player in players(&gpu, &scene, no_gravity()) {
-            let start = apart(player.rotations()[0], quaternion(angle));
-            player.step(60);
+        for mut backend in backends(&gpu, &scene, no_gravity()) {
+            let start = apart(backend.rotations()[0], quaternion(angle));
+            backend.step(60);
             let h = substep(&no_gravity());
             // ∫ ω₀/√(1 + 2 ω₀² h t) dt
             let turn = ((1.0 + 2.0 * omega * omega * h).sqrt() - 1.0) / (omega * h);
-            let end = apart(player.rotations()[0], quaternion(angle + turn));
-            println!("{} side {side}, {angle} rad: off by {start:.1e}, then {end:.1e}", player.name());
-            assert!(start < 2e-6, "{} {angle} rad: {:?}", player.name(), player.rotations());
-            assert!(end < 2e-4, "{} {angle} rad: {:?}", player.name(), player.rotations());
+            let end = apart(backend.rotations()[0], quaternion(angle + turn));
+            println!("{} side {side}, {angle} rad: off by {start:.1e}, then {end:.1e}", backend.name());
+            assert!(start < 2e-6, "{} {angle} rad: {:?}", backend.name(), backend.rotations());
+            assert!(end < 2e-4, "{} {angle} rad: {:?}", backend.name(), backend.rotations());
         }
     }
 }
@@ -469,12 +469,12 @@ fn a_soft_group_breathes_at_one_over_the_root_of_its_compliance() {
     for (side, omega) in [(3u32, 8.0f64), (7, 20.0)] {
         let scene = cube(side, Material::compliant((1.0 / (omega * omega)) as f32), |x| (x.map(|x| 1.2 * x), [0.0; 3]));
         let settings = Settings { dt: 1.0 / 240.0, substeps: 5, ..no_gravity() };
-        for mut player in players(&gpu, &scene, settings) {
+        for mut backend in backends(&gpu, &scene, settings) {
             let mut crossings = Vec::new();
             let mut previous = 0.1;
             for step in 1..=240 {
-                player.step(1);
-                let stretch = -0.5 - f64::from(player.positions()[0][0]);
+                backend.step(1);
+                let stretch = -0.5 - f64::from(backend.positions()[0][0]);
                 if previous * stretch < 0.0 {
                     crossings.push((f64::from(step) - stretch / (stretch - previous)) / 240.0);
                 }
@@ -483,8 +483,8 @@ fn a_soft_group_breathes_at_one_over_the_root_of_its_compliance() {
             let halves = crossings.len() - 1;
             let period = 2.0 * (crossings[halves] - crossings[0]) / halves as f64;
             let law = std::f64::consts::TAU / omega;
-            println!("{} side {side} ω {omega}: {period:.5} s, law {law:.5} s", player.name());
-            assert!((period / law - 1.0).abs() < 0.01, "{}: {period} s, law {law} s", player.name());
+            println!("{} side {side} ω {omega}: {period:.5} s, law {law:.5} s", backend.name());
+            assert!((period / law - 1.0).abs() < 0.01, "{}: {period} s, law {law} s", backend.name());
         }
     }
 }

@@ -178,7 +178,7 @@ fn chunks_agree_on_both_backends() {
         let (mut scene, material) = over_seams([0.0; 3], 1.0, speed, friction, [0.0; 2]);
         add_terrain(&mut scene, true, [0.0; 3], 1.0, material);
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 10, ..Settings::default() });
-        pair.play(25, 1e-3, "chunks");
+        pair.run(25, 1e-3, "chunks");
     }
 }
 
@@ -214,7 +214,7 @@ fn after(scene: &Scene, steps: u32) -> Vec<[f32; 3]> {
     let play = |self_collision| {
         let settings = Settings { self_collision, substeps: 8, ..Settings::default() };
         let mut pair = Pair::new(&gpu, scene, settings);
-        pair.play(6, 1e-3, "seams");
+        pair.run(6, 1e-3, "seams");
         pair.reference.step(steps - 6);
         pair.reference.positions()
     };
@@ -261,7 +261,7 @@ fn after_in_turned(shapes: &[(Shape, [f32; 3])], places: &[[f32; 3]], steps: u32
     add_turned(&mut scene, shapes);
     let gpu = common::gpu();
     let mut pair = Pair::new(&gpu, &scene, Settings { gravity: [0.0; 3], substeps: 8, ..Settings::default() });
-    pair.play(4, 1e-3, "a turned floor");
+    pair.run(4, 1e-3, "a turned floor");
     pair.reference.step(steps - 4);
     let back = glam::Quat::from_array(TURN).normalize().inverse();
     pair.reference.positions().into_iter().map(|x| (back * glam::Vec3::from(x)).into()).collect()

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{OnGpu, Player, distance, noise};
+use common::{Backend, OnGpu, distance, noise};
 use supple::gpu::Context;
 use supple::scene::Lattice;
 use supple::{
@@ -17,7 +17,7 @@ const DT: f64 = 1.0 / 60.0;
 const KEEP: f64 = 0.0025;
 
 /// What a player can do with contacts.
-trait Touching: Player {
+trait Touching: Backend {
     fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId>;
     fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()>;
     fn remove_collider(&mut self, id: ColliderId) -> Result<()>;
@@ -241,26 +241,26 @@ fn check_slopes(gpu: &Context, cases: &[(&str, f64, f64, f64)]) {
     let slopes: Vec<Slope> =
         (1..).zip(cases).map(|(group, &(what, s, k, ratio))| add_slope(&mut scene, what, group, s, k, ratio)).collect();
     let mut faults = Vec::new();
-    for mut player in both(gpu, &scene, Settings::default()) {
-        player.step(60);
-        let (x0, v0) = (player.positions(), player.velocities());
-        player.step(120);
-        let (x1, v1) = (player.positions(), player.velocities());
+    for mut backend in both(gpu, &scene, Settings::default()) {
+        backend.step(60);
+        let (x0, v0) = (backend.positions(), backend.velocities());
+        backend.step(120);
+        let (x1, v1) = (backend.positions(), backend.velocities());
         for Slope { what, particles, down, acceleration } in &slopes {
             let along = |values: &[[f32; 3]]| dot(center(&scene, values, particles.clone()).0, *down);
             let Some(expected) = acceleration else {
                 let moved = particles.clone().map(|i| distance(x0[i as usize], x1[i as usize])).fold(0.0, f64::max);
-                println!("{}: {what}: crept {moved:e} m", player.name());
+                println!("{}: {what}: crept {moved:e} m", backend.name());
                 if moved > 1e-3 {
-                    faults.push(format!("{}: {what}: crept {moved} m", player.name()));
+                    faults.push(format!("{}: {what}: crept {moved} m", backend.name()));
                 }
                 continue;
             };
             let measured = (along(&v1) - along(&v0)) / 2.0;
-            println!("{}: {what}: {measured:.5} m/s², expected {expected:.5}", player.name());
+            println!("{}: {what}: {measured:.5} m/s², expected {expected:.5}", backend.name());
             // As v² = 2 a s too, from the places.
             if (measured / expected - 1.0).abs() > 0.03 || along(&x1) <= along(&x0) {
-                faults.push(format!("{}: {what}: {measured} instead of {expected} m/s²", player.name()));
+                faults.push(format!("{}: {what}: {measured} instead of {expected} m/s²", backend.name()));
             }
         }
     }
@@ -313,13 +313,13 @@ fn a_dropped_particle_bounces_to_e_squared_of_its_height() {
         let material = scene.add_contact_material(material).unwrap();
         particle(&mut scene, [k as f64, height + KEEP, 0.0], [0.0; 3], material);
     }
-    for mut player in both(&gpu, &scene, Settings::default()) {
+    for mut backend in both(&gpu, &scene, Settings::default()) {
         let (mut highest, mut fallen) = ([0f64; 4], [false; 4]);
         for _ in 0..100 {
-            player.step(1);
-            for (i, (x, v)) in player.positions().iter().zip(player.velocities()).enumerate() {
+            backend.step(1);
+            for (i, (x, v)) in backend.positions().iter().zip(backend.velocities()).enumerate() {
                 let y = f64::from(x[1]) - KEEP;
-                assert!(y > -1e-5 && y < height + 1e-6, "{}: e {}: at {y}", player.name(), coefficients[i]);
+                assert!(y > -1e-5 && y < height + 1e-6, "{}: e {}: at {y}", backend.name(), coefficients[i]);
                 fallen[i] |= v[1] >= -0.1 && y < 0.97 * height;
                 if fallen[i] {
                     // The top lies between two steps: at most g dt²/8 higher.
@@ -329,8 +329,8 @@ fn a_dropped_particle_bounces_to_e_squared_of_its_height() {
         }
         for (&e, highest) in coefficients.iter().zip(highest) {
             let expected = e * e * height;
-            println!("{}: e {e}: {highest} of {expected}", player.name());
-            assert!((highest - expected).abs() < 0.02 * expected + 4e-4, "{}: e {e}: {highest}", player.name());
+            println!("{}: e {e}: {highest} of {expected}", backend.name());
+            assert!((highest - expected).abs() < 0.02 * expected + 4e-4, "{}: e {e}: {highest}", backend.name());
         }
     }
 }
@@ -348,13 +348,13 @@ fn impacts_reflect_the_velocity_about_the_normal() {
         let material = scene.add_contact_material(ContactMaterial { restitution: e as f32, ..slippery() }).unwrap();
         particle(&mut scene, combine(axes, [0.0, 2.0 * e, 0.1234]), velocity, material);
     }
-    for mut player in with_and_without_surfaces(&gpu, &scene, weightless()) {
-        player.step(12);
-        for (&e, v) in coefficients.iter().zip(player.velocities()) {
+    for mut backend in with_and_without_surfaces(&gpu, &scene, weightless()) {
+        backend.step(12);
+        for (&e, v) in coefficients.iter().zip(backend.velocities()) {
             let n = axes[2];
             let expected: [f64; 3] = std::array::from_fn(|k| velocity[k] - (1.0 + e) * dot(velocity, n) * n[k]);
             let fault = (0..3).map(|k| (f64::from(v[k]) - expected[k]).abs()).fold(0.0, f64::max);
-            assert!(fault < 1e-4, "{}: e {e}: {v:?} instead of {expected:?}", player.name());
+            assert!(fault < 1e-4, "{}: e {e}: {v:?} instead of {expected:?}", backend.name());
         }
     }
 }
@@ -368,14 +368,14 @@ fn restitution_can_come_later_and_go() {
     scene.add_collider(Collider { material: own, ..Collider::default() }).unwrap();
     particle(&mut scene, [0.0; 3], [0.0; 3], own);
     let rubber = ContactMaterial { restitution: 0.5, ..slippery() };
-    for mut player in with_and_without_surfaces(&gpu, &scene, weightless()) {
+    for mut backend in with_and_without_surfaces(&gpu, &scene, weightless()) {
         for (material, speed) in [(slippery(), 0.0), (rubber, 1.0), (slippery(), 0.0)] {
-            player.set_contact_material(own, material).unwrap();
-            player.set_positions(0, &[[0.0, 0.05, 0.0]]);
-            player.set_velocities(0, &[[0.0, -2.0, 0.0]]);
-            player.step(3);
-            let v = player.velocities()[0];
-            assert!((f64::from(v[1]) - speed).abs() < 1e-4, "{}: {material:?}: {v:?}", player.name());
+            backend.set_contact_material(own, material).unwrap();
+            backend.set_positions(0, &[[0.0, 0.05, 0.0]]);
+            backend.set_velocities(0, &[[0.0, -2.0, 0.0]]);
+            backend.step(3);
+            let v = backend.velocities()[0];
+            assert!((f64::from(v[1]) - speed).abs() < 1e-4, "{}: {material:?}: {v:?}", backend.name());
         }
     }
 }
@@ -396,14 +396,14 @@ fn friction_of_an_impact_is_that_of_its_impulse() {
             particle(&mut scene, [0.0, 0.1 + 0.00025 * f64::from(k), f64::from(k)], velocity, material);
         }
     }
-    for mut player in with_and_without_surfaces(&gpu, &scene, weightless()) {
-        player.step(6);
+    for mut backend in with_and_without_surfaces(&gpu, &scene, weightless()) {
+        backend.step(6);
         let mut faults = Vec::new();
-        for (i, v) in player.velocities().iter().enumerate() {
+        for (i, v) in backend.velocities().iter().enumerate() {
             let e = coefficients[i / 10];
             let expected = velocity[0] + mu * (1.0 + e) * velocity[1];
             if (f64::from(v[0]) - expected).abs() > 0.02 * (velocity[0] - expected) {
-                faults.push(format!("{}: e {e}, phase {}: {} of {expected} m/s", player.name(), i % 10, v[0]));
+                faults.push(format!("{}: e {e}, phase {}: {} of {expected} m/s", backend.name(), i % 10, v[0]));
             }
         }
         common::cases::assert_no_faults(faults);
@@ -425,20 +425,20 @@ fn a_bat_gives_its_speed() {
             particle(&mut scene, place, [v, 0.0, 0.0], material);
         }
     }
-    for mut player in both(&gpu, &scene, weightless()) {
+    for mut backend in both(&gpu, &scene, weightless()) {
         for step in 1..=14 {
             let position = [(-0.5 + speed * DT * f64::from(step)) as f32, 0.0, 0.0];
-            player.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
-            player.step(1);
+            backend.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
+            backend.step(1);
         }
-        let velocities = player.velocities();
+        let velocities = backend.velocities();
         for (i, got) in velocities.iter().enumerate() {
             let (e, v) = (coefficients[i / 3], incoming[i % 3]);
             let expected = -e * v + (1.0 + e) * speed;
             assert!(
                 (f64::from(got[0]) - expected).abs() < 5e-3,
                 "{}: e {e}, v {v}: {got:?}, {expected}",
-                player.name()
+                backend.name()
             );
         }
     }
@@ -460,24 +460,24 @@ fn what_rests_on_a_box_weighs_on_it() {
     let body = block(&mut scene, place[1], LEVEL, [0.3, 0.1, 0.2], 0.1);
     scene.set_particle_contact(cloth.clone(), a).unwrap();
     scene.set_particle_contact(body.clone(), b).unwrap();
-    for mut player in with_and_without_surfaces(&gpu, &scene, Settings::default()) {
-        player.step(90);
-        let x = player.positions();
+    for mut backend in with_and_without_surfaces(&gpu, &scene, Settings::default()) {
+        backend.step(90);
+        let x = backend.positions();
         for (k, (what, particles)) in [("cloth", cloth.clone()), ("block", body.clone())].into_iter().enumerate() {
             let (center, mass) = center(&scene, &x, particles);
-            let ColliderForce { force, torque } = player.forces()[k];
+            let ColliderForce { force, torque } = backend.forces()[k];
             let weight = [0.0, -mass * G, 0.0];
             let arm = [0, 1, 2].map(|k| center[k] - f64::from(at[k]));
             let moment = cross(arm, weight);
-            println!("{}: {what}: {force:?} of {weight:?}, {torque:?} of {moment:?}", player.name());
+            println!("{}: {what}: {force:?} of {weight:?}, {torque:?} of {moment:?}", backend.name());
             for k in 0..3 {
                 assert!(
                     (f64::from(force[k]) - weight[k]).abs() < 0.01 * mass * G,
                     "{}: {what}: {force:?}",
-                    player.name()
+                    backend.name()
                 );
                 let tolerance = 0.01 * mass * G * 0.5;
-                assert!((f64::from(torque[k]) - moment[k]).abs() < tolerance, "{}: {what}: {torque:?}", player.name());
+                assert!((f64::from(torque[k]) - moment[k]).abs() < tolerance, "{}: {what}: {torque:?}", backend.name());
             }
         }
     }
@@ -527,23 +527,23 @@ fn the_impulse_of_an_impact_is_the_change_of_momentum() {
         particle(&mut scene, [0.05 * f64::from(k) - 0.1, 0.8, 0.3], [0.2, -5.0, 0.0], rubber);
     }
     let weight = scene.inverse_masses().iter().map(|w| G / f64::from(*w)).sum::<f64>();
-    for mut player in with_and_without_surfaces(&gpu, &scene, Settings::default()) {
+    for mut backend in with_and_without_surfaces(&gpu, &scene, Settings::default()) {
         let start =
             scene.positions().iter().enumerate().map(|(i, _)| if i < 64 { [0.5, -3.0, 0.0] } else { [0.2, -5.0, 0.0] });
         let start = common::momentum(&scene, &start.collect::<Vec<_>>());
         let mut impulse = [0f64; 3];
         for _ in 0..20 {
-            player.step(1);
-            let force = player.forces()[0].force;
+            backend.step(1);
+            let force = backend.forces()[0].force;
             (0..3).for_each(|k| impulse[k] += f64::from(force[k]) * DT);
         }
-        let end = common::momentum(&scene, &player.velocities());
+        let end = common::momentum(&scene, &backend.velocities());
         let size = impulse.iter().map(|i| i * i).sum::<f64>().sqrt();
         assert!(size > 1.0, "nothing hit it: {impulse:?}");
         for k in 0..3 {
             let gravity = if k == 1 { -weight * 20.0 * DT } else { 0.0 };
             let fault = (end[k] - start[k]) - (gravity - impulse[k]);
-            assert!(fault.abs() < 0.01 * size, "{}: axis {k}: {fault} of {size} N s", player.name());
+            assert!(fault.abs() < 0.01 * size, "{}: axis {k}: {fault} of {size} N s", backend.name());
         }
     }
 }
@@ -567,17 +567,17 @@ fn belts_and_moving_boxes_drag_by_kinetic_friction() {
     for material in [a, b] {
         particle(&mut scene, [0.0, KEEP, 0.0], [0.0; 3], material);
     }
-    for mut player in both(&gpu, &scene, Settings::default()) {
+    for mut backend in both(&gpu, &scene, Settings::default()) {
         for step in 1..=60u32 {
             let position = [(speed * DT * f64::from(step)) as f32, -0.1, 0.0];
-            player.move_collider(tray, Pose { position, ..Pose::default() }).unwrap();
-            player.step(1);
+            backend.move_collider(tray, Pose { position, ..Pose::default() }).unwrap();
+            backend.step(1);
             let t = f64::from(step) * DT;
             if step == 24 || step == 60 {
                 let expected = (mu * G * t).min(speed);
-                for v in player.velocities() {
-                    assert!((f64::from(v[0]) / expected - 1.0).abs() < 0.02, "{}: {v:?}, {expected}", player.name());
-                    assert!(v[1].abs() < 1e-3 && v[2].abs() < 1e-3, "{}: {v:?}", player.name());
+                for v in backend.velocities() {
+                    assert!((f64::from(v[0]) / expected - 1.0).abs() < 0.02, "{}: {v:?}, {expected}", backend.name());
+                    assert!(v[1].abs() < 1e-3 && v[2].abs() < 1e-3, "{}: {v:?}", backend.name());
                 }
             }
         }
@@ -599,22 +599,22 @@ fn a_turntable_carries_what_friction_can_hold() {
         particle(&mut scene, [radius, KEEP, 0.0], [0.0, 0.0, -omega * radius], material);
         tables.push((id, omega));
     }
-    for mut player in both(&gpu, &scene, Settings::default()) {
+    for mut backend in both(&gpu, &scene, Settings::default()) {
         for step in 1..=60u32 {
             for &(id, omega) in &tables {
                 let half = 0.5 * omega * DT * f64::from(step);
                 let rotation = [0.0, half.sin() as f32, 0.0, half.cos() as f32];
-                player.move_collider(id, Pose { position: [0.0, -0.1, 0.0], rotation }).unwrap();
+                backend.move_collider(id, Pose { position: [0.0, -0.1, 0.0], rotation }).unwrap();
             }
-            player.step(1);
+            backend.step(1);
         }
-        let x = player.positions();
+        let x = backend.positions();
         let angle = tables[0].1;
         let expected = [(radius * angle.cos()) as f32, KEEP as f32, (-radius * angle.sin()) as f32];
         let off = distance(x[0], expected);
-        println!("{}: off by {off}, thrown to {:?}", player.name(), x[1]);
-        assert!(off < 0.01 * radius, "{}: off by {off} m", player.name());
-        assert!(f64::from(x[1][0].hypot(x[1][2])) > 1.2 * radius, "{}: {:?}", player.name(), x[1]);
+        println!("{}: off by {off}, thrown to {:?}", backend.name(), x[1]);
+        assert!(off < 0.01 * radius, "{}: off by {off} m", backend.name());
+        assert!(f64::from(x[1][0].hypot(x[1][2])) > 1.2 * radius, "{}: {:?}", backend.name(), x[1]);
     }
 }
 
@@ -636,19 +636,19 @@ fn a_platform_that_was_turned_carries_without_creep() {
         particle(&mut scene, [1.5, KEEP, 1.0], [speed, 0.0, 0.0], material);
         platforms.push((id, rotation));
     }
-    for mut player in both(&gpu, &scene, Settings::default()) {
+    for mut backend in both(&gpu, &scene, Settings::default()) {
         let mut at = 0.0;
         for step in 1..=120u32 {
             at = (speed * DT * f64::from(step)) as f32;
             for &(id, rotation) in &platforms {
-                player.move_collider(id, Pose { position: [at, -0.1, 0.0], rotation }).unwrap();
+                backend.move_collider(id, Pose { position: [at, -0.1, 0.0], rotation }).unwrap();
             }
-            player.step(1);
+            backend.step(1);
         }
-        for (k, x) in player.positions().into_iter().enumerate() {
+        for (k, x) in backend.positions().into_iter().enumerate() {
             let crept = distance(x, [1.5 + at, KEEP as f32, 1.0]);
-            println!("{}: {k} crept by {crept} m", player.name());
-            assert!(crept < 1e-5, "{}: {k} crept by {crept} m", player.name());
+            println!("{}: {k} crept by {crept} m", backend.name());
+            assert!(crept < 1e-5, "{}: {k} crept by {crept} m", backend.name());
         }
     }
 }
@@ -665,10 +665,10 @@ fn nothing_fast_passes_a_thin_plate() {
         let place = [0.5 * f64::from(noise(2 * k)), 1.0 + 0.01 * f64::from(k), 0.5 * f64::from(noise(2 * k + 1))];
         particle(&mut scene, place, [0.0, -300.0, 0.0], ContactMaterialId::default());
     }
-    for mut player in both(&gpu, &scene, Settings::default()) {
-        player.step(30);
-        for (i, x) in player.positions().iter().enumerate() {
-            assert!(f64::from(x[1]) > 0.001 + 0.99 * KEEP, "{}: particle {i} at {x:?}", player.name());
+    for mut backend in both(&gpu, &scene, Settings::default()) {
+        backend.step(30);
+        for (i, x) in backend.positions().iter().enumerate() {
+            assert!(f64::from(x[1]) > 0.001 + 0.99 * KEEP, "{}: particle {i} at {x:?}", backend.name());
         }
     }
 }
@@ -693,13 +693,13 @@ fn what_hits_a_ball_beside_its_middle_goes_on_to_that_side() {
             }
         }
     }
-    for mut player in both(&gpu, &scene, weightless()) {
-        player.step(4);
-        let (x, v) = (player.positions(), player.velocities());
+    for mut backend in both(&gpu, &scene, weightless()) {
+        backend.step(4);
+        let (x, v) = (backend.positions(), backend.velocities());
         for &(aside, speed, rough, i) in &shots {
             let (x, v) = (wide(x[i as usize]), wide(v[i as usize]));
             let out = [x[0], v[0]].map(|part| part * f64::signum(aside));
-            let seen = format!("{}: {aside} m aside at {speed} m/s: at {x:?} with {v:?}", player.name());
+            let seen = format!("{}: {aside} m aside at {speed} m/s: at {x:?} with {v:?}", backend.name());
             assert!(out[0] > f64::abs(aside) - KEEP && out[1] >= -1e-3 * speed, "{seen}");
             if rough {
                 // It stays where it struck, or not much before.
@@ -721,13 +721,13 @@ fn a_plate_that_is_flung_takes_along_what_lies_on_it() {
         let place = [0.5 * f64::from(noise(2 * k)), 0.001 + KEEP, 0.5 * f64::from(noise(2 * k + 1))];
         particle(&mut scene, place, [0.0; 3], ContactMaterialId::default());
     }
-    for mut player in both(&gpu, &scene, Settings::default()) {
+    for mut backend in both(&gpu, &scene, Settings::default()) {
         // It lies still first, so that it touches.
-        player.step(10);
-        player.move_collider(id, Pose { position: [0.0, 1.0, 0.0], ..Pose::default() }).unwrap();
-        player.step(1);
-        let through = player.positions().iter().filter(|x| f64::from(x[1]) < 1.001 + 0.9 * KEEP).count();
-        assert_eq!(through, 0, "{}: of 50 so many passed through", player.name());
+        backend.step(10);
+        backend.move_collider(id, Pose { position: [0.0, 1.0, 0.0], ..Pose::default() }).unwrap();
+        backend.step(1);
+        let through = backend.positions().iter().filter(|x| f64::from(x[1]) < 1.001 + 0.9 * KEEP).count();
+        assert_eq!(through, 0, "{}: of 50 so many passed through", backend.name());
     }
 }
 
@@ -744,22 +744,22 @@ fn a_fast_ball_pushes_all_of_a_curtain() {
         particle(&mut scene, place, [0.0; 3], slippery);
     }
     let reach = radius + KEEP;
-    for mut player in both(&gpu, &scene, weightless()) {
+    for mut backend in both(&gpu, &scene, weightless()) {
         let mut center = -2.0;
         for _ in 0..6 {
             center += 100.0 * DT;
-            player.move_collider(id, Pose { position: [0.0, 0.0, center as f32], ..Pose::default() }).unwrap();
-            player.step(1);
-            for (i, (x, v)) in player.positions().into_iter().zip(player.velocities()).enumerate() {
+            backend.move_collider(id, Pose { position: [0.0, 0.0, center as f32], ..Pose::default() }).unwrap();
+            backend.step(1);
+            for (i, (x, v)) in backend.positions().into_iter().zip(backend.velocities()).enumerate() {
                 let start = scene.positions()[i];
                 let (aside, before) = (f64::from(x[0].hypot(x[1])), f64::from(start[0].hypot(start[1])));
                 let from = distance(x, [0.0, 0.0, center as f32]);
-                assert!(from > reach - 1e-4, "{}: particle {i} is inside: {from}", player.name());
+                assert!(from > reach - 1e-4, "{}: particle {i} is inside: {from}", backend.name());
                 let behind = f64::from(x[2]) < center;
-                assert!(!behind || aside > reach - 1e-4, "{}: the ball passed particle {i}: {x:?}", player.name());
+                assert!(!behind || aside > reach - 1e-4, "{}: the ball passed particle {i}: {x:?}", backend.name());
                 // Those in its way are pushed.
                 let passed = center > 0.0 && before < reach - 1e-3;
-                assert!(!passed || v != [0.0; 3], "{}: particle {i} was not pushed", player.name());
+                assert!(!passed || v != [0.0; 3], "{}: particle {i} was not pushed", backend.name());
             }
         }
     }
@@ -807,13 +807,13 @@ fn check_shells(speed: f64) {
             let velocity = if k < 100 { [n[1], n[2], n[0]] } else { n.map(|n| -n) };
             particle(&mut scene, place, velocity.map(|v| speed * v), slippery);
         }
-        for mut player in both(&gpu, &scene, weightless()) {
+        for mut backend in both(&gpu, &scene, weightless()) {
             let was_inside: Vec<bool> = scene.positions().iter().map(|&x| outside(&shape, x) < 0.0).collect();
-            player.step(20);
-            let x = player.positions();
+            backend.step(20);
+            let x = backend.positions();
             let crossed = (0..200).filter(|&i| (outside(&shape, x[i]) < 0.0) != was_inside[i]).count();
             if crossed > 0 {
-                faults.push(format!("{}: {shape:?}, {speed} m/s: {crossed} of 200 crossed the shell", player.name()));
+                faults.push(format!("{}: {shape:?}, {speed} m/s: {crossed} of 200 crossed the shell", backend.name()));
             }
         }
     }
@@ -843,18 +843,18 @@ fn a_turning_bar_sweeps_all_before_it() {
         // Turned by a positive angle about y, +x goes to −z.
         particle(&mut scene, [r * angle.cos(), 0.0, -r * angle.sin()], [0.0; 3], slippery);
     }
-    for mut player in both(&gpu, &scene, weightless()) {
+    for mut backend in both(&gpu, &scene, weightless()) {
         let per_step = 30f64.to_radians();
         for step in 1..=3 {
             let half = 0.5 * per_step * f64::from(step);
             let rotation = [0.0, half.sin() as f32, 0.0, half.cos() as f32];
-            player.move_collider(id, Pose { position: [0.0; 3], rotation }).unwrap();
-            player.step(1);
+            backend.move_collider(id, Pose { position: [0.0; 3], rotation }).unwrap();
+            backend.step(1);
         }
-        for (i, x) in player.positions().iter().enumerate() {
+        for (i, x) in backend.positions().iter().enumerate() {
             // Before the bar, which stands along −z now, or flung off its end.
             let flung = x[0].hypot(x[2]) > 1.0;
-            assert!(flung || f64::from(x[0]) < -0.005 - 0.9 * KEEP, "{}: particle {i} at {x:?}", player.name());
+            assert!(flung || f64::from(x[0]) < -0.005 - 0.9 * KEEP, "{}: particle {i} at {x:?}", backend.name());
         }
     }
 }
@@ -895,7 +895,7 @@ fn impacts_gain_no_energy() {
             }
         }
     }
-    for mut player in both(&gpu, &scene, Settings::default()) {
+    for mut backend in both(&gpu, &scene, Settings::default()) {
         let energy = |x: &[[f32; 3]], v: &[[f32; 3]]| -> Vec<f64> {
             x.iter().zip(v).map(|(x, v)| G * (f64::from(x[1]) + 2.0) + 0.5 * dot(wide(*v), wide(*v))).collect()
         };
@@ -904,16 +904,16 @@ fn impacts_gain_no_energy() {
         let start = energy(scene.positions(), &start);
         let mut worst = (0.0, 0);
         for _ in 0..60 {
-            player.step(2);
-            for (i, now) in energy(&player.positions(), &player.velocities()).into_iter().enumerate() {
+            backend.step(2);
+            for (i, now) in energy(&backend.positions(), &backend.velocities()).into_iter().enumerate() {
                 let gain = now / start[i] - 1.0;
                 if gain > worst.0 {
                     worst = (gain, i);
                 }
             }
         }
-        println!("{}: gained {:e} of the energy", player.name(), worst.0);
-        assert!(worst.0 < 1e-3, "{}: {:?} gained {}", player.name(), owner[worst.1], worst.0);
+        println!("{}: gained {:e} of the energy", backend.name(), worst.0);
+        assert!(worst.0 < 1e-3, "{}: {:?} gained {}", backend.name(), owner[worst.1], worst.0);
     }
 }
 
@@ -942,11 +942,11 @@ fn what_must_not_touch_falls_through() {
     for &(material, _) in &cases {
         particle(&mut scene, [0.0, 0.2, 0.0], [0.0; 3], material);
     }
-    for mut player in both(&gpu, &scene, Settings { dt: 1.0 / 60.0, ..Settings::default() }) {
-        player.step(60);
-        for (x, (material, holds)) in player.positions().iter().zip(cases) {
-            let held = f64::from(x[1]) > 0.9 * KEEP;
-            assert_eq!(held, holds, "{}: {material:?} at {x:?}", player.name());
+    for mut backend in both(&gpu, &scene, Settings { dt: 1.0 / 60.0, ..Settings::default() }) {
+        backend.step(60);
+        for (x, (material, holds)) in backend.positions().iter().zip(cases) {
+            let quarantined = f64::from(x[1]) > 0.9 * KEEP;
+            assert_eq!(quarantined, holds, "{}: {material:?} at {x:?}", backend.name());
         }
     }
 }
@@ -968,13 +968,13 @@ fn friction_is_that_of_the_pair() {
     for (k, material) in [smooth, said, rough].into_iter().enumerate() {
         particle(&mut scene, combine(axes, [0.0, k as f64, KEEP]), [0.0; 3], material);
     }
-    for mut player in both(&gpu, &scene, Settings::default()) {
-        player.step(30);
-        for (x, mu) in player.positions().into_iter().zip([Some(0.2), Some(0.1), None]) {
+    for mut backend in both(&gpu, &scene, Settings::default()) {
+        backend.step(30);
+        for (x, mu) in backend.positions().into_iter().zip([Some(0.2), Some(0.1), None]) {
             let slid = dot(wide(x), axes[0]);
             let expected = mu.map_or(0.0, |mu| 0.5 * G * (0.4f64.sin() - mu * 0.4f64.cos()) * 0.25);
             let allowed = 1e-3 + 0.02 * expected;
-            assert!((slid - expected).abs() < allowed, "{}: μ {mu:?}: {slid} of {expected} m", player.name());
+            assert!((slid - expected).abs() < allowed, "{}: μ {mu:?}: {slid} of {expected} m", backend.name());
         }
     }
 }
@@ -995,11 +995,11 @@ fn what_touches_of_two_materials_keeps_their_mean_thickness() {
         particle(&mut scene, [place, 0.1, 0.0], [0.0; 3], material);
     }
     let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
-    for mut player in both(&gpu, &scene, settings) {
-        player.step(60);
-        let heights = [1, 3].map(|i| f64::from(player.positions()[i][1]));
-        assert!((heights[0] - 0.03).abs() < 1e-4, "{}: {} m apart", player.name(), heights[0]);
-        assert!(heights[1] < -3.0, "{}: what must not touch is at {} m", player.name(), heights[1]);
+    for mut backend in both(&gpu, &scene, settings) {
+        backend.step(60);
+        let heights = [1, 3].map(|i| f64::from(backend.positions()[i][1]));
+        assert!((heights[0] - 0.03).abs() < 1e-4, "{}: {} m apart", backend.name(), heights[0]);
+        assert!(heights[1] < -3.0, "{}: what must not touch is at {} m", backend.name(), heights[1]);
     }
 }
 
@@ -1025,20 +1025,20 @@ fn soft_bodies_lie_on_each_other() {
         });
         let weight: f64 = scene.inverse_masses().iter().map(|&w| G / f64::from(w)).sum();
         let settings = Settings { self_collision: Some(own), damping: 2.0, ..Settings::default() };
-        for mut player in both(&gpu, &scene, settings) {
-            player.step(60);
+        for mut backend in both(&gpu, &scene, settings) {
+            backend.step(60);
             let mut carried = 0.0;
             for _ in 0..10 {
-                player.step(1);
-                carried -= f64::from(player.forces()[ground.index()].force[1]) / 10.0;
+                backend.step(1);
+                carried -= f64::from(backend.forces()[ground.index()].force[1]) / 10.0;
             }
-            let what = format!("{}, {:?}", player.name(), own.level);
-            let x = player.positions();
+            let what = format!("{}, {:?}", backend.name(), own.level);
+            let x = backend.positions();
             let heights = blocks.clone().map(|block| x[block.start as usize..block.end as usize].iter().map(|x| x[1]));
             let [top, bottom] = [heights[0].clone().fold(0.0, f32::max), heights[1].clone().fold(9.0, f32::min)];
             assert!((carried / weight - 1.0).abs() < 0.02, "{what}: {carried} of {weight} N");
             assert!(bottom > top + gap, "{what}: {bottom} m, and the lower one up to {top} m");
-            assert_eq!(player.report().lost, 0, "{what}");
+            assert_eq!(backend.report().lost, 0, "{what}");
         }
     }
 }
@@ -1051,56 +1051,56 @@ fn colliders_and_materials_change_while_running() {
     let ground = scene.add_collider(Collider::default()).unwrap();
     particle(&mut scene, [0.0, KEEP, 0.0], [0.0; 3], own);
     let settings = Settings { recovery_speed: 1.0, ..Settings::default() };
-    for mut player in both(&gpu, &scene, settings) {
-        let name = player.name();
-        player.step(10);
+    for mut backend in both(&gpu, &scene, settings) {
+        let name = backend.name();
+        backend.step(10);
         // It is thicker: pushed out, not flung.
-        player.set_contact_material(own, ContactMaterial { thickness: 0.1, ..ContactMaterial::default() }).unwrap();
-        player.step(20);
-        let [x, v] = [player.positions()[0], player.velocities()[0]];
+        backend.set_contact_material(own, ContactMaterial { thickness: 0.1, ..ContactMaterial::default() }).unwrap();
+        backend.step(20);
+        let [x, v] = [backend.positions()[0], backend.velocities()[0]];
         assert!((f64::from(x[1]) - 0.05).abs() < 1e-4 && v[1].abs() < 0.01, "{name}: thick: {x:?}, {v:?}");
-        player.set_contact_material(own, ContactMaterial::default()).unwrap();
-        player.step(20);
-        assert!((f64::from(player.positions()[0][1]) - KEEP).abs() < 1e-4, "{name}: thin again");
+        backend.set_contact_material(own, ContactMaterial::default()).unwrap();
+        backend.step(20);
+        assert!((f64::from(backend.positions()[0][1]) - KEEP).abs() < 1e-4, "{name}: thin again");
         // The ground sinks.
         let lower = Collider { pose: Pose { position: [0.0, -0.1, 0.0], ..Pose::default() }, ..Collider::default() };
-        player.set_collider(ground, &lower).unwrap();
-        player.step(30);
-        assert!((f64::from(player.positions()[0][1]) - KEEP + 0.1).abs() < 1e-4, "{name}: lower");
-        assert!((f64::from(player.forces()[ground.index()].force[1]) + G).abs() < 0.1, "{name}: its weight");
+        backend.set_collider(ground, &lower).unwrap();
+        backend.step(30);
+        assert!((f64::from(backend.positions()[0][1]) - KEEP + 0.1).abs() < 1e-4, "{name}: lower");
+        assert!((f64::from(backend.forces()[ground.index()].force[1]) + G).abs() < 0.1, "{name}: its weight");
         // A box slips between, and the ground goes.
         let shelf = Collider::new(Shape::Box { half_extents: [1.0, 0.1, 1.0] }, [0.0, -0.4, 0.0]);
-        let shelf_id = player.add_collider(&shelf).unwrap();
-        player.remove_collider(ground).unwrap();
-        player.step(40);
-        assert!((f64::from(player.positions()[0][1]) - KEEP + 0.3).abs() < 1e-4, "{name}: on the shelf");
-        let forces = player.forces();
+        let shelf_id = backend.add_collider(&shelf).unwrap();
+        backend.remove_collider(ground).unwrap();
+        backend.step(40);
+        assert!((f64::from(backend.positions()[0][1]) - KEEP + 0.3).abs() < 1e-4, "{name}: on the shelf");
+        let forces = backend.forces();
         assert_eq!(forces[ground.index()].force, [0.0; 3], "{name}: a collider that is gone");
         assert!((f64::from(forces[shelf_id.index()].force[1]) + G).abs() < 0.1, "{name}: {forces:?}");
         // Its name is void, also when another stands in its place.
         let void = |result: Result<()>| assert!(matches!(result, Err(Error::NoCollider { .. })), "{name}: {result:?}");
-        void(player.remove_collider(ground));
-        void(player.move_collider(ground, Pose::default()));
-        void(player.set_collider(ground, &lower));
-        let next = player.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0, 0.0, 0.0])).unwrap();
+        void(backend.remove_collider(ground));
+        void(backend.move_collider(ground, Pose::default()));
+        void(backend.set_collider(ground, &lower));
+        let next = backend.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0, 0.0, 0.0])).unwrap();
         assert_eq!(next.index(), ground.index(), "{name}: room is used again");
-        void(player.remove_collider(ground));
-        player.move_collider(next, Pose { position: [6.0, 0.0, 0.0], ..Pose::default() }).unwrap();
-        player.step(2);
+        void(backend.remove_collider(ground));
+        backend.move_collider(next, Pose { position: [6.0, 0.0, 0.0], ..Pose::default() }).unwrap();
+        backend.step(2);
         // Back to the scene's colliders.
-        player.reset();
-        player.step(20);
-        assert!((f64::from(player.positions()[0][1]) - KEEP).abs() < 1e-4, "{name}: after the reset");
-        assert!(player.remove_collider(shelf_id).is_err(), "{name}: the shelf is gone");
-        let other = player.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0, 0.0, 0.0])).unwrap();
+        backend.reset();
+        backend.step(20);
+        assert!((f64::from(backend.positions()[0][1]) - KEEP).abs() < 1e-4, "{name}: after the reset");
+        assert!(backend.remove_collider(shelf_id).is_err(), "{name}: the shelf is gone");
+        let other = backend.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0, 0.0, 0.0])).unwrap();
         assert_eq!(other.index(), shelf_id.index(), "{name}");
-        assert!(player.remove_collider(shelf_id).is_err(), "{name}: and what is in its place has another name");
-        player.reset();
-        player.step(20);
-        assert_eq!(player.forces().len(), 1, "{name}");
-        player.remove_collider(ground).unwrap();
-        player.step(30);
-        assert!(player.positions()[0][1] < -0.5, "{name}: fell");
+        assert!(backend.remove_collider(shelf_id).is_err(), "{name}: and what is in its place has another name");
+        backend.reset();
+        backend.step(20);
+        assert_eq!(backend.forces().len(), 1, "{name}");
+        backend.remove_collider(ground).unwrap();
+        backend.step(30);
+        assert!(backend.positions()[0][1] < -0.5, "{name}: fell");
     }
 }
 
@@ -1127,9 +1127,9 @@ fn particles_collide_and_keep_their_momentum() {
     scene.set_particle_contact(0..6, own).unwrap();
     for own in [SelfCollision::default(), SelfCollision::surfaces()] {
         let settings = Settings { self_collision: Some(own), ..weightless() };
-        for mut player in both(&gpu, &scene, settings) {
-            player.step(12);
-            let (x, v) = (player.positions(), player.velocities());
+        for mut backend in both(&gpu, &scene, settings) {
+            backend.step(12);
+            let (x, v) = (backend.positions(), backend.velocities());
             for (row, [a, b]) in masses.iter().enumerate() {
                 let (i, j) = (2 * row, 2 * row + 1);
                 let (a, b) = (f64::from(*a), f64::from(*b));
@@ -1138,11 +1138,19 @@ fn particles_collide_and_keep_their_momentum() {
                 // A quantum of each mass a sweep: 2⁻²⁴ of a thickness; and what f32 keeps of 2 m/s.
                 let h = DT / 20.0;
                 let tolerance = (a + b) * (f64::from(thickness) * 2f64.powi(-24) / h + 4.0 * 2f64.powi(-23));
-                assert!((after - before).abs() < tolerance, "{}: {own:?}, row {row}: {before}, {after}", player.name());
+                assert!(
+                    (after - before).abs() < tolerance,
+                    "{}: {own:?}, row {row}: {before}, {after}",
+                    backend.name()
+                );
                 let gap = distance(x[i], x[j]);
-                assert!(gap > f64::from(thickness) * 0.999 && x[i][0] < x[j][0], "{}: row {row}: {gap}", player.name());
+                assert!(
+                    gap > f64::from(thickness) * 0.999 && x[i][0] < x[j][0],
+                    "{}: row {row}: {gap}",
+                    backend.name()
+                );
                 // Plastic: they go on together.
-                assert!((v[i][0] - v[j][0]).abs() < 0.01, "{}: row {row}: {v:?}", player.name());
+                assert!((v[i][0] - v[j][0]).abs() < 0.01, "{}: row {row}: {v:?}", backend.name());
             }
         }
     }
@@ -1162,10 +1170,10 @@ fn corrections_that_are_too_large_do_not_turn_round() {
     }
     let shot = particle(&mut scene, [0.0, 1.5e-3, 0.0], [0.0, -8.0, 0.0], own) as usize;
     let settings = Settings { substeps: 1, self_collision: Some(SelfCollision::default()), ..weightless() };
-    for mut player in both(&gpu, &scene, settings) {
-        player.step(1);
-        let height = player.positions()[shot][1];
-        assert!(height > -0.02, "{}: it is at {height} m", player.name());
+    for mut backend in both(&gpu, &scene, settings) {
+        backend.step(1);
+        let height = backend.positions()[shot][1];
+        assert!(height > -0.02, "{}: it is at {height} m", backend.name());
     }
 }
 
@@ -1214,10 +1222,10 @@ fn loose_particles_that_start_close_do_collide() {
     }
     scene.set_particle_contact(0..2, own).unwrap();
     for own in [SelfCollision::default(), SelfCollision::surfaces()] {
-        for mut player in both(&gpu, &scene, Settings { self_collision: Some(own), ..weightless() }) {
-            player.step(6);
-            let x = player.positions();
-            assert!(x[1][0] - x[0][0] > 0.999 * thickness, "{}: {:?}: {x:?}", player.name(), own.level);
+        for mut backend in both(&gpu, &scene, Settings { self_collision: Some(own), ..weightless() }) {
+            backend.step(6);
+            let x = backend.positions();
+            assert!(x[1][0] - x[0][0] > 0.999 * thickness, "{}: {:?}: {x:?}", backend.name(), own.level);
         }
     }
 }
@@ -1236,11 +1244,11 @@ fn check_shots(shots: &[(f64, [f64; 3])]) {
         let shot = n.map(|n| speed * n);
         particle(&mut scene, n.map(|n| -2.013 * n), shot, ContactMaterialId::default());
         let settings = Settings { self_collision: Some(SelfCollision::default()), ..weightless() };
-        for mut player in both(&gpu, &scene, settings) {
-            player.step(2);
-            let (v, lost) = (player.velocities()[target as usize], player.report().lost);
+        for mut backend in both(&gpu, &scene, settings) {
+            backend.step(2);
+            let (v, lost) = (backend.velocities()[target as usize], backend.report().lost);
             if v == [0.0; 3] && lost == 0 {
-                faults.push(format!("{}: {speed} m/s along {n:?} passed, and nothing is lost", player.name()));
+                faults.push(format!("{}: {speed} m/s along {n:?} passed, and nothing is lost", backend.name()));
             }
         }
     }
@@ -1288,19 +1296,19 @@ fn two_that_are_fast_hit() {
                 scene.add_collider(Collider::new(Shape::Sphere { radius: 1.0 }, [0.0, -100.0, 0.0])).unwrap();
             }
             "a pin" => {
-                let held = particle(&mut scene, [20.0, -20.0, 0.0], [0.0; 3], ContactMaterialId::default());
-                scene.pin(held).unwrap();
+                let quarantined = particle(&mut scene, [20.0, -20.0, 0.0], [0.0; 3], ContactMaterialId::default());
+                scene.pin(quarantined).unwrap();
             }
             _ => (0..9).for_each(|k| {
                 particle(&mut scene, [20.0 + f64::from(k), -20.0, 0.0], [0.0; 3], ContactMaterialId::default());
             }),
         }
         let settings = Settings { self_collision: Some(own), ..weightless() };
-        for mut player in both(&gpu, &scene, settings) {
-            player.step(3);
-            let (v, lost) = (player.velocities()[first as usize], player.report().lost);
+        for mut backend in both(&gpu, &scene, settings) {
+            backend.step(3);
+            let (v, lost) = (backend.velocities()[first as usize], backend.report().lost);
             if distance(v, one.map(|v| v as f32)) < 1e-2 {
-                let name = player.name();
+                let name = backend.name();
                 faults.push(format!("{name}: {what}, beside {beside}, passed: {v:?}, {lost} lost"));
             }
         }
@@ -1313,8 +1321,8 @@ fn two_that_are_fast_hit() {
 fn a_dense_heap_that_is_fast_sees_all_about_it() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
-    let held = particle(&mut scene, [10.0, 0.0, 0.0], [0.0; 3], ContactMaterialId::default());
-    scene.pin(held).unwrap();
+    let quarantined = particle(&mut scene, [10.0, 0.0, 0.0], [0.0; 3], ContactMaterialId::default());
+    scene.pin(quarantined).unwrap();
     for index in 0..28u32.pow(3) {
         let place = [index % 28, index / 28 % 28, index / 784].map(|k| 0.0052 * (f64::from(k) - 13.5));
         particle(&mut scene, place, [0.0, -40.0, 0.0], ContactMaterialId::default());
@@ -1338,14 +1346,14 @@ fn a_sheet_that_is_hit_by_another_takes_over_its_momentum() {
     for index in second.clone() {
         scene.set_velocity(index, [0.0, -12.0, 0.0]).unwrap();
     }
-    let held = particle(&mut scene, [0.0, 0.0, 10.0], [0.0; 3], ContactMaterialId::default());
-    scene.pin(held).unwrap();
+    let quarantined = particle(&mut scene, [0.0, 0.0, 10.0], [0.0; 3], ContactMaterialId::default());
+    scene.pin(quarantined).unwrap();
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..weightless() };
-    for mut player in both(&gpu, &scene, settings) {
-        player.step(1);
-        let velocities = player.velocities();
+    for mut backend in both(&gpu, &scene, settings) {
+        backend.step(1);
+        let velocities = backend.velocities();
         let [lower, upper] = [&first, &second].map(|particles| mean(&velocities, particles.clone())[1]);
-        let name = player.name();
+        let name = backend.name();
         assert!(lower < -4.0 && upper > -8.5, "{name}: the sheets move at {lower} and {upper} m/s");
         assert!((lower + upper + 12.0).abs() < 0.3, "{name}: {lower} + {upper} m/s of 12 m/s are left");
     }
@@ -1376,24 +1384,24 @@ fn a_stack_of_cloths_rests_layer_on_layer() {
     for (thickness, own, aside) in [(0.02, SelfCollision::surfaces(), 0.013), (0.05, SelfCollision::default(), 0.0)] {
         let (scene, sheets) = stack(thickness, 8, 0.35, aside);
         let settings = Settings { self_collision: Some(own), substeps: 10, ..Settings::default() };
-        for mut player in both(&gpu, &scene, settings) {
-            player.step(120);
-            let (x, v) = (player.positions(), player.velocities());
+        for mut backend in both(&gpu, &scene, settings) {
+            backend.step(120);
+            let (x, v) = (backend.positions(), backend.velocities());
             let speed = v.iter().map(|&v| dot(wide(v), wide(v)).sqrt()).sum::<f64>() / v.len() as f64;
             for (k, particles) in sheets.iter().enumerate() {
                 let height = mean(&x, particles.clone())[1];
                 let expected = thickness * (k as f64 + 0.5);
-                println!("{}: {:?}: sheet {k} at {:.4} thicknesses", player.name(), own.level, height / thickness);
+                println!("{}: {:?}: sheet {k} at {:.4} thicknesses", backend.name(), own.level, height / thickness);
                 if (height - expected).abs() > 0.05 * thickness * (k as f64 + 1.0) {
-                    faults.push(format!("{}: {:?}: sheet {k} at {height}, not {expected}", player.name(), own.level));
+                    faults.push(format!("{}: {:?}: sheet {k} at {height}, not {expected}", backend.name(), own.level));
                 }
             }
-            println!("{}: {:?}: mean speed {speed:e} m/s, {:?}", player.name(), own.level, player.report());
+            println!("{}: {:?}: mean speed {speed:e} m/s, {:?}", backend.name(), own.level, backend.report());
             if speed > 0.01 {
-                faults.push(format!("{}: {:?}: it still moves at {speed} m/s", player.name(), own.level));
+                faults.push(format!("{}: {:?}: it still moves at {speed} m/s", backend.name(), own.level));
             }
-            if player.report().lost > 0 {
-                faults.push(format!("{}: {:?}: {:?}", player.name(), own.level, player.report()));
+            if backend.report().lost > 0 {
+                faults.push(format!("{}: {:?}: {:?}", backend.name(), own.level, backend.report()));
             }
         }
     }
@@ -1420,15 +1428,15 @@ fn a_sheet_slides_on_another_by_coulomb() {
         let gravity = [(G * angle.sin()) as f32, (-G * angle.cos()) as f32, 0.0];
         let settings = Settings { gravity, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
         let expected = if ratio > 1.0 { G * (angle.sin() - mu * angle.cos()) } else { 0.0 };
-        for mut player in both(&gpu, &scene, settings) {
-            player.step(12);
-            let v0 = mean(&player.velocities(), above.clone())[0];
-            player.step(24);
-            let v1 = mean(&player.velocities(), above.clone())[0];
+        for mut backend in both(&gpu, &scene, settings) {
+            backend.step(12);
+            let v0 = mean(&backend.velocities(), above.clone())[0];
+            backend.step(24);
+            let v1 = mean(&backend.velocities(), above.clone())[0];
             let measured = (v1 - v0) / 0.4;
-            println!("{}: tan θ {ratio} μ: {measured} of {expected} m/s²", player.name());
+            println!("{}: tan θ {ratio} μ: {measured} of {expected} m/s²", backend.name());
             if (measured - expected).abs() > 0.05 * mu * G {
-                faults.push(format!("{}: tan θ {ratio} μ: {measured} instead of {expected} m/s²", player.name()));
+                faults.push(format!("{}: tan θ {ratio} μ: {measured} instead of {expected} m/s²", backend.name()));
             }
         }
     }
@@ -1445,20 +1453,20 @@ fn two_runs_are_the_same_bit_by_bit() {
     let ball = Collider { material: rubber, ..Collider::new(Shape::Sphere { radius: 0.1 }, [0.2, 0.3, 0.2]) };
     let id = scene.add_collider(ball).unwrap();
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), substeps: 8, ..Settings::default() };
-    let run = |player: &mut dyn Touching| {
+    let run = |backend: &mut dyn Touching| {
         for step in 1..=20 {
             let position = [0.2, 0.3 - 0.01 * step as f32, 0.2];
-            player.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
-            player.step(1);
+            backend.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
+            backend.step(1);
         }
-        let forces = player.forces().into_iter().flat_map(|f| [f.force, f.torque]).collect::<Vec<_>>();
-        let all = [player.positions(), player.velocities(), forces].concat();
+        let forces = backend.forces().into_iter().flat_map(|f| [f.force, f.torque]).collect::<Vec<_>>();
+        let all = [backend.positions(), backend.velocities(), forces].concat();
         common::cases::bits(&all)
     };
     let [mut first, mut second] = [0, 1].map(|_| OnGpu { gpu: &gpu, solver: common::solver(&gpu, &scene, settings) });
     let once = run(&mut first);
     assert!(once == run(&mut second), "two solvers");
-    Player::reset(&mut first);
+    Backend::reset(&mut first);
     assert!(once == run(&mut first), "after a reset");
 }
 
@@ -1481,15 +1489,15 @@ fn what_cannot_be_led_out_keeps_no_velocity() {
     });
     sheets[1].clone().for_each(|particle| scene.pin(particle).unwrap());
     let own = Some(SelfCollision::surfaces());
-    for mut player in both(&gpu, &scene, Settings { self_collision: own, ..weightless() }) {
+    for mut backend in both(&gpu, &scene, Settings { self_collision: own, ..weightless() }) {
         for step in 0..12 {
-            player.step(1);
-            let speeds = player.velocities()[sheets[0].start as usize..sheets[0].end as usize].to_vec();
+            backend.step(1);
+            let speeds = backend.velocities()[sheets[0].start as usize..sheets[0].end as usize].to_vec();
             let fastest = speeds.iter().map(|v| dot(wide(*v), wide(*v)).sqrt()).fold(0.0, f64::max);
-            println!("{} step {step}: {fastest} m/s, {:?}", player.name(), player.report());
-            assert!(fastest < 0.05, "{}, step {step}: {fastest} m/s", player.name());
+            println!("{} step {step}: {fastest} m/s, {:?}", backend.name(), backend.report());
+            assert!(fastest < 0.05, "{}, step {step}: {fastest} m/s", backend.name());
         }
-        assert!(player.report().truncated > 0, "{}: {:?}", player.name(), player.report());
+        assert!(backend.report().truncated > 0, "{}: {:?}", backend.name(), backend.report());
     }
 }
 
@@ -1507,22 +1515,22 @@ fn what_starts_inside_is_led_out() {
         // On the origin, where there is no way out by the gradient.
         particle(&mut scene, [0.0; 3], [0.0; 3], ContactMaterialId::default());
         let settings = Settings { recovery_speed: recovery as f32, ..weightless() };
-        for mut player in both(&gpu, &scene, settings) {
+        for mut backend in both(&gpu, &scene, settings) {
             let mut before = scene.positions().to_vec();
             for _ in 0..60 {
-                player.step(1);
-                let x = player.positions();
+                backend.step(1);
+                let x = backend.positions();
                 for (i, (a, b)) in before.iter().zip(&x).enumerate() {
                     let speed = distance(*a, *b) / DT;
-                    assert!(speed < 1.01 * recovery, "{}: {shape:?}: {i} moves at {speed} m/s", player.name());
+                    assert!(speed < 1.01 * recovery, "{}: {shape:?}: {i} moves at {speed} m/s", backend.name());
                 }
                 before = x;
             }
-            for (i, (x, v)) in before.iter().zip(player.velocities()).enumerate() {
+            for (i, (x, v)) in before.iter().zip(backend.velocities()).enumerate() {
                 let out = outside(&shape, *x);
-                assert!(out > 0.99 * KEEP, "{}: {shape:?}: {i} is still inside: {x:?}, {out}", player.name());
+                assert!(out > 0.99 * KEEP, "{}: {shape:?}: {i} is still inside: {x:?}, {out}", backend.name());
                 let speed = dot(wide(v), wide(v)).sqrt();
-                assert!(speed < 0.01, "{}: {shape:?}: {i} is flung at {speed} m/s", player.name());
+                assert!(speed < 0.01, "{}: {shape:?}: {i} is flung at {speed} m/s", backend.name());
             }
         }
     }

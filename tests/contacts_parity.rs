@@ -164,14 +164,14 @@ fn the_first_collider_may_come_late_and_move() {
     scene.pin(cloth.start).unwrap();
     let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 6, ..Settings::default() });
     for round in 0..3 {
-        pair.play(2, tolerance(&gpu), &format!("round {round}, without"));
+        pair.run(2, tolerance(&gpu), &format!("round {round}, without"));
         let ball = Collider::new(Shape::Sphere { radius: 0.2 }, [0.0, -0.6, 0.0]);
         let id = pair.solver.add_collider(&ball).unwrap();
         assert_eq!(id, pair.reference.add_collider(&ball).unwrap());
         for step in 0..8 {
             let rotation = [0.0, 0.1 * step as f32, 0.0, 1.0];
             change!(pair, move_collider(id, Pose { position: [0.0, -0.6 + 0.08 * step as f32, 0.0], rotation }));
-            pair.play(1, tolerance(&gpu), &format!("round {round}, step {step}"));
+            pair.run(1, tolerance(&gpu), &format!("round {round}, step {step}"));
         }
         let forces = (pair.solver.read_collider_forces().unwrap()[0], pair.reference.collider_forces()[0]);
         assert!(forces.1.force[1] < -1.0, "round {round}: {forces:?}");
@@ -282,12 +282,12 @@ fn a_long_beam_of_particles_agrees() {
         ..Settings::default()
     };
     let mut pair = Pair::new(&gpu, &scene, settings);
-    pair.play(1, 1e-4, "a long beam at rest");
+    pair.run(1, 1e-4, "a long beam at rest");
     let pushed = |x: f32| if (x / CELL) as u32 % 32 == 31 { [0.1, 0.0, 0.0] } else { [0.0; 3] };
     let velocities: Vec<_> = scene.positions().iter().map(|&[x, ..]| pushed(x)).collect();
     pair.solver.set_velocities(0, &velocities).unwrap();
     pair.reference.set_velocities(0, &velocities).unwrap();
-    pair.play(1, 1e-4, "a long beam");
+    pair.run(1, 1e-4, "a long beam");
     let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
     assert_alike(&gpu, &reports, "reports");
     assert!(reports.0.searches > 1 && reports.0.pairs > 100, "{reports:?}");
@@ -334,7 +334,8 @@ fn after_a_part_of_a_step_a_reset_leaves_nothing() {
         };
         let first = play(&mut solver);
         assert!(first.1.contacts > 10, "{own:?}: {:?}", first.1);
-        let part: Vec<_> = solver.plan().step(4, 3).take_while(|pass| !matches!(pass, Pass::Settle { .. })).collect();
+        let part: Vec<_> =
+            solver.plan().step(4, 3).take_while(|pass| !matches!(pass, Pass::ApplyCorrections { .. })).collect();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         solver.encode_passes(&mut encoder, part, None);
         gpu.queue.submit([encoder.finish()]);
@@ -371,7 +372,7 @@ fn what_is_cut_within_a_moving_collider_agrees() {
     let mut pair = Pair::new(&gpu, &scene, settings);
     for step in 0..10 {
         change!(pair, move_collider(id, Pose { position: [0.0, -0.31 + 0.08 * step as f32, 0.0], ..Pose::default() }));
-        pair.play(1, tolerance(&gpu), &format!("step {step}"));
+        pair.run(1, tolerance(&gpu), &format!("step {step}"));
     }
     let (report, reference) = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
     assert!(report.truncated > 10 && report.truncated == reference.truncated, "{report:?}, {reference:?}");

@@ -65,7 +65,7 @@ fn above(half: f32, y: f32) -> impl Iterator<Item = [f32; 3]> {
     })
 }
 
-fn play(scene: &Scene, steps: u32) -> Vec<[f32; 3]> {
+fn run(scene: &Scene, steps: u32) -> Vec<[f32; 3]> {
     let mut reference = Reference::new(scene, Settings { substeps: 8, ..Settings::default() }).unwrap();
     reference.step(steps);
     reference.positions()
@@ -89,7 +89,7 @@ fn what_rains_rests_at_its_distance() {
     for (name, shape) in plates() {
         let mut scene = particles(above(0.4, 0.4), [0.0; 3]);
         scene.add_collider(Collider::new(shape, [0.0; 3])).unwrap();
-        for [x, y, z] in play(&scene, 60) {
+        for [x, y, z] in run(&scene, 60) {
             assert!((y - 0.1 - KEEP).abs() < 2e-4, "{name}: at {x} {y} {z}");
         }
     }
@@ -100,7 +100,7 @@ fn what_is_fast_does_not_pass() {
     for (name, shape) in plates() {
         let mut scene = particles(above(0.4, 0.5), [0.0, -100.0, 0.0]);
         scene.add_collider(Collider::new(shape, [0.0; 3])).unwrap();
-        for [x, y, z] in play(&scene, 20) {
+        for [x, y, z] in run(&scene, 20) {
             assert!(y > 0.1 + 0.5 * KEEP && y < 0.1 + 1.5 * KEEP, "{name}: at {x} {y} {z}");
         }
     }
@@ -111,7 +111,7 @@ fn a_sheet_holds_from_below_too() {
     let sheet = plates().pop().unwrap().1;
     let mut scene = particles(above(0.4, -0.5), [0.0, 100.0, 0.0]);
     scene.add_collider(Collider::new(sheet, [0.0; 3])).unwrap();
-    for [x, y, z] in play(&scene, 1) {
+    for [x, y, z] in run(&scene, 1) {
         assert!(y < 0.1 - 0.5 * KEEP, "at {x} {y} {z}");
     }
 }

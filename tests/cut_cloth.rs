@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{distance, players};
+use common::{backends, distance};
 use std::collections::HashSet;
 use supple::constraints::{Hinge, IsometricBend, Kind};
 use supple::{Bending, ClothGrid, CutCloth, Error, Execution, Fabric, Reference, Scene, Settings, Tethers};
@@ -122,11 +122,11 @@ fn a_cut_cloth_hangs_by_its_pins_alike_on_both_backends_in_every_execution() {
             for execution in [Execution::Auto, Execution::Colors, Execution::Tiles, Execution::Clusters] {
                 let settings = Settings { execution, substeps: 10, damping: 1.0, ..Settings::default() };
                 let mut ends = Vec::new();
-                for mut player in players(&gpu, &scene, settings) {
-                    player.step(40);
-                    let positions = player.positions();
+                for mut backend in backends(&gpu, &scene, settings) {
+                    backend.step(40);
+                    let positions = backend.positions();
                     let strain = scene.strain(cut.cloth.structural.clone(), &positions).unwrap();
-                    assert!(strain.mean < 0.02, "{name} {bending:?} {execution:?} {}: {strain:?}", player.name());
+                    assert!(strain.mean < 0.02, "{name} {bending:?} {execution:?} {}: {strain:?}", backend.name());
                     assert!(pins.iter().all(|&pin| positions[pin as usize] == scene.positions()[pin as usize]));
                     ends.push(positions);
                 }

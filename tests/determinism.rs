@@ -3,13 +3,13 @@
 
 mod common;
 
-use common::{OnGpu, Player, hanging_cloth, is_exact, players, press, solver, step, wheel};
+use common::{Backend, OnGpu, backends, hanging_cloth, is_exact, press, solver, step, wheel};
 use supple::{Collider, Execution, Material, Scene, SelfCollision, Settings, Shape, Wind};
 
 /// FNV-1a over the bits of positions and velocities.
-fn hash(player: &dyn Player) -> u64 {
-    let (positions, velocities) = (player.positions(), player.velocities());
-    assert!(positions.iter().flatten().all(|component| component.is_finite()), "{}", player.name());
+fn hash(backend: &dyn Backend) -> u64 {
+    let (positions, velocities) = (backend.positions(), backend.velocities());
+    assert!(positions.iter().flatten().all(|component| component.is_finite()), "{}", backend.name());
     positions.iter().chain(&velocities).flatten().fold(0xcbf2_9ce4_8422_2325, |hash, component| {
         component
             .to_bits()
@@ -47,10 +47,10 @@ fn cases() -> [(&'static str, Scene, Settings); 8] {
 }
 
 /// The same scene played anew by both players in `play`, twice each: the second time differently.
-fn assert_same(claim: &str, first: impl Fn(&mut dyn Player), second: impl Fn(&mut dyn Player)) {
+fn assert_same(claim: &str, first: impl Fn(&mut dyn Backend), second: impl Fn(&mut dyn Backend)) {
     let gpu = common::gpu();
     for (case, scene, settings) in cases() {
-        let [ones, others] = [(); 2].map(|()| players(&gpu, &scene, settings));
+        let [ones, others] = [(); 2].map(|()| backends(&gpu, &scene, settings));
         for (mut one, mut other) in ones.into_iter().zip(others) {
             let start = hash(&*one);
             first(&mut *one);
@@ -63,7 +63,7 @@ fn assert_same(claim: &str, first: impl Fn(&mut dyn Player), second: impl Fn(&mu
 
 #[test]
 fn two_runs_agree() {
-    assert_same("two runs differ", |player| player.step(30), |player| player.step(30));
+    assert_same("two runs differ", |backend| backend.step(30), |backend| backend.step(30));
 }
 
 /// The hash can tell: one ulp of one component of one velocity is enough.
@@ -71,20 +71,20 @@ fn two_runs_agree() {
 fn a_difference_of_one_bit_shows() {
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(5, 5);
-    for mut player in players(&gpu, &scene, Settings::default()) {
-        player.step(1);
-        let before = hash(&*player);
-        let [x, y, z] = player.velocities()[7];
-        player.set_velocities(7, &[[x, f32::from_bits(y.to_bits() ^ 1), z]]);
-        assert_ne!(before, hash(&*player), "{}", player.name());
+    for mut backend in backends(&gpu, &scene, Settings::default()) {
+        backend.step(1);
+        let before = hash(&*backend);
+        let [x, y, z] = backend.velocities()[7];
+        backend.set_velocities(7, &[[x, f32::from_bits(y.to_bits() ^ 1), z]]);
+        assert_ne!(before, hash(&*backend), "{}", backend.name());
     }
 }
 
 /// A step begins where the last one ended: what d holds beyond v is kept between steps, whoever submits them.
 #[test]
 fn thirty_steps_in_one_submission_equal_thirty_submissions_of_one() {
-    let apart = |player: &mut dyn Player| (0..30).for_each(|_| player.step(1));
-    assert_same("the number of submissions shows", |player| player.step(30), apart);
+    let apart = |backend: &mut dyn Backend| (0..30).for_each(|_| backend.step(1));
+    assert_same("the number of submissions shows", |backend| backend.step(30), apart);
 }
 
 #[test]
@@ -106,14 +106,14 @@ fn several_encodes_in_one_submission_equal_one() {
 /// Reading, waiting and encoding no steps are pauses, and leave no trace.
 #[test]
 fn a_pause_leaves_no_trace() {
-    let paused = |player: &mut dyn Player| {
+    let paused = |backend: &mut dyn Backend| {
         for steps in [7, 0, 11, 0, 12] {
-            player.step(steps);
-            player.positions();
-            player.velocities();
+            backend.step(steps);
+            backend.positions();
+            backend.velocities();
         }
     };
-    assert_same("a pause shows", |player| player.step(30), paused);
+    assert_same("a pause shows", |backend| backend.step(30), paused);
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(9, 9);
     let mut one = OnGpu { gpu: &gpu, solver: solver(&gpu, &scene, Settings::default()) };
@@ -130,21 +130,21 @@ fn a_reset_forgets_everything_but_the_settings() {
         let material = scene.add_material(Material::RIGID).unwrap();
         let particle = scene.particle_count() as u32 - 1;
         scene.add_with(supple::Distance { particles: [1, particle], rest_length: 0.5 }, material).unwrap();
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(20);
-            let first = hash(&*player);
-            player.pin(&[particle]);
-            player.set_target(particle, [0.5, 0.5, 0.5]);
-            player.release(&[0]);
-            player.set_material(material, Material { compliance: 1e-3, damping: 2.0, ..Material::RIGID });
-            player.set_velocities(3, &[[1.0, 2.0, 3.0]]);
-            player.set_settings(Settings { substeps: 7, iterations: 2, wind: Some(Wind::default()), ..settings });
-            player.step(13);
-            player.set_settings(settings);
-            player.step(1);
-            player.reset();
-            player.step(20);
-            assert_eq!(first, hash(&*player), "{}, {case}", player.name());
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(20);
+            let first = hash(&*backend);
+            backend.pin(&[particle]);
+            backend.set_target(particle, [0.5, 0.5, 0.5]);
+            backend.release(&[0]);
+            backend.set_material(material, Material { compliance: 1e-3, damping: 2.0, ..Material::RIGID });
+            backend.set_velocities(3, &[[1.0, 2.0, 3.0]]);
+            backend.set_settings(Settings { substeps: 7, iterations: 2, wind: Some(Wind::default()), ..settings });
+            backend.step(13);
+            backend.set_settings(settings);
+            backend.step(1);
+            backend.reset();
+            backend.step(20);
+            assert_eq!(first, hash(&*backend), "{}, {case}", backend.name());
         }
     }
 }
@@ -152,23 +152,23 @@ fn a_reset_forgets_everything_but_the_settings() {
 /// Settings act where a step is played, not where they are set.
 #[test]
 fn settings_that_were_changed_and_changed_back_leave_no_trace() {
-    let back_and_forth = |player: &mut dyn Player, settings: Settings| {
+    let back_and_forth = |backend: &mut dyn Backend, settings: Settings| {
         let others = [
             Settings { substeps: 9, ..settings },
             Settings { iterations: 4, keep_lambdas: true, ..settings },
             Settings { dt: 0.1, gravity: [1.0; 3], damping: 9.0, wind: None, tethers: false, ..settings },
         ];
-        player.step(10);
+        backend.step(10);
         for other in others {
-            player.set_settings(other);
-            player.step(0);
+            backend.set_settings(other);
+            backend.step(0);
         }
-        player.set_settings(settings);
-        player.step(20);
+        backend.set_settings(settings);
+        backend.step(20);
     };
     let gpu = common::gpu();
     for (case, scene, settings) in cases() {
-        let [ones, others] = [(); 2].map(|()| players(&gpu, &scene, settings));
+        let [ones, others] = [(); 2].map(|()| backends(&gpu, &scene, settings));
         for (mut one, mut other) in ones.into_iter().zip(others) {
             one.step(30);
             back_and_forth(&mut *other, settings);
@@ -180,17 +180,17 @@ fn settings_that_were_changed_and_changed_back_leave_no_trace() {
 /// Two runs that change settings alike agree, with steps played in between.
 #[test]
 fn runs_that_change_alike_agree() {
-    let change = |player: &mut dyn Player| {
+    let change = |backend: &mut dyn Backend| {
         let base = Settings { substeps: 5, damping: 0.3, ..Settings::default() };
         for settings in
             [base, Settings { substeps: 8, wind: Some(gusts()), ..base }, Settings { iterations: 2, ..base }, base]
         {
-            player.set_settings(settings);
-            player.step(6);
-            player.pin(&[4]);
-            player.set_target(4, [0.1, 0.2, 0.3]);
-            player.step(1);
-            player.release(&[4]);
+            backend.set_settings(settings);
+            backend.step(6);
+            backend.pin(&[4]);
+            backend.set_target(4, [0.1, 0.2, 0.3]);
+            backend.step(1);
+            backend.release(&[4]);
         }
     };
     assert_same("the same changes differ", change, change);
@@ -203,7 +203,7 @@ fn keeping_lambdas_changes_nothing_else() {
     let gpu = common::gpu();
     for (case, scene, settings) in cases() {
         let [ones, others] =
-            [false, true].map(|keep_lambdas| players(&gpu, &scene, Settings { keep_lambdas, ..settings }));
+            [false, true].map(|keep_lambdas| backends(&gpu, &scene, Settings { keep_lambdas, ..settings }));
         for (mut one, mut other) in ones.into_iter().zip(others) {
             one.step(20);
             other.step(20);

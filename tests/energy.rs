@@ -148,14 +148,14 @@ fn stars_are_solved_alike_on_both_backends() {
             let net = family(&mut Random::new(7));
             let mut pair = Pair::new(&gpu, &net.scene(), settings);
             assert!(has_stars(&pair), "{name}");
-            pair.play(3, 1e-4, name);
+            pair.run(3, 1e-4, name);
         }
     }
     for iterations in [1, 3] {
         let settings = Settings { iterations, keep_lambdas: true, ..Settings::default() };
         let mut pair = Pair::new(&gpu, &mixed_star(&mut Random::new(iterations.into())), settings);
         assert!(has_stars(&pair));
-        pair.play(30, 1e-4, "mixed star");
+        pair.run(30, 1e-4, "mixed star");
         assert!(pair.reference.positions().iter().flatten().all(|x| x.abs() < 10.0));
         let on_gpu = pair.solver.read_lambdas::<DistanceLimit>().unwrap();
         assert!(on_gpu.iter().any(|&lambda| lambda < 0.0) && on_gpu.iter().all(|&lambda| lambda <= 0.0), "{on_gpu:?}");

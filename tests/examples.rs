@@ -151,7 +151,7 @@ fn cloth_says_where_the_time_goes() {
     assert_ne!(report["positions_hash"], again("8")["positions_hash"]);
     let passes = report["profile"].as_object().unwrap();
     let particles = ["targets", "start", "predict", "tether", "velocity", "finish", "normals"];
-    for name in particles.into_iter().chain(["project_distance", "advance_tethered"]) {
+    for name in particles.into_iter().chain(["project_distance", "integrate_tethered"]) {
         assert!(passes[name].as_f64().is_some_and(|time| time >= 0.0), "{name} in {report}");
     }
     assert_eq!(passes.len(), 9, "{report}");
@@ -165,7 +165,7 @@ fn cloth_says_where_the_time_goes() {
         |name: &str, row: u32| slices.iter().filter(|slice| slice["name"] == name && slice["tid"] == row).count();
     // Five frames of six substeps; rows are the host and the GPU.
     for (name, row, expected) in
-        [("record", 1, 5), ("wait", 1, 5), ("start", 2, 5), ("tether", 2, 5), ("advance_tethered", 2, 25)]
+        [("record", 1, 5), ("wait", 1, 5), ("start", 2, 5), ("solve_tethers", 2, 5), ("integrate_tethered", 2, 25)]
     {
         assert_eq!(count(name, row), expected, "{name}");
     }

@@ -110,20 +110,20 @@ fn records_that_nothing_reads_are_not_uploaded() {
     let records = 16 * scene.constraint_count_of(Distance::INFO) as u64;
     let mut pair = Pair::new(&gpu, &scene, settings);
     let alike = pair.solver.memory_bytes();
-    pair.play(1, TOLERANCE, "alike");
+    pair.run(1, TOLERANCE, "alike");
     let old = scene.distances(30..31).next().unwrap();
     assert!(pair.solver.set_constraint(30, Distance { rest_length: f32::NAN, ..old }).is_err());
     change!(pair, set_constraint(30, Distance { rest_length: 1.3 * old.rest_length, ..old }));
     let unlike = pair.solver.memory_bytes();
     assert!((records - 16..=records).contains(&(unlike - alike)), "{alike}, {unlike}, {records}");
-    pair.play(2, TOLERANCE, "one of them changed");
+    pair.run(2, TOLERANCE, "one of them changed");
     change!(pair, set_settings(Settings { iterations: 2, execution: Execution::Colors, ..settings }));
-    pair.play(2, TOLERANCE, "by colours");
+    pair.run(2, TOLERANCE, "by colours");
     change!(pair, set_settings(settings));
-    pair.play(2, TOLERANCE, "in tiles again");
+    pair.run(2, TOLERANCE, "in tiles again");
     pair.solver.reset();
     pair.reference.reset();
-    pair.play(2, TOLERANCE, "reset");
+    pair.run(2, TOLERANCE, "reset");
 }
 
 #[test]
@@ -337,6 +337,6 @@ fn every_kind_agrees_in_clusters() {
         let scene = raw::scene_of(place, &sample, &sample.positions, material);
         let mut pair = Pair::new(&gpu, &scene, Settings { iterations: 3, relaxation: 1.2, ..clusters() });
         assert!(pair.solver.plan().substep.iter().any(|pass| matches!(pass, Pass::Clusters { .. })));
-        pair.play(3, TOLERANCE, info.name);
+        pair.run(3, TOLERANCE, info.name);
     }
 }

@@ -158,7 +158,7 @@ trait Backend {
     fn shift(&mut self, offset: [f32; 3]) -> Result<(), Error>;
     fn aim(&mut self, particle: u32, target: [f32; 3]);
     fn drive(&mut self, collider: ColliderId, position: [f32; 3]);
-    fn play(&mut self, steps: u32);
+    fn run(&mut self, steps: u32);
     fn start_over(&mut self);
     fn state(&self) -> State;
     fn fields(&self) -> [Field; 8];
@@ -176,7 +176,7 @@ impl Backend for OnGpu<'_> {
     fn drive(&mut self, collider: ColliderId, position: [f32; 3]) {
         self.1.move_collider(collider, Pose { position, ..Pose::default() }).unwrap();
     }
-    fn play(&mut self, steps: u32) {
+    fn run(&mut self, steps: u32) {
         step(self.0, &mut self.1, steps);
     }
     fn start_over(&mut self) {
@@ -202,7 +202,7 @@ impl Backend for Reference {
     fn drive(&mut self, collider: ColliderId, position: [f32; 3]) {
         self.move_collider(collider, Pose { position, ..Pose::default() }).unwrap();
     }
-    fn play(&mut self, steps: u32) {
+    fn run(&mut self, steps: u32) {
         self.step(steps);
     }
     fn start_over(&mut self) {
@@ -221,14 +221,14 @@ fn compare(mut shifted: impl Backend, mut unshifted: impl Backend, ball: Collide
     let target = [1200.25, 1300.125, 1400.25];
     let place = [1200.25, 1300.0, 1400.25];
     for backend in [&mut shifted as &mut dyn Backend, &mut unshifted] {
-        backend.play(2);
+        backend.run(2);
         backend.aim(0, target);
         backend.drive(ball, place);
     }
     shifted.shift(OFFSET).unwrap();
     for (steps, there) in [(1, target), (3, [1200.0, 1300.25, 1400.5])] {
-        shifted.play(steps);
-        unshifted.play(steps);
+        shifted.run(steps);
+        unshifted.run(steps);
         let (own, other) = (shifted.state(), unshifted.state());
         assert_eq!(own.0, moved(&other.0, OFFSET), "positions");
         assert_eq!((own.1, own.2, own.3), (other.1, other.2, other.3), "velocities, λ, forces on colliders");
@@ -239,8 +239,8 @@ fn compare(mut shifted: impl Backend, mut unshifted: impl Backend, ball: Collide
     assert_eq!(position, moved(&[[1201.0, 1300.5, 1400.25]], OFFSET)[0]);
     shifted.start_over();
     unshifted.start_over();
-    shifted.play(1);
-    unshifted.play(1);
+    shifted.run(1);
+    unshifted.run(1);
     assert_eq!(shifted.state().0, moved(&unshifted.state().0, OFFSET), "after reset");
 }
 

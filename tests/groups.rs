@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Pair, crumple, first_unequal, hanging_cloth, is_exact, players, step};
+use common::{Pair, backends, crumple, first_unequal, hanging_cloth, is_exact, step};
 use glam::{Quat, Vec3};
 use supple::{Balloon, Fabric, Material, Particle, Reference, Scene, Settings, ShapeMatching, Sweep};
 
@@ -28,11 +28,11 @@ fn a_group_that_stands_half_a_turn_away_stays_where_it_is() {
     for axis in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::new(1.0, 1.0, 0.0).normalize(), Vec3::ONE.normalize()] {
         // Exactly, as half a turn by its angle is not in f32.
         let scene = turned_cube(Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0), 1.0);
-        for mut player in players(&gpu, &scene, Settings { gravity: [0.0; 3], ..Settings::default() }) {
-            player.step(1);
-            for (now, before) in player.positions().iter().zip(scene.positions()) {
+        for mut backend in backends(&gpu, &scene, Settings { gravity: [0.0; 3], ..Settings::default() }) {
+            backend.step(1);
+            for (now, before) in backend.positions().iter().zip(scene.positions()) {
                 let moved = common::distance(*now, *before);
-                assert!(moved < 1e-5, "{} about {axis}: {moved} m", player.name());
+                assert!(moved < 1e-5, "{} about {axis}: {moved} m", backend.name());
             }
         }
     }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{chain, noise, players};
+use common::{backends, chain, noise};
 use supple::{
     Area, ClosedSurface, Hinge, IsometricBend, LineBend, Material, Particle, Pressure, Scene, Settings, ShapeMatching,
     Sweep, Volume,
@@ -366,15 +366,15 @@ fn departures(gpu: &supple::gpu::Context, case: &Case<'_>, size: f64, variants: 
     // As much weight as falls `size` within the step.
     let gravity = [0.0, (-size / h2()) as f32, 0.0];
     let scene = disturb(&case.scene, size, &variants[0]);
-    let [reference, _] = players(gpu, &scene, variants[0]);
+    let [reference, _] = backends(gpu, &scene, variants[0]);
     let velocities = reference.velocities();
     let squares = Box::new(|x: &[V]| (case.squares)(x));
     let moved = Case { name: case.name, scene, squares, alpha: softer * case.alpha };
     let (end, far) = implicit_euler(&moved, &velocities, &Settings { gravity, ..variants[0] }, size);
     let off = |settings: &Settings| {
-        let ends = players(gpu, &moved.scene, Settings { gravity, ..*settings }).map(|mut player| {
-            player.step(1);
-            let pairs = player.positions().into_iter().zip(&end);
+        let ends = backends(gpu, &moved.scene, Settings { gravity, ..*settings }).map(|mut backend| {
+            backend.step(1);
+            let pairs = backend.positions().into_iter().zip(&end);
             pairs.map(|(a, b)| norm(sub(a.map(f64::from), *b))).fold(0.0, f64::max) / far
         });
         ends[0].max(ends[1])
@@ -430,9 +430,9 @@ fn iterations_beyond_convergence_change_nothing() {
     for case in [springs(0.3 * h2()), hinges(h2()), volumes(0.03 * h2()), areas(0.2 * h2())] {
         let scene = disturb(&case.scene, 0.04, &settings(Sweep::GaussSeidel, 1.0, 1));
         let ends = [1, 100, 400].map(|iterations| {
-            players(&gpu, &scene, settings(Sweep::GaussSeidel, 1.0, iterations)).map(|mut player| {
-                player.step(1);
-                player.positions()
+            backends(&gpu, &scene, settings(Sweep::GaussSeidel, 1.0, iterations)).map(|mut backend| {
+                backend.step(1);
+                backend.positions()
             })
         });
         let [one, hundred, more] = ends;
@@ -457,13 +457,13 @@ fn lambda_of_a_converged_step_is_that_of_the_stretch() {
         [(Sweep::GaussSeidel, 1.0), (Sweep::Jacobi, 1.0), (Sweep::GaussSeidel, 1.5), (Sweep::Jacobi, 0.5)]
     {
         let settings = settings(sweep, relaxation, 300);
-        for mut player in players(&gpu, &disturb(&case.scene, 0.1, &settings), settings) {
-            player.step(1);
-            let x: Vec<V> = player.positions().iter().map(|x| x.map(f64::from)).collect();
-            for (link, (pair, &lambda)) in x.windows(2).zip(&player.lambdas()).enumerate() {
+        for mut backend in backends(&gpu, &disturb(&case.scene, 0.1, &settings), settings) {
+            backend.step(1);
+            let x: Vec<V> = backend.positions().iter().map(|x| x.map(f64::from)).collect();
+            for (link, (pair, &lambda)) in x.windows(2).zip(&backend.lambdas()).enumerate() {
                 let stretch = norm(sub(pair[0], pair[1])) - 1.0;
                 let law = -alpha * f64::from(lambda) / h2();
-                assert!(stretch.abs() > 1e-4 && (stretch - law).abs() < 1e-6, "{} {link}: {stretch}", player.name());
+                assert!(stretch.abs() > 1e-4 && (stretch - law).abs() < 1e-6, "{} {link}: {stretch}", backend.name());
             }
         }
     }

@@ -33,7 +33,7 @@ fn a_mass_that_is_set_in_the_scene_moves_the_centre_that_stays() {
     assert_eq!(scene.inverse_masses(), [2.0, 1.0 / 1.5]);
     let settings = Settings { gravity: [0.0; 3], ..Settings::default() };
     let mut pair = Pair::new(&gpu, &scene, settings);
-    pair.play(1, TOLERANCE, "masses of the scene");
+    pair.run(1, TOLERANCE, "masses of the scene");
     assert!((centre(&pair.reference.positions(), 3.0) - 1.5).abs() < 1e-5);
 }
 
@@ -44,7 +44,7 @@ fn masses_that_are_set_while_running_count_from_the_next_step_on_and_stay_after_
     let mut pair = Pair::new(&gpu, &linked(), settings);
     change!(pair, set_masses(0, &[1.0, 4.0]));
     for what in ["set", "reset"] {
-        pair.play(1, TOLERANCE, what);
+        pair.run(1, TOLERANCE, what);
         assert!((centre(&pair.reference.positions(), 4.0) - 1.6).abs() < 1e-5, "{what}");
         pair.solver.reset();
         pair.reference.reset();
@@ -52,11 +52,11 @@ fn masses_that_are_set_while_running_count_from_the_next_step_on_and_stay_after_
     // What is pinned stays so, and has its mass once it is released.
     change!(pair, pin(&[0]));
     change!(pair, set_masses(0, &[4.0]));
-    pair.play(1, TOLERANCE, "pinned");
+    pair.run(1, TOLERANCE, "pinned");
     assert_eq!(pair.reference.positions()[0], [0.0; 3]);
     pair.solver.reset();
     pair.reference.reset();
-    pair.play(1, TOLERANCE, "released");
+    pair.run(1, TOLERANCE, "released");
     assert!((centre(&pair.reference.positions(), 1.0) - 1.0).abs() < 1e-5);
 }
 
@@ -68,9 +68,9 @@ fn a_cloth_with_a_heavy_corner_agrees() {
     scene.pin(cloth.particles.start).unwrap();
     scene.set_mass(cloth.particles.end - 1, 0.05).unwrap();
     let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 5, ..Settings::default() });
-    pair.play(3, TOLERANCE, "a heavy corner");
+    pair.run(3, TOLERANCE, "a heavy corner");
     change!(pair, set_masses(10, &[0.2, 1e-4, 3e-3]));
-    pair.play(3, TOLERANCE, "others while running");
+    pair.run(3, TOLERANCE, "others while running");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn tethers_of_raw_particles_are_those_of_a_rope() {
             scene.add_tethers(0..40, Tethers::default()).unwrap();
         }
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
-        pair.play(40, TOLERANCE, "a chain");
+        pair.run(40, TOLERANCE, "a chain");
         let [x, y, z] = pair.reference.positions()[39];
         (x * x + y * y + z * z).sqrt() / 3.9
     };
@@ -173,9 +173,9 @@ fn tethers_of_raw_particles_follow_pins_and_a_new_numbering() {
     scene.add_body(0..12).unwrap();
     scene.renumber();
     let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
-    pair.play(5, TOLERANCE, "before");
+    pair.run(5, TOLERANCE, "before");
     change!(pair, pin(&[6]));
-    pair.play(5, TOLERANCE, "another pin");
+    pair.run(5, TOLERANCE, "another pin");
 }
 
 #[test]

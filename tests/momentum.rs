@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{gpu, players, raw, shapes};
+use common::{backends, gpu, raw, shapes};
 use glam::DVec3;
 use supple::constraints::KindInfo;
 use supple::{
@@ -106,11 +106,11 @@ fn a_balloon_does_not_spin_on_either_backend_however_it_is_executed() {
     let gpu = gpu();
     let (scene, count) = balloon(0.3, 1.5, Fabric::default(), Material::RIGID);
     for execution in [Execution::Auto, Execution::Colors, Execution::Clusters] {
-        for mut player in players(&gpu, &scene, Settings { execution, ..still() }) {
-            player.step(30);
-            let omega = spin(&scene, count, &player.positions(), &player.velocities());
-            println!("{}, {execution:?}: {omega:.1e} rad/s", player.name());
-            assert!(omega < 1e-3, "{}, {execution:?}: {omega} rad/s", player.name());
+        for mut backend in backends(&gpu, &scene, Settings { execution, ..still() }) {
+            backend.step(30);
+            let omega = spin(&scene, count, &backend.positions(), &backend.velocities());
+            println!("{}, {execution:?}: {omega:.1e} rad/s", backend.name());
+            assert!(omega < 1e-3, "{}, {execution:?}: {omega} rad/s", backend.name());
         }
     }
 }

@@ -46,18 +46,18 @@ fn a_cloth_that_is_wrung_does_not_cross() {
     scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
     common::crumple(&mut scene, cloth.particles.clone(), 1e-3);
     let middle = scene.positions().iter().fold([0.0; 3], |sum, x| [0, 1, 2].map(|k| sum[k] + x[k] / 256.0));
-    let mut held = Vec::new();
+    let mut quarantined = Vec::new();
     for particle in cloth.particles {
         let column = particle % count;
         let [x, y, z] = scene.positions()[particle as usize];
         if (column == 0 || column == count - 1) && (z - middle[2]).abs() < 0.15 {
             scene.pin(particle).unwrap();
-            held.push((particle, [x, y, z]));
+            quarantined.push((particle, [x, y, z]));
         }
     }
     let mut solver = solver(&gpu, &scene, settings(20));
     for frame in 0..100 {
-        for &(particle, [x, y, z]) in &held {
+        for &(particle, [x, y, z]) in &quarantined {
             let side = (x - middle[0]).signum();
             let (sin, cos) = (side * TAU * 0.75 * frame as f32 / 100.0).sin_cos();
             let (y, z) = (y - middle[1], z - middle[2]);

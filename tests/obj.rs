@@ -307,18 +307,18 @@ fn particles_fall_through_the_notch_of_a_concave_collider_and_rest_on_its_arms_o
         let scene = r#"{"version": 1, "parts": [{"particles": {"positions": [[0, 0.3, 0], [0.2, 0.2, 0.2], [0.8, 0.3, 0], [-0.8, 0.3, 0.1]]}}],
             "colliders": [{"shape": {"mesh": {"obj": "mesh.obj", "cell": 0.05}}}]}"#;
         let file = SceneFile::parse(scene, Some(&folder)).unwrap();
-        for mut player in common::players(&gpu, &file.scene, file.settings) {
+        for mut backend in common::backends(&gpu, &file.scene, file.settings) {
             let mut fastest = 0.0f64;
             for _ in 0..90 {
-                player.step(1);
-                let speeds = player.velocities().into_iter().map(|velocity| length(velocity.map(f64::from)));
+                backend.step(1);
+                let speeds = backend.velocities().into_iter().map(|velocity| length(velocity.map(f64::from)));
                 fastest = speeds.fold(fastest, f64::max);
             }
-            let heights: Vec<f64> = player.positions().iter().map(|position| f64::from(position[1])).collect();
+            let heights: Vec<f64> = backend.positions().iter().map(|position| f64::from(position[1])).collect();
             for (height, expected) in heights.iter().zip([floor, floor, 0.0, 0.0]) {
-                assert!((height - expected).abs() < 0.03, "{} {heights:?} above {floor}", player.name());
+                assert!((height - expected).abs() < 0.03, "{} {heights:?} above {floor}", backend.name());
             }
-            assert!(fastest < 7.0, "{} {fastest} m/s", player.name());
+            assert!(fastest < 7.0, "{} {fastest} m/s", backend.name());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{OnGpu, Player, distance, is_exact, players, solver};
+use common::{Backend, OnGpu, backends, distance, is_exact, solver};
 use supple::{ClothGrid, ColorOrder, Distance, Fabric, Material, Particle, Scene, Settings, Sweep};
 
 // ---------------------------------------------------------------------------------------------------- convergence
@@ -26,11 +26,11 @@ fn stretched_chain() -> Scene {
 }
 
 /// √Σ C² of the chain after so many iterations in one step.
-fn residual(player: &mut dyn Player, settings: Settings, iterations: u32) -> f64 {
-    player.reset();
-    player.set_settings(Settings { iterations, ..settings });
-    player.step(1);
-    let x = player.positions();
+fn residual(backend: &mut dyn Backend, settings: Settings, iterations: u32) -> f64 {
+    backend.reset();
+    backend.set_settings(Settings { iterations, ..settings });
+    backend.step(1);
+    let x = backend.positions();
     x.windows(2).map(|pair| (distance(pair[0], pair[1]) - 0.125).powi(2)).sum::<f64>().sqrt()
 }
 
@@ -56,23 +56,23 @@ fn sweeps_converge_at_the_rates_of_their_theory() {
         (Sweep::GaussSeidel, 1.3, young(1.3)),
         (Sweep::GaussSeidel, 1.5, young(1.5)),
     ];
-    for mut player in players(&gpu, &scene, base) {
+    for mut backend in backends(&gpu, &scene, base) {
         let mut ends = Vec::new();
         for (sweep, relaxation, law) in cases {
             let settings = Settings { sweep, relaxation, ..base };
-            let [early, late] = [60, 120].map(|iterations| residual(&mut *player, settings, iterations));
+            let [early, late] = [60, 120].map(|iterations| residual(&mut *backend, settings, iterations));
             let rate = (late / early).powf(1.0 / 60.0);
-            println!("{} {sweep:?} ω {relaxation}: {rate:.5} a sweep, law {law:.5}, {late:.5} m left", player.name());
+            println!("{} {sweep:?} ω {relaxation}: {rate:.5} a sweep, law {law:.5}, {late:.5} m left", backend.name());
             let error = rate.ln() / law.ln() - 1.0;
-            assert!(error.abs() < 0.005, "{} {sweep:?} ω {relaxation}: {rate}, law {law}", player.name());
+            assert!(error.abs() < 0.005, "{} {sweep:?} ω {relaxation}: {rate}, law {law}", backend.name());
             ends.push(late);
         }
-        assert!(ends.windows(2).all(|pair| pair[1] < 0.9 * pair[0]), "{}: {ends:?}", player.name());
+        assert!(ends.windows(2).all(|pair| pair[1] < 0.9 * pair[0]), "{}: {ends:?}", backend.name());
         // At the best ω the residual is gone, of which plain Gauss-Seidel still has a third.
         let best = Settings { relaxation: 1.83, ..base };
-        let left = residual(&mut *player, best, 120);
-        println!("{}: {left:.1e} m left at ω 1.83", player.name());
-        assert!(left < 1e-3 * ends[2], "{}: {left} m", player.name());
+        let left = residual(&mut *backend, best, 120);
+        println!("{}: {left:.1e} m left at ω 1.83", backend.name());
+        assert!(left < 1e-3 * ends[2], "{}: {left} m", backend.name());
     }
 }
 
@@ -123,12 +123,12 @@ fn hammock() -> Symmetric {
 
 /// The largest distance of a particle from the mirror image of its partner [m], of positions averaged over `frames`
 /// steps.
-fn asymmetry(symmetric: &Symmetric, player: &mut dyn Player, frames: u32) -> f64 {
-    player.step(180);
+fn asymmetry(symmetric: &Symmetric, backend: &mut dyn Backend, frames: u32) -> f64 {
+    backend.step(180);
     let mut mean = vec![[0f64; 3]; symmetric.images.len()];
     for _ in 0..frames {
-        player.step(1);
-        for (mean, x) in mean.iter_mut().zip(player.positions()) {
+        backend.step(1);
+        for (mean, x) in mean.iter_mut().zip(backend.positions()) {
             (0..3).for_each(|axis| mean[axis] += f64::from(x[axis]) / f64::from(frames));
         }
     }
@@ -142,10 +142,10 @@ fn asymmetry(symmetric: &Symmetric, player: &mut dyn Player, frames: u32) -> f64
 /// By each player: the asymmetry, and the largest component of a velocity [m/s] in the end.
 fn rest(symmetric: &Symmetric, settings: Settings, frames: u32) -> [[f64; 2]; 2] {
     let gpu = common::gpu();
-    players(&gpu, &symmetric.scene, settings).map(|mut player| {
-        let apart = asymmetry(symmetric, &mut *player, frames);
-        let speed = player.velocities().into_iter().flatten().fold(0f32, |most, component| most.max(component.abs()));
-        println!("{} {:?} {:?}: {apart:.1e} m, {speed:.1e} m/s", player.name(), settings.sweep, settings.color_order);
+    backends(&gpu, &symmetric.scene, settings).map(|mut backend| {
+        let apart = asymmetry(symmetric, &mut *backend, frames);
+        let speed = backend.velocities().into_iter().flatten().fold(0f32, |most, component| most.max(component.abs()));
+        println!("{} {:?} {:?}: {apart:.1e} m, {speed:.1e} m/s", backend.name(), settings.sweep, settings.color_order);
         [apart, f64::from(speed)]
     })
 }
@@ -203,8 +203,8 @@ fn order(color_order: ColorOrder) -> Settings {
     Settings { substeps: 5, iterations: 2, color_order, ..Settings::default() }
 }
 
-fn state(player: &dyn Player) -> [Vec<[f32; 3]>; 2] {
-    [player.positions(), player.velocities()]
+fn state(backend: &dyn Backend) -> [Vec<[f32; 3]>; 2] {
+    [backend.positions(), backend.velocities()]
 }
 
 #[test]
@@ -212,13 +212,13 @@ fn a_seed_gives_one_order_in_every_run_and_after_a_reset_and_another_seed_anothe
     let gpu = common::gpu();
     let (scene, _) = common::hanging_cloth(13, 11);
     let run = |color_order| {
-        players(&gpu, &scene, order(color_order)).map(|mut player| {
-            player.step(10);
-            let first = state(&*player);
-            player.reset();
-            player.step(4);
-            player.step(6);
-            assert_eq!(first, state(&*player), "{} {color_order:?} after a reset", player.name());
+        backends(&gpu, &scene, order(color_order)).map(|mut backend| {
+            backend.step(10);
+            let first = state(&*backend);
+            backend.reset();
+            backend.step(4);
+            backend.step(6);
+            assert_eq!(first, state(&*backend), "{} {color_order:?} after a reset", backend.name());
             first
         })
     };

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Player, chain, distance, is_exact, momentum, noise, players};
+use common::{Backend, backends, chain, distance, is_exact, momentum, noise};
 use supple::{Bending, ClothGrid, ClothMesh, Distance, Execution, Fabric, Material, Particle, Scene, Settings, Wind};
 
 const G: f64 = 9.81;
@@ -59,14 +59,14 @@ fn free_fall_is_exact_whatever_the_height_and_the_substep() {
     for (height, substeps) in FALLS {
         let settings = Settings { substeps, ..Settings::default() };
         let (h, n) = (substep(&settings), f64::from(60 * substeps));
-        for mut player in players(&gpu, &point([0.0, height, 0.0], [0.0; 3]), settings) {
-            player.step(60);
-            let fall = f64::from(player.positions()[0][1]) - f64::from(height);
+        for mut backend in backends(&gpu, &point([0.0, height, 0.0], [0.0; 3]), settings) {
+            backend.step(60);
+            let fall = f64::from(backend.positions()[0][1]) - f64::from(height);
             let error = (fall + G * h * h * n * (n + 1.0) / 2.0).abs();
-            let speed = f64::from(player.velocities()[0][1]);
-            println!("{} from {height} m at {substeps}: {error:.1e} m, v {speed}", player.name());
-            assert!(error < FALL_TOLERANCE, "{} from {height} m at {substeps}: {error} m", player.name());
-            assert!((speed / (-G * h * n) - 1.0).abs() < 1e-5, "{} at {substeps}: {speed} m/s", player.name());
+            let speed = f64::from(backend.velocities()[0][1]);
+            println!("{} from {height} m at {substeps}: {error:.1e} m, v {speed}", backend.name());
+            assert!(error < FALL_TOLERANCE, "{} from {height} m at {substeps}: {error} m", backend.name());
+            assert!((speed / (-G * h * n) - 1.0).abs() < 1e-5, "{} at {substeps}: {speed} m/s", backend.name());
         }
     }
 }
@@ -77,11 +77,11 @@ fn a_slow_particle_travels_as_fast_as_it_moves_however_far_away_it_is() {
     let gpu = common::gpu();
     for (place, speed) in [(100.0f32, 1e-3f32), (1e3, 0.01), (1e4, 0.05), (1e4, 0.3)] {
         let settings = Settings { substeps: 1000, ..no_gravity() };
-        for mut player in players(&gpu, &point([place, 0.0, -place], [speed, 0.0, 0.0]), settings) {
-            player.step(60);
-            let moved = f64::from(player.positions()[0][0]) - f64::from(place);
+        for mut backend in backends(&gpu, &point([place, 0.0, -place], [speed, 0.0, 0.0]), settings) {
+            backend.step(60);
+            let moved = f64::from(backend.positions()[0][0]) - f64::from(place);
             let share = moved / f64::from(speed);
-            assert!((share - 1.0).abs() < 0.02, "{} at {place} m, {speed} m/s: {share}", player.name());
+            assert!((share - 1.0).abs() < 0.02, "{} at {place} m, {speed} m/s: {share}", backend.name());
         }
     }
 }
@@ -116,16 +116,16 @@ fn free_fall_with_velocities_recovered_from_positions_misses_that_bound() {
 fn a_change_of_substeps_or_step_in_flight_keeps_the_velocity() {
     let gpu = common::gpu();
     let velocity = [3.0f32, -1.0, 2.0];
-    for mut player in players(&gpu, &point([0.0; 3], velocity), no_gravity()) {
+    for mut backend in backends(&gpu, &point([0.0; 3], velocity), no_gravity()) {
         let mut time = 0.0;
         for (substeps, rate) in [(20u32, 60u32), (7, 60), (100, 60), (20, 240), (1, 30), (20, 60)] {
-            player.set_settings(Settings { substeps, dt: 1.0 / rate as f32, ..no_gravity() });
-            player.step(rate / 10);
+            backend.set_settings(Settings { substeps, dt: 1.0 / rate as f32, ..no_gravity() });
+            backend.step(rate / 10);
             time += 0.1;
-            let (x, v) = (player.positions()[0], player.velocities()[0]);
-            assert!(distance(v, velocity) < 1e-5, "{} {substeps} at {rate}/s: {v:?}", player.name());
+            let (x, v) = (backend.positions()[0], backend.velocities()[0]);
+            assert!(distance(v, velocity) < 1e-5, "{} {substeps} at {rate}/s: {v:?}", backend.name());
             let off = distance(x, velocity.map(|component| (f64::from(component) * time) as f32));
-            assert!(off < 1e-5, "{} {substeps} at {rate}/s: {off} m off", player.name());
+            assert!(off < 1e-5, "{} {substeps} at {rate}/s: {off} m off", backend.name());
         }
     }
 }
@@ -135,11 +135,11 @@ fn a_change_of_substeps_or_step_in_flight_keeps_the_velocity() {
 /// Hangs a chain of 1 kg particles until it rests, and returns its links' lengths less `spacing`, from the top.
 ///
 /// Velocity damping multiplies a displacement that is zero at rest, so it alters nothing there.
-fn rest_stretches(player: &mut dyn Player, spacing: f64, steps: u32) -> Vec<f64> {
-    player.step(steps);
-    let speed = player.velocities().iter().map(|v| length(v.map(f64::from))).fold(0.0, f64::max);
-    assert!(speed < 2e-3, "{}: still moving at {speed} m/s", player.name());
-    player.positions().windows(2).map(|pair| distance(pair[0], pair[1]) - spacing).collect()
+fn rest_stretches(backend: &mut dyn Backend, spacing: f64, steps: u32) -> Vec<f64> {
+    backend.step(steps);
+    let speed = backend.velocities().iter().map(|v| length(v.map(f64::from))).fold(0.0, f64::max);
+    assert!(speed < 2e-3, "{}: still moving at {speed} m/s", backend.name());
+    backend.positions().windows(2).map(|pair| distance(pair[0], pair[1]) - spacing).collect()
 }
 
 /// Link k carries the weight T of the particles below it, and stretches by α T.
@@ -156,23 +156,27 @@ fn a_hanging_chain_stretches_by_its_compliance_times_the_weight_below() {
     let mut worst = [[0f64; 2]; 2];
     for (place, (substeps, bound)) in [(24, 0.01), (240, 0.002)].into_iter().enumerate() {
         let settings = Settings { substeps, damping: 25.0, ..Settings::default() };
-        for (which, mut player) in players(&gpu, &scene, settings).into_iter().enumerate() {
-            let stretches = rest_stretches(&mut *player, f64::from(0.2f32), 120);
+        for (which, mut backend) in backends(&gpu, &scene, settings).into_iter().enumerate() {
+            let stretches = rest_stretches(&mut *backend, f64::from(0.2f32), 120);
             let h = substep(&settings);
             for (link, stretch) in stretches.iter().enumerate() {
                 let below = (11 - link) as f64;
                 let error = stretch / (alpha * below * G) - 1.0;
                 worst[place][which] = worst[place][which].max(error.abs());
-                assert!(error.abs() < bound, "{} at {substeps}, link {link}: {error}", player.name());
+                assert!(error.abs() < bound, "{} at {substeps}, link {link}: {error}", backend.name());
                 // The first link's upper particle is pinned, and no pull of it is undone.
                 let own = match link {
                     0 => h * h * (below - 1.0) / below / alpha,
                     _ if link % 2 == 0 => 2.0 * h * h / alpha,
                     _ => 0.0,
                 };
-                assert!((error - own).abs() < 5e-4, "{} at {substeps}, link {link}: {error}, law {own}", player.name());
+                assert!(
+                    (error - own).abs() < 5e-4,
+                    "{} at {substeps}, link {link}: {error}, law {own}",
+                    backend.name()
+                );
             }
-            println!("{} at {substeps}: {:.5}", player.name(), worst[place][which]);
+            println!("{} at {substeps}: {:.5}", backend.name(), worst[place][which]);
         }
     }
     for which in 0..2 {
@@ -192,17 +196,17 @@ fn one_sweep_leaves_a_rigid_chain_too_long_by_g_h2_times_half_the_square_of_its_
             let settings = Settings { substeps, damping: 40.0, ..Settings::default() };
             let h = substep(&settings);
             let law = G * h * h * (f64::from(links * links) / 2.0 - 1.0);
-            for mut player in players(&gpu, &scene, settings) {
-                let false_stretch: f64 = rest_stretches(&mut *player, f64::from(spacing), 90).iter().sum();
+            for mut backend in backends(&gpu, &scene, settings) {
+                let false_stretch: f64 = rest_stretches(&mut *backend, f64::from(spacing), 90).iter().sum();
                 let error = false_stretch / law - 1.0;
                 println!(
                     "{}: {links} links at {substeps}: {false_stretch:.6} m, law {law:.6} m, {error:.4}",
-                    player.name()
+                    backend.name()
                 );
                 assert!(
                     error.abs() < 0.1,
                     "{}, {links} links at {substeps}: {false_stretch} against {law}",
-                    player.name()
+                    backend.name()
                 );
             }
         }
@@ -219,21 +223,21 @@ fn the_rest_position_of_a_chain_depends_neither_on_substeps_nor_on_iterations_no
     let tension_sum: f64 = (1..=12).map(|below| f64::from(below) * G).sum();
     let tip = -(12.0 * f64::from(0.2f32) + alpha * tension_sum);
     let base = Settings { damping: 25.0, ..Settings::default() };
-    for mut player in players(&gpu, &scene, base) {
+    for mut backend in backends(&gpu, &scene, base) {
         for (substeps, iterations, rate) in [(20, 1, 60), (40, 1, 60), (20, 10, 60), (20, 1, 30), (20, 1, 240)] {
-            player.reset();
-            player.set_settings(Settings { substeps, iterations, dt: 1.0 / rate as f32, ..base });
-            rest_stretches(&mut *player, f64::from(0.2f32), 2 * rate);
-            let found = f64::from(player.positions()[12][1]);
+            backend.reset();
+            backend.set_settings(Settings { substeps, iterations, dt: 1.0 / rate as f32, ..base });
+            rest_stretches(&mut *backend, f64::from(0.2f32), 2 * rate);
+            let found = f64::from(backend.positions()[12][1]);
             let error = found / tip - 1.0;
             println!(
                 "{} {substeps} × {iterations} at {rate}/s: {found:.5} m against {tip:.5}: {error:.1e}",
-                player.name()
+                backend.name()
             );
             assert!(
                 error.abs() < 2e-3,
                 "{} {substeps} × {iterations} at {rate}/s: {found} against {tip}",
-                player.name()
+                backend.name()
             );
         }
     }
@@ -248,22 +252,22 @@ fn lambda_over_h2_is_the_tension_of_a_hanging_mass() {
         let (scene, _) = chain(5, 0.2, [0.0, -1.0, 0.0], 2.5, material);
         let settings = Settings { damping: 25.0, keep_lambdas: true, iterations, ..Settings::default() };
         let h = substep(&settings);
-        for mut player in players(&gpu, &scene, settings) {
-            rest_stretches(&mut *player, f64::from(0.2f32), 120);
+        for mut backend in backends(&gpu, &scene, settings) {
+            rest_stretches(&mut *backend, f64::from(0.2f32), 120);
             let mut worst = 0f64;
-            for (link, &lambda) in player.lambdas().iter().enumerate() {
+            for (link, &lambda) in backend.lambdas().iter().enumerate() {
                 let weight = 2.5 * G * (4 - link) as f64;
                 let error = -f64::from(lambda) / (h * h) / weight - 1.0;
                 worst = worst.max(error.abs());
             }
-            println!("{} {material:?} × {iterations}: {worst:.1e}", player.name());
+            println!("{} {material:?} × {iterations}: {worst:.1e}", backend.name());
             // Rigid links move by some hundred roundings of their length in a substep.
             let most = match material.compliance == 0.0 {
                 true if is_exact(&gpu) => 3e-3,
                 true => 1e-2,
                 false => 1e-3,
             };
-            assert!(worst < most, "{} {material:?} × {iterations}: off by {worst}", player.name());
+            assert!(worst < most, "{} {material:?} × {iterations}: off by {worst}", backend.name());
         }
     }
 }
@@ -271,13 +275,13 @@ fn lambda_over_h2_is_the_tension_of_a_hanging_mass() {
 // --------------------------------------------------------------------------------------------------- oscillators
 
 /// The times [s] at which the spring passes its rest length, and its largest stretch [m] between them, over so many steps.
-fn swings(player: &mut dyn Player, dt: f64, steps: u32) -> (Vec<f64>, Vec<(f64, f64)>) {
+fn swings(backend: &mut dyn Backend, dt: f64, steps: u32) -> (Vec<f64>, Vec<(f64, f64)>) {
     let (mut crossings, mut peaks) = (Vec::new(), Vec::new());
-    let mut previous = f64::from(player.positions()[1][0]) - 1.0;
+    let mut previous = f64::from(backend.positions()[1][0]) - 1.0;
     let mut peak = (0.0, previous.abs());
     for step in 1..=steps {
-        player.step(1);
-        let stretch = f64::from(player.positions()[1][0]) - 1.0;
+        backend.step(1);
+        let stretch = f64::from(backend.positions()[1][0]) - 1.0;
         let time = f64::from(step) * dt;
         if previous * stretch < 0.0 {
             crossings.push(time - dt * stretch / (stretch - previous));
@@ -302,12 +306,12 @@ fn a_mass_on_a_link_swings_with_the_period_of_its_compliance() {
         let period = std::f64::consts::TAU * (f64::from(mass) * f64::from(alpha)).sqrt();
         let settings = Settings { dt: 1.0 / 240.0, substeps: 20, ..no_gravity() };
         assert!(std::f64::consts::TAU * substep(&settings) <= period / 100.0);
-        for mut player in players(&gpu, &scene, settings) {
-            let (crossings, _) = swings(&mut *player, 1.0 / 240.0, 300);
+        for mut backend in backends(&gpu, &scene, settings) {
+            let (crossings, _) = swings(&mut *backend, 1.0 / 240.0, 300);
             let half_periods = crossings.len() - 1;
             let found = 2.0 * (crossings[half_periods] - crossings[0]) / half_periods as f64;
-            println!("{} m {mass} α {alpha}: {found:.5} s against {period:.5} s", player.name());
-            assert!((found / period - 1.0).abs() < 1e-3, "{}: {found} s against {period} s", player.name());
+            println!("{} m {mass} α {alpha}: {found:.5} s against {period:.5} s", backend.name());
+            assert!((found / period - 1.0).abs() < 1e-3, "{}: {found} s against {period} s", backend.name());
         }
     }
 }
@@ -325,12 +329,12 @@ fn a_dashpot_damps_a_spring_at_beta_over_two_m() {
             let h = substep(&settings);
             let omega2 = 1.0 / (mass * alpha);
             let (rate, own) = (f64::from(beta) / (2.0 * mass), 0.5 * omega2 * h);
-            for mut player in players(&gpu, &scene, settings) {
-                let (_, peaks) = swings(&mut *player, 1.0 / 120.0, 360);
+            for mut backend in backends(&gpu, &scene, settings) {
+                let (_, peaks) = swings(&mut *backend, 1.0 / 120.0, 360);
                 let ((t0, first), (t1, last)) = (peaks[1], peaks[peaks.len() - 1]);
                 let found = (first / last).ln() / (t1 - t0) - own;
-                println!("{} β {beta} at {substeps}: {found:.4}/s against {rate:.4}/s (own {own:.4})", player.name());
-                assert!((found / rate - 1.0).abs() < 0.02, "{} β {beta}: {found}/s against {rate}/s", player.name());
+                println!("{} β {beta} at {substeps}: {found:.4}/s against {rate:.4}/s (own {own:.4})", backend.name());
+                assert!((found / rate - 1.0).abs() < 0.02, "{} β {beta}: {found}/s against {rate}/s", backend.name());
             }
         }
     }
@@ -343,13 +347,13 @@ fn a_dashpot_stiffer_than_the_substep_lets_its_spring_creep_back() {
     let gpu = common::gpu();
     let (mass, alpha, beta) = (0.01, 0.01, 100.0);
     let scene = spring(1.2, mass, Material { compliance: alpha, damping: beta, ..Material::RIGID });
-    for mut player in players(&gpu, &scene, no_gravity()) {
+    for mut backend in backends(&gpu, &scene, no_gravity()) {
         for seconds in 1..=2 {
-            player.step(60);
-            let stretch = f64::from(player.positions()[1][0]) - 1.0;
+            backend.step(60);
+            let stretch = f64::from(backend.positions()[1][0]) - 1.0;
             let law = 0.2 * f64::from(-seconds as f32 / (alpha * beta)).exp();
-            println!("{} after {seconds} s: {stretch:.5} m against {law:.5} m", player.name());
-            assert!((stretch / law - 1.0).abs() < 0.01, "{} after {seconds} s: {stretch}, law {law}", player.name());
+            println!("{} after {seconds} s: {stretch:.5} m against {law:.5} m", backend.name());
+            assert!((stretch / law - 1.0).abs() < 0.01, "{} after {seconds} s: {stretch}, law {law}", backend.name());
         }
     }
 }
@@ -360,17 +364,17 @@ fn a_dashpot_stiffer_than_the_substep_lets_its_spring_creep_back() {
 fn velocity_damping_decays_exponentially_whatever_the_substep() {
     let gpu = common::gpu();
     let scene = point([0.0; 3], [3.0, -1.0, 2.0]);
-    for mut player in players(&gpu, &scene, no_gravity()) {
+    for mut backend in backends(&gpu, &scene, no_gravity()) {
         for (substeps, c) in [(1, 0.5), (20, 0.5), (100, 0.5), (1, 20.0), (100, 20.0)] {
-            player.reset();
-            player.set_settings(Settings { substeps, damping: c as f32, ..no_gravity() });
-            player.step(60);
+            backend.reset();
+            backend.set_settings(Settings { substeps, damping: c as f32, ..no_gravity() });
+            backend.step(60);
             let law = (-c * 60.0 * f64::from(1.0f32 / 60.0)).exp();
-            let velocity = player.velocities()[0];
+            let velocity = backend.velocities()[0];
             for (found, start) in velocity.into_iter().zip([3.0, -1.0, 2.0]) {
                 let error = f64::from(found) / (start * law) - 1.0;
-                println!("{} c {c} at {substeps}: {error:.1e}", player.name());
-                assert!(error.abs() < 3e-4, "{} c {c} at {substeps}: off by {error}", player.name());
+                println!("{} c {c} at {substeps}: {error:.1e}", backend.name());
+                assert!(error.abs() < 3e-4, "{} c {c} at {substeps}: off by {error}", backend.name());
             }
         }
     }
@@ -401,8 +405,8 @@ fn flying_cloth(flight: [f32; 3], spin: f32, jitter: f32) -> Scene {
 }
 
 /// Σ m (x − x̄) × v [kg m²/s], about the centre of mass.
-fn angular_momentum(scene: &Scene, player: &dyn Player) -> f64 {
-    let (positions, velocities) = (player.positions(), player.velocities());
+fn angular_momentum(scene: &Scene, backend: &dyn Backend) -> f64 {
+    let (positions, velocities) = (backend.positions(), backend.velocities());
     let masses: Vec<f64> = scene.inverse_masses().iter().map(|&w| 1.0 / f64::from(w)).collect();
     let total: f64 = masses.iter().sum();
     let center = momentum(scene, &positions).map(|component| component / total);
@@ -420,14 +424,14 @@ fn angular_momentum(scene: &Scene, player: &dyn Player) -> f64 {
 fn the_momentum_of_a_free_cloth_is_kept() {
     let gpu = common::gpu();
     let scene = flying_cloth([2.0, 3.0, -1.0], 4.0, 0.5);
-    for mut player in players(&gpu, &scene, no_gravity()) {
-        let start = momentum(&scene, &player.velocities());
+    for mut backend in backends(&gpu, &scene, no_gravity()) {
+        let start = momentum(&scene, &backend.velocities());
         assert!((length(start) / 0.2 / 14f64.sqrt() - 1.0).abs() < 0.1, "{start:?}");
-        player.step(60);
-        let end = momentum(&scene, &player.velocities());
+        backend.step(60);
+        let end = momentum(&scene, &backend.velocities());
         let lost = length([0, 1, 2].map(|axis| end[axis] - start[axis])) / length(start);
-        println!("{}: {lost:.1e}", player.name());
-        assert!(lost < 1e-6, "{}: lost {lost} of its momentum", player.name());
+        println!("{}: {lost:.1e}", backend.name());
+        assert!(lost < 1e-6, "{}: lost {lost} of its momentum", backend.name());
     }
 }
 
@@ -453,14 +457,14 @@ fn a_spinning_link_slows_at_the_rate_of_the_integrator() {
     let start = 10.0 * (2.0 * 0.09 + 0.36);
     for substeps in [10, 20, 80] {
         let settings = Settings { substeps, ..no_gravity() };
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(60);
-            let kept = angular_momentum(&scene, &*player) / start;
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(60);
+            let kept = angular_momentum(&scene, &*backend) / start;
             let law = spin_law(omega, substep(&settings), 1.0);
-            println!("{} at {substeps}: {kept:.5} against {law:.5}", player.name());
-            assert!((kept / law - 1.0).abs() < 0.01, "{} at {substeps}: kept {kept}, law {law}", player.name());
+            println!("{} at {substeps}: {kept:.5} against {law:.5}", backend.name());
+            assert!((kept / law - 1.0).abs() < 0.01, "{} at {substeps}: kept {kept}, law {law}", backend.name());
             let loss = (1.0 - kept) / (1.0 - law);
-            assert!((loss - 1.0).abs() < 0.05, "{} at {substeps}: loss {loss} of the law's", player.name());
+            assert!((loss - 1.0).abs() < 0.05, "{} at {substeps}: loss {loss} of the law's", backend.name());
         }
     }
 }
@@ -475,14 +479,14 @@ fn a_spinning_cloth_loses_angular_momentum_no_faster_than_a_spinning_link() {
     for (jitter, substeps) in [(0.0, 10), (0.0, 40), (0.3, 20)] {
         let scene = flying_cloth([2.0, 3.0, -1.0], omega as f32, jitter);
         let settings = Settings { substeps, ..no_gravity() };
-        for mut player in players(&gpu, &scene, settings) {
-            let start = angular_momentum(&scene, &*player);
-            player.step(60);
-            let kept = angular_momentum(&scene, &*player) / start;
+        for mut backend in backends(&gpu, &scene, settings) {
+            let start = angular_momentum(&scene, &*backend);
+            backend.step(60);
+            let kept = angular_momentum(&scene, &*backend) / start;
             let law = spin_law(omega, substep(&settings), 1.0);
-            println!("{} jitter {jitter} at {substeps}: {kept:.5} against {law:.5}", player.name());
-            assert!(kept <= 1.0 + 1e-5, "{} at {substeps}: gained, {kept}", player.name());
-            assert!(kept >= law - 2e-4, "{} at {substeps}: kept {kept}, law {law}", player.name());
+            println!("{} jitter {jitter} at {substeps}: {kept:.5} against {law:.5}", backend.name());
+            assert!(kept <= 1.0 + 1e-5, "{} at {substeps}: gained, {kept}", backend.name());
+            assert!(kept >= law - 2e-4, "{} at {substeps}: kept {kept}, law {law}", backend.name());
         }
     }
 }
@@ -500,29 +504,29 @@ fn a_target_is_reached_by_the_end_of_the_step_and_its_velocity_outlives_the_pin(
     for (substeps, wait) in [(1, 0), (20, 0), (20, 3)] {
         let settings = Settings { substeps, ..Settings::default() };
         let (dt, h) = (f64::from(settings.dt), substep(&settings));
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(3);
-            assert_eq!(player.positions()[0], [1.0, 2.0, 3.0], "{}: a pin fell", player.name());
-            player.set_target(0, target);
-            player.step(1);
-            let miss = distance(player.positions()[0], target);
-            println!("{} at {substeps}: missed by {miss:.1e} m", player.name());
-            assert!(miss < 1e-6, "{} at {substeps}: missed by {miss} m", player.name());
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(3);
+            assert_eq!(backend.positions()[0], [1.0, 2.0, 3.0], "{}: a pin fell", backend.name());
+            backend.set_target(0, target);
+            backend.step(1);
+            let miss = distance(backend.positions()[0], target);
+            println!("{} at {substeps}: missed by {miss:.1e} m", backend.name());
+            assert!(miss < 1e-6, "{} at {substeps}: missed by {miss} m", backend.name());
             // With time to stay it rests there, and has no velocity to fly on with.
-            player.step(wait);
-            let miss = distance(player.positions()[0], target);
-            assert!(miss < 1e-6, "{} at {substeps}: left its target by {miss} m", player.name());
-            player.release(&[0]);
-            player.step(30);
+            backend.step(wait);
+            let miss = distance(backend.positions()[0], target);
+            assert!(miss < 1e-6, "{} at {substeps}: left its target by {miss} m", backend.name());
+            backend.release(&[0]);
+            backend.step(30);
             let (t, n) = (30.0 * dt, f64::from(30 * substeps));
-            let found = player.positions()[0];
+            let found = backend.positions()[0];
             for (axis, start) in [1.0f32, 2.0, 3.0].into_iter().enumerate() {
                 let travel = f64::from(target[axis]) - f64::from(start);
                 let velocity = if wait == 0 { travel / dt } else { 0.0 };
                 let fall = if axis == 1 { G * h * h * n * (n + 1.0) / 2.0 } else { 0.0 };
                 let law = f64::from(target[axis]) + velocity * t - fall;
                 let error = (f64::from(found[axis]) - law).abs();
-                assert!(error < 1e-4, "{} at {substeps}, axis {axis}: {found:?}, law {law}", player.name());
+                assert!(error < 1e-4, "{} at {substeps}, axis {axis}: {found:?}, law {law}", backend.name());
             }
         }
     }
@@ -540,12 +544,12 @@ fn a_falling_sheet_reaches_the_terminal_velocity_of_its_drag() {
         let wind = Wind { density, drag, ..Wind::default() };
         let settings = Settings { wind: Some(wind), ..Settings::default() };
         let law = (2.0 * area_density * G / (f64::from(density) * f64::from(drag))).sqrt();
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(150);
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(150);
             let total: f64 = scene.inverse_masses().iter().map(|&w| 1.0 / f64::from(w)).sum();
-            let found = -momentum(&scene, &player.velocities())[1] / total;
-            println!("{} C_D {drag}: {found:.4} m/s against {law:.4} m/s", player.name());
-            assert!((found / law - 1.0).abs() < 0.03, "{}: {found} m/s against {law} m/s", player.name());
+            let found = -momentum(&scene, &backend.velocities())[1] / total;
+            println!("{} C_D {drag}: {found:.4} m/s against {law:.4} m/s", backend.name());
+            assert!((found / law - 1.0).abs() < 0.03, "{}: {found} m/s against {law} m/s", backend.name());
         }
     }
 }
@@ -560,14 +564,14 @@ fn a_weightless_sheet_comes_to_drift_with_the_wind() {
     let settings = Settings { wind: Some(wind), ..no_gravity() };
     // v̇ = k (u − v)² with k = ½ ρ C_D/σ: u − v = u/(1 + k u t).
     let k = 0.5 * 1.204 * 1.2 / 0.2;
-    for mut player in players(&gpu, &scene, settings) {
+    for mut backend in backends(&gpu, &scene, settings) {
         for (steps, t) in [(6, 0.1), (54, 1.0)] {
-            player.step(steps);
+            backend.step(steps);
             let total: f64 = scene.inverse_masses().iter().map(|&w| 1.0 / f64::from(w)).sum();
-            let lag = 4.0 - momentum(&scene, &player.velocities())[1] / total;
+            let lag = 4.0 - momentum(&scene, &backend.velocities())[1] / total;
             let law = 4.0 / (1.0 + k * 4.0 * t);
-            println!("{} after {t} s: {lag:.4} m/s against {law:.4} m/s", player.name());
-            assert!((lag / law - 1.0).abs() < 0.03, "{} after {t} s: {lag} m/s against {law} m/s", player.name());
+            println!("{} after {t} s: {lag:.4} m/s against {law:.4} m/s", backend.name());
+            assert!((lag / law - 1.0).abs() < 0.03, "{} after {t} s: {lag} m/s against {law} m/s", backend.name());
         }
     }
 }
@@ -599,15 +603,15 @@ fn an_undamped_hanging_cloth_gains_no_energy() {
         scene.pin(cloth.particles.start + 15).unwrap();
         let masses: Vec<f64> = scene.inverse_masses().iter().map(|&w| 1.0 / f64::from(w)).collect();
         let settings = Settings { tethers, execution, ..Settings::default() };
-        for mut player in players(&gpu, &scene, settings) {
-            let start = energy(&masses, &player.positions(), &player.velocities());
+        for mut backend in backends(&gpu, &scene, settings) {
+            let start = energy(&masses, &backend.positions(), &backend.velocities());
             let mut most = 0f64;
             for _ in 0..300 {
-                player.step(1);
-                most = most.max(energy(&masses, &player.positions(), &player.velocities()) / start);
+                backend.step(1);
+                most = most.max(energy(&masses, &backend.positions(), &backend.velocities()) / start);
             }
-            let end = energy(&masses, &player.positions(), &player.velocities()) / start;
-            let what = format!("{} tethers {tethers} {execution:?}", player.name());
+            let end = energy(&masses, &backend.positions(), &backend.velocities()) / start;
+            let what = format!("{} tethers {tethers} {execution:?}", backend.name());
             println!("{what}: at most {most:.6}, in the end {end:.4}");
             assert!(most < 1.001, "{what}: {most} of its energy");
         }
@@ -632,10 +636,10 @@ fn wind_carries_a_light_fan_no_faster_than_it_blows() {
         let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None };
         scene.add_cloth_mesh(&mesh).unwrap();
         let wind = Wind { velocity: [0.0, 10.0, 0.0], ..Wind::default() };
-        for mut player in players(&gpu, &scene, Settings { substeps: 1, wind: Some(wind), ..no_gravity() }) {
-            player.step(1);
-            let speed = player.velocities()[0][1];
-            assert!((0.0..=10.0).contains(&speed), "{} valence {valence}: {speed} m/s", player.name());
+        for mut backend in backends(&gpu, &scene, Settings { substeps: 1, wind: Some(wind), ..no_gravity() }) {
+            backend.step(1);
+            let speed = backend.velocities()[0][1];
+            assert!((0.0..=10.0).contains(&speed), "{} valence {valence}: {speed} m/s", backend.name());
         }
     }
 }
@@ -661,9 +665,9 @@ fn a_stretch_limit_holds_where_the_springs_do_not() {
         let cloth = scene.add_cloth_grid(&grid).unwrap();
         (0..5).for_each(|particle| scene.pin(particle).unwrap());
         let settings = Settings { substeps: 60, damping: 3.0, ..Settings::default() };
-        players(&gpu, &scene, settings).map(|mut player| {
-            player.step(60);
-            scene.strain(cloth.structural.clone(), &player.positions()).unwrap().max
+        backends(&gpu, &scene, settings).map(|mut backend| {
+            backend.step(60);
+            scene.strain(cloth.structural.clone(), &backend.positions()).unwrap().max
         })
     };
     for (free, limited) in stretch(f32::INFINITY).into_iter().zip(stretch(1.1)) {

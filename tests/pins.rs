@@ -44,13 +44,13 @@ fn go_through_all_numbers(execution: Execution) {
     let free = add_rope(&mut scene, 3.0, 5, None);
     let all: Vec<u32> = (0..scene.particle_count() as u32).collect();
     let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 3, execution, ..Settings::default() });
-    pair.play(1, TOLERANCE, "no pin");
+    pair.run(1, TOLERANCE, "no pin");
     let corner = cloth.start + 6;
     let middle = a.start + 7;
     let order = [corner, a.start, b.end - 1, free.start + 2, cloth.start, middle, b.start, free.end - 1, cloth.end - 1];
     for (count, pin) in (1..).zip(order) {
         change!(pair, pin(&[pin]));
-        pair.play(2, TOLERANCE, &format!("{count} pins"));
+        pair.run(2, TOLERANCE, &format!("{count} pins"));
         if count == 5 {
             change!(pair, set_target(corner, [0.3, 0.2, -0.5]));
             change!(pair, set_velocities(a.start, &[[0.3, 0.1, 0.0]]));
@@ -59,17 +59,17 @@ fn go_through_all_numbers(execution: Execution) {
     }
     for place in [0, 8, 1, 7, 2, 6, 3] {
         change!(pair, release(&[order[place]]));
-        pair.play(2, TOLERANCE, &format!("without pin {place}"));
+        pair.run(2, TOLERANCE, &format!("without pin {place}"));
     }
     for (pins, what) in [(all.as_slice(), "all pinned"), (&order, "some pinned")] {
         change!(pair, pin(pins));
-        pair.play(1, TOLERANCE, what);
+        pair.run(1, TOLERANCE, what);
         change!(pair, release(&all));
-        pair.play(2, TOLERANCE, "none pinned");
+        pair.run(2, TOLERANCE, "none pinned");
         change!(pair, pin(pins));
         pair.solver.reset();
         pair.reference.reset();
-        pair.play(2, TOLERANCE, "reset");
+        pair.run(2, TOLERANCE, "reset");
     }
 }
 
@@ -84,7 +84,7 @@ fn all_may_have_as_many_tethers() {
             scene.pin(particle).unwrap();
         }
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 7, ..Settings::default() });
-        pair.play(20, TOLERANCE, &format!("{count} tethers each, {pin_count} pins"));
+        pair.run(20, TOLERANCE, &format!("{count} tethers each, {pin_count} pins"));
     }
 }
 
@@ -104,7 +104,7 @@ fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
             scene.pin(a.start + k).unwrap();
         }
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, dt: 0.1, execution, ..Settings::default() });
-        pair.play(1, TOLERANCE, "before");
+        pair.run(1, TOLERANCE, "before");
         // A displacement of a substep, and its square, beyond all numbers.
         change!(pair, set_target(a.start, [3e37, 0.0, 0.0]));
         change!(pair, set_velocities(unpinned.start, &[[3e38, 0.0, 0.0]]));

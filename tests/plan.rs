@@ -54,7 +54,7 @@ fn projected(passes: &[Pass], kind: usize) -> Vec<Span> {
 
 /// The passes of each iteration of a substep, without the tethers.
 fn iterations(plan: &Plan, count: usize) -> Vec<Vec<Pass>> {
-    let constraints: Vec<Pass> = plan.substep.iter().copied().filter(|pass| *pass != Pass::Tether).collect();
+    let constraints: Vec<Pass> = plan.substep.iter().copied().filter(|pass| *pass != Pass::SolveTethers).collect();
     assert_eq!(constraints.len() % count, 0, "{} passes in {count} iterations", constraints.len());
     constraints.chunks(constraints.len() / count).map(<[Pass]>::to_vec).collect()
 }
@@ -122,11 +122,11 @@ fn the_plan_of_a_small_tethered_cloth() {
 begin   Targets
 begin   Start
 begin   Predict
-begin   Tether
+begin   SolveTethers
 substep Project { kind: distance, color: 0, span: Span { first: 0, count: 2 }, first_iteration: true }
 substep Project { kind: distance, color: 1, span: Span { first: 2, count: 2 }, first_iteration: true }
 substep Project { kind: distance, color: 2, span: Span { first: 4, count: 2 }, first_iteration: true }
-between AdvanceTethered
+between IntegrateTethered
 end     Velocity
 end     Finish
 end     Normals
@@ -147,7 +147,7 @@ substep Project { kind: distance, color: 1, span: Span { first: 62, count: 1 }, 
 substep Stars { kind: distance, color: 0, span: Span { first: 0, count: 60 }, first_iteration: false }
 substep Project { kind: distance, color: 0, span: Span { first: 60, count: 2 }, first_iteration: false }
 substep Project { kind: distance, color: 1, span: Span { first: 62, count: 1 }, first_iteration: false }
-between Advance
+between IntegrateAndPredict
 end     Velocity
 end     Finish
 ";
@@ -171,7 +171,7 @@ substep Project { kind: distance, color: 1, span: Span { first: 2, count: 1 }, f
 substep Split { kind: distance, span: Span { first: 3, count: 1100 }, first_iteration: false }
 substep GatherChunks { kind: distance }
 substep GatherHubs { kind: distance }
-between Advance
+between IntegrateAndPredict
 end     Velocity
 end     Finish
 ";
@@ -200,12 +200,12 @@ fn tethers_hold_once_a_substep_whatever_the_iterations() {
     let settings = Settings { iterations: 5, ..Settings::default() };
     let scene = grid(8, 8, Some(Tethers::default()));
     let whole = plan(&scene, settings);
-    assert_eq!(whole.begin.last(), Some(&Pass::Tether));
-    assert_eq!(whole.between, [Pass::AdvanceTethered]);
+    assert_eq!(whole.begin.last(), Some(&Pass::SolveTethers));
+    assert_eq!(whole.between, [Pass::IntegrateTethered]);
     assert_eq!(whole.substep.len(), 5 * 12);
     // Where the sweep over the particles is taken apart, a pass of their own.
     let windy = plan(&scene, Settings { wind: Some(Wind::default()), ..settings });
-    assert_eq!(windy.substep.iter().filter(|pass| **pass == Pass::Tether).count(), 1);
+    assert_eq!(windy.substep.iter().filter(|pass| **pass == Pass::SolveTethers).count(), 1);
     assert_eq!(windy.substep.len(), 5 * 12 + 1);
 }
 
@@ -213,11 +213,11 @@ fn tethers_hold_once_a_substep_whatever_the_iterations() {
 fn tethers_without_pins_cost_nothing() {
     let scene = grid(8, 8, Some(Tethers::default()));
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
-    let has_tethers = |plan: &Plan| (plan.contains(&Pass::Tether), plan.contains(&Pass::AdvanceTethered));
+    let has_tethers = |plan: &Plan| (plan.contains(&Pass::SolveTethers), plan.contains(&Pass::IntegrateTethered));
     assert_eq!(has_tethers(reference.plan()), (true, true));
     reference.release(&[0]).unwrap();
     assert_eq!(has_tethers(reference.plan()), (false, false));
-    assert_eq!(reference.plan().between, [Pass::Advance]);
+    assert_eq!(reference.plan().between, [Pass::IntegrateAndPredict]);
     reference.pin(&[63]).unwrap();
     assert_eq!(has_tethers(reference.plan()), (true, true));
 }
@@ -247,8 +247,8 @@ fn colliders_end_the_substep_in_one_pass_where_nothing_comes_between() {
     ] {
         let plan = plan(scene, settings);
         let count = |passes: &[Pass], of: &Pass| passes.iter().filter(|pass| *pass == of).count();
-        assert_eq!(plan.substep[0], Pass::Carry, "{settings:?}");
-        assert_eq!(count(&plan.between, &Pass::CollideAdvance), usize::from(in_one), "{settings:?}");
+        assert_eq!(plan.substep[0], Pass::InterpolateColliders, "{settings:?}");
+        assert_eq!(count(&plan.between, &Pass::CollideAndPredict), usize::from(in_one), "{settings:?}");
         assert_eq!(count(&plan.end, &Pass::Collide), usize::from(in_one), "{settings:?}");
         let each = count(&plan.substep, &Pass::Collide) + usize::from(in_one);
         assert_eq!(each, if settings == surfaces { 2 } else { 1 }, "{settings:?}");
@@ -279,8 +279,8 @@ fn a_step_is_begin_then_substeps_with_between_between_them_then_end() {
         let count = |wanted: Pass| passes.iter().filter(|pass| **pass == wanted).count() as u32;
         assert_eq!(count(Pass::Start), 1);
         assert_eq!(count(Pass::Predict), 1);
-        assert_eq!(count(Pass::Tether), 1);
-        assert_eq!(count(Pass::AdvanceTethered), substeps - 1);
+        assert_eq!(count(Pass::SolveTethers), 1);
+        assert_eq!(count(Pass::IntegrateTethered), substeps - 1);
         assert_eq!(count(Pass::Velocity), 1);
         assert_eq!(count(Pass::Finish), 1);
         let further = (substeps as usize - 1) * plan.dispatches_per_substep();

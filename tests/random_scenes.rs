@@ -233,7 +233,7 @@ fn fault(drawn: &Drawn, start: &Sums, positions: &[[f32; 3]], velocities: &[[f32
 }
 
 /// Plays on the reference; returns the final positions, or what is wrong.
-fn play(drawn: &Drawn, steps: u32) -> Result<Vec<[f32; 3]>, String> {
+fn run(drawn: &Drawn, steps: u32) -> Result<Vec<[f32; 3]>, String> {
     let mut reference = Reference::new(&drawn.scene, drawn.settings).map_err(|error| error.to_string())?;
     let start = sums(drawn, &reference.positions(), &reference.velocities());
     for step in 0..steps {
@@ -251,10 +251,10 @@ fn random_scenes_stay_finite_and_keep_energy_and_momentum() {
     let mut faults = Vec::new();
     for seed in 0..count {
         let drawn = draw(seed);
-        match play(&drawn, 20) {
+        match run(&drawn, 20) {
             Err(fault) => faults.push(format!("{}: {fault}", drawn.name)),
             // Again, to the same bits.
-            Ok(positions) if seed % 20 == 0 => assert_eq!(play(&drawn, 20), Ok(positions), "{}", drawn.name),
+            Ok(positions) if seed % 20 == 0 => assert_eq!(run(&drawn, 20), Ok(positions), "{}", drawn.name),
             Ok(_) => {}
         }
     }
@@ -269,7 +269,7 @@ fn random_scenes_play_alike_on_both_backends() {
         let mut pair = Pair::new(&gpu, &drawn.scene, drawn.settings);
         let start = sums(&drawn, &pair.reference.positions(), &pair.reference.velocities());
         for _ in 0..3 {
-            pair.play(2, 1e-3, &drawn.name);
+            pair.run(2, 1e-3, &drawn.name);
             let (positions, velocities) =
                 (pair.solver.read_positions().unwrap(), pair.solver.read_velocities().unwrap());
             assert_eq!(fault(&drawn, &start, &positions, &velocities), None, "{}", drawn.name);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{gpu, noise, players};
+use common::{backends, gpu, noise};
 use glam::Vec3;
 use supple::scene::Lattice;
 use supple::{Collider, Elasticity, Pose, Reference, Scene, Settings, Shape, SoftBody, TetMesh, Volume};
@@ -161,12 +161,12 @@ fn a_flat_a_mirrored_and_a_random_body_recover_on_both_backends() {
     let gpu = gpu();
     let body = Body::new([3, 3, 3], 0.1, 300.0, 2e4);
     for (what, shape) in body.shapes().into_iter().filter(|(what, _)| ["flat", "mirrored", "random"].contains(what)) {
-        for mut player in players(&gpu, &body.set(&shape), still()) {
-            player.step(60);
-            let (inverted, volume, extent) = body.faults(&player.positions());
-            println!("{}: {what}: {inverted}, volume {volume:.4}, extent off {extent:.4}", player.name());
-            assert_eq!(inverted, 0, "{}: {what}", player.name());
-            assert!((volume - 1.0).abs() < 0.02 && extent < 0.03, "{}: {what}: {volume}, {extent}", player.name());
+        for mut backend in backends(&gpu, &body.set(&shape), still()) {
+            backend.step(60);
+            let (inverted, volume, extent) = body.faults(&backend.positions());
+            println!("{}: {what}: {inverted}, volume {volume:.4}, extent off {extent:.4}", backend.name());
+            assert_eq!(inverted, 0, "{}: {what}", backend.name());
+            assert!((volume - 1.0).abs() < 0.02 && extent < 0.03, "{}: {what}: {volume}, {extent}", backend.name());
         }
     }
 }

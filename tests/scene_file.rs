@@ -641,7 +641,7 @@ fn what_is_left_out_is_the_default() {
 }
 
 /// The positions after ten steps on the CPU, as bits.
-fn play(mut reference: Reference) -> Vec<[u32; 3]> {
+fn run(mut reference: Reference) -> Vec<[u32; 3]> {
     reference.step(10);
     assert_eq!(reference.non_finite_count(), 0);
     reference.positions().into_iter().map(|position| position.map(f32::to_bits)).collect()
@@ -654,7 +654,7 @@ fn assert_same(file: &SceneFile, scene: &Scene) {
     assert_eq!(file.scene.bodies(), scene.bodies());
     assert_eq!(file.scene.triangles(), scene.triangles());
     assert!(file.scene.pinned_particles().eq(scene.pinned_particles()));
-    assert!(play(file.reference().unwrap()) == play(Reference::new(scene, file.settings).unwrap()), "they part");
+    assert!(run(file.reference().unwrap()) == run(Reference::new(scene, file.settings).unwrap()), "they part");
 }
 
 #[test]

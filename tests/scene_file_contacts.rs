@@ -480,7 +480,7 @@ fn bad_contacts_are_refused_with_their_place() {
 }
 
 /// The positions after ten steps on the CPU, as bits; the colliders go where they are told.
-fn play(mut reference: Reference, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>) -> Vec<[u32; 3]> {
+fn run(mut reference: Reference, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>) -> Vec<[u32; 3]> {
     let dt = f64::from(reference.settings().dt);
     for step in 1..=10 {
         for (collider, pose) in poses(f64::from(step) * dt) {
@@ -497,8 +497,8 @@ fn assert_same(file: &SceneFile, scene: &Scene, settings: Settings, poses: impl 
     assert_eq!(file.settings, settings);
     assert_eq!(file.scene.colliders(), scene.colliders());
     assert_eq!(file.scene.positions(), scene.positions());
-    let own = play(file.reference().unwrap(), |time| file.collider_poses_at(time).collect());
-    assert!(own == play(Reference::new(scene, settings).unwrap(), poses), "they part");
+    let own = run(file.reference().unwrap(), |time| file.collider_poses_at(time).collect());
+    assert!(own == run(Reference::new(scene, settings).unwrap(), poses), "they part");
 }
 
 const SHEET: &str = r#"{"cloth_grid": {"columns": 9, "rows": 9, "origin": [-0.5, 0.01, -0.5], "column_axis": [1, 0, 0],
@@ -730,8 +730,8 @@ fn motions_are_those_of_the_library() {
     }
     assert_same(&file, &scene, Settings::default(), |time| file.collider_poses_at(time).collect());
     let mut moved = file.reference().unwrap();
-    let still = play(file.reference().unwrap(), |_| Vec::new());
-    let here = play(file.reference().unwrap(), |time| file.collider_poses_at(time).collect());
+    let still = run(file.reference().unwrap(), |_| Vec::new());
+    let here = run(file.reference().unwrap(), |time| file.collider_poses_at(time).collect());
     assert!(still != here, "nothing has been moved");
     moved.move_collider(file.colliders["ball"], Pose::default()).unwrap();
     // Still before and after; a motion decides where it starts, and takes the shorter way.

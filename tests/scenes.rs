@@ -60,7 +60,7 @@ fn every_scene_plays_alike_on_both_players() {
         // Sines differ from driver to driver, so wind and what follows from it agrees to rounding only.
         if is_exact(&gpu) && file.settings.wind.is_none() {
             let unequal = first_unequal(&on_gpu, &on_reference, 0.0);
-            assert_eq!(unequal, None, "{name}: the players part");
+            assert_eq!(unequal, None, "{name}: the backends part");
         }
     }
 }

@@ -138,8 +138,8 @@ fn the_margin_changes_nothing_where_things_graze() {
         }
     }
     // What is held is what all others are compared with.
-    let held = scene.add_particle(Particle { position: [-9.0; 3], ..Particle::default() }).unwrap();
-    scene.pin(held).unwrap();
+    let quarantined = scene.add_particle(Particle { position: [-9.0; 3], ..Particle::default() }).unwrap();
+    scene.pin(quarantined).unwrap();
     scene.set_particle_contact(0..128, own).unwrap();
     assert_the_margin_changes_nothing("grazing", &scene, weightless(SUBSTEPS), 5.0, &[MARGIN], 1);
 }
@@ -166,10 +166,10 @@ fn a_shot_through_what_falls_hits() {
         }
         scene.set_particle_contact(0..100, own).unwrap();
         let own = SelfCollision { level, margin: 0.5, ..SelfCollision::default() };
-        for mut player in common::players(&gpu, &scene, Settings { self_collision: Some(own), ..weightless(2) }) {
-            player.step(1);
-            let along = player.velocities()[target][0];
-            assert!((along - 0.5 * SHOT).abs() < 0.05 * SHOT, "{}, {level:?}: {along}", player.name());
+        for mut backend in common::backends(&gpu, &scene, Settings { self_collision: Some(own), ..weightless(2) }) {
+            backend.step(1);
+            let along = backend.velocities()[target][0];
+            assert!((along - 0.5 * SHOT).abs() < 0.05 * SHOT, "{}, {level:?}: {along}", backend.name());
         }
     }
 }
@@ -203,7 +203,7 @@ fn who_looks_agrees() {
             let own = SelfCollision { level, margin: 0.3, pairs_per_particle: 256, ..SelfCollision::default() };
             let settings = Settings { self_collision: Some(own), ..settings };
             let mut pair = common::Pair::new(&gpu, &scene, settings);
-            pair.play(10, 1e-4, "who looks");
+            pair.run(10, 1e-4, "who looks");
             let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
             if common::is_exact(&gpu) {
                 assert_eq!(reports.0, reports.1, "{level:?}, {shift:?}");
@@ -237,7 +237,7 @@ fn a_long_shot_finds_each_once() {
         let own = SelfCollision { level, margin: 0.9, ..SelfCollision::default() };
         let settings = Settings { self_collision: Some(own), ..weightless(1) };
         let mut pair = common::Pair::new(&gpu, &scene, settings);
-        pair.play(1, 1e-4, "a long shot");
+        pair.run(1, 1e-4, "a long shot");
         let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
         assert_eq!(reports.0.pairs, reports.1.pairs, "{level:?}");
         assert!(reports.0.pairs > COUNT / 2, "{level:?}: {reports:?}");
@@ -281,17 +281,17 @@ fn what_found_no_room_is_found_later() {
     scene.set_particle_contact(CROWD..CROWD + 100, own).unwrap();
     let own = SelfCollision { margin: 6.0, pairs_per_particle: 1, ..SelfCollision::default() };
     let settings = Settings { self_collision: Some(own), ..weightless(8) };
-    for mut player in common::players(&gpu, &scene, settings) {
-        player.step(1);
+    for mut backend in common::backends(&gpu, &scene, settings) {
+        backend.step(1);
         // One of the crowd stays; the others are far from each other.
         let apart: Vec<[f32; 3]> = (0..CROWD).map(|index| [0.0, 0.0, -10.0 * index as f32]).collect();
-        player.set_positions(0, &apart);
+        backend.set_positions(0, &apart);
         for step in 0..30 {
-            player.step(1);
-            let positions = player.positions();
+            backend.step(1);
+            let positions = backend.positions();
             for pair in positions[CROWD as usize..].chunks(2) {
                 let gap = pair[1][0] - pair[0][0];
-                assert!(gap > 0.99 * THICKNESS, "{}, step {step}: {gap}", player.name());
+                assert!(gap > 0.99 * THICKNESS, "{}, step {step}: {gap}", backend.name());
             }
         }
     }
@@ -311,11 +311,11 @@ fn what_contacts_hold_back_is_seldom_sought_anew() {
     let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
     scene.set_particle_contact(cloth.clone(), own).unwrap();
     common::crumple(&mut scene, cloth.clone(), 0.0005);
-    let held: Vec<(u32, [f32; 3])> = cloth
+    let quarantined: Vec<(u32, [f32; 3])> = cloth
         .map(|i| (i, scene.positions()[i as usize]))
         .filter(|(_, x)| x[0].abs() > 0.49 && x[2].abs() < 0.2)
         .collect();
-    held.iter().for_each(|&(particle, _)| scene.pin(particle).unwrap());
+    quarantined.iter().for_each(|&(particle, _)| scene.pin(particle).unwrap());
     let settings = Settings {
         substeps: 20,
         damping: 5.0,
@@ -326,7 +326,7 @@ fn what_contacts_hold_back_is_seldom_sought_anew() {
     let mut searches = Vec::new();
     for step in 1..=110 {
         let turned = (step as f32 / 75.0).min(1.0);
-        for &(particle, [x, y, z]) in &held {
+        for &(particle, [x, y, z]) in &quarantined {
             let (sin, cos) = (std::f32::consts::TAU * 1.5 * 0.5 * turned * x.signum()).sin_cos();
             let target = [x * (1.0 - 0.12 * turned), y * cos - z * sin, y * sin + z * cos];
             solver.set_target(particle, target).unwrap();

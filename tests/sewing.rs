@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Player, distance, players};
+use common::{Backend, backends, distance};
 use supple::constraints::Limit;
 use supple::scene_file::SceneFile;
 use supple::{
@@ -53,8 +53,8 @@ fn pairs(gap: f32, rest_length: f32, speed: f32) -> Scene {
 }
 
 /// The largest gap and the largest difference of velocities of all pairs.
-fn apart(player: &dyn Player) -> [f64; 2] {
-    [player.positions(), player.velocities()].map(|values| {
+fn apart(backend: &dyn Backend) -> [f64; 2] {
+    [backend.positions(), backend.velocities()].map(|values| {
         assert!(values.iter().flatten().all(|value| value.is_finite()));
         values.as_chunks::<2>().0.iter().map(|[a, b]| distance(*a, *b)).fold(0.0, f64::max)
     })
@@ -68,11 +68,11 @@ fn welded_particles_at_one_place_stay_together_on_both_backends_in_every_executi
             // At rest there is no direction at all; with a speed the welds must hold.
             for speed in [0.0, 2.0] {
                 let scene = pairs(0.0, rest_length, speed);
-                for mut player in players(&gpu, &scene, settings) {
-                    player.step(60);
-                    let [gap, difference] = apart(&*player);
+                for mut backend in backends(&gpu, &scene, settings) {
+                    backend.step(60);
+                    let [gap, difference] = apart(&*backend);
                     let what =
-                        format!("{} {settings:?} {rest_length:e} {speed}: {gap:e} {difference:e}", player.name());
+                        format!("{} {settings:?} {rest_length:e} {speed}: {gap:e} {difference:e}", backend.name());
                     // A compliant one gives way by w · g · compliance.
                     assert!(gap < 1.5e-3 && difference < 0.1, "{what}");
                     if speed == 0.0 {
@@ -91,15 +91,15 @@ fn sewn_pairs_come_together_and_stay_on_both_backends_in_every_execution() {
         for rest_length in [0.0, 1e-17] {
             let scene = pairs(0.3, rest_length, 0.0);
             let mut ends = Vec::new();
-            for mut player in players(&gpu, &scene, settings) {
-                player.step(60);
+            for mut backend in backends(&gpu, &scene, settings) {
+                backend.step(60);
                 for _ in 0..3 {
-                    player.step(20);
-                    let [gap, difference] = apart(&*player);
-                    let what = format!("{} {settings:?} {rest_length:e}: {gap:e} {difference:e}", player.name());
+                    backend.step(20);
+                    let [gap, difference] = apart(&*backend);
+                    let what = format!("{} {settings:?} {rest_length:e}: {gap:e} {difference:e}", backend.name());
                     assert!(gap < 2e-3 && difference < 0.1, "{what}");
                 }
-                ends.push(player.positions());
+                ends.push(backend.positions());
             }
             if common::is_exact(&gpu) {
                 assert_eq!(ends[0], ends[1], "{settings:?}");

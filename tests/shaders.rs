@@ -75,7 +75,7 @@ fn texts() -> Vec<(String, String)> {
             texts.push((name, text + &without("few.wgsl")));
             continue;
         }
-        if ["search", "pairs", "contacts"].contains(&name.as_str()) {
+        if ["search", "pairs", "find_contacts"].contains(&name.as_str()) {
             for path in files(&format!("shaders/collision/{name}"), "wgsl") {
                 texts.push((name.clone(), text.clone() + &read(&path)));
             }
@@ -84,12 +84,12 @@ fn texts() -> Vec<(String, String)> {
         let shared_text = |part: &str| read(&root().join(format!("shaders/integrate/shared/{part}.wgsl")));
         let asset =
             "const ASSET_PARTICLES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
-            const LANES = 64u; const INSTANCES = 1u; const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const TETHER_RUNS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
+            const THREADS = 64u; const INSTANCES = 1u; const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const TETHER_RUNS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
         let parts: &[&str] = match name.as_str() {
             "accelerations" => &["rings", "air"],
             "normals" => &["rings", "normal"],
-            "finish" => &["held"],
-            "instances" => &["air", "held"],
+            "finish" => &["quarantined"],
+            "instances" => &["air", "quarantined"],
             "instances_normals" => &["normal"],
             _ => &[],
         };
@@ -109,7 +109,7 @@ fn texts() -> Vec<(String, String)> {
             for info in KINDS.iter().filter(|info| !info.is_group()) {
                 let constants = format!(
                     "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const UNIT_GRADIENTS = {}; const UNILATERAL = {}; {asset}
-                    fn sweep(head: u32, lane: u32) {{ solve_colors(head, lane); }}",
+                    fn sweep(head: u32, thread: u32) {{ solve_colors(head, thread); }}",
                     info.arity,
                     info.record_words / 4,
                     info.unit_gradients,
@@ -142,7 +142,7 @@ fn texts() -> Vec<(String, String)> {
         for info in KINDS.iter().filter(|info| is_for(info)) {
             let constants = format!(
                 "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const MOST_PARTICLES = 256u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
-                const LANES = 128u; const ROTATION_STEPS = 8u; const PIN_WEIGHT = 10.0; const LEAF_FACTOR = 2.0; const LEAST_LEAF = 1e-4;",
+                const THREADS = 128u; const ROTATION_STEPS = 8u; const PIN_WEIGHT = 10.0; const LEAF_FACTOR = 2.0; const LEAST_LEAF = 1e-4;",
                 info.arity.max(1),
                 info.record_words / 4,
                 info.unit_gradients,
@@ -312,7 +312,7 @@ fn every_shader_is_compiled_into_the_crate() {
         "collision/collide",
         "collision/search",
         "collision/pairs",
-        "collision/contacts",
+        "collision/find_contacts",
         "instancing",
         "instancing/parts",
     ]
@@ -326,8 +326,8 @@ fn every_shader_is_compiled_into_the_crate() {
 #[test]
 fn tethers_are_read_as_they_are_written() {
     // A row is one vec2: the anchor, then the length.
-    let module =
-        validated(&read(&root().join("shaders/integrate/tether.wgsl"))).unwrap_or_else(|fault| panic!("{fault}"));
+    let module = validated(&read(&root().join("shaders/integrate/solve_tethers.wgsl")))
+        .unwrap_or_else(|fault| panic!("{fault}"));
     let found = module.global_variables.iter().find(|(_, variable)| variable.name.as_deref() == Some("tethers"));
     let tethers = found.map(|(_, variable)| &module.types[variable.ty].inner);
     let Some(&naga::TypeInner::Array { base, stride, .. }) = tethers else { panic!("tethers: {tethers:?}") };

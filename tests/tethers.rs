@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{distance, momentum, players};
+use common::{backends, distance, momentum};
 use supple::constraints::{Distance, Kind, kind_index};
 use supple::scene::RopeParts;
 use supple::{Cloth, ClothGrid, Cord, Fabric, Material, Reference, Rope, Scene, Settings, TetherForce, Tethers, Wind};
@@ -49,17 +49,17 @@ fn overstretch(scene: &Scene, positions: &[[f32; 3]], anchor: usize, place: [f32
 fn a_cloth_with_tethers_stretches_less_than_five_percent_and_five_times_less_than_without() {
     let gpu = common::gpu();
     let (scene, cloth) = corner_pinned(48, Tethers::default());
-    let with = players(&gpu, &scene, Settings::default());
-    let without = players(&gpu, &scene, Settings { tethers: false, ..Settings::default() });
+    let with = backends(&gpu, &scene, Settings::default());
+    let without = backends(&gpu, &scene, Settings { tethers: false, ..Settings::default() });
     for (mut with, mut without) in with.into_iter().zip(without) {
-        let [held, loose] = [&mut with, &mut without].map(|player| {
-            player.step(60);
-            scene.strain(cloth.structural.clone(), &player.positions()).unwrap()
+        let [quarantined, loose] = [&mut with, &mut without].map(|backend| {
+            backend.step(60);
+            scene.strain(cloth.structural.clone(), &backend.positions()).unwrap()
         });
-        println!("{}: {held:?} with, {loose:?} without", with.name());
-        assert!(held.max < 0.05, "{}: {held:?}", with.name());
-        assert!(loose.max > 5.0 * held.max, "{}: {held:?} with, {loose:?} without", with.name());
-        assert!(loose.mean > held.mean, "{}: {held:?} with, {loose:?} without", with.name());
+        println!("{}: {quarantined:?} with, {loose:?} without", with.name());
+        assert!(quarantined.max < 0.05, "{}: {quarantined:?}", with.name());
+        assert!(loose.max > 5.0 * quarantined.max, "{}: {quarantined:?} with, {loose:?} without", with.name());
+        assert!(loose.mean > quarantined.mean, "{}: {quarantined:?} with, {loose:?} without", with.name());
     }
 }
 
@@ -71,22 +71,25 @@ fn a_released_pin_lets_go_and_the_other_holds() {
     let (scene, _) = corner_pinned(20, Tethers::default());
     let (left, right) = (0usize, 19usize);
     let places = [left, right].map(|pin| scene.positions()[pin]);
-    for mut player in players(&gpu, &scene, Settings::default()) {
-        player.step(30);
-        let both = player.positions();
-        let held = places.iter().zip([left, right]).map(|(&place, pin)| overstretch(&scene, &both, pin, place));
-        let held = held.fold(f64::NEG_INFINITY, f64::max);
-        player.release(&[left as u32]);
-        player.step(60);
-        let one = player.positions();
+    for mut backend in backends(&gpu, &scene, Settings::default()) {
+        backend.step(30);
+        let both = backend.positions();
+        let quarantined = places.iter().zip([left, right]).map(|(&place, pin)| overstretch(&scene, &both, pin, place));
+        let quarantined = quarantined.fold(f64::NEG_INFINITY, f64::max);
+        backend.release(&[left as u32]);
+        backend.step(60);
+        let one = backend.positions();
         let [to_left, to_right] =
             [(left, places[0]), (right, places[1])].map(|(pin, place)| overstretch(&scene, &one, pin, place));
         let corner = distance(one[left], places[0]);
-        println!("{}: {held:.1e} on both, then {to_left:.2} / {to_right:.1e}, corner {corner:.3} m", player.name());
-        assert!(held < SLIP, "{}: {held} beyond the tethers of two pins", player.name());
-        assert!(corner > 1.0, "{}: the released corner moved {corner} m only", player.name());
-        assert!(to_left > 1.0, "{}: still in the spheres of the released pin, {to_left}", player.name());
-        assert!(to_right < SLIP, "{}: {to_right} beyond the tethers of the remaining pin", player.name());
+        println!(
+            "{}: {quarantined:.1e} on both, then {to_left:.2} / {to_right:.1e}, corner {corner:.3} m",
+            backend.name()
+        );
+        assert!(quarantined < SLIP, "{}: {quarantined} beyond the tethers of two pins", backend.name());
+        assert!(corner > 1.0, "{}: the released corner moved {corner} m only", backend.name());
+        assert!(to_left > 1.0, "{}: still in the spheres of the released pin, {to_left}", backend.name());
+        assert!(to_right < SLIP, "{}: {to_right} beyond the tethers of the remaining pin", backend.name());
     }
 }
 
@@ -96,20 +99,20 @@ fn a_released_pin_lets_go_and_the_other_holds() {
 fn a_pin_that_is_set_again_holds_where_it_is() {
     let gpu = common::gpu();
     let (scene, _) = corner_pinned(20, Tethers::default());
-    for mut player in players(&gpu, &scene, Settings::default()) {
-        player.step(20);
-        player.release(&[0]);
-        player.step(20);
-        player.pin(&[0]);
-        let place = player.positions()[0];
-        assert!(distance(place, scene.positions()[0]) > 0.1, "{}: it did not move", player.name());
-        player.step(40);
-        assert_eq!(player.positions()[0], place, "{}: a pin moved", player.name());
-        player.release(&[19]);
-        player.step(40);
-        let beyond = overstretch(&scene, &player.positions(), 0, place);
-        println!("{}: {beyond:.1e}", player.name());
-        assert!(beyond < SLIP, "{}: {beyond} beyond the tethers of the new pin", player.name());
+    for mut backend in backends(&gpu, &scene, Settings::default()) {
+        backend.step(20);
+        backend.release(&[0]);
+        backend.step(20);
+        backend.pin(&[0]);
+        let place = backend.positions()[0];
+        assert!(distance(place, scene.positions()[0]) > 0.1, "{}: it did not move", backend.name());
+        backend.step(40);
+        assert_eq!(backend.positions()[0], place, "{}: a pin moved", backend.name());
+        backend.release(&[19]);
+        backend.step(40);
+        let beyond = overstretch(&scene, &backend.positions(), 0, place);
+        println!("{}: {beyond:.1e}", backend.name());
+        assert!(beyond < SLIP, "{}: {beyond} beyond the tethers of the new pin", backend.name());
     }
 }
 
@@ -145,26 +148,26 @@ fn a_pin_in_the_middle_of_the_cloth_holds_it_alone() {
     let gpu = common::gpu();
     let (scene, _) = corner_pinned(20, Tethers::default());
     let middle = 20 * 9 + 7;
-    for mut player in players(&gpu, &scene, Settings::default()) {
-        player.step(5);
-        player.pin(&[middle]);
-        player.release(&[0, 19]);
-        let place = player.positions()[middle as usize];
-        player.step(60);
-        let (held, pins) = (player.positions(), [0, 19].map(|pin| scene.positions()[pin]));
-        let beyond = overstretch(&scene, &held, middle as usize, place);
-        player.set_settings(Settings { tethers: false, ..Settings::default() });
+    for mut backend in backends(&gpu, &scene, Settings::default()) {
+        backend.step(5);
+        backend.pin(&[middle]);
+        backend.release(&[0, 19]);
+        let place = backend.positions()[middle as usize];
+        backend.step(60);
+        let (quarantined, pins) = (backend.positions(), [0, 19].map(|pin| scene.positions()[pin]));
+        let beyond = overstretch(&scene, &quarantined, middle as usize, place);
+        backend.set_settings(Settings { tethers: false, ..Settings::default() });
         let mut loose = 0.0f64;
         for _ in 0..60 {
-            player.step(1);
-            loose = loose.max(overstretch(&scene, &player.positions(), middle as usize, place));
+            backend.step(1);
+            loose = loose.max(overstretch(&scene, &backend.positions(), middle as usize, place));
         }
-        println!("{}: {beyond:.1e}, {loose:.1e} without", player.name());
-        assert_eq!(held[middle as usize], place, "{}: a pin moved", player.name());
-        assert!(beyond < SLIP, "{}: {beyond} beyond the tethers of the new pin", player.name());
-        assert!(loose > 2.0 * SLIP, "{}: {loose} without tethers: they were not needed", player.name());
+        println!("{}: {beyond:.1e}, {loose:.1e} without", backend.name());
+        assert_eq!(quarantined[middle as usize], place, "{}: a pin moved", backend.name());
+        assert!(beyond < SLIP, "{}: {beyond} beyond the tethers of the new pin", backend.name());
+        assert!(loose > 2.0 * SLIP, "{}: {loose} without tethers: they were not needed", backend.name());
         for (corner, pin) in [0, 19].into_iter().zip(pins) {
-            assert!(distance(held[corner], pin) > 0.5, "{}: corner {corner} did not fall", player.name());
+            assert!(distance(quarantined[corner], pin) > 0.5, "{}: corner {corner} did not fall", backend.name());
         }
     }
 }
@@ -175,20 +178,20 @@ fn a_cloth_with_all_pins_released_falls_freely() {
     let gpu = common::gpu();
     let (scene, _) = corner_pinned(20, Tethers::default());
     let total: f64 = scene.inverse_masses().iter().map(|&w| 1.0 / f64::from(w)).sum();
-    for mut player in players(&gpu, &scene, Settings::default()) {
+    for mut backend in backends(&gpu, &scene, Settings::default()) {
         let settings = Settings::default();
         let (h, n) = (f64::from(settings.dt) / f64::from(settings.substeps), f64::from(36 * settings.substeps));
-        player.step(20);
-        player.release(&[0, 19]);
+        backend.step(20);
+        backend.release(&[0, 19]);
         let [x, v] =
-            [player.positions(), player.velocities()].map(|rows| momentum(&scene, &rows).map(|sum| sum / total));
-        player.step(36);
-        let found = momentum(&scene, &player.positions()).map(|sum| sum / total);
+            [backend.positions(), backend.velocities()].map(|rows| momentum(&scene, &rows).map(|sum| sum / total));
+        backend.step(36);
+        let found = momentum(&scene, &backend.positions()).map(|sum| sum / total);
         for axis in 0..3 {
             let fall = if axis == 1 { G * h * h * n * (n + 1.0) / 2.0 } else { 0.0 };
             let law = x[axis] + v[axis] * n * h - fall;
-            println!("{} axis {axis}: {:.1e} m off", player.name(), found[axis] - law);
-            assert!((found[axis] - law).abs() < 1e-5, "{} axis {axis}: {} against {law}", player.name(), found[axis]);
+            println!("{} axis {axis}: {:.1e} m off", backend.name(), found[axis] - law);
+            assert!((found[axis] - law).abs() < 1e-5, "{} axis {axis}: {} against {law}", backend.name(), found[axis]);
         }
     }
 }
@@ -202,19 +205,19 @@ fn tethers_hold_a_rope_of_two_hundred_segments_to_one_percent() {
     let base = Settings { damping: 5.0, ..Settings::default() };
     let h = f64::from(base.dt) / f64::from(base.substeps);
     let false_stretch = G * h * h * (200.0f64.powi(2) / 2.0 - 1.0);
-    for mut player in players(&gpu, &scene, base) {
-        player.step(120);
-        let x = player.positions();
+    for mut backend in backends(&gpu, &scene, base) {
+        backend.step(120);
+        let x = backend.positions();
         let along: f64 = x.windows(2).map(|pair| distance(pair[0], pair[1])).sum();
         let (tip, strain) = (distance(x[0], x[200]), scene.strain(rope.segments.clone(), &x).unwrap());
-        println!("{}: tip at {tip:.5} m, {along:.5} m along, {strain:?}", player.name());
-        assert!((tip - 1.0).abs() < 0.01 && (along - 1.0).abs() < 0.01, "{}: {tip} m, {along} m", player.name());
-        player.reset();
-        player.set_settings(Settings { tethers: false, ..base });
-        player.step(240);
-        let loose = distance(player.positions()[200], x[0]) - 1.0;
-        println!("{}: {loose:.4} m without, law {false_stretch:.4} m", player.name());
-        assert!((loose / false_stretch - 1.0).abs() < 0.02, "{}: {loose} against {false_stretch}", player.name());
+        println!("{}: tip at {tip:.5} m, {along:.5} m along, {strain:?}", backend.name());
+        assert!((tip - 1.0).abs() < 0.01 && (along - 1.0).abs() < 0.01, "{}: {tip} m, {along} m", backend.name());
+        backend.reset();
+        backend.set_settings(Settings { tethers: false, ..base });
+        backend.step(240);
+        let loose = distance(backend.positions()[200], x[0]) - 1.0;
+        println!("{}: {loose:.4} m without, law {false_stretch:.4} m", backend.name());
+        assert!((loose / false_stretch - 1.0).abs() < 0.02, "{}: {loose} against {false_stretch}", backend.name());
     }
 }
 
@@ -230,11 +233,11 @@ fn tethers_of_scale_1_05_allow_five_percent() {
         let h = f64::from(settings.dt) / f64::from(settings.substeps);
         let (e, slack) = (G * h * h * 200f64.powi(2), f64::from(scale) - 1.0);
         let law = slack - slack * slack / (2.0 * e);
-        for mut player in players(&gpu, &scene, settings) {
-            player.step(120);
-            let stretch = distance(player.positions()[0], player.positions()[200]) - 1.0;
-            println!("{} scale {scale}: {stretch:.5} against {law:.5}", player.name());
-            assert!((stretch - law).abs() < 1e-3, "{} scale {scale}: {stretch} against {law}", player.name());
+        for mut backend in backends(&gpu, &scene, settings) {
+            backend.step(120);
+            let stretch = distance(backend.positions()[0], backend.positions()[200]) - 1.0;
+            println!("{} scale {scale}: {stretch:.5} against {law:.5}", backend.name());
+            assert!((stretch - law).abs() < 1e-3, "{} scale {scale}: {stretch} against {law}", backend.name());
         }
     }
 }
@@ -257,8 +260,8 @@ fn tethers_that_are_slack_change_nothing() {
         scene.pin(0).unwrap();
         scene
     };
-    let with = players(&gpu, &hung(Some(Tethers { per_particle: 2, scale: 1.05 })), Settings::default());
-    for (mut with, mut without) in with.into_iter().zip(players(&gpu, &hung(None), Settings::default())) {
+    let with = backends(&gpu, &hung(Some(Tethers { per_particle: 2, scale: 1.05 })), Settings::default());
+    for (mut with, mut without) in with.into_iter().zip(backends(&gpu, &hung(None), Settings::default())) {
         with.step(60);
         without.step(60);
         assert_eq!(with.positions(), without.positions(), "{}", with.name());
@@ -397,11 +400,11 @@ fn a_corner_pinned_cloth_without_tethers_flutters_within_a_fifth_from_20_to_80_s
 fn a_cloth_flutters_alike_in_a_steady_wind_on_both_backends() {
     let gpu = common::gpu();
     let scene = cotton(24, None);
-    let speeds = players(&gpu, &scene, in_wind(60.0, 20)).map(|mut player| {
-        player.step(60);
+    let speeds = backends(&gpu, &scene, in_wind(60.0, 20)).map(|mut backend| {
+        backend.step(60);
         let squares = (0..20).map(|_| {
-            player.step(3);
-            mean_square(&player.velocities())
+            backend.step(3);
+            mean_square(&backend.velocities())
         });
         (squares.sum::<f64>() / 20.0).sqrt()
     });

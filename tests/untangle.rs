@@ -96,13 +96,13 @@ fn what_is_made_crossed_stays_so() {
 fn what_is_entangled_with_one_thing_does_not_pass_through_another() {
     let gpu = common::gpu();
     let (mut scene, material) = scene_of(THICKNESS);
-    let mut add = |origin, column_axis, row_axis, speed: Option<f32>, held: bool| {
+    let mut add = |origin, column_axis, row_axis, speed: Option<f32>, quarantined: bool| {
         let sheet =
             ClothGrid { columns: 2, rows: 2, origin, column_axis, row_axis, tethers: None, ..Default::default() };
         let cloth = scene.add_cloth_grid(&sheet).unwrap();
         scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
         for particle in cloth.particles.clone() {
-            if held {
+            if quarantined {
                 scene.pin(particle).unwrap();
             }
             scene.set_velocity(particle, [0.0, -speed.unwrap_or(0.0), 0.0]).unwrap();
@@ -119,7 +119,7 @@ fn what_is_entangled_with_one_thing_does_not_pass_through_another() {
         let positions = solver.read_positions().unwrap();
         let lowest = falling.clone().map(|i| positions[i as usize][1]).fold(f32::INFINITY, f32::min);
         assert!(lowest > 0.9 * THICKNESS, "{lowest} m after step {frame}");
-        assert_eq!(positions[0], [-0.5, 0.0, -0.5], "what is held was taken along");
+        assert_eq!(positions[0], [-0.5, 0.0, -0.5], "what is quarantined was taken along");
     }
 }
 

@@ -14,7 +14,7 @@ pub fn figures(scene: &Scene, solver: &Solver, positions: &[[f32; 3]]) -> supple
         ("contacts_max", json!(report.most_contacts)),
         ("candidates_max", json!(report.most_pairs)),
         ("overflow", json!(report.lost)),
-        ("lost_touches", json!(solver.read_diagnostics()?.lost_touches)),
+        ("lost_collider_contacts", json!(solver.read_diagnostics()?.lost_collider_contacts)),
         ("searches", json!(report.searches)),
         ("truncated", json!(report.truncated)),
         ("deepest_overlap", json!(report.deepest)),

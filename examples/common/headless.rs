@@ -48,7 +48,7 @@ pub struct Report {
     pub ns_per_particle_substep: f64,
     pub projections_per_second: f64,
     /// From the scene to a solver that is ready: device, colours, tethers, pipelines, uploads.
-    pub cook_ms: f64,
+    pub compile_ms: f64,
     /// Of all buffers of the solver on the GPU.
     pub bytes_per_particle: f64,
     pub peak_memory_mb: Option<f64>,
@@ -117,7 +117,7 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     // The uploads belong to the cooking, not to the first frame.
     gpu.queue.submit([]);
     gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
-    let cook_ms = (opened + start.elapsed()).as_secs_f64() * 1e3;
+    let compile_ms = (opened + start.elapsed()).as_secs_f64() * 1e3;
 
     let picture_size = options.picture_size()?;
     // Before the work rather than after it.
@@ -217,13 +217,13 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     if let Some(path) = &options.trace {
         trace.write(path).with_context(|| cannot_write(path))?;
     }
-    report(demo, options, &gpu, &solver, positions, Measured { frames, cook_ms, memory_growth_mb })
+    report(demo, options, &gpu, &solver, positions, Measured { frames, compile_ms, memory_growth_mb })
 }
 
 /// What a run took.
 struct Measured {
     frames: Vec<Frame>,
-    cook_ms: f64,
+    compile_ms: f64,
     memory_growth_mb: Option<f64>,
 }
 
@@ -255,7 +255,7 @@ fn report(
     positions: Vec<[f32; 3]>,
     measured: Measured,
 ) -> anyhow::Result<Report> {
-    let Measured { frames, cook_ms, memory_growth_mb } = measured;
+    let Measured { frames, compile_ms, memory_growth_mb } = measured;
     let mut plain: Vec<&Frame> = frames.iter().filter(|frame| frame.profile.is_none()).collect();
     if plain.is_empty() {
         plain = frames.iter().collect();
@@ -299,7 +299,7 @@ fn report(
         recording_ms_median: self::median(plain.iter().map(|frame| frame.recording_ms).collect()),
         ns_per_particle_substep: median * 1e6 / (particles as f64 * f64::from(settings.substeps)),
         projections_per_second: projections / median * 1e3,
-        cook_ms,
+        compile_ms,
         bytes_per_particle: solver.memory_bytes() as f64 / particles as f64,
         peak_memory_mb: peak_memory_mb(),
         memory_growth_mb,

@@ -1,4 +1,4 @@
-//! A thousand flags that are instances of one: cooked once, each with a wind, a size and pins of its own, all played in two dispatches a step
+//! A thousand flags that are instances of one: compiled once, each with a wind, a size and pins of its own, all played in two dispatches a step
 //! and drawn by one call. In every frame some are taken down, put up, and carried elsewhere.
 //!
 //! ```text
@@ -76,7 +76,7 @@ fn main() -> anyhow::Result<()> {
     let mut crowd = Crowd::new(&gpu, flag, settings, arguments.count)?;
     gpu.queue.submit([]);
     gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
-    let cook_ms = start.elapsed().as_secs_f64() * 1e3;
+    let compile_ms = start.elapsed().as_secs_f64() * 1e3;
 
     let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
     let (mut whole, mut recording, mut gpu_times) = (Vec::new(), Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ fn main() -> anyhow::Result<()> {
         "ms_per_frame_median": measure::median(whole),
         "gpu_ms_per_frame_median": (!gpu_times.is_empty()).then(|| measure::median(gpu_times)),
         "recording_ms_median": measure::median(recording),
-        "cook_ms": cook_ms,
+        "compile_ms": compile_ms,
         "bytes_per_particle": flags.memory_bytes() as f64 / particles as f64,
         "mean_strain": mean_strain,
         "max_strain": max_strain,

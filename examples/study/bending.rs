@@ -100,7 +100,7 @@ fn droop(lab: &Lab, strip: Strip, bending: Bending, rigidity: f64) -> Result<f64
         scene.pin(particle)?;
     }
     let settings = Settings { substeps: 40, iterations: 10, damping: 10.0, ..Settings::default() };
-    let rest = lab.player(&scene, settings)?.settle(settings.dt, 1e-5, 8.0)?;
+    let rest = lab.backend(&scene, settings)?.settle(settings.dt, 1e-5, 8.0)?;
     let length = start.iter().map(|position| f64::from(position[0])).fold(0.0, f64::max);
     let end = cloth.particles.filter(|&particle| f64::from(start[particle as usize][0]) > length - 1e-6);
     let end: Vec<f64> = end.map(|particle| -rest[particle as usize][1]).collect();

@@ -51,9 +51,9 @@ pub fn figure(lab: &Lab) -> Result<Figure> {
         let series = ways.into_iter().map(|(label, sweep, relaxation, color)| {
             let mut points = vec![(0.0, residual(&scene, &start))];
             for &iterations in counts {
-                let mut player = lab.player(&scene, Settings { iterations, sweep, relaxation, ..weightless() })?;
-                player.step(1);
-                points.push((f64::from(iterations), residual(&scene, &player.positions()?)));
+                let mut backend = lab.backend(&scene, Settings { iterations, sweep, relaxation, ..weightless() })?;
+                backend.step(1);
+                points.push((f64::from(iterations), residual(&scene, &backend.positions()?)));
             }
             Ok(Series::new(label, color, Mark::Dots, points))
         });

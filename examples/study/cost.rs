@@ -5,7 +5,7 @@
 
 use crate::measure::median;
 use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, SKY, Series};
-use crate::scenes::{Lab, Player};
+use crate::scenes::{Backend, Lab};
 use plotters::style::RGBColor;
 use std::ops::Range;
 use std::time::Instant;
@@ -79,16 +79,16 @@ fn draped(count: u32) -> Result<(Scene, Range<u32>)> {
 }
 
 /// The median time of a frame \[ms\], and at the end the mean |l/L₀ − 1| of the springs between neighbours [%].
-fn play(player: &mut Player<'_>, scene: &Scene, springs: Range<u32>, frames: u32) -> Result<(f64, f64)> {
-    player.wait()?;
+fn play(backend: &mut Backend<'_>, scene: &Scene, springs: Range<u32>, frames: u32) -> Result<(f64, f64)> {
+    backend.wait()?;
     let mut times = Vec::new();
     for _ in 0..frames {
         let start = Instant::now();
-        player.step(1);
-        player.wait()?;
+        backend.step(1);
+        backend.wait()?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
-    Ok((median(times), player.strain(scene, springs)?))
+    Ok((median(times), backend.strain(scene, springs)?))
 }
 
 pub fn figure(lab: &Lab) -> Result<Figure> {
@@ -97,7 +97,7 @@ pub fn figure(lab: &Lab) -> Result<Figure> {
         let series = ways.iter().map(|way| {
             let points = way.substeps.iter().map(|&substeps| {
                 let settings = Settings { substeps, collider_forces: false, ..way.settings };
-                play(&mut lab.player(&scene, settings)?, &scene, springs.clone(), frames)
+                play(&mut lab.backend(&scene, settings)?, &scene, springs.clone(), frames)
             });
             let substeps: Vec<String> = way.substeps.iter().map(u32::to_string).collect();
             let label = format!("{}: {} substeps", way.label, substeps.join(", "));

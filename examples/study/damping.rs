@@ -13,12 +13,12 @@ const RATE: f32 = 0.5;
 
 /// The stretch of a spring [mm] over time [s].
 fn swing(lab: &Lab, material: Material, settings: Settings) -> Result<Vec<(f64, f64)>> {
-    let mut player = lab.player(&spring(0.1, material)?, settings)?;
+    let mut backend = lab.backend(&spring(0.1, material)?, settings)?;
     let dt = f64::from(settings.dt);
     let mut points = vec![(0.0, 100.0)];
     for step in 1..=lab.pick(120, 240) {
-        player.step(1);
-        points.push((f64::from(step) * dt, 1e3 * (-player.positions()?[1][1] - 1.0)));
+        backend.step(1);
+        points.push((f64::from(step) * dt, 1e3 * (-backend.positions()?[1][1] - 1.0)));
     }
     Ok(points)
 }

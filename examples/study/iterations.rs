@@ -22,9 +22,9 @@ fn spring_left(lab: &Lab, method: Method, iterations: u32) -> Result<f64> {
     // Of the same stiffness at one iteration: α̃/(w + α̃) = 1 − k.
     let compliance = (h * h * (1.0 - k) / k) as f32;
     let scene = spring(0.1, Material { compliance, stiffness: k as f32, ..Material::RIGID })?;
-    let mut player = lab.player(&scene, Settings { method, iterations, ..weightless() })?;
-    player.step(1);
-    Ok((-player.positions()?[1][1] - 1.0) / 0.1)
+    let mut backend = lab.backend(&scene, Settings { method, iterations, ..weightless() })?;
+    backend.step(1);
+    Ok((-backend.positions()?[1][1] - 1.0) / 0.1)
 }
 
 /// How much a chain at rest is longer than its links [m].
@@ -35,8 +35,8 @@ fn chain_stretch(lab: &Lab, alpha: f64, method: Method, iterations: u32) -> Resu
     // Between two particles of 1 kg, w = 2/kg.
     let k = 2.0 * h * h / (2.0 * h * h + alpha);
     let material = Material { compliance: alpha as f32, stiffness: k as f32, ..Material::RIGID };
-    let mut player = lab.player(&chain(LINKS, 0.2, 1.0, material)?, settings)?;
-    let rest = player.settle(settings.dt, 2e-6, 20.0)?;
+    let mut backend = lab.backend(&chain(LINKS, 0.2, 1.0, material)?, settings)?;
+    let rest = backend.settle(settings.dt, 2e-6, 20.0)?;
     Ok(-rest[LINKS as usize][1] - 0.2 * f64::from(LINKS))
 }
 

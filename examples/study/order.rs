@@ -60,12 +60,12 @@ pub fn figure(lab: &Lab) -> Result<Figure> {
     let (mut instant, mut mean) = (Vec::new(), Vec::new());
     for (label, sweep, color_order, color) in ways {
         let settings = Settings { sweep, color_order, damping: 3.0, ..Settings::default() };
-        let mut player = lab.player(&cloth()?, settings)?;
+        let mut backend = lab.backend(&cloth()?, settings)?;
         let mut sum = vec![[0f64; 3]; (COUNT * COUNT) as usize];
         let (mut now, mut so_far) = (Vec::new(), Vec::new());
         for sample in 1..=steps / every {
-            player.step(every);
-            let positions = player.positions()?;
+            backend.step(every);
+            let positions = backend.positions()?;
             for (sum, position) in sum.iter_mut().zip(&positions) {
                 (0..3).for_each(|axis| sum[axis] += position[axis]);
             }

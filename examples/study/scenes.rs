@@ -18,21 +18,21 @@ impl Lab {
         if self.quick { quick } else { full }
     }
 
-    pub fn player(&self, scene: &Scene, settings: Settings) -> Result<Player<'_>> {
+    pub fn backend(&self, scene: &Scene, settings: Settings) -> Result<Backend<'_>> {
         Ok(match &self.gpu {
-            None => Player::Reference(Box::new(Reference::new(scene, settings)?)),
-            Some(gpu) => Player::Gpu(gpu, Box::new(Solver::new(&gpu.device, &gpu.queue, scene, settings)?)),
+            None => Backend::Reference(Box::new(Reference::new(scene, settings)?)),
+            Some(gpu) => Backend::Gpu(gpu, Box::new(Solver::new(&gpu.device, &gpu.queue, scene, settings)?)),
         })
     }
 }
 
 /// The CPU reference, or the solver.
-pub enum Player<'a> {
+pub enum Backend<'a> {
     Reference(Box<Reference>),
     Gpu(&'a Context, Box<Solver>),
 }
 
-impl Player<'_> {
+impl Backend<'_> {
     pub fn step(&mut self, steps: u32) {
         match self {
             Self::Reference(reference) => reference.step(steps),

@@ -40,12 +40,12 @@ fn cloth(count: u32, tethers: Option<Tethers>) -> Result<(Scene, Cloth)> {
 
 /// Mean |l/L₀ − 1| of the structural springs [%], on average from 1.5 to 2 s: the cloth bounces on its pins.
 fn strain(lab: &Lab, scene: &Scene, cloth: &Cloth, settings: Settings) -> Result<f64> {
-    let mut player = lab.player(scene, settings)?;
+    let mut backend = lab.backend(scene, settings)?;
     let mut sum = 0.0;
-    player.step(84);
+    backend.step(84);
     for _ in 0..6 {
-        player.step(6);
-        sum += player.strain(scene, cloth.structural.clone())?;
+        backend.step(6);
+        sum += backend.strain(scene, cloth.structural.clone())?;
     }
     Ok(sum / 6.0)
 }

@@ -13,8 +13,8 @@ fn false_stretch(lab: &Lab, links: u32, substeps: u32, iterations: u32) -> Resul
     let omega = std::f64::consts::FRAC_PI_2 * (G / (2.0 * expected)).sqrt();
     let damping = (2.0 * omega) as f32;
     let settings = Settings { substeps, iterations, damping, tethers: false, ..Settings::default() };
-    let mut player = lab.player(&chain(links, 1.0 / links as f32, 1.0, Material::RIGID)?, settings)?;
-    let rest = player.settle(settings.dt, 2e-4 * expected, 40.0 / omega)?;
+    let mut backend = lab.backend(&chain(links, 1.0 / links as f32, 1.0, Material::RIGID)?, settings)?;
+    let rest = backend.settle(settings.dt, 2e-4 * expected, 40.0 / omega)?;
     Ok(-rest[links as usize][1] - 1.0)
 }
 

@@ -32,19 +32,19 @@ fn rest_stretch(lab: &Lab, method: Method, h: f64) -> Result<f64> {
     let alpha = if method == Method::Pbd { compliance_of_k(h) } else { ALPHA };
     let damping = (2.0 / alpha.sqrt()) as f32;
     let gravity = [0.0, -G as f32, 0.0];
-    let mut player = lab.player(&spring(0.0, material())?, Settings { damping, gravity, ..settings(method, h) })?;
-    let rest = player.settle(h as f32, 1e-6, 200.0)?;
+    let mut backend = lab.backend(&spring(0.0, material())?, Settings { damping, gravity, ..settings(method, h) })?;
+    let rest = backend.settle(h as f32, 1e-6, 200.0)?;
     Ok(-rest[1][1] - 1.0)
 }
 
 /// The time between every second passage through the rest length [s].
 fn period(lab: &Lab, method: Method, h: f64) -> Result<f64> {
     let alpha = if method == Method::Pbd { compliance_of_k(h) } else { ALPHA };
-    let mut player = lab.player(&spring(0.05, material())?, settings(method, h))?;
+    let mut backend = lab.backend(&spring(0.05, material())?, settings(method, h))?;
     let (mut before, mut crossings) = (0.05, Vec::new());
     for step in 1..(1.6 * std::f64::consts::TAU * alpha.sqrt() / h) as u32 {
-        player.step(1);
-        let stretch = -player.positions()?[1][1] - 1.0;
+        backend.step(1);
+        let stretch = -backend.positions()?[1][1] - 1.0;
         if before * stretch < 0.0 {
             crossings.push(h * (f64::from(step) - stretch / (stretch - before)));
         }

@@ -2,7 +2,7 @@
 // impulses on the colliders. C = keep − φ(x + d) ≤ 0, φ being the signed distance in the collider's frame, which moves. The twin is
 // src/reference/colliders.rs; shaders/collide/ has the shapes, and what lays out the colliders (few.wgsl or many.wgsl).
 // What overlaps at the start of a substep is taken out at no more than the recovery speed, which is put into the place and not into the velocity.
-// Where surfaces are kept apart it is a part of the way, so that it is cut before what it would pass through, until bounce.wgsl takes it off.
+// Where surfaces are kept apart it is a part of the way, so that it is cut before what it would pass through, until apply_restitution.wgsl takes it off.
 // Where nothing comes between, it is the end of the substep, too, and the start of the next: velocity_predict of velocity.wgsl (the pass
 // CollideAdvance), so that a particle is loaded and stored once.
 // One thread a particle, for all colliders one after another. Reads colliders. Writes position, or the recovery, displacement and touch of its
@@ -15,7 +15,7 @@
 @group(0) @binding(4) var<storage, read_write> residuals: array<vec4u>;
 @group(0) @binding(6) var<storage, read> collider_data: array<f32>;
 @group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
-@group(0) @binding(8) var<storage, read_write> touches: array<Touch>;
+@group(0) @binding(8) var<storage, read_write> touches: array<ColliderContact>;
 @group(0) @binding(9) var<storage, read_write> status: Status;
 
 // Of the uniform buffer: see the prelude.
@@ -109,7 +109,7 @@ fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
             return;
         }
     }
-    atomicAdd(&status.lost_touches, 1u);
+    atomicAdd(&status.lost_collider_contacts, 1u);
 }
 
 // A particle in the substep.

@@ -4,20 +4,20 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
-@group(0) @binding(2) var<storage, read> touches: array<Touch>;
+@group(0) @binding(2) var<storage, read> touches: array<ColliderContact>;
 // Two rows a collider: force, torque.
 @group(0) @binding(3) var<storage, read_write> forces: array<vec4f>;
 
 // `group::LANES` in src/constraints/group.rs.
-const LANES = 128u;
+const THREADS = 128u;
 
-var<workgroup> partial: array<array<vec3f, 2>, LANES>;
+var<workgroup> partial: array<array<vec3f, 2>, THREADS>;
 
-@compute @workgroup_size(LANES)
-fn collider_forces(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(THREADS)
+fn collider_forces(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
     let index = group.x + group.y * 65535u;
     var sums: array<vec3f, 2>;
-    for (var i = lane; i < params.particle_count; i += LANES) {
+    for (var i = thread; i < params.particle_count; i += THREADS) {
         for (var slot = 0u; slot < 2u; slot++) {
             let push = touches[i].pushes[slot];
             if push.impulse.w == index + 1u {
@@ -26,11 +26,11 @@ fn collider_forces(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
             }
         }
     }
-    partial[lane] = sums;
+    partial[thread] = sums;
     workgroupBarrier();
-    if lane == 0u && 2u * index + 1u < arrayLength(&forces) {
+    if thread == 0u && 2u * index + 1u < arrayLength(&forces) {
         var whole: array<vec3f, 2>;
-        for (var other = 0u; other < LANES; other++) {
+        for (var other = 0u; other < THREADS; other++) {
             whole[0] += partial[other][0];
             whole[1] += partial[other][1];
         }

@@ -41,7 +41,7 @@ struct Element {
     // Of an edge whose segment is the way of its center: how far its particles are from there.
     half: f32,
     // Its particles as they are watched, and their rows in contact_particles; the second only of edges.
-    watched: array<Watched, 2>,
+    watched: array<TrackedParticle, 2>,
     contacts: array<vec4u, 2>,
 }
 
@@ -186,7 +186,7 @@ fn list(query: Element, other: Other) {
     }
 }
 
-// Which type of element is looked for; `Contacting::elements` has them.
+// Which type of element is looked for; `ContactElements::elements` has them.
 const PARTNER = array(0u, 2u, 1u);
 
 // Into the grids of which levels a particle looks among particles: into that of the slow, and where it is fast, into those of its level and above.

@@ -22,7 +22,7 @@
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
 
 const BLOCK = 64u;
-const LANES = 128u;
+const THREADS = 128u;
 const SIGN = 0x80000000u;
 // The bounds of an empty cell: no number is as low as this one, nor as high as 0.
 const NOTHING = 0xffffffffu;
@@ -151,25 +151,25 @@ fn horizon(gap: f32, local: f32, most: f32) -> u32 {
     return u32(min(min(near, far), 1000.0));
 }
 
-var<workgroup> partial: array<u32, LANES>;
+var<workgroup> partial: array<u32, THREADS>;
 
-@compute @workgroup_size(LANES)
-fn search_scan_blocks(@builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(THREADS)
+fn search_scan_blocks(@builtin(local_invocation_index) thread: u32) {
     if !AT_END {
-        end_bounds(lane);
+        end_bounds(thread);
     }
     let blocks = cell_count() / BLOCK;
-    let share = (blocks + LANES - 1u) / LANES;
-    let first = min(lane * share, blocks);
+    let share = (blocks + THREADS - 1u) / THREADS;
+    let first = min(thread * share, blocks);
     let end = min(first + share, blocks);
     var sum = 0u;
     for (var block = first; block < end; block++) {
         sum += atomicLoad(&cells[contact_params.sums_first + block]);
     }
-    partial[lane] = sum;
+    partial[thread] = sum;
     workgroupBarrier();
     var start = 0u;
-    for (var other = 0u; other < lane; other++) {
+    for (var other = 0u; other < thread; other++) {
         start += partial[other];
     }
     for (var block = first; block < end; block++) {
@@ -181,7 +181,7 @@ fn search_scan_blocks(@builtin(local_invocation_index) lane: u32) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_starts(@builtin(global_invocation_id) id: vec3u) {
+fn search_cell_offsets(@builtin(global_invocation_id) id: vec3u) {
     let block = thread_index(id);
     if block * BLOCK >= cell_count() {
         return;

@@ -53,7 +53,7 @@ struct Status {
     // The lowest index of a particle that was held, u32::MAX if none.
     first_non_finite: atomic<u32>,
     // Touches of a particle with more than two colliders in a step.
-    lost_touches: atomic<u32>,
+    lost_collider_contacts: atomic<u32>,
     padding: u32,
 }
 
@@ -62,11 +62,11 @@ struct Status {
 struct Residual {
     position: vec3f,
     displacement: vec3f,
-    // HELD where the particle was held at its last good place in this step, else 0.
+    // QUARANTINED where the particle was held at its last good place in this step, else 0.
     held: u32,
 }
 
-const HELD = 0x80000000u;
+const QUARANTINED = 0x80000000u;
 
 // Words are at least 0, which no compiler knows of `zero`: software drivers would otherwise put them together lane by lane, where they are stored.
 fn packed(residual: Residual, zero: u32) -> vec4u {
@@ -79,7 +79,7 @@ fn packed(residual: Residual, zero: u32) -> vec4u {
 fn unpacked(words: vec4u) -> Residual {
     let more = (vec3u(words.w) >> vec3u(0u, 10u, 20u)) & vec3u(0x3ffu);
     let position = (words.xyz & vec3u(0xffff0000u)) | (more << vec3u(6u));
-    return Residual(bitcast<vec3f>(position), bitcast<vec3f>(words.xyz << vec3u(16u)), words.w & HELD);
+    return Residual(bitcast<vec3f>(position), bitcast<vec3f>(words.xyz << vec3u(16u)), words.w & QUARANTINED);
 }
 
 // A pin as tethers see it: where it began the substep, and its displacement since. `AnchorRow` in src/gpu/buffers.rs.

@@ -1,4 +1,4 @@
-// What predict.wgsl, tether.wgsl, velocity.wgsl and whole.wgsl share: the two halves of a substep for one particle, and its tethers, on values.
+// What predict.wgsl, solve_tethers.wgsl, velocity.wgsl and whole.wgsl share: the two halves of a substep for one particle, and its tethers, on values.
 
 struct Motion {
     // x and w
@@ -30,7 +30,7 @@ fn moved(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
     let sum = two_sum(motion.position.xyz, motion.displacement, zero);
     if !is_finite(sum.sum) {
         next.displacement = vec3f();
-        next.residual = Residual(vec3f(), vec3f(), HELD);
+        next.residual = Residual(vec3f(), vec3f(), QUARANTINED);
         return next;
     }
     let way = two_sum(motion.displacement, -motion.residual.position, zero);

@@ -1,7 +1,7 @@
 // Where the particles of an instance and their triangles lie: what instances.wgsl and instances_normals.wgsl share. They have the bindings.
 
-// What a dispatch runs; `CrowdRow` in src/gpu/crowd.rs.
-struct Crowd {
+// What a dispatch runs; `CrowdRow` in src/gpu/pool.rs.
+struct PoolParams {
     substeps: u32,
     iterations: u32,
     // 1 where tethers hold.

@@ -1,7 +1,7 @@
 // The normals of the surfaces of every instance (shaders/integrate/shared/normal.wgsl), and the clock, which must stand still while instances.wgsl plays.
 // One workgroup an instance. Reads positions. Writes the normals of its own particles; the first thread of all writes the status.
 
-@group(0) @binding(0) var<uniform> crowd: Crowd;
+@group(0) @binding(0) var<uniform> pool: PoolParams;
 @group(0) @binding(1) var<uniform> params: Params;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read> live: array<u32>;
@@ -14,17 +14,17 @@ fn position_at(k: u32) -> vec4f {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn instances_normals(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+fn instances_normals(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
     let index = group.x + group.y * 65535u;
-    if index == 0u && lane == 0u {
+    if index == 0u && thread == 0u {
         status.steps += 1u;
         status.last_h = params.h;
     }
-    if index >= crowd.count || !SURFACES {
+    if index >= pool.count || !SURFACES {
         return;
     }
     first_particle = live[index] * ASSET_PARTICLES;
-    for (var k = lane; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
+    for (var k = thread; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
         surface_normals[first_particle + k] = vec4f(normal_of(k), 0.0);
     }
 }

@@ -1,6 +1,6 @@
 // Moves all instances by an offset, for a shift of the origin: particles as in shift.wgsl, and the placement of the last step of each slot.
 // One thread a particle of all slots; the first threads also one slot each. Reads the offset. Writes position and residual of its own particle,
-// the placement of its own slot. Constants of the asset: src/gpu/crowd.rs.
+// the placement of its own slot. Constants of the asset: src/gpu/pool.rs.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> offset: vec4f;

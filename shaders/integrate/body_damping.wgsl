@@ -11,21 +11,21 @@
 @group(0) @binding(3) var<storage, read> bodies: array<vec2u>;
 
 // `group::LANES` in src/constraints/group.rs.
-const LANES = 128u;
+const THREADS = 128u;
 
-var<workgroup> partial: array<array<vec4f, 3>, LANES>;
+var<workgroup> partial: array<array<vec4f, 3>, THREADS>;
 
 fn mass(x: vec4f) -> f32 {
     return select(0.0, 1.0 / x.w, x.w != 0.0);
 }
 
 // The sum over all lanes, for every lane.
-fn total(lane: u32, sums: array<vec4f, 3>) -> array<vec4f, 3> {
+fn total(thread: u32, sums: array<vec4f, 3>) -> array<vec4f, 3> {
     workgroupBarrier();
-    partial[lane] = sums;
+    partial[thread] = sums;
     workgroupBarrier();
     var whole: array<vec4f, 3>;
-    for (var other = 0u; other < LANES; other++) {
+    for (var other = 0u; other < THREADS; other++) {
         for (var k = 0u; k < 3u; k++) {
             whole[k] += partial[other][k];
         }
@@ -33,8 +33,8 @@ fn total(lane: u32, sums: array<vec4f, 3>) -> array<vec4f, 3> {
     return whole;
 }
 
-@compute @workgroup_size(LANES)
-fn body_damping(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(THREADS)
+fn body_damping(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
     let index = group.x + group.y * 65535u;
     if index >= arrayLength(&bodies) {
         return;
@@ -45,13 +45,13 @@ fn body_damping(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_i
 
     // Σ m, Σ m x, Σ m d
     var sums: array<vec4f, 3>;
-    for (var i = body.x + lane; i < end; i += LANES) {
+    for (var i = body.x + thread; i < end; i += THREADS) {
         let x = positions[i];
         let m = mass(x);
         sums[0] += vec4f((x.xyz - origin) * m, m);
         sums[1] += vec4f(displacements[i].xyz * m, 0.0);
     }
-    sums = total(lane, sums);
+    sums = total(thread, sums);
     let weight = sums[0].w;
     if weight == 0.0 {
         return;
@@ -61,7 +61,7 @@ fn body_damping(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_i
 
     // L, and I as its diagonal and (yz, zx, xy)
     sums = array<vec4f, 3>();
-    for (var i = body.x + lane; i < end; i += LANES) {
+    for (var i = body.x + thread; i < end; i += THREADS) {
         let x = positions[i];
         let m = mass(x);
         let r = opaque((x.xyz - origin) - center, params.zero);
@@ -71,10 +71,10 @@ fn body_damping(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_i
         sums[1] += vec4f(opaque(squares * m, params.zero), 0.0);
         sums[2] -= vec4f(opaque(opaque(r.yzx * r.zxy, params.zero) * m, params.zero), 0.0);
     }
-    sums = total(lane, sums);
+    sums = total(thread, sums);
     let omega = solve_symmetric(sums[1].xyz, sums[2].xyz, sums[0].xyz, params.zero);
 
-    for (var i = body.x + lane; i < end; i += LANES) {
+    for (var i = body.x + thread; i < end; i += THREADS) {
         let x = positions[i];
         if x.w != 0.0 {
             let d = displacements[i].xyz;

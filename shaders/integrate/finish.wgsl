@@ -15,8 +15,8 @@ fn finish(@builtin(global_invocation_id) id: vec3u) {
     }
     velocities[i] = vec4f(displacements[i].xyz / params.h, 0.0);
     let word = residuals[i].w;
-    if count_held(word, i) {
-        residuals[i].w = word & ~HELD;
+    if count_quarantined(word, i) {
+        residuals[i].w = word & ~QUARANTINED;
     }
     if i == 0u {
         status.steps += 1u;

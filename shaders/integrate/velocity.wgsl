@@ -1,7 +1,7 @@
 // velocity: the end of a substep, x += d; the displacement stays as the velocity (Macklin et al. 2016, alg. 1, lines 15–17).
 // velocity_predict: the same, then predict of the next substep (the pass Advance): half the dispatches and half the bytes
 // of the two.
-// velocity_tether: that for free particles, then tether.wgsl. The pins are still where the substep began, and will be there and their
+// velocity_tether: that for free particles, then solve_tethers.wgsl. The pins are still where the substep began, and will be there and their
 // displacement. Few pins also stand in a buffer of their own, so that they can move in the same pass (AdvanceTethered); many are moved by
 // velocity_pinned, after it (AdvanceFree, AdvancePinned).
 // One thread a particle, or a pinned one. Writes position, displacement and residual of its own particle.

@@ -49,7 +49,7 @@ fn slots_of(constraint: Constraint) -> Slots {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn project_cluster(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+fn project_cluster(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
     let index = group.x + group.y * 65535u;
     if index >= span.count {
         return;
@@ -61,15 +61,15 @@ fn project_cluster(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
     let round_count = clusters[head + 3u];
     let locals_at = clusters[head + 4u] - clusters[head + 5u];
     // While a round is solved, what the next one takes is on its way: memory is slower than a round.
-    var place = clusters[head + 5u] + lane;
+    var place = clusters[head + 5u] + thread;
     var next = constraint_at(place, locals_at);
-    if lane < round_count {
-        bounds[lane] = clusters[rounds_at + 2u * lane];
-        if lane + 1u == round_count {
-            bounds[round_count] = bounds[lane] + clusters[rounds_at + 2u * lane + 1u];
+    if thread < round_count {
+        bounds[thread] = clusters[rounds_at + 2u * thread];
+        if thread + 1u == round_count {
+            bounds[round_count] = bounds[thread] + clusters[rounds_at + 2u * thread + 1u];
         }
     }
-    for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
+    for (var k = thread; k < particle_count; k += WORKGROUP_SIZE) {
         let particle = clusters[particles_at + k];
         places[k] = positions[particle];
         moves[k] = displacements[particle];
@@ -80,7 +80,7 @@ fn project_cluster(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
         let end = bounds[round + 1u];
         let own = next;
         let own_place = place;
-        place = end + lane;
+        place = end + thread;
         next = constraint_at(min(place, bounds[round_count] - 1u), locals_at);
         if own_place < end {
             solve(own_place, own.record, slots_of(own), material);
@@ -92,7 +92,7 @@ fn project_cluster(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
         material = materials[word(next.record, ARITY)];
         workgroupBarrier();
     }
-    for (var k = lane; k < particle_count; k += WORKGROUP_SIZE) {
+    for (var k = thread; k < particle_count; k += WORKGROUP_SIZE) {
         displacements[clusters[particles_at + k]] = moves[k];
     }
 }

@@ -24,7 +24,7 @@
 
 override KEEP_LAMBDA: bool = false;
 
-var<workgroup> partial: array<array<vec4f, 4>, LANES>;
+var<workgroup> partial: array<array<vec4f, 4>, THREADS>;
 
 struct GroupRecord {
     first_row: u32,
@@ -108,9 +108,9 @@ fn closer(rotation: vec4f, columns: array<vec3f, 3>) -> vec4f {
 }
 
 // Σ μ x and M, Σ μ x qᵀ and Σ μ q over every `lanes`-th member.
-fn moments_of(record: GroupRecord, origin: vec3f, lane: u32, lanes: u32) -> array<vec4f, 4> {
+fn moments_of(record: GroupRecord, origin: vec3f, thread: u32, threads: u32) -> array<vec4f, 4> {
     var sums: array<vec4f, 4>;
-    for (var k = lane; k < record.count; k += lanes) {
+    for (var k = thread; k < record.count; k += threads) {
         let member = load_member(record, k);
         let x = opaque(relative(member.particle, origin) * member.weight, span.zero);
         sums[0] += vec4f(x, member.weight);
@@ -161,10 +161,10 @@ fn frame_of(sums: array<vec4f, 4>, start: vec4f) -> Frame {
 }
 
 // Writes every `lanes`-th direction; Σ r and Σ value, Σ w |r|² and Σ r·(x − x_prev), Σ (x − x_cm) × r.
-fn directions_of(record: GroupRecord, frame: Frame, origin: vec3f, lane: u32, lanes: u32) -> array<vec4f, 4> {
+fn directions_of(record: GroupRecord, frame: Frame, origin: vec3f, thread: u32, threads: u32) -> array<vec4f, 4> {
     var sums: array<vec4f, 4>;
     let d0 = displacements[load_member(record, 0u).particle].xyz;
-    for (var k = lane; k < record.count; k += lanes) {
+    for (var k = thread; k < record.count; k += threads) {
         let member = load_member(record, k);
         let x = relative(member.particle, origin);
         let r = direction(member, x, frame, origin);
@@ -225,8 +225,8 @@ fn impulse_on(solved: Solved, member: Member, slot: u32) -> vec3f {
     return impulse;
 }
 
-fn apply(solved: Solved, lane: u32, lanes: u32) {
-    for (var k = lane; k < solved.record.count; k += lanes) {
+fn apply(solved: Solved, thread: u32, threads: u32) {
+    for (var k = thread; k < solved.record.count; k += threads) {
         let member = load_member(solved.record, k);
         let impulse = impulse_on(solved, member, solved.record.first_slot + k);
         let d = displacements[member.particle].xyz + impulse * positions[member.particle].w;
@@ -234,8 +234,8 @@ fn apply(solved: Solved, lane: u32, lanes: u32) {
     }
 }
 
-fn apply_split(solved: Solved, lane: u32, lanes: u32) {
-    for (var k = lane; k < solved.record.count; k += lanes) {
+fn apply_split(solved: Solved, thread: u32, threads: u32) {
+    for (var k = thread; k < solved.record.count; k += threads) {
         let slot = solved.record.first_slot + k;
         impulses[slot] = vec4f(impulse_on(solved, load_member(solved.record, k), slot), 0.0);
     }
@@ -272,15 +272,15 @@ fn solve(place: u32) -> Solved {
 }
 
 // The sum over all lanes, for every lane.
-fn total(lane: u32, sums: array<vec4f, 4>) -> array<vec4f, 4> {
+fn total(thread: u32, sums: array<vec4f, 4>) -> array<vec4f, 4> {
     // Storage too: what lane 0 writes of the group's state in the end must not overtake what others read of it.
     storageBarrier();
     workgroupBarrier();
-    partial[lane] = sums;
+    partial[thread] = sums;
     storageBarrier();
     workgroupBarrier();
     var whole: array<vec4f, 4>;
-    for (var other = 0u; other < LANES; other++) {
+    for (var other = 0u; other < THREADS; other++) {
         for (var k = 0u; k < 4u; k++) {
             whole[k] += partial[other][k];
         }
@@ -288,15 +288,15 @@ fn total(lane: u32, sums: array<vec4f, 4>) -> array<vec4f, 4> {
     return whole;
 }
 
-fn solve_wide(place: u32, lane: u32) -> Solved {
+fn solve_wide(place: u32, thread: u32) -> Solved {
     let record = load_record(place);
     let origin = positions[load_member(record, 0u).particle].xyz;
     // What lane 0 will write is read by all before the first barrier.
     let start = rotations[place];
     let lambda = load_lambda(place);
-    let frame = frame_of(total(lane, moments_of(record, origin, lane, LANES)), start);
-    let sums = total(lane, directions_of(record, frame, origin, lane, LANES));
-    return solved_by(place, record, frame, sums, lambda, lane == 0u);
+    let frame = frame_of(total(thread, moments_of(record, origin, thread, THREADS)), start);
+    let sums = total(thread, directions_of(record, frame, origin, thread, THREADS));
+    return solved_by(place, record, frame, sums, lambda, thread == 0u);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -319,22 +319,22 @@ fn split(@builtin(global_invocation_id) id: vec3u) {
     apply_split(solved, 0u, 1u);
 }
 
-@compute @workgroup_size(LANES)
-fn project_wide(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(THREADS)
+fn project_wide(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
     let i = group.x + group.y * 65535u;
     if i >= span.count {
         return;
     }
-    let solved = solve_wide(span.first + i, lane);
-    apply(solved, lane, LANES);
+    let solved = solve_wide(span.first + i, thread);
+    apply(solved, thread, THREADS);
 }
 
-@compute @workgroup_size(LANES)
-fn split_wide(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(THREADS)
+fn split_wide(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
     let i = group.x + group.y * 65535u;
     if i >= span.count {
         return;
     }
-    let solved = solve_wide(span.first + i, lane);
-    apply_split(solved, lane, LANES);
+    let solved = solve_wide(span.first + i, thread);
+    apply_split(solved, thread, THREADS);
 }

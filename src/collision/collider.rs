@@ -108,7 +108,7 @@ impl ColliderId {
     }
 }
 
-/// A collider as the shaders read it: `Collider` in `shaders/common/contacts.wgsl`.
+/// A collider as the shaders read it: `Collider` in `shaders/common/find_contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ColliderRow {
@@ -357,7 +357,7 @@ impl Colliders {
     }
 }
 
-/// v turned by a unit quaternion; its twin is in `shaders/common/contacts.wgsl`.
+/// v turned by a unit quaternion; its twin is in `shaders/common/find_contacts.wgsl`.
 pub(crate) fn rotate(q: Quat, v: Vec3) -> Vec3 {
     let axis = Vec3::new(q.x, q.y, q.z);
     let t = axis.cross(v) * 2.0;
@@ -365,7 +365,7 @@ pub(crate) fn rotate(q: Quat, v: Vec3) -> Vec3 {
 }
 
 /// Three rows and an offset, as the axes of a collider in the world and its position. The twin is in
-/// `shaders/common/contacts.wgsl`.
+/// `shaders/common/find_contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ColliderFrame {
@@ -407,7 +407,7 @@ impl ColliderFrame {
 
     /// What a collider does in a substep that is here before and there after: its frame and its travel.
     pub fn between(start: Self, end: Self) -> [Self; 2] {
-        // (R₁ − R₀) R₀ᵀ; see `shaders/collision/carry.wgsl`.
+        // (R₁ − R₀) R₀ᵀ; see `shaders/collision/interpolate_colliders.wgsl`.
         let (from, to) = (start.turned(), end.turned());
         let turn = [0, 1, 2].map(|k| start.turned_out_of(to[k] - from[k]));
         [Self::new(end.directions(), start.offset()), Self::new(turn, end.offset() - start.offset())]

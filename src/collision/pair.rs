@@ -206,7 +206,7 @@ const FLOOR: f32 = 0.02;
 /// does, they come no nearer at all.
 ///
 /// Planes stand still, so they would also hold up what travels together; where `excused`, a pair that keeps apart as it moves is left
-/// alone. That holds only for as long as no way of its particles is cut: hence the rounds of [`crate::schedule::plan::Pass::Divide`].
+/// alone. That holds only for as long as no way of its particles is cut: hence the rounds of [`crate::schedule::plan::Pass::BuildDivisionPlanes`].
 pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, excused: bool) -> Option<[f32; 4]> {
     let start = closest(kind, p);
     // The first element lies above the plane, from `lowest` up, and the second below.

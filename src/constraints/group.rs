@@ -34,7 +34,7 @@ pub(crate) const MATERIAL_WORD: usize = 3;
 /// Rows of four words a member.
 pub const MEMBER_ROWS: usize = 2;
 /// Threads that solve one large group; also the workgroup size of that pass.
-pub const LANES: usize = 128;
+pub const THREADS: usize = 128;
 /// Groups of more members than this are large.
 pub const SMALL: usize = 256;
 /// The most members that one thread solves.

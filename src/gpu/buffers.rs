@@ -26,7 +26,7 @@ use super::pipelines::SPAN_STRIDE;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::{Error, Result};
 use crate::scene::Follower;
-use crate::schedule::compiled::{Cooked, CookedKind};
+use crate::schedule::compiled::{CompiledKind, CompiledScene};
 use crate::schedule::plan::FEW_PINS;
 use crate::sim::controls::{Controls, Params, Target};
 use std::cell::Cell;
@@ -40,13 +40,19 @@ pub struct Status {
     pub last_h: f32,
     pub non_finite_count: u32,
     pub first_non_finite: u32,
-    pub lost_touches: u32,
+    pub lost_collider_contacts: u32,
     pub padding: u32,
 }
 
 impl Status {
-    pub const NEW: Self =
-        Self { steps: 0, last_h: 0.0, non_finite_count: 0, first_non_finite: u32::MAX, lost_touches: 0, padding: 0 };
+    pub const NEW: Self = Self {
+        steps: 0,
+        last_h: 0.0,
+        non_finite_count: 0,
+        first_non_finite: u32::MAX,
+        lost_collider_contacts: 0,
+        padding: 0,
+    };
 }
 
 /// What one dispatch works on: `Span` in `shaders/common/params.wgsl`.
@@ -176,7 +182,7 @@ impl KindBuffers {
         ])
     }
 
-    fn rows(kind: &CookedKind) -> Vec<SpanRow> {
+    fn rows(kind: &CompiledKind) -> Vec<SpanRow> {
         let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, zero: 0 };
         let spans = kind.coloring.colors.iter().chain([&kind.split.span]);
         let mut rows: Vec<_> = spans.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))).collect();
@@ -263,11 +269,11 @@ impl Buffers {
         let (storage, uniform) = (BufferUsages::STORAGE, BufferUsages::UNIFORM);
         let drawn = storage | BufferUsages::VERTEX;
         let count = controls.scene.particle_count() as u64;
-        let cooked = &controls.cooked;
+        let compiled = &controls.compiled;
         let empty = |label, size, usage| maker.empty(label, size, usage);
 
-        let (kinds, spans) = Self::make_kinds(device, queue, cooked, keep_lambdas)?;
-        let surface_count = if cooked.rings.is_empty() { 0 } else { count };
+        let (kinds, spans) = Self::make_kinds(device, queue, compiled, keep_lambdas)?;
+        let surface_count = if compiled.rings.is_empty() { 0 } else { count };
         let anchors = || empty("anchors", (FEW_PINS * size_of::<AnchorRow>()) as u64, storage | uniform);
         Ok(Self {
             positions: empty("positions", count * 16, drawn)?,
@@ -276,14 +282,14 @@ impl Buffers {
             velocities: empty("velocities", count * 16, drawn)?,
             accelerations: Self::make_accelerations(device, controls)?,
             forces: Self::make_forces(device, controls)?,
-            bodies: maker.filled(queue, "bodies", &cooked.bodies, storage)?,
-            followers: maker.filled(queue, "followers", &follower_rows(&cooked.followers), storage)?,
+            bodies: maker.filled(queue, "bodies", &compiled.bodies, storage)?,
+            followers: maker.filled(queue, "followers", &follower_rows(&compiled.followers), storage)?,
             normals: empty("normals", surface_count * 16, drawn)?,
             indices: maker.filled(queue, "indices", &controls.scene.triangles, storage | BufferUsages::INDEX)?,
-            ring_offsets: maker.filled(queue, "ring_offsets", &cooked.rings.offsets, storage)?,
-            ring_corners: maker.filled(queue, "ring_corners", &cooked.rings.corners, storage)?,
+            ring_offsets: maker.filled(queue, "ring_offsets", &compiled.rings.offsets, storage)?,
+            ring_corners: maker.filled(queue, "ring_corners", &compiled.rings.corners, storage)?,
             tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
-            tether_runs: maker.filled(queue, "tether_runs", &cooked.tether_runs, storage)?,
+            tether_runs: maker.filled(queue, "tether_runs", &compiled.tether_runs, storage)?,
             pulls: Self::make_pulls(device, controls)?,
             pins: empty("pins", count * 4, storage)?,
             anchors: [anchors()?, anchors()?],
@@ -336,23 +342,23 @@ impl Buffers {
             pins,
             targets,
         ]);
-        let figures = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status]);
-        motion + shape + figures + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
+        let parameters = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status]);
+        motion + shape + parameters + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }
 
     /// The buffers of the kinds, what they have together, and the spans that they share.
     pub fn make_kinds(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        cooked: &Cooked,
+        compiled: &CompiledScene,
         keep_lambdas: bool,
     ) -> Result<(Vec<KindBuffers>, wgpu::Buffer)> {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
-        let rows: Vec<Vec<SpanRow>> = cooked.kinds.iter().map(KindBuffers::rows).collect();
+        let rows: Vec<Vec<SpanRow>> = compiled.kinds.iter().map(KindBuffers::rows).collect();
         let mut first_row = 0;
         let mut kinds = Vec::new();
-        for (kind, rows) in cooked.kinds.iter().zip(&rows) {
+        for (kind, rows) in compiled.kinds.iter().zip(&rows) {
             let name = kind.info.name;
             let label = |part| format!("{part}.{name}");
             let split = &kind.split;
@@ -389,7 +395,7 @@ impl Buffers {
         Ok((kinds, maker.rows(queue, "spans", &rows.concat())?))
     }
 
-    pub fn make_records(device: &wgpu::Device, queue: &wgpu::Queue, kind: &CookedKind) -> Result<wgpu::Buffer> {
+    pub fn make_records(device: &wgpu::Device, queue: &wgpu::Queue, kind: &CompiledKind) -> Result<wgpu::Buffer> {
         let label = format!("records.{}", kind.info.name);
         Maker::new(device).filled(queue, &label, &kind.records, BufferUsages::STORAGE)
     }

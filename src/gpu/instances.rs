@@ -1,10 +1,11 @@
 //! Instances of one asset: spawned, changed while they run, recorded, and read back.
 
 use super::buffers::Maker;
-use super::crowd::{
-    Buffers, CrowdRow, Team, check_limits, lambda_room, make_lambdas, make_normals, make_play, required_limits,
-};
 use super::guarded;
+use super::instance_pool::{
+    Buffers, PoolParams, WorkgroupLayout, check_limits, lambda_room, make_lambdas, make_normals, make_play,
+    required_limits,
+};
 use super::pipelines::Stage;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::reading::{read, request_status};
@@ -13,7 +14,7 @@ use super::shift::ShiftPass;
 use super::solver::{Diagnostics, needs_lambdas};
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result};
-use crate::instancing::pool::Crowd;
+use crate::instancing::pool::InstancePool;
 use crate::instancing::{Instance, InstanceId, Placement};
 use crate::scene::{Material, MaterialId, Scene};
 use crate::schedule::rings::normal;
@@ -24,7 +25,7 @@ use wgpu::BufferUsages;
 /// The most particles of which the start is written at once: so much is on its way to the GPU in memory of the host.
 const MOST_WRITTEN: usize = 1 << 18;
 
-/// Instances of one asset: thousands of flags, ropes or leaves that are cooked once. Each is kept by one workgroup, small ones by one together, which
+/// Instances of one asset: thousands of flags, ropes or leaves that are compiled once. Each is kept by one workgroup, small ones by one together, which
 /// plays all substeps of a step, so that a step takes two dispatches however many there are.
 ///
 /// The asset is a [`Scene`] of 1024 particles at most in all, of any number of bodies. What it is stands in the GPU's memory once; an instance takes
@@ -61,13 +62,13 @@ const MOST_WRITTEN: usize = 1 << 18;
 pub struct Instances {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
-    pub(super) crowd: Crowd,
+    pub(super) pool: InstancePool,
     play: Stage,
     normals_stage: Stage,
     pub(super) buffers: Buffers,
     bindings: [wgpu::BindGroup; 2],
     keep_lambdas: bool,
-    team: Team,
+    workgroup: WorkgroupLayout,
     pub(super) shift: Option<ShiftPass>,
 }
 
@@ -86,21 +87,21 @@ impl Instances {
         capacity: u32,
         settings: Settings,
     ) -> Result<Self> {
-        let mut crowd = Crowd::new(asset, capacity, settings)?;
-        let team = Team::new(device, &crowd);
-        check_limits(&crowd, team, &device.limits())?;
+        let mut pool = InstancePool::new(asset, capacity, settings)?;
+        let workgroup = WorkgroupLayout::new(device, &pool);
+        check_limits(&pool, workgroup, &device.limits())?;
         let keep_lambdas = needs_lambdas(&settings);
         let (play, normals_stage, buffers) = guarded(device, || {
-            let buffers = Buffers::new(device, queue, &crowd, keep_lambdas)?;
-            Ok((make_play(device, &crowd, keep_lambdas, team), make_normals(device, &crowd), buffers))
+            let buffers = Buffers::new(device, queue, &pool, keep_lambdas)?;
+            Ok((make_play(device, &pool, keep_lambdas, workgroup), make_normals(device, &pool), buffers))
         })?;
         // Now that the device has room for them.
-        crowd.grow(0);
+        pool.grow(0);
         let bindings = buffers.bind(device, &play, &normals_stage);
         let (device, queue) = (device.clone(), queue.clone());
         let instances =
-            Self { device, queue, crowd, play, normals_stage, buffers, bindings, keep_lambdas, team, shift: None };
-        instances.write_words(0..instances.crowd.words.len());
+            Self { device, queue, pool, play, normals_stage, buffers, bindings, keep_lambdas, workgroup, shift: None };
+        instances.write_words(0..instances.pool.words.len());
         instances.upload_settings();
         Ok(instances)
     }
@@ -126,22 +127,22 @@ impl Instances {
     /// # Errors
     /// As [`Instances::spawn`]; then none is added.
     pub fn spawn_many(&mut self, instances: &[Instance]) -> Result<Vec<InstanceId>> {
-        self.crowd.check(instances)?;
-        self.make_blocks(self.crowd.blocks_short(instances))?;
-        let first = self.crowd.live.len();
-        let ids: Vec<InstanceId> = instances.iter().map(|instance| self.crowd.spawn(instance)).collect();
-        self.write(&self.buffers.live, first, &self.crowd.live[first..]);
+        self.pool.check(instances)?;
+        self.make_blocks(self.pool.blocks_short(instances))?;
+        let first = self.pool.live.len();
+        let ids: Vec<InstanceId> = instances.iter().map(|instance| self.pool.spawn(instance)).collect();
+        self.write(&self.buffers.live, first, &self.pool.live[first..]);
         // Neighbours are written together: every write costs a buffer.
-        let most = MOST_WRITTEN.div_ceil(self.crowd.particle_count());
-        let runs = self.crowd.live[first..].chunk_by(|a, b| a + 1 == *b);
+        let most = MOST_WRITTEN.div_ceil(self.pool.particle_count());
+        let runs = self.pool.live[first..].chunk_by(|a, b| a + 1 == *b);
         for run in runs.flat_map(|run| run.chunks(most)) {
             self.write_start(run);
             if let [start, .., end] | [start @ end] = *run {
-                self.write_words(self.crowd.row_words(start).start..self.crowd.row_words(end).end);
+                self.write_words(self.pool.row_words(start).start..self.pool.row_words(end).end);
             }
-            run.iter().for_each(|&slot| self.write_words(self.crowd.own_words(slot)));
+            run.iter().for_each(|&slot| self.write_words(self.pool.own_words(slot)));
         }
-        self.upload_crowd();
+        self.upload_pool_params();
         Ok(ids)
     }
 
@@ -150,12 +151,12 @@ impl Instances {
     /// # Errors
     /// [`Error::NoInstance`].
     pub fn remove(&mut self, id: InstanceId) -> Result<()> {
-        let slot = self.crowd.slot(id)?;
-        let place = self.crowd.remove(slot);
-        if let Some(moved) = self.crowd.live.get(place) {
+        let slot = self.pool.slot(id)?;
+        let place = self.pool.remove(slot);
+        if let Some(moved) = self.pool.live.get(place) {
             self.write(&self.buffers.live, place, &[*moved]);
         }
-        self.upload_crowd();
+        self.upload_pool_params();
         Ok(())
     }
 
@@ -165,10 +166,10 @@ impl Instances {
     /// # Errors
     /// [`Error::NoInstance`]; the placement must be in range.
     pub fn teleport(&mut self, id: InstanceId, placement: Placement) -> Result<()> {
-        let slot = self.crowd.slot(id)?;
-        self.crowd.teleport(slot, placement)?;
-        self.write_words(self.crowd.own_words(slot));
-        self.write_words(self.crowd.row_words(slot));
+        let slot = self.pool.slot(id)?;
+        self.pool.teleport(slot, placement)?;
+        self.write_words(self.pool.own_words(slot));
+        self.write_words(self.pool.row_words(slot));
         Ok(())
     }
 
@@ -178,9 +179,9 @@ impl Instances {
     /// # Errors
     /// [`Error::NoInstance`].
     pub fn reset(&mut self, id: InstanceId) -> Result<()> {
-        let slot = self.crowd.slot(id)?;
-        self.crowd.clear_targets(slot);
-        self.write_words(self.crowd.own_words(slot));
+        let slot = self.pool.slot(id)?;
+        self.pool.clear_targets(slot);
+        self.write_words(self.pool.own_words(slot));
         self.write_start(&[slot]);
         Ok(())
     }
@@ -202,21 +203,21 @@ impl Instances {
     }
 
     fn set_pinned(&mut self, id: InstanceId, particles: &[u32], pinned: bool) -> Result<()> {
-        let slot = self.crowd.slot(id)?;
-        self.crowd.controls.check_pins(particles, pinned)?;
-        if particles.iter().all(|&particle| self.crowd.is_pinned(slot, particle) == pinned) {
+        let slot = self.pool.slot(id)?;
+        self.pool.controls.check_pins(particles, pinned)?;
+        if particles.iter().all(|&particle| self.pool.is_pinned(slot, particle) == pinned) {
             return Ok(());
         }
-        self.make_blocks(self.crowd.block_short(slot))?;
-        for particle in self.crowd.set_pinned(slot, particles, pinned) {
-            let place = slot as usize * self.crowd.particle_count() + particle as usize;
-            self.write(&self.buffers.positions, 4 * place + 3, &[self.crowd.inverse_mass(slot, particle)]);
+        self.make_blocks(self.pool.block_short(slot))?;
+        for particle in self.pool.set_pinned(slot, particles, pinned) {
+            let place = slot as usize * self.pool.particle_count() + particle as usize;
+            self.write(&self.buffers.positions, 4 * place + 3, &[self.pool.inverse_mass(slot, particle)]);
             if pinned {
                 self.write(&self.buffers.velocities, place, &[[0.0f32, 0.0, 0.0, 1.0]]);
             }
         }
-        self.write_words(self.crowd.own_words(slot));
-        self.write_words(self.crowd.row_words(slot));
+        self.write_words(self.pool.own_words(slot));
+        self.write_words(self.pool.row_words(slot));
         Ok(())
     }
 
@@ -225,9 +226,9 @@ impl Instances {
     /// # Errors
     /// [`Error::NoInstance`]; the particle must exist.
     pub fn is_pinned(&self, id: InstanceId, particle: u32) -> Result<bool> {
-        let slot = self.crowd.slot(id)?;
-        self.crowd.controls.scene.check_particle("is_pinned", particle)?;
-        Ok(self.crowd.is_pinned(slot, particle))
+        let slot = self.pool.slot(id)?;
+        self.pool.controls.scene.check_particle("is_pinned", particle)?;
+        Ok(self.pool.is_pinned(slot, particle))
     }
 
     /// Sets where \[m\] a pinned particle of an instance is to be after the next step, as [`crate::Solver::set_target`] does.
@@ -236,14 +237,14 @@ impl Instances {
     /// [`Error::NoInstance`]; the particle must exist and be pinned, the position must be finite; [`Error::LimitExceeded`] as of
     /// [`Instances::spawn`].
     pub fn set_target(&mut self, id: InstanceId, particle: u32, position: [f32; 3]) -> Result<()> {
-        let slot = self.crowd.slot(id)?;
-        self.crowd.check_target(slot, particle, position)?;
-        self.make_blocks(self.crowd.block_short(slot))?;
-        let is_first = self.crowd.own_words(slot).is_empty();
-        let words = self.crowd.set_target(slot, particle, position);
+        let slot = self.pool.slot(id)?;
+        self.pool.check_target(slot, particle, position)?;
+        self.make_blocks(self.pool.block_short(slot))?;
+        let is_first = self.pool.own_words(slot).is_empty();
+        let words = self.pool.set_target(slot, particle, position);
         if is_first {
-            self.write_words(self.crowd.own_words(slot));
-            self.write_words(self.crowd.row_words(slot));
+            self.write_words(self.pool.own_words(slot));
+            self.write_words(self.pool.row_words(slot));
         } else {
             self.write_words(words);
         }
@@ -255,9 +256,9 @@ impl Instances {
     /// # Errors
     /// [`Error::NoInstance`]; at most 1e6 either way.
     pub fn set_wind(&mut self, id: InstanceId, wind: [f32; 3]) -> Result<()> {
-        let slot = self.crowd.slot(id)?;
-        self.crowd.set_wind(slot, wind)?;
-        self.write_words(self.crowd.row_words(slot));
+        let slot = self.pool.slot(id)?;
+        self.pool.set_wind(slot, wind)?;
+        self.write_words(self.pool.row_words(slot));
         Ok(())
     }
 
@@ -266,16 +267,16 @@ impl Instances {
     /// # Errors
     /// See [`Settings::check`] and [`Instances::new`].
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
-        let before = self.crowd.controls.settings;
-        self.crowd.set_settings(settings)?;
+        let before = self.pool.controls.settings;
+        self.pool.set_settings(settings)?;
         let keep_lambdas = needs_lambdas(&settings);
-        let team = Team::new(&self.device, &self.crowd);
+        let workgroup = WorkgroupLayout::new(&self.device, &self.pool);
         let other_lambdas = keep_lambdas != self.keep_lambdas;
-        if other_lambdas || team != self.team {
-            let (device, crowd) = (&self.device, &self.crowd);
+        if other_lambdas || workgroup != self.workgroup {
+            let (device, pool) = (&self.device, &self.pool);
             let made = guarded(device, || {
-                let make = || make_lambdas(&Maker::new(device), crowd, keep_lambdas);
-                Ok((make_play(device, crowd, keep_lambdas, team), other_lambdas.then(make).transpose()?))
+                let make = || make_lambdas(&Maker::new(device), pool, keep_lambdas);
+                Ok((make_play(device, pool, keep_lambdas, workgroup), other_lambdas.then(make).transpose()?))
             });
             match made {
                 Ok((play, lambdas)) => {
@@ -283,23 +284,23 @@ impl Instances {
                     self.buffers.lambdas = lambdas.unwrap_or_else(|| self.buffers.lambdas.clone());
                 }
                 Err(error) => {
-                    self.crowd.set_settings(before)?;
+                    self.pool.set_settings(before)?;
                     return Err(error);
                 }
             }
-            (self.keep_lambdas, self.team) = (keep_lambdas, team);
+            (self.keep_lambdas, self.workgroup) = (keep_lambdas, workgroup);
             self.rebind();
         }
         self.upload_settings();
         // The winds of all.
-        let places = self.crowd.places;
+        let places = self.pool.places;
         self.write_words(places.slots..places.blocks);
         Ok(())
     }
 
     /// How it simulates.
     pub fn settings(&self) -> &Settings {
-        &self.crowd.controls.settings
+        &self.pool.controls.settings
     }
 
     /// Changes an entry of the asset's material table, for all instances.
@@ -307,7 +308,7 @@ impl Instances {
     /// # Errors
     /// The entry must exist, its figures must be in range.
     pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
-        self.crowd.controls.set_material(id, material)?;
+        self.pool.controls.set_material(id, material)?;
         self.upload_settings();
         Ok(())
     }
@@ -335,45 +336,45 @@ impl Instances {
         // The second keeps the clock, too.
         let surfaces = if self.has_surfaces() { self.len().max(1) } else { 1 };
         for _ in 0..steps {
-            recorder.dispatch_groups(&self.play, play, &[], self.len().div_ceil(self.team.instances));
+            recorder.dispatch_groups(&self.play, play, &[], self.len().div_ceil(self.workgroup.instances));
             recorder.dispatch_groups(&self.normals_stage, normals, &[], surfaces);
         }
     }
 
     /// How many instances there are.
     pub fn len(&self) -> u32 {
-        self.crowd.live.len() as u32
+        self.pool.live.len() as u32
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.crowd.live.is_empty()
+        self.pool.live.is_empty()
     }
 
     /// How many there may be at once.
     pub fn capacity(&self) -> u32 {
-        self.crowd.capacity
+        self.pool.capacity
     }
 
     /// Particles of the asset.
     pub fn particle_count(&self) -> u32 {
-        self.crowd.particle_count() as u32
+        self.pool.particle_count() as u32
     }
 
     /// Names of all instances, in the order of [`Instances::live`].
     pub fn ids(&self) -> impl Iterator<Item = InstanceId> {
-        self.crowd.live.iter().filter_map(|&slot| self.crowd.id(slot))
+        self.pool.live.iter().filter_map(|&slot| self.pool.id(slot))
     }
 
     /// Whether an instance is still there.
     pub fn contains(&self, id: InstanceId) -> bool {
-        self.crowd.slot(id).is_ok()
+        self.pool.slot(id).is_ok()
     }
 
     /// To which instance a row of [`Instances::positions`] belongs, and which of its particles it is: for [`Diagnostics::first_non_finite`].
     pub fn owner(&self, row: u32) -> Option<(InstanceId, u32)> {
         let count = self.particle_count();
-        self.crowd.id(row / count).map(|id| (id, row % count))
+        self.pool.id(row / count).map(|id| (id, row % count))
     }
 
     /// Where an instance was put last.
@@ -381,7 +382,7 @@ impl Instances {
     /// # Errors
     /// [`Error::NoInstance`].
     pub fn placement(&self, id: InstanceId) -> Result<Placement> {
-        Ok(self.crowd.placement(self.crowd.slot(id)?))
+        Ok(self.pool.placement(self.pool.slot(id)?))
     }
 
     /// Positions, one `vec4<f32>` a particle: x, y, z \[m\] and the inverse mass [1/kg]; capacity · particles of the asset. STORAGE, VERTEX, COPY_SRC.
@@ -413,7 +414,7 @@ impl Instances {
         encoder: &mut wgpu::CommandEncoder,
         id: InstanceId,
     ) -> Result<Readback<Vec<[f32; 3]>>> {
-        let slot = self.crowd.slot(id)?;
+        let slot = self.pool.slot(id)?;
         Ok(self.request_vectors(encoder, &self.buffers.positions, slot))
     }
 
@@ -439,7 +440,7 @@ impl Instances {
     /// As [`Instances::read_positions`].
     pub fn read_normals(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
         if !self.has_surfaces() {
-            return self.crowd.slot(id).map(|_| Vec::new());
+            return self.pool.slot(id).map(|_| Vec::new());
         }
         self.read_vectors(&self.buffers.normals, id)
     }
@@ -450,18 +451,18 @@ impl Instances {
     /// # Errors
     /// As [`Instances::read_positions`]; [`Error::NotEnabled`] where λ is not kept ([`Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self, id: InstanceId) -> Result<Vec<f32>> {
-        let slot = self.crowd.slot(id)?;
+        let slot = self.pool.slot(id)?;
         if !self.keep_lambdas {
             let needed = "Settings::keep_lambdas = true, or more than one iteration";
             return Err(Error::NotEnabled { what: "read_lambdas", needed });
         }
         let kind = kind_index(K::INFO);
-        let cooked = &self.crowd.controls.cooked;
-        let (coloring, lambdas) = (&cooked.kinds[kind].coloring, K::INFO.lambda_count());
+        let compiled = &self.pool.controls.compiled;
+        let (coloring, lambdas) = (&compiled.kinds[kind].coloring, K::INFO.lambda_count());
         if coloring.order.is_empty() {
             return Ok(Vec::new());
         }
-        let first = slot as usize * lambda_room(&self.crowd) + self.crowd.asset.first_places[kind] as usize * lambdas;
+        let first = slot as usize * lambda_room(&self.pool) + self.pool.asset.first_places[kind] as usize * lambdas;
         let (first, size) = (first as u64 * 4, (coloring.order.len() * lambdas) as u64 * 4);
         let sorted = read(&self.device, &self.queue, |encoder| {
             Readback::of_part(&self.device, encoder, &self.buffers.lambdas, first, size, decode_scalars)
@@ -498,7 +499,7 @@ impl Instances {
     }
 
     fn read_vectors(&self, source: &wgpu::Buffer, id: InstanceId) -> Result<Vec<[f32; 3]>> {
-        let slot = self.crowd.slot(id)?;
+        let slot = self.pool.slot(id)?;
         read(&self.device, &self.queue, |encoder| self.request_vectors(encoder, source, slot))
     }
 
@@ -508,23 +509,23 @@ impl Instances {
             return Ok(());
         }
         let make = |count: u32| {
-            let (size, maker) = (self.crowd.bytes_with(count)?, Maker::new(&self.device));
+            let (size, maker) = (self.pool.bytes_with(count)?, Maker::new(&self.device));
             guarded(&self.device, || maker.empty("instances.batches", size, BufferUsages::STORAGE))
         };
-        let [generous, least] = self.crowd.larger(more);
+        let [generous, least] = self.pool.larger(more);
         let (count, batches) = match make(generous) {
             Ok(batches) => (generous, batches),
             Err(_) => (least, make(least)?),
         };
-        self.crowd.grow(count);
+        self.pool.grow(count);
         self.buffers.asset = batches;
-        self.write_words(0..self.crowd.words.len());
+        self.write_words(0..self.pool.words.len());
         self.rebind();
         Ok(())
     }
 
     fn has_surfaces(&self) -> bool {
-        !self.crowd.controls.cooked.rings.is_empty()
+        !self.pool.controls.compiled.rings.is_empty()
     }
 
     fn rebind(&mut self) {
@@ -534,46 +535,46 @@ impl Instances {
     /// Writes the state of new instances in slots that follow one another.
     fn write_start(&self, slots: &[u32]) {
         let Some(&first) = slots.first() else { return };
-        let (first, count) = (first as usize, self.crowd.particle_count());
+        let (first, count) = (first as usize, self.pool.particle_count());
         let (mut positions, mut velocities) = (Vec::new(), Vec::new());
         let (mut normals, mut put): (Vec<[f32; 4]>, Vec<[f32; 4]>) = (Vec::new(), Vec::new());
         for &slot in slots {
             let begin = positions.len();
-            self.crowd.push_start(slot, &mut positions, &mut velocities);
+            self.pool.push_start(slot, &mut positions, &mut velocities);
             if self.has_surfaces() {
                 // Something to draw before the first step.
                 let own = &positions[begin..];
                 let position = |particle: usize| Vec4::from(own[particle]).truncate();
-                let rings = &self.crowd.controls.cooked.rings;
+                let rings = &self.pool.controls.compiled.rings;
                 normals.extend((0..count).map(|k| normal(rings, k, position).extend(0.0).to_array()));
             }
-            let [[x, y, z, scale], rotation] = self.crowd.placement(slot).rows();
+            let [[x, y, z, scale], rotation] = self.pool.placement(slot).rows();
             // New: whatever else the slot holds is of another.
             put.extend([[x, y, z, -scale], rotation]);
         }
         self.write(&self.buffers.positions, first * count, &positions);
         self.write(&self.buffers.velocities, first * count, &velocities);
         self.write(&self.buffers.normals, first * count, &normals);
-        self.write(&self.buffers.motions, 2 * (self.crowd.capacity as usize * count + first), &put);
-        let room = if self.keep_lambdas { lambda_room(&self.crowd) } else { 0 };
+        self.write(&self.buffers.motions, 2 * (self.pool.capacity as usize * count + first), &put);
+        let room = if self.keep_lambdas { lambda_room(&self.pool) } else { 0 };
         self.write(&self.buffers.lambdas, first * room, &vec![0.0f32; slots.len() * room]);
     }
 
     pub(super) fn write_words(&self, words: std::ops::Range<usize>) {
-        self.write(&self.buffers.asset, words.start, &self.crowd.words[words]);
+        self.write(&self.buffers.asset, words.start, &self.pool.words[words]);
     }
 
     pub(super) fn upload_settings(&self) {
-        self.write(&self.buffers.params, 0, &[self.crowd.controls.params()]);
-        self.write(&self.buffers.materials, 0, &self.crowd.controls.scaled_materials());
-        self.upload_crowd();
+        self.write(&self.buffers.params, 0, &[self.pool.controls.params()]);
+        self.write(&self.buffers.materials, 0, &self.pool.controls.scaled_materials());
+        self.upload_pool_params();
     }
 
     /// What is played, and how many there are.
-    fn upload_crowd(&self) {
+    fn upload_pool_params(&self) {
         let Settings { substeps, iterations, tethers, .. } = *self.settings();
-        let row = CrowdRow { substeps, iterations, tethers: u32::from(tethers), count: self.len() };
-        self.write(&self.buffers.crowd, 0, &[row]);
+        let row = PoolParams { substeps, iterations, tethers: u32::from(tethers), count: self.len() };
+        self.write(&self.buffers.pool, 0, &[row]);
     }
 
     /// Queues a write of rows from row `place` on.

@@ -2,8 +2,8 @@
 //! offset, none missing on either side.
 
 use super::buffers::{AnchorRow, SpanRow, Status};
-use super::contacts::{ContactStatus, TOUCH_BYTES};
-use super::crowd::{self, CrowdRow};
+use super::contacts::{COLLIDER_CONTACT_BYTES, ContactStatus};
+use super::instance_pool::{self, PoolParams};
 use crate::collision::ColliderRow;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::sim::contact_params::ContactParams;
@@ -80,7 +80,7 @@ fn rows_of_spans_lie_as_in_the_prelude() {
 fn the_status_lies_as_in_the_prelude() {
     assert_eq!(
         on_gpu("", "Status"),
-        on_host!(Status { steps, last_h, non_finite_count, first_non_finite, lost_touches, padding })
+        on_host!(Status { steps, last_h, non_finite_count, first_non_finite, lost_collider_contacts, padding })
     );
 }
 
@@ -99,10 +99,11 @@ fn targets_lie_as_in_their_pass() {
 fn crowds_lie_as_in_their_passes() {
     let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_ROOM = 0u; const TETHER_RUNS_AT = 0u; const RINGS_AT = 0u;
         const CORNERS_AT = 0u; const SLOTS_AT = 0u; const ROWS_OF_SLOTS = 0u; const SURFACES = false;";
-    let teams = [true, false].map(|near| crowd::Team { lanes: 8, instances: 1, near });
-    let [near, far] = teams.map(|team| crowd::pass(asset, "fn sweep(head: u32, lane: u32) {}", team));
-    for pass in [near, far, crowd::normals_pass(asset)] {
-        assert_eq!(on_gpu(&pass, "Crowd"), on_host!(CrowdRow { substeps, iterations, tethers, count }));
+    let workgroups = [true, false].map(|near| instance_pool::WorkgroupLayout { threads: 8, instances: 1, near });
+    let [near, far] =
+        workgroups.map(|workgroup| instance_pool::pass(asset, "fn sweep(head: u32, thread: u32) {}", workgroup));
+    for pass in [near, far, instance_pool::normals_pass(asset)] {
+        assert_eq!(on_gpu(&pass, "PoolParams"), on_host!(PoolParams { substeps, iterations, tethers, count }));
     }
 }
 
@@ -211,8 +212,8 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
     );
     // Made on the host as zeroed bytes.
     let at = |name: &str, offset| (name.to_owned(), offset);
-    let touch = vec![at("bounce", 0), at("recovery", 16), at("pushes", 32)];
-    assert_eq!(on_gpu("", "Touch"), (touch, TOUCH_BYTES as usize));
+    let members = vec![at("bounce", 0), at("recovery", 16), at("pushes", 32)];
+    assert_eq!(on_gpu("", "ColliderContact"), (members, COLLIDER_CONTACT_BYTES as usize));
 }
 
 #[test]

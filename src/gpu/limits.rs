@@ -1,6 +1,6 @@
 //! What a scene asks of a device.
 
-use super::contacts::TOUCH_BYTES;
+use super::contacts::COLLIDER_CONTACT_BYTES;
 use crate::scene::{ConstraintSet, Scene, Skins, TetheredBody, rows_of};
 use crate::schedule::tiling::Tiling;
 use crate::settings::{Settings, Sweep};
@@ -24,7 +24,7 @@ fn limits(
     let particles = scene.particle_count() as u64;
     let tethers = tether_count(scene) * 8;
     // What happens to each at colliders; also where nothing is kept of it yet.
-    let touches = if scene.colliders().is_empty() { 0 } else { particles * TOUCH_BYTES };
+    let touches = if scene.colliders().is_empty() { 0 } else { particles * COLLIDER_CONTACT_BYTES };
     let sizes =
         [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, touches, particles * 16];
     // What is split needs a vec4 for each of its particles.

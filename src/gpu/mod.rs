@@ -8,8 +8,8 @@ mod bindings;
 mod buffers;
 mod contacts;
 mod context;
-mod crowd;
 mod fastest;
+mod instance_pool;
 mod instances;
 #[cfg(test)]
 mod layout;

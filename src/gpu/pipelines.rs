@@ -7,7 +7,7 @@ use super::tiles;
 use super::unroll::unrolled;
 use crate::constraints::{Function, KindInfo, group};
 use crate::schedule::clusters;
-use crate::schedule::compiled::{Cooked, CookedKind};
+use crate::schedule::compiled::{CompiledKind, CompiledScene};
 use crate::schedule::plan::FEW_PINS;
 use crate::schedule::stars::{LEAF_FACTOR, LEAST_LEAF};
 use crate::sim::controls::Controls;
@@ -24,7 +24,7 @@ pub(super) const SPAN_STRIDE: u32 = 256;
 pub(super) const PRELUDE: &str = concat!(
     include_str!("../../shaders/common/params.wgsl"),
     include_str!("../../shaders/common/xpbd.wgsl"),
-    include_str!("../../shaders/common/contacts.wgsl"),
+    include_str!("../../shaders/common/find_contacts.wgsl"),
     include_str!("../../shaders/common/pair.wgsl"),
     include_str!("../../shaders/common/crossing.wgsl"),
     include_str!("../../shaders/common/particle.wgsl"),
@@ -103,7 +103,7 @@ struct VelocityConstants {
 impl VelocityConstants {
     fn new(controls: &Controls) -> Self {
         let pin_count = controls.pins.len();
-        let few = controls.cooked.most_tethers > 0 && pin_count <= FEW_PINS;
+        let few = controls.compiled.most_tethers > 0 && pin_count <= FEW_PINS;
         let anchors = if few { pin_count.max(1).next_power_of_two() as u32 } else { 0 };
         Self { anchors }
     }
@@ -115,11 +115,11 @@ impl VelocityConstants {
     }
 
     fn stage(self, device: &wgpu::Device, controls: &Controls, entry: &str, slots: &[Slot]) -> Stage {
-        let (most_tethers, rows) = (controls.cooked.most_tethers, controls.cooked.tether_rows());
+        let (most_tethers, rows) = (controls.compiled.most_tethers, controls.compiled.tether_rows());
         let constants = [
             ("MOST_TETHERS", f64::from(most_tethers)),
             ("TETHER_ROWS", f64::from(rows)),
-            ("ALL_TETHERED", f64::from(u8::from(controls.cooked.all_tethered))),
+            ("ALL_TETHERED", f64::from(u8::from(controls.compiled.all_tethered))),
             ("ANCHORS", f64::from(self.anchors)),
         ];
         let loops = [("TETHER_ROWS", rows as usize), ("ANCHORS", self.anchors as usize)];
@@ -156,7 +156,7 @@ const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Wri
 
 impl Pipelines {
     pub fn new(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Self {
-        let cooked = &controls.cooked;
+        let compiled = &controls.compiled;
         let stage = |entry: &str, text: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
         let gather = include_str!("../../shaders/schedule/gather.wgsl");
         Self {
@@ -199,13 +199,13 @@ impl Pipelines {
                 "finish",
                 concat!(
                     include_str!("../../shaders/integrate/finish.wgsl"),
-                    include_str!("../../shaders/integrate/shared/held.wgsl")
+                    include_str!("../../shaders/integrate/shared/quarantined.wgsl")
                 ),
                 &[Uniform, Read, Write, Write, Write],
             ),
             tether: stage(
-                "tether",
-                include_str!("../../shaders/integrate/tether.wgsl"),
+                "solve_tethers",
+                include_str!("../../shaders/integrate/solve_tethers.wgsl"),
                 &[Uniform, Read, Write, Read, Read, Read, Write, Write],
             ),
             normals: stage(
@@ -219,14 +219,14 @@ impl Pipelines {
             ),
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
-            kinds: Self::make_kinds(device, cooked, keep_lambdas),
+            kinds: Self::make_kinds(device, compiled, keep_lambdas),
         }
     }
 }
 
 impl Pipelines {
-    pub fn make_kinds(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Vec<KindStages> {
-        cooked.kinds.iter().map(|kind| KindStages::new(device, kind, keep_lambdas)).collect()
+    pub fn make_kinds(device: &wgpu::Device, compiled: &CompiledScene, keep_lambdas: bool) -> Vec<KindStages> {
+        compiled.kinds.iter().map(|kind| KindStages::new(device, kind, keep_lambdas)).collect()
     }
 }
 
@@ -241,7 +241,7 @@ impl Velocities {
             made_for,
             velocity: stage("velocity", &MOTION),
             advance: stage("velocity_predict", &MOTION),
-            advance_tethered: (controls.cooked.most_tethers > 0)
+            advance_tethered: (controls.compiled.most_tethers > 0)
                 .then(|| [stage("velocity_tether", &TETHERED), stage("velocity_pinned", &PINNED)]),
         }
     }
@@ -262,8 +262,8 @@ impl Velocities {
 }
 
 impl KindStages {
-    pub fn new(device: &wgpu::Device, kind: &CookedKind, keep_lambdas: bool) -> Self {
-        let (info, wide) = (kind.info, kind.lanes > 1);
+    pub fn new(device: &wgpu::Device, kind: &CompiledKind, keep_lambdas: bool) -> Self {
+        let (info, wide) = (kind.info, kind.threads > 1);
         let pass: &[&str] = if info.is_group() {
             &[include_str!("../../shaders/schedule/project_group.wgsl")]
         } else {
@@ -302,8 +302,8 @@ impl KindStages {
 fn projection(info: &KindInfo, parts: &[&str]) -> String {
     if info.is_group() {
         let constants = format!(
-            "const LANES = {}u;\nconst ROTATION_STEPS = {}u;\nconst PIN_WEIGHT = {:?};\n",
-            group::LANES,
+            "const THREADS = {}u;\nconst ROTATION_STEPS = {}u;\nconst PIN_WEIGHT = {:?};\n",
+            group::THREADS,
             group::ROTATION_STEPS,
             group::PIN_WEIGHT
         );

@@ -5,7 +5,7 @@ use super::solver::Solver;
 use super::timestamps::{Interval, Timestamps};
 use crate::constraints::KINDS;
 use crate::error::Result;
-use crate::schedule::plan::{Pass, SearchPass};
+use crate::schedule::plan::Pass;
 
 /// How long the passes of some steps took on the GPU; made by [`Solver::encode_profiled`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -74,65 +74,18 @@ impl Solver {
     }
 }
 
-/// What a pass is called in profiles: what its pipeline is called, with the kind of its constraints where it has one; the sort for crossings
-/// has one name.
+/// The name of a pass in profiles: the variant of [`Pass`] in snake case, with the kind of its constraints behind it.
 pub fn pass_name(pass: &Pass) -> String {
-    let of_kind = |what: &str, kind: usize| format!("{what}_{}", KINDS[kind].name);
-    let name = match *pass {
-        Pass::Project { kind, .. } => return of_kind("project", kind),
-        Pass::Tiles { kind, .. } => return of_kind("project_tile", kind),
-        Pass::Clusters { kind, .. } => return of_kind("project_cluster", kind),
-        Pass::Stars { kind, .. } => return of_kind("project_stars", kind),
-        Pass::Split { kind, .. } => return of_kind("split", kind),
-        Pass::GatherChunks { kind } => return of_kind("gather_chunks", kind),
-        Pass::GatherHubs { kind } => return of_kind("gather_hubs", kind),
-        Pass::Targets => "targets",
-        Pass::Start => "start",
-        Pass::Accelerations => "accelerations",
-        Pass::Predict => "predict",
-        Pass::Tether => "tether",
-        Pass::Watch => "watch",
-        Pass::Search(part) => match part {
-            SearchPass::Clear => "search_clear",
-            SearchPass::Gather => "search_gather",
-            SearchPass::Prune => "search_prune",
-            SearchPass::Bound => "search_bound",
-            SearchPass::Horizon => "search_horizon",
-            SearchPass::Count => "search_count",
-            SearchPass::SumBlocks => "search_sum_blocks",
-            SearchPass::ScanBlocks => "search_scan_blocks",
-            SearchPass::Starts => "search_starts",
-            SearchPass::Fill => "search_fill",
-            SearchPass::Pairs => "search_pairs",
-            SearchPass::VertexPairs => "search_vertex_pairs",
-            SearchPass::EdgePairs => "search_edge_pairs",
-            SearchPass::Ready => "search_ready",
-        },
-        Pass::Contacts => "contacts",
-        Pass::Untangle => "untangle",
-        Pass::Separate => "separate",
-        Pass::Settle { .. } => "settle",
-        Pass::Divide { .. } => "divide",
-        Pass::Truncate { .. } => "truncate",
-        Pass::ForgetTouches => "forget_touches",
-        Pass::Carry => "carry",
-        Pass::Collide => "collide",
-        Pass::CollideAdvance => "collide_advance",
-        Pass::Bounce => "bounce",
-        Pass::Arrive => "arrive",
-        Pass::ColliderForces => "collider_forces",
-        Pass::Sort(_) => "sort_crossings",
-        Pass::ClearCrossings => "clear_crossings",
-        Pass::FindCrossings => "find_crossings",
-        Pass::Velocity => "velocity",
-        Pass::Advance => "advance",
-        Pass::AdvanceTethered => "advance_tethered",
-        Pass::AdvanceFree => "advance_free",
-        Pass::AdvancePinned => "advance_pinned",
-        Pass::BodyDamping => "body_damping",
-        Pass::Finish => "finish",
-        Pass::Follow => "follow",
-        Pass::Normals => "normals",
+    let variant = |debug: String| {
+        let name = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
+        name.char_indices().fold(String::new(), |snake, (place, c)| {
+            let between = if c.is_uppercase() && place > 0 { "_" } else { "" };
+            snake + between + &c.to_lowercase().to_string()
+        })
     };
-    name.to_owned()
+    let name = variant(format!("{pass:?}"));
+    match *pass {
+        Pass::Search(part) => format!("search_{}", variant(format!("{part:?}"))),
+        _ => pass.kind().map_or(name.clone(), |kind| format!("{name}_{}", KINDS[kind].name)),
+    }
 }

@@ -79,8 +79,8 @@ impl Solver {
             rows.map(|[[x, y, z, _], [a, b, c, _]]| ColliderForce { force: [x, y, z], torque: [a, b, c] }).collect()
         };
         let count = self.controls.colliders.len() as u64;
-        let obstacles = self.contacts.obstacles.as_ref().filter(|_| self.controls.settings.collider_forces);
-        let forces = obstacles.map(|obstacles| &obstacles.forces);
+        let collider_passes = self.contacts.collider_passes.as_ref().filter(|_| self.controls.settings.collider_forces);
+        let forces = collider_passes.map(|collider_passes| &collider_passes.forces);
         let (buffer, size) = forces.map_or((&self.buffers.status, 0), |forces| (forces, count * 32));
         Readback::new(&self.device, encoder, buffer, size, decode)
     }
@@ -96,7 +96,7 @@ impl Solver {
     }
 
     /// Waits for all submitted work and reads the force and the torque on every collider in the last step. Of a particle that
-    /// touched more than two colliders in it only two are told, see [`super::Diagnostics::lost_touches`]. After a collider was
+    /// touched more than two colliders in it only two are told, see [`super::Diagnostics::lost_collider_contacts`]. After a collider was
     /// added or set anew, or contacts of other kinds or these forces were asked for, or a contact material became the first with
     /// restitution, all are zero until the next step; moving one leaves them. Nothing where there is no collider, or
     /// [`crate::Settings::collider_forces`] is off.
@@ -132,22 +132,22 @@ impl Solver {
     /// # Errors
     /// As [`Solver::read_lambdas`]; the place must exist.
     pub fn read_lambdas_of(&self, kind: usize) -> Result<Vec<f32>> {
-        let Some(cooked) = self.controls.cooked.kinds.get(kind) else {
-            let (what, count) = ("read_lambdas_of".into(), self.controls.cooked.kinds.len() as u64);
+        let Some(compiled) = self.controls.compiled.kinds.get(kind) else {
+            let (what, count) = ("read_lambdas_of".into(), self.controls.compiled.kinds.len() as u64);
             return Err(Error::IndexOutOfRange { what, target: "kind", index: kind as u64, count });
         };
         if !self.keep_lambdas {
             let needed = "Settings::keep_lambdas = true, or more than one iteration";
             return Err(Error::NotEnabled { what: "read_lambdas", needed });
         }
-        let coloring = &cooked.coloring;
+        let coloring = &compiled.coloring;
         if coloring.order.is_empty() {
             return Ok(Vec::new());
         }
-        let size = (coloring.order.len() * cooked.info.lambda_count()) as u64 * 4;
+        let size = (coloring.order.len() * compiled.info.lambda_count()) as u64 * 4;
         let buffer = &self.buffers.kinds[kind].lambdas;
         let sorted = self.read(|encoder| Readback::of_part(&self.device, encoder, buffer, 0, size, decode_scalars))?;
-        Ok(coloring.unsort(&cooked.info.lambdas(&sorted)))
+        Ok(coloring.unsort(&compiled.info.lambdas(&sorted)))
     }
 
     /// Waits for all submitted work and reads the force of every constraint of a kind along its ∇C in the last substep, λ/h²: in N
@@ -190,17 +190,17 @@ impl Solver {
     /// As [`Solver::read_positions`].
     pub fn read_rotations(&self) -> Result<Vec<[f32; 4]>> {
         let kind = kind_index(ShapeMatching::INFO);
-        let cooked = &self.controls.cooked.kinds[kind];
-        if cooked.len() == 0 {
+        let compiled = &self.controls.compiled.kinds[kind];
+        if compiled.len() == 0 {
             return Ok(Vec::new());
         }
-        let (buffer, size) = (&self.buffers.kinds[kind].rotations, cooked.len() as u64 * 16);
+        let (buffer, size) = (&self.buffers.kinds[kind].rotations, compiled.len() as u64 * 16);
         let sorted = self.read(|encoder| {
             Readback::new(&self.device, encoder, buffer, size, |bytes| {
                 bytemuck::pod_collect_to_vec::<u8, [f32; 4]>(bytes)
             })
         })?;
-        Ok(cooked.coloring.unsort(&sorted))
+        Ok(compiled.coloring.unsort(&sorted))
     }
 
     /// Size of all its buffers on the GPU \[bytes\]. Readbacks come on top while they are on their way, and what the driver adds to each.
@@ -229,8 +229,8 @@ pub(super) fn request_status(
     let decode = |bytes: &[u8]| {
         let status: Status = bytemuck::pod_read_unaligned(&bytes[..size_of::<Status>()]);
         let first_non_finite = (status.first_non_finite != u32::MAX).then_some(status.first_non_finite);
-        let Status { steps, non_finite_count, lost_touches, .. } = status;
-        Diagnostics { steps, non_finite_count, first_non_finite, lost_touches }
+        let Status { steps, non_finite_count, lost_collider_contacts, .. } = status;
+        Diagnostics { steps, non_finite_count, first_non_finite, lost_collider_contacts }
     };
     Readback::new(device, encoder, status, size_of::<Status>() as u64, decode)
 }

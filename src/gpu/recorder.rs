@@ -17,12 +17,12 @@ pub(super) enum Projection {
 pub(super) struct Recorder<'a> {
     pass: wgpu::ComputePass<'a>,
     last: Option<&'a Stage>,
-    pub sides: Sides,
+    pub ping_pong: PingPong,
 }
 
 /// Which of two buffers, or sets of them, the next pass reads.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sides {
+pub(super) struct PingPong {
     /// Of the anchors.
     pub anchors: usize,
 }
@@ -33,7 +33,7 @@ impl<'a> Recorder<'a> {
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) -> Self {
         let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes };
-        Self { pass: encoder.begin_compute_pass(&descriptor), last: None, sides: Sides::default() }
+        Self { pass: encoder.begin_compute_pass(&descriptor), last: None, ping_pong: PingPong::default() }
     }
 
     pub fn dispatch(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], threads: u32) {

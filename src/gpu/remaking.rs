@@ -22,7 +22,7 @@ impl Solver {
         let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
         let contacts = (settings.self_collision != before.self_collision).then(make_contacts).transpose()?;
         let refit = contacts.is_none() && settings.collider_forces != before.collider_forces;
-        let obstacles = refit.then(|| self.other_obstacles()).transpose()?;
+        let collider_passes = refit.then(|| self.other_collider_passes()).transpose()?;
         let keep_lambdas = needs_lambdas(&settings);
         if settings.needs_other_schedule(before) || keep_lambdas != self.keep_lambdas {
             self.remake_kinds(keep_lambdas)?;
@@ -30,8 +30,8 @@ impl Solver {
         if let Some(contacts) = contacts {
             self.contacts = contacts;
         }
-        if let Some(obstacles) = obstacles {
-            self.contacts.obstacles = obstacles;
+        if let Some(collider_passes) = collider_passes {
+            self.contacts.collider_passes = collider_passes;
         }
         Ok(())
     }
@@ -69,10 +69,10 @@ impl Solver {
 
     /// Other pipelines and buffers for the kinds, which keep how groups are turned.
     fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
-        let (device, queue, cooked) = (&self.device, &self.queue, &self.controls.cooked);
+        let (device, queue, compiled) = (&self.device, &self.queue, &self.controls.compiled);
         let (stages, (kinds, spans)) = guarded(device, || {
-            let stages = Pipelines::make_kinds(device, cooked, keep_lambdas);
-            Ok((stages, Buffers::make_kinds(device, queue, cooked, keep_lambdas)?))
+            let stages = Pipelines::make_kinds(device, compiled, keep_lambdas);
+            Ok((stages, Buffers::make_kinds(device, queue, compiled, keep_lambdas)?))
         })?;
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
         for (kind, old) in self.buffers.kinds.iter_mut().zip(old) {
@@ -99,7 +99,7 @@ impl Solver {
         self.bindings = Bindings::new(&self.device, &self.pipelines, &self.buffers);
     }
 
-    pub(super) fn other_obstacles(&self) -> Result<Option<contacts::Obstacles>> {
-        self.contacts.other_obstacles(&self.device, &self.queue, &self.controls, &self.buffers)
+    pub(super) fn other_collider_passes(&self) -> Result<Option<contacts::ColliderPasses>> {
+        self.contacts.other_collider_passes(&self.device, &self.queue, &self.controls, &self.buffers)
     }
 }

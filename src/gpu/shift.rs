@@ -86,16 +86,16 @@ impl Instances {
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         let pass = match self.shift.take() {
             Some(pass) => pass,
-            None => ShiftPass::new(&self.device, "instances_shift", &super::crowd::shift_pass(&self.crowd))?,
+            None => ShiftPass::new(&self.device, "instances_shift", &super::instance_pool::shift_pass(&self.pool))?,
         };
         let pass = self.shift.insert(pass);
-        self.crowd.shift_origin(offset)?;
+        self.pool.shift_origin(offset)?;
         let state = [&self.buffers.params, &self.buffers.positions, &self.buffers.motions];
-        let count = self.crowd.particle_count() as u32 * self.crowd.capacity;
+        let count = self.pool.particle_count() as u32 * self.pool.capacity;
         pass.submit(&self.device, &self.queue, offset, state, count);
         self.upload_settings();
-        let first = self.crowd.places.slots;
-        self.write_words(first..self.crowd.words.len());
+        let first = self.pool.places.slots;
+        self.write_words(first..self.pool.words.len());
         Ok(())
     }
 }

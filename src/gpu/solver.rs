@@ -6,7 +6,7 @@ use super::contacts::Contacts;
 use super::context::is_software;
 use super::guarded;
 use super::pipelines::{Pipelines, WORKGROUP_SIZE};
-use super::recorder::{Projection, Recorder, Sides};
+use super::recorder::{PingPong, Projection, Recorder};
 use super::shift::ShiftPass;
 use super::suited::suited;
 use crate::constraints::{Kind, kind_index};
@@ -59,7 +59,7 @@ pub struct Solver {
     /// What [`Execution::Auto`] is for this scene on this adapter.
     pub(super) auto: Execution,
     /// Which buffers the next pass reads, by what was recorded last.
-    sides: Sides,
+    ping_pong: PingPong,
     /// The substep h \[s\] of what was recorded last.
     pub(super) recorded_substep: f32,
     /// Real time that no step has used yet \[s\].
@@ -83,7 +83,7 @@ pub struct Diagnostics {
     pub first_non_finite: Option<u32>,
     /// Touches of a particle with more than two colliders in a step: the forces on the third are not counted. One a substep and collider, or two
     /// where surfaces are kept apart.
-    pub lost_touches: u32,
+    pub lost_collider_contacts: u32,
 }
 
 impl Solver {
@@ -95,11 +95,11 @@ impl Solver {
     /// [`Error::Gpu`].
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
         if settings.execution != Execution::Auto || is_software(&device.adapter_info()) {
-            return Self::playing(device, queue, Controls::new(scene, settings)?);
+            return Self::of(device, queue, Controls::new(scene, settings)?);
         }
         if suited(scene) == Execution::Clusters {
             let execution = Execution::Clusters;
-            match Self::playing(device, queue, Controls::new(scene, Settings { execution, ..settings })?) {
+            match Self::of(device, queue, Controls::new(scene, Settings { execution, ..settings })?) {
                 Ok(solver) => return Ok(Self { auto: execution, asked: settings, ..solver }),
                 // Tiles need less memory.
                 Err(Error::LimitExceeded { .. }) => {}
@@ -107,10 +107,10 @@ impl Solver {
             }
         }
         let controls = Controls::new(scene, Settings { execution: Execution::Tiles, ..settings })?;
-        Ok(Self { auto: Execution::Tiles, asked: settings, ..Self::playing(device, queue, controls)? })
+        Ok(Self { auto: Execution::Tiles, asked: settings, ..Self::of(device, queue, controls)? })
     }
 
-    fn playing(device: &wgpu::Device, queue: &wgpu::Queue, controls: Controls) -> Result<Self> {
+    fn of(device: &wgpu::Device, queue: &wgpu::Queue, controls: Controls) -> Result<Self> {
         let limits = device.limits();
         let demands = [
             ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),
@@ -152,7 +152,7 @@ impl Solver {
             keep_lambdas,
             steps: 0,
             auto,
-            sides: Sides::default(),
+            ping_pong: PingPong::default(),
             recorded_substep: settings.substep(),
             accumulator: 0.0,
             derived_is_stale: false,
@@ -207,7 +207,7 @@ impl Solver {
         let (substeps, first) = (self.controls.settings.substeps, self.steps);
         let derived = self.derived_is_stale.then(|| plan.derived());
         let passes = (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step)));
-        self.sides = self.record(encoder, derived.into_iter().flatten().chain(passes), timestamps);
+        self.ping_pong = self.record(encoder, derived.into_iter().flatten().chain(passes), timestamps);
         self.derived_is_stale = false;
         self.steps = first.wrapping_add(steps);
         if steps > 0 {
@@ -227,10 +227,10 @@ impl Solver {
         let plan = &self.controls.plan;
         let (mut arrives, mut finished) = (false, 0);
         let passes = passes.into_iter().filter(|pass| plan.contains(pass)).inspect(|pass| {
-            arrives |= *pass == Pass::Arrive;
+            arrives |= *pass == Pass::CommitColliders;
             finished += u32::from(*pass == Pass::Finish);
         });
-        self.sides = self.record(encoder, passes, timestamps);
+        self.ping_pong = self.record(encoder, passes, timestamps);
         self.steps = self.steps.wrapping_add(finished);
         if arrives {
             self.controls.colliders.arrive();
@@ -243,17 +243,17 @@ impl Solver {
         encoder: &mut wgpu::CommandEncoder,
         passes: impl Iterator<Item = Pass>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
-    ) -> Sides {
+    ) -> PingPong {
         let mut recorder = Recorder::new(encoder, timestamp_writes);
-        recorder.sides = self.sides;
+        recorder.ping_pong = self.ping_pong;
         for pass in passes {
-            self.play(&mut recorder, pass);
+            self.record_pass(&mut recorder, pass);
         }
-        recorder.sides
+        recorder.ping_pong
     }
 
-    /// The GPU's side of [`crate::Reference::play`].
-    fn play<'a>(&'a self, recorder: &mut Recorder<'a>, pass: Pass) {
+    /// The GPU's side of [`crate::Reference::run`].
+    fn record_pass<'a>(&'a self, recorder: &mut Recorder<'a>, pass: Pass) {
         let (p, b) = (&self.pipelines, &self.bindings);
         let particles = self.controls.scene.particle_count() as u32;
         match pass {
@@ -267,17 +267,17 @@ impl Solver {
             }
             Pass::Stars { kind, color, first_iteration, .. } => {
                 let offset = self.buffers.kinds[kind].stars_offset(color, first_iteration);
-                let count = self.controls.cooked.kinds[kind].stars.colors[color as usize].count;
+                let count = self.controls.compiled.kinds[kind].stars.colors[color as usize].count;
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Stars, &b.kinds[kind], offset, count);
             }
             Pass::Tiles { kind, phase, first_iteration, .. } => {
                 let offset = self.buffers.kinds[kind].tiles_offset(phase, first_iteration);
-                let count = self.controls.cooked.kinds[kind].tiling.phases[phase as usize].count;
+                let count = self.controls.compiled.kinds[kind].tiling.phases[phase as usize].count;
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Tiles, &b.kinds[kind], offset, count);
             }
             Pass::Clusters { kind, layer, first_iteration, .. } => {
                 let offset = self.buffers.kinds[kind].clusters_offset(layer, first_iteration);
-                let count = self.controls.cooked.kinds[kind].clustering.layers[layer as usize].count;
+                let count = self.controls.compiled.kinds[kind].clustering.layers[layer as usize].count;
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Clusters, &b.kinds[kind], offset, count);
             }
             Pass::Split { kind, span, first_iteration } => {
@@ -285,57 +285,57 @@ impl Solver {
                 recorder.dispatch_kind(&p.kinds[kind], Projection::Split, &b.kinds[kind], offset, span.count);
             }
             Pass::GatherChunks { kind } => {
-                let count = self.controls.cooked.kinds[kind].split.chunks.len() as u32;
+                let count = self.controls.compiled.kinds[kind].split.chunks.len() as u32;
                 let offset = self.buffers.kinds[kind].chunks_offset();
                 recorder.dispatch(&p.gather_chunks, &b.kinds[kind].gather_chunks, &[offset], count);
             }
             Pass::GatherHubs { kind } => {
-                let count = self.controls.cooked.kinds[kind].split.hubs.len() as u32;
+                let count = self.controls.compiled.kinds[kind].split.hubs.len() as u32;
                 let offset = self.buffers.kinds[kind].hubs_offset();
                 recorder.dispatch(&p.gather_hubs, &b.kinds[kind].gather_hubs, &[offset], count);
             }
-            Pass::Tether => {
-                recorder.sides.anchors = 0;
+            Pass::SolveTethers => {
+                recorder.ping_pong.anchors = 0;
                 recorder.dispatch(&p.tether, &b.tether, &[], particles);
             }
             Pass::Velocity => recorder.dispatch(&p.velocities.velocity, &b.velocity, &[], particles),
-            Pass::Advance => recorder.dispatch(&p.velocities.advance, &b.advance, &[], particles),
-            Pass::AdvanceTethered | Pass::AdvanceFree => {
+            Pass::IntegrateAndPredict => recorder.dispatch(&p.velocities.advance, &b.advance, &[], particles),
+            Pass::IntegrateTethered | Pass::IntegrateFree => {
                 if let (Some([stage, _]), Some(bindings)) = (&p.velocities.advance_tethered, &b.advance_tethered) {
-                    recorder.dispatch(stage, &bindings[recorder.sides.anchors], &[], particles);
-                    recorder.sides.anchors = 1 - recorder.sides.anchors;
+                    recorder.dispatch(stage, &bindings[recorder.ping_pong.anchors], &[], particles);
+                    recorder.ping_pong.anchors = 1 - recorder.ping_pong.anchors;
                 }
             }
-            Pass::AdvancePinned => {
+            Pass::IntegratePinned => {
                 if let (Some([_, stage]), Some(bindings)) = (&p.velocities.advance_tethered, &b.advance_pinned) {
                     recorder.dispatch(stage, bindings, &[], self.controls.pins.len() as u32);
                 }
             }
             Pass::BodyDamping => {
-                let count = self.controls.cooked.bodies.len() as u32;
+                let count = self.controls.compiled.bodies.len() as u32;
                 recorder.dispatch_groups(&p.body_damping, &b.body_damping, &[], count);
             }
             Pass::Follow => {
-                recorder.dispatch(&p.follow, &b.follow, &[], self.controls.cooked.followers.len() as u32);
+                recorder.dispatch(&p.follow, &b.follow, &[], self.controls.compiled.followers.len() as u32);
             }
-            Pass::Watch
+            Pass::ValidatePairs
             | Pass::Search(_)
-            | Pass::Contacts
-            | Pass::Untangle
-            | Pass::Separate
-            | Pass::Settle { .. }
-            | Pass::Divide { .. }
-            | Pass::Truncate { .. }
-            | Pass::ForgetTouches
-            | Pass::Carry
+            | Pass::FindContacts
+            | Pass::ResolveIntersections
+            | Pass::SolveContacts
+            | Pass::ApplyCorrections { .. }
+            | Pass::BuildDivisionPlanes { .. }
+            | Pass::TruncateDisplacements { .. }
+            | Pass::ClearColliderContacts
+            | Pass::InterpolateColliders
             | Pass::Collide
-            | Pass::CollideAdvance
-            | Pass::Bounce
-            | Pass::Arrive
+            | Pass::CollideAndPredict
+            | Pass::ApplyRestitution
+            | Pass::CommitColliders
             | Pass::ColliderForces
-            | Pass::Sort(_)
-            | Pass::ClearCrossings
-            | Pass::FindCrossings => {
+            | Pass::SortForIntersections(_)
+            | Pass::ClearIntersections
+            | Pass::FindIntersections => {
                 if let Some((bound, size)) = self.contacts.dispatch(pass, &self.controls, &self.contact_params) {
                     recorder.dispatch_sized(bound, size);
                 }
@@ -408,7 +408,7 @@ impl Solver {
 
     /// How the constraints of a kind are coloured.
     pub fn coloring<K: Kind>(&self) -> &Coloring {
-        &self.controls.cooked.kinds[kind_index(K::INFO)].coloring
+        &self.controls.compiled.kinds[kind_index(K::INFO)].coloring
     }
 
     /// The settings that were asked for; [`Solver::execution`] says what runs.

@@ -62,9 +62,9 @@ impl Solver {
         let ChangedConstraint { kind, first, words, other } = self.controls.set_constraint(index, constraint)?;
         if other {
             // Once at most: then no shader of this kind holds parameters. It cannot fail but by a lost device.
-            let (device, cooked, keep_lambdas) = (&self.device, &self.controls.cooked, self.keep_lambdas);
+            let (device, compiled, keep_lambdas) = (&self.device, &self.controls.compiled, self.keep_lambdas);
             self.pipelines.kinds[kind] =
-                guarded(device, || Ok(KindStages::new(device, &cooked.kinds[kind], keep_lambdas)))?;
+                guarded(device, || Ok(KindStages::new(device, &compiled.kinds[kind], keep_lambdas)))?;
             self.rebind();
         }
         self.write(&self.buffers.kinds[kind].records, first, &words);
@@ -73,10 +73,10 @@ impl Solver {
 
     /// Uploads the records of a kind where its shader has held all that they say.
     fn upload_records(&mut self, kind: usize) -> Result<()> {
-        let (device, queue, cooked) = (&self.device, &self.queue, &self.controls.cooked);
-        let size = size_of_val(cooked.kinds[kind].records.as_slice()) as u64;
+        let (device, queue, compiled) = (&self.device, &self.queue, &self.controls.compiled);
+        let size = size_of_val(compiled.kinds[kind].records.as_slice()) as u64;
         if self.buffers.kinds[kind].records.size() < size {
-            let make = || Buffers::make_records(device, queue, &cooked.kinds[kind]);
+            let make = || Buffers::make_records(device, queue, &compiled.kinds[kind]);
             self.buffers.kinds[kind].records = guarded(device, make)?;
             self.rebind();
         }
@@ -270,8 +270,8 @@ impl Solver {
         let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;
         if self.controls.restitutes() && !restitutes {
-            match self.other_obstacles() {
-                Ok(obstacles) => self.contacts.obstacles = obstacles,
+            match self.other_collider_passes() {
+                Ok(collider_passes) => self.contacts.collider_passes = collider_passes,
                 Err(error) => {
                     self.controls.set_contact_material(id, before)?;
                     return Err(error);
@@ -286,10 +286,10 @@ impl Solver {
         let before = self.controls.colliders.clone();
         let changed = change(&mut self.controls)?;
         // The first one needs what has not been there yet.
-        let remade = if self.contacts.pairing.is_none() {
+        let remade = if self.contacts.contact_passes.is_none() {
             self.remake_contacts()
         } else {
-            self.other_obstacles().map(|obstacles| self.contacts.obstacles = obstacles)
+            self.other_collider_passes().map(|collider_passes| self.contacts.collider_passes = collider_passes)
         };
         if let Err(error) = remade {
             self.controls.colliders = before;
@@ -313,11 +313,11 @@ impl Solver {
 
     /// Writes where a collider is to be, and its flags; where it is, the GPU knows.
     fn write_collider(&self, index: usize) {
-        if let Some(obstacles) = &self.contacts.obstacles {
+        if let Some(collider_passes) = &self.contacts.collider_passes {
             let (first, row) = (ColliderRow::TARGET, &self.controls.colliders.rows[index..=index]);
             let bytes = &bytemuck::cast_slice(row)[first.clone()];
             let place = index * size_of::<ColliderRow>() + first.start;
-            self.queue.write_buffer(&obstacles.colliders, place as u64, bytes);
+            self.queue.write_buffer(&collider_passes.colliders, place as u64, bytes);
         }
     }
 
@@ -337,22 +337,22 @@ impl Solver {
         self.upload_settings();
         self.upload_tethers();
         self.clear_forces();
-        for (kind, buffers) in self.controls.cooked.kinds.iter().zip(&self.buffers.kinds) {
+        for (kind, buffers) in self.controls.compiled.kinds.iter().zip(&self.buffers.kinds) {
             let rotations = kind.initial_rotations(&scene.positions);
             let rows: Vec<[f32; 4]> = rotations.into_iter().map(|(axis, w)| axis.extend(w).into()).collect();
             self.write(&buffers.rotations, 0, &rows);
         }
         self.write(&self.buffers.status, 0, &[Status::NEW]);
         self.write(&self.contacts.status, 0, &[ContactStatus::new()]);
-        if let Some(pairing) = &self.contacts.pairing {
+        if let Some(contact_passes) = &self.contacts.contact_passes {
             // Where only some passes of a step were played, some may have been left.
-            self.write(&pairing.corrections, 0, &vec![[0i32; 4]; scene.particle_count()]);
+            self.write(&contact_passes.corrections, 0, &vec![[0i32; 4]; scene.particle_count()]);
         }
-        if let Some(obstacles) = &self.contacts.obstacles {
-            self.write(&obstacles.colliders, 0, &self.controls.colliders.rows);
-            self.write(&obstacles.forces, 0, &vec![[0.0f32; 8]; self.controls.colliders.len()]);
+        if let Some(collider_passes) = &self.contacts.collider_passes {
+            self.write(&collider_passes.colliders, 0, &self.controls.colliders.rows);
+            self.write(&collider_passes.forces, 0, &vec![[0.0f32; 8]; self.controls.colliders.len()]);
         }
-        let rings = &self.controls.cooked.rings;
+        let rings = &self.controls.compiled.rings;
         if !rings.is_empty() {
             // Something to draw before the first step.
             let position = |particle: usize| glam::Vec3::from(scene.positions[particle]);
@@ -393,8 +393,8 @@ impl Solver {
 
     /// What a shift of the origin has changed on the host.
     pub(super) fn upload_shifted(&self) {
-        if let Some(obstacles) = &self.contacts.obstacles {
-            self.write(&obstacles.colliders, 0, &self.controls.colliders.rows);
+        if let Some(collider_passes) = &self.contacts.collider_passes {
+            self.write(&collider_passes.colliders, 0, &self.controls.colliders.rows);
         }
         self.upload_targets();
         self.mark_stale();

@@ -5,17 +5,17 @@ use super::tiles;
 use super::unroll::unrolled;
 use crate::constraints::KindInfo;
 use crate::instancing::asset::Asset;
-use crate::schedule::compiled::Cooked;
+use crate::schedule::compiled::CompiledScene;
 
 /// `sweep(head, lane)`, where `head` is the word of the first head of a kind: of each kind first the tiles, then the colours.
-pub(super) fn sweep(cooked: &Cooked, asset: &Asset, keep_lambdas: bool) -> String {
+pub(super) fn sweep(compiled: &CompiledScene, asset: &Asset, keep_lambdas: bool) -> String {
     let (mut calls, mut texts) = (String::new(), String::new());
     let mut add = |info: &KindInfo, entry: &str, suffix: &str, rank: usize, part: &str| {
         let name = format!("{}{suffix}", info.name);
-        calls += &format!("    {entry}_{name}(head + {}u, lane);\n", Asset::head_at(rank));
+        calls += &format!("    {entry}_{name}(head + {}u, thread);\n", Asset::head_at(rank));
         texts += &renamed(&of_kind(info, part), &name);
     };
-    for (rank, kind) in asset.kinds.iter().map(|&kind| &cooked.kinds[kind]).enumerate() {
+    for (rank, kind) in asset.kinds.iter().map(|&kind| &compiled.kinds[kind]).enumerate() {
         if !kind.tiling.is_empty() {
             let part = tiles::in_instances(kind.info, &kind.tiling, keep_lambdas);
             add(kind.info, "solve_tiles", "_tiles", rank, &part);
@@ -23,7 +23,7 @@ pub(super) fn sweep(cooked: &Cooked, asset: &Asset, keep_lambdas: bool) -> Strin
         let part = [RECORD, SCATTER, include_str!("../../shaders/instancing/parts/colors.wgsl")].join("\n");
         add(kind.info, "solve_colors", "", rank, &part);
     }
-    format!("\nfn sweep(head: u32, lane: u32) {{\n{calls}}}\n{texts}")
+    format!("\nfn sweep(head: u32, thread: u32) {{\n{calls}}}\n{texts}")
 }
 
 /// The text of a kind.

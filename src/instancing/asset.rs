@@ -5,7 +5,7 @@
 //! colour. This is the order of [`crate::Execution::Tiles`]. Records and multipliers of all kinds lie in one buffer each; the record of a
 //! constraint and its multipliers are found by the same index, the *place* of the constraint.
 
-use crate::schedule::compiled::{Cooked, CookedKind, MAX_LOOP};
+use crate::schedule::compiled::{CompiledKind, CompiledScene, MAX_LOOP};
 use crate::schedule::tiling::{PHASES, TILE_WORDS};
 use crate::settings::Settings;
 
@@ -42,19 +42,19 @@ pub(crate) struct Asset {
 }
 
 impl Asset {
-    pub fn new(cooked: &Cooked) -> Self {
-        let kinds: Vec<usize> = (0..cooked.kinds.len()).filter(|&kind| cooked.kinds[kind].len() > 0).collect();
+    pub fn new(compiled: &CompiledScene) -> Self {
+        let kinds: Vec<usize> = (0..compiled.kinds.len()).filter(|&kind| compiled.kinds[kind].len() > 0).collect();
         let mut asset = Self {
             words: vec![0; KIND_HEAD * kinds.len()],
             kinds,
-            first_places: vec![0; cooked.kinds.len()],
-            particle_count: cooked.tether_runs.len(),
+            first_places: vec![0; compiled.kinds.len()],
+            particle_count: compiled.tether_runs.len(),
             ..Self::default()
         };
-        asset.words.extend(&cooked.tether_runs);
+        asset.words.extend(&compiled.tether_runs);
         for rank in 0..asset.kinds.len() {
             let index = asset.kinds[rank];
-            let kind = &cooked.kinds[index];
+            let kind = &compiled.kinds[index];
             let first = asset.place_records(index, kind);
             let phases_at = if kind.tiling.is_empty() { 0 } else { asset.push_tiles(kind, first) };
             let colors_at = asset.words.len() as u32;
@@ -79,7 +79,7 @@ impl Asset {
     }
 
     /// The records of all kinds, each at its place.
-    pub fn records(&self, kinds: &[CookedKind]) -> Vec<u32> {
+    pub fn records(&self, kinds: &[CompiledKind]) -> Vec<u32> {
         let mut records = vec![0; self.record_words];
         for &index in &self.kinds {
             let kind = &kinds[index];
@@ -90,7 +90,7 @@ impl Asset {
     }
 
     /// Reserves records and multipliers of a kind; returns the place of its first constraint.
-    fn place_records(&mut self, index: usize, kind: &CookedKind) -> u32 {
+    fn place_records(&mut self, index: usize, kind: &CompiledKind) -> u32 {
         let (record_words, lambdas) = (kind.info.record_words, kind.info.lambda_count());
         let first = self.record_words.div_ceil(record_words).max(self.lambda_count.div_ceil(lambdas));
         self.record_words = (first + kind.len()) * record_words;
@@ -100,7 +100,7 @@ impl Asset {
     }
 
     /// Appends the tiles of a kind; returns the word at which the bounds of its phases begin.
-    fn push_tiles(&mut self, kind: &CookedKind, first_place: u32) -> u32 {
+    fn push_tiles(&mut self, kind: &CompiledKind, first_place: u32) -> u32 {
         let at = self.words.len();
         let mut next = (at + PHASES + 1) as u32;
         self.words.push(next);
@@ -128,8 +128,8 @@ impl Asset {
     }
 
     /// Whether any constraints are solved in tiles.
-    pub fn has_tiles(cooked: &Cooked) -> bool {
-        cooked.kinds.iter().any(|kind| !kind.tiling.is_empty())
+    pub fn has_tiles(compiled: &CompiledScene) -> bool {
+        compiled.kinds.iter().any(|kind| !kind.tiling.is_empty())
     }
 
     /// How many threads solve an instance. Without tiles one a particle. With tiles, which are few and fill the registers, at most `subgroup`, but
@@ -155,9 +155,9 @@ mod tests {
     use crate::schedule::compiled::Purpose;
     use crate::{Bending, ClothGrid, Distance, Fabric, Material, Particle, Scene};
 
-    fn cooked(scene: &Scene) -> Cooked {
+    fn compiled(scene: &Scene) -> CompiledScene {
         let settings = Settings { execution: crate::Execution::Tiles, ..Settings::default() };
-        Cooked::new(scene, &settings, Purpose::Asset).unwrap()
+        CompiledScene::new(scene, &settings, Purpose::Asset).unwrap()
     }
 
     fn cloth(columns: u32, rows: u32, bending: Bending) -> Scene {
@@ -173,11 +173,11 @@ mod tests {
             let mut scene = cloth(17, 9, bending);
             let last = scene.add_particle(Particle { position: [9.0, 0.0, 0.0], ..Particle::default() }).unwrap();
             scene.add(Distance { particles: [0, last], rest_length: 9.0 }, Material::RIGID).unwrap();
-            let cooked = cooked(&scene);
-            let asset = Asset::new(&cooked);
+            let compiled = compiled(&scene);
+            let asset = Asset::new(&compiled);
             let mut ends = [0; 2];
             for (rank, &index) in asset.kinds.iter().enumerate() {
-                let (kind, first) = (&cooked.kinds[index], asset.first_places[index]);
+                let (kind, first) = (&compiled.kinds[index], asset.first_places[index]);
                 let head: [usize; KIND_HEAD] =
                     std::array::from_fn(|word| asset.words[Asset::head_at(rank) + word] as usize);
                 let [colors_at, colors, phases_at] = head;
@@ -200,15 +200,15 @@ mod tests {
                 }
             }
             assert_eq!(ends, [asset.record_words, asset.lambda_count]);
-            assert_eq!(asset.words[asset.tether_runs_at()..][..scene.particle_count()], cooked.tether_runs);
+            assert_eq!(asset.words[asset.tether_runs_at()..][..scene.particle_count()], compiled.tether_runs);
         }
     }
 
     #[test]
     fn an_asset_has_as_many_threads_as_it_can_use() {
-        let cooked = cooked(&cloth(32, 32, Bending::Springs));
-        let asset = Asset::new(&cooked);
-        assert!(Asset::has_tiles(&cooked));
+        let compiled = compiled(&cloth(32, 32, Bending::Springs));
+        let asset = Asset::new(&compiled);
+        assert!(Asset::has_tiles(&compiled));
         assert_eq!([8, 32].map(|subgroup| asset.threads(true, subgroup, |_| 0)), [8, 16]);
         assert_eq!(asset.threads(true, 8, |threads| 700_000 / threads as u64), 16);
         assert_eq!(asset.threads(false, 8, |_| 0), MOST_THREADS);

@@ -1,8 +1,8 @@
 //! Instances of one asset, on the host: where they are, who is pinned, and the words that their shader reads (`shaders/instancing/instances.wgsl`).
 //!
-//! An asset is a scene that one workgroup can keep. It is cooked once; what differs from instance to instance is a row of [`ROW_WORDS`] words,
+//! An asset is a scene that one workgroup can keep. It is compiled once; what differs from instance to instance is a row of [`ROW_WORDS`] words,
 //! and, for those that have pins or targets of their own, a block of words with their tethers and targets. [`crate::gpu::Instances`] owns a
-//! [`Crowd`] and uploads what it changes.
+//! [`InstancePool`] and uploads what it changes.
 
 use crate::error::{Error, Result, check_finite};
 use crate::instancing::asset::{Asset, MOST_PARTICLES, MOST_THREADS};
@@ -60,7 +60,7 @@ pub(crate) struct Places {
 
 /// See the [module documentation](self).
 #[derive(Debug)]
-pub(crate) struct Crowd {
+pub(crate) struct InstancePool {
     /// Its number, which its ids have: an id of other instances is none of these.
     owner: u32,
     /// Of the asset.
@@ -78,7 +78,7 @@ pub(crate) struct Crowd {
     block_count: u32,
 }
 
-impl Crowd {
+impl InstancePool {
     pub fn new(asset: &Scene, capacity: u32, settings: Settings) -> Result<Self> {
         check_asset(asset)?;
         check_settings(&settings)?;
@@ -90,28 +90,28 @@ impl Crowd {
             let range = "at least 1, and such that all particles of all instances are fewer than 2³¹";
             return Err(Error::invalid(format!("capacity of instances of {count} particles each"), capacity, range));
         }
-        if controls.cooked.kinds.iter().any(|kind| !kind.split.is_empty()) {
+        if controls.compiled.kinds.iter().any(|kind| !kind.split.is_empty()) {
             return Err(Error::TooLarge {
                 what: "constraints of a kind at one particle of an asset that is instanced",
                 count: most_constraints(asset),
                 limit: HUB_DEGREE as u64,
             });
         }
-        let asset = Asset::new(&controls.cooked);
+        let asset = Asset::new(&controls.compiled);
         let mut words = asset.words.clone();
         let tethers = words.len();
         let rows: &[u32] = bytemuck::cast_slice(&controls.tether_rows);
         words.extend(rows);
         let rings = words.len();
-        words.extend(&controls.cooked.rings.offsets);
+        words.extend(&controls.compiled.rings.offsets);
         let corners = words.len();
-        words.extend(controls.cooked.rings.corners.iter().flatten());
+        words.extend(controls.compiled.rings.corners.iter().flatten());
         let slots = words.len();
         let blocks = slots + capacity as usize * ROW_WORDS;
         let block = rows.len() + count * TARGET_WORDS;
         let places = Places { tethers, rings, corners, slots, blocks, block, block_tethers: rows.len() };
         static OWNERS: AtomicU32 = AtomicU32::new(0);
-        let crowd = Self {
+        let pool = Self {
             owner: OWNERS.fetch_add(1, Ordering::Relaxed),
             controls,
             asset,
@@ -124,8 +124,8 @@ impl Crowd {
             free_blocks: Vec::new(),
             block_count: 0,
         };
-        crowd.check_turns()?;
-        Ok(crowd)
+        pool.check_turns()?;
+        Ok(pool)
     }
 
     pub fn particle_count(&self) -> usize {
@@ -134,31 +134,31 @@ impl Crowd {
 
     /// Whether any constraints are solved in tiles.
     pub fn has_tiles(&self) -> bool {
-        Asset::has_tiles(&self.controls.cooked)
+        Asset::has_tiles(&self.controls.compiled)
     }
 
     /// How many threads solve an instance, for subgroups of so many threads.
-    pub fn lanes(&self, subgroup: usize) -> usize {
+    pub fn threads(&self, subgroup: usize) -> usize {
         self.asset.threads(self.has_tiles(), subgroup, |threads| self.turns(threads))
     }
 
     /// How often one of so many threads that play a step turns at most.
-    fn turns(&self, lanes: usize) -> u64 {
-        let Controls { settings, cooked, .. } = &self.controls;
+    fn turns(&self, threads: usize) -> u64 {
+        let Controls { settings, compiled, .. } = &self.controls;
         let accelerated = self.controls.plan.begin.contains(&Pass::Accelerations);
         // The loop of the noise where there is turbulence.
         let noise = if settings.wind.is_some_and(|wind| wind.turbulence > 0.0) { 5 } else { 0 };
         let fields = 1 + u64::from(self.controls.params().field_count);
         // Threads that work in step turn as often as the one of them that turns most, particle by particle.
         let turns_of = |particle: usize| {
-            let corners = if cooked.rings.is_empty() { 0 } else { cooked.rings.around(particle).len() as u64 };
+            let corners = if compiled.rings.is_empty() { 0 } else { compiled.rings.around(particle).len() as u64 };
             2 + fields + corners * (1 + noise)
         };
         let count = if accelerated { self.particle_count() } else { 0 };
-        let in_step = |first: usize| (first..count.min(first + lanes)).map(turns_of).max().unwrap_or(0);
+        let subgroup_width = |first: usize| (first..count.min(first + threads)).map(turns_of).max().unwrap_or(0);
         // The loop over pins, and that of the accelerations.
-        let more = 1 + count.div_ceil(lanes) as u64 + (0..count).step_by(lanes).map(in_step).sum::<u64>();
-        self.asset.loop_iterations(lanes, settings, cooked.most_tethers, more)
+        let more = 1 + count.div_ceil(threads) as u64 + (0..count).step_by(threads).map(subgroup_width).sum::<u64>();
+        self.asset.loop_iterations(threads, settings, compiled.most_tethers, more)
     }
 
     /// Whether no thread turns more often than it may.

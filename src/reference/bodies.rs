@@ -9,17 +9,17 @@ use glam::Vec3;
 impl Reference {
     /// Müller et al. 2007, §3.5: v += k (v_cm + ω × r − v), with d in place of v. The sums are made by lanes, as on the GPU.
     pub(super) fn damp_body(&mut self, body: usize) {
-        let [first, count] = self.controls.cooked.bodies[body].map(|number| number as usize);
+        let [first, count] = self.controls.compiled.bodies[body].map(|number| number as usize);
         let origin = self.positions[first];
-        let lanes = |lane: usize| (first + lane..first + count).step_by(group::LANES);
+        let threads = |thread: usize| (first + thread..first + count).step_by(group::THREADS);
         let mass = |i: usize| match self.controls.inverse_masses[i] {
             0.0 => 0.0,
             w => 1.0 / w,
         };
         let (mut total, mut center, mut d_cm) = (0.0, Vec3::ZERO, Vec3::ZERO);
-        for lane in 0..group::LANES {
+        for thread in 0..group::THREADS {
             let (mut m_sum, mut x_sum, mut d_sum) = (0.0, Vec3::ZERO, Vec3::ZERO);
-            for i in lanes(lane) {
+            for i in threads(thread) {
                 let m = mass(i);
                 m_sum += m;
                 x_sum += (self.positions[i] - origin) * m;
@@ -32,9 +32,9 @@ impl Reference {
         }
         (center, d_cm) = (center / total, d_cm / total);
         let (mut l, mut diagonal, mut beside) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
-        for lane in 0..group::LANES {
+        for thread in 0..group::THREADS {
             let (mut l_sum, mut diagonal_sum, mut beside_sum) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
-            for i in lanes(lane) {
+            for i in threads(thread) {
                 let (r, m) = ((self.positions[i] - origin) - center, mass(i));
                 l_sum += r.cross(self.displacements[i] - d_cm) * m;
                 let [r1, r2] = [Vec3::new(r.y, r.z, r.x), Vec3::new(r.z, r.x, r.y)];
@@ -54,7 +54,7 @@ impl Reference {
     }
 
     pub(super) fn follow(&mut self, row: usize) {
-        let follower = self.controls.cooked.followers[row];
+        let follower = self.controls.compiled.followers[row];
         let i = follower.particle as usize;
         self.positions[i] = follower.place(|source| self.positions[source as usize]);
         self.velocities[i] = follower.place(|source| self.velocities[source as usize]);
@@ -66,6 +66,6 @@ impl Reference {
     }
 
     pub(super) fn normal(&mut self, i: usize) {
-        self.normals[i] = normal(&self.controls.cooked.rings, i, |particle| self.positions[particle]);
+        self.normals[i] = normal(&self.controls.compiled.rings, i, |particle| self.positions[particle]);
     }
 }

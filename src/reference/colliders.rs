@@ -13,9 +13,9 @@ use crate::geometry::vector::{dot, length};
 use crate::schedule::contacts::UNTOUCHABLE;
 use glam::Vec3;
 
-/// What happened to a particle at colliders: `Touch` in `shaders/common/contacts.wgsl`.
+/// What happened to a particle at colliders: `ColliderContact` in `shaders/common/find_contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Touch {
+pub(super) struct ColliderContact {
     /// Added to its displacement after it has moved: restitution.
     pub bounce: Vec3,
     /// What of its displacement takes it out of colliders, and is none of its velocity.
@@ -121,9 +121,9 @@ impl Reference {
         self.collider_forces.iter().map(force).collect()
     }
 
-    /// See [`crate::gpu::Diagnostics::lost_touches`].
-    pub fn lost_touches(&self) -> u32 {
-        self.lost_touches
+    /// See [`crate::gpu::Diagnostics::lost_collider_contacts`].
+    pub fn lost_collider_contacts(&self) -> u32 {
+        self.lost_collider_contacts
     }
 
     /// Takes over a collider that the host has put somewhere, and where the data of all begin.
@@ -146,15 +146,15 @@ impl Reference {
     pub(super) fn reset_contacts(&mut self) {
         self.colliders.clone_from(&self.controls.colliders.rows);
         self.collider_forces = vec![[Vec3::ZERO; 2]; self.colliders.len()];
-        self.touches.fill(Touch::default());
+        self.touches.fill(ColliderContact::default());
         self.contacts = Contacts::new(self.positions.len());
-        self.lost_touches = 0;
+        self.lost_collider_contacts = 0;
     }
 }
 
 impl Reference {
     pub(super) fn collide(&mut self, i: usize) {
-        let material = self.controls.cooked.contacting.material(i as u32);
+        let material = self.controls.compiled.contact_elements.material(i as u32);
         if self.controls.inverse_masses[i] == 0.0 || material == UNTOUCHABLE {
             return;
         }
@@ -236,17 +236,17 @@ impl Reference {
         // It is not taken back farther than so behind where they met: a round collider ends somewhere. What bounces gets all of its impulse
         // at once, so that all of its slip counts, if what is farther back for its velocity alone.
         let l = length(slip);
-        let held = if l * time > keep { slip * ((1.0 - time) + keep / l) } else { slip };
-        let (l, grip) = (if back > 0.0 { l } else { length(held) }, push + back);
+        let quarantined = if l * time > keep { slip * ((1.0 - time) + keep / l) } else { slip };
+        let (l, grip) = (if back > 0.0 { l } else { length(quarantined) }, push + back);
         let share = if l <= statics * grip { 1.0 } else { kinetic * grip / l };
-        let change = normal * push - held * share;
+        let change = normal * push - quarantined * share;
         let w = self.controls.inverse_masses[i];
         let away = normal * out;
         let recovery = particle.recovery + away;
         *particle = Moving { x: x + away, d: d + change, recovery, was_met: true, exit: particle.exit };
         let mut bounce = Vec3::ZERO;
         if back > 0.0 {
-            bounce = normal * back - (slip - held) * share;
+            bounce = normal * back - (slip - quarantined) * share;
             self.touches[i].bounce += bounce;
         }
         if self.controls.settings.collider_forces {
@@ -263,7 +263,7 @@ impl Reference {
                 let (_, before, moment_before) = slot.unwrap_or((index, Vec3::ZERO, Vec3::ZERO));
                 *slot = Some((index, before + impulse, moment_before + moment));
             }
-            None => self.lost_touches += 1,
+            None => self.lost_collider_contacts += 1,
         }
     }
 
@@ -308,17 +308,17 @@ impl Reference {
 
     /// Force \[N\] and torque \[N m\] on a collider in the step: the sums of the lanes of a workgroup, lane by lane.
     pub(super) fn collider_force(&mut self, index: usize) {
-        let mut sums = [[Vec3::ZERO; 2]; group::LANES];
+        let mut sums = [[Vec3::ZERO; 2]; group::THREADS];
         for (i, touch) in self.touches.iter().enumerate() {
             for (of, impulse, moment) in touch.impulses.into_iter().flatten() {
                 if of == index as u32 {
-                    let lane = &mut sums[i % group::LANES];
-                    lane[0] += impulse;
-                    lane[1] += moment;
+                    let thread = &mut sums[i % group::THREADS];
+                    thread[0] += impulse;
+                    thread[1] += moment;
                 }
             }
         }
-        let whole = sums.iter().fold([Vec3::ZERO; 2], |sum, lane| [sum[0] + lane[0], sum[1] + lane[1]]);
+        let whole = sums.iter().fold([Vec3::ZERO; 2], |sum, thread| [sum[0] + thread[0], sum[1] + thread[1]]);
         self.collider_forces[index] = whole.map(|sum| sum / self.params.dt);
     }
 }

@@ -30,8 +30,8 @@ impl Reference {
         first_iteration: bool,
         shares: [f32; MAX_ARITY],
     ) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY]) {
-        let cooked = &self.controls.cooked.kinds[kind];
-        let (info, record) = (cooked.info, cooked.record(place));
+        let compiled = &self.controls.compiled.kinds[kind];
+        let (info, record) = (compiled.info, compiled.record(place));
         let (particles, p) = self.gather(record, info.arity);
         let d: [Vec3; MAX_ARITY] = particles.map(|particle| self.displacements[particle]);
         let w: [f32; MAX_ARITY] = std::array::from_fn(|k| self.controls.inverse_masses[particles[k]] * shares[k]);
@@ -51,22 +51,22 @@ impl Reference {
     }
 
     pub(super) fn project(&mut self, kind: usize, place: usize, first_iteration: bool) {
-        if self.controls.cooked.kinds[kind].info.is_group() {
+        if self.controls.compiled.kinds[kind].info.is_group() {
             for (particle, impulse) in self.solve_group(kind, place, first_iteration) {
                 self.displacements[particle] += impulse * self.controls.inverse_masses[particle];
             }
             return;
         }
         let (particles, impulses) = self.solve(kind, place, first_iteration, [1.0; MAX_ARITY]);
-        for k in 0..self.controls.cooked.kinds[kind].info.arity {
+        for k in 0..self.controls.compiled.kinds[kind].info.arity {
             self.displacements[particles[k]] += impulses[k] * self.controls.inverse_masses[particles[k]];
         }
     }
 
     pub(super) fn split(&mut self, kind: usize, place: usize, first_iteration: bool) {
-        let cooked = &self.controls.cooked.kinds[kind];
-        let slots = cooked.slots(place);
-        if cooked.info.is_group() {
+        let compiled = &self.controls.compiled.kinds[kind];
+        let slots = compiled.slots(place);
+        if compiled.info.is_group() {
             let impulses = self.solve_group(kind, place, first_iteration);
             for (slot, (_, impulse)) in self.impulses[kind][slots].iter_mut().zip(impulses) {
                 *slot = impulse;
@@ -74,7 +74,7 @@ impl Reference {
             return;
         }
         let mut shares = [1.0; MAX_ARITY];
-        shares[..slots.len()].copy_from_slice(&cooked.split.shares[slots.clone()]);
+        shares[..slots.len()].copy_from_slice(&compiled.split.shares[slots.clone()]);
         let (_, impulses) = self.solve(kind, place, first_iteration, shares);
         self.impulses[kind][slots].iter_mut().zip(impulses).for_each(|(slot, impulse)| *slot = impulse);
     }
@@ -82,13 +82,13 @@ impl Reference {
     /// The projection of a group, see [`crate::constraints::group`]: each member's particle and the impulse on it. The sums are made by
     /// lanes, as on the GPU.
     fn solve_group(&mut self, kind: usize, place: usize, first_iteration: bool) -> Vec<(usize, Vec3)> {
-        let cooked = &self.controls.cooked.kinds[kind];
-        let Function::Group(function) = cooked.info.function else { return Vec::new() };
-        let (record, lanes) = (cooked.record(place), cooked.lanes);
+        let compiled = &self.controls.compiled.kinds[kind];
+        let Function::Group(function) = compiled.info.function else { return Vec::new() };
+        let (record, threads) = (compiled.record(place), compiled.threads);
         let parameters = &record[group::MATERIAL_WORD + 1..];
         let pin_weight = group::PIN_WEIGHT * f32::from_bits(parameters[0]);
         let member = |index: usize| {
-            let member = Member::read(&cooked.rows, record[0] as usize, index);
+            let member = Member::read(&compiled.rows, record[0] as usize, index);
             let pinned = function.rotates && self.controls.inverse_masses[member.particle as usize] == 0.0;
             Member { weight: if pinned { pin_weight } else { member.weight }, ..member }
         };
@@ -99,9 +99,9 @@ impl Reference {
             |particle: u32| (self.positions[particle as usize] - origin) + self.displacements[particle as usize];
 
         let mut moments = Moments::default();
-        for lane in 0..lanes {
+        for thread in 0..threads {
             let mut partial = Moments::default();
-            for member in members.iter().skip(lane).step_by(lanes) {
+            for member in members.iter().skip(thread).step_by(threads) {
                 partial.add_member(member, relative(member.particle));
             }
             moments.add(&partial);
@@ -111,9 +111,9 @@ impl Reference {
 
         let mut directions = vec![Vec3::ZERO; members.len()];
         let mut sums = Sums::default();
-        for lane in 0..lanes {
+        for thread in 0..threads {
             let mut partial = Sums::default();
-            for index in (lane..members.len()).step_by(lanes) {
+            for index in (thread..members.len()).step_by(threads) {
                 let member = &members[index];
                 let i = member.particle as usize;
                 let (r, value) = (function.direction)(member, relative(member.particle), &frame, &relative);
@@ -128,7 +128,7 @@ impl Reference {
         }
         let (c, s) = (function.measure)(parameters, sums.value);
         let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][place] };
-        let material = self.materials[record[cooked.info.material_word()] as usize];
+        let material = self.materials[record[compiled.info.material_word()] as usize];
         let weighted = sums.weighted * s * s;
         let delta = delta_lambda(c, weighted, sums.travel * s, lambda, material);
         // The impulses of a group that turns change their directions: each is a multiplier of its own.
@@ -155,7 +155,7 @@ impl Reference {
     }
 
     pub(super) fn gather_chunks(&mut self, kind: usize) {
-        let split = &self.controls.cooked.kinds[kind].split;
+        let split = &self.controls.compiled.kinds[kind].split;
         let sum = |&[first, count]: &[u32; 2]| {
             let slots = &split.slots[first as usize..(first + count) as usize];
             slots.iter().fold(Vec3::ZERO, |sum, &slot| sum + self.impulses[kind][slot as usize])
@@ -164,7 +164,7 @@ impl Reference {
     }
 
     pub(super) fn gather_hubs(&mut self, kind: usize) {
-        for &[particle, first, count, _] in &self.controls.cooked.kinds[kind].split.hubs {
+        for &[particle, first, count, _] in &self.controls.compiled.kinds[kind].split.hubs {
             let chunks = &self.chunk_sums[first as usize..(first + count) as usize];
             let impulse = chunks.iter().fold(Vec3::ZERO, |sum, &chunk| sum + chunk);
             let w = self.controls.inverse_masses[particle as usize];

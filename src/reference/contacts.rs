@@ -1,7 +1,7 @@
 //! The passes of contacts between particles: contacts, separate, settle, divide, truncate; and what all of contacts leave for each other.
 
 use super::Reference;
-use super::search::{Staleness, Watched, from_segment};
+use super::search::{Staleness, TrackedParticle, from_segment};
 use crate::collision::ContactReport;
 use crate::collision::pair::{Contact, PairKind, closest, cuts, meet, unpack, weighted};
 use crate::geometry::vector::{dot, length};
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// What the passes leave for each other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contacts {
-    pub watched: Vec<Watched>,
+    pub watched: Vec<TrackedParticle>,
     /// Substeps since the start.
     pub now: u32,
     pub drift: Vec3,
@@ -59,7 +59,7 @@ pub(super) struct Contacts {
 impl Contacts {
     pub fn new(particle_count: usize) -> Self {
         let corrections = vec![[0; 4]; particle_count];
-        let watched = vec![Watched::default(); particle_count];
+        let watched = vec![TrackedParticle::default(); particle_count];
         Self { watched, corrections, stale: Staleness::All, tangled: vec![0; particle_count], ..Self::default() }
     }
 }
@@ -76,8 +76,8 @@ impl Reference {
 
     /// How far apart the elements of a pair are kept.
     pub(super) fn thickness(&self, particles: [u32; 4]) -> f32 {
-        let contacting = &self.controls.cooked.contacting;
-        let [a, b] = [particles[0], particles[2]].map(|i| self.contact_params.radius(contacting.material(i)));
+        let contact_elements = &self.controls.compiled.contact_elements;
+        let [a, b] = [particles[0], particles[2]].map(|i| self.contact_params.radius(contact_elements.material(i)));
         a + b
     }
 
@@ -144,9 +144,9 @@ impl Reference {
             if !(depth > 0.0 && weight > 0.0) {
                 continue;
             }
-            let contacting = &self.controls.cooked.contacting;
+            let contact_elements = &self.controls.compiled.contact_elements;
             let [statics, kinetic, ..] =
-                params.friction(contacting.material(particles[0]), contacting.material(particles[2]));
+                params.friction(contact_elements.material(particles[0]), contact_elements.material(particles[2]));
             let slip = slip - contact.normal * along;
             let l = length(slip);
             let mut share = if l <= statics * depth { 1.0 } else { kinetic * depth / l };

@@ -12,18 +12,18 @@ impl Reference {
     /// wrong sides.
     pub(super) fn is_tangled(&self, kind: PairKind, particles: [u32; 4]) -> bool {
         let seconds = if kind == PairKind::Edges { 2 } else { 1 };
-        let contacting = &self.controls.cooked.contacting;
+        let contact_elements = &self.controls.compiled.contact_elements;
         let marks = |particles: &[u32]| particles.iter().fold(0, |marks, &i| marks | self.contacts.tangled[i as usize]);
-        marks(&particles[..seconds]) & mark(contacting.body(particles[2])) != 0
-            && marks(&particles[seconds..]) & mark(contacting.body(particles[0])) != 0
+        marks(&particles[..seconds]) & mark(contact_elements.body(particles[2])) != 0
+            && marks(&particles[seconds..]) & mark(contact_elements.body(particles[0])) != 0
     }
 
     /// The edges that pass through triangles.
     pub(super) fn find_crossings(&mut self) {
         self.contacts.crossings.clear();
         self.contacts.tangled.fill(0);
-        let contacting = &self.controls.cooked.contacting;
-        let [_, _, edge_first, triangle_first, end] = contacting.firsts;
+        let contact_elements = &self.controls.compiled.contact_elements;
+        let [_, _, edge_first, triangle_first, end] = contact_elements.firsts;
         let x = |i: u32| self.positions[i as usize];
         let scale = 1.0 / self.contacts.radii[2].max(1e-6);
         let bounds = |particles: &[u32]| {
@@ -38,19 +38,19 @@ impl Reference {
         };
         let mut grid: HashMap<[i32; 3], Vec<u32>> = HashMap::new();
         for index in triangle_first..end {
-            let [a, b, c, _] = contacting.elements[index as usize];
+            let [a, b, c, _] = contact_elements.elements[index as usize];
             cells(bounds(&[a, b, c])).for_each(|cell| grid.entry(cell).or_default().push(index));
         }
         let mut found = BTreeSet::new();
-        for (index, &[left, right]) in (edge_first..triangle_first).zip(&contacting.wings) {
-            let [a, b, ..] = contacting.elements[index as usize];
+        for (index, &[left, right]) in (edge_first..triangle_first).zip(&contact_elements.wings) {
+            let [a, b, ..] = contact_elements.elements[index as usize];
             if left == NO_WING {
                 continue;
             }
             for triangle in cells(bounds(&[a, b])).filter_map(|cell| grid.get(&cell)).flatten() {
-                let [c, d, e, _] = contacting.elements[*triangle as usize];
+                let [c, d, e, _] = contact_elements.elements[*triangle as usize];
                 let shared = [c, d, e].into_iter().any(|corner| corner == a || corner == b);
-                let may = self.contact_params.touch(contacting.material(a), contacting.material(c));
+                let may = self.contact_params.touch(contact_elements.material(a), contact_elements.material(c));
                 let particles = [a, b, c, d, e];
                 let p = particles.map(|i| x(i) - x(a));
                 if !shared && may && crossing(p).is_some() && !self.is_crossed_at_rest(particles) {
@@ -59,7 +59,8 @@ impl Reference {
             }
         }
         for row in found {
-            let [first, second] = [row[2], row[0]].map(|other| mark(self.controls.cooked.contacting.body(other)));
+            let [first, second] =
+                [row[2], row[0]].map(|other| mark(self.controls.compiled.contact_elements.body(other)));
             row[..2].iter().for_each(|&i| self.contacts.tangled[i as usize] |= first);
             row[2..5].iter().for_each(|&i| self.contacts.tangled[i as usize] |= second);
             self.contacts.crossings.push(row);
@@ -68,12 +69,12 @@ impl Reference {
 
     /// Whether an edge and a triangle of one body cross or nearly touch at rest already.
     fn is_crossed_at_rest(&self, particles: [u32; 5]) -> bool {
-        let contacting = &self.controls.cooked.contacting;
-        if contacting.body(particles[0]) != contacting.body(particles[2]) {
+        let contact_elements = &self.controls.compiled.contact_elements;
+        if contact_elements.body(particles[0]) != contact_elements.body(particles[2]) {
             return false;
         }
         let [a, b, c, d, _] = particles;
-        let p = particles.map(|i| contacting.rest(i) - contacting.rest(a));
+        let p = particles.map(|i| contact_elements.rest(i) - contact_elements.rest(a));
         let near = [p[0], p[1]].map(|end| closest(PairKind::VertexTriangle, [end, p[2], p[3], p[4]]).distance);
         crossing(p).is_some() || near[0].min(near[1]) < self.thickness([a, b, c, d])
     }

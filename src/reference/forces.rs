@@ -27,7 +27,7 @@ impl Reference {
         let (per_substep, drag, lift) = (1.0 / (3.0 * params.h), params.drag, params.lift);
         let (mut force, mut rate) = (Vec3::ZERO, 0.0);
         for corner in self.ring(i) {
-            let others = self.controls.cooked.rings.corners[corner].map(|other| other as usize);
+            let others = self.controls.compiled.rings.corners[corner].map(|other| other as usize);
             let [x0, x1, x2] = [i, others[0], others[1]].map(|k| self.positions[k]);
             let [d0, d1, d2] = [i, others[0], others[1]].map(|k| self.displacements[k]);
             let v = (d0 + d1 + d2) * per_substep - wind;

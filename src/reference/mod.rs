@@ -31,13 +31,13 @@ use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::error::Result;
 use crate::geometry::vector::{kept_of_position, two_sum};
 use crate::scene::{Material, MaterialId, Scene, TetherForce};
-use crate::schedule::compiled::{CookedKind, Purpose};
+use crate::schedule::compiled::{CompiledKind, Purpose};
 use crate::schedule::plan::{Pass, Plan, SearchPass};
 use crate::settings::{Execution, Settings};
 use crate::sim::Running;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::{Controls, Params};
-use colliders::Touch;
+use colliders::ColliderContact;
 use contacts::Contacts;
 use glam::Vec3;
 
@@ -73,16 +73,16 @@ pub struct Reference {
     last_h: f32,
     steps: u32,
     /// Which particles were held at their last good place in this step.
-    held: Vec<bool>,
+    quarantined: Vec<bool>,
     non_finite_count: u32,
     contact_params: ContactParams,
     /// As they are now, their targets being those of the controls.
     colliders: Vec<ColliderRow>,
-    touches: Vec<Touch>,
+    touches: Vec<ColliderContact>,
     /// Force \[N\] and torque \[N m\] in the last step.
     collider_forces: Vec<[Vec3; 2]>,
     contacts: Contacts,
-    lost_touches: u32,
+    lost_collider_contacts: u32,
 }
 
 impl Reference {
@@ -111,10 +111,10 @@ impl Reference {
             params: controls.params(),
             contact_params: controls.contact_params(),
             colliders: Vec::new(),
-            touches: vec![Touch::default(); count],
+            touches: vec![ColliderContact::default(); count],
             collider_forces: Vec::new(),
             contacts: Contacts::new(count),
-            lost_touches: 0,
+            lost_collider_contacts: 0,
             materials: controls.scaled_materials(),
             positions: zeros.clone(),
             displacements: zeros.clone(),
@@ -126,7 +126,7 @@ impl Reference {
             forces: zeros.clone(),
             normals: zeros,
             lambdas: controls
-                .cooked
+                .compiled
                 .kinds
                 .iter()
                 .map(|kind| vec![0.0; kind.len() * kind.info.lambda_count()])
@@ -138,7 +138,7 @@ impl Reference {
             pulls: Vec::new(),
             last_h: 0.0,
             steps: 0,
-            held: vec![false; count],
+            quarantined: vec![false; count],
             non_finite_count: 0,
             controls,
         };
@@ -152,7 +152,7 @@ impl Reference {
         for _ in 0..steps {
             let plan = std::mem::take(&mut self.controls.plan);
             for pass in plan.step(self.controls.settings.substeps, self.steps) {
-                self.play_planned(pass);
+                self.run_planned(pass);
             }
             self.controls.plan = plan;
         }
@@ -160,13 +160,13 @@ impl Reference {
 
     /// Plays one pass of the plan, and none that is not in it. [`Reference::step`] plays a whole plan; this is for those who
     /// compare stage by stage.
-    pub fn play(&mut self, pass: Pass) {
+    pub fn run(&mut self, pass: Pass) {
         if self.controls.plan.contains(&pass) {
-            self.play_planned(pass);
+            self.run_planned(pass);
         }
     }
 
-    fn play_planned(&mut self, pass: Pass) {
+    fn run_planned(&mut self, pass: Pass) {
         let particles = 0..self.positions.len();
         match pass {
             Pass::Targets => self.targets(),
@@ -180,7 +180,7 @@ impl Reference {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
             }
             Pass::Stars { kind, color, first_iteration, .. } => {
-                let rows = self.controls.cooked.kinds[kind].stars.colors[color as usize];
+                let rows = self.controls.compiled.kinds[kind].stars.colors[color as usize];
                 rows.range().for_each(|row| self.project_star(kind, row, first_iteration));
             }
             Pass::Split { kind, span, first_iteration } => {
@@ -188,17 +188,17 @@ impl Reference {
             }
             Pass::GatherChunks { kind } => self.gather_chunks(kind),
             Pass::GatherHubs { kind } => self.gather_hubs(kind),
-            Pass::Tether => particles.for_each(|i| self.tether(i, false)),
+            Pass::SolveTethers => particles.for_each(|i| self.tether(i, false)),
             Pass::Velocity => particles.for_each(|i| self.velocity(i)),
-            Pass::Advance => particles.for_each(|i| {
+            Pass::IntegrateAndPredict => particles.for_each(|i| {
                 self.velocity(i);
                 self.predict(i);
             }),
-            Pass::AdvanceTethered => {
-                self.play_planned(Pass::AdvanceFree);
-                self.play_planned(Pass::AdvancePinned);
+            Pass::IntegrateTethered => {
+                self.run_planned(Pass::IntegrateFree);
+                self.run_planned(Pass::IntegratePinned);
             }
-            Pass::AdvanceFree => {
+            Pass::IntegrateFree => {
                 for i in particles {
                     if self.controls.inverse_masses[i] != 0.0 {
                         self.velocity(i);
@@ -207,45 +207,45 @@ impl Reference {
                     }
                 }
             }
-            Pass::AdvancePinned => {
+            Pass::IntegratePinned => {
                 for place in 0..self.controls.pins.len() {
                     let pin = self.controls.pins[place] as usize;
                     self.velocity(pin);
                     self.predict(pin);
                 }
             }
-            Pass::Watch => particles.for_each(|i| self.watch(i)),
+            Pass::ValidatePairs => particles.for_each(|i| self.watch(i)),
             // All of it at once; what the passes of the GPU make of it in parts is the same set of pairs.
-            Pass::Search(SearchPass::Pairs) => self.search(),
-            Pass::Search(SearchPass::Ready) => self.ready(),
+            Pass::Search(SearchPass::ParticlePairs) => self.search(),
+            Pass::Search(SearchPass::FinishSearch) => self.ready(),
             Pass::Search(_) => {}
-            Pass::Contacts => self.find_contacts(),
-            Pass::Untangle => self.untangle(),
-            Pass::Separate => self.separate(),
-            Pass::Settle { .. } => particles.for_each(|i| self.settle(i)),
-            Pass::Divide { round } => self.divide(round),
-            Pass::Truncate { .. } => particles.for_each(|i| self.truncate(i)),
-            Pass::ForgetTouches => self.forget_touches(),
-            Pass::Carry => self.carry(),
+            Pass::FindContacts => self.find_contacts(),
+            Pass::ResolveIntersections => self.untangle(),
+            Pass::SolveContacts => self.separate(),
+            Pass::ApplyCorrections { .. } => particles.for_each(|i| self.settle(i)),
+            Pass::BuildDivisionPlanes { round } => self.divide(round),
+            Pass::TruncateDisplacements { .. } => particles.for_each(|i| self.truncate(i)),
+            Pass::ClearColliderContacts => self.forget_touches(),
+            Pass::InterpolateColliders => self.carry(),
             Pass::Collide => particles.for_each(|i| self.collide(i)),
-            Pass::CollideAdvance => {
-                self.play_planned(Pass::Collide);
-                self.play_planned(Pass::Advance);
+            Pass::CollideAndPredict => {
+                self.run_planned(Pass::Collide);
+                self.run_planned(Pass::IntegrateAndPredict);
             }
-            Pass::Bounce => particles.for_each(|i| self.bounce(i)),
-            Pass::Arrive => self.arrive(),
+            Pass::ApplyRestitution => particles.for_each(|i| self.bounce(i)),
+            Pass::CommitColliders => self.arrive(),
             Pass::ColliderForces => (0..self.colliders.len()).for_each(|index| self.collider_force(index)),
-            Pass::Sort(_) | Pass::ClearCrossings => {}
-            Pass::FindCrossings => self.find_crossings(),
+            Pass::SortForIntersections(_) | Pass::ClearIntersections => {}
+            Pass::FindIntersections => self.find_crossings(),
             Pass::Finish => {
                 particles.for_each(|i| self.velocities[i] = self.displacements[i] / self.params.h);
-                let held = self.held.iter_mut().map(std::mem::take);
-                self.non_finite_count += held.filter(|held| *held).count() as u32;
+                let quarantined = self.quarantined.iter_mut().map(std::mem::take);
+                self.non_finite_count += quarantined.filter(|quarantined| *quarantined).count() as u32;
                 self.last_h = self.params.h;
                 self.steps = self.steps.wrapping_add(1);
             }
-            Pass::BodyDamping => (0..self.controls.cooked.bodies.len()).for_each(|body| self.damp_body(body)),
-            Pass::Follow => (0..self.controls.cooked.followers.len()).for_each(|row| self.follow(row)),
+            Pass::BodyDamping => (0..self.controls.compiled.bodies.len()).for_each(|body| self.damp_body(body)),
+            Pass::Follow => (0..self.controls.compiled.followers.len()).for_each(|row| self.follow(row)),
             Pass::Normals => particles.for_each(|i| self.normal(i)),
         }
     }
@@ -266,19 +266,19 @@ impl Reference {
         self.make_pulls();
         self.reset_contacts();
         let positions = &self.controls.scene.positions;
-        self.rotations = self.controls.cooked.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
+        self.rotations = self.controls.compiled.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
         self.steps = 0;
-        self.held.fill(false);
+        self.quarantined.fill(false);
         self.non_finite_count = 0;
-        if !self.controls.cooked.rings.is_empty() {
-            self.play(Pass::Normals);
+        if !self.controls.compiled.rings.is_empty() {
+            self.run(Pass::Normals);
         }
     }
 
     /// Computes followers and normals from the positions.
     fn derive(&mut self) {
         let passes: Vec<Pass> = self.controls.plan.derived().collect();
-        passes.into_iter().for_each(|pass| self.play_planned(pass));
+        passes.into_iter().for_each(|pass| self.run_planned(pass));
     }
 
     fn upload(&mut self) {
@@ -301,10 +301,10 @@ impl Reference {
     }
 
     fn make_impulses(&mut self) {
-        let room = |kind: &CookedKind| vec![Vec3::ZERO; kind.impulse_count()];
-        self.impulses = self.controls.cooked.kinds.iter().map(room).collect();
-        let members = |kind: &CookedKind| vec![Vec3::ZERO; kind.slot_count as usize];
-        self.given = self.controls.cooked.kinds.iter().map(members).collect();
+        let room = |kind: &CompiledKind| vec![Vec3::ZERO; kind.impulse_count()];
+        self.impulses = self.controls.compiled.kinds.iter().map(room).collect();
+        let members = |kind: &CompiledKind| vec![Vec3::ZERO; kind.slot_count as usize];
+        self.given = self.controls.compiled.kinds.iter().map(members).collect();
     }
 
     /// The schedule that it plays.
@@ -418,7 +418,7 @@ impl Reference {
         for (i, &position) in (first as usize..).zip(positions) {
             self.positions[i] = position.into();
             self.position_residuals[i] = Vec3::ZERO;
-            self.held[i] = false;
+            self.quarantined[i] = false;
             self.displacement_residuals[i] = Vec3::ZERO;
         }
         self.derive();
@@ -501,8 +501,8 @@ impl Reference {
 
     /// See [`crate::Solver::read_lambdas`]; the kind's place in [`crate::constraints::KINDS`].
     pub fn lambdas(&self, kind: usize) -> Vec<f32> {
-        let cooked = &self.controls.cooked.kinds[kind];
-        cooked.coloring.unsort(&cooked.info.lambdas(&self.lambdas[kind]))
+        let compiled = &self.controls.compiled.kinds[kind];
+        compiled.coloring.unsort(&compiled.info.lambdas(&self.lambdas[kind]))
     }
 
     /// See [`crate::Solver::read_constraint_forces`]; the kind's place in [`crate::constraints::KINDS`].
@@ -520,7 +520,7 @@ impl Reference {
     pub fn rotations(&self) -> Vec<[f32; 4]> {
         let kind = kind_index(ShapeMatching::INFO);
         let rows: Vec<[f32; 4]> = self.rotations[kind].iter().map(|&(axis, w)| axis.extend(w).into()).collect();
-        self.controls.cooked.kinds[kind].coloring.unsort(&rows)
+        self.controls.compiled.kinds[kind].coloring.unsort(&rows)
     }
 
     /// See [`crate::gpu::Diagnostics::non_finite_count`].

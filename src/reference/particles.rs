@@ -44,7 +44,7 @@ impl Reference {
         if self.controls.inverse_masses[i] == 0.0 {
             return;
         }
-        let run = self.controls.cooked.tether_runs[i] as usize;
+        let run = self.controls.compiled.tether_runs[i] as usize;
         let mut d = self.displacements[i];
         for (slot, tether) in (run >> 4..).zip(&self.controls.tether_rows[run >> 4..][..run & 15]) {
             let anchor = tether.anchor as usize;
@@ -69,7 +69,7 @@ impl Reference {
             self.displacements[i] = Vec3::ZERO;
             self.displacement_residuals[i] = Vec3::ZERO;
             self.position_residuals[i] = Vec3::ZERO;
-            self.held[i] = true;
+            self.quarantined[i] = true;
             return;
         }
         let (d, lost) = two_sum(self.displacements[i], -self.position_residuals[i]);
@@ -85,6 +85,6 @@ impl Reference {
 
     /// The corners of the triangles around a particle.
     pub(super) fn ring(&self, i: usize) -> std::ops::Range<usize> {
-        self.controls.cooked.rings.around(i)
+        self.controls.compiled.rings.around(i)
     }
 }

@@ -24,7 +24,7 @@ pub(super) enum Staleness {
 /// Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it holds;
 /// and how far it is taken to go in each substep.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Watched {
+pub(super) struct TrackedParticle {
     pub place: Vec3,
     pub displacement: Vec3,
     searched: u32,
@@ -32,7 +32,7 @@ pub(super) struct Watched {
     pace: Vec3,
 }
 
-impl Watched {
+impl TrackedParticle {
     /// How far it has gone since, and where it is, if it has gone on so.
     pub fn way(&self, now: u32) -> Vec3 {
         self.pace * now.wrapping_sub(self.searched) as f32
@@ -57,7 +57,7 @@ pub(super) fn from_segment([start, end]: [Vec3; 2], place: Vec3) -> Vec3 {
     (start + along * share.clamp(0.0, 1.0)) - place
 }
 
-/// 1/(2√3): see `shaders/collision/watch.wgsl`.
+/// 1/(2√3): see `shaders/collision/validate_pairs.wgsl`.
 const SLOW: f32 = 0.28;
 /// How many places are looked at for what all particles travel together.
 const SAMPLES: usize = 64;
@@ -126,12 +126,12 @@ impl Reference {
         let was_cut = self.contacts.corrections[i][3] < 0;
         self.contacts.corrections[i] = [0, 0, 0, if was_cut { WAS_CUT } else { 0 }];
         let params = &self.contact_params;
-        if self.controls.cooked.contacting.material(i as u32) == UNTOUCHABLE {
+        if self.controls.compiled.contact_elements.material(i as u32) == UNTOUCHABLE {
             return;
         }
         let (x, d) = (self.positions[i], self.displacements[i]);
         let only_particles = params.level == 1;
-        let is_worn = only_particles && self.is_worn(i);
+        let is_expired = only_particles && self.is_expired(i);
         let contacts = &mut self.contacts;
         let own = &contacts.watched[i];
         let since = contacts.now.wrapping_sub(own.searched);
@@ -146,7 +146,7 @@ impl Reference {
             let against = (d - contacts.drift).abs();
             let most = against.x.max(against.y).max(against.z);
             contacts.hurried |= most.is_nan() || most > SLOW * (params.reach + params.margin);
-            if is_worn {
+            if is_expired {
                 contacts.worn.insert(coarse_at(x + d, params.inverse_coarse(0.0), params.coarse));
             }
         }
@@ -157,7 +157,7 @@ impl Reference {
 
     /// Whether a particle is to look anew in a search that others need: it is aside from its way, or has used up two thirds of its
     /// horizon.
-    fn is_worn(&self, i: usize) -> bool {
+    fn is_expired(&self, i: usize) -> bool {
         let own = &self.contacts.watched[i];
         let half = 0.5 * self.contact_params.margin;
         let aside = own.aside(self.positions[i], self.displacements[i], self.contacts.now);
@@ -229,7 +229,7 @@ impl Reference {
                 (place - before.place) / now.wrapping_sub(before.searched) as f32
             };
             let pace = self.contact_params.kept_pace(pace);
-            self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0, pace };
+            self.contacts.watched[i] = TrackedParticle { place, displacement, searched: now, horizon: 0, pace };
         }
         self.contacts.radii = self.radii();
         self.contacts.sizes = self.sizes();
@@ -278,9 +278,9 @@ impl Reference {
         for &i in &particles {
             let displacement = self.displacements[i];
             let place = self.positions[i] + displacement;
-            if all || self.is_worn(i) {
+            if all || self.is_expired(i) {
                 let pace = displacement;
-                self.contacts.watched[i] = Watched { place, displacement, searched: now, horizon: 0, pace };
+                self.contacts.watched[i] = TrackedParticle { place, displacement, searched: now, horizon: 0, pace };
             }
         }
         let looks = |contacts: &Contacts, i: u32| contacts.watched[i as usize].searched == now;
@@ -356,7 +356,7 @@ impl Reference {
 
     /// The particles that touch anything, in the order of their elements.
     fn particles(&self) -> impl Iterator<Item = usize> {
-        let elements = &self.controls.cooked.contacting.elements[..self.contact_params.alone_end as usize];
+        let elements = &self.controls.compiled.contact_elements.elements[..self.contact_params.alone_end as usize];
         elements.iter().map(|element| element[0] as usize)
     }
 
@@ -372,7 +372,7 @@ impl Reference {
     /// Particles, types, centers and squares of the sizes of the elements that stand in the grid.
     fn sized(&self) -> impl Iterator<Item = ([u32; 3], u32, Vec3, f32)> {
         (self.contact_params.insert_first..self.contact_params.insert_end).map(|index| {
-            let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
+            let [a, b, c, of] = self.controls.compiled.contact_elements.elements[index as usize];
             let x = [a, b, c].map(|i| self.positions[i as usize] + self.displacements[i as usize]);
             let center = center(x, of);
             ([a, b, c], of, center, square_size(x, center))
@@ -394,7 +394,7 @@ impl Reference {
 
     fn element(&self, index: u32) -> Element {
         let contacts = &self.contacts;
-        let [a, b, c, of] = self.controls.cooked.contacting.elements[index as usize];
+        let [a, b, c, of] = self.controls.compiled.contact_elements.elements[index as usize];
         let particles = [a, b, c];
         let there = particles.map(|i| contacts.watched[i as usize].place);
         let d = particles.map(|i| contacts.watched[i as usize].displacement);
@@ -499,7 +499,7 @@ impl Reference {
 
     /// The pair of two elements, if they may meet before the next search.
     fn pair(&self, query: &Element, other: &Element, near: f32) -> Option<[u32; 4]> {
-        let (params, contacting) = (&self.contact_params, &self.controls.cooked.contacting);
+        let (params, contact_elements) = (&self.contact_params, &self.controls.compiled.contact_elements);
         let [start, end] = query.segment;
         let apart = from_segment(query.segment, other.center);
         if dot(apart, apart) >= near * near {
@@ -533,20 +533,20 @@ impl Reference {
             PairKind::VertexTriangle | PairKind::Crossing => a == c || a == d || a == e,
             PairKind::Edges => a == c || a == d || b == c || b == d,
         };
-        let (left, right) = (contacting.material(a), contacting.material(particles[2]));
+        let (left, right) = (contact_elements.material(a), contact_elements.material(particles[2]));
         if shared || !params.touch(left, right) {
             return None;
         }
         let thickness = params.radius(left) + params.radius(right);
         let reach = thickness + params.margin;
-        if contacting.body(a) == contacting.body(particles[2]) {
-            let rest = particles.map(|i| contacting.rest(i) - contacting.rest(a));
+        if contact_elements.body(a) == contact_elements.body(particles[2]) {
+            let rest = particles.map(|i| contact_elements.rest(i) - contact_elements.rest(a));
             let least = if kind == PairKind::Particles { 1.5 * thickness } else { thickness };
             if closest(kind, rest).distance < least {
                 return None;
             }
         }
-        let apart = |of: &dyn Fn(&Watched) -> Vec3| {
+        let apart = |of: &dyn Fn(&TrackedParticle) -> Vec3| {
             let all = particles.map(|i| of(&self.contacts.watched[i as usize]));
             all.map(|one| one - all[0])
         };

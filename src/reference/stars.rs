@@ -3,7 +3,7 @@
 use super::Reference;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::geometry::vector::{dot, solve_symmetric};
-use crate::schedule::compiled::CookedKind;
+use crate::schedule::compiled::CompiledKind;
 use crate::schedule::stars::{LEAF_FACTOR, LEAST_LEAF};
 use glam::Vec3;
 
@@ -28,8 +28,8 @@ struct Link {
 
 impl Reference {
     pub(super) fn project_star(&mut self, kind: usize, row: usize, first_iteration: bool) {
-        let cooked = &self.controls.cooked.kinds[kind];
-        let [particle, first, count, _] = cooked.stars.rows[row];
+        let compiled = &self.controls.compiled.kinds[kind];
+        let [particle, first, count, _] = compiled.stars.rows[row];
         let particle = particle as usize;
         let hub = Hub {
             particle,
@@ -63,8 +63,8 @@ impl Reference {
     }
 
     fn link(&self, kind: usize, place: usize, hub: Hub, first_iteration: bool) -> Link {
-        let cooked: &CookedKind = &self.controls.cooked.kinds[kind];
-        let (info, record) = (cooked.info, cooked.record(place));
+        let compiled: &CompiledKind = &self.controls.compiled.kinds[kind];
+        let (info, record) = (compiled.info, compiled.record(place));
         let hub_is_first = record[0] as usize == hub.particle;
         let leaf = if hub_is_first { record[1] } else { record[0] } as usize;
         let displacement = self.displacements[leaf];

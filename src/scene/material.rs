@@ -41,8 +41,9 @@ impl Material {
 
     /// Whether the figures are in range; `what` names the material in the error.
     pub(crate) fn check(&self, what: &str) -> Result<()> {
-        let figures = [("compliance", self.compliance), ("damping", self.damping), ("damping time", self.damping_time)];
-        for (field, value) in figures {
+        let parameters =
+            [("compliance", self.compliance), ("damping", self.damping), ("damping time", self.damping_time)];
+        for (field, value) in parameters {
             let name = format!("{field} of {what}");
             check_non_negative(&name, value)?;
             if value > Self::LIMIT {

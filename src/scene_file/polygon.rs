@@ -88,7 +88,7 @@ fn along_normal(corners: &[DVec3], normal: DVec3) -> Vec<DVec2> {
 enum Fault {
     Flat,
     Overlap(u32, u32),
-    Touch([u32; 2]),
+    ColliderContact([u32; 2]),
     Crossing([u32; 2]),
     Number(String),
 }
@@ -101,7 +101,7 @@ impl Fault {
             Self::Overlap(a, b) => {
                 format!("a face is folded: vertices {} and {} lie one over the other in its plane", name(a), name(b))
             }
-            Self::Touch([a, b]) => {
+            Self::ColliderContact([a, b]) => {
                 format!("a face crosses itself: a vertex lies on its edge between vertices {} and {}", name(a), name(b))
             }
             Self::Crossing([a, b]) => {
@@ -158,7 +158,7 @@ fn delaunay(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
     for [from, to] in edges {
         // A constraint through a vertex has become two.
         let edge = cdt.get_edge_from_neighbors(handle(from), handle(to)).filter(|edge| edge.is_constraint_edge());
-        let edge = edge.ok_or(Fault::Touch([from as u32, to as u32]))?;
+        let edge = edge.ok_or(Fault::ColliderContact([from as u32, to as u32]))?;
         stack.push(edge.fix());
     }
     // The polygon is on the left of its edges.

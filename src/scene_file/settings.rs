@@ -160,20 +160,20 @@ pub(super) struct FiguresFile {
 
 impl SelfCollisionFile {
     fn settings(self) -> Option<SelfCollision> {
-        let figures = match self {
+        let parameters = match self {
             Self::Off => return None,
             Self::Level(level) => FiguresFile { level, ..FiguresFile::default() },
-            Self::Full(figures) => figures,
+            Self::Full(parameters) => parameters,
         };
-        let default = match figures.level {
+        let default = match parameters.level {
             LevelFile::Particles => SelfCollision::default(),
             LevelFile::Surfaces => SelfCollision::surfaces(),
         };
         Some(SelfCollision {
             level: default.level,
-            margin: figures.margin.unwrap_or(default.margin),
-            iterations: figures.iterations.unwrap_or(default.iterations),
-            pairs_per_particle: figures.pairs_per_particle.unwrap_or(default.pairs_per_particle),
+            margin: parameters.margin.unwrap_or(default.margin),
+            iterations: parameters.iterations.unwrap_or(default.iterations),
+            pairs_per_particle: parameters.pairs_per_particle.unwrap_or(default.pairs_per_particle),
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::scene::{ConstraintSet, Follower, Scene, Skins, TetherGraph, rows_of};
 use crate::schedule::clusters::Clustering;
 use crate::schedule::coloring::Coloring;
-use crate::schedule::contacts::Contacting;
+use crate::schedule::contacts::ContactElements;
 use crate::schedule::rings::Rings;
 use crate::schedule::split::{Split, split_at_once};
 use crate::schedule::stars::Stars;
@@ -38,9 +38,9 @@ const MOST_TETHERS: u64 = 1 << 28;
 
 /// What both players read.
 #[derive(Debug, Clone)]
-pub(crate) struct Cooked {
+pub(crate) struct CompiledScene {
     /// One entry a kind of [`crate::constraints::KINDS`].
-    pub kinds: Vec<CookedKind>,
+    pub kinds: Vec<CompiledKind>,
     purpose: Purpose,
     pub rings: Rings,
     /// The most tethers that a particle has.
@@ -52,19 +52,19 @@ pub(crate) struct Cooked {
     /// First particle and particle count of each body.
     pub bodies: Vec<[u32; 2]>,
     pub followers: Vec<Follower>,
-    pub contacting: Contacting,
+    pub contact_elements: ContactElements,
 }
 
 /// The constraints of one kind, sorted by colour.
 #[derive(Debug, Clone)]
-pub(crate) struct CookedKind {
+pub(crate) struct CompiledKind {
     pub info: &'static KindInfo,
     pub records: Vec<u32>,
     /// Of groups: the rows of their members, and how many members there are.
     pub rows: Vec<[u32; 4]>,
     pub slot_count: u32,
     /// How many threads solve one group: 1, or [`group::LANES`].
-    pub lanes: usize,
+    pub threads: usize,
     /// What is solved in tiles; its records come first.
     pub tiling: Tiling,
     /// The links that are solved in stars; their records come next.
@@ -76,7 +76,7 @@ pub(crate) struct CookedKind {
     pub split: Split,
 }
 
-impl Cooked {
+impl CompiledScene {
     pub fn new(scene: &Scene, settings: &Settings, purpose: Purpose) -> Result<Self> {
         let particle_count = scene.particle_count();
         let mut tether_runs = vec![0; particle_count];
@@ -94,7 +94,7 @@ impl Cooked {
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
         Ok(Self {
-            kinds: Self::cook_kinds(&scene.constraints, scene, settings, purpose)?,
+            kinds: Self::compile_kinds(&scene.constraints, scene, settings, purpose)?,
             purpose,
             rings,
             most_tethers,
@@ -102,34 +102,34 @@ impl Cooked {
             all_tethered,
             bodies,
             followers: scene.followers.clone(),
-            contacting: Contacting::new(scene),
+            contact_elements: ContactElements::new(scene),
         })
     }
 }
 
-impl Cooked {
+impl CompiledScene {
     /// Schedules the constraints of all kinds.
-    fn cook_kinds(
+    fn compile_kinds(
         sets: &[ConstraintSet],
         scene: &Scene,
         settings: &Settings,
         purpose: Purpose,
-    ) -> Result<Vec<CookedKind>> {
+    ) -> Result<Vec<CompiledKind>> {
         let skins = Skins::new(sets, scene.particle_count());
         let cook = |set: &ConstraintSet| {
             let split = match (settings.sweep, purpose) {
                 (Sweep::GaussSeidel, Purpose::Scene) => split_at_once(set, scene, &skins),
                 _ => Vec::new(),
             };
-            CookedKind::new(set, scene, settings, purpose, &split)
+            CompiledKind::new(set, scene, settings, purpose, &split)
         };
         sets.iter().map(cook).collect()
     }
 
     /// The same for other settings, with the parameters that the constraints have now.
     pub fn reschedule(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
-        let sets: Vec<_> = self.kinds.iter().map(CookedKind::constraints).collect();
-        self.kinds = Self::cook_kinds(&sets, scene, settings, self.purpose)?;
+        let sets: Vec<_> = self.kinds.iter().map(CompiledKind::constraints).collect();
+        self.kinds = Self::compile_kinds(&sets, scene, settings, self.purpose)?;
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl Cooked {
 
     /// Whether no thread that damps a body turns more often than it may: three rounds over its particles.
     pub fn check_bodies(&self, settings: &Settings) -> Result<()> {
-        let limit = MAX_LOOP / 3 * group::LANES as u64;
+        let limit = MAX_LOOP / 3 * group::THREADS as u64;
         let largest = self.bodies.iter().map(|&[_, count]| u64::from(count)).max().unwrap_or(0);
         if settings.body_damping == 0.0 || largest <= limit {
             return Ok(());
@@ -157,7 +157,7 @@ impl Cooked {
     }
 }
 
-impl CookedKind {
+impl CompiledKind {
     /// `split` lists the constraints that are solved by mass splitting; they come last.
     pub fn new(
         set: &ConstraintSet,
@@ -199,14 +199,14 @@ impl CookedKind {
             let first = constraint as usize * info.record_words;
             records.extend_from_slice(&set.words[first..first + info.record_words]);
         }
-        let lanes = lanes(set);
+        let threads = threads(set);
         let (rows, slot_count) = (set.rows.clone(), set.slot_count);
         let mut kind = Self {
             info,
             records,
             rows,
             slot_count,
-            lanes,
+            threads,
             tiling,
             stars,
             clustering,
@@ -268,11 +268,11 @@ impl CookedKind {
     fn check_loops(&self) -> Result<()> {
         for place in 0..self.len() {
             let members = &self.rows[group::member_rows(self.record(place))];
-            let mut turns = vec![2 * self.lanes as u64 + group::ROTATION_STEPS as u64; self.lanes];
+            let mut turns = vec![2 * self.threads as u64 + group::ROTATION_STEPS as u64; self.threads];
             for (index, member) in members.chunks_exact(group::MEMBER_ROWS).enumerate() {
-                turns[index % self.lanes] += 3 + u64::from(member[1][3]);
+                turns[index % self.threads] += 3 + u64::from(member[1][3]);
             }
-            check_loop("members and details of a group", turns.into_iter().max().unwrap_or(0), self.lanes as u64)?;
+            check_loop("members and details of a group", turns.into_iter().max().unwrap_or(0), self.threads as u64)?;
         }
         Ok(())
     }
@@ -280,14 +280,14 @@ impl CookedKind {
 
 /// How many threads solve one group of a set: many where its large groups outweigh what small ones waste by it, or where one alone
 /// could not.
-fn lanes(set: &ConstraintSet) -> usize {
+fn threads(set: &ConstraintSet) -> usize {
     if !set.info.is_group() {
         return 1;
     }
     let sizes = || set.records().map(|record| record[1] as usize);
     let large: usize = sizes().filter(|&size| size > group::SMALL).sum();
     let alone = sizes().max().unwrap_or(0) > group::MOST_ALONE;
-    if alone || large > 0 && sizes().count() * group::SMALL <= 4 * large { group::LANES } else { 1 }
+    if alone || large > 0 && sizes().count() * group::SMALL <= 4 * large { group::THREADS } else { 1 }
 }
 
 pub(super) fn check_loop(what: &'static str, turns: u64, each: u64) -> Result<()> {

@@ -14,7 +14,7 @@ pub(crate) const UNTOUCHABLE: u32 = 0xff;
 
 /// Who may meet whom; it never changes while a scene runs.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Contacting {
+pub(crate) struct ContactElements {
     /// By particle: its place at rest (bits), and in the last word its contact material, with its body in the upper 24 bits.
     pub particles: Vec<[u32; 4]>,
     /// Three particles and a type: particles that stand in a surface or an edge, then those that stand alone, edges, triangles.
@@ -48,7 +48,7 @@ fn bodies(scene: &Scene) -> Vec<u32> {
     (0..parents.len() as u32).map(|i| root(&mut parents, i) & 0x00ff_ffff).collect()
 }
 
-impl Contacting {
+impl ContactElements {
     pub fn new(scene: &Scene) -> Self {
         let count = scene.particle_count();
         let bodies = bodies(scene);
@@ -143,7 +143,7 @@ impl Contacting {
     }
 }
 
-/// The center of an element of the given type; its twin is in `shaders/common/contacts.wgsl`.
+/// The center of an element of the given type; its twin is in `shaders/common/find_contacts.wgsl`.
 pub(crate) fn center(p: [Vec3; 3], of: u32) -> Vec3 {
     match of {
         0 => p[0],

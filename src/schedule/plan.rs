@@ -9,11 +9,11 @@
 //! end       Velocity  (BodyDamping)  Finish  (Follow)  Normals
 //! ```
 //!
-//! With tethers, and pins that they lead to, `AdvanceTethered` stands in the place of `Advance` and of `Tether`, which then ends `begin`;
-//! `AdvanceFree` `AdvancePinned` where there are many pins. That takes pins that stay where they are set, so not where surfaces touch, as
-//! `Truncate` may cut short the ways of pins too.
+//! With tethers, and pins that they lead to, `IntegrateTethered` stands in the place of `IntegrateAndPredict` and of `SolveTethers`, which then ends `begin`;
+//! `IntegrateFree` `IntegratePinned` where there are many pins. That takes pins that stay where they are set, so not where surfaces touch, as
+//! `TruncateDisplacements` may cut short the ways of pins too.
 //!
-//! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `Advance` is taken apart.
+//! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `IntegrateAndPredict` is taken apart.
 //!
 //! With contacts a substep is
 //!
@@ -21,15 +21,15 @@
 //! Carry  Tether  Project …  (Collide)  Watch  Search …  Contacts  (Untangle)  (Separate Settle) …  Collide  (Divide Truncate) …
 //! ```
 //!
-//! where the passes of `Search` do nothing while the list of pairs holds, nor those of `Divide` and `Truncate` while nothing is forced through
-//! anything; these, and the first `Collide`, are there between surfaces. `Untangle` looks at the crossings that `Sort` … `ClearCrossings`
-//! `FindCrossings` at the end of the step before have found; `Bounce` follows `Velocity` where anything has restitution, and between
-//! surfaces. Where `Advance` would come right after `Collide`, `CollideAdvance` stands in `between` in place of both, and the last `Collide` in
-//! `end`. Colliders `Arrive` at the end, and the forces on them are summed from `ForgetTouches` in `begin` to `ColliderForces`.
+//! where the passes of `Search` do nothing while the list of pairs holds, nor those of `BuildDivisionPlanes` and `TruncateDisplacements` while nothing is forced through
+//! anything; these, and the first `Collide`, are there between surfaces. `ResolveIntersections` looks at the crossings that `SortForIntersections` … `ClearIntersections`
+//! `FindIntersections` at the end of the step before have found; `ApplyRestitution` follows `Velocity` where anything has restitution, and between
+//! surfaces. Where `IntegrateAndPredict` would come right after `Collide`, `CollideAndPredict` stands in `between` in place of both, and the last `Collide` in
+//! `end`. Colliders `CommitColliders` at the end, and the forces on them are summed from `ClearColliderContacts` in `begin` to `ColliderForces`.
 
 use crate::collision::SelfCollisionLevel;
 use crate::schedule::coloring::Span;
-use crate::schedule::compiled::Cooked;
+use crate::schedule::compiled::CompiledScene;
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
 
 /// One pass over particles or constraints; every pass is one GPU dispatch.
@@ -108,62 +108,62 @@ pub enum Pass {
         kind: usize,
     },
     /// No particle farther from its pins than the material between is long.
-    Tether,
+    SolveTethers,
     /// Whether any particle has moved so far that the list of pairs no longer holds.
-    Watch,
+    ValidatePairs,
     /// A part of the search for pairs, where the list no longer holds.
     Search(SearchPass),
     /// The pairs that meet in this substep.
-    Contacts,
-    /// What pushes edges out of triangles that they pass through; then all contacts are known, and how large `Separate` is.
-    Untangle,
+    FindContacts,
+    /// What pushes edges out of triangles that they pass through; then all contacts are known, and how large `SolveContacts` is.
+    ResolveIntersections,
     /// The corrections of contacts.
-    Separate,
+    SolveContacts,
     /// Moves the particles by the sum of their corrections.
-    Settle {
+    ApplyCorrections {
         /// Whether it is the last in the substep.
         is_last: bool,
     },
     /// Planes between what would pass through each other nonetheless.
-    Divide {
+    BuildDivisionPlanes {
         /// Which round; those after the first do nothing where the one before found nothing.
         round: u32,
     },
     /// Cuts the ways of particles before these planes.
-    Truncate {
+    TruncateDisplacements {
         /// Which round.
         round: u32,
     },
     /// The impulses on colliders of the last step.
-    ForgetTouches,
+    ClearColliderContacts,
     /// Where colliders are at the start and at the end of the substep.
-    Carry,
+    InterpolateColliders,
     /// No particle within a collider; friction.
     Collide,
-    /// `Collide`, then `Advance`.
-    CollideAdvance,
+    /// `Collide`, then `IntegrateAndPredict`.
+    CollideAndPredict,
     /// Restitution, and what took particles out of colliders between surfaces; after `Velocity`.
-    Bounce,
+    ApplyRestitution,
     /// Colliders are where they were to be.
-    Arrive,
+    CommitColliders,
     /// The forces on colliders.
     ColliderForces,
     /// A part of the sort of surfaces by where they are at the end of the step, for the crossings.
-    Sort(SearchPass),
+    SortForIntersections(SearchPass),
     /// Forgets the crossings of the last step.
-    ClearCrossings,
+    ClearIntersections,
     /// The edges that pass through triangles.
-    FindCrossings,
+    FindIntersections,
     /// x += d; the displacement stays as the new velocity.
     Velocity,
     /// `Velocity`, then `Predict` of the next substep.
-    Advance,
-    /// `Advance`, and `Tether` of what is free, which sees the few pins where they will be.
-    AdvanceTethered,
-    /// `Advance` of what is free, then `Tether`, which sees the pins where they will be.
-    AdvanceFree,
-    /// `Advance` of what is pinned.
-    AdvancePinned,
+    IntegrateAndPredict,
+    /// `IntegrateAndPredict`, and `SolveTethers` of what is free, which sees the few pins where they will be.
+    IntegrateTethered,
+    /// `IntegrateAndPredict` of what is free, then `SolveTethers`, which sees the pins where they will be.
+    IntegrateFree,
+    /// `IntegrateAndPredict` of what is pinned.
+    IntegratePinned,
     /// Takes from each body a share of its motion against itself.
     BodyDamping,
     /// v = d/h, for the world outside.
@@ -174,72 +174,89 @@ pub enum Pass {
     Normals,
 }
 
-/// The most pins that [`Pass::AdvanceTethered`] is for: where the substep began, they stand once more beside the particles.
+/// The most pins that [`Pass::IntegrateTethered`] is for: where the substep began, they stand once more beside the particles.
 pub(crate) const FEW_PINS: usize = 8;
 
-/// Rounds of [`Pass::Divide`].
+impl Pass {
+    /// The place in [`crate::constraints::KINDS`] of the kind whose constraints the pass solves.
+    pub(crate) fn kind(self) -> Option<usize> {
+        match self {
+            Self::Project { kind, .. }
+            | Self::Tiles { kind, .. }
+            | Self::Stars { kind, .. }
+            | Self::Clusters { kind, .. }
+            | Self::Split { kind, .. }
+            | Self::GatherChunks { kind }
+            | Self::GatherHubs { kind } => Some(kind),
+            _ => None,
+        }
+    }
+}
+
+/// Rounds of [`Pass::BuildDivisionPlanes`].
 pub(crate) const ROUNDS: u32 = 8;
 
 /// The parts of a search: a counting sort of the elements by the cells of a grid, and a look around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchPass {
     /// Empties the cells; of surfaces, takes note of where the particles are.
-    Clear,
+    ClearCells,
     /// Which particles look for others anew, and which are near those; how those in each cell of a coarse grid move. Where nothing else touches.
-    Gather,
+    MarkStale,
     /// Takes what they are to find from the list. Where nothing but particles touches.
-    Prune,
+    RemoveStalePairs,
     /// How fast the particles of surfaces are, and how large and fast the elements in each cell of a coarse grid; which larger ones come into it.
-    Bound,
+    MeasureMotion,
     /// How differently what is near moves; of surfaces, how large and fast it is, and which larger ones there are.
-    Horizon,
+    SetHorizons,
     /// Counts the elements in each cell.
-    Count,
+    CountCells,
     /// Sums the counts in blocks.
     SumBlocks,
     /// Where each block begins: the prefix sum of the blocks.
     ScanBlocks,
     /// Where each cell begins.
-    Starts,
+    CellOffsets,
     /// Puts the elements into their cells.
-    Fill,
+    SortIntoCells,
     /// Lists the pairs of particles.
-    Pairs,
+    ParticlePairs,
     /// Those of vertices and triangles.
     VertexPairs,
     /// Those of edges.
     EdgePairs,
     /// Takes note of how many there are; also where the list held.
-    Ready,
+    FinishSearch,
 }
 
 impl SearchPass {
     /// In order.
     pub const ALL: [Self; 14] = [
-        Self::Clear,
-        Self::Gather,
-        Self::Prune,
-        Self::Bound,
-        Self::Horizon,
-        Self::Count,
+        Self::ClearCells,
+        Self::MarkStale,
+        Self::RemoveStalePairs,
+        Self::MeasureMotion,
+        Self::SetHorizons,
+        Self::CountCells,
         Self::SumBlocks,
         Self::ScanBlocks,
-        Self::Starts,
-        Self::Fill,
-        Self::Pairs,
+        Self::CellOffsets,
+        Self::SortIntoCells,
+        Self::ParticlePairs,
         Self::VertexPairs,
         Self::EdgePairs,
-        Self::Ready,
+        Self::FinishSearch,
     ];
 
     /// Those that sort elements, whatever is then looked for among them.
-    pub const SORT: [Self; 6] = [Self::Clear, Self::Count, Self::SumBlocks, Self::ScanBlocks, Self::Starts, Self::Fill];
+    pub const SORT: [Self; 6] =
+        [Self::ClearCells, Self::CountCells, Self::SumBlocks, Self::ScanBlocks, Self::CellOffsets, Self::SortIntoCells];
 
     /// Whether it is played where surfaces touch, or where nothing but particles does.
     pub(crate) fn is_of(self, level: SelfCollisionLevel) -> bool {
         match self {
-            Self::Gather | Self::Prune => level == SelfCollisionLevel::Particles,
-            Self::Bound | Self::VertexPairs | Self::EdgePairs => level == SelfCollisionLevel::Surfaces,
+            Self::MarkStale | Self::RemoveStalePairs => level == SelfCollisionLevel::Particles,
+            Self::MeasureMotion | Self::VertexPairs | Self::EdgePairs => level == SelfCollisionLevel::Surfaces,
             _ => true,
         }
     }
@@ -264,7 +281,7 @@ pub struct Plan {
 
 /// What a plan needs to know of colliders, and of pins.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Obstacles {
+pub(crate) struct PlanInputs {
     /// There are some colliders.
     pub any: bool,
     /// Some impact has restitution.
@@ -273,10 +290,10 @@ pub(crate) struct Obstacles {
     pub pins: usize,
 }
 
-impl Obstacles {
+impl PlanInputs {
     /// Whether anything is tethered to pins.
-    fn tether(self, cooked: &Cooked, settings: &Settings) -> bool {
-        settings.tethers && cooked.most_tethers > 0 && self.pins > 0
+    fn tether(self, compiled: &CompiledScene, settings: &Settings) -> bool {
+        settings.tethers && compiled.most_tethers > 0 && self.pins > 0
     }
 }
 
@@ -289,34 +306,34 @@ struct Run {
 }
 
 impl Plan {
-    pub(crate) fn new(cooked: &Cooked, settings: &Settings, obstacles: Obstacles) -> Self {
-        let surfaces = !cooked.rings.is_empty();
+    pub(crate) fn new(compiled: &CompiledScene, settings: &Settings, inputs: PlanInputs) -> Self {
+        let surfaces = !compiled.rings.is_empty();
         let fields = settings.fields.iter().any(|field| *field != Field::None);
         let accelerated = surfaces && settings.wind.is_some() || fields || settings.forces;
         let apart = settings.keeps_surfaces_apart();
         // Between surfaces, what takes particles out of colliders is on their way.
-        let obstacles = Obstacles { bounce: obstacles.bounce || apart && obstacles.any, ..obstacles };
+        let inputs = PlanInputs { bounce: inputs.bounce || apart && inputs.any, ..inputs };
         let mut plan =
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
-        let sums_forces = obstacles.any && settings.collider_forces;
-        plan.begin.extend(sums_forces.then_some(Pass::ForgetTouches));
+        let sums_forces = inputs.any && settings.collider_forces;
+        plan.begin.extend(sums_forces.then_some(Pass::ClearColliderContacts));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
-        plan.push_substeps(cooked, settings, obstacles, predict);
+        plan.push_substeps(compiled, settings, inputs, predict);
         plan.end.push(Pass::Velocity);
-        plan.end.extend(obstacles.bounce.then_some(Pass::Bounce));
-        plan.end.extend(obstacles.any.then_some(Pass::Arrive));
+        plan.end.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
+        plan.end.extend(inputs.any.then_some(Pass::CommitColliders));
         plan.end.extend(sums_forces.then_some(Pass::ColliderForces));
-        if settings.body_damping > 0.0 && !cooked.bodies.is_empty() {
+        if settings.body_damping > 0.0 && !compiled.bodies.is_empty() {
             plan.end.push(Pass::BodyDamping);
         }
-        let [.., triangle_first, end] = cooked.contacting.firsts;
+        let [.., triangle_first, end] = compiled.contact_elements.firsts;
         if apart && triangle_first < end {
-            plan.end.extend(SearchPass::SORT.map(Pass::Sort));
-            plan.end.extend([Pass::ClearCrossings, Pass::FindCrossings]);
+            plan.end.extend(SearchPass::SORT.map(Pass::SortForIntersections));
+            plan.end.extend([Pass::ClearIntersections, Pass::FindIntersections]);
         }
         plan.end.push(Pass::Finish);
-        if !cooked.followers.is_empty() {
+        if !compiled.followers.is_empty() {
             plan.end.push(Pass::Follow);
         }
         if surfaces {
@@ -326,61 +343,64 @@ impl Plan {
     }
 
     /// What is played in each substep, and between two.
-    fn push_substeps(&mut self, cooked: &Cooked, settings: &Settings, obstacles: Obstacles, predict: &[Pass]) {
+    fn push_substeps(&mut self, compiled: &CompiledScene, settings: &Settings, inputs: PlanInputs, predict: &[Pass]) {
         let apart = settings.keeps_surfaces_apart();
-        let tethers = obstacles.tether(cooked, settings);
-        self.substep.extend(obstacles.any.then_some(Pass::Carry));
-        let mut collides_last = obstacles.any;
+        let tethers = inputs.tether(compiled, settings);
+        self.substep.extend(inputs.any.then_some(Pass::InterpolateColliders));
+        let mut collides_last = inputs.any;
         // First in a substep, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
         // of strain instead of 16 %.
-        if predict.len() > 1 || obstacles.bounce || tethers && (apart || settings.tether_forces) {
+        if predict.len() > 1 || inputs.bounce || tethers && (apart || settings.tether_forces) {
             self.between.push(Pass::Velocity);
-            self.between.extend(obstacles.bounce.then_some(Pass::Bounce));
+            self.between.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
             self.between.extend(predict);
-            self.substep.extend(tethers.then_some(Pass::Tether));
+            self.substep.extend(tethers.then_some(Pass::SolveTethers));
         } else if tethers {
-            self.begin.push(Pass::Tether);
-            let ways: &[Pass] = if obstacles.pins > FEW_PINS {
-                &[Pass::AdvanceFree, Pass::AdvancePinned]
+            self.begin.push(Pass::SolveTethers);
+            let ways: &[Pass] = if inputs.pins > FEW_PINS {
+                &[Pass::IntegrateFree, Pass::IntegratePinned]
             } else {
-                &[Pass::AdvanceTethered]
+                &[Pass::IntegrateTethered]
             };
             self.between.extend(ways);
-        } else if obstacles.any {
+        } else if inputs.any {
             // `bounce` has told of surfaces that are kept apart.
-            self.between.push(Pass::CollideAdvance);
+            self.between.push(Pass::CollideAndPredict);
             self.end.push(Pass::Collide);
             collides_last = false;
         } else {
-            self.between.push(Pass::Advance);
+            self.between.push(Pass::IntegrateAndPredict);
         }
         self.push_rest();
         for iteration in 0..settings.iterations {
-            self.push_iteration(cooked, settings.sweep, iteration);
+            self.push_iteration(compiled, settings.sweep, iteration);
         }
         if let Some(own) = settings.self_collision {
             // What moving colliders push is where the search sees it, and pushes others in turn.
-            self.substep.extend((apart && obstacles.any).then_some(Pass::Collide));
+            self.substep.extend((apart && inputs.any).then_some(Pass::Collide));
             // After the constraints, so that the list holds for where they have moved things.
-            self.substep.push(Pass::Watch);
+            self.substep.push(Pass::ValidatePairs);
             let parts = SearchPass::ALL.into_iter().filter(|part| part.is_of(own.level));
             self.substep.extend(parts.map(Pass::Search));
-            self.substep.push(Pass::Contacts);
-            self.substep.extend(apart.then_some(Pass::Untangle));
-            let settle = |iteration| Pass::Settle { is_last: iteration + 1 == own.iterations };
-            self.substep.extend((0..own.iterations).flat_map(|iteration| [Pass::Separate, settle(iteration)]));
+            self.substep.push(Pass::FindContacts);
+            self.substep.extend(apart.then_some(Pass::ResolveIntersections));
+            let settle = |iteration| Pass::ApplyCorrections { is_last: iteration + 1 == own.iterations };
+            self.substep.extend((0..own.iterations).flat_map(|iteration| [Pass::SolveContacts, settle(iteration)]));
         }
         // Last, so that at the end of a substep nothing is within a collider.
         self.substep.extend(collides_last.then_some(Pass::Collide));
         if apart {
-            self.substep.extend((0..ROUNDS).flat_map(|round| [Pass::Divide { round }, Pass::Truncate { round }]));
+            self.substep.extend(
+                (0..ROUNDS)
+                    .flat_map(|round| [Pass::BuildDivisionPlanes { round }, Pass::TruncateDisplacements { round }]),
+            );
         }
         self.push_rest();
     }
 
-    fn push_iteration(&mut self, cooked: &Cooked, sweep: Sweep, iteration: u32) {
+    fn push_iteration(&mut self, compiled: &CompiledScene, sweep: Sweep, iteration: u32) {
         let first_iteration = iteration == 0;
-        for (kind, constraints) in cooked.kinds.iter().enumerate() {
+        for (kind, constraints) in compiled.kinds.iter().enumerate() {
             if sweep == Sweep::GaussSeidel {
                 let stars = (0..).zip(&constraints.stars.records);
                 self.substep.extend(stars.map(|(color, &span)| Pass::Stars { kind, color, span, first_iteration }));

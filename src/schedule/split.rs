@@ -1,7 +1,7 @@
 //! Mass splitting: constraints that are solved all at once.
 
 use super::coloring::{Coloring, Span};
-use super::compiled::{CookedKind, check_loop};
+use super::compiled::{CompiledKind, check_loop};
 use super::stars::Stars;
 use crate::constraints::group;
 use crate::error::Result;
@@ -88,7 +88,7 @@ impl ConstraintSet {
     }
 }
 
-impl CookedKind {
+impl CompiledKind {
     /// The places in the impulses that belong to a record, in the order of its particles.
     pub fn slots(&self, place: usize) -> std::ops::Range<usize> {
         let (first, count) = if self.info.is_group() {

@@ -4,7 +4,7 @@ use crate::collision::{
     Colliders, ContactMaterial, Friction, MAX_CONTACT_MATERIALS, SelfCollision, SelfCollisionLevel,
 };
 use crate::scene::Scene;
-use crate::schedule::contacts::{Contacting, TYPES, UNTOUCHABLE};
+use crate::schedule::contacts::{ContactElements, TYPES, UNTOUCHABLE};
 use crate::schedule::plan::SearchPass;
 use crate::settings::Settings;
 use glam::Vec3;
@@ -25,7 +25,7 @@ const SHARE: u32 = 16;
 /// How many classes of speeds there are.
 pub(crate) const PACES: u32 = 64;
 
-/// Into how many levels elements fall by their size, each with a grid of its own; `shaders/common/contacts.wgsl` has it too.
+/// Into how many levels elements fall by their size, each with a grid of its own; `shaders/common/find_contacts.wgsl` has it too.
 pub(crate) const LEVELS: usize = 8;
 
 /// Beside the number of contacts of a particle: that its way was cut in the substep before.
@@ -44,7 +44,7 @@ const REACH_SHARES: f32 = 65536.0;
 /// How long a list of pairs may hold.
 const MOST_SUBSTEPS: f32 = 1000.0;
 
-/// The figures of contacts, as the shaders read them (`shaders/common/contacts.wgsl`).
+/// The figures of contacts, as the shaders read them (`shaders/common/find_contacts.wgsl`).
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ContactParams {
@@ -119,7 +119,7 @@ impl ContactParams {
     pub fn new(
         scene: &Scene,
         settings: &Settings,
-        contacting: &Contacting,
+        contact_elements: &ContactElements,
         colliders: &Colliders,
         anchored: bool,
     ) -> Self {
@@ -138,7 +138,8 @@ impl ContactParams {
                 friction[a * MAX_CONTACT_MATERIALS + b] = [statics, kinetic, restitution, 0.0];
             }
         }
-        let used: std::collections::BTreeSet<u32> = contacting.particles.iter().map(|row| row[3] & 0xff).collect();
+        let used: std::collections::BTreeSet<u32> =
+            contact_elements.particles.iter().map(|row| row[3] & 0xff).collect();
         let thickness =
             |place: u32| own.get(place as usize).map_or(0.0, |material: &ContactMaterial| material.thickness);
         let thickness = used.into_iter().map(thickness).fold(1e-6, f32::max);
@@ -147,14 +148,14 @@ impl ContactParams {
         let surfaces = level == SelfCollisionLevel::Surfaces;
         let slack = margin * thickness;
         let margin = if surfaces { slack } else { ASIDE * slack };
-        let [_, alone_first, edge_first, triangle_first, end] = contacting.firsts;
+        let [_, alone_first, edge_first, triangle_first, end] = contact_elements.firsts;
         let largest = if surfaces {
             (edge_first - alone_first).max(triangle_first - edge_first).max(end - triangle_first)
         } else {
             edge_first
         };
         let quantum = (thickness.log2().floor() - 24.0).exp2();
-        let pairs = u64::from(pairs_per_particle) * contacting.particles.len() as u64;
+        let pairs = u64::from(pairs_per_particle) * contact_elements.particles.len() as u64;
         let capacity = |count: u64| count.min(u64::from(u32::MAX / 64)) as u32;
         let (table_size, tables) = (2 * largest.max(64).next_power_of_two(), if surfaces { 3 } else { 1 });
         // Where many particles are they take much room, and what repeats itself within it would be taken to be near.
@@ -169,8 +170,8 @@ impl ContactParams {
         let reach = thickness + 2.0 * slack;
         let worn_first = sums_first + tables * table_size / BLOCK;
         // What is much smaller than the reach, or than the others, need not be told apart from what is as large.
-        let least = contacting.radii.iter().map(|[small, _]| 0.25 * small).fold(0.5 * reach, f32::max);
-        let radii = contacting.radii.map(|[small, largest]| if largest > 0.0 { small.max(least) } else { 0.0 });
+        let least = contact_elements.radii.iter().map(|[small, _]| 0.25 * small).fold(0.5 * reach, f32::max);
+        let radii = contact_elements.radii.map(|[small, largest]| if largest > 0.0 { small.max(least) } else { 0.0 });
         // Ways of level 1 are at most as long as the reach.
         let way_size = 0.125 * reach;
         let inverse_cells = |level: usize| {
@@ -178,7 +179,7 @@ impl ContactParams {
                 let limit = radii[of] * 4f32.powi(level as i32);
                 let radius = match of {
                     0 => way_radius(level as u32, way_size),
-                    _ if level == LEVELS - 1 => limit.max(contacting.radii[of][1]),
+                    _ if level == LEVELS - 1 => limit.max(contact_elements.radii[of][1]),
                     _ => limit,
                 };
                 // A thousandth, so that rounding of a place to its cell hides nothing.
@@ -191,21 +192,25 @@ impl ContactParams {
         let inserted = insert_end - insert_first;
         let rough_first = (worn_first + 2 * words).next_multiple_of(4);
         let threads = |part: SearchPass| match part {
-            SearchPass::Clear if surfaces => {
-                blocks.max(coarse.pow(3)).max(insert_end).max(contacting.particles.len() as u32)
+            SearchPass::ClearCells if surfaces => {
+                blocks.max(coarse.pow(3)).max(insert_end).max(contact_elements.particles.len() as u32)
             }
-            SearchPass::Clear => blocks.max(words),
-            SearchPass::Gather => edge_first.div_ceil(SHARE),
-            SearchPass::Bound => edge_first.max(inserted),
-            SearchPass::Horizon if surfaces => coarse.pow(3),
-            SearchPass::Horizon => words,
-            SearchPass::Count | SearchPass::Fill if surfaces => inserted,
-            SearchPass::SumBlocks | SearchPass::Starts => blocks,
+            SearchPass::ClearCells => blocks.max(words),
+            SearchPass::MarkStale => edge_first.div_ceil(SHARE),
+            SearchPass::MeasureMotion => edge_first.max(inserted),
+            SearchPass::SetHorizons if surfaces => coarse.pow(3),
+            SearchPass::SetHorizons => words,
+            SearchPass::CountCells | SearchPass::SortIntoCells if surfaces => inserted,
+            SearchPass::SumBlocks | SearchPass::CellOffsets => blocks,
             SearchPass::ScanBlocks => 1,
-            SearchPass::Pairs if surfaces => edge_first - alone_first,
+            SearchPass::ParticlePairs if surfaces => edge_first - alone_first,
             SearchPass::VertexPairs => edge_first,
             SearchPass::EdgePairs => triangle_first - edge_first,
-            SearchPass::Prune | SearchPass::Count | SearchPass::Fill | SearchPass::Pairs | SearchPass::Ready => 0,
+            SearchPass::RemoveStalePairs
+            | SearchPass::CountCells
+            | SearchPass::SortIntoCells
+            | SearchPass::ParticlePairs
+            | SearchPass::FinishSearch => 0,
         };
         let mut search_threads = [[0; 4]; 4];
         for part in SearchPass::ALL.into_iter().filter(|part| part.is_of(level)) {
@@ -325,7 +330,7 @@ impl ContactParams {
 
     /// How far a particle looks which holds for so many substeps, in each of which nothing about it goes farther against it than that \[m\]: what it
     /// leaves out stays beyond thickness and margin. In shares of the reach, as the GPU keeps it; its twin is `outlook` in
-    /// shaders/common/contacts.wgsl.
+    /// shaders/common/find_contacts.wgsl.
     pub fn reach_within(&self, horizon: u32, extent: f32) -> f32 {
         let far = self.reach - (self.gap - horizon as f32 * extent);
         let shares = ((far * self.inverse_reach) * (1.0001 * REACH_SHARES)).ceil().clamp(1.0, REACH_SHARES);
@@ -384,7 +389,7 @@ mod tests {
 
     #[test]
     fn constants_are_those_of_the_shaders() {
-        let shared = include_str!("../../shaders/common/contacts.wgsl");
+        let shared = include_str!("../../shaders/common/find_contacts.wgsl");
         let search = include_str!("../../shaders/collision/search.wgsl");
         let particles = include_str!("../../shaders/collision/search/particles.wgsl");
         let surfaces = include_str!("../../shaders/collision/search/surfaces.wgsl");
@@ -394,7 +399,7 @@ mod tests {
             (shared, format!("const COARSE_WORDS = {COARSE_WORDS}u;")),
             (shared, format!("const LEVELS = {LEVELS}u;")),
             (shared, format!("const SEARCH_PASSES = {}u;", SearchPass::ALL.len())),
-            (shared, format!("const PRUNE = {}u;", SearchPass::Prune as u32)),
+            (shared, format!("const PRUNE = {}u;", SearchPass::RemoveStalePairs as u32)),
             (shared, format!("const LEVEL_SHIFT = {}u;", 31 - LEVELS.ilog2())),
             (shared, format!("const PACE_QUANTUM = {PACE_QUANTUM:?};")),
             (shared, format!("const REACH_SHARES = {REACH_SHARES:?};")),

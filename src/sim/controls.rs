@@ -8,8 +8,8 @@ use crate::constraints::xpbd::ScaledMaterial;
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result, check_finite};
 use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, invert_mass};
-use crate::schedule::compiled::{Cooked, Purpose};
-use crate::schedule::plan::{Obstacles, Pass, Plan};
+use crate::schedule::compiled::{CompiledScene, Purpose};
+use crate::schedule::plan::{Pass, Plan, PlanInputs};
 use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
 use crate::sim::contact_params::ContactParams;
 use crate::sim::join::join;
@@ -123,7 +123,7 @@ pub(crate) struct ChangedConstraint {
 #[derive(Debug, Clone)]
 pub(crate) struct Controls {
     pub scene: Scene,
-    pub cooked: Cooked,
+    pub compiled: CompiledScene,
     pub settings: Settings,
     pub plan: Plan,
     pub materials: Vec<Material>,
@@ -147,7 +147,7 @@ impl Controls {
         if !self.settings.tethers {
             return forces;
         }
-        for (particle, (&run, &w)) in (0..).zip(self.cooked.tether_runs.iter().zip(&self.inverse_masses)) {
+        for (particle, (&run, &w)) in (0..).zip(self.compiled.tether_runs.iter().zip(&self.inverse_masses)) {
             let (first, count) = ((run >> 4) as usize, (run & 15) as usize);
             let rows = self.tether_rows.iter().zip(pulls).skip(first).take(count);
             let taut = rows.filter(|&(_, &pull)| pull > 0.0 && w > 0.0);
@@ -170,21 +170,21 @@ impl Controls {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
         }
         settings.check()?;
-        Cooked::check_tethers(scene)?;
+        CompiledScene::check_tethers(scene)?;
         let tether = || {
             let graph = TetherGraph::new(scene);
             let rows = graph.tie(|particle| scene.is_pinned(particle));
             (graph, rows)
         };
-        let ((tether_graph, tether_rows), cooked) = join(tether, || Cooked::new(scene, &settings, purpose));
-        let cooked = cooked?;
-        cooked.check_bodies(&settings)?;
+        let ((tether_graph, tether_rows), compiled) = join(tether, || CompiledScene::new(scene, &settings, purpose));
+        let compiled = compiled?;
+        compiled.check_bodies(&settings)?;
         let colliders = Colliders::new(&scene.colliders, scene.contact_materials.len())?;
         let mut scene = scene.clone();
         scene.place_followers();
         let mut controls = Self {
             scene,
-            cooked,
+            compiled,
             settings,
             plan: Plan::default(),
             materials: Vec::new(),
@@ -225,9 +225,9 @@ impl Controls {
 
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         settings.check()?;
-        self.cooked.check_bodies(&settings)?;
+        self.compiled.check_bodies(&settings)?;
         if settings.needs_other_schedule(&self.settings) {
-            self.cooked.reschedule(&self.scene, &settings)?;
+            self.compiled.reschedule(&self.scene, &settings)?;
         }
         self.settings = settings;
         self.make_plan();
@@ -236,8 +236,8 @@ impl Controls {
 
     pub fn make_plan(&mut self) {
         let any = !self.colliders.is_empty();
-        let obstacles = Obstacles { any, bounce: any && self.restitutes(), pins: self.pins.len() };
-        self.plan = Plan::new(&self.cooked, &self.settings, obstacles);
+        let inputs = PlanInputs { any, bounce: any && self.restitutes(), pins: self.pins.len() };
+        self.plan = Plan::new(&self.compiled, &self.settings, inputs);
     }
 
     /// Whether any impact has restitution.
@@ -248,10 +248,10 @@ impl Controls {
     /// The figures of contacts.
     pub fn contact_params(&self) -> ContactParams {
         // What touches a collider is not to be cut along with what flies.
-        let held =
+        let quarantined =
             self.inverse_masses.contains(&0.0) || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
-        let anchored = self.settings.self_collision.is_some() && held;
-        ContactParams::new(&self.scene, &self.settings, &self.cooked.contacting, &self.colliders, anchored)
+        let anchored = self.settings.self_collision.is_some() && quarantined;
+        ContactParams::new(&self.scene, &self.settings, &self.compiled.contact_elements, &self.colliders, anchored)
     }
 
     pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
@@ -282,14 +282,14 @@ impl Controls {
     /// Changes the parameters of a constraint.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<ChangedConstraint> {
         let kind = kind_index(K::INFO);
-        let cooked = &mut self.cooked.kinds[kind];
+        let compiled = &mut self.compiled.kinds[kind];
         let name = K::INFO.name;
-        let Some(place) = cooked.coloring.order.iter().position(|&constraint| constraint == index) else {
-            let (what, count) = ("set_constraint".into(), cooked.len() as u64);
+        let Some(place) = compiled.coloring.order.iter().position(|&constraint| constraint == index) else {
+            let (what, count) = ("set_constraint".into(), compiled.len() as u64);
             return Err(Error::IndexOutOfRange { what, target: name, index: index.into(), count });
         };
         constraint.check(index as usize)?;
-        let own = cooked.info.particles(cooked.record(place), &cooked.rows);
+        let own = compiled.info.particles(compiled.record(place), &compiled.rows);
         let (mut given, mut own) = (constraint.particles().to_vec(), own.collect::<Vec<u32>>());
         // The members of a group stay as they are, in whatever order it is told of them.
         if K::INFO.is_group() {
@@ -308,10 +308,10 @@ impl Controls {
         let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
         // M belongs to the members, which stay.
         if K::INFO.is_group() {
-            words[0] = cooked.records[first];
+            words[0] = compiled.records[first];
         }
-        let old = &mut cooked.records[first..first + words.len()];
-        let other = *old != words && cooked.tiling.unshare();
+        let old = &mut compiled.records[first..first + words.len()];
+        let other = *old != words && compiled.tiling.unshare();
         old.copy_from_slice(&words);
         Ok(ChangedConstraint { kind, first, words, other })
     }
@@ -475,7 +475,7 @@ impl Controls {
             target_count: self.targets.len() as u32,
             accelerated: u32::from(self.plan.begin.contains(&Pass::Accelerations)),
             zero: 0,
-            wind: u32::from(self.settings.wind.is_some() && !self.cooked.rings.is_empty()),
+            wind: u32::from(self.settings.wind.is_some() && !self.compiled.rings.is_empty()),
             forces: u32::from(self.settings.forces),
             turbulence: wind.turbulence,
             air_origin: self.shift.air_origin(),

@@ -147,7 +147,7 @@ impl<'a> Pair<'a> {
             let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
             self.solver.encode_passes(&mut encoder, [pass], None);
             self.gpu.queue.submit([encoder.finish()]);
-            self.reference.play(pass);
+            self.reference.run(pass);
             let pairs = [
                 ("position", self.solver.read_positions().unwrap(), self.reference.positions()),
                 ("displacement", self.solver.read_displacements().unwrap(), self.reference.displacements()),
@@ -173,7 +173,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Plays so many steps on both, which must agree: bit by bit where the adapter is exact, else within `tolerance`.
-    pub fn play(&mut self, steps: u32, tolerance: f32, what: &str) {
+    pub fn run(&mut self, steps: u32, tolerance: f32, what: &str) {
         step(self.gpu, &mut self.solver, steps);
         self.reference.step(steps);
         let faults = self.solver.read_diagnostics().unwrap().non_finite_count;
@@ -258,7 +258,7 @@ pub fn chain(count: u32, spacing: f32, direction: [f32; 3], mass: f32, material:
 }
 
 /// Either player, driven alike: what a claim of physics needs.
-pub trait Player {
+pub trait Backend {
     /// Which one, for the message of a failure.
     fn name(&self) -> &'static str;
     fn step(&mut self, steps: u32);
@@ -282,7 +282,7 @@ pub trait Player {
     fn reset(&mut self);
 }
 
-impl Player for Reference {
+impl Backend for Reference {
     fn name(&self) -> &'static str {
         "reference"
     }
@@ -342,7 +342,7 @@ pub struct OnGpu<'a> {
 /// Dispatches in one submission: enough to hide its cost, few enough for a driver that gives up on long ones.
 const DISPATCHES_PER_SUBMISSION: usize = 20_000;
 
-impl Player for OnGpu<'_> {
+impl Backend for OnGpu<'_> {
     fn name(&self) -> &'static str {
         "solver"
     }
@@ -400,7 +400,7 @@ impl Player for OnGpu<'_> {
 }
 
 /// The scene on both players.
-pub fn players<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Player + 'a>; 2] {
+pub fn backends<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Backend + 'a>; 2] {
     let reference = Reference::new(scene, settings).unwrap();
     [Box::new(reference), Box::new(OnGpu { gpu, solver: solver(gpu, scene, settings) })]
 }
@@ -469,11 +469,11 @@ pub fn sizes(columns: u32, entangled: bool) -> Scene {
     let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
     crumple(&mut scene, cloth.clone(), 1e-3);
     cloth.for_each(|particle| scene.set_velocity(particle, [0.0, -1.5, 0.0]).unwrap());
-    let mut add = |positions: &[[f32; 3]], triangles: &[[u32; 3]], velocity: [f32; 3], held: bool| {
+    let mut add = |positions: &[[f32; 3]], triangles: &[[u32; 3]], velocity: [f32; 3], quarantined: bool| {
         let mesh = ClothMesh { positions, triangles, fabric: Fabric::default(), tethers: None };
         for particle in scene.add_cloth_mesh(&mesh).unwrap().particles {
             scene.set_velocity(particle, velocity).unwrap();
-            if held {
+            if quarantined {
                 scene.pin(particle).unwrap();
             }
         }

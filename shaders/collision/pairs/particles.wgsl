@@ -69,7 +69,7 @@ fn element(particle: u32) -> Element {
     let segment = array(own.place, select(own.place, start, moves_fast));
     let middle = middle_of_way(own.place, own.displacement, drift, params.zero);
     // Where only some look, those near which things move so differently that nothing holds look twice as far instead of along their ways: see
-    // watch.wgsl.
+    // validate_pairs.wgsl.
     let reach = contact_params.reach * select(reach_of(own), 2.0, horizon == 0u && !everyone_looks);
     let contact = contact_particles[particle];
     return Element(

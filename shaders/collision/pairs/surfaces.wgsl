@@ -38,7 +38,7 @@ fn are_near(four: u32, x: vec4f, y: vec4f, z: vec4f, is_fast: vec4<bool>, own: N
 }
 
 fn element(particles: vec3u, arity: u32, level: u32) -> Element {
-    var own: array<Watched, 3>;
+    var own: array<TrackedParticle, 3>;
     var there: array<vec3f, 3>;
     var d: array<vec3f, 3>;
     var speed = 0.0;
@@ -159,7 +159,7 @@ fn other_at(place: u32) -> Other {
     return Other(bitcast<vec3f>(row.xyz), vec3u(first, more.xy), fast, true, level, vec3f());
 }
 
-fn watched_of(query: Element, particles: vec4u, k: u32) -> Watched {
+fn watched_of(query: Element, particles: vec4u, k: u32) -> TrackedParticle {
     if k < own_count() {
         return query.watched[k];
     }

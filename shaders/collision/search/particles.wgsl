@@ -126,8 +126,8 @@ fn extent_about(place: vec3f, displacement: vec3f) -> f32 {
 }
 
 // Takes the marks off the coarse grid.
-fn end_bounds(lane: u32) {
-    for (var word = lane; word < word_count(); word += LANES) {
+fn end_bounds(thread: u32) {
+    for (var word = thread; word < word_count(); word += THREADS) {
         atomicStore(&cells[contact_params.worn_first + word], 0u);
     }
 }
@@ -164,7 +164,7 @@ fn widened(word: u32, other: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_clear(@builtin(global_invocation_id) id: vec3u) {
+fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     empty_block(i);
     let size = contact_params.coarse;
@@ -208,7 +208,7 @@ struct Steps {
 // What goes farther crosses more cells than anything may look into.
 const MOST_STEPS = 256.0;
 
-fn steps_of(own: Watched) -> Steps {
+fn steps_of(own: TrackedParticle) -> Steps {
     let travel = opaque(own.displacement - contact_status.drift, params.zero);
     let count = clamp(ceil(sqrt(opaque_square(travel, params.zero)) / (2.0 * contact_params.reach)), 1.0, MOST_STEPS);
     return Steps(own.place, opaque(travel / count, params.zero), u32(count));
@@ -221,7 +221,7 @@ fn cell_of_step(steps: Steps, k: u32) -> u32 {
 }
 
 // Whether anything that is fast and moves differently comes near the way of a particle.
-fn is_crossed(own: Watched) -> bool {
+fn is_crossed(own: TrackedParticle) -> bool {
     let steps = steps_of(own);
     var differs = 0u;
     for (var k = 0u; k <= steps.count; k++) {
@@ -231,12 +231,12 @@ fn is_crossed(own: Watched) -> bool {
 }
 
 // Whether a particle that has its horizon looks along its way: in other searches ways are short enough for the cells around.
-fn looks_along_way(own: Watched, horizon: u32) -> bool {
+fn looks_along_way(own: TrackedParticle, horizon: u32) -> bool {
     return horizon == 0u && searches_all() && goes_far(own.displacement);
 }
 
 // Where a particle of a level stands, which is to be here: at the end of its way or in the middle of it.
-fn stand(own: Watched, here: vec3f, level: u32) -> vec3f {
+fn stand(own: TrackedParticle, here: vec3f, level: u32) -> vec3f {
     if level > 0u {
         return middle_of_way(here, own.displacement, contact_status.drift, params.zero);
     }
@@ -249,7 +249,7 @@ fn cell_of(stand: vec3f, level: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_gather(@builtin(global_invocation_id) id: vec3u) {
+fn search_mark_stale(@builtin(global_invocation_id) id: vec3u) {
     let first = SHARE * thread_index(id);
     if first >= contact_params.alone_end {
         return;
@@ -269,9 +269,9 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
         let before = watched_of_rows(watched[particle]);
         let since = now - before.searched;
         let aside = aside_from_way(before, before.displacement, since, positions[particle].xyz, d, params.zero);
-        let looks = all || is_worn(before, opaque_square(aside, params.zero), since, contact_params.margin);
+        let looks = all || is_expired(before, opaque_square(aside, params.zero), since, contact_params.margin);
         if looks {
-            watched[particle] = rows_of_watched(Watched(place, now, d, 0u));
+            watched[particle] = rows_of_watched(TrackedParticle(place, now, d, 0u));
             looking |= 1u << n;
             far |= select(0u, 1u << n, all && goes_far(d));
         }
@@ -311,7 +311,7 @@ fn search_gather(@builtin(global_invocation_id) id: vec3u) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
+fn search_set_horizons(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     let size = contact_params.coarse;
     if i >= word_count() {
@@ -359,7 +359,7 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_count(@builtin(global_invocation_id) id: vec3u) {
+fn search_count_cells(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i >= atomicLoad(&contact_status.nearby_count) {
         return;
@@ -386,7 +386,7 @@ fn search_count(@builtin(global_invocation_id) id: vec3u) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_fill(@builtin(global_invocation_id) id: vec3u) {
+fn search_sort_into_cells(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i >= atomicLoad(&contact_status.nearby_count) {
         return;

@@ -19,7 +19,7 @@
 // third particle.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_clear(@builtin(global_invocation_id) id: vec3u) {
+fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     empty_block(i);
     if AT_END {
@@ -55,7 +55,7 @@ fn search_clear(@builtin(global_invocation_id) id: vec3u) {
             pace = opaque(place - bitcast<vec3f>(watched[i][0].xyz), params.zero) / since;
         }
         let words = packed_pace(pace, contact_params.inverse_quantum);
-        watched[i] = rows_of_watched(Watched(place, words.x, d, words.y));
+        watched[i] = rows_of_watched(TrackedParticle(place, words.x, d, words.y));
     }
     if i == 0u {
         begin_search();
@@ -77,8 +77,8 @@ fn pace_class(speed: f32) -> u32 {
 }
 
 // What most do not exceed, and for how long the list holds.
-fn end_bounds(lane: u32) {
-    if lane > 0u {
+fn end_bounds(thread: u32) {
+    if thread > 0u {
         return;
     }
     var highest = PACES - 1u;
@@ -254,7 +254,7 @@ fn cell_of(element: vec4u, own: Standing) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_count(@builtin(global_invocation_id) id: vec3u) {
+fn search_count_cells(@builtin(global_invocation_id) id: vec3u) {
     let i = contact_params.insert_first + thread_index(id);
     if i >= contact_params.insert_end {
         return;
@@ -285,7 +285,7 @@ fn widen_end(kind: u32, square: f32, level: u32) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_bound(@builtin(global_invocation_id) id: vec3u) {
+fn search_measure_motion(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     let element = contact_params.insert_first + i;
     if element < contact_params.insert_end {
@@ -301,7 +301,7 @@ fn search_bound(@builtin(global_invocation_id) id: vec3u) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
+fn search_set_horizons(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     let size = contact_params.coarse;
     if i >= coarse_count() {
@@ -329,7 +329,7 @@ fn search_horizon(@builtin(global_invocation_id) id: vec3u) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_fill(@builtin(global_invocation_id) id: vec3u) {
+fn search_sort_into_cells(@builtin(global_invocation_id) id: vec3u) {
     let i = contact_params.insert_first + thread_index(id);
     if i >= contact_params.insert_end {
         return;

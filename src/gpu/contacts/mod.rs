@@ -19,8 +19,8 @@
 //! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
 //! | late_dispatches | workgroups of rounds of truncate, or of pairs, count and fill of particles; then of separate and settle | ready, divide, search_prune; contacts of particles, untangle | – |
 
-mod obstacles;
-mod pairing;
+mod collider_passes;
+mod contact_passes;
 #[cfg(test)]
 mod shapes_tests;
 mod status;
@@ -34,8 +34,8 @@ use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
-pub(super) use obstacles::{Obstacles, TOUCH_BYTES};
-pub(super) use pairing::Pairing;
+pub(super) use collider_passes::{COLLIDER_CONTACT_BYTES, ColliderPasses};
+pub(super) use contact_passes::ContactPasses;
 pub(super) use status::ContactStatus;
 
 /// A pass: its pipeline, and what it is bound to.
@@ -53,8 +53,8 @@ pub(super) struct Contacts {
     particles: wgpu::Buffer,
     /// Size of these three [bytes]. Here and below it is what their maker has made: most buffers are held by bindings only.
     bytes: u64,
-    pub obstacles: Option<Obstacles>,
-    pub pairing: Option<Pairing>,
+    pub collider_passes: Option<ColliderPasses>,
+    pub contact_passes: Option<ContactPasses>,
 }
 
 /// Binds a pass of contacts.
@@ -86,61 +86,62 @@ impl Contacts {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let wanted = !controls.colliders.is_empty() || controls.settings.self_collision.is_some();
-        let rows = if wanted { controls.cooked.contacting.particles.as_slice() } else { &[] };
+        let rows = if wanted { controls.compiled.contact_elements.particles.as_slice() } else { &[] };
         let mut contacts = Self {
             params: maker.empty("contact_params", size_of::<ContactParams>() as u64, BufferUsages::UNIFORM)?,
             status: maker.filled(queue, "contact_status", &[ContactStatus::new()], storage)?,
             particles: maker.filled(queue, "contact_particles", rows, storage)?,
             bytes: 0,
-            obstacles: None,
-            pairing: None,
+            collider_passes: None,
+            contact_passes: None,
         };
         contacts.bytes = maker.made_bytes();
         if !controls.colliders.is_empty() {
-            contacts.obstacles = Some(Obstacles::new(&contacts, device, queue, controls, shared)?);
+            contacts.collider_passes = Some(ColliderPasses::new(&contacts, device, queue, controls, shared)?);
         }
         if controls.settings.self_collision.is_some() {
-            contacts.pairing = Some(Pairing::new(&contacts, device, queue, controls, shared)?);
+            contacts.contact_passes = Some(ContactPasses::new(&contacts, device, queue, controls, shared)?);
         }
         Ok(contacts)
     }
 
     /// Obstacles for the colliders, settings and materials of now, where all else may stay as it is: what is known of contacts between particles is
     /// not to be lost. An error if there is no room.
-    pub fn other_obstacles(
+    pub fn other_collider_passes(
         &self,
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         controls: &Controls,
         shared: &Buffers,
-    ) -> Result<Option<Obstacles>> {
-        let make = || Obstacles::new(self, device, queue, controls, shared);
+    ) -> Result<Option<ColliderPasses>> {
+        let make = || ColliderPasses::new(self, device, queue, controls, shared);
         (!controls.colliders.is_empty()).then(|| guarded(device, make)).transpose()
     }
 
     /// Size of all buffers [bytes].
     pub fn bytes(&self) -> u64 {
-        let obstacles = self.obstacles.as_ref().map_or(0, |obstacles| obstacles.bytes);
-        self.bytes + obstacles + self.pairing.as_ref().map_or(0, |pairing| pairing.bytes)
+        let collider_passes = self.collider_passes.as_ref().map_or(0, |collider_passes| collider_passes.bytes);
+        self.bytes + collider_passes + self.contact_passes.as_ref().map_or(0, |contact_passes| contact_passes.bytes)
     }
 
     /// Whether the shapes of the colliders are not those that lie in their buffer and for which the pass was made.
     pub fn holds_other_data(&self, controls: &Controls) -> bool {
-        self.obstacles.as_ref().is_some_and(|obstacles| obstacles.holds_other_data(controls))
+        self.collider_passes.as_ref().is_some_and(|collider_passes| collider_passes.holds_other_data(controls))
     }
 
     /// What a pass of contacts dispatches.
-    pub fn dispatch(&self, pass: Pass, controls: &Controls, figures: &ContactParams) -> Option<(&Bound, Size<'_>)> {
-        let of_obstacles = self.obstacles.as_ref().and_then(|obstacles| obstacles.dispatch(pass, controls));
-        of_obstacles.or_else(|| self.pairing.as_ref()?.dispatch(pass, controls, figures))
+    pub fn dispatch(&self, pass: Pass, controls: &Controls, parameters: &ContactParams) -> Option<(&Bound, Size<'_>)> {
+        let of_obstacles =
+            self.collider_passes.as_ref().and_then(|collider_passes| collider_passes.dispatch(pass, controls));
+        of_obstacles.or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
     }
 }
 
 /// MATERIAL of the passes: the contact material that all particles have, or VARIOUS.
 fn common_material(controls: &Controls) -> f64 {
-    let contacting = &controls.cooked.contacting;
-    let first = contacting.particles.first().map_or(0, |row| row[3] & 0xff);
-    let is_common = contacting.particles.iter().all(|row| row[3] & 0xff == first);
+    let contact_elements = &controls.compiled.contact_elements;
+    let first = contact_elements.particles.first().map_or(0, |row| row[3] & 0xff);
+    let is_common = contact_elements.particles.iter().all(|row| row[3] & 0xff == first);
     f64::from(if is_common { first } else { u32::MAX })
 }
 

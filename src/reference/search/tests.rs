@@ -52,8 +52,8 @@ fn swarm(count: u32, times: f32, fastest: f32) -> Scene {
 }
 
 /// The pairs of particles in the list, each of which is there once.
-fn listed(player: &Reference) -> BTreeSet<[u32; 2]> {
-    let pairs: Vec<_> = player.contacts.pairs.iter().map(|&[a, b, ..]| [a.min(b), a.max(b)]).collect();
+fn listed(backend: &Reference) -> BTreeSet<[u32; 2]> {
+    let pairs: Vec<_> = backend.contacts.pairs.iter().map(|&[a, b, ..]| [a.min(b), a.max(b)]).collect();
     let once = BTreeSet::from_iter(pairs.iter().copied());
     assert_eq!(once.len(), pairs.len(), "a pair is there twice");
     once
@@ -65,20 +65,20 @@ fn all_that_meet_is_listed_once_where_only_some_look() {
     let own = SelfCollision { pairs_per_particle: 64, ..SelfCollision::default() };
     let settings =
         Settings { dt: 1e-3, substeps: 1, gravity: [0.0; 3], self_collision: Some(own), ..Settings::default() };
-    let mut player = Reference::new(&swarm(1000, 10.0, 3.0), settings).unwrap();
+    let mut backend = Reference::new(&swarm(1000, 10.0, 3.0), settings).unwrap();
     let (mut met, mut partial) = (0, 0);
     for step in 0..60 {
-        let before = player.positions.clone();
-        player.step(1);
-        assert_eq!(player.contacts.lost, 0);
-        let listed = listed(&player);
-        let now = player.contacts.now;
-        let looked = player.contacts.watched.iter().filter(|watched| watched.searched + 1 == now).count();
+        let before = backend.positions.clone();
+        backend.step(1);
+        assert_eq!(backend.contacts.lost, 0);
+        let listed = listed(&backend);
+        let now = backend.contacts.now;
+        let looked = backend.contacts.watched.iter().filter(|watched| watched.searched + 1 == now).count();
         partial += u32::from(looked > 0 && looked < 1000);
         for a in 0..1000 {
             for b in a + 1..1000 {
                 let apart = |places: &[Vec3]| places[b as usize] - places[a as usize];
-                if length(from_segment([apart(&before), apart(&player.positions)], Vec3::ZERO)) < 5e-3 {
+                if length(from_segment([apart(&before), apart(&backend.positions)], Vec3::ZERO)) < 5e-3 {
                     met += 1;
                     assert!(listed.contains(&[a, b]), "step {step}: {a} and {b} are not listed");
                 }
@@ -96,11 +96,11 @@ fn all_that_meet_on_their_ways_are_listed_once() {
         let own = SelfCollision { pairs_per_particle: 64, ..own };
         let settings =
             Settings { dt: 1e-3, substeps: 1, gravity: [0.0; 3], self_collision: Some(own), ..Settings::default() };
-        let mut player = Reference::new(&swarm(1000, 1000.0, 100.0), settings).unwrap();
-        player.step(1);
-        assert_eq!(player.contacts.lost, 0);
-        let listed = listed(&player);
-        let watched = &player.contacts.watched;
+        let mut backend = Reference::new(&swarm(1000, 1000.0, 100.0), settings).unwrap();
+        backend.step(1);
+        assert_eq!(backend.contacts.lost, 0);
+        let listed = listed(&backend);
+        let watched = &backend.contacts.watched;
         let (mut met, mut levels) = (0, BTreeSet::new());
         for a in 0..1000 {
             for b in a + 1..1000 {
@@ -108,7 +108,7 @@ fn all_that_meet_on_their_ways_are_listed_once() {
                 let (end, way) = (one.place - other.place, one.displacement - other.displacement);
                 if length(from_segment([end, end - way], Vec3::ZERO)) < 5e-3 {
                     met += 1;
-                    levels.extend([one, other].map(|own| player.middle_of_way(own.place, own.displacement).1));
+                    levels.extend([one, other].map(|own| backend.middle_of_way(own.place, own.displacement).1));
                     assert!(listed.contains(&[a, b]), "{own:?}: {a} and {b} are not listed");
                 }
             }
@@ -125,25 +125,26 @@ fn all_that_may_meet_is_listed_once() {
         let scene = soup(240, speed);
         let own = SelfCollision { pairs_per_particle: 256, ..SelfCollision::surfaces() };
         let settings = Settings { gravity: [0.0; 3], substeps: 4, self_collision: Some(own), ..Settings::default() };
-        let mut player = Reference::new(&scene, settings).unwrap();
-        player.step(2);
-        assert_eq!(player.contacts.lost, 0);
-        let mut listed = player.contacts.pairs.clone();
+        let mut backend = Reference::new(&scene, settings).unwrap();
+        backend.step(2);
+        assert_eq!(backend.contacts.lost, 0);
+        let mut listed = backend.contacts.pairs.clone();
         listed.sort_unstable();
         assert!(listed.windows(2).all(|two| two[0] != two[1]), "{speed} m/s: a pair is there twice");
         let listed: BTreeSet<_> = listed.into_iter().collect();
         // As it was at the search.
-        player.contacts.now = player.contacts.watched[0].searched;
-        let elements: Vec<Element> = (0..player.contact_params.insert_end).map(|index| player.element(index)).collect();
+        backend.contacts.now = backend.contacts.watched[0].searched;
+        let elements: Vec<Element> =
+            (0..backend.contact_params.insert_end).map(|index| backend.element(index)).collect();
         let (mut missed, mut levels) = (0, BTreeSet::new());
-        for query in &elements[..player.contact_params.query_end as usize] {
+        for query in &elements[..backend.contact_params.query_end as usize] {
             let everywhere = Element { reach: f32::INFINITY, wide_reach: f32::INFINITY, ..*query };
-            for other in &elements[player.contact_params.insert_first as usize..] {
-                let is_partner = player.partners(query.index, query.of).contains(&Some(other.of));
+            for other in &elements[backend.contact_params.insert_first as usize..] {
+                let is_partner = backend.partners(query.index, query.of).contains(&Some(other.of));
                 if !is_partner || query.level > other.level {
                     continue;
                 }
-                if let Some(pair) = player.pair(&everywhere, other, f32::INFINITY) {
+                if let Some(pair) = backend.pair(&everywhere, other, f32::INFINITY) {
                     missed += u32::from(!listed.contains(&pair));
                     levels.insert((query.level, other.of, other.level));
                 }

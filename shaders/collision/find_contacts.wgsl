@@ -19,7 +19,7 @@
 override SHARE: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn contacts(@builtin(global_invocation_id) id: vec3u) {
+fn find_contacts(@builtin(global_invocation_id) id: vec3u) {
     // Neighbouring threads have neighbouring pairs.
     let thread = thread_index(id);
     let count = contact_status.pair_count;

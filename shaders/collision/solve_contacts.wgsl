@@ -14,7 +14,7 @@
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn separate(@builtin(global_invocation_id) id: vec3u) {
+fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     let count = min(atomicLoad(&contact_status.contact_count), contact_params.contact_capacity);
     if place == 0u {

@@ -54,7 +54,7 @@ struct Collider {
     margin: f32,
     counts: vec3u,
     data: u32,
-    // What follows is written by carry.wgsl, but for the material.
+    // What follows is written by interpolate_colliders.wgsl, but for the material.
     near: f32,
     above: f32,
     material: u32,
@@ -84,7 +84,7 @@ struct ContactStatus {
     drift: vec3f,
     // Substeps since the start.
     now: u32,
-    // WORN or ALL where the list of pairs no longer holds.
+    // EXPIRED or ALL where the list of pairs no longer holds.
     stale: atomic<u32>,
     // 1 where anything is so fast in this substep that all is to be sought anew, if anything is.
     hurried: atomic<u32>,
@@ -140,7 +140,7 @@ const DIVIDE_SIZE = CONTACTS_SIZE + 3u;
 
 // Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
 const HOLDS = 0u;
-const WORN = 1u;
+const EXPIRED = 1u;
 const ALL = 2u;
 
 fn is_for_all(stale: u32, hurried: u32, overfull: u32) -> bool {
@@ -150,7 +150,7 @@ fn is_for_all(stale: u32, hurried: u32, overfull: u32) -> bool {
 // Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it
 // holds, with how far it looked and the level on which its way stood above that: see `outlook`. Of surfaces, which all look at once, the last two are
 // its pace.
-struct Watched {
+struct TrackedParticle {
     place: vec3f,
     searched: u32,
     displacement: vec3f,
@@ -158,16 +158,16 @@ struct Watched {
 }
 
 // As it is stored: in two rows, as software drivers load and store each member by itself.
-fn watched_of_rows(rows: array<vec4u, 2>) -> Watched {
-    return Watched(bitcast<vec3f>(rows[0].xyz), rows[0].w, bitcast<vec3f>(rows[1].xyz), rows[1].w);
+fn watched_of_rows(rows: array<vec4u, 2>) -> TrackedParticle {
+    return TrackedParticle(bitcast<vec3f>(rows[0].xyz), rows[0].w, bitcast<vec3f>(rows[1].xyz), rows[1].w);
 }
 
-fn rows_of_watched(watched: Watched) -> array<vec4u, 2> {
+fn rows_of_watched(watched: TrackedParticle) -> array<vec4u, 2> {
     let place = vec4u(bitcast<vec3u>(watched.place), watched.searched);
     return array(place, vec4u(bitcast<vec3u>(watched.displacement), watched.horizon));
 }
 
-fn horizon_of(watched: Watched) -> u32 {
+fn horizon_of(watched: TrackedParticle) -> u32 {
     return watched.horizon & ((1u << REACH_SHIFT) - 1u);
 }
 
@@ -185,18 +185,18 @@ fn outlook(horizon: u32, extent: f32, level: u32, reach: vec3f, zero: u32) -> u3
 }
 
 // How far that is, as a share of the reach.
-fn reach_of(watched: Watched) -> f32 {
+fn reach_of(watched: TrackedParticle) -> f32 {
     return f32(((watched.horizon >> REACH_SHIFT) & 0xffffu) + 1u) / REACH_SHARES;
 }
 
 // Where a particle is that has gone on so.
-fn way_of(watched: Watched, now: u32, zero: u32) -> vec3f {
+fn way_of(watched: TrackedParticle, now: u32, zero: u32) -> vec3f {
     let way = opaque(watched.displacement * f32(now - watched.searched), zero);
     return opaque(watched.place + way, zero);
 }
 
 // How far a particle, which is to be at x + d in a substep, is aside from its way.
-fn aside_from_way(own: Watched, pace: vec3f, since: u32, x: vec3f, d: vec3f, zero: u32) -> vec3f {
+fn aside_from_way(own: TrackedParticle, pace: vec3f, since: u32, x: vec3f, d: vec3f, zero: u32) -> vec3f {
     let travelled = opaque(x - own.place, zero);
     return opaque(opaque(travelled + d, zero) - opaque(pace * f32(since), zero), zero);
 }
@@ -204,7 +204,7 @@ fn aside_from_way(own: Watched, pace: vec3f, since: u32, x: vec3f, d: vec3f, zer
 // Whether a particle is to look anew in a search that others need: it is aside by 7 tenths of what makes the list stale, or has used up
 // two thirds of its horizon. `aside` is the square of how far, by `opaque_square`: watch marks the coarse cells in which search_gather lets
 // particles look, and both are to come to the same.
-fn is_worn(own: Watched, aside: f32, since: u32, margin: f32) -> bool {
+fn is_expired(own: TrackedParticle, aside: f32, since: u32, margin: f32) -> bool {
     let half = 0.5 * margin;
     return !(aside <= 0.5 * (half * half)) || 3u * since > 2u * horizon_of(own);
 }
@@ -219,18 +219,18 @@ fn packed_pace(pace: vec3f, inverse_quantum: f32) -> vec2u {
     return vec2u(q.x | (q.y << 16u), q.z);
 }
 
-fn pace_of(watched: Watched, quantum: f32) -> vec3f {
+fn pace_of(watched: TrackedParticle, quantum: f32) -> vec3f {
     let words = vec3u(watched.searched << 16u, watched.searched, watched.horizon << 16u);
     return vec3f(bitcast<vec3i>(words) >> vec3u(16u)) * (quantum * PACE_QUANTUM);
 }
 
 // How fast that is against what all travel together.
-fn speed_of(watched: Watched, quantum: f32, drift: vec3f, zero: u32) -> f32 {
+fn speed_of(watched: TrackedParticle, quantum: f32, drift: vec3f, zero: u32) -> f32 {
     return length(opaque(pace_of(watched, quantum) - drift, zero));
 }
 
 // What happened to a particle at colliders. Of rows, as software drivers load and store each member by itself.
-struct Touch {
+struct ColliderContact {
     // Added to its displacement after it has moved: restitution.
     bounce: vec4f,
     // What of its displacement takes it out of colliders, and is none of its velocity; and the length of all of the displacement.

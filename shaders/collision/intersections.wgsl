@@ -23,7 +23,7 @@ const EDGE = 1u;
 const TRIANGLE = 2u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn crossings_clear(@builtin(global_invocation_id) id: vec3u) {
+fn intersections_clear(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i < params.particle_count {
         atomicStore(&tangles[i], 0u);
@@ -117,7 +117,7 @@ struct Element {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn crossings_find(@builtin(global_invocation_id) id: vec3u) {
+fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
     let index = contact_params.alone_end + thread_index(id);
     if index >= contact_params.insert_end {
         return;

@@ -3,11 +3,11 @@
 // One thread a particle. Takes what its own particle's touch holds. The twin is `bounce` in src/reference/colliders.rs.
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read_write> touches: array<Touch>;
+@group(0) @binding(1) var<storage, read_write> touches: array<ColliderContact>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn bounce(@builtin(global_invocation_id) id: vec3u) {
+fn apply_restitution(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i >= params.particle_count {
         return;

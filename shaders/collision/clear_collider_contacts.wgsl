@@ -2,10 +2,10 @@
 // One thread a particle. Writes its own particle's touch.
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read_write> touches: array<Touch>;
+@group(0) @binding(1) var<storage, read_write> touches: array<ColliderContact>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn forget_touches(@builtin(global_invocation_id) id: vec3u) {
+fn clear_collider_contacts(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i >= params.particle_count {
         return;

@@ -15,7 +15,7 @@
 @group(0) @binding(7) var<storage, read_write> pulls: array<f32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn tether(@builtin(global_invocation_id) id: vec3u) {
+fn solve_tethers(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i >= params.particle_count {
         return;

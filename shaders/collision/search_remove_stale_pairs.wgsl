@@ -10,7 +10,7 @@
 @group(0) @binding(5) var<storage, read_write> dispatches: array<u32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_prune(@builtin(global_invocation_id) id: vec3u) {
+fn search_remove_stale_pairs(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i == 0u {
         let looking = workgroups(atomicLoad(&contact_status.renewed_count), WORKGROUP_SIZE);

@@ -6,9 +6,9 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
-// See crossings.wgsl.
+// See intersections.wgsl.
 @group(0) @binding(3) var<storage, read> tangles: array<u32>;
-// See contacts.wgsl.
+// See find_contacts.wgsl.
 @group(0) @binding(4) var<storage, read_write> meetings: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
@@ -19,7 +19,7 @@
 override SEPARATE: u32 = 0u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn untangle(@builtin(global_invocation_id) id: vec3u) {
+fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     let count = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
     if place == 0u {

@@ -11,14 +11,14 @@
 @group(0) @binding(5) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
 
-// See contacts.wgsl.
+// See find_contacts.wgsl.
 @group(0) @binding(7) var<storage, read> meetings: array<vec4f>;
 
 // Whether it is the last in a substep.
 override IS_LAST: bool = false;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn settle(@builtin(global_invocation_id) id: vec3u) {
+fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     if place >= min(atomicLoad(&contact_status.contact_count), contact_params.contact_capacity) {
         return;

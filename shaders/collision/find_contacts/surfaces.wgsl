@@ -1,6 +1,6 @@
 // Where surfaces touch.
 
-// By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
+// By particle, the marks of the bodies that it has a crossing with; see intersections.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
 // Whether a contact would hold what is entangled where it is.

@@ -13,12 +13,12 @@ use wgpu::BufferUsages;
 /// The most colliders for which the shader is written out, collider by collider.
 const MOST_WRITTEN_OUT: usize = 4;
 
-/// Size of `Touch` in `shaders/common/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
-pub(in crate::gpu) const TOUCH_BYTES: u64 = 96;
+/// Size of `ColliderContact` in `shaders/common/find_contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
+pub(in crate::gpu) const COLLIDER_CONTACT_BYTES: u64 = 96;
 
 /// Of colliders.
 #[derive(Debug)]
-pub(in crate::gpu) struct Obstacles {
+pub(in crate::gpu) struct ColliderPasses {
     pub colliders: wgpu::Buffer,
     /// The [`fingerprint`] of what was there when this was made.
     shapes: u64,
@@ -34,7 +34,7 @@ pub(in crate::gpu) struct Obstacles {
     collider_forces: Bound,
 }
 
-impl Obstacles {
+impl ColliderPasses {
     /// An error if there is no room.
     pub fn new(
         contacts: &Contacts,
@@ -54,11 +54,12 @@ impl Obstacles {
         let settings = &controls.settings;
         let (on_way, restitutes, notes) =
             (settings.keeps_surfaces_apart(), controls.restitutes(), settings.collider_forces);
-        let are_touches_kept = [Pass::Bounce, Pass::ForgetTouches].iter().any(|pass| controls.plan.contains(pass));
+        let are_touches_kept =
+            [Pass::ApplyRestitution, Pass::ClearColliderContacts].iter().any(|pass| controls.plan.contains(pass));
         let touched = if are_touches_kept { count } else { 1 };
-        let touches = maker.empty("touches", touched * TOUCH_BYTES, storage)?;
+        let touches = maker.empty("touches", touched * COLLIDER_CONTACT_BYTES, storage)?;
         let binder = Binder { device };
-        let (params, figures) = ((Uniform, &shared.params), (Uniform, &contacts.params));
+        let (params, parameters) = ((Uniform, &shared.params), (Uniform, &contacts.params));
         let few = own.len() <= MOST_WRITTEN_OUT;
         let all = if few {
             few_colliders(own.len())
@@ -81,7 +82,7 @@ impl Obstacles {
                 &text.join("\n"),
                 &[
                     params,
-                    figures,
+                    parameters,
                     (Write, &shared.positions),
                     (Write, &shared.displacements),
                     (Write, &shared.residuals),
@@ -104,30 +105,30 @@ impl Obstacles {
         };
         Ok(Self {
             carry: binder.bind(
-                "carry",
-                include_str!("../../../shaders/collision/carry.wgsl"),
-                &[params, figures, (Write, &colliders)],
+                "interpolate_colliders",
+                include_str!("../../../shaders/collision/interpolate_colliders.wgsl"),
+                &[params, parameters, (Write, &colliders)],
             ),
             collide: [false, true].map(collide),
             forget_touches: binder.bind(
-                "forget_touches",
-                include_str!("../../../shaders/collision/forget_touches.wgsl"),
+                "clear_collider_contacts",
+                include_str!("../../../shaders/collision/clear_collider_contacts.wgsl"),
                 &[params, (Write, &touches)],
             ),
             bounce: binder.bind(
-                "bounce",
-                include_str!("../../../shaders/collision/bounce.wgsl"),
+                "apply_restitution",
+                include_str!("../../../shaders/collision/apply_restitution.wgsl"),
                 &[params, (Write, &touches), (Write, &shared.displacements)],
             ),
             arrive: binder.bind(
-                "arrive",
-                include_str!("../../../shaders/collision/arrive.wgsl"),
-                &[figures, (Write, &colliders)],
+                "commit_colliders",
+                include_str!("../../../shaders/collision/commit_colliders.wgsl"),
+                &[parameters, (Write, &colliders)],
             ),
             collider_forces: binder.bind(
                 "collider_forces",
                 include_str!("../../../shaders/collision/collider_forces.wgsl"),
-                &[params, figures, (Read, &touches), (Write, &forces)],
+                &[params, parameters, (Read, &touches), (Write, &forces)],
             ),
             colliders,
             shapes: fingerprint(own),
@@ -146,12 +147,12 @@ impl Obstacles {
         let particles = Size::Threads(controls.scene.particle_count() as u32);
         let colliders = controls.colliders.len() as u32;
         match pass {
-            Pass::ForgetTouches => Some((&self.forget_touches, particles)),
-            Pass::Carry => Some((&self.carry, Size::Threads(colliders))),
+            Pass::ClearColliderContacts => Some((&self.forget_touches, particles)),
+            Pass::InterpolateColliders => Some((&self.carry, Size::Threads(colliders))),
             Pass::Collide => Some((&self.collide[0], particles)),
-            Pass::CollideAdvance => Some((&self.collide[1], particles)),
-            Pass::Bounce => Some((&self.bounce, particles)),
-            Pass::Arrive => Some((&self.arrive, Size::Threads(colliders))),
+            Pass::CollideAndPredict => Some((&self.collide[1], particles)),
+            Pass::ApplyRestitution => Some((&self.bounce, particles)),
+            Pass::CommitColliders => Some((&self.arrive, Size::Threads(colliders))),
             Pass::ColliderForces => Some((&self.collider_forces, Size::Groups(colliders))),
             _ => None,
         }

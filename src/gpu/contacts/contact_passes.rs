@@ -26,7 +26,7 @@ const SEPARATE: u64 = 12 * ROUNDS as u64;
 
 /// Of contacts between particles.
 #[derive(Debug)]
-pub(in crate::gpu) struct Pairing {
+pub(in crate::gpu) struct ContactPasses {
     watch: Bound,
     /// In the order of [`SearchPass::ALL`]; none where it is not played.
     search: Vec<Option<Bound>>,
@@ -55,7 +55,7 @@ pub(in crate::gpu) struct Pairing {
     pub bytes: u64,
 }
 
-/// The buffers of [`Pairing`], each as the table in `mod.rs` has it.
+/// The buffers of [`ContactPasses`], each as the table in `mod.rs` has it.
 struct PairBuffers {
     elements: wgpu::Buffer,
     cells: wgpu::Buffer,
@@ -74,31 +74,31 @@ struct PairBuffers {
 impl PairBuffers {
     fn new(maker: &Maker, queue: &wgpu::Queue, controls: &Controls) -> Result<Self> {
         let storage = BufferUsages::STORAGE;
-        let figures = controls.contact_params();
+        let parameters = controls.contact_params();
         let count = controls.scene.particle_count() as u64;
-        let contacting = &controls.cooked.contacting;
-        let only_particles = figures.level == 1;
+        let contact_elements = &controls.compiled.contact_elements;
+        let only_particles = parameters.level == 1;
         // Where only particles touch, nothing else is looked for.
         let (elements, wings) = if only_particles {
-            (&contacting.elements[..figures.alone_end as usize], [].as_slice())
+            (&contact_elements.elements[..parameters.alone_end as usize], [].as_slice())
         } else {
-            (contacting.elements.as_slice(), contacting.wings.as_slice())
+            (contact_elements.elements.as_slice(), contact_elements.wings.as_slice())
         };
         let wings = wings.iter().map(|&[left, right]| [left, right, 0, 0]);
         let rows: Vec<[u32; 4]> = elements.iter().copied().chain(wings).collect();
         let elements = maker.filled(queue, "elements", &rows, storage)?;
-        let inserted = u64::from(figures.insert_end - figures.insert_first);
-        let cells = maker.empty("cells", u64::from(figures.cell_words()) * 4, storage)?;
-        let (coarse_first, words) = figures.empty_coarse_grid();
+        let inserted = u64::from(parameters.insert_end - parameters.insert_first);
+        let cells = maker.empty("cells", u64::from(parameters.cell_words()) * 4, storage)?;
+        let (coarse_first, words) = parameters.empty_coarse_grid();
         queue.write_buffer(&cells, u64::from(coarse_first) * 4, bytemuck::cast_slice(&words));
         let rows = if only_particles { 1 } else { 2 };
         let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
         let lists = maker.empty("lists", if only_particles { count * 8 } else { 4 }, storage)?;
         let watched = maker.empty("watched", count * 32, storage)?;
-        let pairs = maker.empty("pairs", u64::from(figures.pair_capacity) * 16, storage)?;
-        let vacancies = if only_particles { u64::from(figures.pair_capacity) * 4 } else { 4 };
+        let pairs = maker.empty("pairs", u64::from(parameters.pair_capacity) * 16, storage)?;
+        let vacancies = if only_particles { u64::from(parameters.pair_capacity) * 4 } else { 4 };
         let vacancies = maker.empty("vacancies", vacancies, storage)?;
-        let meetings = maker.empty("meetings", u64::from(figures.contact_capacity) * 48, storage)?;
+        let meetings = maker.empty("meetings", u64::from(parameters.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
         // Nothing in x, one in z, for a start.
         let sizes = [[0u32, 1, 1]; SearchPass::ALL.len() + 2 + ROUNDS as usize];
@@ -123,7 +123,7 @@ impl PairBuffers {
     }
 }
 
-impl Pairing {
+impl ContactPasses {
     /// An error if there is no room.
     pub fn new(
         contacts: &Contacts,
@@ -135,8 +135,8 @@ impl Pairing {
         let maker = Maker::new(device);
         let made = PairBuffers::new(&maker, queue, controls)?;
         let only_particles = controls.contact_params().level == 1;
-        let contacting = &controls.cooked.contacting;
-        let untouchable = |particle| contacting.material(particle) == UNTOUCHABLE;
+        let contact_elements = &controls.compiled.contact_elements;
+        let untouchable = |particle| contact_elements.material(particle) == UNTOUCHABLE;
         let some_untouchable = (0..controls.scene.particle_count() as u32).any(untouchable);
         let constants =
             [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("MATERIAL", common_material(controls))];
@@ -146,8 +146,8 @@ impl Pairing {
         let pairs_share = shared_by(if only_particles { share } else { 1 });
 
         let binder = Binder { device };
-        let (params, figures) = ((Uniform, &shared.params), (Uniform, &contacts.params));
-        let motion = [params, figures, (Read, &shared.positions), (Read, &shared.displacements)];
+        let (params, parameters) = ((Uniform, &shared.params), (Uniform, &contacts.params));
+        let motion = [params, parameters, (Read, &shared.positions), (Read, &shared.displacements)];
         let (particles, status) = ((Read, &contacts.particles), (Write, &contacts.status));
         let bind = |entry: &str, text: &str, rest: &[(Slot, &wgpu::Buffer)]| {
             binder.bind_with(entry, text, &[motion.as_slice(), rest].concat(), &constants)
@@ -167,8 +167,15 @@ impl Pairing {
             binder.bind_with(entry, &text, &[&motion[..], &grid, lists].concat(), &constants)
         };
         let look = |kind: PairKind| {
-            let grid =
-                [params, figures, (Read, &made.cells), (Read, &made.sorted), particles, (Write, &made.pairs), status];
+            let grid = [
+                params,
+                parameters,
+                (Read, &made.cells),
+                (Read, &made.sorted),
+                particles,
+                (Write, &made.pairs),
+                status,
+            ];
             let (text, own) = if only_particles {
                 let lists = [(Read, &made.watched), (Read, &made.lists), (Read, &made.vacancies)];
                 (include_str!("../../../shaders/collision/pairs/particles.wgsl"), lists.to_vec())
@@ -181,12 +188,12 @@ impl Pairing {
             binder.bind_with("pairs_list", &text, &[grid.as_slice(), &own].concat(), &constants)
         };
         let part = |part: SearchPass, at_end: bool| match part {
-            SearchPass::Pairs => look(PairKind::Particles),
+            SearchPass::ParticlePairs => look(PairKind::Particles),
             SearchPass::VertexPairs => look(PairKind::VertexTriangle),
             SearchPass::EdgePairs => look(PairKind::Edges),
-            SearchPass::Prune => binder.bind(
-                "search_prune",
-                include_str!("../../../shaders/collision/search_prune.wgsl"),
+            SearchPass::RemoveStalePairs => binder.bind(
+                "search_remove_stale_pairs",
+                include_str!("../../../shaders/collision/search_remove_stale_pairs.wgsl"),
                 &[
                     params,
                     (Read, &made.watched),
@@ -196,10 +203,10 @@ impl Pairing {
                     (Write, &made.late_dispatches),
                 ],
             ),
-            SearchPass::Ready => binder.bind_with(
-                "ready",
-                include_str!("../../../shaders/collision/ready.wgsl"),
-                &[params, figures, status, (Write, &made.dispatches), (Write, &made.late_dispatches)],
+            SearchPass::FinishSearch => binder.bind_with(
+                "finish_search",
+                include_str!("../../../shaders/collision/finish_search.wgsl"),
+                &[params, parameters, status, (Write, &made.dispatches), (Write, &made.late_dispatches)],
                 &[("ROUNDS", f64::from(ROUNDS)), pairs_share],
             ),
             sorted => search(&pass_name(&Pass::Search(sorted)), at_end),
@@ -221,14 +228,14 @@ impl Pairing {
                 (Read, &made.tangles),
             ];
             divide.push(binder.bind_with(
-                "divide",
-                include_str!("../../../shaders/collision/divide.wgsl"),
+                "build_division_planes",
+                include_str!("../../../shaders/collision/build_division_planes.wgsl"),
                 &[motion.as_slice(), &own].concat(),
                 &constants,
             ));
             truncate.push(binder.bind_with(
-                "truncate",
-                include_str!("../../../shaders/collision/truncate.wgsl"),
+                "truncate_displacements",
+                include_str!("../../../shaders/collision/truncate_displacements.wgsl"),
                 &[
                     params,
                     (Write, &shared.displacements),
@@ -243,7 +250,7 @@ impl Pairing {
             let grid = [(Read, &made.elements), (Read, &made.cells), (Read, &made.sorted), particles];
             binder.bind(
                 entry,
-                include_str!("../../../shaders/collision/crossings.wgsl"),
+                include_str!("../../../shaders/collision/intersections.wgsl"),
                 &[&motion[..3], &grid, &[(Write, &made.tangles), status]].concat(),
             )
         };
@@ -257,42 +264,45 @@ impl Pairing {
                 (Write, &made.late_dispatches),
             ];
             binder.bind_with(
-                "untangle",
-                include_str!("../../../shaders/collision/untangle.wgsl"),
+                "resolve_intersections",
+                include_str!("../../../shaders/collision/resolve_intersections.wgsl"),
                 &[&motion[..3], &own].concat(),
                 &[separate],
             )
         };
         let contacts = {
             let (own, last) = if only_particles {
-                (include_str!("../../../shaders/collision/contacts/particles.wgsl"), (Write, &made.late_dispatches))
+                (
+                    include_str!("../../../shaders/collision/find_contacts/particles.wgsl"),
+                    (Write, &made.late_dispatches),
+                )
             } else {
-                (include_str!("../../../shaders/collision/contacts/surfaces.wgsl"), (Read, &made.tangles))
+                (include_str!("../../../shaders/collision/find_contacts/surfaces.wgsl"), (Read, &made.tangles))
             };
-            let text = [include_str!("../../../shaders/collision/contacts.wgsl"), own].join("\n");
+            let text = [include_str!("../../../shaders/collision/find_contacts.wgsl"), own].join("\n");
             let rest =
                 [(Read, &made.pairs), particles, (Write, &made.meetings), (Write, &made.corrections), status, last];
             let separate = only_particles.then_some(separate);
             let constants: Vec<_> = constants.into_iter().chain([pairs_share]).chain(separate).collect();
-            binder.bind_with("contacts", &text, &[motion.as_slice(), &rest].concat(), &constants)
+            binder.bind_with("find_contacts", &text, &[motion.as_slice(), &rest].concat(), &constants)
         };
         let settle = |is_last: bool| {
             let moved = [(Read, &shared.positions), (Write, &shared.displacements), (Read, &made.watched)];
             let found = [(Write, &made.corrections), status, (Read, &made.meetings)];
             binder.bind_with(
-                "settle",
-                include_str!("../../../shaders/collision/settle.wgsl"),
+                "apply_corrections",
+                include_str!("../../../shaders/collision/apply_corrections.wgsl"),
                 &[&motion[..2], &moved, &found].concat(),
                 &[constants[0], ("IS_LAST", f64::from(u8::from(is_last)))],
             )
         };
         let [clear_crossings, find_crossings] =
-            ["crossings_clear", "crossings_find"].map(|entry| (!only_particles).then(|| crossings(entry)));
+            ["intersections_clear", "intersections_find"].map(|entry| (!only_particles).then(|| crossings(entry)));
         let untangle = (!only_particles).then(untangle);
         Ok(Self {
             watch: binder.bind_with(
-                "watch",
-                include_str!("../../../shaders/collision/watch.wgsl"),
+                "validate_pairs",
+                include_str!("../../../shaders/collision/validate_pairs.wgsl"),
                 &[
                     &motion[..],
                     &[
@@ -316,8 +326,8 @@ impl Pairing {
             contacts,
             untangle,
             separate: bind(
-                "separate",
-                include_str!("../../../shaders/collision/separate.wgsl"),
+                "solve_contacts",
+                include_str!("../../../shaders/collision/solve_contacts.wgsl"),
                 &[particles, (Read, &made.meetings), (Write, &made.corrections), status],
             ),
             settle: [false, true].map(settle),
@@ -335,49 +345,53 @@ impl Pairing {
     }
 
     /// What a pass of contacts between particles dispatches.
-    pub fn dispatch(&self, pass: Pass, controls: &Controls, figures: &ContactParams) -> Option<(&Bound, Size<'_>)> {
+    pub fn dispatch(&self, pass: Pass, controls: &Controls, parameters: &ContactParams) -> Option<(&Bound, Size<'_>)> {
         let particles = Size::Threads(controls.scene.particle_count() as u32);
         let indirect = |place| Size::Indirect(&self.dispatches, place);
         match pass {
-            Pass::Watch => {
+            Pass::ValidatePairs => {
                 let count = controls.scene.particle_count() as u32;
                 Some((&self.watch, Size::Threads(count.div_ceil(self.share))))
             }
-            Pass::Contacts => Some((&self.contacts, indirect(CONTACTS))),
-            Pass::Untangle => Some((self.untangle.as_ref()?, indirect(UNTANGLE))),
-            Pass::Separate => Some((&self.separate, Size::Indirect(&self.late_dispatches, SEPARATE))),
-            Pass::Settle { is_last } => {
+            Pass::FindContacts => Some((&self.contacts, indirect(CONTACTS))),
+            Pass::ResolveIntersections => Some((self.untangle.as_ref()?, indirect(UNTANGLE))),
+            Pass::SolveContacts => Some((&self.separate, Size::Indirect(&self.late_dispatches, SEPARATE))),
+            Pass::ApplyCorrections { is_last } => {
                 let settle = &self.settle[usize::from(is_last)];
                 Some((settle, Size::Indirect(&self.late_dispatches, SEPARATE)))
             }
-            Pass::Divide { round } => Some((&self.divide[round as usize], indirect(CONTACTS + 12 * u64::from(round)))),
-            Pass::Truncate { round } => {
+            Pass::BuildDivisionPlanes { round } => {
+                Some((&self.divide[round as usize], indirect(CONTACTS + 12 * u64::from(round))))
+            }
+            Pass::TruncateDisplacements { round } => {
                 let size = Size::Indirect(&self.late_dispatches, 12 * u64::from(round));
                 Some((&self.truncate[round as usize], size))
             }
-            Pass::ClearCrossings => Some((self.clear_crossings.as_ref()?, particles)),
-            Pass::FindCrossings => {
-                Some((self.find_crossings.as_ref()?, Size::Threads(figures.insert_end - figures.alone_end)))
+            Pass::ClearIntersections => Some((self.clear_crossings.as_ref()?, particles)),
+            Pass::FindIntersections => {
+                Some((self.find_crossings.as_ref()?, Size::Threads(parameters.insert_end - parameters.alone_end)))
             }
-            Pass::Sort(SearchPass::Clear) => {
-                Some((self.sort.first()?, Size::Threads(figures.tables * figures.table_size / BLOCK)))
+            Pass::SortForIntersections(SearchPass::ClearCells) => {
+                Some((self.sort.first()?, Size::Threads(parameters.tables * parameters.table_size / BLOCK)))
             }
-            Pass::Sort(part) => {
+            Pass::SortForIntersections(part) => {
                 let place = SearchPass::SORT.iter().position(|&other| other == part)?;
-                Some((self.sort.get(place)?, Size::Threads(figures.threads(part))))
+                Some((self.sort.get(place)?, Size::Threads(parameters.threads(part))))
             }
-            Pass::Search(part) => Some((self.search[part as usize].as_ref()?, self.size_of(part, figures))),
+            Pass::Search(part) => Some((self.search[part as usize].as_ref()?, self.size_of(part, parameters))),
             _ => None,
         }
     }
 
     /// How much a part of a search dispatches: nothing where the list holds.
-    fn size_of(&self, part: SearchPass, figures: &ContactParams) -> Size<'_> {
-        let only_particles = figures.level == 1;
+    fn size_of(&self, part: SearchPass, parameters: &ContactParams) -> Size<'_> {
+        let only_particles = parameters.level == 1;
         match part {
-            SearchPass::Ready => Size::Groups(1),
-            SearchPass::Pairs if only_particles => Size::Indirect(&self.late_dispatches, 0),
-            SearchPass::Count | SearchPass::Fill if only_particles => Size::Indirect(&self.late_dispatches, 12),
+            SearchPass::FinishSearch => Size::Groups(1),
+            SearchPass::ParticlePairs if only_particles => Size::Indirect(&self.late_dispatches, 0),
+            SearchPass::CountCells | SearchPass::SortIntoCells if only_particles => {
+                Size::Indirect(&self.late_dispatches, 12)
+            }
             _ => Size::Indirect(&self.dispatches, 12 * part as u64),
         }
     }

@@ -15,7 +15,7 @@ override ROUNDS: u32 = 1u;
 override SHARE: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn ready(@builtin(global_invocation_id) id: vec3u) {
+fn finish_search(@builtin(global_invocation_id) id: vec3u) {
     if id.x > 0u {
         return;
     }

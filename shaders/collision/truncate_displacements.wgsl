@@ -14,7 +14,7 @@ override ROUND: u32 = 0u;
 override ROUNDS: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn truncate(@builtin(global_invocation_id) id: vec3u) {
+fn truncate_displacements(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i >= params.particle_count {
         return;

@@ -15,14 +15,14 @@
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 // Workgroups of truncate, by round, then of separate and settle.
 @group(0) @binding(8) var<storage, read_write> late_dispatches: array<u32>;
-// By particle, the marks of the bodies that it has a crossing with; see crossings.wgsl.
+// By particle, the marks of the bodies that it has a crossing with; see intersections.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
 override ROUND: u32 = 0u;
 override ROUNDS: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn divide(@builtin(global_invocation_id) id: vec3u) {
+fn build_division_planes(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if !is_between(ROUND, ROUNDS) {
         if i < contact_status.pair_count {

@@ -29,7 +29,7 @@ override SHARE: u32 = 1u;
 override SOME_UNTOUCHABLE: bool = true;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn watch(@builtin(global_invocation_id) id: vec3u) {
+fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
     let thread = thread_index(id);
     let threads = (params.particle_count + SHARE - 1u) / SHARE;
     if thread >= threads {
@@ -55,7 +55,7 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
         let touches = !SOME_UNTOUCHABLE || material_of(contact_particles[i].w) != UNTOUCHABLE;
         stale = stale || (look.is_stale && touches);
         is_hurried = is_hurried || (look.is_hurried && touches);
-        worn |= select(0u, 1u << n, look.is_worn && touches);
+        worn |= select(0u, 1u << n, look.is_expired && touches);
     }
     // What is rare is done once for all of them: software drivers run through it whether or not any has it.
     if is_hurried {
@@ -71,7 +71,7 @@ fn watch(@builtin(global_invocation_id) id: vec3u) {
     // It is enough if one does; the first, where the host has marked it.
     var is_first = false;
     if stale {
-        is_first = atomicMax(&contact_status.stale, WORN) == HOLDS || thread == 0u;
+        is_first = atomicMax(&contact_status.stale, EXPIRED) == HOLDS || thread == 0u;
     }
     set_sizes(select(0u, SEARCH_PASSES, is_first));
 }
@@ -88,7 +88,7 @@ struct Look {
     // The list does not hold for it.
     is_stale: bool,
     // It is to look anew in the next search.
-    is_worn: bool,
+    is_expired: bool,
     // It is so fast that all are to.
     is_hurried: bool,
 }
@@ -122,7 +122,7 @@ fn look_at(i: u32, substep: Substep) -> Look {
         // the margin, none has met the other within the substep.
         let most = max(max(against.x, against.y), against.z);
         look.is_hurried = !(most <= SLOW * (contact_params.reach + contact_params.margin));
-        look.is_worn = is_worn(own, aside, since, contact_params.margin);
+        look.is_expired = is_expired(own, aside, since, contact_params.margin);
     }
     return look;
 }

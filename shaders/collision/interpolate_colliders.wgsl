@@ -9,9 +9,9 @@
 const NEVER = 3e38;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn carry(@builtin(global_invocation_id) id: vec3u) {
+fn interpolate_colliders(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    // As in arrive.wgsl.
+    // As in commit_colliders.wgsl.
     if i >= min(contact_params.collider_count, arrayLength(&colliders)) {
         return;
     }

@@ -5,7 +5,7 @@
 @group(0) @binding(1) var<storage, read_write> colliders: array<Collider>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn arrive(@builtin(global_invocation_id) id: vec3u) {
+fn commit_colliders(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     // An encoder that was recorded before there were more colliders still binds the old buffer.
     if i >= min(contact_params.collider_count, arrayLength(&colliders)) {

@@ -9,30 +9,30 @@ use super::sweep::sweep;
 use super::unroll::unrolled;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::{Error, Result};
-use crate::instancing::pool::{Crowd, check_words};
+use crate::instancing::pool::{InstancePool, check_words};
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::sim::controls::Params;
 use wgpu::BufferUsages;
 
-/// What a dispatch plays: `Crowd` in `shaders/instancing/instances.wgsl`.
+/// What a dispatch plays: `InstancePool` in `shaders/instancing/instances.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-pub(super) struct CrowdRow {
+pub(super) struct PoolParams {
     pub substeps: u32,
     pub iterations: u32,
     pub tethers: u32,
     pub count: u32,
 }
 
-/// Of instances.wgsl: crowd, params, materials; positions, velocities, motions, status, live, batches, records, λ.
+/// Of instances.wgsl: pool, params, materials; positions, velocities, motions, status, live, batches, records, λ.
 const PLAY: [Slot; 11] = [Uniform, Uniform, Uniform, Write, Write, Write, Write, Read, Read, Read, Write];
-/// Of instances_normals.wgsl: crowd, params, positions, live, batches, status, normals.
+/// Of instances_normals.wgsl: pool, params, positions, live, batches, status, normals.
 const NORMALS: [Slot; 7] = [Uniform, Uniform, Read, Read, Read, Write, Write];
 
 #[derive(Debug)]
 pub(super) struct Buffers {
-    pub crowd: wgpu::Buffer,
+    pub pool: wgpu::Buffer,
     pub params: wgpu::Buffer,
     pub materials: wgpu::Buffer,
     pub positions: wgpu::Buffer,
@@ -47,28 +47,28 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, crowd: &Crowd, keep_lambdas: bool) -> Result<Self> {
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, pool: &InstancePool, keep_lambdas: bool) -> Result<Self> {
         let maker = Maker::new(device);
         let (storage, uniform) = (BufferUsages::STORAGE, BufferUsages::UNIFORM);
         let drawn = storage | BufferUsages::VERTEX;
-        let capacity = u64::from(crowd.capacity);
-        let count = capacity * crowd.particle_count() as u64;
-        let cooked = &crowd.controls.cooked;
-        let surface_count = if cooked.rings.is_empty() { 0 } else { count };
-        let records = crowd.asset.records(&cooked.kinds);
+        let capacity = u64::from(pool.capacity);
+        let count = capacity * pool.particle_count() as u64;
+        let compiled = &pool.controls.compiled;
+        let surface_count = if compiled.rings.is_empty() { 0 } else { count };
+        let records = pool.asset.records(&compiled.kinds);
         let empty = |label: &str, size, usage| maker.empty(&format!("instances.{label}"), size, usage);
         Ok(Self {
-            crowd: empty("crowd", size_of::<CrowdRow>() as u64, uniform)?,
+            pool: empty("pool", size_of::<PoolParams>() as u64, uniform)?,
             params: empty("params", size_of::<Params>() as u64, uniform)?,
-            materials: empty("materials", (material_count(crowd) * size_of::<ScaledMaterial>()) as u64, uniform)?,
+            materials: empty("materials", (material_count(pool) * size_of::<ScaledMaterial>()) as u64, uniform)?,
             positions: empty("positions", count * 16, drawn)?,
             velocities: empty("velocities", count * 16, drawn)?,
             motions: empty("motions", (count + capacity) * 32, storage)?,
             status: maker.filled(queue, "instances.status", &[Status::NEW], storage)?,
             live: empty("live", capacity * 4, drawn)?,
-            asset: empty("asset", crowd.bytes_with(0)?, storage)?,
+            asset: empty("asset", pool.bytes_with(0)?, storage)?,
             records: maker.filled(queue, "instances.records", &records, storage)?,
-            lambdas: make_lambdas(&maker, crowd, keep_lambdas)?,
+            lambdas: make_lambdas(&maker, pool, keep_lambdas)?,
             normals: empty("normals", surface_count * 16, drawn)?,
         })
     }
@@ -76,7 +76,7 @@ impl Buffers {
     /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
     pub fn bytes(&self) -> u64 {
         let Self {
-            crowd,
+            pool,
             params,
             materials,
             positions,
@@ -90,44 +90,44 @@ impl Buffers {
             normals,
         } = self;
         let state = [positions, velocities, motions, live, lambdas, normals];
-        let rest = [crowd, params, materials, status, asset, records];
+        let rest = [pool, params, materials, status, asset, records];
         state.iter().chain(&rest).map(|buffer| buffer.size()).sum()
     }
 
     pub fn bind(&self, device: &wgpu::Device, play: &Stage, normals: &Stage) -> [wgpu::BindGroup; 2] {
         let b = self;
-        let state = [&b.crowd, &b.params, &b.materials, &b.positions, &b.velocities, &b.motions, &b.status, &b.live];
+        let state = [&b.pool, &b.params, &b.materials, &b.positions, &b.velocities, &b.motions, &b.status, &b.live];
         let asset = [&b.asset, &b.records, &b.lambdas];
-        let surfaces = [&b.crowd, &b.params, &b.positions, &b.live, &b.asset, &b.status, &b.normals];
+        let surfaces = [&b.pool, &b.params, &b.positions, &b.live, &b.asset, &b.status, &b.normals];
         [play.bind(device, &[state.as_slice(), &asset].concat()), normals.bind(device, &surfaces)]
     }
 }
 
 /// Uniform buffers are never empty.
-fn material_count(crowd: &Crowd) -> usize {
-    crowd.controls.materials.len().max(1)
+fn material_count(pool: &InstancePool) -> usize {
+    pool.controls.materials.len().max(1)
 }
 
 /// Multipliers that each instance has room for: a multiple of every kind's count.
-pub(super) fn lambda_room(crowd: &Crowd) -> usize {
-    crowd.asset.lambda_count.next_multiple_of(3)
+pub(super) fn lambda_room(pool: &InstancePool) -> usize {
+    pool.asset.lambda_count.next_multiple_of(3)
 }
 
-pub(super) fn make_lambdas(maker: &Maker<'_>, crowd: &Crowd, keep_lambdas: bool) -> Result<wgpu::Buffer> {
-    let count = if keep_lambdas { lambda_room(crowd) as u64 * u64::from(crowd.capacity) } else { 0 };
+pub(super) fn make_lambdas(maker: &Maker<'_>, pool: &InstancePool, keep_lambdas: bool) -> Result<wgpu::Buffer> {
+    let count = if keep_lambdas { lambda_room(pool) as u64 * u64::from(pool.capacity) } else { 0 };
     maker.empty("instances.lambdas", check_words("multipliers of all instances", count)?, BufferUsages::STORAGE)
 }
 
 /// How many threads of a workgroup run in step.
-fn in_step(device: &wgpu::Device) -> usize {
+fn subgroup_width(device: &wgpu::Device) -> usize {
     if is_software(&device.adapter_info()) { 8 } else { 32 }
 }
 
 /// What a workgroup plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Team {
+pub(super) struct WorkgroupLayout {
     /// Threads that play an instance.
-    pub lanes: u32,
+    pub threads: u32,
     /// How many instances it plays: as many as there are threads that work in step, if these have room.
     pub instances: u32,
     /// Whether positions are in its memory besides the displacements: where there is room, but for tiles on GPUs, which look at a particle two times a
@@ -135,51 +135,51 @@ pub(super) struct Team {
     pub near: bool,
 }
 
-impl Team {
-    pub fn new(device: &wgpu::Device, crowd: &Crowd) -> Self {
-        let (in_step, is_software) = (in_step(device), is_software(&device.adapter_info()));
-        let lanes = crowd.lanes(in_step);
+impl WorkgroupLayout {
+    pub fn new(device: &wgpu::Device, pool: &InstancePool) -> Self {
+        let (subgroup_width, is_software) = (subgroup_width(device), is_software(&device.adapter_info()));
+        let threads = pool.threads(subgroup_width);
         let room = device.limits().max_compute_workgroup_storage_size as usize / 16;
-        let instances = (in_step / lanes).min(room / crowd.particle_count()).max(1);
-        let near = 2 * instances * crowd.particle_count() <= room && (is_software || !crowd.has_tiles());
-        Self { lanes: lanes as u32, instances: instances as u32, near }
+        let instances = (subgroup_width / threads).min(room / pool.particle_count()).max(1);
+        let near = 2 * instances * pool.particle_count() <= room && (is_software || !pool.has_tiles());
+        Self { threads: threads as u32, instances: instances as u32, near }
     }
 
     /// Its threads.
     fn size(self) -> u32 {
-        self.lanes * self.instances
+        self.threads * self.instances
     }
 }
 
 /// Threads of a workgroup that makes normals: as many as a small asset has particles.
-fn normals_lanes(crowd: &Crowd) -> u32 {
-    (crowd.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
+fn normals_lanes(pool: &InstancePool) -> u32 {
+    (pool.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
 }
 
 /// The constants of an asset in its shaders.
-fn constants(crowd: &Crowd) -> String {
-    let (places, count) = (&crowd.places, crowd.particle_count());
+fn constants(pool: &InstancePool) -> String {
+    let (places, count) = (&pool.places, pool.particle_count());
     let numbers = [
         ("ASSET_PARTICLES", count),
-        ("MATERIALS", material_count(crowd)),
-        ("LAMBDA_ROOM", lambda_room(crowd)),
-        ("TETHER_RUNS_AT", crowd.asset.tether_runs_at()),
+        ("MATERIALS", material_count(pool)),
+        ("LAMBDA_ROOM", lambda_room(pool)),
+        ("TETHER_RUNS_AT", pool.asset.tether_runs_at()),
         ("RINGS_AT", places.rings),
         ("CORNERS_AT", places.corners),
         ("SLOTS_AT", places.slots),
-        ("ROWS_OF_SLOTS", 2 * count * crowd.capacity as usize),
+        ("ROWS_OF_SLOTS", 2 * count * pool.capacity as usize),
     ];
     let lines: String = numbers.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
-    lines + &format!("const SURFACES = {};\n", !crowd.controls.cooked.rings.is_empty())
+    lines + &format!("const SURFACES = {};\n", !pool.controls.compiled.rings.is_empty())
 }
 
 /// Where the particles of an instance lie.
 const INSTANCE: &str = include_str!("../../shaders/instancing/instance.wgsl");
 
 /// The text of the pass that plays, without the prelude.
-pub(super) fn pass(constants: &str, sweep: &str, team: Team) -> String {
-    let Team { lanes, instances, near } = team;
-    let constants = &format!("{constants}const LANES = {lanes}u;\nconst INSTANCES = {instances}u;\n");
+pub(super) fn pass(constants: &str, sweep: &str, workgroup: WorkgroupLayout) -> String {
+    let WorkgroupLayout { threads, instances, near } = workgroup;
+    let constants = &format!("{constants}const THREADS = {threads}u;\nconst INSTANCES = {instances}u;\n");
     let pass = include_str!("../../shaders/instancing/instances.wgsl");
     let places = if near {
         include_str!("../../shaders/instancing/parts/near.wgsl")
@@ -188,7 +188,7 @@ pub(super) fn pass(constants: &str, sweep: &str, team: Team) -> String {
     };
     let shared = concat!(
         include_str!("../../shaders/integrate/shared/air.wgsl"),
-        include_str!("../../shaders/integrate/shared/held.wgsl")
+        include_str!("../../shaders/integrate/shared/quarantined.wgsl")
     );
     [pass, places, INSTANCE, shared, constants, sweep].join("\n")
 }
@@ -200,34 +200,39 @@ pub(super) fn normals_pass(constants: &str) -> String {
 }
 
 /// The text of the pass that shifts the origin.
-pub(super) fn shift_pass(crowd: &Crowd) -> String {
-    [include_str!("../../shaders/instancing/instances_shift.wgsl"), &constants(crowd)].join("\n")
+pub(super) fn shift_pass(pool: &InstancePool) -> String {
+    [include_str!("../../shaders/instancing/instances_shift.wgsl"), &constants(pool)].join("\n")
 }
 
-pub(super) fn make_play(device: &wgpu::Device, crowd: &Crowd, keep_lambdas: bool, team: Team) -> Stage {
-    let rows = crowd.controls.cooked.tether_rows();
-    let text = pass(&constants(crowd), &sweep(&crowd.controls.cooked, &crowd.asset, keep_lambdas), team);
+pub(super) fn make_play(
+    device: &wgpu::Device,
+    pool: &InstancePool,
+    keep_lambdas: bool,
+    workgroup: WorkgroupLayout,
+) -> Stage {
+    let rows = pool.controls.compiled.tether_rows();
+    let text = pass(&constants(pool), &sweep(&pool.controls.compiled, &pool.asset, keep_lambdas), workgroup);
     let text = unrolled(&text, &[("TETHER_ROWS", rows as usize)]);
     let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
-    let size = (SIZE, f64::from(team.size()));
+    let size = (SIZE, f64::from(workgroup.size()));
     Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size, ("TETHER_ROWS", f64::from(rows))])
 }
 
-pub(super) fn make_normals(device: &wgpu::Device, crowd: &Crowd) -> Stage {
-    let (name, size) = ("instances_normals", (SIZE, f64::from(normals_lanes(crowd))));
-    Stage::new(device, name, name, &normals_pass(&constants(crowd)), &NORMALS, &[size])
+pub(super) fn make_normals(device: &wgpu::Device, pool: &InstancePool) -> Stage {
+    let (name, size) = ("instances_normals", (SIZE, f64::from(normals_lanes(pool))));
+    Stage::new(device, name, name, &normals_pass(&constants(pool)), &NORMALS, &[size])
 }
 
 /// Whether a device has what the passes need.
-pub(super) fn check_limits(crowd: &Crowd, team: Team, limits: &wgpu::Limits) -> Result<()> {
-    let materials = (material_count(crowd) * size_of::<ScaledMaterial>()) as u64;
-    let memory = crowd.particle_count() as u64 * 16;
+pub(super) fn check_limits(pool: &InstancePool, workgroup: WorkgroupLayout, limits: &wgpu::Limits) -> Result<()> {
+    let materials = (material_count(pool) * size_of::<ScaledMaterial>()) as u64;
+    let memory = pool.particle_count() as u64 * 16;
     let storage_buffers = limits.max_storage_buffers_per_shader_stage.into();
     let demands: [(_, u64, u64); 5] = [
         ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS.into(), storage_buffers),
         (
             "max_compute_invocations_per_workgroup",
-            team.size().max(normals_lanes(crowd)).into(),
+            workgroup.size().max(normals_lanes(pool)).into(),
             limits.max_compute_invocations_per_workgroup.into(),
         ),
         ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension.into()),
@@ -245,11 +250,11 @@ pub(super) fn check_limits(crowd: &Crowd, team: Team, limits: &wgpu::Limits) -> 
 /// See [`super::Instances::required_limits`].
 pub(super) fn required_limits(asset: &Scene, capacity: u32, settings: &Settings) -> wgpu::Limits {
     let defaults = wgpu::Limits::default();
-    let Ok(crowd) = Crowd::new(asset, capacity, *settings) else { return defaults };
+    let Ok(pool) = InstancePool::new(asset, capacity, *settings) else { return defaults };
     let (capacity, count) = (u64::from(capacity), asset.particle_count() as u64);
-    let lambdas = if needs_lambdas(settings) { lambda_room(&crowd) as u64 * capacity * 4 } else { 0 };
-    let records = crowd.asset.record_words as u64 * 4;
-    let words = crowd.words_with(crowd.capacity) as u64 * 4;
+    let lambdas = if needs_lambdas(settings) { lambda_room(&pool) as u64 * capacity * 4 } else { 0 };
+    let records = pool.asset.record_words as u64 * 4;
+    let words = pool.words_with(pool.capacity) as u64 * 4;
     let largest = (count + 1).saturating_mul(capacity * 32).max(words).max(lambdas).max(records).next_multiple_of(256);
     wgpu::Limits {
         max_storage_buffer_binding_size: defaults.max_storage_buffer_binding_size.max(largest),
