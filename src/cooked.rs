@@ -273,6 +273,11 @@ impl CookedKind {
         self.coloring.order.len()
     }
 
+    /// How many multipliers they have.
+    pub fn lambda_count(&self) -> usize {
+        self.len() * self.info.lambda_count()
+    }
+
     pub fn record(&self, place: usize) -> &[u32] {
         &self.records[place * self.info.record_words..][..self.info.record_words]
     }

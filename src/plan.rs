@@ -22,6 +22,8 @@
 //!
 //! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `Advance` is taken apart.
 //!
+//! With [`Settings::mean_forces`], `ClearForceSums` stands in `begin`, and `AddForceSums` follows the constraints of each substep.
+//!
 //! With contacts a substep is
 //!
 //! ```text
@@ -127,6 +129,16 @@ pub enum Pass {
     },
     /// Moves the particles of `Split` by the sum of their chunks.
     GatherHubs {
+        /// Place in [`crate::kinds::KINDS`].
+        kind: usize,
+    },
+    /// Sets the sums of λ of a kind to 0.
+    ClearForceSums {
+        /// Place in [`crate::kinds::KINDS`].
+        kind: usize,
+    },
+    /// Adds the λ of a kind to their sums over the step.
+    AddForceSums {
         /// Place in [`crate::kinds::KINDS`].
         kind: usize,
     },
@@ -328,6 +340,7 @@ impl Plan {
         plan.begin.extend(sums_forces.then_some(Pass::ForgetTouches));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
+        plan.begin.extend(summed_kinds(cooked, settings).map(|kind| Pass::ClearForceSums { kind }));
         let tethers = obstacles.tether(cooked, settings);
         let alone = !accelerated && !obstacles.any && settings.self_collision.is_none();
         let fits = |whole: &Whole| whole.fits_a_step(settings, cooked.most_tethers);
@@ -393,6 +406,7 @@ impl Plan {
         for iteration in 0..settings.iterations {
             self.push_iteration(cooked, settings.sweep, iteration);
         }
+        self.substep.extend(summed_kinds(cooked, settings).map(|kind| Pass::AddForceSums { kind }));
         if let Some(own) = settings.self_collision {
             // What moving colliders push is where the search sees it, and pushes others in turn.
             self.substep.extend((apart && obstacles.any).then_some(Pass::Collide));
@@ -513,6 +527,12 @@ impl Plan {
     pub fn dispatches_per_substep(&self) -> usize {
         if self.fused { 1 } else { self.substep.len() + self.between.len() }
     }
+}
+
+/// The kinds whose forces are averaged over a step.
+fn summed_kinds(cooked: &Cooked, settings: &Settings) -> impl Iterator<Item = usize> {
+    let count = if settings.mean_forces { cooked.kinds.len() } else { 0 };
+    (0..count).filter(|&kind| cooked.kinds[kind].len() > 0)
 }
 
 /// Element `turn` of a random permutation of 0 .. `count` (Fisher, Yates); a colouring has at most 64 colours.

@@ -41,7 +41,8 @@ impl Controls {
 
     /// Why an execution does not run.
     fn why_not(&self, chosen: Execution) -> &'static str {
-        let Settings { sweep, color_order, iterations, substeps, keep_lambdas, self_collision, .. } = self.settings;
+        let Settings { sweep, color_order, iterations, substeps, keep_lambdas, mean_forces, self_collision, .. } =
+            self.settings;
         if sweep == Sweep::Jacobi {
             return "Settings::sweep is Jacobi, which solves all constraints of a kind at once";
         }
@@ -55,6 +56,7 @@ impl Controls {
             (iterations > 1, "halos solve one iteration a substep, and Settings::iterations is more"),
             (substeps == 1, "halos solve pairs of substeps, and Settings::substeps is 1"),
             (keep_lambdas, "halos keep no multipliers, and Settings::keep_lambdas is true"),
+            (mean_forces, "halos keep no multipliers, and Settings::mean_forces is true"),
             (self_collision.is_some(), "self-collision is on"),
             (!self.colliders.is_empty(), "the scene has colliders"),
             (self.plan.begin.contains(&Pass::Accelerations), "wind, fields or forces act"),

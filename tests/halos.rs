@@ -117,6 +117,7 @@ fn what_changes_while_running_changes_there() {
         ("fields", Settings { fields, ..halos() }),
         ("iterations", Settings { iterations: 2, ..halos() }),
         ("multipliers", Settings { keep_lambdas: true, ..halos() }),
+        ("mean forces", Settings { mean_forces: true, ..halos() }),
         ("alternating", Settings { color_order: ColorOrder::Alternating, ..halos() }),
         ("shuffled", Settings { color_order: ColorOrder::Shuffled { seed: 3 }, ..halos() }),
     ] {

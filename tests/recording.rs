@@ -51,6 +51,7 @@ fn a_solver_says_what_runs_in_place_of_halos_and_why() {
         (Settings { iterations: 2, ..halos }, "iterations"),
         (Settings { substeps: 1, ..halos }, "substeps is 1"),
         (Settings { keep_lambdas: true, ..halos }, "keep_lambdas"),
+        (Settings { mean_forces: true, ..halos }, "mean_forces"),
         (Settings { wind: Some(Wind::default()), ..halos }, "wind"),
         (Settings { self_collision: Some(SelfCollision::default()), ..halos }, "self-collision"),
         (Settings { sweep: Sweep::Jacobi, ..halos }, "Jacobi"),
@@ -152,6 +153,7 @@ fn errors_read_as_what_they_mean() {
     let instances = |settings| Instances::new(&gpu.device, &gpu.queue, &cloth(), 1, settings).map(drop);
     for (settings, needed) in [
         (Settings { forces: true, ..Settings::default() }, "Settings::forces = false"),
+        (Settings { mean_forces: true, ..Settings::default() }, "Settings::mean_forces = false"),
         (Settings { sweep: Sweep::Jacobi, ..Settings::default() }, "Settings::sweep = Sweep::GaussSeidel"),
         (
             Settings { color_order: ColorOrder::Alternating, ..Settings::default() },

@@ -20,6 +20,7 @@
 //! | per kind: stars, tiles, patches | see `shaders/project_stars.wgsl`, `shaders/project/tile.wgsl`, `shaders/project_patch.wgsl` | – | projections |
 //! | of whole bodies: schedule, batches, records, lambdas | see `shaders/whole.wgsl` | host; whole | whole |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
+//! | per kind: force sums, where they are kept | `f32` a multiplier: Σ λ over the substeps of a step | force_sums_clear, force_sums_add | force_sums_add, the host |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, faults | start, finish, collide | start, accelerations |
 
@@ -114,6 +115,7 @@ pub(super) struct KindBuffers {
     pub tiles: wgpu::Buffer,
     pub patches: wgpu::Buffer,
     pub lambdas: wgpu::Buffer,
+    pub force_sums: Option<wgpu::Buffer>,
     pub shares: wgpu::Buffer,
     pub impulses: wgpu::Buffer,
     pub slots: wgpu::Buffer,
@@ -169,6 +171,7 @@ impl KindBuffers {
             tiles,
             patches,
             lambdas,
+            force_sums,
             shares,
             impulses,
             slots,
@@ -183,9 +186,10 @@ impl KindBuffers {
             phase_count: _,
             layer_count: _,
         } = self;
-        sizes(&[
+        let always = sizes(&[
             records, stars, tiles, patches, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations,
-        ])
+        ]);
+        always + force_sums.as_ref().map_or(0, wgpu::Buffer::size)
     }
 
     fn rows(kind: &CookedKind) -> Vec<SpanRow> {
@@ -299,7 +303,7 @@ impl Buffers {
         let cooked = &controls.cooked;
         let empty = |label, size, usage| maker.empty(label, size, usage);
 
-        let (kinds, whole, spans) = Self::make_kinds(device, queue, cooked, keep_lambdas)?;
+        let (kinds, whole, spans) = Self::make_kinds(device, queue, controls, keep_lambdas)?;
         let surface_count = if cooked.rings.is_empty() { 0 } else { count };
         let anchors = || empty("anchors", (FEW_PINS * size_of::<AnchorRow>()) as u64, storage | uniform);
         Ok(Self {
@@ -380,11 +384,12 @@ impl Buffers {
     pub fn make_kinds(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        cooked: &Cooked,
+        controls: &Controls,
         keep_lambdas: bool,
     ) -> Result<(Vec<KindBuffers>, Option<WholeBuffers>, wgpu::Buffer)> {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
+        let cooked = &controls.cooked;
         let rows: Vec<Vec<SpanRow>> = cooked.kinds.iter().map(KindBuffers::rows).collect();
         let mut first_row = 0;
         let mut kinds = Vec::new();
@@ -397,13 +402,16 @@ impl Buffers {
             let stand_here = cooked.whole.is_none() && kind.needs_records();
             let records = if stand_here { kind.records.as_slice() } else { &[] };
             let keep_lambdas = keep_lambdas && cooked.whole.is_none();
-            let lambda_count = if keep_lambdas { (kind.len() * kind.info.lambda_count()) as u64 } else { 0 };
+            let lambda_count = if keep_lambdas { kind.lambda_count() as u64 } else { 0 };
+            let sums = controls.settings.mean_forces && kind.len() > 0;
+            let force_sums = || maker.empty(&label("force_sums"), lambda_count * 4, storage);
             kinds.push(KindBuffers {
                 records: maker.filled(queue, &label("records"), records, storage)?,
                 stars: maker.filled(queue, &label("stars"), &kind.stars.rows, storage)?,
                 tiles: maker.filled(queue, &label("tiles"), &kind.tiling.words(), storage)?,
                 patches: maker.filled(queue, &label("patches"), &kind.patching.words, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
+                force_sums: sums.then(force_sums).transpose()?,
                 shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,
                 // Groups keep what each member has been given behind its impulse.
                 impulses: maker.empty(&label("impulses"), impulse_rows * 16, storage)?,

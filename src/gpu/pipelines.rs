@@ -10,6 +10,7 @@ use crate::cooked::{Cooked, CookedKind};
 use crate::kinds::{Function, KindInfo, group};
 use crate::patches;
 use crate::plan::FEW_PINS;
+use crate::settings::Settings;
 use crate::stars::{LEAF_FACTOR, LEAST_LEAF};
 
 /// Threads in a workgroup, where a pass has no other number; the default of `WORKGROUP_SIZE` in the prelude follows it.
@@ -73,6 +74,8 @@ pub(super) struct Pipelines {
     pub whole: Option<Stage>,
     /// In the order of [`crate::kinds::KINDS`].
     pub kinds: Vec<KindStages>,
+    /// Those that clear the sums of λ and that add to them, where these are kept.
+    pub force_sums: Option<[Stage; 2]>,
 }
 
 /// The passes of `shaders/velocity.wgsl`.
@@ -201,6 +204,7 @@ impl Pipelines {
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             whole: Self::make_whole(device, controls, keep_lambdas),
             kinds: Self::make_kinds(device, cooked, keep_lambdas),
+            force_sums: Self::make_force_sums(device, &controls.settings),
         }
     }
 }
@@ -213,6 +217,13 @@ impl Pipelines {
         let constants =
             [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, whole::lanes(device, whole, controls) as f64)];
         Some(Stage::new(device, whole::ENTRY, whole::ENTRY, &text, &WHOLE, &constants))
+    }
+
+    /// The passes that clear the sums of λ and that add to them, where these are kept.
+    pub fn make_force_sums(device: &wgpu::Device, settings: &Settings) -> Option<[Stage; 2]> {
+        let text = include_str!("../../shaders/force_sums.wgsl");
+        let stage = |entry: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
+        settings.mean_forces.then(|| [stage("force_sums_clear", &[Write]), stage("force_sums_add", &[Write, Read])])
     }
 
     pub fn make_kinds(device: &wgpu::Device, cooked: &Cooked, keep_lambdas: bool) -> Vec<KindStages> {

@@ -116,6 +116,8 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::Settle { .. } => "settle",
         Pass::Divide { .. } => "divide",
         Pass::Truncate { .. } => "truncate",
+        Pass::ClearForceSums { .. } => "force_sums_clear",
+        Pass::AddForceSums { .. } => "force_sums_add",
         Pass::ForgetTouches => "forget_touches",
         Pass::Carry => "carry",
         Pass::Collide => "collide",

@@ -97,10 +97,11 @@ impl Solver {
     fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
         let (device, queue, cooked) = (&self.device, &self.queue, &self.controls.cooked);
         check_workgroup_memory(device, cooked)?;
-        let (stages, whole_stage, (kinds, whole, spans)) = guarded(device, || {
+        let (stages, force_sums, whole_stage, (kinds, whole, spans)) = guarded(device, || {
             let stages = Pipelines::make_kinds(device, cooked, keep_lambdas);
             let whole = Pipelines::make_whole(device, &self.controls, keep_lambdas);
-            Ok((stages, whole, Buffers::make_kinds(device, queue, cooked, keep_lambdas)?))
+            let force_sums = Pipelines::make_force_sums(device, &self.controls.settings);
+            Ok((stages, force_sums, whole, Buffers::make_kinds(device, queue, &self.controls, keep_lambdas)?))
         })?;
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
         for (kind, old) in self.buffers.kinds.iter_mut().zip(old) {
@@ -108,6 +109,7 @@ impl Solver {
         }
         (self.buffers.whole, self.buffers.spans) = (whole, spans);
         (self.pipelines.whole, self.pipelines.kinds) = (whole_stage, stages);
+        self.pipelines.force_sums = force_sums;
         self.keep_lambdas = keep_lambdas;
         self.drop_halos("the device has no room for halos");
         self.tried_halos = false;
