@@ -1,10 +1,8 @@
 //! Constraint forces averaged over the substeps of a step.
 
 mod common;
-#[path = "common/raw.rs"]
-mod raw;
 
-use common::{Pair, change, gpu, is_exact, step};
+use common::{Pair, change, gpu, is_exact, raw, step};
 use supple::kinds::{KINDS, Kind, kind_index};
 use supple::{
     Bending, ClothGrid, Distance, Error, Execution, Fabric, Material, Particle, Reference, Scene, Settings, Sweep,
@@ -48,7 +46,7 @@ fn forces(pair: &Pair<'_>) -> [f64; 2] {
     [on_gpu, pair.reference.mean_forces(kind_index(Distance::INFO)).unwrap()[0]].map(f64::from)
 }
 
-/// 3 kg on 1 m weigh 29.4 N; λ of one substep of 1/6000 s is off by up to 51 N, the mean of a step by 0.51 N at most.
+/// 3 kg weigh 29.4 N. On a link of 1 m the bound of the rounding is 51 N for one substep of 1/6000 s, and 0.51 N for the mean of a step.
 #[test]
 fn the_weight_on_a_rigid_link_at_6000_substeps_a_second_reads_its_tension() {
     let gpu = gpu();
@@ -68,7 +66,7 @@ fn the_weight_on_a_rigid_link_at_6000_substeps_a_second_reads_its_tension() {
     }
 }
 
-/// The errors of the substeps are those of the velocity at the end of one and at the start of the next: their sum does not grow with the substeps.
+/// The forces of a step sum to the change of momentum, so their rounding errors cancel but for those of its first and last substep.
 #[test]
 fn the_error_of_the_mean_force_of_a_rigid_link_is_that_of_one_substep_divided_by_their_number() {
     for (length, mass, substeps) in [
@@ -122,7 +120,7 @@ fn the_mean_force_on_an_oscillating_mass_is_its_change_of_momentum_over_the_step
     assert!(least < -1.8 * f64::from(mass) * G && greatest > -0.2 * f64::from(mass) * G, "{least} to {greatest} N");
 }
 
-/// Sheets that bend by hinges or by vectors, a ball of gas, tethers.
+/// Two crumpled sheets with tethers, each on a pin.
 fn cloths(bending: Bending) -> Scene {
     let mut scene = Scene::new();
     for [columns, rows] in [[20, 14], [5, 4]] {
