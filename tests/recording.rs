@@ -139,6 +139,7 @@ fn errors_read_as_what_they_mean() {
     let instances = |settings| Instances::new(&gpu.device, &gpu.queue, &cloth(), 1, settings).map(drop);
     for (settings, needed) in [
         (Settings { forces: true, ..Settings::default() }, "Settings::forces = false"),
+        (Settings { mean_forces: true, ..Settings::default() }, "Settings::mean_forces = false"),
         (Settings { sweep: Sweep::Jacobi, ..Settings::default() }, "Settings::sweep = Sweep::GaussSeidel"),
         (
             Settings { color_order: ColorOrder::Alternating, ..Settings::default() },

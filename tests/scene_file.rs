@@ -635,6 +635,7 @@ fn what_is_left_out_is_the_default() {
         collider_forces: true,
         tethers: false,
         keep_lambdas: true,
+        mean_forces: false,
         tether_forces: false,
     };
     assert_eq!(good(&with(GRID, settings)).settings, expected);

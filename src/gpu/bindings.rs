@@ -29,6 +29,8 @@ pub(super) struct KindBindings {
     pub tile: Option<wgpu::BindGroup>,
     pub cluster: Option<wgpu::BindGroup>,
     pub split: Option<wgpu::BindGroup>,
+    /// Of the pass that clears the sums of λ, and of the one that adds to them.
+    pub force_sums: Option<[wgpu::BindGroup; 2]>,
     pub gather_chunks: wgpu::BindGroup,
     pub gather_hubs: wgpu::BindGroup,
 }
@@ -49,12 +51,15 @@ impl Bindings {
             let gather = [&b.positions, &b.displacements, &k.impulses, &k.slots, &k.chunks, &k.sums, &k.hubs];
             let (project, split) = if k.is_group { (&group, &group) } else { (&project, &split) };
             let bind = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind_span(device, &b.spans, buffers);
+            let sums = pipelines.force_sums.as_ref().zip(k.force_sums.as_ref());
+            let bind_sums = |stage: &Stage, buffers: &[&wgpu::Buffer]| stage.bind(device, buffers);
             KindBindings {
                 project: stages.project.as_ref().map(|stage| bind(stage, project)),
                 stars: stages.stars.as_ref().map(|stage| bind(stage, &stars)),
                 tile: stages.tile.as_ref().map(|stage| bind(stage, &tile)),
                 cluster: stages.cluster.as_ref().map(|stage| bind(stage, &cluster)),
                 split: stages.split.as_ref().map(|stage| bind(stage, split)),
+                force_sums: sums.map(|([clear, add], b)| [bind_sums(clear, &[b]), bind_sums(add, &[b, &k.lambdas])]),
                 gather_chunks: pipelines.gather_chunks.bind_span(device, &b.spans, &gather),
                 gather_hubs: pipelines.gather_hubs.bind_span(device, &b.spans, &gather),
             }

@@ -19,6 +19,7 @@
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: stars, tiles, clusters | see `shaders/schedule/project_stars.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
+//! | per kind: force sums, where they are kept | `f32` a multiplier: Σ λ over the substeps of a step | force_sums_clear, force_sums_add | force_sums_add, the host |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, faults | start, finish, collide | start, accelerations |
 
@@ -26,7 +27,7 @@ use super::pipelines::SPAN_STRIDE;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::{Error, Result};
 use crate::scene::Follower;
-use crate::schedule::compiled::{CompiledKind, CompiledScene};
+use crate::schedule::compiled::CompiledKind;
 use crate::schedule::plan::FEW_PINS;
 use crate::sim::controls::{Controls, Params, Target};
 use std::cell::Cell;
@@ -108,6 +109,7 @@ pub(super) struct KindBuffers {
     pub tiles: wgpu::Buffer,
     pub clusters: wgpu::Buffer,
     pub lambdas: wgpu::Buffer,
+    pub force_sums: Option<wgpu::Buffer>,
     pub shares: wgpu::Buffer,
     pub impulses: wgpu::Buffer,
     pub slots: wgpu::Buffer,
@@ -163,6 +165,7 @@ impl KindBuffers {
             tiles,
             clusters,
             lambdas,
+            force_sums,
             shares,
             impulses,
             slots,
@@ -177,9 +180,10 @@ impl KindBuffers {
             phase_count: _,
             layer_count: _,
         } = self;
-        sizes(&[
+        let always = sizes(&[
             records, stars, tiles, clusters, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations,
-        ])
+        ]);
+        always + force_sums.as_ref().map_or(0, wgpu::Buffer::size)
     }
 
     fn rows(kind: &CompiledKind) -> Vec<SpanRow> {
@@ -272,7 +276,7 @@ impl Buffers {
         let compiled = &controls.compiled;
         let empty = |label, size, usage| maker.empty(label, size, usage);
 
-        let (kinds, spans) = Self::make_kinds(device, queue, compiled, keep_lambdas)?;
+        let (kinds, spans) = Self::make_kinds(device, queue, controls, keep_lambdas)?;
         let surface_count = if compiled.rings.is_empty() { 0 } else { count };
         let anchors = || empty("anchors", (FEW_PINS * size_of::<AnchorRow>()) as u64, storage | uniform);
         Ok(Self {
@@ -350,11 +354,12 @@ impl Buffers {
     pub fn make_kinds(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        compiled: &CompiledScene,
+        controls: &Controls,
         keep_lambdas: bool,
     ) -> Result<(Vec<KindBuffers>, wgpu::Buffer)> {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
+        let compiled = &controls.compiled;
         let rows: Vec<Vec<SpanRow>> = compiled.kinds.iter().map(KindBuffers::rows).collect();
         let mut first_row = 0;
         let mut kinds = Vec::new();
@@ -364,13 +369,16 @@ impl Buffers {
             let split = &kind.split;
             let impulse_rows = kind.impulse_count() as u64 * if kind.info.is_group() { 2 } else { 1 };
             let records = if kind.needs_records() { kind.records.as_slice() } else { &[] };
-            let lambda_count = if keep_lambdas { (kind.len() * kind.info.lambda_count()) as u64 } else { 0 };
+            let lambda_count = if keep_lambdas { kind.lambda_count() as u64 } else { 0 };
+            let sums = controls.settings.mean_forces && kind.len() > 0;
+            let force_sums = || maker.empty(&label("force_sums"), lambda_count * 4, storage);
             kinds.push(KindBuffers {
                 records: maker.filled(queue, &label("records"), records, storage)?,
                 stars: maker.filled(queue, &label("stars"), &kind.stars.rows, storage)?,
                 tiles: maker.filled(queue, &label("tiles"), &kind.tiling.words(), storage)?,
                 clusters: maker.filled(queue, &label("clusters"), &kind.clustering.words, storage)?,
                 lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
+                force_sums: sums.then(force_sums).transpose()?,
                 shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,
                 // Groups keep what each member has been given behind its impulse.
                 impulses: maker.empty(&label("impulses"), impulse_rows * 16, storage)?,

@@ -10,6 +10,7 @@ use crate::schedule::clusters;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
 use crate::schedule::plan::FEW_PINS;
 use crate::schedule::stars::{LEAF_FACTOR, LEAST_LEAF};
+use crate::settings::Settings;
 use crate::sim::controls::Controls;
 
 /// Threads in a workgroup, where a pass has no other number; the default of `WORKGROUP_SIZE` in the prelude follows it.
@@ -80,6 +81,8 @@ pub(super) struct Pipelines {
     pub gather_hubs: Stage,
     /// In the order of [`crate::constraints::KINDS`].
     pub kinds: Vec<KindStages>,
+    /// Those that clear the sums of λ and that add to them, where these are kept.
+    pub force_sums: Option<[Stage; 2]>,
 }
 
 /// The passes of `shaders/integrate/velocity.wgsl`.
@@ -220,11 +223,19 @@ impl Pipelines {
             gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
             kinds: Self::make_kinds(device, compiled, keep_lambdas),
+            force_sums: Self::make_force_sums(device, &controls.settings),
         }
     }
 }
 
 impl Pipelines {
+    /// The passes that clear the sums of λ and that add to them, where these are kept.
+    pub fn make_force_sums(device: &wgpu::Device, settings: &Settings) -> Option<[Stage; 2]> {
+        let text = include_str!("../../shaders/schedule/force_sums.wgsl");
+        let stage = |entry: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
+        settings.mean_forces.then(|| [stage("force_sums_clear", &[Write]), stage("force_sums_add", &[Write, Read])])
+    }
+
     pub fn make_kinds(device: &wgpu::Device, compiled: &CompiledScene, keep_lambdas: bool) -> Vec<KindStages> {
         compiled.kinds.iter().map(|kind| KindStages::new(device, kind, keep_lambdas)).collect()
     }

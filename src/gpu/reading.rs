@@ -165,6 +165,32 @@ impl Solver {
         Ok(self.read_lambdas::<K>()?.into_iter().map(|lambda| lambda / square).collect())
     }
 
+    /// Waits for all submitted work and reads the mean force of every constraint of a kind along its ∇C over the last step, Σλ/(N h²) for the N
+    /// substeps of h \[s\]: the force to show or to compare with a strength. Units, sign and order are those of
+    /// [`Solver::read_constraint_forces`], which has the last substep alone; where C is the length of a vector (isometric and line bends), it is
+    /// minus the length of the mean. For a kind without constraints it is empty.
+    ///
+    /// The rounding of C changes its sign from substep to substep: the error of a substep, 8 · 2⁻²⁴ L/(Σw h²) \[N\] at most for a rigid distance,
+    /// is divided by N here.
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`]; [`Error::NotEnabled`] where [`crate::Settings::mean_forces`] is off.
+    pub fn read_mean_forces<K: Kind>(&self) -> Result<Vec<f32>> {
+        self.read_mean_forces_of(kind_index(K::INFO))
+    }
+
+    /// The same by the kind's place in [`crate::constraints::KINDS`].
+    ///
+    /// # Errors
+    /// As [`Solver::read_mean_forces`]; the place must exist.
+    pub fn read_mean_forces_of(&self, kind: usize) -> Result<Vec<f32>> {
+        self.controls.check_mean_forces(kind)?;
+        let Some(buffer) = &self.buffers.kinds[kind].force_sums else { return Ok(Vec::new()) };
+        let size = self.controls.compiled.kinds[kind].lambda_count() as u64 * 4;
+        let sums = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode_scalars))?;
+        Ok(self.controls.mean_forces(kind, &sums, (self.recorded_substep, self.recorded_substeps)))
+    }
+
     /// Waits for all submitted work and reads the forces of the taut tethers in the last substep, by particle. A tether carries what the
     /// constraints between a particle and its pin do not: the force on a pin is the sum of these towards the particles and of the constraint
     /// forces at the pin. Nothing where [`crate::Settings::tether_forces`] is off. Where it has just been turned on, or pins have changed, all

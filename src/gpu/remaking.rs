@@ -70,9 +70,10 @@ impl Solver {
     /// Other pipelines and buffers for the kinds, which keep how groups are turned.
     fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
         let (device, queue, compiled) = (&self.device, &self.queue, &self.controls.compiled);
-        let (stages, (kinds, spans)) = guarded(device, || {
+        let (stages, force_sums, (kinds, spans)) = guarded(device, || {
             let stages = Pipelines::make_kinds(device, compiled, keep_lambdas);
-            Ok((stages, Buffers::make_kinds(device, queue, compiled, keep_lambdas)?))
+            let force_sums = Pipelines::make_force_sums(device, &self.controls.settings);
+            Ok((stages, force_sums, Buffers::make_kinds(device, queue, &self.controls, keep_lambdas)?))
         })?;
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
         for (kind, old) in self.buffers.kinds.iter_mut().zip(old) {
@@ -80,6 +81,7 @@ impl Solver {
         }
         self.buffers.spans = spans;
         self.pipelines.kinds = stages;
+        self.pipelines.force_sums = force_sums;
         self.keep_lambdas = keep_lambdas;
         self.rebind();
         Ok(())

@@ -62,6 +62,8 @@ pub struct Solver {
     ping_pong: PingPong,
     /// The substep h \[s\] of what was recorded last.
     pub(super) recorded_substep: f32,
+    /// How many of them a step had.
+    pub(super) recorded_substeps: u32,
     /// Real time that no step has used yet \[s\].
     pub(super) accumulator: f32,
     /// Whether followers and normals are older than the positions: the next [`Solver::encode`] records the passes that compute them.
@@ -154,6 +156,7 @@ impl Solver {
             auto,
             ping_pong: PingPong::default(),
             recorded_substep: settings.substep(),
+            recorded_substeps: settings.substeps,
             accumulator: 0.0,
             derived_is_stale: false,
             shift: None,
@@ -214,6 +217,7 @@ impl Solver {
             self.controls.colliders.arrive();
         }
         self.recorded_substep = self.controls.settings.substep();
+        self.recorded_substeps = substeps;
     }
 
     /// Records passes of the plan, as one compute pass, and none that is not in it: for those who compare stage by stage, or
@@ -294,6 +298,8 @@ impl Solver {
                 let offset = self.buffers.kinds[kind].hubs_offset();
                 recorder.dispatch(&p.gather_hubs, &b.kinds[kind].gather_hubs, &[offset], count);
             }
+            Pass::ClearForceSums { kind } => self.sum_forces(recorder, kind, 0),
+            Pass::AddForceSums { kind } => self.sum_forces(recorder, kind, 1),
             Pass::SolveTethers => {
                 recorder.ping_pong.anchors = 0;
                 recorder.dispatch(&p.tether, &b.tether, &[], particles);
@@ -342,6 +348,14 @@ impl Solver {
             }
             Pass::Finish => recorder.dispatch(&p.finish, &b.finish, &[], particles),
             Pass::Normals => recorder.dispatch(&p.normals, &b.normals, &[], particles),
+        }
+    }
+
+    /// Clears the sums of λ of a kind (stage 0), or adds λ to them (stage 1).
+    fn sum_forces<'a>(&'a self, recorder: &mut Recorder<'a>, kind: usize, stage: usize) {
+        let count = self.controls.compiled.kinds[kind].lambda_count() as u32;
+        if let (Some(stages), Some(bindings)) = (&self.pipelines.force_sums, &self.bindings.kinds[kind].force_sums) {
+            recorder.dispatch(&stages[stage], &bindings[stage], &[], count);
         }
     }
 
@@ -419,5 +433,5 @@ impl Solver {
 
 /// Whether anything reads λ after its constraint was projected.
 pub(super) fn needs_lambdas(settings: &Settings) -> bool {
-    settings.keep_lambdas || settings.iterations > 1
+    settings.keep_lambdas || settings.mean_forces || settings.iterations > 1
 }

@@ -60,6 +60,8 @@ pub struct Reference {
     normals: Vec<Vec3>,
     /// λ of every record, per kind; three of a vector.
     lambdas: Vec<Vec<f32>>,
+    /// The sum of λ over the substeps of the last step, per kind; empty where that is not kept.
+    lambda_sums: Vec<Vec<f32>>,
     /// How every group is turned, per kind.
     rotations: Vec<Vec<Rotation>>,
     /// w ∇C Δλ without the w, of every particle of every record that is split, per kind; and their sums by chunk.
@@ -71,6 +73,8 @@ pub struct Reference {
     pulls: Vec<f32>,
     /// The substep of the last step that was played \[s\].
     last_h: f32,
+    /// How many substeps it had.
+    last_substeps: u32,
     steps: u32,
     /// Which particles were held at their last good place in this step.
     quarantined: Vec<bool>,
@@ -131,18 +135,21 @@ impl Reference {
                 .iter()
                 .map(|kind| vec![0.0; kind.len() * kind.info.lambda_count()])
                 .collect(),
+            lambda_sums: Vec::new(),
             rotations: Vec::new(),
             impulses: Vec::new(),
             given: Vec::new(),
             chunk_sums: Vec::new(),
             pulls: Vec::new(),
             last_h: 0.0,
+            last_substeps: 0,
             steps: 0,
             quarantined: vec![false; count],
             non_finite_count: 0,
             controls,
         };
         reference.make_impulses();
+        reference.make_lambda_sums();
         reference.reset();
         Ok(reference)
     }
@@ -188,6 +195,10 @@ impl Reference {
             }
             Pass::GatherChunks { kind } => self.gather_chunks(kind),
             Pass::GatherHubs { kind } => self.gather_hubs(kind),
+            Pass::ClearForceSums { kind } => self.lambda_sums[kind].fill(0.0),
+            Pass::AddForceSums { kind } => {
+                self.lambda_sums[kind].iter_mut().zip(&self.lambdas[kind]).for_each(|(sum, lambda)| *sum += lambda);
+            }
             Pass::SolveTethers => particles.for_each(|i| self.tether(i, false)),
             Pass::Velocity => particles.for_each(|i| self.velocity(i)),
             Pass::IntegrateAndPredict => particles.for_each(|i| {
@@ -242,6 +253,7 @@ impl Reference {
                 let quarantined = self.quarantined.iter_mut().map(std::mem::take);
                 self.non_finite_count += quarantined.filter(|quarantined| *quarantined).count() as u32;
                 self.last_h = self.params.h;
+                self.last_substeps = self.controls.settings.substeps;
                 self.steps = self.steps.wrapping_add(1);
             }
             Pass::BodyDamping => (0..self.controls.compiled.bodies.len()).for_each(|body| self.damp_body(body)),
@@ -300,6 +312,11 @@ impl Reference {
         self.pulls = vec![0.0; count];
     }
 
+    fn make_lambda_sums(&mut self) {
+        let kept = self.controls.settings.mean_forces;
+        self.lambda_sums = self.lambdas.iter().map(|own| vec![0.0; if kept { own.len() } else { 0 }]).collect();
+    }
+
     fn make_impulses(&mut self) {
         let room = |kind: &CompiledKind| vec![Vec3::ZERO; kind.impulse_count()];
         self.impulses = self.controls.compiled.kinds.iter().map(room).collect();
@@ -343,6 +360,7 @@ impl Reference {
         if spread {
             // They stood in the old order.
             self.lambdas.iter_mut().for_each(|lambdas| lambdas.fill(0.0));
+            self.make_lambda_sums();
         }
         if settings.tether_forces != before.tether_forces {
             self.make_pulls();
@@ -509,6 +527,15 @@ impl Reference {
     pub fn constraint_forces(&self, kind: usize) -> Vec<f32> {
         let square = self.last_h * self.last_h;
         self.lambdas(kind).into_iter().map(|lambda| lambda / square).collect()
+    }
+
+    /// See [`crate::Solver::read_mean_forces`]; the kind's place in [`crate::constraints::KINDS`].
+    ///
+    /// # Errors
+    /// See there; the place must exist.
+    pub fn mean_forces(&self, kind: usize) -> Result<Vec<f32>> {
+        self.controls.check_mean_forces(kind)?;
+        Ok(self.controls.mean_forces(kind, &self.lambda_sums[kind], (self.last_h, self.last_substeps)))
     }
 
     /// See [`crate::Solver::read_tether_forces`].

@@ -341,6 +341,7 @@ impl SettingsFile {
             collider_forces: true,
             tethers: self.tethers,
             keep_lambdas: self.keep_lambdas,
+            mean_forces: false,
             tether_forces: false,
         }
     }

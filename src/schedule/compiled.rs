@@ -254,6 +254,11 @@ impl CompiledKind {
         self.coloring.order.len()
     }
 
+    /// Multipliers of all constraints.
+    pub fn lambda_count(&self) -> usize {
+        self.len() * self.info.lambda_count()
+    }
+
     pub fn record(&self, place: usize) -> &[u32] {
         &self.records[place * self.info.record_words..][..self.info.record_words]
     }

@@ -15,6 +15,8 @@
 //!
 //! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `IntegrateAndPredict` is taken apart.
 //!
+//! With [`Settings::mean_forces`], `ClearForceSums` stands in `begin`, and `AddForceSums` follows the constraints of each substep.
+//!
 //! With contacts a substep is
 //!
 //! ```text
@@ -104,6 +106,16 @@ pub enum Pass {
     },
     /// Moves the particles of `Split` by the sum of their chunks.
     GatherHubs {
+        /// Place in [`crate::constraints::KINDS`].
+        kind: usize,
+    },
+    /// Sets the sums of λ of a kind to 0.
+    ClearForceSums {
+        /// Place in [`crate::constraints::KINDS`].
+        kind: usize,
+    },
+    /// Adds the λ of a kind to their sums over the step.
+    AddForceSums {
         /// Place in [`crate::constraints::KINDS`].
         kind: usize,
     },
@@ -319,6 +331,7 @@ impl Plan {
         plan.begin.extend(sums_forces.then_some(Pass::ClearColliderContacts));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
+        plan.begin.extend(summed_kinds(compiled, settings).map(|kind| Pass::ClearForceSums { kind }));
         plan.push_substeps(compiled, settings, inputs, predict);
         plan.end.push(Pass::Velocity);
         plan.end.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
@@ -375,6 +388,7 @@ impl Plan {
         for iteration in 0..settings.iterations {
             self.push_iteration(compiled, settings.sweep, iteration);
         }
+        self.substep.extend(summed_kinds(compiled, settings).map(|kind| Pass::AddForceSums { kind }));
         if let Some(own) = settings.self_collision {
             // What moving colliders push is where the search sees it, and pushes others in turn.
             self.substep.extend((apart && inputs.any).then_some(Pass::Collide));
@@ -476,6 +490,12 @@ impl Plan {
     pub fn dispatches_per_substep(&self) -> usize {
         self.substep.len() + self.between.len()
     }
+}
+
+/// The kinds whose forces are averaged over a step.
+fn summed_kinds(compiled: &CompiledScene, settings: &Settings) -> impl Iterator<Item = usize> {
+    let count = if settings.mean_forces { compiled.kinds.len() } else { 0 };
+    (0..count).filter(|&kind| compiled.kinds[kind].len() > 0)
 }
 
 /// Element `turn` of a random permutation of 0 .. `count` (Fisher, Yates); a colouring has at most 64 colours.

@@ -68,6 +68,10 @@ pub struct Settings {
     /// Whether λ is kept even with one iteration, for [`crate::Solver::read_lambdas`]. Where it has just been turned on, or the execution changed,
     /// a solver's λ is 0 until the next step.
     pub keep_lambdas: bool,
+    /// Whether the forces of constraints are averaged over the substeps of each step, for [`crate::Solver::read_mean_forces`]. Default: false. While
+    /// it is on, each substep has one pass more for each kind, each constraint takes 8 bytes more (24 where its C is the length of a vector), and whole
+    /// bodies. Where it has just been turned on, or the execution changed, all forces are 0 until the next step.
+    pub mean_forces: bool,
     /// Whether the pulls of tethers are kept, for [`crate::Solver::read_tether_forces`]. Default: false. While it is on, tethers are a pass of
     /// their own in each substep, and each tether takes 4 bytes more.
     pub tether_forces: bool,
@@ -96,6 +100,7 @@ impl Default for Settings {
             recovery_speed: 1.0,
             collider_forces: true,
             keep_lambdas: false,
+            mean_forces: false,
             tether_forces: false,
         }
     }
@@ -316,6 +321,7 @@ impl Settings {
         self.sweep != other.sweep
             || self.is_free_of_colors() != other.is_free_of_colors()
             || self.execution != other.execution
+            || self.mean_forces != other.mean_forces
     }
 
     /// Whether every figure is in range.

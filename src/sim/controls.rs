@@ -160,6 +160,28 @@ impl Controls {
         forces
     }
 
+    /// `Ok` if the mean forces of a kind are kept.
+    pub fn check_mean_forces(&self, kind: usize) -> Result<()> {
+        let count = self.compiled.kinds.len();
+        if kind >= count {
+            let (what, index, count) = ("read_mean_forces_of".into(), kind as u64, count as u64);
+            return Err(Error::IndexOutOfRange { what, target: "kind", index, count });
+        }
+        if !self.settings.mean_forces {
+            let (what, needed) = ("read_mean_forces", "Settings::mean_forces = true");
+            return Err(Error::NotEnabled { what, needed });
+        }
+        Ok(())
+    }
+
+    /// The mean force of each constraint of a kind, by the sums of λ over a step of n substeps of h \[s\]; 0 where none has run.
+    pub fn mean_forces(&self, kind: usize, sums: &[f32], (h, substeps): (f32, u32)) -> Vec<f32> {
+        let compiled = &self.compiled.kinds[kind];
+        let unit = h * h * substeps as f32;
+        let force = |sum: f32| if unit > 0.0 { sum / unit } else { 0.0 };
+        compiled.coloring.unsort(&compiled.info.lambdas(sums)).into_iter().map(force).collect()
+    }
+
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
         Self::made_for(scene, settings, Purpose::Scene)
     }
