@@ -43,6 +43,7 @@ pub use wgpu;
 pub mod internals {
     pub use crate::constraints::xpbd;
     pub use crate::geometry::vector;
+    pub use crate::gpu::recorded::{ShaderModule, take_shader_modules};
     pub use crate::schedule::coloring;
     pub use crate::schedule::plan;
     pub use crate::schedule::plan::{Pass, Plan};

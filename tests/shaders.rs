@@ -1,31 +1,46 @@
-//! The shaders, by naga alone: each file is valid where it stands, and its structs lie in memory as Rust's do.
-//!
-//! The folder is walked, so a new shader is covered as soon as it exists.
+//! The shader modules as they are compiled: assembled for standard scenes, valid by naga alone, within the default limits of wgpu, and equal to
+//! stored snapshots where they are generated.
 
-use std::collections::BTreeSet;
+mod common;
+
+use common::{gpu, hanging_cloth, press, raw, solver, wheel};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
-use supple::constraints::{Function, KINDS, KindInfo};
+use supple::constraints::KINDS;
+use supple::gpu::Context;
+use supple::internals::{ShaderModule, take_shader_modules};
 use supple::scene::TetherRow;
+use supple::{
+    Bending, ClothGrid, Collider, Execution, Fabric, Instances, Material, Scene, SelfCollision, Settings, Shape,
+    Tethers,
+};
 
-/// Storage buffers in one stage that every device offers by [`wgpu::Limits::default`].
+/// Storage buffers of a stage that every device offers by [`supple::wgpu::Limits::default`].
 const MAX_STORAGE_BUFFERS: usize = 8;
 
-/// Memory of a workgroup that every device offers by [`wgpu::Limits::default`].
+/// Workgroup memory that every device offers by [`supple::wgpu::Limits::default`].
 const MAX_WORKGROUP_BYTES: u32 = 16 << 10;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The files of a folder with the given extension, sorted by name.
+/// The files of a folder and its subfolders with the given extension, sorted by name.
 fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|fault| panic!("{folder}: {fault}"));
-    let mut files: Vec<_> = entries
-        .map(|entry| entry.unwrap_or_else(|fault| panic!("{folder}: {fault}")).path())
-        .filter(|path| path.extension().is_some_and(|found| found == extension))
-        .collect();
+    let mut files = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|fault| panic!("{}: {fault}", folder.display())) {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                files.push(path);
+            }
+        }
+    }
     files.sort();
     assert!(!files.is_empty(), "no .{extension} files in {folder}");
     files
@@ -35,221 +50,158 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()))
 }
 
-fn stem(path: &Path) -> &str {
-    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_else(|| panic!("{}: not a name", path.display()))
+fn cloth(bending: Bending, tethers: Option<Tethers>) -> Scene {
+    let mut scene = Scene::new();
+    let fabric = Fabric { bending, flexural_rigidity: 1e-2, stretch_limit: 1.05, ..Fabric::default() };
+    let particles =
+        scene.add_cloth_grid(&ClothGrid { columns: 12, rows: 9, fabric, tethers, ..ClothGrid::default() }).unwrap();
+    scene.pin(particles.particles.start).unwrap();
+    scene
 }
 
-/// The text that src/gpu/pipelines.rs gives to wgpu: the pass, then the prelude.
-fn joined(text: &str) -> String {
-    let prelude: String = files("shaders/common", "wgsl").iter().map(|path| read(path)).collect();
-    format!("{text}\n{prelude}")
+/// Three sheets and so many colliders.
+fn touching(colliders: usize) -> Scene {
+    let mut scene = press(0.01, 1);
+    for k in 0..colliders {
+        scene.add_collider(Collider::new(Shape::Sphere { radius: 0.1 }, [k as f32, -5.0, 0.0])).unwrap();
+    }
+    scene
 }
 
-/// Parses and validates with no more than core WGSL; the error is naga's own, with the line of the file.
-fn validated(text: &str) -> Result<naga::Module, String> {
-    let source = joined(text);
-    let module = naga::front::wgsl::parse_str(&source).map_err(|fault| fault.emit_to_string(&source))?;
+/// The modules of standard scenes: every execution, every kind, contacts of both levels, few and many colliders, instances.
+fn modules(gpu: &Context) -> Vec<ShaderModule> {
+    take_shader_modules();
+    for execution in [Execution::Colors, Execution::Tiles, Execution::Clusters] {
+        for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
+            let settings = Settings { execution, iterations: 2, mean_forces: true, ..Settings::default() };
+            let mut solver = solver(gpu, &cloth(bending, Some(Tethers::default())), settings);
+            solver.shift_origin([1.0, 0.0, 0.0]).unwrap();
+        }
+        for (place, _, sample) in raw::cases() {
+            let scene = raw::scene_of(place, &sample, &sample.positions, Material::compliant(1e-4));
+            solver(gpu, &scene, Settings { execution, ..Settings::default() });
+        }
+    }
+    for links in [60, 1100] {
+        solver(gpu, &wheel(links, Material::RIGID), Settings::default());
+    }
+    for own in [SelfCollision::default(), SelfCollision::surfaces()] {
+        for colliders in [1, 9] {
+            let settings = Settings { self_collision: Some(own), ..Settings::default() };
+            solver(gpu, &touching(colliders), settings);
+        }
+    }
+    for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
+        let asset = cloth(bending, Some(Tethers::default()));
+        let mut instances = Instances::new(&gpu.device, &gpu.queue, &asset, 3, Settings::default()).unwrap();
+        instances.shift_origin([1.0, 0.0, 0.0]).unwrap();
+    }
+    take_shader_modules()
+}
+
+/// Parses and validates with no more than core WGSL; the error is naga's own, with the line of the module.
+fn validated(source: &str) -> Result<naga::Module, String> {
+    let module = naga::front::wgsl::parse_str(source).map_err(|fault| fault.emit_to_string(source))?;
     let (flags, capabilities) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
     let mut validator = naga::valid::Validator::new(flags, capabilities);
-    validator.validate(&module).map_err(|fault| fault.emit_to_string(&source))?;
+    validator.validate(&module).map_err(|fault| fault.emit_to_string(source))?;
     Ok(module)
 }
 
-/// Every pass with its text; a projection once for every kind, as src/gpu/pipelines.rs makes it.
-fn texts() -> Vec<(String, String)> {
-    let mut texts = Vec::new();
-    let folders = ["collision", "instancing", "integrate", "schedule"].map(|folder| format!("shaders/{folder}"));
-    for path in folders.iter().flat_map(|folder| files(folder, "wgsl")).filter(|path| !path.ends_with("instance.wgsl"))
-    {
-        let (name, text) = (stem(&path).to_owned(), read(&path));
-        if name == "collide" {
-            let parts = files("shaders/collision/collide", "wgsl");
-            let without = |left_out: &str| -> String {
-                parts.iter().filter(|path| !path.ends_with(left_out)).map(|path| read(path)).collect()
-            };
-            let few = "const FEW = 3u;
-                fn first_near(particle: Moving) -> u32 { return select(NONE, 2u, is_near(2u, particle)); }
-                fn next_near(before: u32, particle: Moving) -> u32 { return NONE; }
-                fn collider_at(index: u32) -> Collider { return colliders[2]; }";
-            texts.push((name.clone(), text.clone() + &without("many.wgsl") + few));
-            texts.push((name, text + &without("few.wgsl")));
-            continue;
-        }
-        if ["search", "pairs", "find_contacts"].contains(&name.as_str()) {
-            for path in files(&format!("shaders/collision/{name}"), "wgsl") {
-                texts.push((name.clone(), text.clone() + &read(&path)));
-            }
-            continue;
-        }
-        let shared_text = |part: &str| read(&root().join(format!("shaders/integrate/shared/{part}.wgsl")));
-        let asset =
-            "const ASSET_PARTICLES = 1024u; const MATERIALS = 4u; const LAMBDA_ROOM = 3u; const SURFACES = true;
-            const THREADS = 64u; const INSTANCES = 1u; const RINGS_AT = 9u; const CORNERS_AT = 9u; const SLOTS_AT = 9u; const TETHER_RUNS_AT = 9u; const ROWS_OF_SLOTS = 9u;";
-        let parts: &[&str] = match name.as_str() {
-            "accelerations" => &["rings", "air"],
-            "normals" => &["rings", "normal"],
-            "finish" => &["quarantined"],
-            "instances" => &["air", "quarantined"],
-            "instances_normals" => &["normal"],
-            _ => &[],
-        };
-        let text = parts.iter().fold(text, |text, part| text + &shared_text(part));
-        let text = if ["instances", "instances_normals"].contains(&name.as_str()) {
-            text + &read(&root().join("shaders/instancing/instance.wgsl"))
-        } else {
-            text
-        };
-        if name.starts_with("instances_") {
-            texts.push((name, text + asset));
-            continue;
-        }
-        if name == "instances" {
-            let shared = |name: &str| read(&root().join(format!("shaders/schedule/projection/{name}.wgsl")));
-            let own = |name: &str| read(&root().join(format!("shaders/instancing/parts/{name}.wgsl")));
-            for info in KINDS.iter().filter(|info| !info.is_group()) {
-                let constants = format!(
-                    "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const UNIT_GRADIENTS = {}; const UNILATERAL = {}; {asset}
-                    fn sweep(head: u32, thread: u32) {{ solve_colors(head, thread); }}",
-                    info.arity,
-                    info.record_words / 4,
-                    info.unit_gradients,
-                    info.unilateral,
-                );
-                let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
-                let of_colors = [shared("record"), shared("scatter"), own("colors"), constants.clone()].join("\n");
-                let tiles = "const PHASES = 4u; const TILE_WORDS = 12u; fn solve_tile(at: u32) {}";
-                let of_tiles =
-                    [&shared("tile"), &own("tiles"), tiles, &constants.replace("solve_colors", "solve_tiles")];
-                for part in [of_colors, of_tiles.join("\n")] {
-                    let parts = [&text, info.shader, &shared(form), &shared("solve"), &part].join("\n");
-                    texts.push((name.clone(), parts.clone() + &own("far")));
-                    // Half as many particles fit into workgroup memory.
-                    let near = parts.replace("ASSET_PARTICLES = 1024u", "ASSET_PARTICLES = 512u");
-                    texts.push((name.clone(), near + &own("near")));
-                }
-            }
-            continue;
-        }
-        if !name.starts_with("project") {
-            texts.push((name, text));
-            continue;
-        }
-        let is_for = |info: &KindInfo| match name.as_str() {
-            "project_group" => info.is_group(),
-            "project_stars" => info.arity == 2,
-            _ => !info.is_group(),
-        };
-        for info in KINDS.iter().filter(|info| is_for(info)) {
-            let constants = format!(
-                "const ARITY = {}u; const ROWS = {}u; const LAMBDAS = 1u; const MOST_PARTICLES = 256u; const UNIT_GRADIENTS = {}; const UNILATERAL = {};
-                const THREADS = 128u; const ROTATION_STEPS = 8u; const PIN_WEIGHT = 10.0; const LEAF_FACTOR = 2.0; const LEAST_LEAF = 1e-4;",
-                info.arity.max(1),
-                info.record_words / 4,
-                info.unit_gradients,
-                info.unilateral
-            );
-            let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
-            let shared = |name: &str| read(&root().join(format!("shaders/schedule/projection/{name}.wgsl")));
-            // Link by link the rest of the shader of tiles is written by src/gpu/tiles.rs.
-            let parts: &[&str] = match name.as_str() {
-                _ if info.is_group() => &[],
-                "project_tile" => &[form, "bindings", "solve", "tile", "in_storage"],
-                "project_cluster" => &[form, "bindings", "solve", "record", "scatter"],
-                _ => &[form, "bindings", "solve", "record", "scatter", "in_storage"],
-            };
-            let shared: String = parts.iter().map(|part| shared(part)).collect();
-            let shared = if info.is_group() {
-                shared
-            } else {
-                shared + &read(&root().join("shaders/schedule/projection/unscaled.wgsl"))
-            };
-            let solve_tile = if name == "project_tile" { "fn solve_tile(at: u32) {}" } else { "" };
-            let constants = constants + solve_tile;
-            texts.push((format!("{name}_{}", info.name), [&text, info.shader, &shared, &constants].join("\n")));
-        }
-    }
-    texts
-}
-
-fn shaders() -> Vec<(String, naga::Module)> {
-    let module = |(name, text): (String, String)| match validated(&text) {
-        Ok(module) => (name, module),
-        Err(fault) => panic!("{name}: {fault}"),
-    };
-    texts().into_iter().map(module).collect()
-}
-
 #[test]
-fn every_shader_is_valid_with_the_prelude() {
-    assert!(shaders().len() >= 10);
+fn every_module_is_valid_and_within_the_default_limits() {
+    let gpu = gpu();
+    let modules = modules(&gpu);
+    let names: BTreeSet<&str> = modules.iter().map(|module| module.name.as_str()).collect();
+    assert!(names.len() > 60, "{names:?}");
+    let mut seen = BTreeSet::new();
+    for ShaderModule { name, entry, source } in modules.iter().filter(|module| seen.insert(&module.source)) {
+        let module = validated(source).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        let found = module.entry_points.iter().find(|point| point.name == *entry);
+        let point = found.unwrap_or_else(|| panic!("{name} has no entry point {entry}"));
+        assert_eq!(point.stage, naga::ShaderStage::Compute, "{name}");
+        // A literal size would part from the size of the dispatch in silence; workgroups for one group, body or collider have 128 threads.
+        let is_overridden =
+            point.workgroup_size_overrides.is_some_and(|[x, y, z]| x.is_some() && y.is_none() && z.is_none());
+        let wide = ["body_damping", "collider_forces", "search_scan_blocks"].contains(&entry.as_str())
+            || entry.ends_with("_wide");
+        assert!(is_overridden || wide && point.workgroup_size == [128, 1, 1], "{name}");
+        let of_space = |space: naga::AddressSpace| {
+            module.global_variables.iter().map(|(_, variable)| variable).filter(move |variable| variable.space == space)
+        };
+        let size = |variable: &naga::GlobalVariable| module.types[variable.ty].inner.size(module.to_ctx());
+        let bytes: u32 = of_space(naga::AddressSpace::WorkGroup).map(size).sum();
+        assert!(bytes <= MAX_WORKGROUP_BYTES, "{name} has {bytes} bytes of workgroup memory");
+        let mut bindings: Vec<u32> = Vec::new();
+        let mut storage = BTreeSet::new();
+        for (_, variable) in module.global_variables.iter() {
+            let Some(binding) = &variable.binding else { continue };
+            assert_eq!(binding.group, 0, "{name}");
+            bindings.push(binding.binding);
+            if matches!(variable.space, naga::AddressSpace::Storage { .. }) {
+                storage.insert(binding.binding);
+            }
+        }
+        bindings.sort_unstable();
+        // Entry points of a file may have bindings of their own.
+        bindings.dedup();
+        assert_eq!(bindings, (0..bindings.len() as u32).collect::<Vec<_>>(), "{name}");
+        assert!(storage.len() <= MAX_STORAGE_BUFFERS, "{name} binds {} storage buffers", storage.len());
+    }
 }
 
 #[test]
 fn the_validation_can_fail() {
     let text = "@compute @workgroup_size(1) fn broken() { var x: u32 = 1.5; }";
     assert!(validated(text).is_err());
-    // Parses, but a storage buffer that is only read is written.
+    // Parses, but writes to a storage buffer that is read only.
     let text = "@group(0) @binding(0) var<storage, read> a: array<u32>;
         @compute @workgroup_size(1) fn broken() { a[0] = 1u; }";
     assert!(validated(text).is_err());
 }
 
+/// Generated shaders, as they are compiled for a small cloth. `SUPPLE_WRITE_SNAPSHOTS=1 cargo test --test shaders` writes them.
 #[test]
-fn every_file_holds_the_entry_points_that_its_name_promises() {
-    for (file, module) in shaders() {
-        let names: BTreeSet<_> = module.entry_points.iter().map(|entry| entry.name.as_str()).collect();
-        assert!(!names.is_empty(), "{file}.wgsl has no entry point");
-        if file.starts_with("project") {
-            let expected: &[&str] = if file.starts_with("project_cluster") {
-                &["project_cluster"]
-            } else if file.starts_with("project_tile") {
-                &["project_tile"]
-            } else if file.starts_with("project_stars") {
-                &["project_stars"]
-            } else if file.starts_with("project_group") {
-                &["project", "split", "project_wide", "split_wide"]
-            } else {
-                &["project", "split"]
-            };
-            assert_eq!(names, expected.iter().copied().collect(), "{file}");
-            continue;
-        }
-        let parts = format!("{file}_");
-        for name in names {
-            assert!(name == file || name.starts_with(&parts), "{file}.wgsl has an entry point {name}");
-        }
+fn generated_modules_are_those_of_the_snapshots() {
+    let gpu = gpu();
+    take_shader_modules();
+    let mut scene = Scene::new();
+    let tethers = Some(Tethers { per_particle: 2, scale: 1.0 });
+    let cloth = scene.add_cloth_grid(&ClothGrid { columns: 20, rows: 20, tethers, ..ClothGrid::default() }).unwrap();
+    scene.pin(cloth.particles.start).unwrap();
+    for execution in [Execution::Colors, Execution::Tiles, Execution::Clusters] {
+        solver(&gpu, &scene, Settings { execution, ..Settings::default() });
     }
-}
-
-#[test]
-fn every_entry_point_is_a_compute_shader_of_the_common_workgroup_size() {
-    for (file, module) in shaders() {
-        for entry in &module.entry_points {
-            assert_eq!(entry.stage, naga::ShaderStage::Compute, "{file}: {}", entry.name);
-            // The override; a literal size would part from src/gpu/pipelines.rs in silence.
-            let overrides = entry.workgroup_size_overrides;
-            // A workgroup a group, a body, or a collider: `group::LANES`.
-            let wide = ["body_damping", "collider_forces", "search_scan_blocks"];
-            if entry.name.ends_with("_wide") || wide.contains(&entry.name.as_str()) {
-                assert_eq!(entry.workgroup_size, [128, 1, 1]);
-                continue;
-            }
-            assert!(
-                overrides.is_some_and(|[x, y, z]| x.is_some() && y.is_none() && z.is_none()),
-                "{file}: {}",
-                entry.name
-            );
+    // Too small for tiles, which the other module shows.
+    let (small, _) = hanging_cloth(3, 3);
+    Instances::new(&gpu.device, &gpu.queue, &small, 3, Settings::default()).unwrap();
+    let names =
+        ["project_distance", "project_tile_distance", "project_cluster_distance", "velocity_tether", "instances"];
+    // Common modules are named, not repeated.
+    let common: Vec<(String, String)> =
+        files("shaders/common", "wgsl").iter().map(|path| (path.display().to_string(), read(path))).collect();
+    let without_common = |module: ShaderModule| {
+        let named = |source: String, (path, text): &(String, String)| {
+            let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+            source.replace(text, &format!("// shaders/common/{name}\n"))
+        };
+        (module.name.replace("supple.", ""), common.iter().fold(module.source, named))
+    };
+    let modules: BTreeMap<String, String> = take_shader_modules().into_iter().map(without_common).collect();
+    for name in names {
+        let path = root().join(format!("tests/snapshots/{name}.wgsl"));
+        let source = &modules[name];
+        if std::env::var_os("SUPPLE_WRITE_SNAPSHOTS").is_some() {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, source).unwrap();
         }
-    }
-}
-
-#[test]
-fn every_workgroup_has_memory_enough() {
-    for (file, module) in shaders() {
-        let of_workgroup = |variable: &&naga::GlobalVariable| variable.space == naga::AddressSpace::WorkGroup;
-        let variables = module.global_variables.iter().map(|(_, variable)| variable).filter(of_workgroup);
-        let bytes: u32 = variables.map(|variable| module.types[variable.ty].inner.size(module.to_ctx())).sum();
-        assert!(bytes <= MAX_WORKGROUP_BYTES, "{file}.wgsl has {bytes} bytes of workgroup memory");
+        let stored = read(&path).replace("\r\n", "\n");
+        let first = stored.lines().zip(source.lines()).position(|(a, b)| a != b);
+        assert!(
+            stored == *source,
+            "{name} differs from its snapshot from line {:?} on; SUPPLE_WRITE_SNAPSHOTS=1 writes it anew",
+            first.map(|line| line + 1)
+        );
     }
 }
 
@@ -263,61 +215,9 @@ fn every_kind_carries_its_own_text() {
 }
 
 #[test]
-fn bindings_are_numbered_without_gaps_in_one_group() {
-    // `Stage::bind` numbers the buffers by their place in a list.
-    for (file, module) in shaders() {
-        let mut bindings: Vec<(u32, u32)> = Vec::new();
-        for (_, variable) in module.global_variables.iter() {
-            if let Some(binding) = &variable.binding {
-                bindings.push((binding.group, binding.binding));
-            }
-        }
-        bindings.sort_unstable();
-        // Entry points of a file may have bindings of their own.
-        bindings.dedup();
-        let expected: Vec<_> = (0..bindings.len() as u32).map(|binding| (0, binding)).collect();
-        assert_eq!(bindings, expected, "of {file}.wgsl");
-        let is_storage = |space| matches!(space, naga::AddressSpace::Storage { .. });
-        let storage = module.global_variables.iter().filter(|(_, variable)| is_storage(variable.space)).count();
-        assert!(storage <= MAX_STORAGE_BUFFERS, "{file}.wgsl binds {storage} storage buffers");
-    }
-}
-
-#[test]
-fn the_prelude_holds_nothing_but_what_passes_share() {
-    let module = validated("").unwrap_or_else(|fault| panic!("{fault}"));
-    assert_eq!(module.entry_points.len(), 0);
-    assert_eq!(module.global_variables.len(), 0);
-}
-
-/// The text of every Rust file under src.
-fn sources(folder: &Path) -> String {
-    let entries = fs::read_dir(folder).unwrap_or_else(|fault| panic!("{}: {fault}", folder.display()));
-    let text = |path: PathBuf| if path.is_dir() { sources(&path) } else { read(&path) };
-    entries.map(|entry| text(entry.unwrap_or_else(|fault| panic!("{}: {fault}", folder.display())).path())).collect()
-}
-
-#[test]
 fn every_shader_is_compiled_into_the_crate() {
-    // A file that only lies there would pass all of the above.
-    let sources = sources(&root().join("src"));
-    let parts = [
-        "common",
-        "constraints",
-        "schedule",
-        "schedule/projection",
-        "integrate",
-        "integrate/shared",
-        "collision",
-        "collision/collide",
-        "collision/search",
-        "collision/pairs",
-        "collision/find_contacts",
-        "instancing",
-        "instancing/parts",
-    ]
-    .map(|part| format!("shaders/{part}"));
-    for path in parts.iter().flat_map(|folder| files(folder, "wgsl")) {
+    let sources: String = files("src", "rs").iter().map(|path| read(path)).collect();
+    for path in files("shaders", "wgsl") {
         let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string().replace('\\', "/");
         assert!(sources.contains(&format!("{name}\")")), "no include_str! of {name}");
     }
@@ -326,8 +226,13 @@ fn every_shader_is_compiled_into_the_crate() {
 #[test]
 fn tethers_are_read_as_they_are_written() {
     // A row is one vec2: the anchor, then the length.
-    let module = validated(&read(&root().join("shaders/integrate/solve_tethers.wgsl")))
-        .unwrap_or_else(|fault| panic!("{fault}"));
+    let gpu = gpu();
+    take_shader_modules();
+    let (scene, _) = hanging_cloth(4, 4);
+    solver(&gpu, &scene, Settings::default());
+    let modules = take_shader_modules();
+    let source = &modules.iter().find(|module| module.entry == "solve_tethers").unwrap().source;
+    let module = validated(source).unwrap_or_else(|fault| panic!("{fault}"));
     let found = module.global_variables.iter().find(|(_, variable)| variable.name.as_deref() == Some("tethers"));
     let tethers = found.map(|(_, variable)| &module.types[variable.ty].inner);
     let Some(&naga::TypeInner::Array { base, stride, .. }) = tethers else { panic!("tethers: {tethers:?}") };
@@ -338,6 +243,6 @@ fn tethers_are_read_as_they_are_written() {
     assert_eq!((offset_of!(TetherRow, anchor), offset_of!(TetherRow, length)), (0, 4));
     assert_eq!(size_of::<TetherRow>(), stride as usize);
     // Two of them in one vec4.
-    let advance = read(&root().join("shaders/integrate/velocity.wgsl"));
-    assert!(advance.contains("tethers: array<vec4u>") && 2 * stride == 16);
+    let integrate = read(&root().join("shaders/integrate/velocity.wgsl"));
+    assert!(integrate.contains("tethers: array<vec4u>") && 2 * stride == 16);
 }

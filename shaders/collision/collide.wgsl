@@ -282,7 +282,7 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     }
     if ADVANCES {
         let way = select(d, opaque(particle.d + rest, params.zero), particle.was_met);
-        let ended = moved(Motion(vec4f(particle.x, x.w), way, residual), params.velocity_factor, params.zero);
+        let ended = integrated(Motion(vec4f(particle.x, x.w), way, residual), params.velocity_factor, params.zero);
         let begun = predicted(ended, params.gravity_step, params.zero);
         positions[i] = begun.position;
         displacements[i] = vec4f(begun.displacement, 0.0);

@@ -42,7 +42,7 @@ fn is_so_at_rest(particles: array<u32, 5>, thickness: f32) -> bool {
     }
     let first = closest(VERTEX_TRIANGLE, Four(p[0], p[2], p[3], p[4]), params.zero).distance;
     let second = closest(VERTEX_TRIANGLE, Four(p[1], p[2], p[3], p[4]), params.zero).distance;
-    return crossing(p, params.zero).is_there || min(first, second) < thickness;
+    return edge_crossing(p, params.zero).is_there || min(first, second) < thickness;
 }
 
 fn look_at(edge: vec2u, triangle: vec3u) {
@@ -56,7 +56,7 @@ fn look_at(edge: vec2u, triangle: vec3u) {
     let second = contact_particles[triangle.x];
     let left = first.w & 0xffu;
     let right = second.w & 0xffu;
-    if !crossing(p, params.zero).is_there || any(edge.xxx == triangle) || any(edge.yyy == triangle)
+    if !edge_crossing(p, params.zero).is_there || any(edge.xxx == triangle) || any(edge.yyy == triangle)
         || left == UNTOUCHABLE || right == UNTOUCHABLE
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;

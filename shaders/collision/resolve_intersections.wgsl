@@ -37,7 +37,7 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
     for (var k = 1u; k < 5u; k++) {
         p[k] = opaque(positions[tangles[row + k]].xyz - origin, params.zero);
     }
-    let found = crossing(p, params.zero);
+    let found = edge_crossing(p, params.zero);
     if !found.is_there {
         return;
     }

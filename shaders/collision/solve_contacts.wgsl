@@ -45,7 +45,7 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
         weight = opaque1(weight, params.zero)
             + opaque1(opaque1(w[k] * n, params.zero) * opaque1(b * b, params.zero), params.zero);
     }
-    let travel = weighted(weights, d, params.zero);
+    let travel = weighted_sum(weights, d, params.zero);
     let along = opaque1(dot(plane.xyz, travel), params.zero);
     let depth = opaque1(plane.w - along, params.zero);
     if !(depth > 0.0 && weight > 0.0) {

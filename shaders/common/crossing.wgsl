@@ -25,7 +25,7 @@ struct Crossing {
     is_there: bool,
 }
 
-fn crossing(p: Five, zero: u32) -> Crossing {
+fn edge_crossing(p: Five, zero: u32) -> Crossing {
     let ab = opaque(p[3] - p[2], zero);
     let ac = opaque(p[4] - p[2], zero);
     let first = opaque(p[0] - p[2], zero);

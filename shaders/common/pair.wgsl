@@ -225,9 +225,9 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
         }
     }
     let normal = opaque(near.normal, zero);
-    let c0 = min(thickness - opaque1(dot(normal, weighted(near.weights, p, zero)), zero), recovery);
+    let c0 = min(thickness - opaque1(dot(normal, weighted_sum(near.weights, p, zero)), zero), recovery);
     meeting.contact = Contact(normal, c0, near.weights);
-    meeting.is_met = c0 - opaque1(dot(normal, weighted(near.weights, d, zero)), zero) > 0.0;
+    meeting.is_met = c0 - opaque1(dot(normal, weighted_sum(near.weights, d, zero)), zero) > 0.0;
     return meeting;
 }
 
@@ -318,7 +318,7 @@ fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -
 }
 
 // Σ b x
-fn weighted(b: vec4f, x: Four, zero: u32) -> vec3f {
+fn weighted_sum(b: vec4f, x: Four, zero: u32) -> vec3f {
     if ONLY_PARTICLES {
         return opaque(opaque(x[0] * b.x, zero) + opaque(x[1] * b.y, zero), zero);
     }

@@ -25,7 +25,7 @@ fn predicted(motion: Motion, increment: vec3f, zero: u32) -> Motion {
 
 // x += d, and d −= r, the residual that `predicted` has added. The rest of d stays: d/h is the velocity, damped where the particle is free. A
 // position that would not be finite is not taken: the particle stays at its last finite position, at rest, and its residual is marked.
-fn moved(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
+fn integrated(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
     var next = motion;
     let sum = two_sum(motion.position.xyz, motion.displacement, zero);
     if !is_finite(sum.sum) {

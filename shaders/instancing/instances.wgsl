@@ -154,7 +154,7 @@ fn keep(k: u32, motion: Motion) {
 
 // Velocity.
 fn settled(motion: Motion) -> Motion {
-    return moved(motion, params.velocity_factor, params.zero);
+    return integrated(motion, params.velocity_factor, params.zero);
 }
 
 fn pulled_by_tether(motion: Motion, tether: u32, there: bool) -> vec3f {
@@ -179,27 +179,27 @@ fn advanced(k: u32, motion: Motion, increment: vec3f, tethers_at: u32) -> Motion
 }
 
 // Velocity of all, unless it is the first substep, then Accelerations, then Predict and Tether.
-fn begin_accelerated(is_first: bool, air: Air, tethers_at: u32, invocation: u32) {
+fn begin_accelerated(is_first: bool, air: Air, tethers_at: u32, thread: u32) {
     if !is_first {
-        for (var k = invocation; k < ASSET_PARTICLES; k += THREADS) {
+        for (var k = thread; k < ASSET_PARTICLES; k += THREADS) {
             keep(k, settled(motion_of(k)));
         }
         storageBarrier();
         workgroupBarrier();
     }
-    for (var k = invocation; k < ASSET_PARTICLES; k += THREADS) {
+    for (var k = thread; k < ASSET_PARTICLES; k += THREADS) {
         velocities[first_particle + k] = vec4f(acceleration_of(k, air), 0.0);
     }
     workgroupBarrier();
     // Pins first: the tethers of the others read their displacements.
-    for (var k = invocation; k < ASSET_PARTICLES; k += THREADS) {
+    for (var k = thread; k < ASSET_PARTICLES; k += THREADS) {
         if position_at(k).w == 0.0 {
             keep(k, predicted(motion_of(k), params.gravity_step, params.zero));
         }
     }
     storageBarrier();
     workgroupBarrier();
-    for (var k = invocation; k < ASSET_PARTICLES; k += THREADS) {
+    for (var k = thread; k < ASSET_PARTICLES; k += THREADS) {
         if position_at(k).w != 0.0 {
             let increment = params.gravity_step + velocities[first_particle + k].xyz * (params.h * params.h);
             keep(k, advanced(k, motion_of(k), increment, tethers_at));
@@ -208,8 +208,8 @@ fn begin_accelerated(is_first: bool, air: Air, tethers_at: u32, invocation: u32)
 }
 
 // The same without accelerations.
-fn begin_substep(is_first: bool, tethers_at: u32, invocation: u32) {
-    for (var k = invocation; k < ASSET_PARTICLES; k += THREADS) {
+fn begin_substep(is_first: bool, tethers_at: u32, thread: u32) {
+    for (var k = thread; k < ASSET_PARTICLES; k += THREADS) {
         if position_at(k).w == 0.0 {
             var motion = motion_of(k);
             if !is_first {
@@ -221,7 +221,7 @@ fn begin_substep(is_first: bool, tethers_at: u32, invocation: u32) {
     storageBarrier();
     workgroupBarrier();
     // Two at a time, as GPUs have nothing else to do while they wait for what they load.
-    for (var k = invocation; k < ASSET_PARTICLES; k += 2u * THREADS) {
+    for (var k = thread; k < ASSET_PARTICLES; k += 2u * THREADS) {
         let has_other = k + THREADS < ASSET_PARTICLES;
         let other = select(k, k + THREADS, has_other);
         let first = begun(k, is_first, tethers_at);
@@ -251,7 +251,7 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
     }
     let index = first + invocation / THREADS;
     // Threads that have no instance go along to the barriers, beyond all particles and constraints.
-    let invocation = select(BEYOND, invocation % THREADS, index < pool.count);
+    let thread = select(BEYOND, invocation % THREADS, index < pool.count);
     let slot = live[min(index, pool.count - 1u)];
     moves_at = (invocation / THREADS) * ASSET_PARTICLES;
     let row = SLOTS_AT + 16u * slot;
@@ -265,29 +265,29 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
     scale = jump.to_place.w;
     inverse_scale = 1.0 / scale;
     span.zero = params.zero;
-    for (var k = invocation; k < ASSET_PARTICLES; k += THREADS) {
+    for (var k = thread; k < ASSET_PARTICLES; k += THREADS) {
         begin(k, jump, wave_and_targets.w);
     }
     storageBarrier();
     workgroupBarrier();
-    if invocation == 0u {
+    if thread == 0u {
         motions[ROWS_OF_SLOTS + 2u * slot] = words_at(row);
         motions[ROWS_OF_SLOTS + 2u * slot + 1u] = words_at(row + 4u);
     }
     for (var substep = 0u; substep < by_thread(pool.substeps, group.x); substep++) {
         if by_thread(params.accelerated, group.x) == 1u {
-            begin_accelerated(substep == 0u, air, tethers_at, invocation);
+            begin_accelerated(substep == 0u, air, tethers_at, thread);
         } else {
-            begin_substep(substep == 0u, tethers_at, invocation);
+            begin_substep(substep == 0u, tethers_at, thread);
         }
         storageBarrier();
         workgroupBarrier();
         for (var iteration = 0u; iteration < by_thread(pool.iterations, group.x); iteration++) {
             span.first_iteration = u32(iteration == 0u);
-            sweep(0u, invocation);
+            sweep(0u, thread);
         }
     }
-    for (var k = invocation; k < ASSET_PARTICLES; k += THREADS) {
+    for (var k = thread; k < ASSET_PARTICLES; k += THREADS) {
         let i = first_particle + k;
         let motion = settled(motion_of(k));
         var residual = packed(motion.residual, params.zero);

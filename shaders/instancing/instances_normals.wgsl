@@ -14,9 +14,9 @@ fn position_at(k: u32) -> vec4f {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn instances_normals(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) invocation: u32) {
+fn instances_normals(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
     let index = group.x + group.y * 65535u;
-    if index == 0u && invocation == 0u {
+    if index == 0u && thread == 0u {
         status.steps += 1u;
         status.last_h = params.h;
     }
@@ -24,7 +24,7 @@ fn instances_normals(@builtin(workgroup_id) group: vec3u, @builtin(local_invocat
         return;
     }
     first_particle = live[index] * ASSET_PARTICLES;
-    for (var k = invocation; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
+    for (var k = thread; k < ASSET_PARTICLES; k += WORKGROUP_SIZE) {
         surface_normals[first_particle + k] = vec4f(normal_of(k), 0.0);
     }
 }

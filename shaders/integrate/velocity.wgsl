@@ -38,7 +38,7 @@ var<private> params: Params;
 var<private> anchors: array<Anchor, MOST_ANCHORS>;
 
 fn load_moved(i: u32) -> Motion {
-    return moved(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i])), params.velocity_factor, params.zero);
+    return integrated(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i])), params.velocity_factor, params.zero);
 }
 
 fn store(i: u32, motion: Motion) {

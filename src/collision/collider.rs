@@ -108,7 +108,7 @@ impl ColliderId {
     }
 }
 
-/// A collider as the shaders read it: `Collider` in `shaders/common/find_contacts.wgsl`.
+/// A collider as the shaders read it: `Collider` in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ColliderRow {
@@ -357,7 +357,7 @@ impl Colliders {
     }
 }
 
-/// v turned by a unit quaternion; its twin is in `shaders/common/find_contacts.wgsl`.
+/// v turned by a unit quaternion; its twin is in `shaders/common/contacts.wgsl`.
 pub(crate) fn rotate(q: Quat, v: Vec3) -> Vec3 {
     let axis = Vec3::new(q.x, q.y, q.z);
     let t = axis.cross(v) * 2.0;
@@ -365,7 +365,7 @@ pub(crate) fn rotate(q: Quat, v: Vec3) -> Vec3 {
 }
 
 /// Three rows and an offset, as the axes of a collider in the world and its position. The twin is in
-/// `shaders/common/find_contacts.wgsl`.
+/// `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ColliderFrame {

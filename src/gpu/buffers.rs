@@ -23,10 +23,12 @@
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, faults | start, finish, collide | start, accelerations |
 
-use super::pipelines::SPAN_STRIDE;
+use super::pipelines::Projection;
+use super::stage::SPAN_STRIDE;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::{Error, Result};
 use crate::scene::Follower;
+use crate::schedule::coloring::Span;
 use crate::schedule::compiled::CompiledKind;
 use crate::schedule::plan::FEW_PINS;
 use crate::sim::controls::{Controls, Params, Target};
@@ -120,41 +122,21 @@ pub(super) struct KindBuffers {
     pub members: wgpu::Buffer,
     pub rotations: wgpu::Buffer,
     pub is_group: bool,
-    /// The row of `spans` where this kind begins; see [`KindBuffers::row`].
-    first_row: u32,
-    color_count: u32,
-    phase_count: u32,
-    layer_count: u32,
+    /// The first row of each projection in `spans`, by [`Projection`]; two rows each colour, phase or layer: first iteration, later ones.
+    projection_rows: [u32; 5],
+    /// The row of the chunks in `spans`; that of the hubs follows.
+    gather_row: u32,
 }
 
 impl KindBuffers {
-    /// The dynamic offset of a colour; what is split counts as the one after the last.
-    pub fn span_offset(&self, color: u32, first_iteration: bool) -> u32 {
-        (self.first_row + 2 * color + u32::from(!first_iteration)) * SPAN_STRIDE
+    /// The dynamic offset of a colour, phase or layer of a projection.
+    pub fn offset(&self, projection: Projection, index: u32, first_iteration: bool) -> u32 {
+        (self.projection_rows[projection as usize] + 2 * index + u32::from(!first_iteration)) * SPAN_STRIDE
     }
 
-    pub fn split_offset(&self, first_iteration: bool) -> u32 {
-        self.span_offset(self.color_count, first_iteration)
-    }
-
-    pub fn chunks_offset(&self) -> u32 {
-        (self.first_row + 2 * (self.color_count + 1)) * SPAN_STRIDE
-    }
-
-    pub fn hubs_offset(&self) -> u32 {
-        self.chunks_offset() + SPAN_STRIDE
-    }
-
-    pub fn tiles_offset(&self, phase: u32, first_iteration: bool) -> u32 {
-        self.span_offset(self.color_count + 2 + phase, first_iteration)
-    }
-
-    pub fn clusters_offset(&self, layer: u32, first_iteration: bool) -> u32 {
-        self.tiles_offset(self.phase_count + layer, first_iteration)
-    }
-
-    pub fn stars_offset(&self, color: u32, first_iteration: bool) -> u32 {
-        self.clusters_offset(self.layer_count + color, first_iteration)
+    /// The dynamic offsets of the chunks and of the hubs.
+    pub fn gather_offsets(&self) -> [u32; 2] {
+        [self.gather_row * SPAN_STRIDE, (self.gather_row + 1) * SPAN_STRIDE]
     }
 
     /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
@@ -175,10 +157,8 @@ impl KindBuffers {
             members,
             rotations,
             is_group: _,
-            first_row: _,
-            color_count: _,
-            phase_count: _,
-            layer_count: _,
+            projection_rows: _,
+            gather_row: _,
         } = self;
         let always = sizes(&[
             records, stars, tiles, clusters, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations,
@@ -186,15 +166,21 @@ impl KindBuffers {
         always + force_sums.as_ref().map_or(0, wgpu::Buffer::size)
     }
 
-    fn rows(kind: &CompiledKind) -> Vec<SpanRow> {
+    /// Appends the rows of a kind to `spans`; returns the first row of each projection, and that of the chunks.
+    fn push_rows(kind: &CompiledKind, spans: &mut Vec<SpanRow>) -> ([u32; 5], u32) {
         let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, zero: 0 };
-        let spans = kind.coloring.colors.iter().chain([&kind.split.span]);
-        let mut rows: Vec<_> = spans.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))).collect();
-        rows.push(row(0, kind.split.chunks.len() as u32, 0));
-        rows.push(row(0, kind.split.hubs.len() as u32, 0));
-        let clusters = kind.tiling.phases.iter().chain(&kind.clustering.layers).chain(&kind.stars.colors);
-        rows.extend(clusters.flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
-        rows
+        let split = [kind.split.span];
+        let projections: [&[Span]; 5] =
+            [&kind.coloring.colors, &kind.stars.colors, &kind.tiling.phases, &kind.clustering.layers, &split];
+        let firsts = projections.map(|own| {
+            let first = spans.len() as u32;
+            spans.extend(own.iter().flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
+            first
+        });
+        let gather_row = spans.len() as u32;
+        spans.push(row(0, kind.split.chunks.len() as u32, 0));
+        spans.push(row(0, kind.split.hubs.len() as u32, 0));
+        (firsts, gather_row)
     }
 }
 
@@ -360,10 +346,9 @@ impl Buffers {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let compiled = &controls.compiled;
-        let rows: Vec<Vec<SpanRow>> = compiled.kinds.iter().map(KindBuffers::rows).collect();
-        let mut first_row = 0;
-        let mut kinds = Vec::new();
-        for (kind, rows) in compiled.kinds.iter().zip(&rows) {
+        let (mut kinds, mut spans) = (Vec::new(), Vec::new());
+        for kind in &compiled.kinds {
+            let (projection_rows, gather_row) = KindBuffers::push_rows(kind, &mut spans);
             let name = kind.info.name;
             let label = |part| format!("{part}.{name}");
             let split = &kind.split;
@@ -393,14 +378,11 @@ impl Buffers {
                     storage,
                 )?,
                 is_group: kind.info.is_group(),
-                first_row,
-                color_count: kind.coloring.colors.len() as u32,
-                phase_count: kind.tiling.phases.len() as u32,
-                layer_count: kind.clustering.layers.len() as u32,
+                projection_rows,
+                gather_row,
             });
-            first_row += rows.len() as u32;
         }
-        Ok((kinds, maker.rows(queue, "spans", &rows.concat())?))
+        Ok((kinds, maker.rows(queue, "spans", &spans)?))
     }
 
     pub fn make_records(device: &wgpu::Device, queue: &wgpu::Queue, kind: &CompiledKind) -> Result<wgpu::Buffer> {

@@ -2,11 +2,11 @@
 
 use super::buffers::{Maker, Status};
 use super::context::is_software;
-use super::pipelines::Slot::{Read, Uniform, Write};
-use super::pipelines::{SIZE, Slot, Stage, WORKGROUP_SIZE};
+use super::shader::unrolled;
 use super::solver::{STORAGE_BUFFERS, needs_lambdas};
+use super::stage::Slot::{Read, Uniform, Write};
+use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE};
 use super::sweep::sweep;
-use super::unroll::unrolled;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::{Error, Result};
 use crate::instancing::pool::{InstancePool, check_words};

@@ -6,12 +6,12 @@ use super::instance_pool::{
     Buffers, PoolParams, WorkgroupLayout, check_limits, lambda_room, make_lambdas, make_normals, make_play,
     required_limits,
 };
-use super::pipelines::Stage;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::reading::{read, request_status};
 use super::recorder::Recorder;
 use super::shift::ShiftPass;
 use super::solver::{Diagnostics, needs_lambdas};
+use super::stage::Stage;
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result};
 use crate::instancing::pool::InstancePool;

@@ -15,7 +15,7 @@ type Layout = (Vec<(String, usize)>, usize);
 
 /// The layout of a WGSL struct, which stands in the prelude or in the given pass.
 fn on_gpu(pass: &str, name: &str) -> Layout {
-    let source = format!("{pass}\n{}", super::pipelines::PRELUDE);
+    let source = format!("{pass}\n{}", super::shader::COMMON.concat());
     let module = match naga::front::wgsl::parse_str(&source) {
         Ok(module) => module,
         Err(fault) => panic!("{}", fault.emit_to_string(&source)),
@@ -219,5 +219,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
 #[test]
 fn anchors_lie_as_in_the_prelude() {
     assert_eq!(on_gpu("", "Anchor"), on_host!(AnchorRow { position, particle, displacement, padding }));
-    assert!(super::pipelines::PRELUDE.contains(&format!("const MOST_ANCHORS = {}u;", crate::schedule::plan::FEW_PINS)));
+    assert!(
+        super::shader::COMMON.concat().contains(&format!("const MOST_ANCHORS = {}u;", crate::schedule::plan::FEW_PINS))
+    );
 }

@@ -14,20 +14,22 @@ mod instances;
 #[cfg(test)]
 mod layout;
 mod limits;
+mod passes;
 mod pipelines;
 mod profile;
 mod readback;
 mod reading;
 mod recorder;
 mod remaking;
+mod shader;
 mod shift;
 mod solver;
+mod stage;
 mod state;
 mod suited;
 mod sweep;
 mod tiles;
 mod timestamps;
-mod unroll;
 
 pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter, instance_flags, with_room};
 pub use fastest::fastest_execution;
@@ -35,6 +37,8 @@ pub use instances::Instances;
 pub use limits::{required_limits, required_limits_with};
 pub use profile::{Profile, Run, pass_name};
 pub use readback::Readback;
+#[cfg(feature = "internals")]
+pub(crate) use shader::recorded;
 pub use solver::{Diagnostics, Solver};
 pub use timestamps::{Interval, Timestamps};
 

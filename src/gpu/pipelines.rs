@@ -1,10 +1,12 @@
-//! The compute pipelines: one a pass, made of the pass's own text and the prelude.
+//! The compute pipelines of a solver: those of the table of passes, and those of the constraints.
 //!
-//! A projection is made of three: the kind's C and ∇C, the pass that all kinds share, the prelude; and of the constants of the
-//! kind's descriptor.
+//! A projection consists of the C and ∇C of the kind, the pass that all kinds share, and the constants of the kind's descriptor.
 
+use super::passes::PASSES;
+use super::shader::unrolled;
+use super::stage::Slot::{Read, Span, Uniform, Write};
+use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE};
 use super::tiles;
-use super::unroll::unrolled;
 use crate::constraints::{Function, KindInfo, group};
 use crate::schedule::clusters;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
@@ -12,24 +14,6 @@ use crate::schedule::plan::FEW_PINS;
 use crate::schedule::stars::{LEAF_FACTOR, LEAST_LEAF};
 use crate::settings::Settings;
 use crate::sim::controls::Controls;
-
-/// Threads in a workgroup, where a pass has no other number; the default of `WORKGROUP_SIZE` in the prelude follows it.
-pub(super) const WORKGROUP_SIZE: u32 = 128;
-
-/// The constant of the shaders by which a pass has another.
-pub(super) const SIZE: &str = "WORKGROUP_SIZE";
-
-/// Bytes from one row of the span buffer to the next: the alignment that dynamic offsets need everywhere.
-pub(super) const SPAN_STRIDE: u32 = 256;
-
-pub(super) const PRELUDE: &str = concat!(
-    include_str!("../../shaders/common/params.wgsl"),
-    include_str!("../../shaders/common/xpbd.wgsl"),
-    include_str!("../../shaders/common/find_contacts.wgsl"),
-    include_str!("../../shaders/common/pair.wgsl"),
-    include_str!("../../shaders/common/crossing.wgsl"),
-    include_str!("../../shaders/common/particle.wgsl"),
-);
 
 /// A record in storage; tiles read records in their own way.
 pub(super) const RECORD: &str = include_str!("../../shaders/schedule/projection/record.wgsl");
@@ -43,193 +27,77 @@ pub(super) const SCATTER: &str = include_str!("../../shaders/schedule/projection
 /// The particles of a scene in storage buffers.
 const IN_STORAGE: &str = include_str!("../../shaders/schedule/projection/in_storage.wgsl");
 
-/// How a pass sees a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
-    Uniform,
-    /// A row of the span buffer, by dynamic offset.
-    Span,
-    Read,
-    Write,
-}
-
-use Slot::{Read, Span, Uniform, Write};
-
-/// A pipeline and the layout of its one bind group.
-#[derive(Debug, Clone)]
-pub(super) struct Stage {
-    pub name: String,
-    pub pipeline: wgpu::ComputePipeline,
-    pub layout: wgpu::BindGroupLayout,
-    /// Threads in a workgroup.
-    pub workgroup_size: u32,
-}
-
 #[derive(Debug)]
 pub(super) struct Pipelines {
-    pub targets: Stage,
-    pub start: Stage,
-    pub accelerations: Stage,
-    pub body_damping: Stage,
-    pub follow: Stage,
-    pub predict: Stage,
-    pub velocities: Velocities,
-    pub finish: Stage,
-    pub tether: Stage,
-    pub normals: Stage,
-    pub gather_chunks: Stage,
-    pub gather_hubs: Stage,
+    /// In the order of [`PASSES`].
+    pub fixed: Vec<Stage>,
+    /// `None` if nothing is tethered.
+    pub tethered: Option<TetheredStage>,
+    /// Sums impulses by chunk, and chunks by hub.
+    pub gather: [Stage; 2],
     /// In the order of [`crate::constraints::KINDS`].
     pub kinds: Vec<KindStages>,
-    /// Those that clear the sums of λ and that add to them, where these are kept.
+    /// Clears the sums of λ, and adds to them; `None` unless [`Settings::mean_forces`] is on.
     pub force_sums: Option<[Stage; 2]>,
 }
 
-/// The passes of `shaders/integrate/velocity.wgsl`.
+/// Integration of free particles with tethers, which depends on the pins.
 #[derive(Debug, Clone)]
-pub(super) struct Velocities {
-    made_for: VelocityConstants,
-    pub velocity: Stage,
-    pub advance: Stage,
-    /// AdvanceTethered or AdvanceFree, and AdvancePinned; `None` where nothing is tethered.
-    pub advance_tethered: Option<[Stage; 2]>,
-}
-
-/// What the passes are made for, which may change while the solver runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct VelocityConstants {
-    /// Pins that are kept in a uniform buffer too: a power of two, so that the passes seldom have to be made anew; or 0, by which
-    /// AdvanceTethered becomes AdvanceFree and reads the pins where they lie.
+pub(super) struct TetheredStage {
+    /// Pins in a uniform buffer: a power of two, so that the pipeline is seldom made again; or 0 for many pins, which the pass reads from storage.
     anchors: u32,
+    pub stage: Stage,
 }
 
-impl VelocityConstants {
-    fn new(controls: &Controls) -> Self {
-        let pin_count = controls.pins.len();
-        let few = controls.compiled.most_tethers > 0 && pin_count <= FEW_PINS;
-        let anchors = if few { pin_count.max(1).next_power_of_two() as u32 } else { 0 };
-        Self { anchors }
-    }
-
-    /// What is needed now, and what has been as long as it does no harm.
-    fn with(self, before: Self) -> Self {
-        let anchors = if self.anchors == 0 { 0 } else { self.anchors.max(before.anchors) };
-        Self { anchors }
-    }
-
-    fn stage(self, device: &wgpu::Device, controls: &Controls, entry: &str, slots: &[Slot]) -> Stage {
-        let (most_tethers, rows) = (controls.compiled.most_tethers, controls.compiled.tether_rows());
-        let constants = [
-            ("MOST_TETHERS", f64::from(most_tethers)),
-            ("TETHER_ROWS", f64::from(rows)),
-            ("ALL_TETHERED", f64::from(u8::from(controls.compiled.all_tethered))),
-            ("ANCHORS", f64::from(self.anchors)),
-        ];
-        let loops = [("TETHER_ROWS", rows as usize), ("ANCHORS", self.anchors as usize)];
-        let text = unrolled(include_str!("../../shaders/integrate/velocity.wgsl"), &loops);
-        Stage::new(device, entry, entry, &text, slots, &constants)
-    }
+/// The ways to project the constraints of a kind, as places in [`KindStages::stages`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Projection {
+    Project,
+    Stars,
+    Tiles,
+    Clusters,
+    Split,
 }
 
-/// The ways to project a kind. `None` where a scene does not need it: compiling takes longer than cooking.
+/// The pipelines of a kind, by [`Projection`]. `None` if the scene has no constraints for it: compiling a shader takes longer than compiling the scene.
 #[derive(Debug)]
 pub(super) struct KindStages {
-    pub project: Option<Stage>,
-    pub stars: Option<Stage>,
-    pub tile: Option<Stage>,
-    pub cluster: Option<Stage>,
-    pub split: Option<Stage>,
+    pub stages: [Option<Stage>; 5],
     /// Whether a workgroup solves a constraint, not a thread.
     pub wide: bool,
 }
 
-/// The bindings of a projection, and what stars, tiles, clusters and splits have on top: span, positions, displacements, records, materials, λ;
-/// stars, tiles or clusters; shares, impulses.
+/// Span, positions, displacements, records, materials, λ.
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
+/// The same; stars, tiles or clusters.
 const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
+/// The same as [`PROJECT`]; shares, impulses.
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
-/// Of what ends a substep: params, positions, displacements, residuals.
-const MOTION: [Slot; 4] = [Uniform, Write, Write, Write];
-/// Of what is tethered: the same four; runs, tethers, anchors, those of the next substep.
-const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Read, Read, Uniform, Write];
-/// Of its pins: the same four; pins.
-const PINNED: [Slot; 5] = [Uniform, Write, Write, Write, Read];
-/// Of groups: span, positions, displacements, records, materials, λ; members, impulses, rotations.
+/// The same as [`PROJECT`]; members, impulses, rotations of groups.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
+/// Span, positions, displacements, impulses, slots, chunks, sums, hubs.
+const GATHER: [Slot; 8] = [Span, Read, Write, Read, Read, Read, Write, Read];
+/// Params, positions, displacements, residuals; tether runs, tethers, anchors now and in the next substep.
+const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Read, Read, Uniform, Write];
 
 impl Pipelines {
     pub fn new(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Self {
-        let compiled = &controls.compiled;
         let stage = |entry: &str, text: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
+        let fixed = PASSES.iter().map(|info| {
+            let slots: Vec<Slot> = info.bindings.iter().map(|(slot, _)| *slot).collect();
+            stage(info.entry, info.text, &slots)
+        });
         let gather = include_str!("../../shaders/schedule/gather.wgsl");
         Self {
-            targets: stage(
-                "targets",
-                include_str!("../../shaders/integrate/targets.wgsl"),
-                &[Uniform, Read, Read, Write],
-            ),
-            start: stage(
-                "start",
-                include_str!("../../shaders/integrate/start.wgsl"),
-                &[Uniform, Write, Write, Write, Write],
-            ),
-            accelerations: stage(
-                "accelerations",
-                concat!(
-                    include_str!("../../shaders/integrate/accelerations.wgsl"),
-                    include_str!("../../shaders/integrate/shared/rings.wgsl"),
-                    include_str!("../../shaders/integrate/shared/air.wgsl")
-                ),
-                &[Uniform, Read, Read, Read, Read, Write, Write, Read],
-            ),
-            body_damping: stage(
-                "body_damping",
-                include_str!("../../shaders/integrate/body_damping.wgsl"),
-                &[Uniform, Read, Write, Read],
-            ),
-            follow: stage(
-                "follow",
-                include_str!("../../shaders/integrate/follow.wgsl"),
-                &[Uniform, Write, Write, Read, Write, Write],
-            ),
-            predict: stage(
-                "predict",
-                include_str!("../../shaders/integrate/predict.wgsl"),
-                &[Uniform, Read, Read, Write, Write],
-            ),
-            velocities: Velocities::new(device, controls),
-            finish: stage(
-                "finish",
-                concat!(
-                    include_str!("../../shaders/integrate/finish.wgsl"),
-                    include_str!("../../shaders/integrate/shared/quarantined.wgsl")
-                ),
-                &[Uniform, Read, Write, Write, Write],
-            ),
-            tether: stage(
-                "solve_tethers",
-                include_str!("../../shaders/integrate/solve_tethers.wgsl"),
-                &[Uniform, Read, Write, Read, Read, Read, Write, Write],
-            ),
-            normals: stage(
-                "normals",
-                concat!(
-                    include_str!("../../shaders/integrate/normals.wgsl"),
-                    include_str!("../../shaders/integrate/shared/rings.wgsl"),
-                    include_str!("../../shaders/integrate/shared/normal.wgsl")
-                ),
-                &[Uniform, Read, Read, Read, Write],
-            ),
-            gather_chunks: stage("gather_chunks", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
-            gather_hubs: stage("gather_hubs", gather, &[Span, Read, Write, Read, Read, Read, Write, Read]),
-            kinds: Self::make_kinds(device, compiled, keep_lambdas),
+            fixed: fixed.collect(),
+            tethered: TetheredStage::new(device, controls),
+            gather: ["gather_chunks", "gather_hubs"].map(|entry| stage(entry, gather, &GATHER)),
+            kinds: Self::make_kinds(device, &controls.compiled, keep_lambdas),
             force_sums: Self::make_force_sums(device, &controls.settings),
         }
     }
-}
 
-impl Pipelines {
-    /// The passes that clear the sums of λ and that add to them, where these are kept.
+    /// The passes that clear the sums of λ and add to them, if these are kept.
     pub fn make_force_sums(device: &wgpu::Device, settings: &Settings) -> Option<[Stage; 2]> {
         let text = include_str!("../../shaders/schedule/force_sums.wgsl");
         let stage = |entry: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
@@ -241,34 +109,35 @@ impl Pipelines {
     }
 }
 
-impl Velocities {
-    fn new(device: &wgpu::Device, controls: &Controls) -> Self {
-        Self::made_for(device, controls, VelocityConstants::new(controls))
+impl TetheredStage {
+    fn new(device: &wgpu::Device, controls: &Controls) -> Option<Self> {
+        (controls.compiled.most_tethers > 0).then(|| Self::with_anchors(device, controls, Self::needed(controls)))
     }
 
-    fn made_for(device: &wgpu::Device, controls: &Controls, made_for: VelocityConstants) -> Self {
-        let stage = |entry: &str, slots: &[Slot]| made_for.stage(device, controls, entry, slots);
-        Self {
-            made_for,
-            velocity: stage("velocity", &MOTION),
-            advance: stage("velocity_predict", &MOTION),
-            advance_tethered: (controls.compiled.most_tethers > 0)
-                .then(|| [stage("velocity_tether", &TETHERED), stage("velocity_pinned", &PINNED)]),
-        }
+    fn needed(controls: &Controls) -> u32 {
+        let pins = controls.pins.len();
+        if pins <= FEW_PINS { pins.max(1).next_power_of_two() as u32 } else { 0 }
     }
 
-    /// Others, where these do not do for what has changed.
+    fn with_anchors(device: &wgpu::Device, controls: &Controls, anchors: u32) -> Self {
+        let rows = controls.compiled.tether_rows();
+        let constants = [
+            ("MOST_TETHERS", f64::from(controls.compiled.most_tethers)),
+            ("TETHER_ROWS", f64::from(rows)),
+            ("ALL_TETHERED", f64::from(u8::from(controls.compiled.all_tethered))),
+            ("ANCHORS", f64::from(anchors)),
+        ];
+        let loops = [("TETHER_ROWS", rows as usize), ("ANCHORS", anchors as usize)];
+        let text = unrolled(include_str!("../../shaders/integrate/velocity.wgsl"), &loops);
+        let entry = "velocity_tether";
+        Self { anchors, stage: Stage::new(device, entry, entry, &text, &TETHERED, &constants) }
+    }
+
+    /// Another stage if this one does not fit the pins. One with more anchors than there are pins fits.
     pub fn refitted(&self, device: &wgpu::Device, controls: &Controls) -> Option<Self> {
-        let needed = VelocityConstants::new(controls).with(self.made_for);
-        if needed == self.made_for {
-            return None;
-        }
-        // But one, none knows of anchors.
-        let mut others = Self { made_for: needed, ..self.clone() };
-        if let Some([advance_free, _]) = &mut others.advance_tethered {
-            *advance_free = needed.stage(device, controls, "velocity_tether", &TETHERED);
-        }
-        Some(others)
+        let needed = Self::needed(controls);
+        let anchors = if needed == 0 { 0 } else { needed.max(self.anchors) };
+        (anchors != self.anchors).then(|| Self::with_anchors(device, controls, anchors))
     }
 }
 
@@ -283,29 +152,27 @@ impl KindStages {
         let stage = |entry: &str, parts: &[&str], slots: &[Slot]| {
             let text = unrolled(&projection(info, parts), &loops(info));
             let name = format!("{entry}_{}", info.name);
+            let size = if entry == tiles::ENTRY { tiles::WORKGROUP_SIZE } else { WORKGROUP_SIZE };
             let entry = if wide { format!("{entry}_wide") } else { entry.to_owned() };
             let slots = if info.is_group() { GROUP.as_slice() } else { slots };
-            let size = if entry == tiles::ENTRY { tiles::WORKGROUP_SIZE } else { WORKGROUP_SIZE };
             let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, f64::from(size))];
             Stage::new(device, &name, &entry, &text, slots, &constants)
         };
-        Self {
-            project: kind.has_colors().then(|| stage("project", pass, &PROJECT)),
-            stars: (!kind.stars.is_empty()).then(|| {
-                let parts = [include_str!("../../shaders/schedule/project_stars.wgsl"), RECORD];
-                stage("project_stars", &parts, &CLUSTERED)
-            }),
-            tile: kind.has_tiles().then(|| {
-                let pass = tiles::pass(info, &kind.tiling, keep_lambdas);
-                stage(tiles::ENTRY, &[&pass, IN_STORAGE], &CLUSTERED)
-            }),
-            cluster: kind.has_clusters().then(|| {
-                let parts = [include_str!("../../shaders/schedule/project_cluster.wgsl"), RECORD, SCATTER];
-                stage("project_cluster", &parts, &CLUSTERED)
-            }),
-            split: (kind.split.span.count > 0).then(|| stage("split", pass, &SPLIT)),
-            wide,
-        }
+        let stars =
+            || stage("project_stars", &[include_str!("../../shaders/schedule/project_stars.wgsl"), RECORD], &CLUSTERED);
+        let tile = || stage(tiles::ENTRY, &[&tiles::pass(info, &kind.tiling, keep_lambdas), IN_STORAGE], &CLUSTERED);
+        let cluster = || {
+            let parts = [include_str!("../../shaders/schedule/project_cluster.wgsl"), RECORD, SCATTER];
+            stage("project_cluster", &parts, &CLUSTERED)
+        };
+        let stages = [
+            kind.has_colors().then(|| stage("project", pass, &PROJECT)),
+            (!kind.stars.is_empty()).then(stars),
+            kind.has_tiles().then(tile),
+            kind.has_clusters().then(cluster),
+            (kind.split.span.count > 0).then(|| stage("split", pass, &SPLIT)),
+        ];
+        Self { stages, wide }
     }
 }
 
@@ -355,86 +222,5 @@ pub(super) fn impulses(info: &KindInfo) -> &'static str {
     match info.function {
         Function::Vector(_) => include_str!("../../shaders/schedule/projection/vector.wgsl"),
         _ => include_str!("../../shaders/schedule/projection/scalar.wgsl"),
-    }
-}
-
-impl Stage {
-    pub fn new(
-        device: &wgpu::Device,
-        name: &str,
-        entry: &str,
-        text: &str,
-        slots: &[Slot],
-        constants: &[(&str, f64)],
-    ) -> Self {
-        let name = format!("supple.{name}");
-        let entries: Vec<_> = (0..).zip(slots).map(|(binding, &slot)| layout_entry(binding, slot)).collect();
-        let layout =
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(&name), entries: &entries });
-        // The pass stands first, so that the line numbers in errors are those of its file.
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(&name),
-            source: wgpu::ShaderSource::Wgsl(format!("{text}\n{PRELUDE}").into()),
-        });
-        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(&name),
-            bind_group_layouts: &[Some(&layout)],
-            ..Default::default()
-        });
-        let size = constants.iter().find(|(name, _)| *name == SIZE).map(|&(_, size)| size as u32);
-        let own = size.is_none().then_some((SIZE, f64::from(WORKGROUP_SIZE)));
-        let constants: Vec<_> = constants.iter().copied().chain(own).collect();
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(&name),
-            layout: Some(&pipeline_layout),
-            module: &module,
-            entry_point: Some(entry),
-            compilation_options: wgpu::PipelineCompilationOptions {
-                constants: &constants,
-                // Whatever lies in workgroup memory is written before it is read.
-                zero_initialize_workgroup_memory: false,
-            },
-            cache: None,
-        });
-        Self { name, pipeline, layout, workgroup_size: size.unwrap_or(WORKGROUP_SIZE) }
-    }
-
-    /// Binds buffers to the slots, in order.
-    pub fn bind(&self, device: &wgpu::Device, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-        let entries: Vec<_> = (0..)
-            .zip(buffers)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-            .collect();
-        self.bind_entries(device, &entries)
-    }
-
-    /// The same, where slot 0 is a row of the span buffer.
-    pub fn bind_span(&self, device: &wgpu::Device, spans: &wgpu::Buffer, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-        let row = wgpu::BufferBinding { buffer: spans, offset: 0, size: wgpu::BufferSize::new(16) };
-        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(row) }];
-        entries.extend(
-            (1..)
-                .zip(buffers)
-                .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }),
-        );
-        self.bind_entries(device, &entries)
-    }
-
-    fn bind_entries(&self, device: &wgpu::Device, entries: &[wgpu::BindGroupEntry]) -> wgpu::BindGroup {
-        let (label, layout) = (Some(self.name.as_str()), &self.layout);
-        device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries })
-    }
-}
-
-fn layout_entry(binding: u32, slot: Slot) -> wgpu::BindGroupLayoutEntry {
-    let ty = match slot {
-        Uniform | Span => wgpu::BufferBindingType::Uniform,
-        Read | Write => wgpu::BufferBindingType::Storage { read_only: slot == Read },
-    };
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: slot == Span, min_binding_size: None },
-        count: None,
     }
 }

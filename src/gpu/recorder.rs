@@ -2,16 +2,8 @@
 
 use super::bindings::KindBindings;
 use super::contacts::{Bound, Size};
-use super::pipelines::{KindStages, Stage};
-
-/// The ways to project a kind.
-pub(super) enum Projection {
-    Project,
-    Stars,
-    Tiles,
-    Clusters,
-    Split,
-}
+use super::pipelines::{KindStages, Projection};
+use super::stage::Stage;
 
 /// A compute pass, and the stage that is set in it.
 pub(super) struct Recorder<'a> {
@@ -48,15 +40,10 @@ impl<'a> Recorder<'a> {
         offset: u32,
         count: u32,
     ) {
-        let (stage, bindings) = match &projection {
-            Projection::Project => (&stages.project, &bindings.project),
-            Projection::Stars => (&stages.stars, &bindings.stars),
-            Projection::Tiles => (&stages.tile, &bindings.tile),
-            Projection::Clusters => (&stages.cluster, &bindings.cluster),
-            Projection::Split => (&stages.split, &bindings.split),
-        };
+        let place = projection as usize;
+        let (stage, bindings) = (&stages.stages[place], &bindings.projections[place]);
         if let (Some(stage), Some(bindings)) = (stage, bindings) {
-            let wide = stages.wide || matches!(projection, Projection::Clusters);
+            let wide = stages.wide || projection == Projection::Clusters;
             let groups = if wide { count } else { count.div_ceil(stage.workgroup_size) };
             self.dispatch_groups(stage, bindings, &[offset], groups);
         }

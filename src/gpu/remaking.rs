@@ -87,11 +87,11 @@ impl Solver {
         Ok(())
     }
 
-    /// Makes the passes that end a substep anew where they are for fewer pins than there are, or for many more.
-    pub(super) fn fit_velocities(&mut self) -> Result<()> {
-        let velocities = &self.pipelines.velocities;
-        if let Some(others) = guarded(&self.device, || Ok(velocities.refitted(&self.device, &self.controls)))? {
-            self.pipelines.velocities = others;
+    /// Makes another pipeline for the integration with tethers if the present one does not fit the pins.
+    pub(super) fn fit_tethers(&mut self) -> Result<()> {
+        let Some(tethered) = &self.pipelines.tethered else { return Ok(()) };
+        if let Some(other) = guarded(&self.device, || Ok(tethered.refitted(&self.device, &self.controls)))? {
+            self.pipelines.tethered = Some(other);
             self.rebind();
         }
         Ok(())

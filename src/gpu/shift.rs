@@ -3,10 +3,10 @@
 use super::buffers::Maker;
 use super::guarded;
 use super::instances::Instances;
-use super::pipelines::Slot::{Uniform, Write};
-use super::pipelines::{Slot, Stage};
 use super::recorder::Recorder;
 use super::solver::Solver;
+use super::stage::Slot::{Uniform, Write};
+use super::stage::{Slot, Stage};
 use crate::error::Result;
 use wgpu::BufferUsages;
 

@@ -5,9 +5,11 @@ use super::buffers::Buffers;
 use super::contacts::Contacts;
 use super::context::is_software;
 use super::guarded;
-use super::pipelines::{Pipelines, WORKGROUP_SIZE};
-use super::recorder::{PingPong, Projection, Recorder};
+use super::passes::{Count, PASSES, row_of};
+use super::pipelines::{Pipelines, Projection};
+use super::recorder::{PingPong, Recorder};
 use super::shift::ShiftPass;
+use super::stage::WORKGROUP_SIZE;
 use super::suited::suited;
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result};
@@ -256,107 +258,65 @@ impl Solver {
         recorder.ping_pong
     }
 
-    /// The GPU's side of [`crate::Reference::run`].
+    /// Records one pass; the counterpart of [`crate::Reference::run`].
     fn record_pass<'a>(&'a self, recorder: &mut Recorder<'a>, pass: Pass) {
-        let (p, b) = (&self.pipelines, &self.bindings);
-        let particles = self.controls.scene.particle_count() as u32;
-        match pass {
-            Pass::Targets => recorder.dispatch(&p.targets, &b.targets, &[], self.controls.targets.len() as u32),
-            Pass::Start => recorder.dispatch(&p.start, &b.start, &[], particles),
-            Pass::Accelerations => recorder.dispatch(&p.accelerations, &b.accelerations, &[], particles),
-            Pass::Predict => recorder.dispatch(&p.predict, &b.predict, &[], particles),
-            Pass::Project { kind, color, span, first_iteration } => {
-                let offset = self.buffers.kinds[kind].span_offset(color, first_iteration);
-                recorder.dispatch_kind(&p.kinds[kind], Projection::Project, &b.kinds[kind], offset, span.count);
+        let (pipelines, bindings, controls) = (&self.pipelines, &self.bindings, &self.controls);
+        if pass == Pass::SolveTethers {
+            recorder.ping_pong.anchors = 0;
+        }
+        if let Some(kind) = pass.kind() {
+            self.record_constraints(recorder, pass, kind);
+        } else if matches!(pass, Pass::IntegrateTethered | Pass::IntegrateFree) {
+            if let (Some(tethered), Some(sides)) = (&pipelines.tethered, &bindings.tethered) {
+                let particles = controls.scene.particle_count() as u32;
+                recorder.dispatch(&tethered.stage, &sides[recorder.ping_pong.anchors], &[], particles);
+                recorder.ping_pong.anchors = 1 - recorder.ping_pong.anchors;
             }
-            Pass::Stars { kind, color, first_iteration, .. } => {
-                let offset = self.buffers.kinds[kind].stars_offset(color, first_iteration);
-                let count = self.controls.compiled.kinds[kind].stars.colors[color as usize].count;
-                recorder.dispatch_kind(&p.kinds[kind], Projection::Stars, &b.kinds[kind], offset, count);
+        } else if let Some(row) = row_of(pass) {
+            let (stage, bound) = (&pipelines.fixed[row], &bindings.fixed[row]);
+            match PASSES[row].count {
+                Count::Threads(count) => recorder.dispatch(stage, bound, &[], count(controls)),
+                Count::Groups(count) => recorder.dispatch_groups(stage, bound, &[], count(controls)),
             }
-            Pass::Tiles { kind, phase, first_iteration, .. } => {
-                let offset = self.buffers.kinds[kind].tiles_offset(phase, first_iteration);
-                let count = self.controls.compiled.kinds[kind].tiling.phases[phase as usize].count;
-                recorder.dispatch_kind(&p.kinds[kind], Projection::Tiles, &b.kinds[kind], offset, count);
-            }
-            Pass::Clusters { kind, layer, first_iteration, .. } => {
-                let offset = self.buffers.kinds[kind].clusters_offset(layer, first_iteration);
-                let count = self.controls.compiled.kinds[kind].clustering.layers[layer as usize].count;
-                recorder.dispatch_kind(&p.kinds[kind], Projection::Clusters, &b.kinds[kind], offset, count);
-            }
-            Pass::Split { kind, span, first_iteration } => {
-                let offset = self.buffers.kinds[kind].split_offset(first_iteration);
-                recorder.dispatch_kind(&p.kinds[kind], Projection::Split, &b.kinds[kind], offset, span.count);
-            }
-            Pass::GatherChunks { kind } => {
-                let count = self.controls.compiled.kinds[kind].split.chunks.len() as u32;
-                let offset = self.buffers.kinds[kind].chunks_offset();
-                recorder.dispatch(&p.gather_chunks, &b.kinds[kind].gather_chunks, &[offset], count);
-            }
-            Pass::GatherHubs { kind } => {
-                let count = self.controls.compiled.kinds[kind].split.hubs.len() as u32;
-                let offset = self.buffers.kinds[kind].hubs_offset();
-                recorder.dispatch(&p.gather_hubs, &b.kinds[kind].gather_hubs, &[offset], count);
-            }
-            Pass::ClearForceSums { kind } => self.sum_forces(recorder, kind, 0),
-            Pass::AddForceSums { kind } => self.sum_forces(recorder, kind, 1),
-            Pass::SolveTethers => {
-                recorder.ping_pong.anchors = 0;
-                recorder.dispatch(&p.tether, &b.tether, &[], particles);
-            }
-            Pass::Velocity => recorder.dispatch(&p.velocities.velocity, &b.velocity, &[], particles),
-            Pass::IntegrateAndPredict => recorder.dispatch(&p.velocities.advance, &b.advance, &[], particles),
-            Pass::IntegrateTethered | Pass::IntegrateFree => {
-                if let (Some([stage, _]), Some(bindings)) = (&p.velocities.advance_tethered, &b.advance_tethered) {
-                    recorder.dispatch(stage, &bindings[recorder.ping_pong.anchors], &[], particles);
-                    recorder.ping_pong.anchors = 1 - recorder.ping_pong.anchors;
-                }
-            }
-            Pass::IntegratePinned => {
-                if let (Some([_, stage]), Some(bindings)) = (&p.velocities.advance_tethered, &b.advance_pinned) {
-                    recorder.dispatch(stage, bindings, &[], self.controls.pins.len() as u32);
-                }
-            }
-            Pass::BodyDamping => {
-                let count = self.controls.compiled.bodies.len() as u32;
-                recorder.dispatch_groups(&p.body_damping, &b.body_damping, &[], count);
-            }
-            Pass::Follow => {
-                recorder.dispatch(&p.follow, &b.follow, &[], self.controls.compiled.followers.len() as u32);
-            }
-            Pass::ValidatePairs
-            | Pass::Search(_)
-            | Pass::FindContacts
-            | Pass::ResolveIntersections
-            | Pass::SolveContacts
-            | Pass::ApplyCorrections { .. }
-            | Pass::BuildDivisionPlanes { .. }
-            | Pass::TruncateDisplacements { .. }
-            | Pass::ClearColliderContacts
-            | Pass::InterpolateColliders
-            | Pass::Collide
-            | Pass::CollideAndPredict
-            | Pass::ApplyRestitution
-            | Pass::CommitColliders
-            | Pass::ColliderForces
-            | Pass::SortForIntersections(_)
-            | Pass::ClearIntersections
-            | Pass::FindIntersections => {
-                if let Some((bound, size)) = self.contacts.dispatch(pass, &self.controls, &self.contact_params) {
-                    recorder.dispatch_sized(bound, size);
-                }
-            }
-            Pass::Finish => recorder.dispatch(&p.finish, &b.finish, &[], particles),
-            Pass::Normals => recorder.dispatch(&p.normals, &b.normals, &[], particles),
+        } else if let Some((bound, size)) = self.contacts.dispatch(pass, controls, &self.contact_params) {
+            recorder.dispatch_sized(bound, size);
         }
     }
 
-    /// Clears the sums of λ of a kind (stage 0), or adds λ to them (stage 1).
-    fn sum_forces<'a>(&'a self, recorder: &mut Recorder<'a>, kind: usize, stage: usize) {
-        let count = self.controls.compiled.kinds[kind].lambda_count() as u32;
-        if let (Some(stages), Some(bindings)) = (&self.pipelines.force_sums, &self.bindings.kinds[kind].force_sums) {
-            recorder.dispatch(&stages[stage], &bindings[stage], &[], count);
-        }
+    /// Records a pass over the constraints of a kind.
+    fn record_constraints<'a>(&'a self, recorder: &mut Recorder<'a>, pass: Pass, kind: usize) {
+        let (compiled, buffers) = (&self.controls.compiled.kinds[kind], &self.buffers.kinds[kind]);
+        let (stages, bindings) = (&self.pipelines.kinds[kind], &self.bindings.kinds[kind]);
+        let (projection, index, count, first_iteration) = match pass {
+            Pass::Project { color, span, first_iteration, .. } => {
+                (Projection::Project, color, span.count, first_iteration)
+            }
+            Pass::Stars { color, first_iteration, .. } => {
+                (Projection::Stars, color, compiled.stars.colors[color as usize].count, first_iteration)
+            }
+            Pass::Tiles { phase, first_iteration, .. } => {
+                (Projection::Tiles, phase, compiled.tiling.phases[phase as usize].count, first_iteration)
+            }
+            Pass::Clusters { layer, first_iteration, .. } => {
+                (Projection::Clusters, layer, compiled.clustering.layers[layer as usize].count, first_iteration)
+            }
+            Pass::Split { span, first_iteration, .. } => (Projection::Split, 0, span.count, first_iteration),
+            Pass::GatherChunks { .. } | Pass::GatherHubs { .. } => {
+                let place = usize::from(matches!(pass, Pass::GatherHubs { .. }));
+                let count = [compiled.split.chunks.len(), compiled.split.hubs.len()][place] as u32;
+                let (stage, offset) = (&self.pipelines.gather[place], buffers.gather_offsets()[place]);
+                return recorder.dispatch(stage, &bindings.gather[place], &[offset], count);
+            }
+            _ => {
+                let place = usize::from(matches!(pass, Pass::AddForceSums { .. }));
+                if let (Some(stages), Some(bindings)) = (&self.pipelines.force_sums, &bindings.force_sums) {
+                    recorder.dispatch(&stages[place], &bindings[place], &[], compiled.lambda_count() as u32);
+                }
+                return;
+            }
+        };
+        let offset = buffers.offset(projection, index, first_iteration);
+        recorder.dispatch_kind(stages, projection, bindings, offset, count);
     }
 
     /// Positions, one `vec4<f32>` a particle: x, y, z \[m\] and the inverse mass [1/kg]. STORAGE, VERTEX, COPY_SRC.

@@ -105,7 +105,7 @@ impl Solver {
         self.derived_is_stale = true;
         self.upload_pins(&changed);
         self.renew_contact_params();
-        self.fit_velocities()
+        self.fit_tethers()
     }
 
     /// Releases pinned particles; each flies on with the velocity of its last step. The tethers of their
@@ -117,7 +117,7 @@ impl Solver {
         let changed = self.controls.set_pinned(particles, false)?;
         self.upload_pins(&changed);
         self.renew_contact_params();
-        self.fit_velocities()
+        self.fit_tethers()
     }
 
     /// Sets where \[m\] a pinned particle is to be after the next step. It moves there at constant velocity through the
@@ -213,7 +213,7 @@ impl Solver {
             let _ = self.remake_contacts();
         }
         // The same.
-        let _ = self.fit_velocities();
+        let _ = self.fit_tethers();
         self.contact_params = self.controls.contact_params();
         self.accumulator = 0.0;
         self.steps = 0;

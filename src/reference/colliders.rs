@@ -13,7 +13,7 @@ use crate::geometry::vector::{dot, length};
 use crate::schedule::contacts::UNTOUCHABLE;
 use glam::Vec3;
 
-/// What happened to a particle at colliders: `ColliderContact` in `shaders/common/find_contacts.wgsl`.
+/// What happened to a particle at colliders: `ColliderContact` in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ColliderContact {
     /// Added to its displacement after it has moved: restitution.

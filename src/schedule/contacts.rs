@@ -143,7 +143,7 @@ impl ContactElements {
     }
 }
 
-/// The center of an element of the given type; its twin is in `shaders/common/find_contacts.wgsl`.
+/// The center of an element of the given type; its twin is in `shaders/common/contacts.wgsl`.
 pub(crate) fn center(p: [Vec3; 3], of: u32) -> Vec3 {
     match of {
         0 => p[0],

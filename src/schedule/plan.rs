@@ -199,7 +199,9 @@ impl Pass {
             | Self::Clusters { kind, .. }
             | Self::Split { kind, .. }
             | Self::GatherChunks { kind }
-            | Self::GatherHubs { kind } => Some(kind),
+            | Self::GatherHubs { kind }
+            | Self::ClearForceSums { kind }
+            | Self::AddForceSums { kind } => Some(kind),
             _ => None,
         }
     }

@@ -25,7 +25,7 @@ const SHARE: u32 = 16;
 /// How many classes of speeds there are.
 pub(crate) const PACES: u32 = 64;
 
-/// Into how many levels elements fall by their size, each with a grid of its own; `shaders/common/find_contacts.wgsl` has it too.
+/// Into how many levels elements fall by their size, each with a grid of its own; `shaders/common/contacts.wgsl` has it too.
 pub(crate) const LEVELS: usize = 8;
 
 /// Beside the number of contacts of a particle: that its way was cut in the substep before.
@@ -44,7 +44,7 @@ const REACH_SHARES: f32 = 65536.0;
 /// How long a list of pairs may hold.
 const MOST_SUBSTEPS: f32 = 1000.0;
 
-/// The figures of contacts, as the shaders read them (`shaders/common/find_contacts.wgsl`).
+/// The figures of contacts, as the shaders read them (`shaders/common/contacts.wgsl`).
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ContactParams {
@@ -330,7 +330,7 @@ impl ContactParams {
 
     /// How far a particle looks which holds for so many substeps, in each of which nothing about it goes farther against it than that \[m\]: what it
     /// leaves out stays beyond thickness and margin. In shares of the reach, as the GPU keeps it; its twin is `outlook` in
-    /// shaders/common/find_contacts.wgsl.
+    /// shaders/common/contacts.wgsl.
     pub fn reach_within(&self, horizon: u32, extent: f32) -> f32 {
         let far = self.reach - (self.gap - horizon as f32 * extent);
         let shares = ((far * self.inverse_reach) * (1.0001 * REACH_SHARES)).ceil().clamp(1.0, REACH_SHARES);
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn constants_are_those_of_the_shaders() {
-        let shared = include_str!("../../shaders/common/find_contacts.wgsl");
+        let shared = include_str!("../../shaders/common/contacts.wgsl");
         let search = include_str!("../../shaders/collision/search.wgsl");
         let particles = include_str!("../../shaders/collision/search/particles.wgsl");
         let surfaces = include_str!("../../shaders/collision/search/surfaces.wgsl");

@@ -7,11 +7,11 @@ fn tile_words(at: u32, word: u32) -> vec4u {
 }
 
 // `head`: the head of the kind, whose last word says where the bounds of its phases stand.
-fn solve_tiles(head: u32, invocation: u32) {
+fn solve_tiles(head: u32, thread: u32) {
     let bounds = asset[head + 2u];
     for (var phase = 0u; phase < PHASES; phase++) {
         let end = asset[bounds + phase + 1u];
-        for (var at = asset[bounds + phase] + TILE_WORDS * invocation; at < end; at += TILE_WORDS * THREADS) {
+        for (var at = asset[bounds + phase] + TILE_WORDS * thread; at < end; at += TILE_WORDS * THREADS) {
             solve_tile(at);
         }
         workgroupBarrier();

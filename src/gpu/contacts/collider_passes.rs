@@ -4,7 +4,7 @@ use super::{Binder, Bound, Contacts, Size, common_material};
 use crate::collision::{ColliderRow, Colliders};
 use crate::error::Result;
 use crate::gpu::buffers::{Buffers, Maker};
-use crate::gpu::pipelines::Slot::{Read, Uniform, Write};
+use crate::gpu::stage::Slot::{Read, Uniform, Write};
 use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,7 +13,7 @@ use wgpu::BufferUsages;
 /// The most colliders for which the shader is written out, collider by collider.
 const MOST_WRITTEN_OUT: usize = 4;
 
-/// Size of `ColliderContact` in `shaders/common/find_contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
+/// Size of `ColliderContact` in `shaders/common/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
 pub(in crate::gpu) const COLLIDER_CONTACT_BYTES: u64 = 96;
 
 /// Of colliders.

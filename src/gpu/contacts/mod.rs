@@ -27,7 +27,7 @@ mod status;
 
 use super::buffers::{Buffers, Maker};
 use super::guarded;
-use super::pipelines::{Slot, Stage};
+use super::stage::{Slot, Stage};
 use crate::error::Result;
 use crate::schedule::plan::Pass;
 use crate::sim::contact_params::ContactParams;

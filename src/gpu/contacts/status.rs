@@ -2,7 +2,7 @@
 
 use crate::collision::ContactReport;
 
-/// What the GPU counts of contacts: `ContactStatus` in `shaders/common/find_contacts.wgsl`.
+/// What the GPU counts of contacts: `ContactStatus` in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(in crate::gpu) struct ContactStatus {

@@ -1,0 +1,122 @@
+//! A pipeline and its bind group layout.
+
+use super::shader::assembled;
+#[cfg(feature = "internals")]
+use super::shader::recorded;
+
+/// Threads of a workgroup, unless a pass sets another number; the default of `WORKGROUP_SIZE` in the shaders.
+pub(super) const WORKGROUP_SIZE: u32 = 128;
+
+/// The constant of the shaders that sets another number.
+pub(super) const SIZE: &str = "WORKGROUP_SIZE";
+
+/// Bytes from one row of the span buffer to the next: the alignment of dynamic offsets that every device accepts.
+pub(super) const SPAN_STRIDE: u32 = 256;
+
+/// How a pass accesses a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    Uniform,
+    /// A row of the span buffer, by dynamic offset.
+    Span,
+    Read,
+    Write,
+}
+
+use Slot::{Read, Span, Uniform, Write};
+
+/// A pipeline and the layout of its one bind group.
+#[derive(Debug, Clone)]
+pub(super) struct Stage {
+    pub name: String,
+    pub pipeline: wgpu::ComputePipeline,
+    pub layout: wgpu::BindGroupLayout,
+    /// Threads of a workgroup.
+    pub workgroup_size: u32,
+}
+
+impl Stage {
+    pub fn new(
+        device: &wgpu::Device,
+        name: &str,
+        entry: &str,
+        text: &str,
+        slots: &[Slot],
+        constants: &[(&str, f64)],
+    ) -> Self {
+        let name = format!("supple.{name}");
+        let entries: Vec<_> = (0..).zip(slots).map(|(binding, &slot)| layout_entry(binding, slot)).collect();
+        let layout =
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(&name), entries: &entries });
+        let source = assembled(text);
+        #[cfg(feature = "internals")]
+        recorded::push(&name, entry, &source);
+        let size = constants.iter().find(|(name, _)| *name == SIZE).map_or(WORKGROUP_SIZE, |&(_, size)| size as u32);
+        let sized = [(SIZE, f64::from(size))];
+        // A constant of a module that is left out is left out, too.
+        let declared = |&&(name, _): &&(&str, f64)| source.contains(&format!("override {name}:"));
+        let constants: Vec<_> =
+            constants.iter().filter(|(name, _)| *name != SIZE).chain(&sized).filter(declared).copied().collect();
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(&name),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(&name),
+            bind_group_layouts: &[Some(&layout)],
+            ..Default::default()
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(&name),
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some(entry),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &constants,
+                // Whatever lies in workgroup memory is written before it is read.
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: None,
+        });
+        Self { name, pipeline, layout, workgroup_size: size }
+    }
+
+    /// Binds buffers to the slots, in order.
+    pub fn bind(&self, device: &wgpu::Device, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+        let entries: Vec<_> = (0..)
+            .zip(buffers)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .collect();
+        self.bind_entries(device, &entries)
+    }
+
+    /// The same, where slot 0 is a row of the span buffer.
+    pub fn bind_span(&self, device: &wgpu::Device, spans: &wgpu::Buffer, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+        let row = wgpu::BufferBinding { buffer: spans, offset: 0, size: wgpu::BufferSize::new(16) };
+        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(row) }];
+        entries.extend(
+            (1..)
+                .zip(buffers)
+                .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }),
+        );
+        self.bind_entries(device, &entries)
+    }
+
+    fn bind_entries(&self, device: &wgpu::Device, entries: &[wgpu::BindGroupEntry]) -> wgpu::BindGroup {
+        let (label, layout) = (Some(self.name.as_str()), &self.layout);
+        device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries })
+    }
+}
+
+fn layout_entry(binding: u32, slot: Slot) -> wgpu::BindGroupLayoutEntry {
+    let ty = match slot {
+        Uniform | Span => wgpu::BufferBindingType::Uniform,
+        Read | Write => wgpu::BufferBindingType::Storage { read_only: slot == Read },
+    };
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: slot == Span, min_binding_size: None },
+        count: None,
+    }
+}
