@@ -1,27 +1,61 @@
-//! What the documents name exists.
+//! Every file that the documents name exists.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-/// Words in backquotes and targets of links that look like paths of this repository.
-fn paths(text: &str) -> impl Iterator<Item = &str> {
-    let quoted = text.split('`').skip(1).step_by(2);
-    let linked = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let folders = ["src/", "shaders/", "examples/", "tests/", "benches/", "docs/", "xtask/", ".ci/"];
-    quoted
-        .chain(linked)
-        .filter(move |word| folders.iter().any(|folder| word.starts_with(folder)) && !word.contains(['<', ' ']))
+/// The documents, relative to the root of the repository.
+fn documents(root: &Path) -> Vec<PathBuf> {
+    let mut documents = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(PathBuf::from).to_vec();
+    for folder in ["docs", "docs/decisions"] {
+        for entry in fs::read_dir(root.join(folder)).unwrap() {
+            let path = Path::new(folder).join(entry.unwrap().file_name());
+            if path.extension().is_some_and(|extension| extension == "md") {
+                documents.push(path);
+            }
+        }
+    }
+    documents.sort();
+    documents
+}
+
+/// Words in backquotes that are paths, relative to the root of the repository.
+fn quoted_paths(text: &str) -> impl Iterator<Item = &str> {
+    let folders = ["src/", "shaders/", "examples/", "tests/", "benches/", "docs/", "fuzz/", "xtask/", ".ci/"];
+    text.split('`').skip(1).step_by(2).filter(move |word| {
+        folders.iter().any(|folder| word.starts_with(folder)) && !word.contains(['<', '*', '{', '…', ' ', '\n'])
+    })
+}
+
+/// Targets of links to files, relative to the folder of the document.
+fn linked_paths(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
+    targets.filter(|target| !target.is_empty() && !target.contains(':'))
 }
 
 #[test]
 fn every_path_in_the_documents_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut count = 0;
-    for document in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/study.md", "docs/scene.md"] {
-        let text = std::fs::read_to_string(root.join(document)).unwrap();
-        for path in paths(&text).filter(|path| !["src/constraints/x.rs", "shaders/constraints/x.wgsl"].contains(path)) {
-            assert!(root.join(path).exists(), "{document} names {path}, which does not exist");
+    for document in documents(root) {
+        let text = fs::read_to_string(root.join(&document)).unwrap();
+        let folder = document.parent().unwrap();
+        let quoted = quoted_paths(&text).map(PathBuf::from);
+        for path in quoted.chain(linked_paths(&text).map(|path| folder.join(path))) {
+            assert!(root.join(&path).exists(), "{} names {}, which does not exist", document.display(), path.display());
             count += 1;
         }
     }
-    assert!(count > 10, "only {count} paths were found: is the search broken?");
+    assert!(count > 100, "only {count} paths were found: is the search broken?");
+}
+
+#[test]
+fn decisions_are_numbered_without_gaps() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let decisions = documents(root).into_iter().filter(|path| path.starts_with("docs/decisions"));
+    for (number, path) in (1..).zip(decisions) {
+        let name = path.file_name().unwrap().to_string_lossy();
+        assert!(name.starts_with(&format!("{number:04}-")), "{name} stands at number {number}");
+        let text = fs::read_to_string(root.join(&path)).unwrap();
+        assert!(text.starts_with(&format!("# {number:04}: ")), "the heading of {name} has another number");
+    }
 }

@@ -1,4 +1,4 @@
-//! What a sampled field costs and loses against the closest triangle itself: the table in ARCHITECTURE.md.
+//! Measures time and error of a sampled field against queries of the closest triangle: the table of docs/decisions/0016-colliders.md.
 
 use super::shapes::{numbers, sphere};
 use super::{DistanceField, Sides};
