@@ -1,6 +1,7 @@
 //! The bind groups of all passes.
 
-use super::buffers::{Buffers, KindBuffers};
+use super::buffers::Buffers;
+use super::kind_buffers::KindBuffers;
 use super::passes::PASSES;
 use super::pipelines::{KindStages, Pipelines};
 use super::stage::Stage;

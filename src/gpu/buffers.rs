@@ -23,16 +23,13 @@
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, faults | start, finish, collide | start, accelerations |
 
-use super::pipelines::Projection;
-use super::stage::SPAN_STRIDE;
+use super::kind_buffers::{KindBuffers, make_kinds};
+use super::maker::Maker;
 use crate::constraints::xpbd::ScaledMaterial;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scene::Follower;
-use crate::schedule::coloring::Span;
-use crate::schedule::compiled::CompiledKind;
 use crate::schedule::plan::FEW_PINS;
 use crate::sim::controls::{Controls, Params, Target};
-use std::cell::Cell;
 use wgpu::BufferUsages;
 
 /// What the GPU keeps for itself and reports: `Status` in `shaders/common/params.wgsl`.
@@ -104,153 +101,8 @@ pub(super) struct Buffers {
     pub kinds: Vec<KindBuffers>,
 }
 
-#[derive(Debug)]
-pub(super) struct KindBuffers {
-    pub records: wgpu::Buffer,
-    pub stars: wgpu::Buffer,
-    pub tiles: wgpu::Buffer,
-    pub clusters: wgpu::Buffer,
-    pub lambdas: wgpu::Buffer,
-    pub force_sums: Option<wgpu::Buffer>,
-    pub shares: wgpu::Buffer,
-    pub impulses: wgpu::Buffer,
-    pub slots: wgpu::Buffer,
-    pub chunks: wgpu::Buffer,
-    pub sums: wgpu::Buffer,
-    pub hubs: wgpu::Buffer,
-    /// Of groups.
-    pub members: wgpu::Buffer,
-    pub rotations: wgpu::Buffer,
-    pub is_group: bool,
-    /// The first row of each projection in `spans`, by [`Projection`]; two rows each colour, phase or layer: first iteration, later ones.
-    projection_rows: [u32; 5],
-    /// The row of the chunks in `spans`; that of the hubs follows.
-    gather_row: u32,
-}
-
-impl KindBuffers {
-    /// The dynamic offset of a colour, phase or layer of a projection.
-    pub fn offset(&self, projection: Projection, index: u32, first_iteration: bool) -> u32 {
-        (self.projection_rows[projection as usize] + 2 * index + u32::from(!first_iteration)) * SPAN_STRIDE
-    }
-
-    /// The dynamic offsets of the chunks and of the hubs.
-    pub fn gather_offsets(&self) -> [u32; 2] {
-        [self.gather_row * SPAN_STRIDE, (self.gather_row + 1) * SPAN_STRIDE]
-    }
-
-    /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
-    fn bytes(&self) -> u64 {
-        let Self {
-            records,
-            stars,
-            tiles,
-            clusters,
-            lambdas,
-            force_sums,
-            shares,
-            impulses,
-            slots,
-            chunks,
-            sums,
-            hubs,
-            members,
-            rotations,
-            is_group: _,
-            projection_rows: _,
-            gather_row: _,
-        } = self;
-        let always = sizes(&[
-            records, stars, tiles, clusters, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations,
-        ]);
-        always + force_sums.as_ref().map_or(0, wgpu::Buffer::size)
-    }
-
-    /// Appends the rows of a kind to `spans`; returns the first row of each projection, and that of the chunks.
-    fn push_rows(kind: &CompiledKind, spans: &mut Vec<SpanRow>) -> ([u32; 5], u32) {
-        let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, zero: 0 };
-        let split = [kind.split.span];
-        let projections: [&[Span]; 5] =
-            [&kind.coloring.colors, &kind.stars.colors, &kind.tiling.phases, &kind.clustering.layers, &split];
-        let firsts = projections.map(|own| {
-            let first = spans.len() as u32;
-            spans.extend(own.iter().flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
-            first
-        });
-        let gather_row = spans.len() as u32;
-        spans.push(row(0, kind.split.chunks.len() as u32, 0));
-        spans.push(row(0, kind.split.hubs.len() as u32, 0));
-        (firsts, gather_row)
-    }
-}
-
-fn sizes(buffers: &[&wgpu::Buffer]) -> u64 {
+pub(super) fn sizes(buffers: &[&wgpu::Buffer]) -> u64 {
     buffers.iter().map(|buffer| buffer.size()).sum()
-}
-
-/// Makes buffers, and checks each against the device's limits before it is made.
-pub(super) struct Maker<'a> {
-    device: &'a wgpu::Device,
-    limits: wgpu::Limits,
-    /// Size of all that it has made [bytes].
-    made_bytes: Cell<u64>,
-}
-
-impl<'a> Maker<'a> {
-    pub fn new(device: &'a wgpu::Device) -> Self {
-        Self { device, limits: device.limits(), made_bytes: Cell::new(0) }
-    }
-
-    /// Size of all that it has made [bytes].
-    pub fn made_bytes(&self) -> u64 {
-        self.made_bytes.get()
-    }
-
-    /// A buffer of at least 16 bytes, as wgpu takes no empty bindings.
-    pub fn empty(&self, label: &str, size: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
-        let size = size.max(16).next_multiple_of(16);
-        let bounds = [
-            ("max_buffer_size", self.limits.max_buffer_size),
-            ("max_storage_buffer_binding_size", self.limits.max_storage_buffer_binding_size),
-        ];
-        for (limit, available) in bounds {
-            if size > available {
-                return Err(Error::LimitExceeded {
-                    what: format!("the buffer {label}"),
-                    limit,
-                    needed: size,
-                    available,
-                });
-            }
-        }
-        let usage = usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
-        let label = format!("supple.{label}");
-        self.made_bytes.set(self.made_bytes.get() + size);
-        let descriptor = wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation: false };
-        Ok(self.device.create_buffer(&descriptor))
-    }
-
-    /// Uniform rows that are told apart by dynamic offsets.
-    pub fn rows<T: bytemuck::Pod>(&self, queue: &wgpu::Queue, label: &str, rows: &[T]) -> Result<wgpu::Buffer> {
-        let mut bytes = vec![0u8; rows.len() * SPAN_STRIDE as usize];
-        for (place, row) in bytes.chunks_exact_mut(SPAN_STRIDE as usize).zip(rows) {
-            place[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(row));
-        }
-        self.filled(queue, label, &bytes, BufferUsages::UNIFORM)
-    }
-
-    pub fn filled<T: bytemuck::Pod>(
-        &self,
-        queue: &wgpu::Queue,
-        label: &str,
-        contents: &[T],
-        usage: BufferUsages,
-    ) -> Result<wgpu::Buffer> {
-        let bytes: &[u8] = bytemuck::cast_slice(contents);
-        let buffer = self.empty(label, bytes.len() as u64, usage)?;
-        queue.write_buffer(&buffer, 0, bytes);
-        Ok(buffer)
-    }
 }
 
 impl Buffers {
@@ -262,7 +114,7 @@ impl Buffers {
         let compiled = &controls.compiled;
         let empty = |label, size, usage| maker.empty(label, size, usage);
 
-        let (kinds, spans) = Self::make_kinds(device, queue, controls, keep_lambdas)?;
+        let (kinds, spans) = make_kinds(device, queue, controls, keep_lambdas)?;
         let surface_count = if compiled.rings.is_empty() { 0 } else { count };
         let anchors = || empty("anchors", (FEW_PINS * size_of::<AnchorRow>()) as u64, storage | uniform);
         Ok(Self {
@@ -334,60 +186,6 @@ impl Buffers {
         ]);
         let parameters = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status]);
         motion + shape + parameters + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
-    }
-
-    /// The buffers of the kinds, what they have together, and the spans that they share.
-    pub fn make_kinds(
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        controls: &Controls,
-        keep_lambdas: bool,
-    ) -> Result<(Vec<KindBuffers>, wgpu::Buffer)> {
-        let maker = Maker::new(device);
-        let storage = BufferUsages::STORAGE;
-        let compiled = &controls.compiled;
-        let (mut kinds, mut spans) = (Vec::new(), Vec::new());
-        for kind in &compiled.kinds {
-            let (projection_rows, gather_row) = KindBuffers::push_rows(kind, &mut spans);
-            let name = kind.info.name;
-            let label = |part| format!("{part}.{name}");
-            let split = &kind.split;
-            let impulse_rows = kind.impulse_count() as u64 * if kind.info.is_group() { 2 } else { 1 };
-            let records = if kind.needs_records() { kind.records.as_slice() } else { &[] };
-            let lambda_count = if keep_lambdas { kind.lambda_count() as u64 } else { 0 };
-            let sums = controls.settings.mean_forces && kind.len() > 0;
-            let force_sums = || maker.empty(&label("force_sums"), lambda_count * 4, storage);
-            kinds.push(KindBuffers {
-                records: maker.filled(queue, &label("records"), records, storage)?,
-                stars: maker.filled(queue, &label("stars"), &kind.stars.rows, storage)?,
-                tiles: maker.filled(queue, &label("tiles"), &kind.tiling.words(), storage)?,
-                clusters: maker.filled(queue, &label("clusters"), &kind.clustering.words, storage)?,
-                lambdas: maker.empty(&label("lambdas"), lambda_count * 4, storage)?,
-                force_sums: sums.then(force_sums).transpose()?,
-                shares: maker.filled(queue, &label("shares"), &split.shares, storage)?,
-                // Groups keep what each member has been given behind its impulse.
-                impulses: maker.empty(&label("impulses"), impulse_rows * 16, storage)?,
-                slots: maker.filled(queue, &label("slots"), &split.slots, storage)?,
-                chunks: maker.filled(queue, &label("chunks"), &split.chunks, storage)?,
-                sums: maker.empty(&label("sums"), split.chunks.len() as u64 * 16, storage)?,
-                hubs: maker.filled(queue, &label("hubs"), &split.hubs, storage)?,
-                members: maker.filled(queue, &label("members"), &kind.rows, storage)?,
-                rotations: maker.empty(
-                    &label("rotations"),
-                    if kind.info.is_group() { kind.len() as u64 * 16 } else { 0 },
-                    storage,
-                )?,
-                is_group: kind.info.is_group(),
-                projection_rows,
-                gather_row,
-            });
-        }
-        Ok((kinds, maker.rows(queue, "spans", &spans)?))
-    }
-
-    pub fn make_records(device: &wgpu::Device, queue: &wgpu::Queue, kind: &CompiledKind) -> Result<wgpu::Buffer> {
-        let label = format!("records.{}", kind.info.name);
-        Maker::new(device).filled(queue, &label, &kind.records, BufferUsages::STORAGE)
     }
 
     /// Room for accelerations, where anything but gravity accelerates.

@@ -1,7 +1,8 @@
 //! What instances of one asset have on the GPU: their buffers, their two passes, and the limits that these need.
 
-use super::buffers::{Maker, Status};
+use super::buffers::Status;
 use super::context::is_software;
+use super::maker::Maker;
 use super::shader::unrolled;
 use super::solver::{STORAGE_BUFFERS, needs_lambdas};
 use super::stage::Slot::{Read, Uniform, Write};

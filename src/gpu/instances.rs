@@ -1,11 +1,11 @@
 //! Instances of one asset: spawned, changed while they run, recorded, and read back.
 
-use super::buffers::Maker;
 use super::guarded;
 use super::instance_pool::{
     Buffers, PoolParams, WorkgroupLayout, check_limits, lambda_room, make_lambdas, make_normals, make_play,
     required_limits,
 };
+use super::maker::Maker;
 use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::reading::{read, request_status};
 use super::recorder::Recorder;

@@ -11,9 +11,11 @@ mod context;
 mod fastest;
 mod instance_pool;
 mod instances;
+mod kind_buffers;
 #[cfg(test)]
 mod layout;
 mod limits;
+mod maker;
 mod passes;
 mod pipelines;
 mod profile;

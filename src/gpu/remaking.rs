@@ -4,6 +4,7 @@ use super::bindings::Bindings;
 use super::buffers::Buffers;
 use super::contacts;
 use super::guarded;
+use super::kind_buffers::make_kinds;
 use super::pipelines::Pipelines;
 use super::solver::{Solver, needs_lambdas};
 use crate::error::Result;
@@ -73,7 +74,7 @@ impl Solver {
         let (stages, force_sums, (kinds, spans)) = guarded(device, || {
             let stages = Pipelines::make_kinds(device, compiled, keep_lambdas);
             let force_sums = Pipelines::make_force_sums(device, &self.controls.settings);
-            Ok((stages, force_sums, Buffers::make_kinds(device, queue, &self.controls, keep_lambdas)?))
+            Ok((stages, force_sums, make_kinds(device, queue, &self.controls, keep_lambdas)?))
         })?;
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
         for (kind, old) in self.buffers.kinds.iter_mut().zip(old) {

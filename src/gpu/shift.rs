@@ -1,8 +1,8 @@
 //! Shifts of the origin on the GPU.
 
-use super::buffers::Maker;
 use super::guarded;
 use super::instances::Instances;
+use super::maker::Maker;
 use super::recorder::Recorder;
 use super::solver::Solver;
 use super::stage::Slot::{Uniform, Write};

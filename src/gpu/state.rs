@@ -3,6 +3,7 @@
 use super::buffers::{Buffers, Status};
 use super::contacts::ContactStatus;
 use super::guarded;
+use super::kind_buffers::make_records;
 use super::pipelines::KindStages;
 use super::solver::Solver;
 use crate::collision::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
@@ -76,7 +77,7 @@ impl Solver {
         let (device, queue, compiled) = (&self.device, &self.queue, &self.controls.compiled);
         let size = size_of_val(compiled.kinds[kind].records.as_slice()) as u64;
         if self.buffers.kinds[kind].records.size() < size {
-            let make = || Buffers::make_records(device, queue, &compiled.kinds[kind]);
+            let make = || make_records(device, queue, &compiled.kinds[kind]);
             self.buffers.kinds[kind].records = guarded(device, make)?;
             self.rebind();
         }

@@ -3,7 +3,8 @@
 use super::{Binder, Bound, Contacts, Size, common_material};
 use crate::collision::{ColliderRow, Colliders};
 use crate::error::Result;
-use crate::gpu::buffers::{Buffers, Maker};
+use crate::gpu::buffers::Buffers;
+use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};
 use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;

@@ -3,8 +3,9 @@
 use super::{Binder, Bound, Contacts, Size, common_material};
 use crate::collision::pair::PairKind;
 use crate::error::Result;
-use crate::gpu::buffers::{Buffers, Maker};
+use crate::gpu::buffers::Buffers;
 use crate::gpu::context::is_software;
+use crate::gpu::maker::Maker;
 use crate::gpu::profile::pass_name;
 use crate::gpu::stage::Slot;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};

@@ -25,10 +25,11 @@ mod contact_passes;
 mod shapes_tests;
 mod status;
 
-use super::buffers::{Buffers, Maker};
+use super::buffers::Buffers;
 use super::guarded;
 use super::stage::{Slot, Stage};
 use crate::error::Result;
+use crate::gpu::maker::Maker;
 use crate::schedule::plan::Pass;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
