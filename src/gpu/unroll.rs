@@ -1,11 +1,11 @@
-//! Writes out the short loops of a shader.
+//! Unrolls short loops of a shader.
 //!
-//! What a loop indexes by its counter (the particles of a constraint, the anchors of tethers) has to be in registers. Drivers of real GPUs leave it in
-//! memory unless they unroll the loop, and wgpu puts a bound into each that keeps them from it; the software driver takes many seconds for
-//! as many loops as a pattern of tiles has links.
+//! Arrays that a loop indexes by its counter (the particles of a constraint, the anchors of tethers) should stay in
+//! registers. GPU drivers keep them in memory unless they unroll the loop, and wgpu's loop bound prevents that. A
+//! software driver takes many seconds for as many loops as a tile pattern has links.
 
-/// The text, with a block for each turn of the loops `for (var k = 0u; k < NAME; k++) {` over each of the `names`, of which all know how often
-/// they turn. Such a loop holds no `continue` or `break`, and none over the same name.
+/// Replaces loops `for (var k = 0u; k < NAME; k++) {` by one block per iteration, for each of the `names` with its
+/// number of iterations. Such a loop must contain no `continue` or `break`, and no loop over the same name.
 pub(super) fn unrolled(text: &str, names: &[(&str, usize)]) -> String {
     names.iter().fold(text.to_owned(), |text, &(name, count)| unrolled_over(&text, name, count))
 }

@@ -88,7 +88,7 @@ impl InstancePool {
         // Factor 2: the shader also numbers two rows per particle.
         let all = u64::from(capacity) * (count as u64 + 1);
         if capacity == 0 || all >= 1 << 31 {
-            let range = "at least 1, and such that all particles of all instances are fewer than 2³¹";
+            let range = "at least 1, with fewer than 2³¹ particles in all instances";
             return Err(Error::invalid(format!("capacity of instances of {count} particles each"), capacity, range));
         }
         if controls.compiled.kinds.iter().any(|kind| !kind.split.is_empty()) {

@@ -321,10 +321,10 @@ impl Controls {
             own.sort_unstable();
         }
         if let Some((new, _)) = given.iter().zip(&own).find(|(new, old)| new != old) {
-            return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "what it was"));
+            return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "unchanged"));
         }
         if given.len() != own.len() {
-            let what = "particles of a constraint, now and before";
+            let what = "new and old particles of a constraint";
             return Err(Error::LengthMismatch { what, left: given.len(), right: own.len() });
         }
         let mut words = Vec::new();
@@ -350,7 +350,7 @@ impl Controls {
             self.scene.check_particle(if pinned { "pin" } else { "release" }, particle)?;
             if !pinned && self.scene.inverse_masses[particle as usize] == 0.0 {
                 let what = format!("inverse mass of particle {particle}, which is to be released,");
-                return Err(Error::invalid(what, 0.0, "greater than 0: the scene must say its mass"));
+                return Err(Error::invalid(what, 0.0, "greater than 0: the particle has no mass in the scene"));
             }
         }
         Ok(())
