@@ -84,8 +84,8 @@ impl Instances {
     ///
     /// # Errors
     /// - [`Error::Empty`] for an asset without particles.
-    /// - [`Error::TooLarge`] for more than 1024 particles, more than 48 constraints of a kind at one particle, or more
-    ///   than 4096 materials, or if a thread would exceed 60 000 loop iterations in a step (substeps, iterations).
+    /// - [`Error::TooLarge`] for more than 1024 particles, 48 constraints of a kind at one particle, or 4096 materials.
+    /// - [`Error::TooLarge`] if substeps and iterations give a thread more than 60 000 loop iterations in a step.
     /// - [`Error::NotInstanced`] for groups, followers and colliders.
     /// - [`Error::InvalidValue`] for settings out of range, for a capacity of 0 or with 2³¹ particles or more in all,
     ///   and for a particle beyond 1e6 m or faster than 1e6 m/s.
@@ -127,8 +127,8 @@ impl Instances {
     /// Adds an instance. It may reuse the slot of a removed instance, whose state is overwritten.
     ///
     /// # Errors
-    /// [`Error::NoRoom`] if the capacity is reached; the values must be in range, and the pinned particles must exist;
-    /// [`Error::LimitExceeded`] if the memory for its own pins exceeds the limits of the device.
+    /// [`Error::NoRoom`] if the capacity is reached; [`Error::LimitExceeded`] if the memory for its own pins exceeds
+    /// the limits of the device. The values must be in range, and the pinned particles must exist.
     pub fn spawn(&mut self, instance: &Instance) -> Result<InstanceId> {
         let ids = self.spawn_many(std::slice::from_ref(instance))?;
         ids.first().copied().ok_or(Error::Empty { what: "the list of spawned instances" })
@@ -250,8 +250,8 @@ impl Instances {
     /// [`crate::Solver::set_target`] does.
     ///
     /// # Errors
-    /// [`Error::NoInstance`]; the particle must exist and be pinned, the position must be finite; [`Error::LimitExceeded`] as of
-    /// [`Instances::spawn`].
+    /// [`Error::NoInstance`]; [`Error::LimitExceeded`] as of [`Instances::spawn`]. The particle must exist and be
+    /// pinned, and the position must be finite.
     pub fn set_target(&mut self, id: InstanceId, particle: u32, position: [f32; 3]) -> Result<()> {
         let slot = self.pool.slot(id)?;
         self.pool.check_target(slot, particle, position)?;
@@ -465,9 +465,9 @@ impl Instances {
         self.read_vectors(&self.buffers.normals, id)
     }
 
-    /// Waits for all submitted work and reads λ of every constraint of a kind in an instance, as
-    /// [`crate::Solver::read_lambdas`] does. λ refers to the asset at scale 1: the force along a distance is scale ·
-    /// λ/h².
+    /// Waits for all submitted work and reads λ of every constraint of a kind in an instance (see
+    /// [`crate::Solver::read_lambdas`]). The values refer to the asset at scale 1: the force along a distance is scale
+    /// · λ/h².
     ///
     /// # Errors
     /// As [`Instances::read_positions`]; [`Error::NotEnabled`] if λ is not kept ([`Settings::keep_lambdas`]).

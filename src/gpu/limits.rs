@@ -52,8 +52,8 @@ fn limits(
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
     let contacts = settings.self_collision.map_or(0, |own| {
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
-        // Surface level: the grid of a closed mesh, with three edges and two triangles per particle. That is three
-        // tables of up to twelve entries, sums, and quantised positions. Particle level: the predicted position of each
+        // Surface level: the grid of a closed mesh with three edges and two triangles per particle. It has three tables
+        // of up to twelve entries, sums, and quantised positions. Particle level: the predicted position of each
         // particle.
         let most = if settings.keeps_surfaces_apart() { 176 } else { 32 };
         // Half as many contacts as pairs, each three times as large.

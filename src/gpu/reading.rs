@@ -98,10 +98,13 @@ impl Solver {
 
     /// Waits for all submitted work and reads the mean force and torque on every collider in the last step.
     ///
-    /// Each particle counts for at most two colliders, see [`super::Diagnostics::lost_collider_contacts`]. The values
-    /// are zero until the next step after each of these changes: a collider is added or replaced, self-collision or
-    /// collider forces are changed in the settings, or a contact material becomes the first with restitution. Moving a
-    /// collider keeps them. Empty if there are no colliders or [`crate::Settings::collider_forces`] is off.
+    /// Each particle counts for at most two colliders, see [`super::Diagnostics::lost_collider_contacts`]. Empty if
+    /// there are no colliders or [`crate::Settings::collider_forces`] is off. Each of these changes resets the values
+    /// to zero until the next step:
+    ///
+    /// - adding or replacing a collider (moving one keeps the values),
+    /// - changing self-collision or collider forces in the settings,
+    /// - the first contact material with restitution.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].
@@ -121,7 +124,7 @@ impl Solver {
     }
 
     /// Waits for all submitted work and reads λ of every constraint of a kind after the last substep, in the order of
-    /// insertion. λ/h² is the force along ∇C, in N for a distance.
+    /// insertion. The force along ∇C is λ/h², in N for a distance.
     ///
     /// # Errors
     /// As [`Solver::read_positions`]; [`Error::NotEnabled`] if λ is not kept ([`crate::Settings::keep_lambdas`]).
@@ -159,9 +162,9 @@ impl Solver {
     /// that of insertion. Tethers carry a part of the load: see [`Solver::read_tether_forces`].
     ///
     /// C is rounded, and a rigid constraint corrects the rounding. The error of the force of a rigid distance of length
-    /// L \[m\] is at most 8 · 2⁻²⁴ L/(Σw h²) \[N\], Σw being the sum of both inverse masses [1/kg] and h the substep
-    /// \[s\]: 17 N for 1 m, 1 kg and 1/6000 s, 0.7 N for 1/1200 s. The error changes its sign from substep to substep:
-    /// the error of the mean over N steps is 1/N of it.
+    /// L \[m\] is at most 8 · 2⁻²⁴ L/(Σw h²) \[N\]. Here Σw is the sum of both inverse masses [1/kg] and h the substep
+    /// \[s\]. For 1 m and 1 kg it is 17 N at 1/6000 s and 0.7 N at 1/1200 s. The error changes its sign from substep to
+    /// substep: the error of the mean over N steps is 1/N of it.
     ///
     /// # Errors
     /// As [`Solver::read_lambdas`].

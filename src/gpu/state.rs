@@ -94,8 +94,7 @@ impl Solver {
         Ok(self.controls.is_pinned(particle))
     }
 
-    /// Pins particles at their positions, and recomputes the tethers of their bodies on the host: a few tenths of a
-    /// second for 100 000 particles.
+    /// Pins particles at their positions, and recomputes the tethers of their bodies on the host.
     ///
     /// # Errors
     /// The particles must exist.
@@ -156,7 +155,8 @@ impl Solver {
     /// The next [`Solver::encode`] recomputes followers and normals, also with 0 steps; readbacks do so at once.
     ///
     /// # Errors
-    /// The particles must exist, the positions must be finite. [`crate::Error::Follower`] if one of the particles is a follower.
+    /// The particles must exist, and the positions must be finite. [`crate::Error::Follower`] if one of the particles
+    /// is a follower.
     pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
         self.controls.check_state("position", first, positions)?;
         self.write_positions(first, positions);
@@ -198,7 +198,8 @@ impl Solver {
     /// set a target to continue.
     ///
     /// # Errors
-    /// The particles must exist, the velocities must be finite. [`crate::Error::Follower`] if one of the particles is a follower.
+    /// The particles must exist, and the velocities must be finite. [`crate::Error::Follower`] if one of the particles
+    /// is a follower.
     pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
         self.controls.check_state("velocity", first, velocities)?;
         self.write_velocity(first, velocities);

@@ -5,7 +5,7 @@
 //! software driver takes many seconds for as many loops as a tile pattern has links.
 
 /// Replaces loops `for (var k = 0u; k < NAME; k++) {` by one block per iteration, for each of the `names` with its
-/// number of iterations. Such a loop must contain no `continue` or `break`, and no loop over the same name.
+/// number of iterations. The loops must contain no `continue` or `break`, and no loop over the same name.
 pub(super) fn unrolled(text: &str, names: &[(&str, usize)]) -> String {
     names.iter().fold(text.to_owned(), |text, &(name, count)| unrolled_over(&text, name, count))
 }

@@ -20,8 +20,8 @@ pub(crate) const MOST_THREADS: usize = 128;
 /// Words of the header of a kind: offset of its colours, number of colours, offset of the bounds of its phases.
 const KIND_HEAD: usize = 3;
 
-/// Loop iterations for the phases and colours of a kind, as the software driver counts them: one more per loop than the
-/// body runs.
+/// Loop iterations over the phases and colours of a kind. The software driver counts one more per loop than its body
+/// runs.
 const KIND_ITERATIONS: u64 = 6;
 
 /// See the [module documentation](self).

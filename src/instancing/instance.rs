@@ -87,7 +87,7 @@ pub struct InstanceId {
     pub(crate) slot: u32,
     /// Distinguishes successive instances in the same slot.
     pub(crate) generation: u32,
-    /// Number of its [`crate::gpu::Instances`].
+    /// Identifies the [`crate::gpu::Instances`] that it belongs to.
     pub(crate) owner: u32,
 }
 

@@ -373,7 +373,8 @@ impl View<'_> {
             }
             turn += 1;
         }
-        // A path that enters through the border below the surface comes from above only if the neighbour's surface is no steeper.
+        // A path that enters through the border below the surface comes from above only if the neighbour's surface is
+        // no steeper.
         if beyond && near.distance < 0.0 {
             let deepest = if self.collider.flags & TWO_SIDED != 0 { 0.0 } else { reach * time };
             if -near.distance * self.collider.size[2] > deepest {

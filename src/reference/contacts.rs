@@ -168,7 +168,7 @@ impl Reference {
     }
 
     pub(super) fn divide(&mut self, round: u32) {
-        // After the first round, truncations may have created new conflicts; without any there is nothing left to do.
+        // Only truncations of the previous round can create new conflicts.
         if round > 0 && !std::mem::take(&mut self.contacts.has_cut) {
             return;
         }

@@ -18,9 +18,8 @@ impl Reference {
         self.accelerations[i] = a;
     }
 
-    /// Acceleration by drag and lift of [`crate::Wind`]: the sum of −½ ρ A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂))
-    /// over the triangles around a particle, a third of each. The area normal is N = 2 A n; n is turned so that v·n ≥
-    /// 0.
+    /// Acceleration by drag and lift of [`crate::Wind`]. A particle takes a third of the force of each triangle around
+    /// it: −½ ρ A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)), with v·n ≥ 0. The area normal is N = 2 A n.
     pub(super) fn aerodynamics(&self, i: usize) -> Vec3 {
         let params = &self.params;
         let w = self.controls.inverse_masses[i];

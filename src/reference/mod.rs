@@ -94,7 +94,7 @@ impl Reference {
     /// Compiles a scene.
     ///
     /// # Errors
-    /// As [`crate::Solver::new`], but for the device.
+    /// As [`crate::Solver::new`], without the errors of the device.
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
         Self::of(Controls::new(scene, settings)?)
     }

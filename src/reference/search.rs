@@ -1,4 +1,15 @@
 //! Pair list of self-collision: the passes that validate it and that search for pairs.
+//!
+//! - The *drift* is the mean displacement of sampled particles; all motion is measured relative to it.
+//! - The *predicted path* of a particle continues its motion since its last search. The pair list is valid as long as
+//!   each particle stays within half the margin of its path.
+//! - The *horizon* is the number of substeps for which a search is valid, if particles stay on their paths.
+//! - The *reach* is the search distance: thickness, margin, and the possible approach within the horizon.
+//! - The *excess* of an element is its displacement beyond half the margin. An element with an excess, or at the
+//!   surface level one faster than most, is *fast*: the search uses its *swept path* in this substep.
+//! - A *level* contains elements of similar size, or particles with swept paths of similar length. Each level has its
+//!   own grid.
+//! - The *coarse grid* stores bounds of motion and size, to find the reach of each element.
 
 mod coarse;
 
@@ -21,8 +32,8 @@ pub(super) enum Staleness {
     All,
 }
 
-/// State of a particle at its last search: its predicted position, its displacement, the number of the substep, the
-/// number of substeps for which the search is valid, and the predicted displacement per substep.
+/// State of a particle at its last search: predicted position, displacement, number of the substep, horizon, and
+/// predicted displacement per substep.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TrackedParticle {
     pub place: Vec3,
@@ -73,7 +84,7 @@ struct Element {
     of: u32,
     /// Center; of a fast particle whose level is that of its swept path, the middle of the path.
     center: Vec3,
-    /// Of an edge: vector from its center to its second particle.
+    /// Vector from the center of an edge to its second particle.
     half: Vec3,
     /// The predicted particle or edge; of a fast element, the swept path of its center.
     segment: [Vec3; 2],
@@ -88,7 +99,7 @@ struct Element {
     /// Search distance \[m\] for particles of elements of its level, and of further levels.
     reach: f32,
     wide_reach: f32,
-    /// Of a fast edge: distance of its particles from its center \[m\]; else 0.
+    /// Distance of the particles of a fast edge from its center \[m\]; else 0.
     way_half: f32,
 }
 
@@ -98,7 +109,8 @@ impl Element {
         Grid { of, level: if of == 0 { self.way_level } else { self.level } }
     }
 
-    /// True if the element queries a grid. Elements of lower levels find those of higher ones, except slow particles.
+    /// True if the element queries a grid: one of its own level or above. Among particles, all query level 0, and only
+    /// fast particles query the levels above.
     fn looks_into(&self, grid: Grid) -> bool {
         let own = self.grid(grid.of).level;
         match (grid.of, grid.level) {

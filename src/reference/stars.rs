@@ -1,4 +1,4 @@
-//! The projection of stars; `shaders/schedule/project_stars.wgsl` is the counterpart. See `src/schedule/stars.rs` for the equations.
+//! Projects stars; equations in `src/schedule/stars.rs`. Counterpart: `shaders/schedule/project_stars.wgsl`.
 
 use super::Reference;
 use crate::constraints::xpbd::ScaledMaterial;

@@ -24,8 +24,8 @@ const MOST_LAYERS: usize = 6;
 /// Owner of a particle that is in no cluster of the layer.
 const NOBODY: u32 = u32::MAX;
 
-/// Words of the header of a cluster: offset and number of its particles, offset and number of its rounds, offset of the
-/// local indices of its constraints, first record, two words of padding.
+/// Words of the header of a cluster: offset and number of particles, offset and number of rounds, offset of the local
+/// indices, first record, two words of padding.
 pub(crate) const HEAD: usize = 8;
 
 /// The constraints of one kind that are solved in clusters.

@@ -19,8 +19,7 @@ use crate::settings::{Execution, Settings, Sweep};
 /// after 65 535 iterations in total.
 pub(crate) const MAX_LOOP: u64 = 60_000;
 
-/// Minimum number of constraints for which [`Execution::Auto`] uses tiles, whose shaders take about a second to
-/// compile.
+/// Minimum number of constraints for which [`Execution::Auto`] uses tiles, whose shaders are slow to compile.
 const WORTH_TILING: usize = 4096;
 
 /// The same for the asset of instances; each instance runs all of its constraints.

@@ -30,7 +30,7 @@ pub(crate) struct ContactElements {
     pub radii: [[f32; 2]; TYPES],
 }
 
-/// By particle: its body. Particles of no builder form a body with those that constraints connect them to.
+/// By particle: its body. Each connected component of particles that no builder made is a body.
 fn bodies(scene: &Scene) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..scene.particle_count() as u32).collect();
     for body in &scene.bodies {

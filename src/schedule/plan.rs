@@ -15,12 +15,12 @@
 //!   passes in `between`.
 //! - With [`Settings::mean_forces`], `begin` has `ClearForceSums`, and `AddForceSums` follows the constraints of each
 //!   substep.
-//! - With restitution, and with colliders at the surface level, `ApplyRestitution` follows `Velocity`, and `between` has
-//!   separate passes too.
+//! - With restitution, and with colliders at the surface level, `ApplyRestitution` follows `Velocity`, which is then a
+//!   separate pass in `between` too.
 //! - With tethers and pins, `SolveTethers` moves from `substep` to the end of `begin`, and `IntegrateTethered` replaces
 //!   `IntegrateAndPredict`. With many pins, `IntegrateFree` and `IntegratePinned` do.
-//! - `SolveTethers` stays in `substep` if `between` has separate passes, if tether forces are recorded, or at the surface
-//!   level, where pins may be truncated.
+//! - `SolveTethers` stays in `substep` if `between` has separate passes, if tether forces are recorded, or at the
+//!   surface level, where pins may be truncated.
 //! - With colliders, `CommitColliders` runs in `end`. To sum collider forces, `begin` has `ClearColliderContacts`, and
 //!   `end` has `ColliderForces`.
 //! - If `IntegrateAndPredict` directly follows `Collide`, `CollideAndPredict` in `between` replaces both. The last

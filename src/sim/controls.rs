@@ -356,7 +356,7 @@ impl Controls {
         Ok(())
     }
 
-    /// Pins or releases particles and recomputes the tethers of their components; returns the particles that changed.
+    /// Pins or releases particles and recomputes the tethers of their bodies; returns the particles that changed.
     pub fn set_pinned(&mut self, particles: &[u32], pinned: bool) -> Result<Vec<u32>> {
         self.check_pins(particles, pinned)?;
         let mut changed = Vec::new();

@@ -1,4 +1,4 @@
-//! The schedule that runs, where it differs from the chosen one.
+//! The schedule that runs, and the reason if it differs from the chosen one.
 
 use crate::schedule::plan::Pass;
 use crate::settings::{ColorOrder, Execution, Sweep};

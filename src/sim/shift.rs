@@ -48,7 +48,7 @@ fn shifted_field(field: Field, offset: [f32; 3]) -> Field {
 }
 
 impl Controls {
-    /// Shifts fields and the air. An error changes nothing.
+    /// Shifts the force fields and the air field. An error changes nothing.
     pub fn shift_fields(&mut self, offset: [f32; 3]) -> Result<()> {
         check_moderate("offset of shift_origin", offset)?;
         let fields = self.settings.fields.map(|field| shifted_field(field, offset));
@@ -58,7 +58,7 @@ impl Controls {
         Ok(())
     }
 
-    /// Shifts targets, colliders, fields, the air and the start of the scene. An error changes nothing.
+    /// Shifts targets, colliders, force fields, the air field and the initial state. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         check_moderate("offset of shift_origin", offset)?;
         let total = self.shift.after(offset);
