@@ -339,7 +339,7 @@ impl Instances {
         self.encode_timed(encoder, steps, None);
     }
 
-    /// The same, with timestamps at the beginning and the end of the pass.
+    /// Records steps as [`Instances::encode`] does, with timestamps at the beginning and the end of the pass.
     pub fn encode_timed(
         &self,
         encoder: &mut wgpu::CommandEncoder,

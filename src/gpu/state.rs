@@ -255,7 +255,7 @@ impl Solver {
     }
 
     /// Sets the pose of a collider at the end of the next step. It moves there through the substeps, on a straight line
-    /// and about one axis, and moves particles in contact by friction. Then it rests until the next call.
+    /// and about one axis, and pushes and drags particles in contact. Then it rests until the next call.
     ///
     /// No particle passes through it at any speed, except particles that are truncated at other surfaces (see
     /// [`crate::SelfCollisionLevel::Surfaces`]). A rotation of more than half a turn per step takes the shorter way.

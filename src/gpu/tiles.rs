@@ -34,8 +34,8 @@ pub(super) fn in_instances(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool)
 
 /// WGSL of `solve_tile`, which solves the tile whose words begin at `at`.
 ///
-/// Links that a tile lacks are solved too and their result is dropped: a branch per link costs seconds of compile time
-/// in drivers. If multipliers are kept, such links are skipped, since they would overwrite multipliers.
+/// Links that a tile lacks are solved too and their result is dropped: a branch per link slows down compilation in
+/// drivers. If multipliers are kept, these links are skipped, because they would overwrite multipliers.
 fn solve_tile(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
     let slots = tiling.slots(info.arity);
     let materials: BTreeSet<u8> = tiling.pattern.iter().map(|link| link.material).collect();

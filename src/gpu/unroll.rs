@@ -1,8 +1,8 @@
 //! Unrolls short loops of a shader.
 //!
 //! Arrays that a loop indexes by its counter (the particles of a constraint, the anchors of tethers) should stay in
-//! registers. GPU drivers keep them in memory unless they unroll the loop, and wgpu's loop bound prevents that. A
-//! software driver takes many seconds for as many loops as a tile pattern has links.
+//! registers. GPU drivers keep them in memory unless they unroll the loop, and wgpu's loop bound prevents that.
+//! Software drivers are slow to compile the many loops of a tile pattern.
 
 /// Replaces loops `for (var k = 0u; k < NAME; k++) {` by one block per iteration, for each of the `names` with its
 /// number of iterations. The loops must contain no `continue` or `break`, and no loop over the same name.

@@ -162,7 +162,7 @@ impl ContactParams {
         let pairs = u64::from(pairs_per_particle) * contact_elements.particles.len() as u64;
         let capacity = |count: u64| count.min(u64::from(u32::MAX / 64)) as u32;
         let (table_size, tables) = (2 * largest.max(64).next_power_of_two(), if surfaces { 3 } else { 1 });
-        // The coarse grid is periodic: a large crowd of particles needs more cells, or distant ones would share a cell.
+        // The coarse grid is periodic: many particles need more cells, or distant ones would share a cell.
         let coarse = match edge_first {
             65_536.. if !surfaces => 64u32,
             4096.. if !surfaces => 32,
