@@ -1,30 +1,31 @@
-//! A device of one's own, for programs that simulate without a renderer.
+//! A separate wgpu device, for programs without a renderer.
 
 use crate::error::{Error, Result};
 
-/// The environment variable that picks the adapter: a part of its name, or `software` for one that runs on the CPU.
+/// Environment variable that selects the adapter: a part of its name, or `software` for one that runs on the CPU.
 pub const ADAPTER_VARIABLE: &str = "SUPPLE_ADAPTER";
 
-/// What to do where no adapter exists.
-pub const NO_ADAPTER_HINT: &str = "On Linux, Mesa's software driver will do: install `mesa-vulkan-drivers` (Debian, Ubuntu, \
-     Fedora), `vulkan-swrast` (Arch) or `mesa-vulkan-swrast` (Alpine), or let `cargo xtask test` do it";
+/// Hint of the error if no adapter exists.
+pub const NO_ADAPTER_HINT: &str = "On Linux, install Mesa's software driver: `mesa-vulkan-drivers` (Debian, Ubuntu, \
+     Fedora), `vulkan-swrast` (Arch) or `mesa-vulkan-swrast` (Alpine), or run `cargo xtask test`, which installs it";
 
 /// An adapter, and a device and queue on it.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// The adapter.
     pub adapter: wgpu::Adapter,
-    /// The device.
+    /// A device on the adapter.
     pub device: wgpu::Device,
     /// Its queue.
     pub queue: wgpu::Queue,
 }
 
 impl Context {
-    /// Opens the adapter that [`choose_adapter`] picks, with the given limits, raised by [`with_room`], and with timestamp queries where it has them.
+    /// Opens the adapter of [`choose_adapter`] with these limits, raised by [`with_room`], and with timestamp queries
+    /// if available.
     ///
     /// # Errors
-    /// [`Error::NoAdapter`]; [`Error::AdapterLimit`] where the adapter cannot meet the limits.
+    /// [`Error::NoAdapter`]; [`Error::AdapterLimit`] if the adapter does not meet the limits.
     pub fn new(limits: wgpu::Limits) -> Result<Self> {
         let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
@@ -58,15 +59,15 @@ impl Context {
         Ok(Self { adapter, device, queue })
     }
 
-    /// The adapter's name and driver, for reports.
+    /// Name and driver of the adapter, for reports.
     pub fn adapter_name(&self) -> String {
         let info = self.adapter.get_info();
         if info.driver.is_empty() { info.name } else { format!("{}, {} {}", info.name, info.driver, info.driver_info) }
     }
 }
 
-/// The limits, raised to what an adapter has wherever they are not below the defaults: [`crate::Instances`] use
-/// large workgroups, and large scenes large buffers. Who asks for less than the defaults gets less.
+/// Raises limits to those of an adapter: [`crate::Instances`] use large workgroups, and large scenes large buffers. A
+/// limit below the wgpu default stays.
 pub fn with_room(limits: wgpu::Limits, adapter: &wgpu::Adapter) -> wgpu::Limits {
     let (defaults, most) = (wgpu::Limits::default(), adapter.limits());
     let mut raised = limits.clone();
@@ -88,11 +89,11 @@ pub fn with_room(limits: wgpu::Limits, adapter: &wgpu::Adapter) -> wgpu::Limits 
     raised
 }
 
-/// Flags of an instance on which solvers run: in release builds without wgpu's check of each indirect dispatch, which costs a dispatch and two
-/// barriers. A step with self-collision has hundreds, none of them of more than 65 535 workgroups along an axis. The variables of
-/// [`wgpu::InstanceFlags::with_env`] prevail.
+/// Instance flags for solvers: release builds skip wgpu's validation of indirect dispatches, which adds a dispatch and
+/// two barriers to each. A step with self-collision has hundreds of them, each with at most 65 535 workgroups per axis.
+/// The environment variables of [`wgpu::InstanceFlags::with_env`] override the flags.
 ///
-/// For a renderer that makes its own instance and whose own indirect calls need no check:
+/// A renderer that creates its own instance can use them if its indirect calls need no validation:
 /// `wgpu::InstanceDescriptor { flags: supple::gpu::instance_flags(), ..descriptor }`.
 pub fn instance_flags() -> wgpu::InstanceFlags {
     let mut flags = wgpu::InstanceFlags::default();
@@ -100,16 +101,16 @@ pub fn instance_flags() -> wgpu::InstanceFlags {
     flags.with_env()
 }
 
-/// Whether an adapter runs on the CPU.
+/// True if an adapter runs on the CPU.
 pub(super) fn is_software(adapter: &wgpu::AdapterInfo) -> bool {
     adapter.device_type == wgpu::DeviceType::Cpu
 }
 
-/// Picks an adapter: the one that `SUPPLE_ADAPTER` names, else the fastest kind there is; one that can draw to `surface`
-/// where a surface is given.
+/// Chooses the adapter that `SUPPLE_ADAPTER` names, else the one of the fastest device type. With a `surface`, the
+/// adapter can present to it.
 ///
 /// # Errors
-/// [`Error::NoAdapter`] where none fits, with those that exist and what to install.
+/// [`Error::NoAdapter`] if none matches; it lists the available adapters and the packages to install.
 pub fn choose_adapter(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<wgpu::Adapter> {
     let wanted = std::env::var(ADAPTER_VARIABLE).ok().filter(|name| !name.trim().is_empty());
     let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));

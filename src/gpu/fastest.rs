@@ -1,4 +1,4 @@
-//! Which execution is the fastest for a scene on an adapter: measured, as no rule knows every driver.
+//! Measures which execution is the fastest for a scene on an adapter.
 
 use super::solver::Solver;
 use crate::error::{Error, Result};
@@ -9,31 +9,31 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// All that can be told apart.
+/// The executions that are timed.
 const CANDIDATES: [Execution; 3] = [Execution::Colors, Execution::Tiles, Execution::Clusters];
 
-/// Steps of each that are timed, at least; the fastest counts.
+/// Minimum number of timed steps of each execution; the fastest step counts.
 const FEWEST_STEPS: u32 = 3;
 
-/// For how long each is timed, if that takes longer.
+/// Minimum duration of the timed steps of each execution.
 const LONG_ENOUGH: Duration = Duration::from_millis(50);
 
-/// What it has found, so that it does not look again while the program runs.
+/// Cache of the results in this process.
 static FOUND: Mutex<Vec<(Key, Execution)>> = Mutex::new(Vec::new());
 
-/// Adapter, scene and settings as far as time depends on them.
+/// Adapter, scene and settings, as far as the time depends on them.
 #[derive(Debug, Clone, PartialEq)]
 struct Key {
     adapter: (String, u32, u32),
-    /// By which there is room for an execution or not.
+    /// The limits exclude some executions.
     limits: wgpu::Limits,
     particles: usize,
     pins: usize,
     tethered_bodies: usize,
     grids: Vec<Grid>,
-    /// Of each kind.
+    /// Number of constraints of each kind.
     constraints: Vec<usize>,
-    /// A hash of which particles they tie: how many bodies there are, how large, and how many constraints a particle has.
+    /// Hash of the particles of all constraints.
     ties: u64,
     colliders: usize,
     settings: Settings,
@@ -61,16 +61,18 @@ impl Key {
     }
 }
 
-/// Times a step of each execution and returns the fastest, to be put into [`Settings::execution`].
+/// Times steps of each execution and returns the fastest one, for [`Settings::execution`].
 ///
-/// It plays a few steps of the scene, a copy of it, on the queue, and waits for them: that takes as long as making the solver once for each
-/// execution. What it has found holds for as long as the program runs, for the same adapter and settings, and scenes of the same sizes in which constraints
-/// tie the same particles. The result is a matter of time, so it may be another in another run, and with it the order in which constraints are solved: write it down where runs
-/// are to be repeated bit by bit.
+/// The function runs a few steps of a copy of the scene on the queue and waits for them. It takes about as long as
+/// creating a solver for each execution. The result is cached in the process for the same adapter, the same settings,
+/// and scenes of the same size whose constraints connect the same particles.
+///
+/// The result depends on timing and may differ between runs, and with it the order of the constraints. To reproduce
+/// results bit by bit, store the returned execution.
 ///
 /// # Errors
-/// As [`Solver::new`] and [`Solver::read_positions`]. An execution that the device has no room for is left out; where there is room for none,
-/// [`Error::LimitExceeded`].
+/// As [`Solver::new`] and [`Solver::read_positions`]. Executions that exceed the limits of the device are skipped; if
+/// all do, [`Error::LimitExceeded`].
 pub fn fastest_execution(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -87,14 +89,14 @@ pub fn fastest_execution(
     for execution in CANDIDATES {
         let mut solver = match Solver::new(device, queue, scene, Settings { execution, ..settings }) {
             Ok(solver) => solver,
-            // Another may need less, as tiles need no records.
+            // Another execution may need less: tiles may need no records.
             Err(error @ Error::LimitExceeded { .. }) => {
                 too_large = Some(error);
                 continue;
             }
             Err(error) => return Err(error),
         };
-        // Where a scene has no grids, or nothing else, or a body that is too large, two of them are the same.
+        // Executions may have the same plan, as in a scene without grids.
         if timed.iter().all(|(plan, ..)| plan != solver.plan()) {
             timed.push((solver.plan().clone(), execution, time_of_a_step(device, queue, &mut solver)?));
         }
@@ -116,7 +118,7 @@ fn time_of_a_step(device: &wgpu::Device, queue: &wgpu::Queue, solver: &mut Solve
         solver.read_diagnostics()?;
         Ok(start.elapsed())
     };
-    // The first makes drivers compile.
+    // Drivers compile pipelines in the first step.
     step()?;
     let (start, mut fastest, mut steps) = (Instant::now(), Duration::MAX, 0);
     while steps < FEWEST_STEPS || start.elapsed() < LONG_ENOUGH {

@@ -1,4 +1,4 @@
-//! What instances of one asset have on the GPU: their buffers, their two passes, and the limits that these need.
+//! Instances of one asset on the GPU: their buffers, their two passes, and the required limits.
 
 use super::buffers::Status;
 use super::context::is_software;
@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::sim::controls::Params;
 use wgpu::BufferUsages;
 
-/// What a dispatch plays: `InstancePool` in `shaders/instancing/instances.wgsl`.
+/// Parameters of a dispatch: `InstancePool` in `shaders/instancing/instances.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct PoolParams {
@@ -26,9 +26,10 @@ pub(super) struct PoolParams {
     pub count: u32,
 }
 
-/// Of instances.wgsl: pool, params, materials; positions, velocities, motions, status, live, batches, records, λ.
+/// Bindings of instances.wgsl: pool, params, materials; positions, velocities, motions, status, live, asset, records,
+/// λ.
 const PLAY: [Slot; 11] = [Uniform, Uniform, Uniform, Write, Write, Write, Write, Read, Read, Read, Write];
-/// Of instances_normals.wgsl: pool, params, positions, live, batches, status, normals.
+/// Bindings of instances_normals.wgsl: pool, params, positions, live, asset, status, normals.
 const NORMALS: [Slot; 7] = [Uniform, Uniform, Read, Read, Read, Write, Write];
 
 #[derive(Debug)]
@@ -74,7 +75,7 @@ impl Buffers {
         })
     }
 
-    /// Size of all of them [bytes]. It names every field, so that one that is added does not compile before it is counted.
+    /// Size of all buffers [bytes]. The pattern names every field: a new field does not compile until it is counted.
     pub fn bytes(&self) -> u64 {
         let Self {
             pool,
@@ -104,12 +105,12 @@ impl Buffers {
     }
 }
 
-/// Uniform buffers are never empty.
+/// Number of materials, at least 1: uniform buffers must not be empty.
 fn material_count(pool: &InstancePool) -> usize {
     pool.controls.materials.len().max(1)
 }
 
-/// Multipliers that each instance has room for: a multiple of every kind's count.
+/// Number of multipliers per instance: a multiple of the multipliers per constraint of every kind.
 pub(super) fn lambda_room(pool: &InstancePool) -> usize {
     pool.asset.lambda_count.next_multiple_of(3)
 }
@@ -119,20 +120,20 @@ pub(super) fn make_lambdas(maker: &Maker<'_>, pool: &InstancePool, keep_lambdas:
     maker.empty("instances.lambdas", check_words("multipliers of all instances", count)?, BufferUsages::STORAGE)
 }
 
-/// How many threads of a workgroup run in step.
+/// Assumed number of threads of a subgroup.
 fn subgroup_width(device: &wgpu::Device) -> usize {
     if is_software(&device.adapter_info()) { 8 } else { 32 }
 }
 
-/// What a workgroup plays.
+/// Distribution of instances over the threads of a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WorkgroupLayout {
-    /// Threads that play an instance.
+    /// Number of threads per instance.
     pub threads: u32,
-    /// How many instances it plays: as many as there are threads that work in step, if these have room.
+    /// Number of instances: as many as fill a subgroup, if they fit in workgroup memory.
     pub instances: u32,
-    /// Whether positions are in its memory besides the displacements: where there is room, but for tiles on GPUs, which look at a particle two times a
-    /// substep and not twelve, so that more workgroups at a time are worth more.
+    /// True if workgroup memory stores positions besides displacements: if they fit, except for tiles on a GPU. Tiles
+    /// read a particle only twice per substep, and less memory per workgroup lets more workgroups run in parallel.
     pub near: bool,
 }
 
@@ -146,18 +147,18 @@ impl WorkgroupLayout {
         Self { threads: threads as u32, instances: instances as u32, near }
     }
 
-    /// Its threads.
+    /// Number of threads of the workgroup.
     fn size(self) -> u32 {
         self.threads * self.instances
     }
 }
 
-/// Threads of a workgroup that makes normals: as many as a small asset has particles.
+/// Number of threads of a workgroup that computes normals: one per particle of a small asset.
 fn normals_lanes(pool: &InstancePool) -> u32 {
     (pool.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
 }
 
-/// The constants of an asset in its shaders.
+/// WGSL constants of an asset.
 fn constants(pool: &InstancePool) -> String {
     let (places, count) = (&pool.places, pool.particle_count());
     let numbers = [
@@ -174,10 +175,10 @@ fn constants(pool: &InstancePool) -> String {
     lines + &format!("const SURFACES = {};\n", !pool.controls.compiled.rings.is_empty())
 }
 
-/// Where the particles of an instance lie.
+/// WGSL that computes the rows of an instance.
 const INSTANCE: &str = include_str!("../../shaders/instancing/instance.wgsl");
 
-/// The text of the pass that plays, without the prelude.
+/// WGSL of the pass that runs all substeps, without the prelude.
 pub(super) fn pass(constants: &str, sweep: &str, workgroup: WorkgroupLayout) -> String {
     let WorkgroupLayout { threads, instances, near } = workgroup;
     let constants = &format!("{constants}const THREADS = {threads}u;\nconst INSTANCES = {instances}u;\n");
@@ -194,13 +195,13 @@ pub(super) fn pass(constants: &str, sweep: &str, workgroup: WorkgroupLayout) -> 
     [pass, places, INSTANCE, shared, constants, sweep].join("\n")
 }
 
-/// The text of the pass that makes normals.
+/// WGSL of the pass that computes normals.
 pub(super) fn normals_pass(constants: &str) -> String {
     let pass = include_str!("../../shaders/instancing/instances_normals.wgsl");
     [pass, INSTANCE, include_str!("../../shaders/integrate/shared/normal.wgsl"), constants].join("\n")
 }
 
-/// The text of the pass that shifts the origin.
+/// WGSL of the pass that shifts the origin.
 pub(super) fn shift_pass(pool: &InstancePool) -> String {
     [include_str!("../../shaders/instancing/instances_shift.wgsl"), &constants(pool)].join("\n")
 }
@@ -224,7 +225,7 @@ pub(super) fn make_normals(device: &wgpu::Device, pool: &InstancePool) -> Stage 
     Stage::new(device, name, name, &normals_pass(&constants(pool)), &NORMALS, &[size])
 }
 
-/// Whether a device has what the passes need.
+/// `Ok` if a device meets the limits of the passes.
 pub(super) fn check_limits(pool: &InstancePool, workgroup: WorkgroupLayout, limits: &wgpu::Limits) -> Result<()> {
     let materials = (material_count(pool) * size_of::<ScaledMaterial>()) as u64;
     let memory = pool.particle_count() as u64 * 16;

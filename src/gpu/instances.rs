@@ -1,4 +1,4 @@
-//! Instances of one asset: spawned, changed while they run, recorded, and read back.
+//! Instances of one asset on the GPU: spawning, runtime changes, recording, readback.
 
 use super::guarded;
 use super::instance_pool::{
@@ -22,23 +22,29 @@ use crate::settings::Settings;
 use glam::Vec4;
 use wgpu::BufferUsages;
 
-/// The most particles of which the start is written at once: so much is on its way to the GPU in memory of the host.
+/// Maximum number of particles whose initial state is written at once; limits the staging memory on the host.
 const MOST_WRITTEN: usize = 1 << 18;
 
-/// Instances of one asset: thousands of flags, ropes or leaves that are compiled once. Each is kept by one workgroup, small ones by one together, which
-/// plays all substeps of a step, so that a step takes two dispatches however many there are.
+/// Instances of one asset: thousands of flags, ropes or leaves that are compiled once.
 ///
-/// The asset is a [`Scene`] of 1024 particles at most in all, of any number of bodies. What it is stands in the GPU's memory once; an instance takes
-/// 64 bytes a particle, 80 with surfaces, and some more for λ where that is kept and for an instance that has pins or targets of its own. Each has a
-/// place, a turn, a size ([`Placement`]), and a wind on top of that of the settings.
+/// One workgroup runs all substeps of a step of an instance, or of several small ones. A step takes two dispatches for
+/// any number of instances.
 ///
-/// Particle k of the instance in slot s is row s · n + k of [`Instances::positions`], n being [`Instances::particle_count`]. All are drawn by one
-/// call: bind positions and [`Instances::live`], use the triangles of the asset as the index buffer, and
-/// `draw_indexed(0..3 * triangles, 0, 0..instances.len())`; the vertex shader reads
-/// `positions[live[instance_index] * n + vertex_index]`.
+/// The asset is a [`Scene`] of at most 1024 particles in any number of bodies. Its data is stored once. An instance
+/// takes 64 bytes per particle, 80 with surfaces, plus memory for λ if that is kept and for its own pins and targets.
+/// Each instance has a position, a rotation, a scale ([`Placement`]), and a wind that is added to that of the settings.
 ///
-/// Constraints are solved as by [`crate::Execution::Tiles`], whatever the settings say, but one by one: without stars and mass splitting. The order
-/// of the passes is that of a plan with accelerations ([`crate::schedule::plan`]); [`crate::Reference::of_asset`] is the counterpart on the CPU. Not to be had: groups (pressure, shape matching), followers, colliders, self-collision, forces, damping of bodies, other sweeps.
+/// Particle k of the instance in slot s is row s · n + k of [`Instances::positions`], n being
+/// [`Instances::particle_count`]. One call draws all instances. Bind positions and [`Instances::live`], use the
+/// triangles of the asset as the index buffer, and call `draw_indexed(0..3 * triangles, 0, 0..instances.len())`; the
+/// vertex shader reads `positions[live[instance_index] * n + vertex_index]`.
+///
+/// Constraints are solved as by [`crate::Execution::Tiles`] for all settings, without stars and mass splitting. The
+/// order of the passes is that of a plan with accelerations ([`crate::schedule::plan`]); the CPU counterpart is
+/// [`crate::Reference::of_asset`].
+///
+/// Not supported: groups (pressure, shape matching), followers, colliders, self-collision, forces, mean forces, damping
+/// of bodies, sweeps other than Gauss-Seidel, colour orders other than the fixed one.
 ///
 /// ```no_run
 /// # fn main() -> supple::Result<()> {
@@ -73,13 +79,19 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// Cooks an asset, and makes room for so many instances of it. The uploads travel with the queue's next submission.
+    /// Compiles an asset and allocates buffers for `capacity` instances. The uploads run with the queue's next
+    /// submission.
     ///
     /// # Errors
-    /// [`Error::Empty`] for an asset without particles; [`Error::TooLarge`] for more than 1024, more than 48 constraints of a kind at one of them,
-    /// more than 4096 materials, or settings of so many substeps and iterations that a thread would turn more than 60 000 times in a step;
-    /// [`Error::NotInstanced`] for groups, followers and colliders; [`Error::InvalidValue`] for settings out of range, [`Error::NotEnabled`] for settings that instances cannot have; [`Error::InvalidValue`] for no
-    /// capacity, or a particle beyond 1e6 m or faster than 1e6 m/s; [`Error::LimitExceeded`] where the device's limits are too small (see [`Instances::required_limits`]); [`Error::Gpu`].
+    /// - [`Error::Empty`] for an asset without particles.
+    /// - [`Error::TooLarge`] for more than 1024 particles, 48 constraints of a kind at one particle, or 4096 materials.
+    /// - [`Error::TooLarge`] if substeps and iterations give a thread more than 60 000 loop iterations in a step.
+    /// - [`Error::NotInstanced`] for groups, followers and colliders.
+    /// - [`Error::InvalidValue`] for settings out of range, for a capacity of 0 or with 2³¹ particles or more in all,
+    ///   and for a particle beyond 1e6 m or faster than 1e6 m/s.
+    /// - [`Error::NotEnabled`] for settings that instances do not support.
+    /// - [`Error::LimitExceeded`] if the device limits are too low (see [`Instances::required_limits`]).
+    /// - [`Error::Gpu`].
     pub fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -95,7 +107,7 @@ impl Instances {
             let buffers = Buffers::new(device, queue, &pool, keep_lambdas)?;
             Ok((make_play(device, &pool, keep_lambdas, workgroup), make_normals(device, &pool), buffers))
         })?;
-        // Now that the device has room for them.
+        // After the allocation of the buffers.
         pool.grow(0);
         let bindings = buffers.bind(device, &play, &normals_stage);
         let (device, queue) = (device.clone(), queue.clone());
@@ -106,23 +118,23 @@ impl Instances {
         Ok(instances)
     }
 
-    /// The limits that a device needs for so many instances of an asset, whatever pins they have of their own: the defaults, raised where a buffer is
-    /// larger. The defaults alone for what [`Instances::new`] does not take.
+    /// The device limits that `capacity` instances of an asset require, with any pins of their own: the defaults,
+    /// raised if a buffer is larger. The defaults if [`Instances::new`] would fail.
     pub fn required_limits(asset: &Scene, capacity: u32, settings: &Settings) -> wgpu::Limits {
         required_limits(asset, capacity, settings)
     }
 
-    /// Adds an instance, in the slot of a removed one where there is any; nothing of that is left in it.
+    /// Adds an instance. It may reuse the slot of a removed instance, whose state is overwritten.
     ///
     /// # Errors
-    /// [`Error::NoRoom`] where there are as many as the capacity; its figures must be in range, its pinned particles must exist;
-    /// [`Error::LimitExceeded`] where pins of its own need more room than the device has.
+    /// [`Error::NoRoom`] if the capacity is reached; [`Error::LimitExceeded`] if the memory for its own pins exceeds
+    /// the limits of the device. The values must be in range, and the pinned particles must exist.
     pub fn spawn(&mut self, instance: &Instance) -> Result<InstanceId> {
         let ids = self.spawn_many(std::slice::from_ref(instance))?;
-        ids.first().copied().ok_or(Error::Empty { what: "the list of what was spawned" })
+        ids.first().copied().ok_or(Error::Empty { what: "the list of spawned instances" })
     }
 
-    /// Adds instances at once, which is much faster for many.
+    /// Adds several instances; faster than single calls.
     ///
     /// # Errors
     /// As [`Instances::spawn`]; then none is added.
@@ -132,7 +144,7 @@ impl Instances {
         let first = self.pool.live.len();
         let ids: Vec<InstanceId> = instances.iter().map(|instance| self.pool.spawn(instance)).collect();
         self.write(&self.buffers.live, first, &self.pool.live[first..]);
-        // Neighbours are written together: every write costs a buffer.
+        // Consecutive slots share a write: every write allocates a staging buffer.
         let most = MOST_WRITTEN.div_ceil(self.pool.particle_count());
         let runs = self.pool.live[first..].chunk_by(|a, b| a + 1 == *b);
         for run in runs.flat_map(|run| run.chunks(most)) {
@@ -146,7 +158,8 @@ impl Instances {
         Ok(ids)
     }
 
-    /// Removes an instance; the last of [`Instances::live`] takes its place there. It costs nothing any more.
+    /// Removes an instance; the last entry of [`Instances::live`] replaces its entry. Removed instances take no GPU
+    /// time.
     ///
     /// # Errors
     /// [`Error::NoInstance`].
@@ -160,8 +173,9 @@ impl Instances {
         Ok(())
     }
 
-    /// Puts an instance elsewhere, turned and scaled, at the start of the next step: its momentary shape is carried along as a rigid body, velocities
-    /// are turned and keep their size, and the jump makes none. Its targets are carried along.
+    /// Moves an instance to another placement at the start of the next step. Its current shape moves as a rigid body
+    /// with the scale, its velocities are rotated and keep their magnitude, its targets move along. The jump itself
+    /// adds no velocity.
     ///
     /// # Errors
     /// [`Error::NoInstance`]; the placement must be in range.
@@ -173,8 +187,8 @@ impl Instances {
         Ok(())
     }
 
-    /// Back to the shape of the asset at the instance's placement, with the velocities that it was spawned with; λ is 0. Pins and wind stay,
-    /// targets are forgotten.
+    /// Restores the asset's shape at the instance's placement, with the velocities of its spawn; λ is 0. Pins and wind
+    /// stay, targets are removed.
     ///
     /// # Errors
     /// [`Error::NoInstance`].
@@ -186,7 +200,8 @@ impl Instances {
         Ok(())
     }
 
-    /// Pins particles of an instance where they are; `particles` count within the asset. Its tethers are tied anew.
+    /// Pins particles of an instance at their positions, and recomputes its tethers. `particles` are indices in the
+    /// asset.
     ///
     /// # Errors
     /// [`Error::NoInstance`]; the particles must exist; [`Error::LimitExceeded`] as of [`Instances::spawn`].
@@ -194,10 +209,10 @@ impl Instances {
         self.set_pinned(id, particles, true)
     }
 
-    /// Releases pinned particles of an instance; each flies on with the velocity of its last step. Its tethers are tied anew.
+    /// Releases pinned particles of an instance; each keeps the velocity of its last step. Recomputes its tethers.
     ///
     /// # Errors
-    /// As [`Instances::pin`]; the particles must have had a mass in the asset.
+    /// As [`Instances::pin`]; the particles must have a mass in the asset.
     pub fn release(&mut self, id: InstanceId, particles: &[u32]) -> Result<()> {
         self.set_pinned(id, particles, false)
     }
@@ -221,7 +236,7 @@ impl Instances {
         Ok(())
     }
 
-    /// Whether a particle of an instance is pinned now.
+    /// Returns true if a particle of an instance is currently pinned.
     ///
     /// # Errors
     /// [`Error::NoInstance`]; the particle must exist.
@@ -231,11 +246,12 @@ impl Instances {
         Ok(self.pool.is_pinned(slot, particle))
     }
 
-    /// Sets where \[m\] a pinned particle of an instance is to be after the next step, as [`crate::Solver::set_target`] does.
+    /// Sets the position \[m\] of a pinned particle of an instance at the end of the next step, as
+    /// [`crate::Solver::set_target`] does.
     ///
     /// # Errors
-    /// [`Error::NoInstance`]; the particle must exist and be pinned, the position must be finite; [`Error::LimitExceeded`] as of
-    /// [`Instances::spawn`].
+    /// [`Error::NoInstance`]; [`Error::LimitExceeded`] as of [`Instances::spawn`]. The particle must exist and be
+    /// pinned, and the position must be finite.
     pub fn set_target(&mut self, id: InstanceId, particle: u32, position: [f32; 3]) -> Result<()> {
         let slot = self.pool.slot(id)?;
         self.pool.check_target(slot, particle, position)?;
@@ -251,10 +267,10 @@ impl Instances {
         Ok(())
     }
 
-    /// Sets the wind that an instance has on top of [`Settings::wind`] [m/s].
+    /// Sets the wind of an instance [m/s], which is added to [`Settings::wind`].
     ///
     /// # Errors
-    /// [`Error::NoInstance`]; at most 1e6 either way.
+    /// [`Error::NoInstance`]; each component must be at most 1e6 in magnitude.
     pub fn set_wind(&mut self, id: InstanceId, wind: [f32; 3]) -> Result<()> {
         let slot = self.pool.slot(id)?;
         self.pool.set_wind(slot, wind)?;
@@ -262,7 +278,8 @@ impl Instances {
         Ok(())
     }
 
-    /// Simulates otherwise in what is encoded from now on. Submit what was encoded before; see [`crate::Solver::encode`].
+    /// Changes the settings of steps that are encoded from now on. Submit earlier recordings first; see
+    /// [`crate::Solver::encode`].
     ///
     /// # Errors
     /// See [`Settings::check`] and [`Instances::new`].
@@ -292,13 +309,13 @@ impl Instances {
             self.rebind();
         }
         self.upload_settings();
-        // The winds of all.
+        // The rows contain the wind.
         let places = self.pool.places;
         self.write_words(places.slots..places.blocks);
         Ok(())
     }
 
-    /// How it simulates.
+    /// The current settings.
     pub fn settings(&self) -> &Settings {
         &self.pool.controls.settings
     }
@@ -306,22 +323,23 @@ impl Instances {
     /// Changes an entry of the asset's material table, for all instances.
     ///
     /// # Errors
-    /// The entry must exist, its figures must be in range.
+    /// The entry must exist, and its values must be in range.
     pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
         self.pool.controls.set_material(id, material)?;
         self.upload_settings();
         Ok(())
     }
 
-    /// Records so many steps of `dt` into the encoder, as one compute pass of two dispatches a step. It neither submits nor waits.
+    /// Records steps of `dt` into the encoder, as one compute pass with two dispatches per step. It neither submits nor
+    /// blocks.
     ///
-    /// How many instances there are is fixed here, while all changes are queued writes, which come before everything that is submitted after
-    /// them. So submit what is recorded before you change anything.
+    /// The recording contains the number of instances. All changes are queued writes, which run before every later
+    /// submission. So submit recorded steps before any change.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
         self.encode_timed(encoder, steps, None);
     }
 
-    /// The same, with timestamps at the beginning and the end of the pass.
+    /// Records steps as [`Instances::encode`] does, with timestamps at the beginning and the end of the pass.
     pub fn encode_timed(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -333,7 +351,7 @@ impl Instances {
         }
         let mut recorder = Recorder::new(encoder, timestamps);
         let [play, normals] = &self.bindings;
-        // The second keeps the clock, too.
+        // The second dispatch also advances the clock.
         let surfaces = if self.has_surfaces() { self.len().max(1) } else { 1 };
         for _ in 0..steps {
             recorder.dispatch_groups(&self.play, play, &[], self.len().div_ceil(self.workgroup.instances));
@@ -341,43 +359,43 @@ impl Instances {
         }
     }
 
-    /// How many instances there are.
+    /// Number of instances.
     pub fn len(&self) -> u32 {
         self.pool.live.len() as u32
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no instances.
     pub fn is_empty(&self) -> bool {
         self.pool.live.is_empty()
     }
 
-    /// How many there may be at once.
+    /// Maximum number of instances.
     pub fn capacity(&self) -> u32 {
         self.pool.capacity
     }
 
-    /// Particles of the asset.
+    /// Number of particles of the asset.
     pub fn particle_count(&self) -> u32 {
         self.pool.particle_count() as u32
     }
 
-    /// Names of all instances, in the order of [`Instances::live`].
+    /// Ids of all instances, in the order of [`Instances::live`].
     pub fn ids(&self) -> impl Iterator<Item = InstanceId> {
         self.pool.live.iter().filter_map(|&slot| self.pool.id(slot))
     }
 
-    /// Whether an instance is still there.
+    /// Returns true if the instance exists.
     pub fn contains(&self, id: InstanceId) -> bool {
         self.pool.slot(id).is_ok()
     }
 
-    /// To which instance a row of [`Instances::positions`] belongs, and which of its particles it is: for [`Diagnostics::first_non_finite`].
+    /// The instance and the particle of a row of [`Instances::positions`], such as [`Diagnostics::first_non_finite`].
     pub fn owner(&self, row: u32) -> Option<(InstanceId, u32)> {
         let count = self.particle_count();
         self.pool.id(row / count).map(|id| (id, row % count))
     }
 
-    /// Where an instance was put last.
+    /// The last placement of an instance that was set by a call.
     ///
     /// # Errors
     /// [`Error::NoInstance`].
@@ -385,17 +403,19 @@ impl Instances {
         Ok(self.pool.placement(self.pool.slot(id)?))
     }
 
-    /// Positions, one `vec4<f32>` a particle: x, y, z \[m\] and the inverse mass [1/kg]; capacity · particles of the asset. STORAGE, VERTEX, COPY_SRC.
+    /// Positions: per particle a `vec4<f32>` of x, y, z \[m\] and the inverse mass [1/kg], for all slots. STORAGE,
+    /// VERTEX, COPY_SRC.
     pub fn positions(&self) -> &wgpu::Buffer {
         &self.buffers.positions
     }
 
-    /// Velocities after the last step, one `vec4<f32>` a particle [m/s]. STORAGE, VERTEX, COPY_SRC.
+    /// Velocities after the last step, one `vec4<f32>` per particle [m/s]. STORAGE, VERTEX, COPY_SRC.
     pub fn velocities(&self) -> &wgpu::Buffer {
         &self.buffers.velocities
     }
 
-    /// Unit normals of the surfaces after the last step, one `vec4<f32>` a particle; nothing for an asset without surfaces. STORAGE, VERTEX, COPY_SRC.
+    /// Unit normals of the surfaces after the last step, one `vec4<f32>` per particle; empty for an asset without
+    /// surfaces. STORAGE, VERTEX, COPY_SRC.
     pub fn normals(&self) -> &wgpu::Buffer {
         &self.buffers.normals
     }
@@ -405,7 +425,7 @@ impl Instances {
         &self.buffers.live
     }
 
-    /// Asks for the positions \[m\] of an instance as they are at this place in the encoder.
+    /// Requests the positions \[m\] of an instance at this point of the encoder.
     ///
     /// # Errors
     /// [`Error::NoInstance`].
@@ -426,7 +446,7 @@ impl Instances {
         self.read_vectors(&self.buffers.positions, id)
     }
 
-    /// The same of velocities [m/s].
+    /// Waits for all submitted work and reads the velocities [m/s] of an instance.
     ///
     /// # Errors
     /// As [`Instances::read_positions`].
@@ -434,7 +454,7 @@ impl Instances {
         self.read_vectors(&self.buffers.velocities, id)
     }
 
-    /// The same of normals; empty for an asset without surfaces.
+    /// Waits for all submitted work and reads the normals of an instance; empty for an asset without surfaces.
     ///
     /// # Errors
     /// As [`Instances::read_positions`].
@@ -445,11 +465,12 @@ impl Instances {
         self.read_vectors(&self.buffers.normals, id)
     }
 
-    /// Waits for all submitted work and reads λ of every constraint of a kind in an instance, as [`crate::Solver::read_lambdas`] does: at the size
-    /// of the asset, so that the force along a distance is scale · λ/h².
+    /// Waits for all submitted work and reads λ of every constraint of a kind in an instance (see
+    /// [`crate::Solver::read_lambdas`]). The values refer to the asset at scale 1: the force along a distance is scale
+    /// · λ/h².
     ///
     /// # Errors
-    /// As [`Instances::read_positions`]; [`Error::NotEnabled`] where λ is not kept ([`Settings::keep_lambdas`]).
+    /// As [`Instances::read_positions`]; [`Error::NotEnabled`] if λ is not kept ([`Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self, id: InstanceId) -> Result<Vec<f32>> {
         let slot = self.pool.slot(id)?;
         if !self.keep_lambdas {
@@ -470,12 +491,13 @@ impl Instances {
         Ok(coloring.unsort(&K::INFO.lambdas(&sorted)))
     }
 
-    /// Asks for what the GPU has counted since the start; [`Instances::owner`] says of which instance the first particle is that was held.
+    /// Requests the GPU's diagnostic counters; [`Instances::owner`] maps the first quarantined particle to its
+    /// instance.
     pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
         request_status(&self.device, encoder, &self.buffers.status)
     }
 
-    /// Waits for all submitted work and reads what the GPU has counted since the start.
+    /// Waits for all submitted work and reads the GPU's diagnostic counters.
     ///
     /// # Errors
     /// [`Error::DeviceLost`], [`Error::Timeout`].
@@ -483,7 +505,7 @@ impl Instances {
         read(&self.device, &self.queue, |encoder| self.request_diagnostics(encoder))
     }
 
-    /// Size of all its buffers on the GPU \[bytes\].
+    /// Size of all GPU buffers \[bytes\].
     pub fn memory_bytes(&self) -> u64 {
         self.buffers.bytes()
     }
@@ -503,7 +525,7 @@ impl Instances {
         read(&self.device, &self.queue, |encoder| self.request_vectors(encoder, source, slot))
     }
 
-    /// Makes room for more blocks.
+    /// Allocates further blocks.
     fn make_blocks(&mut self, more: u32) -> Result<()> {
         if more == 0 {
             return Ok(());
@@ -532,7 +554,7 @@ impl Instances {
         self.bindings = self.buffers.bind(&self.device, &self.play, &self.normals_stage);
     }
 
-    /// Writes the state of new instances in slots that follow one another.
+    /// Writes the state of new instances in consecutive slots.
     fn write_start(&self, slots: &[u32]) {
         let Some(&first) = slots.first() else { return };
         let (first, count) = (first as usize, self.pool.particle_count());
@@ -542,14 +564,14 @@ impl Instances {
             let begin = positions.len();
             self.pool.push_start(slot, &mut positions, &mut velocities);
             if self.has_surfaces() {
-                // Something to draw before the first step.
+                // Normals to draw before the first step.
                 let own = &positions[begin..];
                 let position = |particle: usize| Vec4::from(own[particle]).truncate();
                 let rings = &self.pool.controls.compiled.rings;
                 normals.extend((0..count).map(|k| normal(rings, k, position).extend(0.0).to_array()));
             }
             let [[x, y, z, scale], rotation] = self.pool.placement(slot).rows();
-            // New: whatever else the slot holds is of another.
+            // The negative scale marks the slot's other state as invalid.
             put.extend([[x, y, z, -scale], rotation]);
         }
         self.write(&self.buffers.positions, first * count, &positions);
@@ -570,7 +592,7 @@ impl Instances {
         self.upload_pool_params();
     }
 
-    /// What is played, and how many there are.
+    /// Uploads the settings and the number of instances.
     fn upload_pool_params(&self) {
         let Settings { substeps, iterations, tethers, .. } = *self.settings();
         let row = PoolParams { substeps, iterations, tethers: u32::from(tethers), count: self.len() };

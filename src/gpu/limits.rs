@@ -1,20 +1,20 @@
-//! What a scene asks of a device.
+//! Device limits that a scene requires.
 
 use super::contacts::COLLIDER_CONTACT_BYTES;
 use crate::scene::{ConstraintSet, Scene, Skins, TetheredBody, rows_of};
 use crate::schedule::tiling::Tiling;
 use crate::settings::{Settings, Sweep};
 
-/// The limits that a device needs for a scene: the defaults, raised where a buffer of the scene is larger.
+/// The device limits that a scene requires: the defaults, raised if a buffer of the scene is larger.
 ///
-/// Request the device with them, or with more: `supple::gpu::Context::new(supple::required_limits(&scene))`.
+/// Request the device with these limits or higher ones: `supple::gpu::Context::new(supple::required_limits(&scene))`.
 pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     let skins = Skins::new(&scene.constraints, scene.particle_count());
     limits(scene, |_| true, |set| set.overflow_count(scene, &skins), 0)
 }
 
-/// The defaults, raised for what a scene has in any case, for the records of those sets that have them on the GPU, for so many constraints of a
-/// set that are solved at once, and to `least` bytes.
+/// The defaults, raised to the buffers that every scene has, to the records of the sets with records on the GPU, to the
+/// split constraints of each set, and to `least` bytes.
 fn limits(
     scene: &Scene,
     has_records: impl Fn(&ConstraintSet) -> bool,
@@ -23,17 +23,17 @@ fn limits(
 ) -> wgpu::Limits {
     let particles = scene.particle_count() as u64;
     let tethers = tether_count(scene) * 8;
-    // What happens to each at colliders; also where nothing is kept of it yet.
+    // Collider contacts of all particles, even if no pass stores them yet.
     let touches = if scene.colliders().is_empty() { 0 } else { particles * COLLIDER_CONTACT_BYTES };
     let sizes =
         [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, touches, particles * 16];
-    // What is split needs a vec4 for each of its particles.
+    // A split constraint stores a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let split = u64::from(split_count(set));
-        // The rows of members and their details; two vectors for each member.
+        // Groups store the rows of members and details, and two vectors per member.
         let groups = (set.rows.len() as u64 * 16).max(u64::from(set.slot_count) * 32);
         let records = if has_records(set) { set.words.len() as u64 * 4 } else { 0 };
-        // Where these are kept.
+        // If λ is stored.
         let lambdas = (set.len() * set.info.lambda_count()) as u64 * 4;
         records.max(lambdas).max(split * set.info.arity as u64 * 16).max(groups)
     });
@@ -46,20 +46,21 @@ fn limits(
     }
 }
 
-/// The limits that a device needs for a scene that is run with the given settings: those of [`required_limits`], raised for the pairs of
-/// self-collision and for [`crate::Sweep::Jacobi`]; lowered where tiles hold all constraints of a kind, and need no records, until
-/// [`crate::Solver::set_constraint`] tells one from the others.
+/// The device limits that a scene requires with these settings: those of [`required_limits`], raised for the pairs of
+/// self-collision and for [`crate::Sweep::Jacobi`]. They are lower if tile shaders contain the parameters of a kind as
+/// constants. Its records are then needed only after a call of [`crate::Solver::set_constraint`].
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
     let contacts = settings.self_collision.map_or(0, |own| {
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
-        // The grid of a closed mesh, with three edges and two triangles a particle: three tables of up to twelve entries, sums, rough places. Or
-        // where each particle was to be.
+        // Surface level: the grid of a closed mesh with three edges and two triangles per particle. It has three tables
+        // of up to twelve entries, sums, and quantised positions. Particle level: the predicted position of each
+        // particle.
         let most = if settings.keeps_surfaces_apart() { 176 } else { 32 };
-        // Half as many contacts as pairs, of three times the size.
+        // Half as many contacts as pairs, each three times as large.
         (pairs * 24).max(scene.particle_count() as u64 * most)
     });
     let most = wgpu::Limits::default().max_storage_buffer_binding_size;
-    // Looked at only where it matters, as it takes as long as most of the cooking.
+    // Evaluated only for large sets: tiling takes as long as the rest of the compilation.
     let has_records = |set: &ConstraintSet| {
         set.words.len() as u64 * 4 <= most || !settings.tiles() || !Tiling::new(set, &scene.grids).holds_all(set.len())
     };
@@ -71,7 +72,7 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
     limits(scene, has_records, split_count, contacts)
 }
 
-/// How many tethers a scene has room for.
+/// Number of tether rows of a scene.
 fn tether_count(scene: &Scene) -> u64 {
     let of_body = |body: &TetheredBody| body.particles.len() as u64 * u64::from(rows_of(body.tethers.per_particle));
     scene.tethered_bodies.iter().map(of_body).sum()

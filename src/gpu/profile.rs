@@ -1,4 +1,4 @@
-//! Where the GPU's time goes: a frame with each run of equal passes between two timestamps.
+//! GPU time of the passes of a frame: timestamps around each run of equal passes.
 
 use super::readback::Readback;
 use super::solver::Solver;
@@ -7,21 +7,21 @@ use crate::constraints::KINDS;
 use crate::error::Result;
 use crate::schedule::plan::Pass;
 
-/// How long the passes of some steps took on the GPU; made by [`Solver::encode_profiled`].
+/// GPU time of the passes of some steps; created by [`Solver::encode_profiled`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Profile {
-    /// In the order in which they ran.
+    /// The runs in order of execution.
     pub runs: Vec<Run>,
 }
 
-/// Passes of the same name that followed one another, as the colours of a kind do.
+/// Consecutive passes of the same name, such as the colours of a kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// See [`pass_name`].
     pub name: String,
-    /// How many there were.
+    /// Number of passes.
     pub passes: usize,
-    /// When they ran.
+    /// Time of execution.
     pub interval: Interval,
 }
 
@@ -38,20 +38,20 @@ impl Profile {
         sums
     }
 
-    /// From the beginning of the first pass to the end of the last \[ms\]. It is more than an unprofiled frame takes: each run has
-    /// to end before the next begins.
+    /// Time from the beginning of the first pass to the end of the last \[ms\]. An unprofiled frame takes less time:
+    /// profiled runs do not overlap.
     pub fn milliseconds(&self) -> f64 {
         self.runs.iter().map(|run| run.interval.end).fold(0.0, f64::max)
     }
 }
 
 impl Solver {
-    /// Records steps as [`Solver::encode`] does, with the same result, but each run of passes of one name as a compute pass of its
-    /// own between two timestamps. For profilers: it makes objects in every call, and the GPU is idle for a moment between
-    /// the runs.
+    /// Records steps as [`Solver::encode`] does, with the same result, but each run of passes of one name as a separate
+    /// compute pass between two timestamps. For profiling only: each call creates GPU objects, and the GPU idles
+    /// between runs.
     ///
     /// # Errors
-    /// [`crate::Error::NoTimestamps`] where the device was requested without [`wgpu::Features::TIMESTAMP_QUERY`];
+    /// [`crate::Error::NoTimestamps`] if the device was requested without [`wgpu::Features::TIMESTAMP_QUERY`];
     /// [`crate::Error::Gpu`]. Nothing is recorded then.
     pub fn encode_profiled(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) -> Result<Readback<Profile>> {
         let first = self.steps;
@@ -74,7 +74,7 @@ impl Solver {
     }
 }
 
-/// The name of a pass in profiles: the variant of [`Pass`] in snake case, with the kind of its constraints behind it.
+/// The name of a pass in profiles: the variant of [`Pass`] in snake case, followed by the kind of its constraints.
 pub fn pass_name(pass: &Pass) -> String {
     let variant = |debug: String| {
         let name = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();

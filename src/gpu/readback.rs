@@ -1,16 +1,16 @@
-//! Bringing buffers back to the host, without a stall or with one.
+//! Copies buffers to the host, blocking or not.
 
 use crate::error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a blocking read waits for the device.
+/// Timeout of a blocking read.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 type Decoder<T> = dyn Fn(&[u8]) -> T + Send + Sync;
 
-/// Makes data of bytes.
+/// Converts bytes to data.
 struct Decode<T>(Box<Decoder<T>>);
 
 impl<T> std::fmt::Debug for Decode<T> {
@@ -19,9 +19,9 @@ impl<T> std::fmt::Debug for Decode<T> {
     }
 }
 
-/// Data on its way from the GPU; asked for by the `request_…` calls of [`crate::Solver`].
+/// A pending copy of GPU data, requested by the `request_…` calls of [`crate::Solver`].
 ///
-/// It sets out when the encoder is submitted, and arrives during a later [`wgpu::Device::poll`] or submission.
+/// The copy runs when the encoder is submitted. The data arrives during a later [`wgpu::Device::poll`] or submission.
 #[derive(Debug)]
 pub struct Readback<T> {
     staging: wgpu::Buffer,
@@ -42,7 +42,7 @@ impl<T> Readback<T> {
         Self::of_part(device, encoder, source, 0, size, decode)
     }
 
-    /// Of `size` bytes from byte `first` on.
+    /// Copies `size` bytes from byte `first` on.
     pub(super) fn of_part(
         device: &wgpu::Device,
         encoder: &mut wgpu::CommandEncoder,
@@ -66,10 +66,10 @@ impl<T> Readback<T> {
         Self { staging, size, arrival, decode: Decode(Box::new(decode)), taken: false }
     }
 
-    /// The data, once; `None` while it is on its way, and after it was taken.
+    /// Returns the data once; `None` while the copy is pending, and after the data was taken.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`] where the device will not deliver it any more.
+    /// [`Error::DeviceLost`] if the device cannot deliver the data.
     pub fn try_take(&mut self) -> Result<Option<T>> {
         let arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match arrival {
@@ -88,7 +88,7 @@ impl<T> Readback<T> {
         }
     }
 
-    /// Waits for the data of an encoder that was submitted.
+    /// Waits for the data; the encoder must have been submitted.
     pub(super) fn wait(mut self, device: &wgpu::Device) -> Result<T> {
         let start = Instant::now();
         loop {
@@ -99,14 +99,14 @@ impl<T> Readback<T> {
                 return Err(Error::Timeout { seconds: TIMEOUT.as_secs_f32() });
             }
             let poll = wgpu::PollType::Wait { submission_index: None, timeout: Some(Duration::from_secs(5)) };
-            // wgpu panics where the device was lost while it waits.
+            // wgpu panics if the device is lost during the wait.
             let idle = match catch_unwind(AssertUnwindSafe(|| device.poll(poll))) {
                 Ok(status) => status.is_ok_and(|status| status.is_queue_empty()),
-                Err(_) => return Err(Error::DeviceLost { reason: "it was lost while waiting for it".into() }),
+                Err(_) => return Err(Error::DeviceLost { reason: "it was lost during a wait".into() }),
             };
-            // Nothing is under way any more, and the data did not come.
+            // The queue is empty and the data has not arrived.
             if idle && self.arrival.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
-                return Err(Error::DeviceLost { reason: "it took the work and never did it".into() });
+                return Err(Error::DeviceLost { reason: "submitted work did not complete".into() });
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Reading a solver's state: asked for without waiting, or waited for.
+//! Reads a solver's state, blocking or not.
 
 use super::buffers::Status;
 use super::contacts::ContactStatus;
@@ -11,17 +11,17 @@ use crate::error::{Error, Result};
 use crate::scene::TetherForce;
 
 impl Solver {
-    /// Asks for the positions \[m\] as they are at this place in the encoder.
+    /// Requests the positions \[m\] at this point of the encoder.
     pub fn request_positions(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
         self.request_vectors(encoder, &self.buffers.positions)
     }
 
-    /// Asks for the velocities [m/s].
+    /// Requests the velocities [m/s] at this point of the encoder.
     pub fn request_velocities(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
         self.request_vectors(encoder, &self.buffers.velocities)
     }
 
-    /// Asks for what the GPU has counted.
+    /// Requests the GPU's diagnostic counters.
     pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
         request_status(&self.device, encoder, &self.buffers.status)
     }
@@ -61,7 +61,7 @@ impl Solver {
         self.read(|encoder| self.request_vectors(encoder, &self.buffers.normals))
     }
 
-    /// Waits for all submitted work and reads what the GPU has counted.
+    /// Waits for all submitted work and reads the GPU's diagnostic counters.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].
@@ -69,9 +69,10 @@ impl Solver {
         self.read(|encoder| self.request_diagnostics(encoder))
     }
 
-    /// Asks for the force and the torque on every collider in the last step, on average over its time; by the place of its id. For a
-    /// rigid body engine that moves it: as what it reads is the average of a step that is over, it should carry it forward by its last
-    /// change, or bodies gain energy (`examples/rapier.rs` does). Nothing where there is no collider, or
+    /// Requests the mean force and torque on every collider in the last step, indexed by [`crate::ColliderId::index`].
+    ///
+    /// A rigid body engine that uses them receives the mean of a past step. It should extrapolate with the last change
+    /// (`examples/rapier.rs`), or bodies gain energy. Empty if there are no colliders or
     /// [`crate::Settings::collider_forces`] is off.
     pub fn request_collider_forces(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<ColliderForce>> {
         let decode = |bytes: &[u8]| {
@@ -85,7 +86,7 @@ impl Solver {
         Readback::new(&self.device, encoder, buffer, size, decode)
     }
 
-    /// Asks for what has been counted of contacts between particles.
+    /// Requests the counters of self-collision.
     pub fn request_contacts(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<ContactReport> {
         let counts_crossings = self.controls.settings.keeps_surfaces_apart();
         let decode = move |bytes: &[u8]| {
@@ -95,11 +96,15 @@ impl Solver {
         Readback::new(&self.device, encoder, &self.contacts.status, size_of::<ContactStatus>() as u64, decode)
     }
 
-    /// Waits for all submitted work and reads the force and the torque on every collider in the last step. Of a particle that
-    /// touched more than two colliders in it only two are told, see [`super::Diagnostics::lost_collider_contacts`]. After a collider was
-    /// added or set anew, or contacts of other kinds or these forces were asked for, or a contact material became the first with
-    /// restitution, all are zero until the next step; moving one leaves them. Nothing where there is no collider, or
-    /// [`crate::Settings::collider_forces`] is off.
+    /// Waits for all submitted work and reads the mean force and torque on every collider in the last step.
+    ///
+    /// Each particle counts for at most two colliders, see [`super::Diagnostics::lost_collider_contacts`]. Empty if
+    /// there are no colliders or [`crate::Settings::collider_forces`] is off. Each of these changes resets the values
+    /// to zero until the next step:
+    ///
+    /// - adding or replacing a collider (moving one keeps the values),
+    /// - changing self-collision or collider forces in the settings,
+    /// - the first contact material with restitution.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].
@@ -110,7 +115,7 @@ impl Solver {
         self.read(|encoder| self.request_collider_forces(encoder))
     }
 
-    /// Waits for all submitted work and reads what has been counted of contacts between particles.
+    /// Waits for all submitted work and reads the counters of self-collision.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].
@@ -118,19 +123,19 @@ impl Solver {
         self.read(|encoder| self.request_contacts(encoder))
     }
 
-    /// Waits for all submitted work and reads λ of every constraint of a kind after the last substep, in the order in which
-    /// they were added; λ/h² is the force along ∇C, in N for a distance.
+    /// Waits for all submitted work and reads λ of every constraint of a kind after the last substep, in the order of
+    /// insertion. The force along ∇C is λ/h², in N for a distance.
     ///
     /// # Errors
-    /// As [`Solver::read_positions`]; [`Error::NotEnabled`] where λ is not kept ([`crate::Settings::keep_lambdas`]).
+    /// As [`Solver::read_positions`]; [`Error::NotEnabled`] if λ is not kept ([`crate::Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self) -> Result<Vec<f32>> {
         self.read_lambdas_of(kind_index(K::INFO))
     }
 
-    /// The same by the kind's place in [`crate::constraints::KINDS`].
+    /// As [`Solver::read_lambdas`]; `kind` is an index in [`crate::constraints::KINDS`].
     ///
     /// # Errors
-    /// As [`Solver::read_lambdas`]; the place must exist.
+    /// As [`Solver::read_lambdas`]; the index must be in range.
     pub fn read_lambdas_of(&self, kind: usize) -> Result<Vec<f32>> {
         let Some(compiled) = self.controls.compiled.kinds.get(kind) else {
             let (what, count) = ("read_lambdas_of".into(), self.controls.compiled.kinds.len() as u64);
@@ -150,13 +155,16 @@ impl Solver {
         Ok(coloring.unsort(&compiled.info.lambdas(&sorted)))
     }
 
-    /// Waits for all submitted work and reads the force of every constraint of a kind along its ∇C in the last substep, λ/h²: in N
-    /// for a distance (positive pushes apart), in Pa for a pressure, in N m for a hinge; in general J/\[C\]. In the order in which
-    /// they were added. Tethers carry a part of it: see [`Solver::read_tether_forces`].
+    /// Waits for all submitted work and reads the force λ/h² of every constraint of a kind along its ∇C in the last
+    /// substep.
     ///
-    /// C is rounded, and a rigid constraint corrects the rounding. The force of a rigid distance of length L \[m\] is therefore within
-    /// 8 · 2⁻²⁴ L/(Σw h²) \[N\] of the true one, Σw being the sum of both inverse masses [1/kg] and h the substep \[s\]: 17 N for 1 m, 1 kg
-    /// and 1/6000 s, 0.7 N for 1/1200 s. The error changes its sign from substep to substep: the mean over N steps is nearer by 1/N.
+    /// The unit is J/\[C\]: N for a distance (positive pushes apart), Pa for a pressure, N m for a hinge. The order is
+    /// that of insertion. Tethers carry a part of the load: see [`Solver::read_tether_forces`].
+    ///
+    /// C is rounded, and a rigid constraint corrects the rounding. The error of the force of a rigid distance of length
+    /// L \[m\] is at most 8 · 2⁻²⁴ L/(Σw h²) \[N\]. Here Σw is the sum of both inverse masses [1/kg] and h the substep
+    /// \[s\]. For 1 m and 1 kg it is 17 N at 1/6000 s and 0.7 N at 1/1200 s. The error changes its sign from substep to
+    /// substep: the error of the mean over N steps is 1/N of it.
     ///
     /// # Errors
     /// As [`Solver::read_lambdas`].
@@ -165,24 +173,26 @@ impl Solver {
         Ok(self.read_lambdas::<K>()?.into_iter().map(|lambda| lambda / square).collect())
     }
 
-    /// Waits for all submitted work and reads the mean force of every constraint of a kind along its ∇C over the last step, Σλ/(N h²) for the N
-    /// substeps of h \[s\]: the force to show or to compare with a strength. Units, sign and order are those of
-    /// [`Solver::read_constraint_forces`], which has the last substep alone; where C is the length of a vector (isometric and line bends), it is
-    /// minus the length of the mean. For a kind without constraints it is empty.
+    /// Waits for all submitted work and reads the mean force of every constraint of a kind along its ∇C over the last
+    /// step, Σλ/(N h²) for N substeps of h \[s\]. Use it for display or to compare with a strength.
     ///
-    /// The rounding of C changes its sign from substep to substep: the error of a substep, 8 · 2⁻²⁴ L/(Σw h²) \[N\] at most for a rigid distance,
-    /// is divided by N here.
+    /// Units, sign and order are those of [`Solver::read_constraint_forces`], which returns the last substep alone. If
+    /// C is the length of a vector (isometric and line bends), the value is minus the length of the mean. Empty for a
+    /// kind without constraints.
+    ///
+    /// The rounding error of C changes its sign from substep to substep. The error of a substep, at most 8 · 2⁻²⁴ L/(Σw
+    /// h²) \[N\] for a rigid distance, is divided by N.
     ///
     /// # Errors
-    /// As [`Solver::read_positions`]; [`Error::NotEnabled`] where [`crate::Settings::mean_forces`] is off.
+    /// As [`Solver::read_positions`]; [`Error::NotEnabled`] if [`crate::Settings::mean_forces`] is off.
     pub fn read_mean_forces<K: Kind>(&self) -> Result<Vec<f32>> {
         self.read_mean_forces_of(kind_index(K::INFO))
     }
 
-    /// The same by the kind's place in [`crate::constraints::KINDS`].
+    /// As [`Solver::read_mean_forces`]; `kind` is an index in [`crate::constraints::KINDS`].
     ///
     /// # Errors
-    /// As [`Solver::read_mean_forces`]; the place must exist.
+    /// As [`Solver::read_mean_forces`]; the index must be in range.
     pub fn read_mean_forces_of(&self, kind: usize) -> Result<Vec<f32>> {
         self.controls.check_mean_forces(kind)?;
         let Some(buffer) = &self.buffers.kinds[kind].force_sums else { return Ok(Vec::new()) };
@@ -191,10 +201,12 @@ impl Solver {
         Ok(self.controls.mean_forces(kind, &sums, (self.recorded_substep, self.recorded_substeps)))
     }
 
-    /// Waits for all submitted work and reads the forces of the taut tethers in the last substep, by particle. A tether carries what the
-    /// constraints between a particle and its pin do not: the force on a pin is the sum of these towards the particles and of the constraint
-    /// forces at the pin. Nothing where [`crate::Settings::tether_forces`] is off. Where it has just been turned on, or pins have changed, all
-    /// are 0 N until the next step.
+    /// Waits for all submitted work and reads the forces of the taut tethers in the last substep, by particle.
+    ///
+    /// A tether carries the load that the constraints between a particle and its pin do not. The force on a pin is the
+    /// sum of its tether forces towards the particles and of the constraint forces at the pin. Empty if
+    /// [`crate::Settings::tether_forces`] is off. After it is turned on, or pins change, all forces are 0 N until the
+    /// next step.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].
@@ -209,8 +221,8 @@ impl Solver {
         Ok(self.controls.tether_forces(&pulls, self.recorded_substep))
     }
 
-    /// Waits for all submitted work and reads how each shape matching group is turned against its rest pose: a unit quaternion
-    /// (x, y, z, w) each, in the order in which they were added.
+    /// Waits for all submitted work and reads the rotation of each shape matching group relative to its rest pose: unit
+    /// quaternions (x, y, z, w) in the order of insertion.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].
@@ -229,7 +241,7 @@ impl Solver {
         Ok(compiled.coloring.unsort(&sorted))
     }
 
-    /// Size of all its buffers on the GPU \[bytes\]. Readbacks come on top while they are on their way, and what the driver adds to each.
+    /// Size of all GPU buffers \[bytes\], without pending readbacks and overhead of the driver.
     pub fn memory_bytes(&self) -> u64 {
         self.buffers.bytes() + self.contacts.bytes()
     }
@@ -246,7 +258,7 @@ impl Solver {
     }
 }
 
-/// Asks for what the GPU has counted.
+/// Requests the GPU's diagnostic counters.
 pub(super) fn request_status(
     device: &wgpu::Device,
     encoder: &mut wgpu::CommandEncoder,
@@ -261,7 +273,7 @@ pub(super) fn request_status(
     Readback::new(device, encoder, status, size_of::<Status>() as u64, decode)
 }
 
-/// Submits a request, and waits for it.
+/// Submits a request and waits for it.
 pub(super) fn read<T>(
     device: &wgpu::Device,
     queue: &wgpu::Queue,

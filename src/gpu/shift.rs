@@ -10,10 +10,10 @@ use super::stage::{Slot, Stage};
 use crate::error::Result;
 use wgpu::BufferUsages;
 
-/// Params, offset, positions, residuals.
+/// Bindings: params, offset, positions, residuals.
 const SLOTS: [Slot; 4] = [Uniform, Uniform, Write, Write];
 
-/// The pass, made with the first shift.
+/// The shift pass, created at the first shift.
 #[derive(Debug)]
 pub(super) struct ShiftPass {
     stage: Stage,
@@ -28,7 +28,7 @@ impl ShiftPass {
         })
     }
 
-    /// Submits the pass: it runs after all work that was submitted before.
+    /// Submits the pass; it runs after all work that was submitted before.
     fn submit(
         &self,
         device: &wgpu::Device,
@@ -47,19 +47,22 @@ impl ShiftPass {
 }
 
 impl Solver {
-    /// Moves everything by `offset` \[m\], so that a scene that has travelled far can go on near the origin: particles, targets, colliders (where they
-    /// are and where they are to be), fields, the air (its gusts and turbulence stay with the particles), and the start that [`Solver::reset`]
-    /// restores. Velocities, λ, contacts and the clock stay. The call submits one small compute pass; like all changes it acts after what
-    /// was submitted before, so submit what is recorded first.
+    /// Moves the whole simulation by `offset` \[m\], to continue near the origin.
     ///
-    /// The sum x + `offset` is rounded to `f32`; its rounding error is kept in the residual of the position. If all coordinates and their sums with
-    /// `offset` stay between the same two powers of two (such as 1024 m and 2048 m), and `offset` is a multiple of 2⁻²² of the lower one, the
-    /// simulation continues bit for bit, moved by `offset`. Otherwise it continues to rounding. With self-collision the next substep searches
-    /// all pairs anew.
+    /// Moved are particles, targets, colliders with their targets, fields, the air field (gusts and turbulence stay
+    /// with the particles), and the initial state that [`Solver::reset`] restores. Velocities, λ, contacts and the
+    /// clock stay. The call submits one small compute pass. Like all changes it runs after earlier submissions: submit
+    /// recorded steps first.
+    ///
+    /// The sum x + `offset` is rounded to `f32`, and the residual of the position stores the rounding error. The
+    /// simulation continues bit for bit, moved by `offset`, under two conditions. All coordinates and their sums with
+    /// `offset` stay between the same two powers of two (such as 1024 m and 2048 m). And `offset` is a multiple of 2⁻²²
+    /// of the lower one. Otherwise it continues up to rounding. With self-collision the next substep searches for all
+    /// pairs.
     ///
     /// # Errors
-    /// The offset must be finite and at most 1e6 m either way; fields and colliders must be within 1e6 m of the origin afterwards. An error
-    /// changes nothing.
+    /// The offset must be finite and each component at most 1e6 m in magnitude; fields and colliders must be within 1e6
+    /// m of the origin afterwards. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         let pass = match self.shift.take() {
             Some(pass) => pass,
@@ -77,12 +80,12 @@ impl Solver {
 }
 
 impl Instances {
-    /// Moves everything by `offset` \[m\], as [`Solver::shift_origin`] does: particles, placements, targets, fields and the air. Instances that are
-    /// spawned later stand where their placement says, in the shifted world.
+    /// Moves all instances by `offset` \[m\], as [`Solver::shift_origin`] does: particles, placements, targets, fields
+    /// and the air field. Placements of instances that are spawned later refer to the shifted origin.
     ///
     /// # Errors
-    /// The offset must be finite and at most 1e6 m either way; placements and fields must be within 1e6 m of the origin afterwards. An
-    /// error changes nothing.
+    /// The offset must be finite and each component at most 1e6 m in magnitude; placements and fields must be within
+    /// 1e6 m of the origin afterwards. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         let pass = match self.shift.take() {
             Some(pass) => pass,

@@ -1,4 +1,4 @@
-//! Changing a solver's state while it runs: every change is checked, then queued for the next submission.
+//! Runtime changes of a solver's state: each is validated, then queued for the next submission.
 
 use super::buffers::{Buffers, Status};
 use super::contacts::ContactStatus;
@@ -15,11 +15,12 @@ use crate::settings::{Execution, Settings};
 use crate::sim::controls::{ChangedConstraint, Controls};
 
 impl Solver {
-    /// Simulates otherwise in what is encoded from now on. Submit what was encoded before; see [`Solver::encode`].
+    /// Changes the settings of steps that are encoded from now on. Submit earlier recordings first; see
+    /// [`Solver::encode`].
     ///
     /// # Errors
-    /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] where λ is to be kept, or another execution, contacts or forces on colliders need
-    /// more, and the device has no room for it (see [`crate::required_limits_with`]).
+    /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] if the buffers for λ, another execution, contacts or
+    /// collider forces exceed the limits of the device (see [`crate::required_limits_with`]).
     pub fn set_settings(&mut self, mut settings: Settings) -> Result<()> {
         let asked = settings;
         let before = self.controls.settings;
@@ -45,24 +46,25 @@ impl Solver {
     /// Changes an entry of the material table.
     ///
     /// # Errors
-    /// The entry must exist, its figures must be in range.
+    /// The entry must exist, and its values must be in range.
     pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
         self.controls.set_material(id, material)?;
         self.upload_settings();
         Ok(())
     }
 
-    /// Changes the parameters of a constraint, such as the pressure of a balloon; `index` counts those of its kind in the order
-    /// in which they were added. [`Solver::reset`] leaves it as it is.
+    /// Changes the parameters of a constraint, such as the pressure of a balloon. `index` is its index among those of
+    /// its kind, in the order of insertion. [`Solver::reset`] does not revert the change.
     ///
     /// # Errors
-    /// It must exist and have the same particles, its parameters must be in range. The rest shape of a group stays.
-    /// [`crate::Error::LimitExceeded`] where all constraints of a kind were alike, so that their records were not on the GPU, and are too large for it.
+    /// The constraint must exist and have the same particles, and its parameters must be in range. The rest shape of a
+    /// group stays. [`crate::Error::LimitExceeded`] if the records of the kind were not on the GPU and exceed the
+    /// limits of the device.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
         self.upload_records(kind_index(K::INFO))?;
         let ChangedConstraint { kind, first, words, other } = self.controls.set_constraint(index, constraint)?;
         if other {
-            // Once at most: then no shader of this kind holds parameters. It cannot fail but by a lost device.
+            // Happens at most once per kind. Fails only on a lost device.
             let (device, compiled, keep_lambdas) = (&self.device, &self.controls.compiled, self.keep_lambdas);
             self.pipelines.kinds[kind] =
                 guarded(device, || Ok(KindStages::new(device, &compiled.kinds[kind], keep_lambdas)))?;
@@ -72,7 +74,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Uploads the records of a kind where its shader has held all that they say.
+    /// Uploads the records of a kind if its shader contained them as constants.
     fn upload_records(&mut self, kind: usize) -> Result<()> {
         let (device, queue, compiled) = (&self.device, &self.queue, &self.controls.compiled);
         let size = size_of_val(compiled.kinds[kind].records.as_slice()) as u64;
@@ -84,7 +86,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Whether a particle is pinned now.
+    /// Returns true if a particle is currently pinned.
     ///
     /// # Errors
     /// The particle must exist.
@@ -93,8 +95,7 @@ impl Solver {
         Ok(self.controls.is_pinned(particle))
     }
 
-    /// Pins particles where they are. The tethers of their bodies are tied anew, which takes the host a few tenths of a second
-    /// for a body of 100 000 particles.
+    /// Pins particles at their positions, and recomputes the tethers of their bodies on the host.
     ///
     /// # Errors
     /// The particles must exist.
@@ -109,11 +110,10 @@ impl Solver {
         self.fit_tethers()
     }
 
-    /// Releases pinned particles; each flies on with the velocity of its last step. The tethers of their
-    /// bodies are tied anew.
+    /// Releases pinned particles; each keeps the velocity of its last step. Recomputes the tethers of their bodies.
     ///
     /// # Errors
-    /// The particles must exist, and have had a mass in the scene.
+    /// The particles must exist, and have a mass in the scene.
     pub fn release(&mut self, particles: &[u32]) -> Result<()> {
         let changed = self.controls.set_pinned(particles, false)?;
         self.upload_pins(&changed);
@@ -121,8 +121,8 @@ impl Solver {
         self.fit_tethers()
     }
 
-    /// Sets where \[m\] a pinned particle is to be after the next step. It moves there at constant velocity through the
-    /// substeps, and stays until it gets another target or is released.
+    /// Sets the position \[m\] of a pinned particle at the end of the next step. The particle moves there at constant
+    /// velocity, and stays until it gets another target or is released.
     ///
     /// # Errors
     /// The particle must exist and be pinned, the position must be finite.
@@ -150,13 +150,14 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets the positions \[m\] of the particles from `first` on. Velocities stay. The target of a pinned particle moves to its new
-    /// position, so that it stays there.
+    /// Sets the positions \[m\] of the particles from `first` on. Velocities stay. The target of a pinned particle
+    /// moves to its new position.
     ///
-    /// Followers and normals are computed anew by the next [`Solver::encode`], also of 0 steps; what is read back has them at once.
+    /// The next [`Solver::encode`] recomputes followers and normals, also with 0 steps; readbacks do so at once.
     ///
     /// # Errors
-    /// The particles must exist, the positions must be finite. [`crate::Error::Follower`] if one of the particles is a follower.
+    /// The particles must exist, and the positions must be finite. [`crate::Error::Follower`] if one of the particles
+    /// is a follower.
     pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
         self.controls.check_state("position", first, positions)?;
         self.write_positions(first, positions);
@@ -167,11 +168,13 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets the masses \[kg\] of the particles from `first` on; a pinned particle has its own once it is released. Velocities stay, groups
-    /// ([`crate::ShapeMatching`]) keep the masses that they were added with. [`Solver::reset`] leaves masses as they are.
+    /// Sets the masses \[kg\] of the particles from `first` on; for a pinned particle the mass after release.
+    /// Velocities stay. Groups ([`crate::ShapeMatching`]) keep the masses of their insertion. [`Solver::reset`] does
+    /// not revert the change.
     ///
     /// # Errors
-    /// The particles must exist, be no followers, and have had a mass in the scene; masses must be finite, positive and at least 1e-12 kg.
+    /// The particles must exist, must not be followers, and must have a mass in the scene. Masses must be finite,
+    /// positive and at least 1e-12 kg.
     pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<()> {
         for (particle, inverse) in self.controls.set_masses(first, masses)? {
             self.write(&self.buffers.positions, particle as usize * 4 + 3, &[inverse]);
@@ -179,8 +182,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets the forces \[N\] on the particles from `first` on. They act in every substep until they are set again; 0 at the start.
-    /// A program that computes forces on the GPU writes to [`Solver::forces`] instead.
+    /// Sets the forces \[N\] on the particles from `first` on. They act in every substep until the next call; initially
+    /// they are 0. A program that computes forces on the GPU writes to [`Solver::forces`] instead.
     ///
     /// # Errors
     /// [`Settings::forces`] must be on; the particles must exist, the forces must be finite.
@@ -191,11 +194,13 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets the velocities [m/s] of the particles from `first` on. A pinned particle without a target moves at its velocity, or, once it was cut
-    /// short before a surface ([`crate::ContactReport::truncated`]), at what was left of it: one that is to go on has a target.
+    /// Sets the velocities [m/s] of the particles from `first` on. A pinned particle without a target moves at its
+    /// velocity. If it is truncated at a surface ([`crate::ContactReport::truncated`]), it keeps the reduced velocity;
+    /// set a target to continue.
     ///
     /// # Errors
-    /// The particles must exist, the velocities must be finite. [`crate::Error::Follower`] if one of the particles is a follower.
+    /// The particles must exist, and the velocities must be finite. [`crate::Error::Follower`] if one of the particles
+    /// is a follower.
     pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
         self.controls.check_state("velocity", first, velocities)?;
         self.write_velocity(first, velocities);
@@ -203,14 +208,14 @@ impl Solver {
         Ok(())
     }
 
-    /// Back to the scene's start: positions, velocities, pins, materials, clock; forces are none. The settings stay, and λ is that of the
-    /// last substep until the next one.
+    /// Restores the initial state of the scene: positions, velocities, pins, materials, colliders, clock; forces are 0.
+    /// The settings stay. λ keeps its values until the next substep.
     pub fn reset(&mut self) {
         let count = self.controls.colliders.len();
         self.controls.reset();
-        // Colliders that have been added since are gone, and with them their room.
+        // Colliders that were added later are removed, with their buffers.
         if self.controls.colliders.len() != count || self.contacts.holds_other_data(&self.controls) {
-            // Of what has been there before: it cannot fail but by a lost device, which the next read reports.
+            // These buffers existed before: it fails only on a lost device, which the next read reports.
             let _ = self.remake_contacts();
         }
         // The same.
@@ -222,19 +227,19 @@ impl Solver {
         self.upload_state();
     }
 
-    /// Adds a collider, in the place of a removed one where there is any. What it overlaps is pushed out of it at
+    /// Adds a collider; it may reuse the index of a removed one. Particles that overlap it are pushed out at
     /// [`Settings::recovery_speed`].
     ///
     /// # Errors
-    /// Its figures must be in range, its contact material must exist.
+    /// The values must be in range, and the contact material must exist.
     pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
         self.change_colliders(|controls| controls.add_collider(collider))
     }
 
-    /// Puts another collider in the place of one, at once: it jumps there.
+    /// Replaces a collider. Its pose changes at once, without a motion.
     ///
     /// # Errors
-    /// As [`Solver::add_collider`]; it must exist.
+    /// As [`Solver::add_collider`]; the collider must exist.
     pub fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()> {
         self.change_colliders(|controls| controls.set_collider(id, collider)).map(drop)
     }
@@ -242,7 +247,7 @@ impl Solver {
     /// Removes a collider.
     ///
     /// # Errors
-    /// It must exist.
+    /// The collider must exist.
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
         let index = self.controls.colliders.remove(id)?;
         self.write_collider(index);
@@ -250,23 +255,25 @@ impl Solver {
         Ok(())
     }
 
-    /// Sets where a collider is to be after the next step. It moves there through the substeps, on a straight line and about
-    /// one axis, and drags along what it touches; then it rests until it is moved again. However fast it is, no particle passes
-    /// through it, but what is cut short before other surfaces (see [`crate::SelfCollisionLevel::Surfaces`]); turned by more than half a turn a step, it takes the shorter way.
+    /// Sets the pose of a collider at the end of the next step. It moves there through the substeps, on a straight line
+    /// and about one axis, and pushes and drags particles in contact. Then it rests until the next call.
+    ///
+    /// No particle passes through it at any speed, except particles that are truncated at other surfaces (see
+    /// [`crate::SelfCollisionLevel::Surfaces`]). A rotation of more than half a turn per step takes the shorter way.
     ///
     /// # Errors
-    /// It must exist, the pose must be finite.
+    /// The collider must exist, and the pose must be finite.
     pub fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()> {
         let index = self.controls.colliders.move_to(id, pose)?;
         self.write_collider(index);
         Ok(())
     }
 
-    /// Changes a contact material, for all that is of it. [`Solver::reset`] leaves it as it is.
+    /// Changes a contact material for all of its particles and colliders. [`Solver::reset`] does not revert the change.
     ///
     /// # Errors
-    /// It must exist, its figures must be in range. [`crate::Error::LimitExceeded`] where it is the first with restitution, for which the device has
-    /// no room.
+    /// The material must exist, and its values must be in range. [`crate::Error::LimitExceeded`] if it is the first
+    /// with restitution and the buffers for that exceed the limits of the device.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;
@@ -286,7 +293,7 @@ impl Solver {
     fn change_colliders<T>(&mut self, change: impl FnOnce(&mut Controls) -> Result<T>) -> Result<T> {
         let before = self.controls.colliders.clone();
         let changed = change(&mut self.controls)?;
-        // The first one needs what has not been there yet.
+        // The first collider needs new passes and buffers.
         let remade = if self.contacts.contact_passes.is_none() {
             self.remake_contacts()
         } else {
@@ -303,7 +310,7 @@ impl Solver {
         Ok(changed)
     }
 
-    /// The figures of contacts as they are now; what was listed by others may not hold.
+    /// Updates the contact parameters; invalidates the pair list if they changed.
     fn renew_contact_params(&mut self) {
         let params = self.controls.contact_params();
         if std::mem::replace(&mut self.contact_params, params) != params {
@@ -312,7 +319,7 @@ impl Solver {
         }
     }
 
-    /// Writes where a collider is to be, and its flags; where it is, the GPU knows.
+    /// Writes the target and the flags of a collider; the GPU keeps its current pose.
     fn write_collider(&self, index: usize) {
         if let Some(collider_passes) = &self.contacts.collider_passes {
             let (first, row) = (ColliderRow::TARGET, &self.controls.colliders.rows[index..=index]);
@@ -322,7 +329,7 @@ impl Solver {
         }
     }
 
-    /// No forces on any particle.
+    /// Sets all forces to 0.
     fn clear_forces(&self) {
         if self.controls.settings.forces {
             self.write(&self.buffers.forces, 0, &vec![[0.0f32; 4]; self.controls.scene.particle_count()]);
@@ -346,7 +353,7 @@ impl Solver {
         self.write(&self.buffers.status, 0, &[Status::NEW]);
         self.write(&self.contacts.status, 0, &[ContactStatus::new()]);
         if let Some(contact_passes) = &self.contacts.contact_passes {
-            // Where only some passes of a step were played, some may have been left.
+            // Corrections may be left if only some passes of a step were run.
             self.write(&contact_passes.corrections, 0, &vec![[0i32; 4]; scene.particle_count()]);
         }
         if let Some(collider_passes) = &self.contacts.collider_passes {
@@ -355,14 +362,14 @@ impl Solver {
         }
         let rings = &self.controls.compiled.rings;
         if !rings.is_empty() {
-            // Something to draw before the first step.
+            // Normals to draw before the first step.
             let position = |particle: usize| glam::Vec3::from(scene.positions[particle]);
             let normals = (0..scene.particle_count()).map(|i| normal(rings, i, position).extend(0.0).to_array());
             self.write(&self.buffers.normals, 0, &normals.collect::<Vec<_>>());
         }
     }
 
-    /// What was listed by other figures may not hold.
+    /// Invalidates the pair list.
     fn mark_stale(&self) {
         self.queue.write_buffer(&self.contacts.status, ContactStatus::STALE, bytemuck::bytes_of(&ContactStatus::ALL));
     }
@@ -386,13 +393,13 @@ impl Solver {
         self.write(&self.contacts.params, 0, &[self.contact_params]);
     }
 
-    /// The targets, and how many there are.
+    /// Uploads the targets and their number.
     fn upload_targets(&self) {
         self.write(&self.buffers.targets, 0, &self.controls.targets);
         self.upload_params();
     }
 
-    /// What a shift of the origin has changed on the host.
+    /// Uploads the host state that a shift of the origin changed.
     pub(super) fn upload_shifted(&self) {
         if let Some(collider_passes) = &self.contacts.collider_passes {
             self.write(&collider_passes.colliders, 0, &self.controls.colliders.rows);

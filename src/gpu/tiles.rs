@@ -1,4 +1,5 @@
-//! Writes out the shader of tiles: the links of a pattern, one after another (`src/schedule/tiling.rs`, `shaders/schedule/projection/tile.wgsl`).
+//! Generates the shader of tiles: the links of a pattern in sequence (`src/schedule/tiling.rs`,
+//! `shaders/schedule/projection/tile.wgsl`).
 
 use crate::constraints::KindInfo;
 use crate::schedule::tiling::{PHASES, SPAN, TILE_WORDS, Tiling};
@@ -8,11 +9,11 @@ use std::fmt::Write;
 /// The entry point.
 pub(super) const ENTRY: &str = "project_tile";
 
-/// Tiles in a workgroup, a thread each. They share nothing, and are few: a cloth of 100 000 particles has 1600 in a phase, which workgroups of the
-/// usual size would leave to some of the cores.
+/// Number of tiles in a workgroup, one thread each. A phase has few tiles: small workgroups distribute them over more
+/// compute units.
 pub(super) const WORKGROUP_SIZE: u32 = 32;
 
-/// The text of the pass that solves the tiles of a kind.
+/// WGSL of the pass that solves the tiles of a kind.
 pub(super) fn pass(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
     let shared = concat!(
         include_str!("../../shaders/schedule/projection/tile.wgsl"),
@@ -21,7 +22,7 @@ pub(super) fn pass(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> Stri
     shared.to_owned() + &solve_tile(info, tiling, keep_lambdas)
 }
 
-/// The text that solves the tiles of a kind in an instance.
+/// WGSL that solves the tiles of a kind in an instance.
 pub(super) fn in_instances(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
     let shared = concat!(
         include_str!("../../shaders/schedule/projection/tile.wgsl"),
@@ -31,10 +32,10 @@ pub(super) fn in_instances(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool)
     shared.to_owned() + &constants + &solve_tile(info, tiling, keep_lambdas)
 }
 
-/// `solve_tile`, which solves the tile whose words begin at `at`.
+/// WGSL of `solve_tile`, which solves the tile whose words begin at `at`.
 ///
-/// Links that are not there are solved nonetheless, and what comes of it is dropped: with a branch for each, drivers take seconds more. Where
-/// multipliers are kept, which they would overwrite, they are skipped.
+/// Links that a tile lacks are solved too and their result is dropped: a branch per link slows down compilation in
+/// drivers. If multipliers are kept, these links are skipped, because they would overwrite multipliers.
 fn solve_tile(info: &KindInfo, tiling: &Tiling, keep_lambdas: bool) -> String {
     let slots = tiling.slots(info.arity);
     let materials: BTreeSet<u8> = tiling.pattern.iter().map(|link| link.material).collect();
@@ -53,7 +54,7 @@ fn solve_tile(at: u32) {
         line(format_args!("    let i{slot} = particle_at(tile, {there}, {row}u, {column}u);\n"));
         line(format_args!("    let x{slot} = position_at(i{slot});\n    var d{slot} = displacement_at(i{slot});\n"));
     }
-    // Where all tiles are of the same, all threads load the same.
+    // If all tiles have the same materials, all threads load the same entries.
     let common = tiling.common_materials();
     if common.is_none() {
         line(format_args!("    let ids = tile_words(at, 8u);\n"));
@@ -86,7 +87,7 @@ fn solve_tile(at: u32) {
     text + "}\n"
 }
 
-/// Whether a tile has a slot.
+/// WGSL expression that is true if a tile has a slot.
 fn slot_is_there(slot: u32) -> String {
     format!("has(tile.{}, {}u)", if slot < 32 { "z" } else { "w" }, slot % 32)
 }

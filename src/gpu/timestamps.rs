@@ -1,44 +1,44 @@
-//! Timestamps at the boundaries of compute passes: how long they take on the GPU.
+//! Timestamps at the boundaries of compute passes: their GPU time.
 
 use super::guarded;
 use super::readback::Readback;
 use crate::error::{Error, Result};
 
-/// Compute passes that one query set has room for: the most of WebGPU, two queries a pass.
+/// Number of compute passes per query set: two queries per pass, up to WebGPU's limit.
 const PASSES_PER_SET: usize = wgpu::QUERY_SET_MAX_QUERIES as usize / 2;
 
-/// Room for the timestamps at the beginning and the end of compute passes.
+/// Query sets for the timestamps at the beginning and the end of compute passes.
 #[derive(Debug)]
 pub struct Timestamps {
     device: wgpu::Device,
     sets: Vec<wgpu::QuerySet>,
     resolved: wgpu::Buffer,
     pass_count: usize,
-    /// A tick of the GPU's clock \[ms\].
+    /// Period of the GPU clock \[ms\].
     tick: f64,
 }
 
-/// When a compute pass ran.
+/// Begin and end time of a compute pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Its beginning, since that of the first pass \[ms\].
+    /// Begin, relative to the begin of the first pass \[ms\].
     pub begin: f64,
-    /// Its end, likewise \[ms\].
+    /// End, relative to the begin of the first pass \[ms\].
     pub end: f64,
 }
 
 impl Interval {
-    /// How long it took \[ms\].
+    /// Duration \[ms\].
     pub fn milliseconds(&self) -> f64 {
         self.end - self.begin
     }
 }
 
 impl Timestamps {
-    /// Room for so many compute passes.
+    /// Creates query sets for `pass_count` compute passes.
     ///
     /// # Errors
-    /// [`Error::NoTimestamps`] where the device was requested without [`wgpu::Features::TIMESTAMP_QUERY`]; [`Error::Gpu`].
+    /// [`Error::NoTimestamps`] if the device was requested without [`wgpu::Features::TIMESTAMP_QUERY`]; [`Error::Gpu`].
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, pass_count: usize) -> Result<Self> {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return Err(Error::NoTimestamps);
@@ -66,7 +66,7 @@ impl Timestamps {
     /// The timestamps of a compute pass, for [`crate::Solver::encode_timed`] or any other pass; `index` counts from 0.
     ///
     /// # Panics
-    /// Where there is no room for so many.
+    /// If `index` is not below the number of passes.
     pub fn writes(&self, index: usize) -> wgpu::ComputePassTimestampWrites<'_> {
         assert!(index < self.pass_count, "pass {index} of {}", self.pass_count);
         let first = (index % PASSES_PER_SET * 2) as u32;
@@ -77,12 +77,12 @@ impl Timestamps {
         }
     }
 
-    /// Asks for the times of all passes, which have been recorded before; in the order of their indices.
+    /// Requests the times of all passes, in the order of their indices. The passes must be recorded before.
     pub fn request(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<Interval>> {
         self.request_as(encoder, |intervals| intervals)
     }
 
-    /// The same, made into something else.
+    /// Requests the times of all passes, converted by `make`.
     pub(super) fn request_as<T: 'static>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -96,7 +96,7 @@ impl Timestamps {
         Readback::new(&self.device, encoder, &self.resolved, size, move |bytes| {
             let ticks = |at: usize| bytemuck::pod_read_unaligned::<u64>(&bytes[at..at + 8]);
             let start = if bytes.is_empty() { 0 } else { ticks(0) };
-            // Clocks of GPUs may run backwards for a moment.
+            // GPU clocks may briefly run backwards.
             let since = |at| ticks(at).saturating_sub(start) as f64 * tick;
             let interval = |at| Interval { begin: since(at), end: since(at + 8).max(since(at)) };
             make((0..bytes.len()).step_by(16).map(interval).collect())

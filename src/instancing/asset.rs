@@ -1,42 +1,45 @@
-//! The asset of [`crate::Instances`] as their shader reads it (`shaders/instancing/instances.wgsl`).
+//! GPU data of the asset of [`crate::Instances`] (`shaders/instancing/instances.wgsl`).
 //!
-//! An asset is a scene of [`MOST_PARTICLES`] particles at most. The threads of one workgroup solve all its constraints: kind after kind, of each
-//! kind first the tiles, phase after phase (`src/schedule/tiling.rs`), then the others, colour after colour, with a barrier after each phase and
-//! colour. This is the order of [`crate::Execution::Tiles`]. Records and multipliers of all kinds lie in one buffer each; the record of a
-//! constraint and its multipliers are found by the same index, the *place* of the constraint.
+//! An asset is a scene of at most [`MOST_PARTICLES`] particles. The threads of one workgroup solve all of its
+//! constraints in the order of [`crate::Execution::Tiles`]. For each kind they solve the tiles by phases
+//! (`src/schedule/tiling.rs`), then the other constraints by colours, with a barrier after each phase and colour.
+//!
+//! The records of all kinds are in one buffer, the multipliers in another. The *place* of a constraint is the index of
+//! both.
 
 use crate::schedule::compiled::{CompiledKind, CompiledScene, MAX_LOOP};
 use crate::schedule::tiling::{PHASES, TILE_WORDS};
 use crate::settings::Settings;
 
-/// The most particles of an asset: 16 bytes of each fill 16 KiB of workgroup memory, which every device has.
+/// Maximum number of particles of an asset: 16 bytes each fill 16 KiB of workgroup memory, the WebGPU default limit.
 pub(crate) const MOST_PARTICLES: usize = 1024;
 
-/// The most threads of an instance, as in `src/gpu/pipelines.rs`.
+/// Maximum number of threads of an instance, as in `src/gpu/pipelines.rs`.
 pub(crate) const MOST_THREADS: usize = 128;
 
-/// Words of the head of a kind: where its colours stand, how many colours, where the bounds of its phases stand.
+/// Words of the header of a kind: offset of its colours, number of colours, offset of the bounds of its phases.
 const KIND_HEAD: usize = 3;
 
-/// Iterations of the loops over the phases and colours of a kind, measured where the software driver ends them: a loop counts one
-/// iteration more than its body runs.
+/// Loop iterations over the phases and colours of a kind. The software driver counts one more per loop than its body
+/// runs.
 const KIND_ITERATIONS: u64 = 6;
 
 /// See the [module documentation](self).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asset {
-    /// The heads of the kinds; for each particle its first tether · 16 + the number of its tethers; then for each kind its colours (first
-    /// place, count), and where it has tiles the words at which those of each phase begin, the end of the last, and the tiles.
+    /// The headers of the kinds. Then, per particle, first tether row · 16 + number of tethers. Then, per kind, its
+    /// colours (first place, count) and, if it has tiles, the offsets of the tiles of each phase, the end, and the
+    /// tiles.
     pub words: Vec<u32>,
-    /// The kinds that the asset has, as places in [`crate::constraints::KINDS`].
+    /// The kinds of the asset, as indices in [`crate::constraints::KINDS`].
     pub kinds: Vec<usize>,
-    /// The place of the first constraint of each kind of [`crate::constraints::KINDS`].
+    /// By kind of [`crate::constraints::KINDS`], the place of its first constraint.
     pub first_places: Vec<u32>,
-    /// Words of all records.
+    /// Number of words of all records.
     pub record_words: usize,
-    /// Multipliers of all constraints.
+    /// Number of multipliers of all constraints.
     pub lambda_count: usize,
-    /// How many constraints or tiles are solved at the same time, one entry a phase and colour.
+    /// Number of constraints or tiles that can be solved in parallel, per phase and colour.
     parallel: Vec<usize>,
     particle_count: usize,
 }
@@ -68,17 +71,17 @@ impl Asset {
         asset
     }
 
-    /// The word of the head of the kind with the given rank in [`Asset::kinds`].
+    /// Offset of the header of the kind with this rank in [`Asset::kinds`].
     pub fn head_at(rank: usize) -> usize {
         KIND_HEAD * rank
     }
 
-    /// The word of the tether run of the first particle.
+    /// Offset of the tether run of the first particle.
     pub fn tether_runs_at(&self) -> usize {
         KIND_HEAD * self.kinds.len()
     }
 
-    /// The records of all kinds, each at its place.
+    /// The records of all kinds, in the order of their places.
     pub fn records(&self, kinds: &[CompiledKind]) -> Vec<u32> {
         let mut records = vec![0; self.record_words];
         for &index in &self.kinds {
@@ -89,7 +92,7 @@ impl Asset {
         records
     }
 
-    /// Reserves records and multipliers of a kind; returns the place of its first constraint.
+    /// Reserves the records and multipliers of a kind; returns the place of its first constraint.
     fn place_records(&mut self, index: usize, kind: &CompiledKind) -> u32 {
         let (record_words, lambdas) = (kind.info.record_words, kind.info.lambda_count());
         let first = self.record_words.div_ceil(record_words).max(self.lambda_count.div_ceil(lambdas));
@@ -99,7 +102,7 @@ impl Asset {
         first as u32
     }
 
-    /// Appends the tiles of a kind; returns the word at which the bounds of its phases begin.
+    /// Appends the tiles of a kind; returns the offset of the bounds of its phases.
     fn push_tiles(&mut self, kind: &CompiledKind, first_place: u32) -> u32 {
         let at = self.words.len();
         let mut next = (at + PHASES + 1) as u32;
@@ -116,7 +119,8 @@ impl Asset {
         at as u32
     }
 
-    /// Iterations of all loops of one thread in a step, where so many threads solve an instance and `more` are added in each substep.
+    /// Number of loop iterations of one thread in a step, with `threads` threads per instance and `more` iterations per
+    /// substep.
     pub fn loop_iterations(&self, threads: usize, settings: &Settings, most_tethers: u32, more: u64) -> u64 {
         let per_thread = |count: usize| count.div_ceil(threads) as u64;
         let all = self.parallel.iter().map(|&count| 2 + per_thread(count)).sum::<u64>();
@@ -127,13 +131,13 @@ impl Asset {
         over_particles + u64::from(settings.substeps) * (4 + over_particles + tethers + sweeps + more)
     }
 
-    /// Whether any constraints are solved in tiles.
+    /// True if any constraint is solved in a tile.
     pub fn has_tiles(compiled: &CompiledScene) -> bool {
         compiled.kinds.iter().any(|kind| !kind.tiling.is_empty())
     }
 
-    /// How many threads solve an instance. Without tiles one a particle. With tiles, which are few and fill the registers, at most `subgroup`, but
-    /// more if a thread would exceed [`MAX_LOOP`] by `iterations`.
+    /// Number of threads of an instance: without tiles, one per particle. Tiles are few and use many registers: then at
+    /// most `subgroup`, doubled while a thread exceeds [`MAX_LOOP`] by `iterations`.
     pub fn threads(&self, has_tiles: bool, subgroup: usize, iterations: impl Fn(usize) -> u64) -> usize {
         let most_parallel = self.parallel.iter().copied().max().unwrap_or(1).max(1);
         let wanted = if has_tiles {

@@ -1,25 +1,25 @@
-//! What an instance of an asset is: where it is put, and how it starts. [`crate::Instances`] plays them.
+//! Description of an instance of an asset: placement and initial state. [`crate::Instances`] simulates instances.
 
 use crate::collision::Pose;
 use crate::error::{Error, Result};
 use glam::{Quat, Vec3};
 
-/// Where an instance stands, how it is turned, and how large it is.
+/// Position, rotation and scale of an instance.
 ///
-/// A particle of the asset at x is put at `position` + R(`scale` · x).
+/// A point x of the asset is at `position` + R(`scale` · x).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placement {
-    /// Where the origin of the asset is \[m\], at most 1e6 either way.
+    /// Position of the asset's origin \[m\]; each component at most 1e6 in magnitude.
     pub position: [f32; 3],
-    /// How it is turned: a quaternion (x, y, z, w), of any length but 0.
+    /// Rotation: a quaternion (x, y, z, w) of any non-zero length.
     pub rotation: [f32; 4],
-    /// How many times as large as the asset it is, 1e-3 to 1e3. All rest lengths scale with it, tethers too, and elastic energies with its
-    /// square, so that distances keep their compliance; masses stay. Wind acts on the true areas.
+    /// Scale relative to the asset, 1e-3 to 1e3. Rest lengths and tethers scale with it, elastic energies with its
+    /// square: the compliance of distance constraints stays. Masses stay. Wind acts on the scaled areas.
     pub scale: f32,
 }
 
 impl Default for Placement {
-    /// As the asset lies.
+    /// The identity.
     fn default() -> Self {
         Self { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], scale: 1.0 }
     }
@@ -32,22 +32,22 @@ impl From<Pose> for Placement {
 }
 
 impl Placement {
-    /// At a place \[m\], as the asset is turned, and as large.
+    /// A translation to a position \[m\].
     pub fn at(position: [f32; 3]) -> Self {
         Self { position, ..Self::default() }
     }
 
-    /// Where a point of the asset is \[m\].
+    /// Transforms a point of the asset \[m\].
     pub fn place(&self, point: [f32; 3]) -> [f32; 3] {
         (Vec3::from(self.position) + self.rotation() * (Vec3::from(point) * self.scale)).into()
     }
 
-    /// A direction of the asset, turned.
+    /// Rotates a direction of the asset.
     pub fn turn(&self, direction: [f32; 3]) -> [f32; 3] {
         (self.rotation() * Vec3::from(direction)).into()
     }
 
-    /// As a unit quaternion.
+    /// The rotation as a unit quaternion.
     pub(crate) fn rotation(&self) -> Quat {
         let length = self.rotation.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
         Quat::from_array(self.rotation.map(|component| (f64::from(component) / length) as f32))
@@ -61,38 +61,38 @@ impl Placement {
         Err(Error::invalid(format!("scale of {what}"), self.scale, "1e-3 to 1e3"))
     }
 
-    /// As the shader reads it: position, scale; rotation.
+    /// GPU data: position, scale; rotation.
     pub(crate) fn rows(&self) -> [[f32; 4]; 2] {
         let [x, y, z] = self.position;
         [[x, y, z, self.scale], self.rotation().to_array()]
     }
 }
 
-/// What an instance is when it is spawned.
+/// Initial state of an instance.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Instance {
-    /// Where it stands.
+    /// Position, rotation and scale.
     pub placement: Placement,
-    /// Of its free particles, on top of the velocities that the asset's particles have in its scene, which are turned and scaled with it [m/s].
+    /// Velocity of its free particles [m/s], added to the rotated and scaled velocities of the asset's particles.
     pub velocity: [f32; 3],
-    /// On top of the wind of [`crate::Settings::wind`] [m/s]; without that there is no air.
+    /// Wind [m/s], added to that of [`crate::Settings::wind`]; no effect if that is `None`.
     pub wind: [f32; 3],
-    /// Its pinned particles; those of the asset where `None`.
+    /// Its pinned particles, in addition to particles without mass; `None` for those of the asset.
     pub pinned: Option<Vec<u32>>,
 }
 
-/// Names an instance of a [`crate::gpu::Instances`].
+/// Handle of an instance of a [`crate::gpu::Instances`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct InstanceId {
     pub(crate) slot: u32,
-    /// The slot of a removed instance is taken by others, whose names are not its own.
+    /// Distinguishes successive instances in the same slot.
     pub(crate) generation: u32,
-    /// Of which instances it is one.
+    /// Identifies the [`crate::gpu::Instances`] that it belongs to.
     pub(crate) owner: u32,
 }
 
 impl InstanceId {
-    /// Its place in the buffers: its particles begin at slot · particles of the asset.
+    /// Index in the buffers: its particles begin at slot · particles of the asset.
     pub fn slot(self) -> u32 {
         self.slot
     }

@@ -1,4 +1,4 @@
-//! Instances of one asset: an asset is compiled once, and each of its instances has a state of its own.
+//! Instances of one asset: the asset is compiled once, and each instance has its own state.
 
 pub(crate) mod asset;
 mod instance;

@@ -1,8 +1,9 @@
-//! Instances of one asset, on the host: where they are, who is pinned, and the words that their shader reads (`shaders/instancing/instances.wgsl`).
+//! Host state of the instances of one asset: placements, pins, targets, and the GPU data
+//! (`shaders/instancing/instances.wgsl`).
 //!
-//! An asset is a scene that one workgroup can keep. It is compiled once; what differs from instance to instance is a row of [`ROW_WORDS`] words,
-//! and, for those that have pins or targets of their own, a block of words with their tethers and targets. [`crate::gpu::Instances`] owns a
-//! [`InstancePool`] and uploads what it changes.
+//! The asset is compiled once. Each instance has a row of [`ROW_WORDS`] words. An instance with its own pins or targets
+//! also has a block of words with its tethers and targets. [`crate::gpu::Instances`] owns an [`InstancePool`] and
+//! uploads its changes.
 
 use crate::error::{Error, Result, check_finite};
 use crate::instancing::asset::{Asset, MOST_PARTICLES, MOST_THREADS};
@@ -17,20 +18,20 @@ use crate::sim::shifted;
 use glam::{Quat, Vec3};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Words of the row of an instance: position, scale; rotation; velocity of the air, where its tethers stand; wave vector of its gusts, where its
-/// targets stand or 0.
+/// Words of the row of an instance: position, scale; rotation; wind velocity, offset of its tethers; wave vector of its
+/// gusts, offset of its targets or 0.
 pub(crate) const ROW_WORDS: usize = 16;
 
-/// Words of a target: position, 1 where there is one.
+/// Words of a target: position, 1 if it is set.
 const TARGET_WORDS: usize = 4;
 
-/// The most materials that 64 KiB of a uniform buffer hold.
+/// Maximum number of materials: 64 KiB of a uniform buffer.
 const MOST_MATERIALS: usize = 4096;
 
 #[derive(Debug, Default)]
 struct Slot {
     generation: u32,
-    /// Its place in the list of the live.
+    /// Index in `live`; `None` if the slot is free.
     place: Option<u32>,
     placement: Placement,
     velocity: [f32; 3],
@@ -38,14 +39,14 @@ struct Slot {
     own: Option<Own>,
 }
 
-/// Of an instance whose pins are not the asset's, or that has targets.
+/// State of an instance with its own pins or targets.
 #[derive(Debug)]
 struct Own {
     block: u32,
     pinned: Vec<bool>,
 }
 
-/// What stands where in the words.
+/// Offsets of the sections of the words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places {
     pub tethers: usize,
@@ -53,7 +54,7 @@ pub(crate) struct Places {
     pub corners: usize,
     pub slots: usize,
     pub blocks: usize,
-    /// Words of a block, of which the first are tethers.
+    /// Number of words of a block, and of the tethers at its begin.
     pub block: usize,
     pub block_tethers: usize,
 }
@@ -61,17 +62,17 @@ pub(crate) struct Places {
 /// See the [module documentation](self).
 #[derive(Debug)]
 pub(crate) struct InstancePool {
-    /// Its number, which its ids have: an id of other instances is none of these.
+    /// Number of this pool; its ids contain it.
     owner: u32,
-    /// Of the asset.
+    /// State of the asset.
     pub controls: Controls,
     pub asset: Asset,
     pub capacity: u32,
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// The slots of those that are there.
+    /// The slots of all instances.
     pub live: Vec<u32>,
-    /// All words as the GPU has them; those of the asset alone until there is room.
+    /// All words of the GPU buffer; before the first `grow`, those of the asset alone.
     pub words: Vec<u32>,
     pub places: Places,
     free_blocks: Vec<u32>,
@@ -84,10 +85,10 @@ impl InstancePool {
         check_settings(&settings)?;
         let controls = Controls::made_for(asset, in_tiles(settings), Purpose::Asset)?;
         let count = asset.particle_count();
-        // Twice as many rows are still numbers to the shader.
+        // Factor 2: the shader also numbers two rows per particle.
         let all = u64::from(capacity) * (count as u64 + 1);
         if capacity == 0 || all >= 1 << 31 {
-            let range = "at least 1, and such that all particles of all instances are fewer than 2³¹";
+            let range = "at least 1, with fewer than 2³¹ particles in all instances";
             return Err(Error::invalid(format!("capacity of instances of {count} particles each"), capacity, range));
         }
         if controls.compiled.kinds.iter().any(|kind| !kind.split.is_empty()) {
@@ -132,24 +133,24 @@ impl InstancePool {
         self.controls.scene.particle_count()
     }
 
-    /// Whether any constraints are solved in tiles.
+    /// True if any constraint is solved in a tile.
     pub fn has_tiles(&self) -> bool {
         Asset::has_tiles(&self.controls.compiled)
     }
 
-    /// How many threads solve an instance, for subgroups of so many threads.
+    /// Number of threads of an instance, for this subgroup width.
     pub fn threads(&self, subgroup: usize) -> usize {
         self.asset.threads(self.has_tiles(), subgroup, |threads| self.turns(threads))
     }
 
-    /// How often one of so many threads that play a step turns at most.
+    /// Maximum number of loop iterations of a thread in a step, with `threads` threads per instance.
     fn turns(&self, threads: usize) -> u64 {
         let Controls { settings, compiled, .. } = &self.controls;
         let accelerated = self.controls.plan.begin.contains(&Pass::Accelerations);
-        // The loop of the noise where there is turbulence.
+        // The noise loop of turbulence.
         let noise = if settings.wind.is_some_and(|wind| wind.turbulence > 0.0) { 5 } else { 0 };
         let fields = 1 + u64::from(self.controls.params().field_count);
-        // Threads that work in step turn as often as the one of them that turns most, particle by particle.
+        // The threads of a subgroup iterate as often as the slowest of them, for each particle.
         let turns_of = |particle: usize| {
             let corners = if compiled.rings.is_empty() { 0 } else { compiled.rings.around(particle).len() as u64 };
             2 + fields + corners * (1 + noise)
@@ -161,7 +162,7 @@ impl InstancePool {
         self.asset.loop_iterations(threads, settings, compiled.most_tethers, more)
     }
 
-    /// Whether no thread turns more often than it may.
+    /// `Ok` if the loop iterations of a thread are within the limit.
     fn check_turns(&self) -> Result<()> {
         let turns = self.turns(MOST_THREADS);
         if turns <= MAX_LOOP {
@@ -171,7 +172,7 @@ impl InstancePool {
         Err(Error::TooLarge { what, count: turns, limit: MAX_LOOP })
     }
 
-    /// The rows of all instances, which depend on the wind, are other ones then.
+    /// Also rewrites the rows of all instances, which contain the wind.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         check_settings(&settings)?;
         let before = self.controls.settings;
@@ -191,7 +192,7 @@ impl InstancePool {
         found.place.map(|_| InstanceId { slot, generation: found.generation, owner: self.owner })
     }
 
-    /// The slot of an instance that is there.
+    /// The slot of an existing instance.
     pub fn slot(&self, id: InstanceId) -> Result<u32> {
         if self.id(id.slot) == Some(id) {
             return Ok(id.slot);
@@ -203,7 +204,7 @@ impl InstancePool {
         self.slots[slot as usize].placement
     }
 
-    /// Whether instances can be spawned; `number` counts those that are given.
+    /// `Ok` if the instances can be spawned; `number` in errors is their index in `instances`.
     pub fn check(&self, instances: &[Instance]) -> Result<()> {
         if instances.len() > self.capacity as usize - self.live.len() {
             let (count, capacity) = (self.live.len() as u64 + instances.len() as u64, self.capacity);
@@ -219,18 +220,18 @@ impl InstancePool {
         Ok(())
     }
 
-    /// How many blocks instances need beyond those that there are room for.
+    /// Number of blocks that the instances need beyond the free ones.
     pub fn blocks_short(&self, instances: &[Instance]) -> u32 {
         let needed = instances.iter().filter(|instance| self.pins_of(instance).is_some()).count() as u32;
         needed.saturating_sub(self.free_blocks.len() as u32)
     }
 
-    /// Whether an instance has no block, and there is none to have.
+    /// 1 if the instance needs a block and none is free, else 0.
     pub fn block_short(&self, slot: u32) -> u32 {
         u32::from(self.slots[slot as usize].own.is_none() && self.free_blocks.is_empty())
     }
 
-    /// How many blocks there would be with so many more at least: twice as many, if that is possible.
+    /// New numbers of blocks for at least `more` further ones: doubled if possible, and the minimum.
     pub fn larger(&self, more: u32) -> [u32; 2] {
         let least = self.block_count + more;
         [least.max(2 * self.block_count).max(4).min(self.capacity).max(least), least]
@@ -240,20 +241,20 @@ impl InstancePool {
         self.places.blocks + block_count as usize * self.places.block
     }
 
-    /// Their size [bytes], where the shader can number them.
+    /// Size of the words [bytes]; an error if the shader cannot index them.
     pub fn bytes_with(&self, block_count: u32) -> Result<u64> {
         check_words("words of all rows of instances and of their own pins", self.words_with(block_count) as u64)
     }
 
-    /// Room for the rows, and for so many blocks in all.
+    /// Resizes the words to the rows and this number of blocks.
     pub fn grow(&mut self, block_count: u32) {
         self.words.resize(self.words_with(block_count), 0);
-        // The lowest is taken first.
+        // The last entry, the lowest block, is taken first.
         self.free_blocks.splice(0..0, (self.block_count..block_count).rev());
         self.block_count = block_count;
     }
 
-    /// Who is pinned, where they are not those of the asset.
+    /// Pinned particles of an instance; `None` if they are those of the asset.
     fn pins_of(&self, instance: &Instance) -> Option<Vec<bool>> {
         let given = instance.pinned.as_ref()?;
         let scene = &self.controls.scene;
@@ -263,7 +264,7 @@ impl InstancePool {
         other.then_some(pinned)
     }
 
-    /// Puts an instance into a slot, and the slot at the end of the list. All has been checked, and there are blocks enough.
+    /// Puts an instance in a slot and appends the slot to `live`. The caller has validated it and provided blocks.
     pub fn spawn(&mut self, instance: &Instance) -> InstanceId {
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         if slot as usize == self.slots.len() {
@@ -283,7 +284,7 @@ impl InstancePool {
         InstanceId { slot, generation, owner: self.owner }
     }
 
-    /// Takes an instance out; returns its place in the list, at which another may stand now.
+    /// Removes an instance; returns its index in `live`, where the last one is moved.
     pub fn remove(&mut self, slot: u32) -> usize {
         let gone = &mut self.slots[slot as usize];
         gone.generation = gone.generation.wrapping_add(1);
@@ -298,7 +299,7 @@ impl InstancePool {
     }
 
     fn make_own(&mut self, slot: u32, pinned: Vec<bool>) {
-        // There is one, as the callers have seen to it.
+        // The caller has provided a block.
         let Some(block) = self.free_blocks.pop() else { return };
         let at = self.words_with(block);
         let asset = self.places.tethers..self.places.tethers + self.places.block_tethers;
@@ -307,7 +308,7 @@ impl InstancePool {
         self.slots[slot as usize].own = Some(Own { block, pinned });
     }
 
-    /// The words of an instance's own block.
+    /// The range of an instance's block; empty if it has none.
     pub fn own_words(&self, slot: u32) -> std::ops::Range<usize> {
         let own = self.slots[slot as usize].own.as_ref();
         own.map_or(0..0, |own| self.words_with(own.block)..self.words_with(own.block + 1))
@@ -318,7 +319,7 @@ impl InstancePool {
         at..at + ROW_WORDS
     }
 
-    /// Ties the tethers of an instance to its own pins: all, or of those bodies of which particles have changed.
+    /// Recomputes the tethers of an instance for its own pins: all, or those of the bodies of `changed` particles.
     fn tie(&mut self, slot: u32, changed: Option<&[u32]>) {
         let words = self.own_words(slot);
         let words = words.start..(words.start + self.places.block_tethers).min(words.end);
@@ -348,18 +349,18 @@ impl InstancePool {
         self.words[words].copy_from_slice(rows.as_flattened());
     }
 
-    /// Whether a particle of an instance is pinned now.
+    /// True if a particle of an instance is currently pinned.
     pub fn is_pinned(&self, slot: u32, particle: u32) -> bool {
         let own = self.slots[slot as usize].own.as_ref();
         own.map_or_else(|| self.controls.scene.is_pinned(particle), |own| own.pinned[particle as usize])
     }
 
-    /// The inverse mass of a particle of an instance now.
+    /// Current inverse mass of a particle of an instance.
     pub fn inverse_mass(&self, slot: u32, particle: u32) -> f32 {
         if self.is_pinned(slot, particle) { 0.0 } else { self.controls.scene.inverse_masses[particle as usize] }
     }
 
-    /// A block for an instance, which starts as the asset's pins have it.
+    /// Gives the instance a block with the asset's pins, if it has none.
     fn ensure_own(&mut self, slot: u32) {
         if self.slots[slot as usize].own.is_none() {
             let pinned = (0..self.particle_count() as u32).map(|particle| self.controls.scene.is_pinned(particle));
@@ -369,7 +370,7 @@ impl InstancePool {
         }
     }
 
-    /// Pins or releases particles, which have been checked; returns those that changed. There is a block, or room for one.
+    /// Pins or releases validated particles; returns those that changed. The instance has a block, or one is free.
     pub fn set_pinned(&mut self, slot: u32, particles: &[u32], pinned: bool) -> Vec<u32> {
         self.ensure_own(slot);
         let targets = self.own_words(slot).start + self.places.block_tethers;
@@ -387,14 +388,14 @@ impl InstancePool {
         changed
     }
 
-    /// Whether a particle of an instance can have a target there.
+    /// `Ok` if a particle of an instance can have this target.
     pub fn check_target(&self, slot: u32, particle: u32, position: [f32; 3]) -> Result<()> {
         self.controls.scene.check_particle("set_target", particle)?;
         check_finite(|| format!("target of particle {particle} of the instance in slot {slot}"), position)?;
         if self.is_pinned(slot, particle) { Ok(()) } else { Err(Error::NotPinned { particle }) }
     }
 
-    /// Sets a target that has been checked; returns its words.
+    /// Sets a validated target; returns its range of words.
     pub fn set_target(&mut self, slot: u32, particle: u32, position: [f32; 3]) -> std::ops::Range<usize> {
         self.ensure_own(slot);
         let targets = self.own_words(slot).start + self.places.block_tethers;
@@ -404,7 +405,7 @@ impl InstancePool {
         at..at + TARGET_WORDS
     }
 
-    /// Carries the targets of an instance along.
+    /// Transforms the targets of an instance from one placement to another.
     fn carry_targets(&mut self, slot: u32, from: &Placement, to: &Placement) {
         let words = self.own_words(slot);
         let (before, after) = (from.rotation(), to.rotation());
@@ -419,7 +420,7 @@ impl InstancePool {
         }
     }
 
-    /// Forgets the targets of an instance.
+    /// Removes the targets of an instance.
     pub fn clear_targets(&mut self, slot: u32) {
         let mut words = self.own_words(slot);
         words.start += if words.is_empty() { 0 } else { self.places.block_tethers };
@@ -434,7 +435,7 @@ impl InstancePool {
         Ok(())
     }
 
-    /// Shifts placements, targets, fields and the air. An error changes nothing.
+    /// Shifts placements, targets, fields and the air field. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         check_moderate("offset of shift_origin", offset)?;
         for &slot in &self.live {
@@ -465,7 +466,7 @@ impl InstancePool {
         Ok(())
     }
 
-    /// Positions with inverse masses, and velocities that are fresh, as an instance has them at its start.
+    /// Appends the initial positions with inverse masses, and the initial velocities, marked as set by the user.
     pub fn push_start(&self, slot: u32, positions: &mut Vec<[f32; 4]>, velocities: &mut Vec<[f32; 4]>) {
         let Slot { placement, velocity, .. } = &self.slots[slot as usize];
         let (rotation, scale) = (placement.rotation(), placement.scale);
@@ -474,25 +475,25 @@ impl InstancePool {
         for (particle, (&x, &v)) in (0..).zip(scene.positions.iter().zip(&scene.velocities)) {
             let x = origin + rotation * (Vec3::from(x) * scale);
             positions.push(x.extend(self.inverse_mass(slot, particle)).into());
-            // A pinned one would go on at the velocity.
+            // A pinned particle would keep moving at this velocity.
             let common = if self.is_pinned(slot, particle) { Vec3::ZERO } else { common };
             velocities.push((rotation * (Vec3::from(v) * scale) + common).extend(1.0).into());
         }
     }
 }
 
-/// The size of a buffer of so many words [bytes], where a `u32` can number them.
+/// Size of a buffer of `count` words [bytes]; an error if a `u32` cannot index them.
 pub(crate) fn check_words(what: &'static str, count: u64) -> Result<u64> {
     let limit = u64::from(u32::MAX);
     if count <= limit { Ok(count * 4) } else { Err(Error::TooLarge { what, count, limit }) }
 }
 
-/// Instances are solved in tiles and by colours.
+/// The settings with tiles: the schedule of instances.
 fn in_tiles(settings: Settings) -> Settings {
     Settings { execution: Execution::Tiles, ..settings }
 }
 
-/// The most constraints of a kind at a particle.
+/// Maximum number of constraints of a kind at a particle.
 fn most_constraints(asset: &Scene) -> u64 {
     let of_kind = |set: &ConstraintSet| {
         let mut counts = vec![0u64; asset.particle_count()];
@@ -510,7 +511,7 @@ fn check_asset(asset: &Scene) -> Result<()> {
         let what = "particles of an asset that is instanced";
         return Err(Error::TooLarge { what, count, limit: MOST_PARTICLES as u64 });
     }
-    // Whatever the scale, an instance is put where numbers reach.
+    // Limits the range of numbers at any scale.
     for (particle, (&position, &velocity)) in asset.positions.iter().zip(&asset.velocities).enumerate() {
         for (what, value) in [("position", position), ("velocity", velocity)] {
             check_moderate(&format!("{what} of particle {particle} of an asset that is instanced"), value)?;

@@ -1,4 +1,4 @@
-//! The passes over bodies and surfaces: damping, followers, normals.
+//! Body damping, followers and normals.
 
 use super::Reference;
 use crate::constraints::group;
@@ -7,7 +7,8 @@ use crate::schedule::rings::normal;
 use glam::Vec3;
 
 impl Reference {
-    /// Müller et al. 2007, §3.5: v += k (v_cm + ω × r − v), with d in place of v. The sums are made by lanes, as on the GPU.
+    /// Müller et al. 2007, §3.5: v += k (v_cm + ω × r − v), with d in place of v. Sums are computed per thread, in the
+    /// order of the GPU.
     pub(super) fn damp_body(&mut self, body: usize) {
         let [first, count] = self.controls.compiled.bodies[body].map(|number| number as usize);
         let origin = self.positions[first];

@@ -1,4 +1,4 @@
-//! The passes of colliders: collide, bounce, arrive, and the forces on them.
+//! Collider passes: collision, restitution, interpolation and commit of the colliders, and the forces on them.
 
 use super::Reference;
 use super::contacts::Contacts;
@@ -13,46 +13,46 @@ use crate::geometry::vector::{dot, length};
 use crate::schedule::contacts::UNTOUCHABLE;
 use glam::Vec3;
 
-/// What happened to a particle at colliders: `ColliderContact` in `shaders/common/contacts.wgsl`.
+/// Collider contact of a particle. Counterpart: `ColliderContact` in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ColliderContact {
-    /// Added to its displacement after it has moved: restitution.
+    /// Displacement by restitution, added after the particle has moved.
     pub bounce: Vec3,
-    /// What of its displacement takes it out of colliders, and is none of its velocity.
+    /// Part of the displacement that moves the particle out of colliders; not part of its velocity.
     pub recovery: Vec3,
-    /// The length of all of the displacement.
+    /// Length of the whole displacement.
     pub way: f32,
-    /// Impulse on a collider in this step, its moment about the collider, and the collider.
+    /// Up to two colliders with the impulses on them in this step, and the moments about their positions.
     pub impulses: [Option<(u32, Vec3, Vec3)>; 2],
 }
 
-/// A particle in the substep.
+/// A particle during the collider pass of a substep.
 struct Moving {
-    /// Where it is, with the recovery.
+    /// Position, including the recovery.
     x: Vec3,
-    /// Its way, without it.
+    /// Displacement, without the recovery.
     d: Vec3,
     recovery: Vec3,
     was_met: bool,
-    /// How it leaves the colliders that contain it, once that is known.
+    /// Exit from the colliders that contain it; `None` until it is computed.
     exit: Option<Exit>,
 }
 
-/// Turns of the search for the time of impact.
+/// Maximum number of iterations of conservative advancement.
 const TURNS: u32 = 24;
 
-/// The collider as a particle sees it in a substep, in the collider's own frame.
+/// A particle in the frame of a collider, in a substep.
 struct View<'a> {
     collider: &'a ColliderRow,
     data: &'a [f32],
-    /// Where the particle is at the start, and its displacement against the collider.
+    /// Start position, and displacement relative to the collider.
     p: Vec3,
     delta: Vec3,
-    /// The distance that it keeps.
+    /// Distance that the particle keeps.
     keep: f32,
 }
 
-/// What may change while running, and what can be read.
+/// Runtime changes and results.
 impl Reference {
     /// See [`crate::Solver::add_collider`].
     ///
@@ -126,7 +126,7 @@ impl Reference {
         self.lost_collider_contacts
     }
 
-    /// Takes over a collider that the host has put somewhere, and where the data of all begin.
+    /// Copies a collider from the host state, and the data offsets of all.
     fn take_collider(&mut self, index: usize) {
         let rows = &self.controls.colliders.rows;
         self.colliders.resize(rows.len(), rows[index]);
@@ -160,7 +160,7 @@ impl Reference {
         }
         let on_way = self.controls.settings.keeps_surfaces_apart();
         let start = if on_way { self.touches[i].recovery } else { Vec3::ZERO };
-        // Without the residual, which is no motion: friction holds against the rest.
+        // The position residual is no motion: it takes no part in friction.
         let rest = self.position_residuals[i];
         let (x, d) = (self.positions[i], self.displacements[i] - rest);
         let was_met = start != Vec3::ZERO;
@@ -188,11 +188,11 @@ impl Reference {
         }
         let keep = params.radius(material) + collider.margin;
         let (x, d, rest) = (particle.x, particle.d, self.position_residuals[i]);
-        // Whatever the shape, it is not nearer than its bound.
+        // Bounding sphere test, valid for all shapes.
         if length(x - collider.frame.offset()) > collider.near + length(d) {
             return;
         }
-        // Its place is carried along with the collider to the end of the substep; what is left of its way is that against the collider.
+        // Move the point with the collider to the end of the substep; the rest of the path is relative to the collider.
         let place = (x - collider.frame.offset()) + rest;
         let turn = collider.travel.turned_into(place);
         let start = place + turn;
@@ -209,7 +209,7 @@ impl Reference {
         if exit.owner.is_some_and(|owner| owner != index) {
             return;
         }
-        // From here on all is in the world.
+        // World space from here on.
         let met = if exit.depth > 0.0 {
             exit.meet(way)
         } else {
@@ -217,24 +217,24 @@ impl Reference {
         };
         let Some(Meet { normal, depth, gap, time }) = met else { return };
 
-        // What overlaps at the start is taken out of the place, not put into the velocity: where surfaces are kept apart, one half of it
-        // in each of the two passes of a substep.
+        // Initial overlap changes the position and not the velocity. At the surface level each of the two passes of a
+        // substep takes out one half.
         let out = depth.min((-gap).max(0.0));
         let push = depth - out;
         let out = out.min(params.recovery * if self.controls.settings.keeps_surfaces_apart() { 0.5 } else { 1.0 });
         let [statics, kinetic, restitution, _] = params.friction(material, collider.material);
-        // What the impact gives back, on top of that.
+        // Restitution, on top of that.
         let gravity = Vec3::from(self.params.gravity_step);
         let speed = -dot(normal, way - gravity);
         let impact = restitution > 0.0 && push > 0.0 && speed > 2.0 * length(gravity);
-        // With what it has been given already: by another collider, or earlier in the substep.
+        // Includes the restitution by other colliders and earlier in the substep.
         let given = dot(normal, self.touches[i].bounce);
         let left = dot(normal, way) + push + given;
         let back = if impact { (restitution * speed - left).max(0.0) } else { 0.0 };
         let slip = way - Vec3::from(collider.surface_step);
         let slip = slip - normal * dot(normal, slip);
-        // It is not taken back farther than so behind where they met: a round collider ends somewhere. What bounces gets all of its impulse
-        // at once, so that all of its slip counts, if what is farther back for its velocity alone.
+        // Friction moves the particle back by at most the slip after the impact plus the kept distance: a round
+        // collider may end there. With restitution, friction on the rest of the slip changes only the velocity.
         let l = length(slip);
         let quarantined = if l * time > keep { slip * ((1.0 - time) + keep / l) } else { slip };
         let (l, grip) = (if back > 0.0 { l } else { length(quarantined) }, push + back);
@@ -254,7 +254,7 @@ impl Reference {
         }
     }
 
-    /// Takes note of an impulse on a collider \[N s\], at so much from its position \[m\].
+    /// Adds an impulse on a collider \[N s\] at an arm from its position \[m\].
     fn push_on(&mut self, i: usize, index: u32, impulse: Vec3, arm: Vec3) {
         let moment = arm.cross(impulse);
         let slots = &mut self.touches[i].impulses;
@@ -276,7 +276,7 @@ impl Reference {
         let (bounce, recovery) = (std::mem::take(&mut touch.bounce), std::mem::take(&mut touch.recovery));
         let d = &mut self.displacements[i];
         if recovery != Vec3::ZERO {
-            // A way that was none has not been cut.
+            // A displacement of length 0 was not truncated.
             let left = if touch.way > 0.0 { length(*d) / touch.way } else { 1.0 };
             *d -= recovery * left;
         }
@@ -306,7 +306,7 @@ impl Reference {
         }
     }
 
-    /// Force \[N\] and torque \[N m\] on a collider in the step: the sums of the lanes of a workgroup, lane by lane.
+    /// Force \[N\] and torque \[N m\] on a collider in the step: the sums of the threads of a workgroup, in order.
     pub(super) fn collider_force(&mut self, index: usize) {
         let mut sums = [[Vec3::ZERO; 2]; group::THREADS];
         for (i, touch) in self.touches.iter().enumerate() {
@@ -326,16 +326,16 @@ impl Reference {
 /// `Meet` in `shaders/collision/collide.wgsl`.
 struct Meet {
     normal: Vec3,
-    /// How far the particle would be too near at the end.
+    /// Penetration depth at the end of the substep.
     depth: f32,
-    /// The gap at the start.
+    /// Gap at the start.
     gap: f32,
-    /// When they meet: 0 at the start of the substep, 1 at its end.
+    /// Time of contact: 0 at the start of the substep, 1 at its end.
     time: f32,
 }
 
 impl Exit {
-    /// What the collider that it belongs to does to a particle that goes so far against it.
+    /// Contact with the collider of the exit, for a displacement relative to it.
     fn meet(&self, way: Vec3) -> Option<Meet> {
         let depth = self.depth - dot(self.normal, way);
         (depth > 0.0).then_some(Meet { normal: self.normal, depth, gap: -self.depth, time: 0.0 })
@@ -347,22 +347,22 @@ impl View<'_> {
         sample(self.collider, self.data, p, self.keep)
     }
 
-    /// `near` is the sample at the start.
+    /// Time of impact and contact; `near` is the sample at the start.
     fn meet(&self, mut near: Sample) -> Option<Meet> {
         let sample = |p| self.sample(p);
         let inside = near.distance < 0.0 && self.collider.flags & TWO_SIDED != 0;
         let side = if inside { -1.0 } else { 1.0 };
         let outside = near.distance * side > 0.0;
-        // Of ground that ends at its border.
+        // Outside of the border of a height field.
         let beyond = near.normal == Vec3::ZERO;
         let start = near.distance * side - self.keep;
         let reach = length(self.delta);
-        // Under a shell nothing is sure but the distance.
+        // Inside of a two-sided shell only the distance is a valid bound.
         let sure = if side > 0.0 { near.sure - self.keep } else { start };
         if sure >= reach {
             return None;
         }
-        // Conservative advancement to the time of impact: nothing is nearer than the distance says.
+        // Conservative advancement to the time of impact: the distance is a lower bound.
         let (mut gap, mut time, mut turn) = (start, 0.0f32, 0);
         while turn < TURNS && gap > 1e-3 * self.keep {
             time = (time + gap / reach).min(1.0);
@@ -373,21 +373,22 @@ impl View<'_> {
             }
             turn += 1;
         }
-        // A path that enters through the border below the surface comes from above only if the neighbour's surface is no steeper.
+        // A path that enters through the border below the surface comes from above only if the neighbour's surface is
+        // no steeper.
         if beyond && near.distance < 0.0 {
             let deepest = if self.collider.flags & TWO_SIDED != 0 { 0.0 } else { reach * time };
             if -near.distance * self.collider.size[2] > deepest {
                 return None;
             }
         }
-        // What comes from outside stays before the plane that it meets first, however thin the shape is behind it.
+        // A particle from outside stays in front of the first plane of contact, however thin the shape is behind it.
         let mut out = Vec3::ZERO;
         if outside {
             let normal = near.normal * side;
             let along = dot(normal, self.delta * (1.0 - time));
             out = normal * (-along - gap).max(0.0);
         }
-        // And there it is not too near to what else there is: round shapes, inner corners.
+        // The end position must also keep its distance from other surfaces of the shape, as in inner corners.
         let end = sample((self.p + self.delta) + out);
         let left = self.keep - end.distance * side;
         if left > 0.0 {

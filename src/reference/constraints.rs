@@ -1,4 +1,4 @@
-//! The passes over constraints: projection, by colours or split, of few particles or of groups.
+//! Constraint passes: projection by colours and mass splitting, for fixed arity and for groups.
 
 use super::Reference;
 use crate::constraints::group::{self, Frame, Member, Moments, Sums, turned};
@@ -8,7 +8,7 @@ use crate::geometry::vector::{dot, solve_symmetric};
 use glam::Vec3;
 
 impl Reference {
-    /// The particles of a record in the frame of the first one's position, so that differences keep their precision.
+    /// The particles of a record, relative to the position of the first one to keep the precision of differences.
     fn gather(&self, record: &[u32], arity: usize) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY]) {
         let mut particles = [0; MAX_ARITY];
         let mut p = [Vec3::ZERO; MAX_ARITY];
@@ -22,7 +22,8 @@ impl Reference {
         (particles, p)
     }
 
-    /// The particles of a record and the impulse on each; `shares` divide their masses.
+    /// The particles of a record and the impulse on each. `shares` are the numbers of parts that mass splitting makes
+    /// of the particles.
     fn solve(
         &mut self,
         kind: usize,
@@ -79,8 +80,8 @@ impl Reference {
         self.impulses[kind][slots].iter_mut().zip(impulses).for_each(|(slot, impulse)| *slot = impulse);
     }
 
-    /// The projection of a group, see [`crate::constraints::group`]: each member's particle and the impulse on it. The sums are made by
-    /// lanes, as on the GPU.
+    /// Projects a group, see [`crate::constraints::group`]: returns the particle of each member and the impulse on it.
+    /// Sums are computed per thread, in the order of the GPU.
     fn solve_group(&mut self, kind: usize, place: usize, first_iteration: bool) -> Vec<(usize, Vec3)> {
         let compiled = &self.controls.compiled.kinds[kind];
         let Function::Group(function) = compiled.info.function else { return Vec::new() };
@@ -131,7 +132,7 @@ impl Reference {
         let material = self.materials[record[compiled.info.material_word()] as usize];
         let weighted = sums.weighted * s * s;
         let delta = delta_lambda(c, weighted, sums.travel * s, lambda, material);
-        // The impulses of a group that turns change their directions: each is a multiplier of its own.
+        // The directions of a rotating group change between iterations: each impulse has its own multiplier.
         let first_share =
             if function.rotates { delta_lambda(c, weighted, sums.travel * s, 0.0, material) } else { delta };
         let strength = s * first_share;
@@ -173,7 +174,7 @@ impl Reference {
     }
 }
 
-/// ∇C Δλ of each particle; `shaders/schedule/projection/scalar.wgsl` is the twin.
+/// ∇C Δλ of each particle. Counterpart: `shaders/schedule/projection/scalar.wgsl`.
 fn scalar_impulses(
     info: &KindInfo,
     parameters: &[u32],
@@ -189,7 +190,7 @@ fn scalar_impulses(
     for k in 0..info.arity {
         let unit = info.unit_gradients && grad[k] != Vec3::ZERO;
         weighted += if unit { w[k] } else { w[k] * dot(grad[k], grad[k]) };
-        // The gradients sum to zero, so what all particles travel together counts for nothing.
+        // The gradients sum to zero: the common motion of all particles has no effect.
         if k > 0 {
             travel += dot(grad[k], d[k] - d[0]);
         }
@@ -200,7 +201,7 @@ fn scalar_impulses(
     grad.map(|grad| grad * delta)
 }
 
-/// k Δλ of each particle, Δλ being a vector; `shaders/schedule/projection/vector.wgsl` is the twin.
+/// k Δλ of each particle, Δλ being a vector. Counterpart: `shaders/schedule/projection/vector.wgsl`.
 #[allow(clippy::too_many_arguments, reason = "they are what a projection is made of")]
 fn vector_impulses(
     evaluate: fn(&[u32], &[Vec3], &mut [f32]) -> Vec3,

@@ -1,4 +1,4 @@
-//! The passes of contacts between particles: contacts, separate, settle, divide, truncate; and what all of contacts leave for each other.
+//! Contacts of self-collision: finding and solving contacts, division planes and truncation; state between the passes.
 
 use super::Reference;
 use super::search::{Staleness, TrackedParticle, from_segment};
@@ -10,37 +10,39 @@ use crate::sim::contact_params::WAS_CUT;
 use glam::Vec3;
 use std::collections::{HashMap, HashSet};
 
-/// What the passes leave for each other.
+/// State that the passes of contacts share.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contacts {
     pub watched: Vec<TrackedParticle>,
-    /// Substeps since the start.
+    /// Number of substeps since the start.
     pub now: u32,
     pub drift: Vec3,
-    /// By type, how far the center of an element is from its particles, at most \[m\].
+    /// By type, maximum distance of the center of an element from its particles \[m\].
     pub radii: [f32; 3],
-    /// The same, of those of level 0, by type and cell of the coarse grid.
+    /// The same for elements of level 0, by type and coarse cell.
     pub sizes: HashMap<(u32, [i32; 3]), f32>,
-    /// How far most go in a substep, at most, and how far any goes, against the drift \[m\]; of triangles of level 0 by cell of the coarse
-    /// grid, and how far what may be in it travels in this one beyond half the margin.
+    /// Speed that most particles do not exceed, and the largest one, relative to the drift \[m per substep\]. `speeds`,
+    /// by coarse cell: the largest speed of triangles of level 0, and the largest excess over half the margin in this
+    /// substep.
     pub slow: f32,
     pub fastest: f32,
     pub speeds: HashMap<[i32; 3], [f32; 2]>,
-    /// How far beyond half the margin elements of levels above 0 travel in the substep of the search, at most \[m\].
+    /// Largest excess over half the margin of elements of levels above 0 in the substep of the search \[m\].
     pub wide_excess: f32,
     pub stale: Staleness,
-    /// Whether anything is so fast that all is to be searched at once.
+    /// True if a particle is so fast that the next search must cover all particles.
     pub hurried: bool,
-    /// Whether pairs found no room: then the next search is for all.
+    /// True if pairs were lost to the capacity: the next search covers all particles.
     pub overfull: bool,
-    /// Coarse cells in which particles are to look for others.
+    /// Coarse cells with expired particles.
     pub worn: HashSet<[i32; 3]>,
-    /// Substeps for which the list holds, if nothing is deflected. Of particles alone each has its own.
+    /// Number of substeps for which the list is valid, if no particle is deflected. At the particle level each has its
+    /// own.
     pub horizon: u32,
     pub pairs: Vec<[u32; 4]>,
-    /// Those that meet, as pairs lie in the list.
+    /// The contacts of this substep, in the order of the pair list.
     pub active: Vec<([u32; 4], Contact)>,
-    /// By particle: the sum of its corrections in quanta, and how many contacts it has; see [`WAS_CUT`].
+    /// By particle: the sum of its corrections in quanta, and its number of contacts; see [`WAS_CUT`].
     pub corrections: Vec<[i32; 4]>,
     pub searches: u32,
     pub most_pairs: u32,
@@ -48,11 +50,11 @@ pub(super) struct Contacts {
     pub lost: u32,
     pub deepest: f32,
     pub truncated: u32,
-    /// Whether any way was cut in the round before.
+    /// True if a displacement was truncated in the previous round.
     pub has_cut: bool,
-    /// Edges, triangles that they passed through at the end of the last step, and wings.
+    /// Intersections at the end of the last step: edge, triangle, and the wings of the edge.
     pub crossings: Vec<[u32; 7]>,
-    /// By particle: the marks of the bodies that it has a crossing with.
+    /// By particle: bit mask of the bodies that it intersects.
     pub tangled: Vec<u32>,
 }
 
@@ -74,14 +76,14 @@ impl Reference {
         ContactReport { pairs, contacts, most_pairs, most_contacts, lost, deepest, searches, truncated, crossings }
     }
 
-    /// How far apart the elements of a pair are kept.
+    /// Distance at which the elements of a pair are kept \[m\].
     pub(super) fn thickness(&self, particles: [u32; 4]) -> f32 {
         let contact_elements = &self.controls.compiled.contact_elements;
         let [a, b] = [particles[0], particles[2]].map(|i| self.contact_params.radius(contact_elements.material(i)));
         a + b
     }
 
-    /// The particles of a pair at the start of the substep, in the frame of the first.
+    /// Positions of a pair at the start of the substep, relative to the first particle.
     pub(super) fn points(&self, particles: [u32; 4]) -> [Vec3; 4] {
         let x0 = self.positions[particles[0] as usize];
         particles.map(|i| self.positions[i as usize] - x0)
@@ -121,7 +123,7 @@ impl Reference {
         }
     }
 
-    /// Each particle counts as so many as it has contacts, of as much less mass: see `Split` in `src/schedule/compiled.rs`.
+    /// A particle with n contacts takes part in each with 1/n of its mass: see `Split` in `src/schedule/split.rs`.
     pub(super) fn separate(&mut self) {
         let params = self.contact_params;
         self.contacts.most_contacts = self.contacts.most_contacts.max(self.contacts.active.len() as u32);
@@ -134,7 +136,7 @@ impl Reference {
             let along = dot(contact.normal, slip);
             let depth = contact.c0 - along;
             let mut weight = 0.0;
-            // Of one contact, so that the sum of all does not wrap around.
+            // Limit of one correction, so that the sum of all cannot overflow.
             let mut most = [0.0; 4];
             for k in members(kind) {
                 let (b, n) = (contact.weights[k], self.contacts.corrections[particles[k] as usize][3] & (WAS_CUT - 1));
@@ -151,7 +153,7 @@ impl Reference {
             let l = length(slip);
             let mut share = if l <= statics * depth { 1.0 } else { kinetic * depth / l };
             if kind == PairKind::Crossing {
-                // Nothing is to hold it there.
+                // No friction against the resolution of an intersection.
                 share = 0.0;
             }
             let change = (contact.normal * depth - slip * share) / weight;
@@ -166,7 +168,7 @@ impl Reference {
     }
 
     pub(super) fn divide(&mut self, round: u32) {
-        // What was not in the way of each other may be so now that some ways were cut; else all has been looked at.
+        // Only truncations of the previous round can create new conflicts.
         if round > 0 && !std::mem::take(&mut self.contacts.has_cut) {
             return;
         }
@@ -181,7 +183,7 @@ impl Reference {
             }
             for k in members(kind) {
                 let [cut, ..] = &mut self.contacts.corrections[particles[k] as usize];
-                // Positive numbers are in the order of their bits.
+                // The bits of positive floats are ordered like the floats.
                 *cut = (*cut).max(cuts[k].to_bits() as i32);
             }
         }
@@ -191,7 +193,7 @@ impl Reference {
         let [cut, .., count] = &mut self.contacts.corrections[i];
         let cut = f32::from_bits(std::mem::take(cut) as u32);
         if cut > 0.0 {
-            // No number of contacts.
+            // Not a count: marks the particle as truncated.
             *count = -1;
             let drift = self.contacts.drift;
             self.displacements[i] = drift + (self.displacements[i] - drift) * (1.0 - cut);
@@ -212,12 +214,12 @@ impl Reference {
         self.displacements[i] = if was_cut { self.within_reach(i, d) } else { d };
     }
 
-    /// What could not be parted in the substep before is stuck, and is not to be shot out to where the list of pairs does not reach: it stays beside
-    /// the way that the list reckons with, by no more than half the margin.
+    /// Limits the deviation of a particle that was truncated in the previous substep: it stays within half the margin
+    /// of its predicted path, where the pair list is valid.
     fn within_reach(&mut self, i: usize, d: Vec3) -> Vec3 {
         let contacts = &mut self.contacts;
         let own = &contacts.watched[i];
-        // The substep counts already.
+        // `now` already counts this substep.
         let end = (own.place - self.positions[i]) + own.way(contacts.now.wrapping_sub(1));
         let start = end - (own.displacement - contacts.drift);
         let aside = -from_segment([start, end], d);
@@ -230,7 +232,7 @@ impl Reference {
     }
 }
 
-/// The places of a pair at which there are particles of its own.
+/// The indices of a pair that name distinct particles.
 fn members(kind: PairKind) -> impl Iterator<Item = usize> {
     match kind {
         PairKind::Particles => 0..2,

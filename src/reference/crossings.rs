@@ -1,4 +1,4 @@
-//! What passes through something at the end of a step, and what parts it: the passes find_crossings and untangle.
+//! Intersections at the end of a step: the passes that find and resolve them.
 
 use super::Reference;
 use super::search::cell_at;
@@ -8,8 +8,8 @@ use crate::geometry::vector::length;
 use std::collections::{BTreeSet, HashMap};
 
 impl Reference {
-    /// Whether the elements of a pair have a part in crossings with each other's bodies: contacts would hold them where they are, on
-    /// wrong sides.
+    /// True if the elements of a pair take part in intersections with each other's bodies. A contact would keep them on
+    /// the wrong sides.
     pub(super) fn is_tangled(&self, kind: PairKind, particles: [u32; 4]) -> bool {
         let seconds = if kind == PairKind::Edges { 2 } else { 1 };
         let contact_elements = &self.controls.compiled.contact_elements;
@@ -18,7 +18,7 @@ impl Reference {
             && marks(&particles[seconds..]) & mark(contact_elements.body(particles[0])) != 0
     }
 
-    /// The edges that pass through triangles.
+    /// Finds the edges that pass through triangles.
     pub(super) fn find_crossings(&mut self) {
         self.contacts.crossings.clear();
         self.contacts.tangled.fill(0);
@@ -67,7 +67,7 @@ impl Reference {
         }
     }
 
-    /// Whether an edge and a triangle of one body cross or nearly touch at rest already.
+    /// True if an edge and a triangle of one body intersect or nearly touch at rest.
     fn is_crossed_at_rest(&self, particles: [u32; 5]) -> bool {
         let contact_elements = &self.controls.compiled.contact_elements;
         if contact_elements.body(particles[0]) != contact_elements.body(particles[2]) {
@@ -79,7 +79,7 @@ impl Reference {
         crossing(p).is_some() || near[0].min(near[1]) < self.thickness([a, b, c, d])
     }
 
-    /// The contacts that push edges out of the triangles that they still pass through.
+    /// Adds the contacts that push edges out of the triangles that they still pass through.
     pub(super) fn untangle(&mut self) {
         for place in 0..self.contacts.crossings.len() {
             let [a, b, c, d, e, left, right] = self.contacts.crossings[place];

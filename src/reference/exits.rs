@@ -1,9 +1,10 @@
-//! Exits: how a particle that starts a substep inside of colliders leaves them. The WGSL counterpart is `shaders/collision/collide/exits.wgsl`.
+//! Exits: how a particle that starts a substep inside of colliders leaves them. The WGSL counterpart is
+//! `shaders/collision/collide/exits.wgsl`.
 //!
-//! The nearest exit of one collider may lie in another: at the seam of two flush boxes each would push into the other. Of all colliders that
-//! contain the particle, the nearest exit that lies in no other collider is taken, by the collider that it belongs to; the others that the
-//! particle overlaps let it pass. An exit may lead through one other collider, as in a corner between floor and wall. If no exit is free, each
-//! collider pushes through its nearest one.
+//! The nearest exit of one collider may lie in another: at the seam of two flush boxes each would push into the other.
+//! The nearest exit that lies in no other collider is taken. The collider of this exit pushes the particle; other
+//! overlapping colliders ignore it. An exit may lead through one other collider, as in a corner between floor and wall.
+//! If no exit is free, each collider pushes through its nearest one.
 
 use super::Reference;
 use crate::collision::{ColliderRow, DISABLED, Exits, Sample, TWO_SIDED, sample};
@@ -12,27 +13,28 @@ use glam::Vec3;
 /// The way out of all colliders that contain a particle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Exit {
-    /// The collider that it belongs to; none where no exit is free.
+    /// Index of its collider; `None` if no exit is free.
     pub owner: Option<usize>,
-    /// Outwards, in the world; of no account where `depth` is 0.
+    /// Outward normal in world space; unused if `depth` is 0.
     pub normal: Vec3,
-    /// How far along the normal the particle keeps its distance \[m\]; 0 where it is the nearest exit of the owner.
+    /// Distance along the normal to the exit \[m\]; 0 for the nearest exit of the owner.
     pub depth: f32,
 }
 
-/// How near a surface a place counts as on it, in shares of the distance that the particle keeps: more than roundings within 1 km of the origin.
+/// Tolerance of a point on a surface, as a share of the distance that the particle keeps. It exceeds rounding errors
+/// within 1 km of the origin.
 pub(super) const SLACK: f32 = 0.0625;
 
-/// A particle that seeks an exit.
+/// A particle inside of a collider.
 #[derive(Clone, Copy)]
 pub(super) struct Inside {
     pub x: Vec3,
-    /// What x leaves of the position.
+    /// Position residual: the rounding error of x.
     pub rest: Vec3,
     pub material: u32,
 }
 
-/// Where exits begin: a place in or at a collider, reached by `cost` \[m\].
+/// Start of an exit: a point in or at a collider, reached at a distance of `cost` \[m\].
 struct Origin<'a> {
     index: usize,
     place: Inside,
@@ -41,7 +43,7 @@ struct Origin<'a> {
 }
 
 impl Reference {
-    /// The exit of a particle. A search in all colliders, so only for particles inside of one.
+    /// The exit of a particle. Tests all colliders; called only for particles inside of one.
     pub(super) fn exit(&self, inside: Inside) -> Exit {
         let (mut best, mut least) = (Exit::default(), f32::MAX);
         for index in 0..self.colliders.len() {
@@ -68,7 +70,7 @@ impl Reference {
         best
     }
 
-    /// The exit of this number, where it leads and what it costs; nothing where that is not less than `least` \[m\].
+    /// Exit `k` of the origin, its end point and its total distance; `None` if that is not less than `least` \[m\].
     fn exit_from(&self, origin: &Origin, k: u32, least: f32) -> Option<(Exit, Inside, f32)> {
         let (normal, depth) = origin.exits.exit(k);
         let cost = origin.cost + depth;
@@ -80,8 +82,8 @@ impl Reference {
         Some((Exit { owner: Some(origin.index), normal, depth: if k == 0 { 0.0 } else { depth } }, end, cost))
     }
 
-    /// A collider other than the origin in which a place lies. A place on the surface of some is moved away from them and looked at again:
-    /// it is free before a wall, and not in a seam.
+    /// A collider other than the origin that contains the point. A point on surfaces is moved away from them and tested
+    /// again: it is free in front of a wall, and not in a seam.
     fn blocker(&self, mut place: Inside, origin: &Origin) -> Option<usize> {
         let slack = SLACK * origin.exits.keep;
         let mut blocker = None;
@@ -112,7 +114,8 @@ impl Reference {
         Some(Origin { index, place, cost, exits })
     }
 
-    /// A place in the frame of a collider, and the distance there; nothing of those that do not touch, and of shells, which have no inside.
+    /// The point in the frame of a collider and its distance sample; `None` for colliders that are disabled, do not
+    /// collide with the particle, or are shells, which have no interior.
     fn sample_at(&self, inside: Inside, index: usize) -> Option<(Vec3, Sample)> {
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
         if collider.flags & (DISABLED | TWO_SIDED) != 0 || !params.touch(inside.material, collider.material) {
@@ -124,7 +127,7 @@ impl Reference {
     }
 }
 
-/// A place at the start of the substep, carried along with the collider to the end of it.
+/// A point at the start of the substep, moved with the collider to the end of it, in the collider's frame.
 fn in_frame(collider: &ColliderRow, inside: Inside) -> Vec3 {
     let place = (inside.x - collider.frame.offset()) + inside.rest;
     collider.frame.turned_into(place + collider.travel.turned_into(place))

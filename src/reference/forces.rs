@@ -1,4 +1,4 @@
-//! The accelerations: wind and air drag, turbulence, fields, forces.
+//! Accelerations: wind and air drag, turbulence, fields, forces.
 
 use super::Reference;
 use crate::geometry::vector::{dot, length};
@@ -18,8 +18,8 @@ impl Reference {
         self.accelerations[i] = a;
     }
 
-    /// The acceleration by drag and lift of [`crate::Wind`] on the triangles around a particle: of the sum over these
-    /// −½ A s (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)), with N = 2 A n, a third each.
+    /// Acceleration by drag and lift of [`crate::Wind`]. A particle takes a third of the force of each triangle around
+    /// it: −½ ρ A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)), with v·n ≥ 0. The area normal is N = 2 A n.
     pub(super) fn aerodynamics(&self, i: usize) -> Vec3 {
         let params = &self.params;
         let w = self.controls.inverse_masses[i];
@@ -41,7 +41,7 @@ impl Reference {
             force -= flow.abs() * (drag - lift * facing) * v + (flow * lift * speed / double_area) * area_normal;
             rate += most;
         }
-        // The implicit step of the drag, which cannot turn the motion round however light the cloth.
+        // Implicit step of the drag: it cannot reverse the motion of a light particle.
         (force / 6.0) * (w / (1.0 + rate * (drag + lift) / 6.0 * w * params.h))
     }
 
@@ -61,7 +61,7 @@ impl Reference {
     }
 }
 
-/// The acceleration of a field at a place.
+/// Acceleration by a field at a point.
 fn field_acceleration(field: &FieldRow, x: Vec3) -> Vec3 {
     let axis = Vec3::from(field.axis);
     let apart = Vec3::from(field.position) - x;
@@ -76,7 +76,7 @@ fn field_acceleration(field: &FieldRow, x: Vec3) -> Vec3 {
     along * (field.strength / (distance * (1.0 + part * part)))
 }
 
-/// A smooth noise of a place, −1 to 1 in each direction: values at the corners of unit cells, blended.
+/// Value noise from −1 to 1 in each component: random values at the corners of unit cells, interpolated.
 fn noise(p: Vec3) -> Vec3 {
     let p = p.clamp(Vec3::splat(-1e6), Vec3::splat(1e6));
     let cell = p.floor();
@@ -88,7 +88,7 @@ fn noise(p: Vec3) -> Vec3 {
     across(0.0) + (across(1.0) - across(0.0)) * s.z
 }
 
-/// Three numbers from −1 to 1 that look random, for each cell (Jarzynski, Olano 2020, `pcg3d`).
+/// Three pseudorandom numbers from −1 to 1 for each cell (Jarzynski, Olano 2020, `pcg3d`).
 fn random(cell: Vec3) -> Vec3 {
     let step = |v: u32| v.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
     let [mut x, mut y, mut z] = cell.to_array().map(|c| step(c as i32 as u32));

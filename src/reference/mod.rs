@@ -1,17 +1,18 @@
-//! The CPU player: the method itself, readable beside the papers, and the oracle of the tests.
+//! The CPU reference: the method in readable form, to compare with the papers, and the oracle of the tests.
 //!
-//! It plays the same [`Plan`] as the GPU with the same arithmetic in the same order, in `f32`, one thread, no
-//! SIMD; each pass is a method named like its shader. It is not made for speed.
+//! It runs the same [`Plan`] as the GPU with the same `f32` arithmetic in the same order, on one thread without SIMD.
+//! Each pass is a method. It is not optimised for speed.
 //!
 //! # State
-//! A particle is at x + d: x is its position at the start of the substep, d its displacement since then. Constraints
-//! move d. At the end of the substep x takes d up, and d/h *is* the velocity. So velocity is never recovered as a
-//! difference of rounded positions, which at small substeps drowns in rounding: a particle 10 m up would not even begin to
-//! fall at 100 substeps a frame. What the roundings of x + d and of d + h² g lose is kept in two residuals (Kahan's sum).
+//! The current position of a particle is x + d: x is its position at the start of the substep, d its displacement since
+//! then. Constraints change d. At the end of the substep d is added to x, and d/h *is* the velocity. The velocity is
+//! not computed as a difference of rounded positions: at small substeps, rounding would dominate it. Two residuals
+//! store the rounding errors of x + d and of d + h² g (Kahan summation).
 //!
-//! From predict to velocity d also includes the residual r of x. So the constraints, which read x and d alone, evaluate x + r + d: with x + d,
-//! whose rounding changes from substep to substep, velocities would tremble by ulp(x)/h. Damping and friction between particles read d as the
-//! motion in the substep; they err by r, half an ulp(x) at most.
+//! From predict to velocity, d includes the residual r of x. Constraints read only x and d, and so evaluate x + r + d.
+//! Without r, the rounding of x + d would change from substep to substep, and velocities would jitter by ulp(x)/h.
+//! Damping and friction between particles read d as the motion in the substep; their error is r, at most half an
+//! ulp(x).
 
 mod bodies;
 mod colliders;
@@ -41,7 +42,7 @@ use colliders::ColliderContact;
 use contacts::Contacts;
 use glam::Vec3;
 
-/// Plays a scene on the CPU. See the [module documentation](self).
+/// Runs a scene on the CPU. See the [module documentation](self).
 #[derive(Debug, Clone)]
 pub struct Reference {
     controls: Controls,
@@ -52,35 +53,35 @@ pub struct Reference {
     position_residuals: Vec<Vec3>,
     displacement_residuals: Vec<Vec3>,
     velocities: Vec<Vec3>,
-    /// Whether a velocity was set from outside and has yet to become a displacement.
+    /// True if a velocity was set by the user and is not yet converted to a displacement.
     fresh: Vec<bool>,
     accelerations: Vec<Vec3>,
-    /// By the user \[N\].
+    /// Set by the user \[N\].
     forces: Vec<Vec3>,
     normals: Vec<Vec3>,
-    /// λ of every record, per kind; three of a vector.
+    /// λ of every record, per kind; three per record of vector kinds.
     lambdas: Vec<Vec<f32>>,
-    /// The sum of λ over the substeps of the last step, per kind; empty where that is not kept.
+    /// The sum of λ over the substeps of the last step, per kind; empty if mean forces are off.
     lambda_sums: Vec<Vec<f32>>,
-    /// How every group is turned, per kind.
+    /// Rotation of every group, per kind.
     rotations: Vec<Vec<Rotation>>,
-    /// w ∇C Δλ without the w, of every particle of every record that is split, per kind; and their sums by chunk.
+    /// ∇C Δλ of every particle of every split record, per kind.
     impulses: Vec<Vec<Vec3>>,
-    /// The sum of the impulses that each member of each group has been given in this substep, per kind.
+    /// The sum of the impulses on each member of each group in this substep, per kind.
     given: Vec<Vec<Vec3>>,
     chunk_sums: Vec<Vec3>,
-    /// How far each tether has pulled in the last substep \[m\]; empty where that is not kept.
+    /// Displacement by each tether in the last substep \[m\]; empty if tether forces are off.
     pulls: Vec<f32>,
-    /// The substep of the last step that was played \[s\].
+    /// The substep of the last step \[s\].
     last_h: f32,
-    /// How many substeps it had.
+    /// Number of substeps of the last step.
     last_substeps: u32,
     steps: u32,
-    /// Which particles were held at their last good place in this step.
+    /// True for particles that were quarantined in this step: reset to their last finite position.
     quarantined: Vec<bool>,
     non_finite_count: u32,
     contact_params: ContactParams,
-    /// As they are now, their targets being those of the controls.
+    /// Current state of the colliders; their targets are those of the controls.
     colliders: Vec<ColliderRow>,
     touches: Vec<ColliderContact>,
     /// Force \[N\] and torque \[N m\] in the last step.
@@ -90,16 +91,16 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Cooks a scene.
+    /// Compiles a scene.
     ///
     /// # Errors
-    /// As [`crate::Solver::new`], but for the device.
+    /// As [`crate::Solver::new`], without the errors of the device.
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
         Self::of(Controls::new(scene, settings)?)
     }
 
-    /// Compiles a scene as the asset of [`crate::Instances`], whose counterpart on the CPU this is: constraints in tiles and by colours, one by
-    /// one, without stars and mass splitting.
+    /// Compiles a scene as the asset of [`crate::Instances`], whose CPU counterpart this is. Constraints are solved in
+    /// tiles and by colours, without stars and mass splitting.
     ///
     /// # Errors
     /// As [`Reference::new`].
@@ -154,7 +155,7 @@ impl Reference {
         Ok(reference)
     }
 
-    /// Plays so many steps of `dt`.
+    /// Runs steps of `dt`.
     pub fn step(&mut self, steps: u32) {
         for _ in 0..steps {
             let plan = std::mem::take(&mut self.controls.plan);
@@ -165,8 +166,7 @@ impl Reference {
         }
     }
 
-    /// Plays one pass of the plan, and none that is not in it. [`Reference::step`] plays a whole plan; this is for those who
-    /// compare stage by stage.
+    /// Runs one pass if it is in the plan, to compare backends pass by pass. [`Reference::step`] runs whole plans.
     pub fn run(&mut self, pass: Pass) {
         if self.controls.plan.contains(&pass) {
             self.run_planned(pass);
@@ -180,7 +180,7 @@ impl Reference {
             Pass::Start => particles.for_each(|i| self.start(i)),
             Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
-            // In a tile one after another, in a cluster by rounds; between tiles or clusters the order is of no account.
+            // Sequential within a tile, by rounds within a cluster; the order between tiles or clusters has no effect.
             Pass::Project { kind, span, first_iteration, .. }
             | Pass::Tiles { kind, span, first_iteration, .. }
             | Pass::Clusters { kind, span, first_iteration, .. } => {
@@ -226,7 +226,7 @@ impl Reference {
                 }
             }
             Pass::ValidatePairs => particles.for_each(|i| self.watch(i)),
-            // All of it at once; what the passes of the GPU make of it in parts is the same set of pairs.
+            // The CPU searches in one pass; the passes of the GPU find the same set of pairs.
             Pass::Search(SearchPass::ParticlePairs) => self.search(),
             Pass::Search(SearchPass::FinishSearch) => self.ready(),
             Pass::Search(_) => {}
@@ -262,7 +262,7 @@ impl Reference {
         }
     }
 
-    /// Back to the scene's start; the settings stay.
+    /// Restores the initial state of the scene; the settings stay.
     pub fn reset(&mut self) {
         self.controls.reset();
         self.upload();
@@ -287,7 +287,7 @@ impl Reference {
         }
     }
 
-    /// Computes followers and normals from the positions.
+    /// Computes followers and normals from positions and velocities.
     fn derive(&mut self) {
         let passes: Vec<Pass> = self.controls.plan.derived().collect();
         passes.into_iter().for_each(|pass| self.run_planned(pass));
@@ -302,7 +302,7 @@ impl Reference {
         }
     }
 
-    /// What was listed by other figures may not hold.
+    /// Invalidates the pair list, which was built with other parameters.
     fn mark_stale(&mut self) {
         self.contacts.stale = search::Staleness::All;
     }
@@ -324,17 +324,17 @@ impl Reference {
         self.given = self.controls.compiled.kinds.iter().map(members).collect();
     }
 
-    /// The schedule that it plays.
+    /// The plan that it runs.
     pub fn plan(&self) -> &Plan {
         &self.controls.plan
     }
 
-    /// See [`crate::Solver::execution`]. Constraints are solved one after another in the order of what is named.
+    /// See [`crate::Solver::execution`]. Constraints are solved sequentially in the order of this execution.
     pub fn execution(&self) -> Running {
         self.controls.running()
     }
 
-    /// How it simulates.
+    /// The current settings.
     pub fn settings(&self) -> &Settings {
         &self.controls.settings
     }
@@ -358,7 +358,7 @@ impl Reference {
             self.forget_collider_forces();
         }
         if spread {
-            // They stood in the old order.
+            // λ is stored in the previous order of records.
             self.lambdas.iter_mut().for_each(|lambdas| lambdas.fill(0.0));
             self.make_lambda_sums();
         }
@@ -502,7 +502,7 @@ impl Reference {
         self.positions.iter().map(|&x| x.into()).collect()
     }
 
-    /// Displacements d over the substep \[m\], for comparing stage by stage.
+    /// Displacements d over the substep \[m\], to compare backends pass by pass.
     pub fn displacements(&self) -> Vec<[f32; 3]> {
         self.displacements.iter().map(|&d| d.into()).collect()
     }
@@ -512,27 +512,27 @@ impl Reference {
         self.velocities.iter().map(|&v| v.into()).collect()
     }
 
-    /// Unit normals of the surfaces.
+    /// Unit vertex normals of the surfaces.
     pub fn normals(&self) -> Vec<[f32; 3]> {
         self.normals.iter().map(|&n| n.into()).collect()
     }
 
-    /// See [`crate::Solver::read_lambdas`]; the kind's place in [`crate::constraints::KINDS`].
+    /// See [`crate::Solver::read_lambdas`]. `kind` is an index in [`crate::constraints::KINDS`].
     pub fn lambdas(&self, kind: usize) -> Vec<f32> {
         let compiled = &self.controls.compiled.kinds[kind];
         compiled.coloring.unsort(&compiled.info.lambdas(&self.lambdas[kind]))
     }
 
-    /// See [`crate::Solver::read_constraint_forces`]; the kind's place in [`crate::constraints::KINDS`].
+    /// See [`crate::Solver::read_constraint_forces`]. `kind` is an index in [`crate::constraints::KINDS`].
     pub fn constraint_forces(&self, kind: usize) -> Vec<f32> {
         let square = self.last_h * self.last_h;
         self.lambdas(kind).into_iter().map(|lambda| lambda / square).collect()
     }
 
-    /// See [`crate::Solver::read_mean_forces`]; the kind's place in [`crate::constraints::KINDS`].
+    /// See [`crate::Solver::read_mean_forces`]. `kind` is an index in [`crate::constraints::KINDS`].
     ///
     /// # Errors
-    /// See there; the place must exist.
+    /// See there; the index must be in range.
     pub fn mean_forces(&self, kind: usize) -> Result<Vec<f32>> {
         self.controls.check_mean_forces(kind)?;
         Ok(self.controls.mean_forces(kind, &self.lambda_sums[kind], (self.last_h, self.last_substeps)))

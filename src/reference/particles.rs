@@ -1,4 +1,4 @@
-//! The passes over single particles: targets, start, predict, tether, velocity.
+//! Passes over single particles: targets, start, predict, tether, velocity.
 
 use super::Reference;
 use crate::geometry::vector::{kept_of_displacement, kept_of_position, length, two_sum};
@@ -38,8 +38,8 @@ impl Reference {
         self.displacement_residuals[i] = kept_of_displacement(residual + lost);
     }
 
-    /// Pulls a free particle to where its tethers let it be; `ahead` where the pins have still to advance, which they will by their
-    /// displacement.
+    /// Projects a free particle onto the tether lengths (long-range attachments). If `ahead`, the pins have not yet
+    /// moved in this substep: their displacements are added.
     pub(super) fn tether(&mut self, i: usize, ahead: bool) {
         if self.controls.inverse_masses[i] == 0.0 {
             return;
@@ -65,7 +65,7 @@ impl Reference {
     pub(super) fn velocity(&mut self, i: usize) {
         let (x, residual) = two_sum(self.positions[i], self.displacements[i]);
         if !x.is_finite() {
-            // Quarantine: the particle stays at its last good place and the fault is counted at the end of the step.
+            // Quarantine: the particle stays at its last finite position; `Finish` counts it at the end of the step.
             self.displacements[i] = Vec3::ZERO;
             self.displacement_residuals[i] = Vec3::ZERO;
             self.position_residuals[i] = Vec3::ZERO;
@@ -83,7 +83,7 @@ impl Reference {
         }
     }
 
-    /// The corners of the triangles around a particle.
+    /// The range of the triangles around a particle.
     pub(super) fn ring(&self, i: usize) -> std::ops::Range<usize> {
         self.controls.compiled.rings.around(i)
     }

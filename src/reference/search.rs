@@ -1,4 +1,15 @@
-//! Who may touch whom: the passes watch and search.
+//! Pair list of self-collision: the passes that validate it and that search for pairs.
+//!
+//! - The *drift* is the mean displacement of sampled particles; all motion is measured relative to it.
+//! - The *predicted path* of a particle continues its motion since its last search. The pair list is valid as long as
+//!   each particle stays within half the margin of its path.
+//! - The *horizon* is the number of substeps for which a search is valid, if particles stay on their paths.
+//! - The *reach* is the search distance: thickness, margin, and the possible approach within the horizon.
+//! - The *excess* of an element is its displacement beyond half the margin. An element with an excess, or at the
+//!   surface level one faster than most, is *fast*: the search uses its *swept path* in this substep.
+//! - A *level* contains elements of similar size, or particles with swept paths of similar length. Each level has its
+//!   own grid.
+//! - The *coarse grid* stores bounds of motion and size, to find the reach of each element.
 
 mod coarse;
 
@@ -12,7 +23,7 @@ use crate::sim::contact_params::{PACES, WAS_CUT};
 use glam::Vec3;
 use std::collections::{BTreeSet, HashMap};
 
-/// Whether the list of pairs holds, or what has used up its part of it is to be sought anew, or all.
+/// State of the pair list: valid, expired for some particles, or expired for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) enum Staleness {
     #[default]
@@ -21,8 +32,8 @@ pub(super) enum Staleness {
     All,
 }
 
-/// Where a particle was to be when it last looked for others, its displacement then, in which substep that was, and for how many it holds;
-/// and how far it is taken to go in each substep.
+/// State of a particle at its last search: predicted position, displacement, number of the substep, horizon, and
+/// predicted displacement per substep.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TrackedParticle {
     pub place: Vec3,
@@ -33,7 +44,7 @@ pub(super) struct TrackedParticle {
 }
 
 impl TrackedParticle {
-    /// How far it has gone since, and where it is, if it has gone on so.
+    /// Predicted motion since the search.
     pub fn way(&self, now: u32) -> Vec3 {
         self.pace * now.wrapping_sub(self.searched) as f32
     }
@@ -42,14 +53,14 @@ impl TrackedParticle {
         self.place + self.way(now)
     }
 
-    /// How far what is to be at x + d is aside from its way, squared.
+    /// Squared distance of x + d from the predicted path.
     fn aside(&self, x: Vec3, d: Vec3, now: u32) -> f32 {
         let moved = ((x - self.place) + d) - self.way(now);
         dot(moved, moved)
     }
 }
 
-/// From a place to the nearest point of a segment.
+/// Vector from a point to the nearest point of a segment.
 pub(super) fn from_segment([start, end]: [Vec3; 2], place: Vec3) -> Vec3 {
     let along = end - start;
     let square = dot(along, along);
@@ -59,46 +70,47 @@ pub(super) fn from_segment([start, end]: [Vec3; 2], place: Vec3) -> Vec3 {
 
 /// 1/(2√3): see `shaders/collision/validate_pairs.wgsl`.
 const SLOW: f32 = 0.28;
-/// How many places are looked at for what all particles travel together.
+/// Maximum number of particles that are sampled for the drift.
 const SAMPLES: usize = 64;
-/// How many cells an element looks into.
+/// Maximum number of cells that a query visits.
 const MOST_CELLS: f32 = 4096.0;
 
-/// An element as the search sees it.
+/// An element of the search.
 #[derive(Clone, Copy)]
 struct Element {
-    /// Its place among the elements.
+    /// Index among the elements.
     index: u32,
     particles: [u32; 3],
     of: u32,
-    /// Of a particle that stands on its way, the middle of that.
+    /// Center; of a fast particle whose level is that of its swept path, the middle of the path.
     center: Vec3,
-    /// Of an edge, from its center to its second particle.
+    /// Vector from the center of an edge to its second particle.
     half: Vec3,
-    /// A particle or an edge where it is to be, or, where it is fast, the way of its center.
+    /// The predicted particle or edge; of a fast element, the swept path of its center.
     segment: [Vec3; 2],
     is_fast: bool,
-    /// Whether it looks for others itself.
+    /// True if the element queries the grid.
     looks: bool,
-    /// For how many substeps it need not look again.
+    /// Number of substeps for which its search is valid.
     horizon: u32,
-    /// By its size, and of a particle that stands in the middle of its way, among other particles, by half of that.
+    /// Level by size; `way_level` is that of a particle among particles, by half of its swept path.
     level: u32,
     way_level: u32,
-    /// How far it looks for the particles of others of its level, and of further ones \[m\].
+    /// Search distance \[m\] for particles of elements of its level, and of further levels.
     reach: f32,
     wide_reach: f32,
-    /// Of an edge whose segment is the way of its center, how far its particles are from there \[m\].
+    /// Distance of the particles of a fast edge from its center \[m\]; else 0.
     way_half: f32,
 }
 
 impl Element {
-    /// In which grid it stands, or would if it were of that type: among particles ways tell, among others its size.
+    /// The grid of elements of type `of` at the level of this element.
     fn grid(&self, of: u32) -> Grid {
         Grid { of, level: if of == 0 { self.way_level } else { self.level } }
     }
 
-    /// Whether it looks into a grid: those of lower levels find it, but for particles that are slow.
+    /// True if the element queries a grid: one of its own level or above. Among particles, all query level 0, and only
+    /// fast particles query the levels above.
     fn looks_into(&self, grid: Grid) -> bool {
         let own = self.grid(grid.of).level;
         match (grid.of, grid.level) {
@@ -108,13 +120,13 @@ impl Element {
         }
     }
 
-    /// How far it looks for the particles of others in a grid \[m\].
+    /// Search distance for the particles of the elements in a grid \[m\].
     fn gap(&self, grid: Grid) -> f32 {
         if grid.of == 0 || grid == self.grid(grid.of) { self.reach } else { self.wide_reach }
     }
 }
 
-/// The grid in which an element stands.
+/// The grid of the elements of a type and a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Grid {
     of: u32,
@@ -138,7 +150,7 @@ impl Reference {
         let half = 0.5 * params.margin;
         let aside = own.aside(x, d, contacts.now);
         let horizon = if only_particles { own.horizon } else { contacts.horizon };
-        // What is not finite is watched too.
+        // True for NaN, too.
         let mut stale = aside.is_nan() || aside > half * half || since > horizon;
         if !only_particles {
             stale |= own.aside(x, own.displacement, contacts.now) > half * half;
@@ -155,8 +167,8 @@ impl Reference {
         }
     }
 
-    /// Whether a particle is to look anew in a search that others need: it is aside from its way, or has used up two thirds of its
-    /// horizon.
+    /// True if a particle takes part in a partial search: it deviates from its predicted path, or 2/3 of its horizon
+    /// are over.
     fn is_expired(&self, i: usize) -> bool {
         let own = &self.contacts.watched[i];
         let half = 0.5 * self.contact_params.margin;
@@ -172,7 +184,7 @@ impl Reference {
         let count = self.positions.len();
         let samples = count.min(SAMPLES);
         let stride = count / samples;
-        // What is not finite will be held, and is none of the others' business.
+        // Non-finite displacements are excluded; `velocity` quarantines the particle.
         let finite = (0..samples).map(|k| self.displacements[k * stride]).filter(|d| d.is_finite());
         let sum = finite.fold(Vec3::ZERO, |sum, d| sum + d);
         let anchored = self.contact_params.anchored == 1;
@@ -182,7 +194,7 @@ impl Reference {
         self.contacts.worn.clear();
         let params = self.contact_params;
         let mut cells: HashMap<(Grid, [i32; 3]), Vec<Element>> = HashMap::new();
-        // Into these it is looked whether anything is there or not.
+        // The grids of level 0 are always queried.
         let mut grids: BTreeSet<Grid> = (0..3).map(|of| Grid { of, level: 0 }).collect();
         for element in elements.iter().filter(|element| element.index >= params.insert_first) {
             let grid = element.grid(element.of);
@@ -215,14 +227,15 @@ impl Reference {
         self.contacts.pairs = pairs;
     }
 
-    /// The elements of surfaces, and particles that stand alone: all are searched at once.
+    /// The elements of surfaces and the isolated particles; every search covers all of them.
     fn all_elements(&mut self) -> Vec<Element> {
         let now = self.contacts.now;
         for i in 0..self.positions.len() {
             let displacement = self.displacements[i];
             let place = self.positions[i] + displacement;
             let before = self.contacts.watched[i];
-            // What contacts hold back does not go where it is pulled to.
+            // The pull of constraints on a particle held by contacts does not move it: predict from the average
+            // velocity.
             let pace = if self.contacts.stale == Staleness::All {
                 displacement
             } else {
@@ -243,7 +256,7 @@ impl Reference {
         }
         self.contacts.slow = self.contact_params.slow(counts);
         let (slow, fastest) = (self.contacts.slow, self.contacts.fastest);
-        // A third of what the coarse grid would allow, so that the fast do not look too far.
+        // A third of the horizon that the coarse grid allows, to limit the reach of fast elements.
         self.contacts.horizon =
             self.contact_params.horizon(self.contact_params.margin, 2.0 * slow, 6.0 * fastest, self.coarse_scale());
         self.contacts.speeds = self.speeds();
@@ -251,25 +264,25 @@ impl Reference {
         (0..self.contact_params.insert_end).map(|index| self.element(index)).collect()
     }
 
-    /// How far the particles of an element go in a substep, against what all travel together, at most \[m\].
+    /// Largest predicted displacement per substep of the particles of an element, relative to the drift \[m\].
     fn speed(&self, particles: [u32; 3]) -> f32 {
         let speed = |i: u32| length(self.contacts.watched[i as usize].pace - self.contacts.drift);
         particles.into_iter().map(speed).fold(0.0, f32::max)
     }
 
-    /// How far beyond half the margin the particles of an element travel in this substep, at most \[m\].
+    /// Largest excess of the particles of an element over half the margin in this substep, relative to the drift \[m\].
     fn excess(&self, particles: [u32; 3]) -> f32 {
         let travel = |i: u32| length(self.contacts.watched[i as usize].displacement - self.contacts.drift);
         (particles.into_iter().map(travel).fold(0.0, f32::max) - 0.5 * self.contact_params.margin).max(0.0)
     }
 
-    /// How far beyond half the margin elements of levels above 0 travel in this substep, at most \[m\].
+    /// Largest excess of elements of levels above 0 in this substep \[m\].
     fn wide_excess(&self) -> f32 {
         let wide = self.sized().filter(|&(_, of, _, square)| self.contact_params.size_level(square, of) > 0);
         wide.map(|(particles, ..)| self.excess(particles)).fold(0.0, f32::max)
     }
 
-    /// The particles that look for others anew, and those near them; the pairs of the former are no longer in the list.
+    /// The particles that search anew and those near them. Removes the pairs of the former from the list.
     fn gather_worn(&mut self) -> Vec<Element> {
         let (params, now) = (self.contact_params, self.contacts.now);
         let scale = self.coarse_scale();
@@ -297,7 +310,8 @@ impl Reference {
         let through = self.spread(COARSER, far.flat_map(|&(end, d)| self.steps(end, d).map(move |place| (place, d))));
         let differs = |cell: &[i32; 3]| self.extent(&through, *cell) > params.margin;
         let crossed: BTreeSet<[i32; 3]> = through.cells.keys().copied().filter(differs).collect();
-        // What is not about the nearest corner is one and a half reaches away, but for the rounding of cells.
+        // Particles outside of the 2×2×2 cells at the nearest corner are 1.5 reaches away, except for rounding to
+        // cells.
         let gap = 0.99 * (0.5 * params.reach + params.gap);
         let (mut further, mut about) = (HashMap::new(), HashMap::new());
         let mut elements = Vec::new();
@@ -309,7 +323,7 @@ impl Reference {
             }
             let further =
                 *further.entry(cell).or_insert_with(|| params.horizon(gap, self.extent(&spread, cell), 0.0, scale));
-            // Half the edge of a cell on.
+            // Half the edge of a cell.
             let corner = coarse_at(center + 1.5 * params.reach, scale, params.coarse);
             let about = *about.entry(corner).or_insert_with(|| spread.about(corner, params.coarse));
             let extent = spread.extent_against(about, d - self.contacts.drift);
@@ -328,7 +342,7 @@ impl Reference {
                 (center, 0)
             };
             let particles = [i as u32; 3];
-            // Where only some look, these look farther instead of along their ways.
+            // A partial search extends the reach instead of the swept path.
             let reach = if horizon == 0 && !all { 2.0 * params.reach } else { params.reach_within(horizon, extent) };
             elements.push(Element {
                 index,
@@ -354,13 +368,13 @@ impl Reference {
         self.contacts.stale == Staleness::All || self.contacts.hurried || self.contacts.overfull
     }
 
-    /// The particles that touch anything, in the order of their elements.
+    /// The particles that can have contacts, in the order of their elements.
     fn particles(&self) -> impl Iterator<Item = usize> {
         let elements = &self.controls.compiled.contact_elements.elements[..self.contact_params.alone_end as usize];
         elements.iter().map(|element| element[0] as usize)
     }
 
-    /// By type, how far the center of an element is from its particles, at most.
+    /// By type, maximum distance of the center of an element from its particles.
     fn radii(&self) -> [f32; 3] {
         let mut radii = [0f32; 3];
         for (_, of, _, square) in self.sized() {
@@ -369,7 +383,7 @@ impl Reference {
         radii
     }
 
-    /// Particles, types, centers and squares of the sizes of the elements that stand in the grid.
+    /// Particles, types, centers and squared sizes of the elements in the grid.
     fn sized(&self) -> impl Iterator<Item = ([u32; 3], u32, Vec3, f32)> {
         (self.contact_params.insert_first..self.contact_params.insert_end).map(|index| {
             let [a, b, c, of] = self.controls.compiled.contact_elements.elements[index as usize];
@@ -379,14 +393,14 @@ impl Reference {
         })
     }
 
-    /// Whether what moves so crosses more than half the margin in the substep, against what all travel together.
+    /// True if the displacement exceeds half the margin in the substep, relative to the drift.
     fn is_fast(&self, displacement: Vec3) -> bool {
         let travel = displacement - self.contacts.drift;
         let half = 0.5 * self.contact_params.margin;
         dot(travel, travel) > half * half
     }
 
-    /// The middle of the way of a particle that is fast, and its level among others.
+    /// Middle of the swept path of a fast particle, and its level among particles.
     fn middle_of_way(&self, end: Vec3, displacement: Vec3) -> (Vec3, u32) {
         let half = (displacement - self.contacts.drift) * 0.5;
         (end - half, self.contact_params.way_level(dot(half, half)))
@@ -402,23 +416,24 @@ impl Reference {
         let (center, speed) = (center(there, of), self.speed(particles));
         let goes_far = d.into_iter().any(|d| self.is_fast(d));
         let is_fast = goes_far || speed > contacts.slow;
-        // Against the others, who travelled with the drift.
+        // Relative to the others, which moved with the drift.
         let start = center - (moved - contacts.drift);
         let segment = if is_fast { [center, start] } else { [there[0], there[1]] };
         let [fast_near, excess_near] = self.speed_near(center);
         let others = match (is_fast, of) {
             (true, _) => contacts.fastest,
-            // A particle finds triangles, however fast they are.
+            // Triangles do not query: a particle must find them at any speed.
             (false, 0) => fast_near.max(contacts.slow),
             (false, _) => contacts.slow,
         };
-        // The ends of a fast edge, as it turns on the way of its center, and how far they are from there.
+        // A fast edge may turn while its center moves: extend the reach by the change of its half vector, and by the
+        // half length.
         let is_way = is_fast && of == 1;
         let turn = if is_way { 0.5 * length(d[1] - d[0]) } else { 0.0 };
         let half = there[1] - center;
         let way_half = if is_way { length(half) } else { 0.0 };
         let level = self.contact_params.size_level(square_size(there, center), of);
-        // A particle finds triangles, and what is fast others, which may not be where they are pulled to.
+        // Particles near triangles and fast elements also cover contacts that stop short of the predicted position.
         let excess = match (is_fast, of) {
             (true, _) if level > 0 => contacts.wide_excess,
             (true, _) => excess_near.max(self.speed_near(start)[1]),
@@ -426,10 +441,10 @@ impl Reference {
             (false, _) => 0.0,
         };
         let horizon = contacts.horizon;
-        // A speed may be infinite, or none at all.
+        // 0 · ∞ would be NaN.
         let way = |nearer: f32| if horizon == 0 { 0.0 } else { horizon as f32 * nearer };
         let reach = (self.contact_params.reach + way(speed + others)) + (turn + excess);
-        // Others of further levels it finds, however fast they are.
+        // Elements of further levels may have any speed.
         let far = self.contact_params.reach + way(speed + contacts.fastest);
         let wide_reach = far + (turn + contacts.wide_excess);
         let looks = true;
@@ -452,7 +467,7 @@ impl Reference {
         }
     }
 
-    /// The types of element that an element looks for.
+    /// The element types that an element queries.
     fn partners(&self, index: u32, of: u32) -> [Option<u32>; 2] {
         let params = &self.contact_params;
         match (params.level, of) {
@@ -466,7 +481,7 @@ impl Reference {
         cell_at(center, self.contact_params.inverse_cells[grid.level as usize][grid.of as usize])
     }
 
-    /// How far from its segment an element looks for the centers of others.
+    /// Search distance from the segment of an element to the centers of others.
     fn reach(&self, query: &Element, grid: Grid) -> f32 {
         let radius = if grid.of == 0 {
             self.contact_params.way_radius(grid.level)
@@ -478,12 +493,12 @@ impl Reference {
         (query.gap(grid) + radius) + query.way_half
     }
 
-    /// The cells that an element looks into.
+    /// The range of cells that an element queries.
     fn range(&mut self, query: &Element, grid: Grid, reach: f32) -> ([i32; 3], [i32; 3]) {
         let [a, b] = query.segment;
         let reach = 1.001 * reach;
         let (low, mut high) = (self.cell(a.min(b) - reach, grid), self.cell(a.max(b) + reach, grid));
-        // Others like it that are higher up in z find it themselves.
+        // Elements of the same grid with a larger z find this one themselves.
         let own = query.grid(query.of);
         if own == grid && !query.is_fast && (own.of > 0 || self.contact_params.level != 1 || self.searches_all()) {
             high[2] = self.cell(query.center, grid)[2];
@@ -497,7 +512,7 @@ impl Reference {
         (here.map(|k| k - 1), here.map(|k| k + 1))
     }
 
-    /// The pair of two elements, if they may meet before the next search.
+    /// The pair of two elements, if they may come into contact before the next search.
     fn pair(&self, query: &Element, other: &Element, near: f32) -> Option<[u32; 4]> {
         let (params, contact_elements) = (&self.contact_params, &self.controls.compiled.contact_elements);
         let [start, end] = query.segment;
@@ -513,8 +528,8 @@ impl Reference {
             }
         }
         if query.grid(query.of) == other.grid(other.of) {
-            // Each pair once, but those in other grids, which do not look for it: the only one that looks, or the fast one, finds the
-            // other, else the one that is higher up in z.
+            // List each pair once. In different grids only one element queries the other. In the same grid the only one
+            // that queries, or the fast one, lists the pair, else the one with the larger z.
             let higher = (other.center.z, query.particles) < (query.center.z, other.particles);
             let found = if query.is_fast == other.is_fast { higher } else { query.is_fast };
             if other.looks && !found {
@@ -550,13 +565,14 @@ impl Reference {
             let all = particles.map(|i| of(&self.contacts.watched[i as usize]));
             all.map(|one| one - all[0])
         };
-        // As all go on as they did when they last looked.
+        // Extrapolate from each particle's last search.
         let now = self.contacts.now;
         let p = apart(&|watched| watched.here(now));
         let d = apart(&|watched| watched.displacement);
         let horizon = query.horizon as f32;
         if params.level == 1 {
-            // Their way against each other is straight, from the start of the substep on. (Where ways may be cut they are not.)
+            // Relative motion is a straight line from the start of the substep on. (At the surface level, truncation
+            // may bend it.)
             let nearest = from_segment([p[1] + d[1] * horizon, p[1] - d[1]], Vec3::ZERO);
             return (length(nearest) < reach).then(|| pack(kind, particles));
         }
@@ -568,12 +584,12 @@ impl Reference {
     }
 }
 
-/// The square of how far the particles of an element are from its center, at most.
+/// Squared maximum distance of the particles of an element from its center.
 fn square_size(x: [Vec3; 3], center: Vec3) -> f32 {
     x.into_iter().map(|x| dot(x - center, x - center)).fold(0.0, f32::max)
 }
 
-/// The cell of a grid that a place is in.
+/// The grid cell of a point.
 pub(super) fn cell_at(place: Vec3, inverse_cell: f32) -> [i32; 3] {
     (place * inverse_cell).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
 }

@@ -1,4 +1,4 @@
-//! The projection of stars; `shaders/schedule/project_stars.wgsl` is the counterpart. See `src/schedule/stars.rs` for the equations.
+//! Projects stars; equations in `src/schedule/stars.rs`. Counterpart: `shaders/schedule/project_stars.wgsl`.
 
 use super::Reference;
 use crate::constraints::xpbd::ScaledMaterial;
@@ -7,7 +7,7 @@ use crate::schedule::compiled::CompiledKind;
 use crate::schedule::stars::{LEAF_FACTOR, LEAST_LEAF};
 use glam::Vec3;
 
-/// A hub as its links see it.
+/// State of a hub.
 #[derive(Clone, Copy)]
 struct Hub {
     particle: usize,
@@ -16,7 +16,7 @@ struct Hub {
     w: f32,
 }
 
-/// A linearised link of a star.
+/// A linearised distance constraint of a star.
 struct Link {
     leaf: usize,
     /// The unit gradient at the hub; 0 where both particles coincide.

@@ -1,44 +1,48 @@
-//! Clusters: constraints among a few hundred particles that a workgroup solves together, on displacements that it loads and stores once.
+//! Clusters: constraints among a few hundred particles that a workgroup solves in workgroup memory.
 //!
-//! Particles are gathered into *clusters* of [`MOST_PARTICLES`] at most, grown along the constraints of a kind, so that most constraints lie
-//! within one. A workgroup keeps the particles of its cluster in its own memory and solves these constraints by local colours, *rounds*,
-//! with a barrier after each. What lies across the borders is gathered again into other clusters, around these borders: a second *layer*,
-//! then a third, each one dispatch, whatever the mesh and however many colours it has (the vertex-reuse partitions of Ton-That, Kry,
-//! Andrews 2023 are of this kind). What fits in no layer is coloured as ever.
+//! A *cluster* has at most [`MOST_PARTICLES`] particles. It grows along the constraints of a kind, so that most
+//! constraints lie within one cluster. A workgroup loads the displacements of its particles, solves the constraints by
+//! *rounds* (the colours within the cluster) with a barrier after each, and stores the displacements.
+//!
+//! Constraints across cluster borders form the clusters of a second *layer*, around these borders, then of further
+//! layers. Each layer is one dispatch. Constraints of no layer are coloured. (Compare the vertex-reuse partitions of
+//! Ton-That, Kry, Andrews 2023.)
 
 use crate::geometry::grouped;
 use crate::scene::ConstraintSet;
 use crate::schedule::coloring::{HUB_DEGREE, Span};
 use std::collections::VecDeque;
 
-/// The most particles of a cluster: 8 bits name one, and 32 bytes of each fill 8 KiB of workgroup memory.
+/// Maximum number of particles of a cluster: a local index has 8 bits, and 32 bytes per particle fill 8 KiB of
+/// workgroup memory.
 pub(crate) const MOST_PARTICLES: usize = 256;
 
-/// The most layers. Meshes take three or four; what does not shrink, such as random links, is better off with colours.
+/// Maximum number of layers. Meshes need three or four; sets that do not shrink (random constraints) are coloured
+/// instead.
 const MOST_LAYERS: usize = 6;
 
-/// The owner of a particle that no cluster of a layer has.
+/// Owner of a particle that is in no cluster of the layer.
 const NOBODY: u32 = u32::MAX;
 
-/// Words of the head of a cluster: where its particles stand, how many, where its rounds stand, how many, where the local particles of its
-/// constraints stand, its first record, and two of padding.
+/// Words of the header of a cluster: offset and number of particles, offset and number of rounds, offset of the local
+/// indices, first record, two words of padding.
 pub(crate) const HEAD: usize = 8;
 
 /// The constraints of one kind that are solved in clusters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clustering {
-    /// As the GPU reads it: the heads of all clusters, then for each its particles, its rounds (first record, count) and for each record
-    /// the local places of its particles, a byte each.
+    /// GPU data: the headers of all clusters, then for each its particles, its rounds (first record, count) and, per
+    /// record, the local indices of its particles in one byte each.
     pub words: Vec<u32>,
-    /// The clusters of each layer, none of them empty.
+    /// The clusters of each layer; never empty.
     pub layers: Vec<Span>,
-    /// Their records.
+    /// The records of each layer.
     pub records: Vec<Span>,
-    /// The constraints, in the order of their records.
+    /// The constraints in the order of their records.
     pub order: Vec<u32>,
 }
 
-/// A cluster that has been filled.
+/// A complete cluster.
 struct Cluster {
     particles: Vec<u32>,
     /// By round.
@@ -50,7 +54,7 @@ impl Clustering {
         self.layers.is_empty()
     }
 
-    /// Gathers what can be gathered of a set of constraints, but for those that are `taken`; `first_record` records stand before them.
+    /// Clusters the constraints of a set, except those in `taken`. `first_record` is the number of records before them.
     pub fn new(set: &ConstraintSet, particle_count: usize, first_record: usize, taken: &[u32]) -> Self {
         if set.info.is_group() || set.len() == taken.len() {
             return Self::default();
@@ -112,12 +116,12 @@ impl Clustering {
     }
 }
 
-/// Grows layers of clusters from what is left of a set.
+/// Grows layers of clusters from the remaining constraints of a set.
 struct Grower<'a> {
     set: &'a ConstraintSet,
-    /// Constraints that no layer has taken yet, ascending.
+    /// Constraints that are in no layer yet, ascending.
     rest: Vec<u32>,
-    /// Which constraints are in `rest`, by constraint.
+    /// By constraint: true if it is in `rest`.
     is_left: Vec<bool>,
     particle_count: usize,
 }
@@ -131,7 +135,7 @@ impl<'a> Grower<'a> {
         for constraint in all.clone().filter(|&constraint| is_left[constraint as usize]) {
             set.particles_of(constraint).iter().for_each(|&particle| degree[particle as usize] += 1);
         }
-        // What has part in a hub is solved at once, whatever the rest does (`src/schedule/coloring.rs`).
+        // Constraints of hubs are solved by mass splitting (`src/schedule/coloring.rs`).
         for constraint in all.clone() {
             let hub = set.particles_of(constraint).iter().any(|&particle| degree[particle as usize] > HUB_DEGREE);
             is_left[constraint as usize] &= !hub;
@@ -140,15 +144,15 @@ impl<'a> Grower<'a> {
         Self { set, rest, is_left, particle_count }
     }
 
-    /// For each particle the constraints of the rest that name it: offsets and constraints.
+    /// By particle, the remaining constraints that contain it: offsets and constraints.
     fn neighbours(&self) -> (Vec<u32>, Vec<u32>) {
         let of =
             |&constraint: &u32| self.set.particles_of(constraint).iter().map(move |&particle| (particle, constraint));
         grouped(self.particle_count, self.rest.iter().flat_map(of))
     }
 
-    /// Clusters that share no particle. Each grows in waves from a seed, next to the clusters before it, as far as there is room; what room
-    /// is left then goes to the next seed.
+    /// Clusters that share no particle. Each grows breadth-first from a seed next to the previous clusters, up to its
+    /// capacity; further seeds fill the remaining capacity.
     fn grow_layer(&mut self) -> Vec<Cluster> {
         let (offsets, constraints) = self.neighbours();
         let around =
@@ -156,7 +160,7 @@ impl<'a> Grower<'a> {
         let mut owner = vec![NOBODY; self.particle_count];
         let mut seen = vec![false; self.set.len()];
         let mut used = vec![0u64; self.particle_count];
-        // Particles next to clusters, and then all.
+        // Seeds: particles next to clusters first, then all.
         let (mut border, mut all) = (VecDeque::new(), 0..self.particle_count as u32);
         let mut waiting: Option<u32> = None;
         let mut layer: Vec<Cluster> = Vec::new();
@@ -195,7 +199,7 @@ impl<'a> Grower<'a> {
                     }
                 }
                 if crowded && before.0 > 0 {
-                    // Not to be cut: it gets a cluster of its own.
+                    // This seed's constraints do not fit: undo them and start a new cluster with the seed.
                     for particle in particles.drain(before.0..) {
                         owner[particle as usize] = NOBODY;
                         around(particle).iter().for_each(|&other| seen[other as usize] = false);
@@ -218,7 +222,7 @@ impl<'a> Grower<'a> {
         layer
     }
 
-    /// Whether a constraint is left, and no cluster but this one has any of its particles.
+    /// True if a constraint remains and no other cluster owns any of its particles.
     fn is_free(&self, constraint: u32, owner: &[u32], cluster: u32) -> bool {
         let mut named = self.set.particles_of(constraint).iter();
         self.is_left[constraint as usize]
@@ -226,8 +230,8 @@ impl<'a> Grower<'a> {
     }
 }
 
-/// Colours constraints in the order of insertion: what was added last is satisfied best. `used` has a mask of colours for each particle.
-/// Returns the rounds, and the constraints for which there is none.
+/// Colours constraints in the order of insertion, so that later ones are satisfied best. `used` is a mask of colours by
+/// particle. Returns the rounds, and the constraints that found no colour.
 pub(crate) fn rounds(set: &ConstraintSet, constraints: &[u32], used: &mut [u64]) -> (Vec<Vec<u32>>, Vec<u32>) {
     let (mut rounds, mut left): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
     for &constraint in constraints {
@@ -255,7 +259,8 @@ mod tests {
         (set, Clustering::new(set, scene.particle_count(), 0, &[]))
     }
 
-    /// Whether clusters of a layer share no particle, rounds of a cluster none either, and heads lead to what they should.
+    /// Asserts that clusters of a layer and rounds of a cluster share no particle, and that headers point to their
+    /// data.
     fn check(set: &ConstraintSet, clustering: &Clustering, particle_count: usize) {
         let mut seen = vec![false; set.len()];
         let mut next_record = 0;
@@ -305,7 +310,7 @@ mod tests {
     fn an_irregular_mesh_with_hinges_is_solved_in_a_few_layers() {
         let mut scene = Scene::new();
         let fabric = Fabric { bending: Bending::Hinges, ..Fabric::default() };
-        // Points of a grid, moved about, and each cell cut along either diagonal.
+        // A jittered grid; each cell is cut along a random diagonal.
         let (columns, rows) = (110u32, 95u32);
         let random = |k: u32| (k.wrapping_mul(2_654_435_761) >> 20) as f32 / 4096.0 - 0.5;
         let position =

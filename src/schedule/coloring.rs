@@ -1,24 +1,26 @@
-//! Graph colouring: constraints of one colour share no particle, so a GPU may project them at the same time.
+//! Graph colouring: constraints of one colour share no particle, so that the GPU can project them in parallel.
 //!
-//! Greedy first fit, the busiest particles first and otherwise in the order of insertion, with one bit mask of used colours
-//! a particle: deterministic, one more than the largest degree on irregular meshes, and exact on grids (12 colours for structural, shear and bend springs, which is the least possible). A particle with
-//! more than [`HUB_DEGREE`] constraints would need as many colours, each a dispatch; its constraints go to the *overflow*
-//! instead, which is solved at once by mass splitting (`src/schedule/compiled.rs`).
+//! Greedy first fit with one bit mask of used colours per particle. Constraints are ordered by the highest degree of
+//! their particles, then by insertion. The result is deterministic. Regular grids get the minimum number of colours: 12
+//! for structural, shear and bending springs.
+//!
+//! A *hub* is a particle with more than [`HUB_DEGREE`] constraints. It would need as many colours, one dispatch each.
+//! Its constraints go to the *overflow* instead, which mass splitting solves at once (`src/schedule/split.rs`).
 
 use crate::geometry::grouped;
 
-/// Colours that a particle's mask has room for.
+/// Number of colours in a particle's mask.
 const MAX_COLORS: usize = 64;
 
-/// The most constraints that a particle may have before it counts as a hub.
+/// Maximum number of constraints of a particle that is not a hub.
 pub const HUB_DEGREE: usize = 48;
 
-/// A run of records: `first .. first + count`.
+/// A range of records: `first .. first + count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
     /// The first record.
     pub first: u32,
-    /// How many.
+    /// Number of records.
     pub count: u32,
 }
 
@@ -32,29 +34,29 @@ impl Span {
 /// An order of constraints in which every colour is one contiguous span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Coloring {
-    /// `order[i]` is the constraint (by insertion) that stands at place `i`.
+    /// `order[i]` is the constraint (by insertion) of record `i`.
     pub order: Vec<u32>,
-    /// The colours, one after another; before the first are constraints that are solved in clusters ([`crate::Execution`]).
+    /// The records of each colour, in order. Constraints in tiles, stars or clusters ([`crate::Execution`]) come first.
     pub colors: Vec<Span>,
-    /// What no colour took, after the last colour.
+    /// Constraints without a colour, after the last colour.
     pub overflow: Span,
 }
 
 impl Coloring {
-    /// Colours the constraints whose particles are `particles`, `arity` apiece.
+    /// Colours constraints of `arity` particles each, listed in `particles`.
     pub fn greedy(particles: &[u32], arity: usize, particle_count: usize) -> Self {
         let count = particles.len() / arity;
         Self::first_fit(particles, count, |index| index as usize * arity..(index as usize + 1) * arity, particle_count)
     }
 
-    /// Colours groups: those of constraint i are `particles[offsets[i]..offsets[i + 1]]`.
+    /// Colours groups: the particles of group i are `particles[offsets[i]..offsets[i + 1]]`.
     pub fn greedy_groups(particles: &[u32], offsets: &[usize], particle_count: usize) -> Self {
         let count = offsets.len().saturating_sub(1);
         Self::first_fit(particles, count, |index| offsets[index as usize]..offsets[index as usize + 1], particle_count)
     }
 
-    /// Whether first fit finds a colour for every constraint, whatever its order: each has at most `arity` particles, each of
-    /// which shares it with at most its degree − 1 others. For a quick answer where the colours themselves are not needed.
+    /// True if first fit finds a colour for every constraint in any order: each of its at most `arity` particles shares
+    /// it with at most degree − 1 others. False if this bound is not sufficient.
     pub(crate) fn surely_fits(particles: &[u32], arity: usize, particle_count: usize) -> bool {
         let mut degree = vec![0usize; particle_count];
         particles.iter().for_each(|&particle| degree[particle as usize] += 1);
@@ -77,7 +79,7 @@ impl Coloring {
         let mut counts = [0u32; MAX_COLORS + 1];
         let mut colors = vec![0u8; constraint_count];
         let constraint = |index: u32| &particles[range(index)];
-        // By the highest degree of a particle of each constraint, highest first.
+        // Highest degree of the particles of each constraint, in descending order.
         let highest =
             |index: u32| constraint(index).iter().map(|&particle| degree[particle as usize]).max().unwrap_or(0);
         let busiest: Vec<u32> = (0..constraint_count as u32).map(highest).collect();
@@ -104,7 +106,7 @@ impl Coloring {
         let span = |color: usize| Span { first: next[color], count: counts[color] };
         let spans = (0..MAX_COLORS).map(span).take_while(|span| span.count > 0).collect();
         let overflow = span(overflow_color);
-        // Those of a colour share no particle, so any order will do: that in which neighbouring threads read what lies near each other.
+        // Within a colour, order by the lowest particle: neighbouring threads read neighbouring memory.
         let lowest = |index: u32| match usize::from(colors[index as usize]) == overflow_color {
             true => 0,
             false => constraint(index).iter().copied().min().unwrap_or(0),
@@ -118,7 +120,7 @@ impl Coloring {
         Self { order, colors: spans, overflow }
     }
 
-    /// The same where the constraints that were coloured are `rest` of a larger set, and come after those of `first`.
+    /// Maps a colouring of the constraints `rest` of a larger set to that set, behind the constraints `first`.
     pub(crate) fn after(mut self, first: &[u32], rest: &[u32]) -> Self {
         self.order.iter_mut().for_each(|constraint| *constraint = rest[*constraint as usize]);
         self.order.splice(0..0, first.iter().copied());
@@ -126,14 +128,14 @@ impl Coloring {
         self
     }
 
-    /// The same with more constraints in the overflow.
+    /// Appends constraints to the overflow.
     pub(crate) fn with_overflow(mut self, more: &[u32]) -> Self {
         self.order.extend_from_slice(more);
         self.overflow.count += more.len() as u32;
         self
     }
 
-    /// Values by place, put back in the order of insertion.
+    /// Sorts values by record into the order of insertion.
     pub(crate) fn unsort<T: Copy + Default>(&self, by_place: &[T]) -> Vec<T> {
         let mut values = vec![T::default(); self.order.len()];
         for (&constraint, &value) in self.order.iter().zip(by_place) {
@@ -142,7 +144,7 @@ impl Coloring {
         values
     }
 
-    /// The colour of every constraint in insertion order; `None` in the overflow, and where a cluster solves it.
+    /// The colour of every constraint in insertion order; `None` if it is in the overflow, a tile, a star or a cluster.
     pub fn color_of_constraints(&self) -> Vec<Option<u32>> {
         let mut colors = vec![None; self.order.len()];
         for (color, span) in self.colors.iter().enumerate() {
@@ -153,13 +155,13 @@ impl Coloring {
         colors
     }
 
-    /// How many constraints each colour holds.
+    /// Number of constraints of each colour.
     pub fn histogram(&self) -> Vec<u32> {
         self.colors.iter().map(|span| span.count).collect()
     }
 
-    /// The first pair of constraints that share a colour and a particle, or that stand twice or not at all. What is solved in clusters need not
-    /// be apart.
+    /// The first pair of constraints that share a colour and a particle, or the first constraint that is listed twice
+    /// or not at all. Constraints before the first colour may share particles.
     pub fn find_conflict(&self, particles: &[u32], arity: usize, particle_count: usize) -> Option<Conflict> {
         let mut seen = vec![false; particles.len() / arity];
         let clustered = Span { first: 0, count: self.colors.first().unwrap_or(&self.overflow).first };
@@ -190,15 +192,15 @@ impl Coloring {
     }
 }
 
-/// Numbers `0..count` by keys below `key_count`, and by themselves where keys are equal: a counting sort.
+/// Numbers `0..count`, stably sorted by keys below `key_count`: a counting sort.
 fn in_ascending_order(key_count: usize, count: usize, key: impl Fn(u32) -> u32 + Clone) -> Vec<u32> {
     grouped(key_count, (0..count as u32).map(|index| (key(index), index))).1
 }
 
-/// Why a [`Coloring`] is not one.
+/// An error in a [`Coloring`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conflict {
-    /// The colour in which two constraints share a particle; `None` where a constraint stands twice or not at all.
+    /// The colour in which two constraints share a particle; `None` if a constraint is listed twice or not at all.
     pub color: Option<u32>,
     /// The two constraints.
     pub constraints: [u32; 2],

@@ -1,7 +1,7 @@
-//! A scene made ready to run: records sorted by colour, what is solved at once split, triangles gathered per particle.
+//! The compiled scene: records sorted by schedule, data of mass splitting, and the triangles around each particle.
 //!
-//! Cooking happens once; both players read the result. What changes while running (pins, targets, materials, settings)
-//! lives in [`crate::sim::controls`].
+//! A scene is compiled once; both backends read the result. State that changes at run time (pins, targets, materials,
+//! settings) is in [`crate::sim::controls`].
 
 use crate::constraints::{KindInfo, group};
 use crate::error::{Error, Result};
@@ -15,39 +15,39 @@ use crate::schedule::stars::Stars;
 use crate::schedule::tiling::Tiling;
 use crate::settings::{Execution, Settings, Sweep};
 
-/// The longest loop that one GPU thread may run: Mesa's software driver ends every loop of an invocation after 65 535
-/// turns in all, without a word.
+/// Maximum number of loop iterations of one GPU thread. Mesa's software driver silently ends all loops of an invocation
+/// after 65 535 iterations in total.
 pub(crate) const MAX_LOOP: u64 = 60_000;
 
-/// The fewest constraints for which [`Execution::Auto`] makes tiles: their shaders take a second or so to compile.
+/// Minimum number of constraints for which [`Execution::Auto`] uses tiles, whose shaders are slow to compile.
 const WORTH_TILING: usize = 4096;
 
-/// The same for the asset of instances, of which each instance has all constraints.
+/// The same for the asset of instances; each instance runs all of its constraints.
 const WORTH_TILING_ASSET: usize = 128;
 
-/// What a scene is compiled for.
+/// The use of a compiled scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Scene,
-    /// The asset of [`crate::Instances`], whose constraints are solved one by one: there are neither stars nor mass splitting.
+    /// The asset of [`crate::Instances`]: without stars and mass splitting.
     Asset,
 }
 
-/// What 28 bits can name.
+/// Tether rows are numbered with 28 bits.
 const MOST_TETHERS: u64 = 1 << 28;
 
-/// What both players read.
+/// The scene data that both backends read.
 #[derive(Debug, Clone)]
 pub(crate) struct CompiledScene {
-    /// One entry a kind of [`crate::constraints::KINDS`].
+    /// One entry per kind of [`crate::constraints::KINDS`].
     pub kinds: Vec<CompiledKind>,
     purpose: Purpose,
     pub rings: Rings,
-    /// The most tethers that a particle has.
+    /// Maximum number of tethers of a particle.
     pub most_tethers: u32,
-    /// For each particle its first tether · 16 + how many it has.
+    /// By particle: first tether row · 16 + number of tethers.
     pub tether_runs: Vec<u32>,
-    /// Whether every particle has so many, one after another.
+    /// True if all particles have this number of tethers, stored consecutively.
     pub all_tethered: bool,
     /// First particle and particle count of each body.
     pub bodies: Vec<[u32; 2]>,
@@ -55,23 +55,23 @@ pub(crate) struct CompiledScene {
     pub contact_elements: ContactElements,
 }
 
-/// The constraints of one kind, sorted by colour.
+/// The constraints of one kind, sorted by schedule.
 #[derive(Debug, Clone)]
 pub(crate) struct CompiledKind {
     pub info: &'static KindInfo,
     pub records: Vec<u32>,
-    /// Of groups: the rows of their members, and how many members there are.
+    /// For groups: the rows of their members, and the number of members.
     pub rows: Vec<[u32; 4]>,
     pub slot_count: u32,
-    /// How many threads solve one group: 1, or [`group::LANES`].
+    /// Number of threads that solve one group: 1, or [`group::THREADS`].
     pub threads: usize,
-    /// What is solved in tiles; its records come first.
+    /// Constraints in tiles; their records come first.
     pub tiling: Tiling,
-    /// The links that are solved in stars; their records come next.
+    /// Constraints in stars; their records come next.
     pub stars: Stars,
-    /// What is solved in clusters; its records come next.
+    /// Constraints in clusters; their records come next.
     pub clustering: Clustering,
-    /// What is in neither.
+    /// The order of all constraints, and the colours of the remaining ones.
     pub coloring: Coloring,
     pub split: Split,
 }
@@ -126,19 +126,19 @@ impl CompiledScene {
         sets.iter().map(cook).collect()
     }
 
-    /// The same for other settings, with the parameters that the constraints have now.
+    /// Reschedules the constraints for other settings; their current parameters are kept.
     pub fn reschedule(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
         let sets: Vec<_> = self.kinds.iter().map(CompiledKind::constraints).collect();
         self.kinds = Self::compile_kinds(&sets, scene, settings, self.purpose)?;
         Ok(())
     }
 
-    /// The most rows of two tethers that any particle has.
+    /// Maximum number of rows of a particle, each with two tethers.
     pub fn tether_rows(&self) -> u32 {
         rows_of(self.most_tethers) / 2
     }
 
-    /// Whether there is room for the tethers of a scene.
+    /// `Ok` if the number of tethers of a scene is within the limit.
     pub fn check_tethers(scene: &Scene) -> Result<()> {
         let rows = TetherGraph::runs(scene)
             .map(|(_, count, per_particle)| u64::from(count) * u64::from(rows_of(per_particle)));
@@ -146,7 +146,7 @@ impl CompiledScene {
         if count <= limit { Ok(()) } else { Err(Error::TooLarge { what: "tethers", count, limit }) }
     }
 
-    /// Whether no thread that damps a body turns more often than it may: three rounds over its particles.
+    /// `Ok` if the damping of every body stays within the limit of loop iterations: three loops over its particles.
     pub fn check_bodies(&self, settings: &Settings) -> Result<()> {
         let limit = MAX_LOOP / 3 * group::THREADS as u64;
         let largest = self.bodies.iter().map(|&[_, count]| u64::from(count)).max().unwrap_or(0);
@@ -158,7 +158,7 @@ impl CompiledScene {
 }
 
 impl CompiledKind {
-    /// `split` lists the constraints that are solved by mass splitting; they come last.
+    /// `split` lists the constraints that are solved by mass splitting; their records come last.
     pub fn new(
         set: &ConstraintSet,
         scene: &Scene,
@@ -220,7 +220,7 @@ impl CompiledKind {
         Ok(kind)
     }
 
-    /// The constraints in the order in which they were added, with the parameters that they have now.
+    /// The constraints in the order of insertion, with their current parameters.
     pub fn constraints(&self) -> ConstraintSet {
         let size = self.info.record_words;
         let mut words = vec![0; self.records.len()];
@@ -230,22 +230,22 @@ impl CompiledKind {
         ConstraintSet { info: self.info, words, rows: self.rows.clone(), slot_count: self.slot_count }
     }
 
-    /// Whether any constraint is solved by its colour.
+    /// True if any constraint is solved by colours.
     pub fn has_colors(&self) -> bool {
         !self.coloring.colors.is_empty() && self.split.span.count < self.len() as u32
     }
 
-    /// Whether any is solved in a tile.
+    /// True if any constraint is solved in a tile.
     pub fn has_tiles(&self) -> bool {
         !self.tiling.is_empty() && self.split.span.count < self.len() as u32
     }
 
-    /// Whether any pass reads the records.
+    /// True if any pass reads the records.
     pub fn needs_records(&self) -> bool {
         self.split.span.count > 0 || !self.tiling.holds_all(self.len())
     }
 
-    /// Whether any is solved in a cluster.
+    /// True if any constraint is solved in a cluster.
     pub fn has_clusters(&self) -> bool {
         !self.clustering.is_empty() && self.split.span.count < self.len() as u32
     }
@@ -254,7 +254,7 @@ impl CompiledKind {
         self.coloring.order.len()
     }
 
-    /// Multipliers of all constraints.
+    /// Number of multipliers of all constraints.
     pub fn lambda_count(&self) -> usize {
         self.len() * self.info.lambda_count()
     }
@@ -263,13 +263,14 @@ impl CompiledKind {
         &self.records[place * self.info.record_words..][..self.info.record_words]
     }
 
-    /// How groups are turned at the start, one a record; none for other kinds.
+    /// Initial rotations of groups, one per record; empty for other kinds.
     pub fn initial_rotations(&self, positions: &[[f32; 3]]) -> Vec<group::Rotation> {
         let groups = if self.info.is_group() { 0..self.len() } else { 0..0 };
         groups.map(|place| group::initial_rotation(self.record(place), &self.rows, positions)).collect()
     }
 
-    /// Whether no thread turns more often than it may: three rounds over its members and their details, and two over the lanes.
+    /// `Ok` if every thread stays within the limit of loop iterations: three loops over its members and their details,
+    /// and two over the threads.
     fn check_loops(&self) -> Result<()> {
         for place in 0..self.len() {
             let members = &self.rows[group::member_rows(self.record(place))];
@@ -283,8 +284,8 @@ impl CompiledKind {
     }
 }
 
-/// How many threads solve one group of a set: many where its large groups outweigh what small ones waste by it, or where one alone
-/// could not.
+/// Number of threads that solve one group of a set: many if large groups outweigh the idle threads of small ones, or if
+/// a group is too large for one thread.
 fn threads(set: &ConstraintSet) -> usize {
     if !set.info.is_group() {
         return 1;

@@ -1,4 +1,4 @@
-//! Who may meet whom in a scene.
+//! The elements of collision: particles, edges and triangles, with their bodies and contact materials.
 
 use crate::collision::crossing::NO_WING;
 use crate::geometry::Distinct;
@@ -6,28 +6,31 @@ use crate::geometry::{root, unite};
 use crate::scene::{Scene, follows};
 use glam::Vec3;
 
-/// Elements by what they are: particles, edges, triangles.
+/// Number of element types: particle (0), edge (1), triangle (2).
 pub(crate) const TYPES: usize = 3;
 
-/// The row of a particle that touches nothing: a follower.
+/// Contact material of a particle without contacts: a follower.
 pub(crate) const UNTOUCHABLE: u32 = 0xff;
 
-/// Who may meet whom; it never changes while a scene runs.
+/// The elements of collision. They do not change while a scene runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ContactElements {
-    /// By particle: its place at rest (bits), and in the last word its contact material, with its body in the upper 24 bits.
+    /// By particle: rest position (bits), and in the last word its contact material, with its body in the upper 24
+    /// bits.
     pub particles: Vec<[u32; 4]>,
-    /// Three particles and a type: particles that stand in a surface or an edge, then those that stand alone, edges, triangles.
+    /// Three particles and a type, in this order: particles of a surface or an edge, isolated particles, edges,
+    /// triangles.
     pub elements: Vec<[u32; 4]>,
-    /// Where each of these four begins, and the end.
+    /// The first element of each of these four groups, and the end.
     pub firsts: [u32; 5],
-    /// By edge, the third corners of up to two triangles at it, [`NO_WING`] where there is none; none of those of ropes.
+    /// By edge, the third corners of up to two adjacent triangles, else [`NO_WING`]; for ropes always.
     pub wings: Vec<[u32; 2]>,
-    /// By type, how far the center of an element is from its particles at rest \[m\]: of the smallest eighth at most, and of all.
+    /// By type, distance of the center of an element from its particles at rest \[m\]: the bound of the smallest
+    /// eighth, and the maximum.
     pub radii: [[f32; 2]; TYPES],
 }
 
-/// By particle: its body. Those that no builder has made one of are one with what constraints tie them to.
+/// By particle: its body. Each connected component of particles that no builder made is a body.
 fn bodies(scene: &Scene) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..scene.particle_count() as u32).collect();
     for body in &scene.bodies {
@@ -44,7 +47,7 @@ fn bodies(scene: &Scene) -> Vec<u32> {
             }
         }
     }
-    // In 24 bits there is room for sixteen million bodies; a mistaken one only lets two touch a little later.
+    // 24 bits hold 16 million bodies. If two bodies share a number, pairs that are close at rest have no contact.
     (0..parents.len() as u32).map(|i| root(&mut parents, i) & 0x00ff_ffff).collect()
 }
 
@@ -66,7 +69,7 @@ impl ContactElements {
             .copied()
             .filter(|triangle| !triangle.iter().any(|&particle| follower(particle)))
             .collect();
-        // Those that a mesh has twice would touch twice.
+        // A triangle that a mesh lists twice would have two contacts.
         let corners = with_doubles.iter().map(|&triangle| {
             let mut corners = triangle;
             corners.sort_unstable();
@@ -100,7 +103,7 @@ impl ContactElements {
         for (&[a, b, c], places) in triangles.iter().zip(places.chunks_exact(3)) {
             for (wing, &place) in [c, a, b].into_iter().zip(places) {
                 let [first, second] = &mut wings[place as usize];
-                // Of more than two at an edge two are enough to tell a way out.
+                // Two triangles at an edge determine a direction; further ones are ignored.
                 if *first == NO_WING {
                     *first = wing;
                 } else if *second == NO_WING {
@@ -126,7 +129,7 @@ impl ContactElements {
         Self { particles, elements, firsts, wings, radii }
     }
 
-    /// The place of a particle at rest.
+    /// Rest position of a particle.
     pub fn rest(&self, particle: u32) -> Vec3 {
         let [x, y, z, _] = self.particles[particle as usize];
         [x, y, z].map(f32::from_bits).into()
@@ -143,7 +146,7 @@ impl ContactElements {
     }
 }
 
-/// The center of an element of the given type; its twin is in `shaders/common/contacts.wgsl`.
+/// The center of an element of type `of`. Counterpart in `shaders/common/contacts.wgsl`.
 pub(crate) fn center(p: [Vec3; 3], of: u32) -> Vec3 {
     match of {
         0 => p[0],

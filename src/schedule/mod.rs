@@ -1,7 +1,7 @@
 //! Compiles a scene into records, schedules of the constraints, and a plan of passes.
 //!
-//! [`CompiledScene`] holds what the CPU reference and the GPU read: the records of each kind in the order in which they are solved, by tiles,
-//! stars, clusters and colours. The [`Plan`] lists the passes of a step as data.
+//! [`CompiledScene`] holds the data that both backends read: the records of each kind, ordered by tiles, stars,
+//! clusters and colours. The [`Plan`] lists the passes of a step as data.
 
 pub(crate) mod clusters;
 pub mod coloring;

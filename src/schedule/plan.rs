@@ -1,33 +1,44 @@
-//! The schedule of a step, as data. Both players play it: [`crate::Reference`] on the CPU, [`crate::Solver`] on the GPU.
+//! The plan of a step, as data. Both backends run it: [`crate::Reference`] on the CPU, [`crate::Solver`] on the GPU.
 //!
-//! A step of `dt` is `begin`, then `substeps` times `substep` with `between` after each but the last, then `end`:
-//!
-//! ```text
-//! begin     Targets  Start  Predict
-//! substep   Tether  Project … Project  (Split GatherChunks GatherHubs)      Project: once an iteration, kind, colour
-//! between   Advance                                                         Velocity and Predict in one sweep
-//! end       Velocity  (BodyDamping)  Finish  (Follow)  Normals
-//! ```
-//!
-//! With tethers, and pins that they lead to, `IntegrateTethered` stands in the place of `IntegrateAndPredict` and of `SolveTethers`, which then ends `begin`;
-//! `IntegrateFree` `IntegratePinned` where there are many pins. That takes pins that stay where they are set, so not where surfaces touch, as
-//! `TruncateDisplacements` may cut short the ways of pins too.
-//!
-//! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `IntegrateAndPredict` is taken apart.
-//!
-//! With [`Settings::mean_forces`], `ClearForceSums` stands in `begin`, and `AddForceSums` follows the constraints of each substep.
-//!
-//! With contacts a substep is
+//! A step of `dt` runs `begin` once, `substep` `substeps` times with `between` after each but the last, then `end`
+//! once:
 //!
 //! ```text
-//! Carry  Tether  Project …  (Collide)  Watch  Search …  Contacts  (Untangle)  (Separate Settle) …  Collide  (Divide Truncate) …
+//! begin     Targets Start Predict
+//! substep   SolveTethers Project … (Split GatherChunks GatherHubs)    Project: once per iteration, kind and colour
+//! between   IntegrateAndPredict                                       = Velocity, then Predict
+//! end       Velocity (BodyDamping) Finish (Follow) Normals
 //! ```
 //!
-//! where the passes of `Search` do nothing while the list of pairs holds, nor those of `BuildDivisionPlanes` and `TruncateDisplacements` while nothing is forced through
-//! anything; these, and the first `Collide`, are there between surfaces. `ResolveIntersections` looks at the crossings that `SortForIntersections` … `ClearIntersections`
-//! `FindIntersections` at the end of the step before have found; `ApplyRestitution` follows `Velocity` where anything has restitution, and between
-//! surfaces. Where `IntegrateAndPredict` would come right after `Collide`, `CollideAndPredict` stands in `between` in place of both, and the last `Collide` in
-//! `end`. Colliders `CommitColliders` at the end, and the forces on them are summed from `ClearColliderContacts` in `begin` to `ColliderForces`.
+//! Options change the plan as follows:
+//! - With wind, fields or forces, `Accelerations` precedes each `Predict`. `Velocity` and `Predict` are then separate
+//!   passes in `between`.
+//! - With [`Settings::mean_forces`], `begin` has `ClearForceSums`, and `AddForceSums` follows the constraints of each
+//!   substep.
+//! - With restitution, and with colliders at the surface level, `ApplyRestitution` follows `Velocity`, which is then a
+//!   separate pass in `between` too.
+//! - With tethers and pins, `SolveTethers` moves from `substep` to the end of `begin`, and `IntegrateTethered` replaces
+//!   `IntegrateAndPredict`. With many pins, `IntegrateFree` and `IntegratePinned` do.
+//! - `SolveTethers` stays in `substep` if `between` has separate passes, if tether forces are recorded, or at the
+//!   surface level, where pins may be truncated.
+//! - With colliders, `CommitColliders` runs in `end`. To sum collider forces, `begin` has `ClearColliderContacts`, and
+//!   `end` has `ColliderForces`.
+//! - If `IntegrateAndPredict` directly follows `Collide`, `CollideAndPredict` in `between` replaces both. The last
+//!   `Collide` is then in `end`.
+//!
+//! A substep with self-collision and colliders is
+//!
+//! ```text
+//! InterpolateColliders SolveTethers Project … (Collide) ValidatePairs Search … FindContacts (ResolveIntersections)
+//! (SolveContacts ApplyCorrections) … Collide (BuildDivisionPlanes TruncateDisplacements) …
+//! ```
+//!
+//! The first `Collide`, `ResolveIntersections`, `BuildDivisionPlanes` and `TruncateDisplacements` exist at the surface
+//! level only. The `Search` passes return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes`
+//! and `TruncateDisplacements` return at once if the previous round truncated nothing.
+//!
+//! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
+//! `ClearIntersections` and `FindIntersections` find them.
 
 use crate::collision::SelfCollisionLevel;
 use crate::schedule::coloring::Span;
@@ -38,159 +49,159 @@ use crate::settings::{ColorOrder, Field, Settings, Sweep};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pass {
-    /// Kinematic particles: the velocity that reaches the target within the step.
+    /// Kinematic particles: computes the velocity that reaches the target at the end of the step.
     Targets,
-    /// The displacement that each velocity means: d = h v.
+    /// Converts velocities to displacements: d = h v.
     Start,
-    /// The accelerations by wind and air drag, fields and forces.
+    /// Computes accelerations by wind and air drag, fields and forces.
     Accelerations,
-    /// d += h² a: from here on x + d is the predicted position.
+    /// d += h² a; from here on x + d is the predicted position.
     Predict,
-    /// The constraints of one colour.
+    /// Projects the constraints of one colour.
     Project {
-        /// Place in [`crate::constraints::KINDS`].
+        /// Index in [`crate::constraints::KINDS`].
         kind: usize,
         /// The colour.
         color: u32,
         /// Its records.
         span: Span,
-        /// Whether λ starts at 0 here.
+        /// True if λ starts at 0.
         first_iteration: bool,
     },
-    /// The constraints of the tiles of one phase.
+    /// Solves the constraints of the tiles of one phase.
     Tiles {
-        /// Place in [`crate::constraints::KINDS`].
+        /// Index in [`crate::constraints::KINDS`].
         kind: usize,
         /// The phase.
         phase: u32,
-        /// Their records.
+        /// Its records.
         span: Span,
-        /// Whether λ starts at 0 here.
+        /// True if λ starts at 0.
         first_iteration: bool,
     },
-    /// The links of the stars of one colour: crowded particles, each with its links as one system.
+    /// Solves the stars of one colour: each hub with its links (two-particle constraints) as one linear system.
     Stars {
-        /// Place in [`crate::constraints::KINDS`].
+        /// Index in [`crate::constraints::KINDS`].
         kind: usize,
         /// The colour.
         color: u32,
-        /// Their records.
+        /// Its records.
         span: Span,
-        /// Whether λ starts at 0 here.
+        /// True if λ starts at 0.
         first_iteration: bool,
     },
-    /// The constraints of the clusters of one layer.
+    /// Solves the constraints of the clusters of one layer.
     Clusters {
-        /// Place in [`crate::constraints::KINDS`].
+        /// Index in [`crate::constraints::KINDS`].
         kind: usize,
         /// The layer.
         layer: u32,
-        /// Their records.
+        /// Its records.
         span: Span,
-        /// Whether λ starts at 0 here.
+        /// True if λ starts at 0.
         first_iteration: bool,
     },
-    /// The constraints that no colour took, each with its share of its particles' masses.
+    /// Projects constraints in parallel by mass splitting: the overflow, skins, or all in a Jacobi sweep.
     Split {
-        /// Place in [`crate::constraints::KINDS`].
+        /// Index in [`crate::constraints::KINDS`].
         kind: usize,
-        /// Their records.
+        /// Its records.
         span: Span,
-        /// Whether λ starts at 0 here.
+        /// True if λ starts at 0.
         first_iteration: bool,
     },
     /// Sums the impulses of `Split` in chunks.
     GatherChunks {
-        /// Place in [`crate::constraints::KINDS`].
+        /// Index in [`crate::constraints::KINDS`].
         kind: usize,
     },
-    /// Moves the particles of `Split` by the sum of their chunks.
+    /// Adds the sums of the chunks to the displacements of the particles.
     GatherHubs {
-        /// Place in [`crate::constraints::KINDS`].
+        /// Index in [`crate::constraints::KINDS`].
         kind: usize,
     },
     /// Sets the sums of λ of a kind to 0.
     ClearForceSums {
-        /// Place in [`crate::constraints::KINDS`].
+        /// Index in [`crate::constraints::KINDS`].
         kind: usize,
     },
     /// Adds the λ of a kind to their sums over the step.
     AddForceSums {
-        /// Place in [`crate::constraints::KINDS`].
+        /// Index in [`crate::constraints::KINDS`].
         kind: usize,
     },
-    /// No particle farther from its pins than the material between is long.
+    /// Limits the distance of particles to their pins by the tether length (long-range attachments).
     SolveTethers,
-    /// Whether any particle has moved so far that the list of pairs no longer holds.
+    /// Marks the pair list as expired if a particle has moved too far.
     ValidatePairs,
-    /// A part of the search for pairs, where the list no longer holds.
+    /// A pass of the search for pairs; returns at once if the pair list is valid.
     Search(SearchPass),
-    /// The pairs that meet in this substep.
+    /// Finds the contacts of this substep in the pair list.
     FindContacts,
-    /// What pushes edges out of triangles that they pass through; then all contacts are known, and how large `SolveContacts` is.
+    /// Adds contacts that push edges out of intersected triangles, and computes the dispatch size of `SolveContacts`.
     ResolveIntersections,
-    /// The corrections of contacts.
+    /// Computes the corrections of contacts.
     SolveContacts,
-    /// Moves the particles by the sum of their corrections.
+    /// Adds the sum of its corrections to each displacement.
     ApplyCorrections {
-        /// Whether it is the last in the substep.
+        /// True for the last one in the substep.
         is_last: bool,
     },
-    /// Planes between what would pass through each other nonetheless.
+    /// Builds division planes between pairs that would still pass through each other (Chen et al. 2025).
     BuildDivisionPlanes {
-        /// Which round; those after the first do nothing where the one before found nothing.
+        /// Number of the round; later rounds return at once if the previous one truncated no displacement.
         round: u32,
     },
-    /// Cuts the ways of particles before these planes.
+    /// Truncates displacements in front of the division planes.
     TruncateDisplacements {
-        /// Which round.
+        /// Number of the round.
         round: u32,
     },
-    /// The impulses on colliders of the last step.
+    /// Clears the impulses on colliders.
     ClearColliderContacts,
-    /// Where colliders are at the start and at the end of the substep.
+    /// Interpolates the colliders at the start and at the end of the substep.
     InterpolateColliders,
-    /// No particle within a collider; friction.
+    /// Solves contacts with colliders, with friction.
     Collide,
     /// `Collide`, then `IntegrateAndPredict`.
     CollideAndPredict,
-    /// Restitution, and what took particles out of colliders between surfaces; after `Velocity`.
+    /// Adds restitution to displacements and, at the surface level, removes the recovery from collider overlap.
     ApplyRestitution,
-    /// Colliders are where they were to be.
+    /// Moves colliders to their targets.
     CommitColliders,
-    /// The forces on colliders.
+    /// Sums the forces on colliders.
     ColliderForces,
-    /// A part of the sort of surfaces by where they are at the end of the step, for the crossings.
+    /// A pass that sorts the surface elements at the end of the step, for the search for intersections.
     SortForIntersections(SearchPass),
-    /// Forgets the crossings of the last step.
+    /// Clears the intersections of the last step.
     ClearIntersections,
-    /// The edges that pass through triangles.
+    /// Finds the edges that intersect triangles.
     FindIntersections,
-    /// x += d; the displacement stays as the new velocity.
+    /// x += d; the displacement is kept as the new velocity.
     Velocity,
     /// `Velocity`, then `Predict` of the next substep.
     IntegrateAndPredict,
-    /// `IntegrateAndPredict`, and `SolveTethers` of what is free, which sees the few pins where they will be.
+    /// `IntegrateAndPredict`, and `SolveTethers` of free particles with the moved pins, for up to 8 pins.
     IntegrateTethered,
-    /// `IntegrateAndPredict` of what is free, then `SolveTethers`, which sees the pins where they will be.
+    /// `IntegrateAndPredict` of free particles, then `SolveTethers` with the moved pins.
     IntegrateFree,
-    /// `IntegrateAndPredict` of what is pinned.
+    /// `IntegrateAndPredict` of pinned particles.
     IntegratePinned,
-    /// Takes from each body a share of its motion against itself.
+    /// Damps the non-rigid motion of each body.
     BodyDamping,
-    /// v = d/h, for the world outside.
+    /// Writes the velocities v = d/h.
     Finish,
-    /// Particles that follow others.
+    /// Moves followers.
     Follow,
-    /// The normals of the surfaces.
+    /// Computes the normals of the surfaces.
     Normals,
 }
 
-/// The most pins that [`Pass::IntegrateTethered`] is for: where the substep began, they stand once more beside the particles.
+/// Maximum number of pins for [`Pass::IntegrateTethered`], which needs a copy of their positions before the substep.
 pub(crate) const FEW_PINS: usize = 8;
 
 impl Pass {
-    /// The place in [`crate::constraints::KINDS`] of the kind whose constraints the pass solves.
+    /// The index in [`crate::constraints::KINDS`] of the kind that the pass solves.
     pub(crate) fn kind(self) -> Option<usize> {
         match self {
             Self::Project { kind, .. }
@@ -207,44 +218,46 @@ impl Pass {
     }
 }
 
-/// Rounds of [`Pass::BuildDivisionPlanes`].
+/// Number of rounds of [`Pass::BuildDivisionPlanes`].
 pub(crate) const ROUNDS: u32 = 8;
 
-/// The parts of a search: a counting sort of the elements by the cells of a grid, and a look around.
+/// A pass of the search: a counting sort of the elements by grid cells, then queries of the neighbouring cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchPass {
-    /// Empties the cells; of surfaces, takes note of where the particles are.
+    /// Clears the cells; at the surface level, stores the predicted positions of the particles.
     ClearCells,
-    /// Which particles look for others anew, and which are near those; how those in each cell of a coarse grid move. Where nothing else touches.
+    /// Marks the expired particles and those near them, and bounds the motion in each coarse cell (particle level
+    /// only).
     MarkStale,
-    /// Takes what they are to find from the list. Where nothing but particles touches.
+    /// Removes the pairs of expired particles from the list (particle level only).
     RemoveStalePairs,
-    /// How fast the particles of surfaces are, and how large and fast the elements in each cell of a coarse grid; which larger ones come into it.
+    /// Computes speed classes, and the size, speed and levels of the elements in each coarse cell (surface level only).
     MeasureMotion,
-    /// How differently what is near moves; of surfaces, how large and fast it is, and which larger ones there are.
+    /// Computes horizons from the relative motion of neighbouring cells; at the surface level, sizes, speeds and levels
+    /// too.
     SetHorizons,
     /// Counts the elements in each cell.
     CountCells,
     /// Sums the counts in blocks.
     SumBlocks,
-    /// Where each block begins: the prefix sum of the blocks.
+    /// Prefix sum of the blocks.
     ScanBlocks,
-    /// Where each cell begins.
+    /// Prefix sum of the cells of each block.
     CellOffsets,
-    /// Puts the elements into their cells.
+    /// Sorts the elements into their cells.
     SortIntoCells,
     /// Lists the pairs of particles.
     ParticlePairs,
-    /// Those of vertices and triangles.
+    /// Lists the pairs of vertices and triangles.
     VertexPairs,
-    /// Those of edges.
+    /// Lists the pairs of edges.
     EdgePairs,
-    /// Takes note of how many there are; also where the list held.
+    /// Counts the pairs and resets the state of the search; runs even if the list is valid.
     FinishSearch,
 }
 
 impl SearchPass {
-    /// In order.
+    /// All passes, in order.
     pub const ALL: [Self; 14] = [
         Self::ClearCells,
         Self::MarkStale,
@@ -262,11 +275,11 @@ impl SearchPass {
         Self::FinishSearch,
     ];
 
-    /// Those that sort elements, whatever is then looked for among them.
+    /// The passes of the sort alone.
     pub const SORT: [Self; 6] =
         [Self::ClearCells, Self::CountCells, Self::SumBlocks, Self::ScanBlocks, Self::CellOffsets, Self::SortIntoCells];
 
-    /// Whether it is played where surfaces touch, or where nothing but particles does.
+    /// True if the pass runs at a level of self-collision.
     pub(crate) fn is_of(self, level: SelfCollisionLevel) -> bool {
         match self {
             Self::MarkStale | Self::RemoveStalePairs => level == SelfCollisionLevel::Particles,
@@ -279,39 +292,39 @@ impl SearchPass {
 /// The passes of a step. See the [module documentation](self).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// Once, first.
+    /// Runs once, first.
     pub begin: Vec<Pass>,
-    /// Once a substep.
+    /// Runs once per substep.
     pub substep: Vec<Pass>,
-    /// After each substep but the last.
+    /// Runs after each substep but the last.
     pub between: Vec<Pass>,
-    /// Once, last.
+    /// Runs once, last.
     pub end: Vec<Pass>,
-    /// In which order the colours of a kind are played; `substep` has them in the fixed one.
+    /// The order of the colours of a kind; `substep` lists them in the fixed order.
     pub color_order: ColorOrder,
-    /// For each pass of `substep` the run of colours of one kind and iteration that it belongs to.
+    /// For each pass of `substep`, the range of colours of its kind and iteration.
     runs: Vec<Run>,
 }
 
-/// What a plan needs to know of colliders, and of pins.
+/// State of the simulation that a plan depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PlanInputs {
-    /// There are some colliders.
+    /// True if there are colliders.
     pub any: bool,
-    /// Some impact has restitution.
+    /// True if a contact material has restitution.
     pub bounce: bool,
-    /// How many pins there are: without any every tether is slack.
+    /// Number of pins. Without pins no tether is solved.
     pub pins: usize,
 }
 
 impl PlanInputs {
-    /// Whether anything is tethered to pins.
+    /// True if `SolveTethers` has an effect.
     fn tether(self, compiled: &CompiledScene, settings: &Settings) -> bool {
         settings.tethers && compiled.most_tethers > 0 && self.pins > 0
     }
 }
 
-/// Consecutive passes that may be played in any order.
+/// Consecutive passes that may run in any order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     first: usize,
@@ -325,7 +338,7 @@ impl Plan {
         let fields = settings.fields.iter().any(|field| *field != Field::None);
         let accelerated = surfaces && settings.wind.is_some() || fields || settings.forces;
         let apart = settings.keeps_surfaces_apart();
-        // Between surfaces, what takes particles out of colliders is on their way.
+        // At the surface level, displacements include the recovery from collider overlap until `ApplyRestitution`.
         let inputs = PlanInputs { bounce: inputs.bounce || apart && inputs.any, ..inputs };
         let mut plan =
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
@@ -357,14 +370,13 @@ impl Plan {
         plan
     }
 
-    /// What is played in each substep, and between two.
+    /// Adds the passes of each substep and those between two substeps.
     fn push_substeps(&mut self, compiled: &CompiledScene, settings: &Settings, inputs: PlanInputs, predict: &[Pass]) {
         let apart = settings.keeps_surfaces_apart();
         let tethers = inputs.tether(compiled, settings);
         self.substep.extend(inputs.any.then_some(Pass::InterpolateColliders));
         let mut collides_last = inputs.any;
-        // First in a substep, so that the local constraints smooth what the tethers have pulled: at 316 × 316 the worst edge keeps 10 %
-        // of strain instead of 16 %.
+        // Tethers come first in a substep, so that the local constraints smooth their displacements.
         if predict.len() > 1 || inputs.bounce || tethers && (apart || settings.tether_forces) {
             self.between.push(Pass::Velocity);
             self.between.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
@@ -379,7 +391,7 @@ impl Plan {
             };
             self.between.extend(ways);
         } else if inputs.any {
-            // `bounce` has told of surfaces that are kept apart.
+            // At the surface level `bounce` is true: this branch needs no truncation after `Collide`.
             self.between.push(Pass::CollideAndPredict);
             self.end.push(Pass::Collide);
             collides_last = false;
@@ -392,9 +404,9 @@ impl Plan {
         }
         self.substep.extend(summed_kinds(compiled, settings).map(|kind| Pass::AddForceSums { kind }));
         if let Some(own) = settings.self_collision {
-            // What moving colliders push is where the search sees it, and pushes others in turn.
+            // Particles that moving colliders push are at their places before the search, and push others in turn.
             self.substep.extend((apart && inputs.any).then_some(Pass::Collide));
-            // After the constraints, so that the list holds for where they have moved things.
+            // After the constraints: the list must cover the positions that they lead to.
             self.substep.push(Pass::ValidatePairs);
             let parts = SearchPass::ALL.into_iter().filter(|part| part.is_of(own.level));
             self.substep.extend(parts.map(Pass::Search));
@@ -403,7 +415,7 @@ impl Plan {
             let settle = |iteration| Pass::ApplyCorrections { is_last: iteration + 1 == own.iterations };
             self.substep.extend((0..own.iterations).flat_map(|iteration| [Pass::SolveContacts, settle(iteration)]));
         }
-        // Last, so that at the end of a substep nothing is within a collider.
+        // Last, so that no particle is within a collider at the end of a substep.
         self.substep.extend(collides_last.then_some(Pass::Collide));
         if apart {
             self.substep.extend(
@@ -445,14 +457,14 @@ impl Plan {
         }
     }
 
-    /// What was pushed since the last run stays where it is.
+    /// Passes since the last run of colours keep their places.
     fn push_rest(&mut self) {
         let alone = (self.runs.len()..self.substep.len()).map(|first| Run { first, count: 1, iteration: 0 });
         self.runs.extend(alone);
     }
 
-    /// All passes of a step of so many substeps, in order. `step` counts the steps since the start; it changes the order of alternating and
-    /// shuffled colours only.
+    /// All passes of a step, in order. `step` is the number of steps since the start; it selects the order of
+    /// alternating and shuffled colours.
     pub fn step(&self, substeps: u32, step: u32) -> impl Iterator<Item = Pass> {
         let body = (0..substeps).flat_map(move |substep| {
             let between: &[Pass] = if substep + 1 < substeps { &self.between } else { &[] };
@@ -468,12 +480,13 @@ impl Plan {
         self.end.iter().copied().filter(|pass| matches!(pass, Pass::Follow | Pass::Normals))
     }
 
-    /// The pass that is played at a place of the substep with the given number since the start.
+    /// The pass at index `place` of a substep; `substep` is the number of substeps since the start.
     fn ordered(&self, place: usize, substep: u32) -> Pass {
         let Run { first, count, iteration } = self.runs[place];
         let turn = place - first;
         let turn = match self.color_order {
-            // By substep too, so that the last sweep, which counts most, alternates even where their number is even.
+            // Alternate by substep too: with an even number of iterations the last sweep, which has the most effect,
+            // still alternates.
             ColorOrder::Alternating if substep.wrapping_add(iteration) % 2 == 1 => count - 1 - turn,
             ColorOrder::Shuffled { seed } if count > 1 => {
                 shuffled(turn, count, mix(mix(seed) ^ substep) ^ first as u32)
@@ -483,24 +496,24 @@ impl Plan {
         self.substep[first + turn]
     }
 
-    /// Whether the pass stands anywhere in the plan.
+    /// True if the plan contains the pass.
     pub fn contains(&self, pass: &Pass) -> bool {
         [&self.begin, &self.substep, &self.between, &self.end].iter().any(|passes| passes.contains(pass))
     }
 
-    /// How many dispatches one further substep costs.
+    /// Number of dispatches of one further substep.
     pub fn dispatches_per_substep(&self) -> usize {
         self.substep.len() + self.between.len()
     }
 }
 
-/// The kinds whose forces are averaged over a step.
+/// The kinds whose mean forces are recorded.
 fn summed_kinds(compiled: &CompiledScene, settings: &Settings) -> impl Iterator<Item = usize> {
     let count = if settings.mean_forces { compiled.kinds.len() } else { 0 };
     (0..count).filter(|&kind| compiled.kinds[kind].len() > 0)
 }
 
-/// Element `turn` of a random permutation of 0 .. `count` (Fisher, Yates); a colouring has at most 64 colours.
+/// Element `turn` of a random permutation of 0 .. `count` (Fisher, Yates), for at most 64 colours.
 fn shuffled(turn: usize, count: usize, seed: u32) -> usize {
     let mut order: [u8; 64] = std::array::from_fn(|place| place as u8);
     let mut random = seed;
@@ -511,7 +524,7 @@ fn shuffled(turn: usize, count: usize, seed: u32) -> usize {
     order.get(turn).map_or(turn, |&place| usize::from(place))
 }
 
-/// A number that looks random, one for each number (Wellons 2018, `lowbias32`).
+/// A pseudorandom number for each number (Wellons 2018, `lowbias32`).
 fn mix(number: u32) -> u32 {
     let mut mixed = number.wrapping_add(0x9e37_79b9);
     mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x7feb_352d);

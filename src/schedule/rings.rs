@@ -6,7 +6,7 @@ use crate::geometry::grouped;
 use crate::geometry::vector::length;
 use glam::Vec3;
 
-/// The triangles around each particle: the other two corners of each, in the triangle's direction.
+/// The triangles around each particle: the other two corners of each, in the orientation of the triangle.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rings {
     /// Particle p has the corners `offsets[p]..offsets[p + 1]`.
@@ -36,7 +36,7 @@ impl Rings {
     }
 }
 
-/// The sum of the triangles around a particle, each weighted by its area, at length 1.
+/// Vertex normal: the area-weighted sum of the normals of the triangles around a particle, normalised. +y if it is 0.
 pub(crate) fn normal(rings: &Rings, i: usize, position: impl Fn(usize) -> Vec3) -> Vec3 {
     let x = position(i);
     let sum = rings.around(i).fold(Vec3::ZERO, |sum, corner| {

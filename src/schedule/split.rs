@@ -1,4 +1,4 @@
-//! Mass splitting: constraints that are solved all at once.
+//! Mass splitting: solves constraints that share particles in parallel.
 
 use super::coloring::{Coloring, Span};
 use super::compiled::{CompiledKind, check_loop};
@@ -8,25 +8,25 @@ use crate::error::Result;
 use crate::scene::{ConstraintSet, Scene, Skins};
 use crate::settings::Sweep;
 
-/// How many contributions one thread sums for a hub.
+/// Number of contributions that one thread sums for a particle.
 const CHUNK: u32 = 64;
 
-/// How constraints are solved at once: *mass splitting* (Tonge, Benevolenski, Voroshilov 2012). For the overflow of a
-/// colouring, for the skins of closed surfaces ([`Skins`]), or for all constraints of a kind in a Jacobi sweep.
+/// Data of *mass splitting* (Tonge, Benevolenski, Voroshilov 2012). It solves the overflow of a colouring, the skins of
+/// closed surfaces ([`Skins`]), and in a Jacobi sweep all constraints of a kind.
 ///
-/// A particle with n of these constraints counts as n particles of an n-th of its mass, one in each constraint. All
-/// constraints are then independent and projected at once; the particle moves to the mean of its parts. The whole keeps
-/// momentum, cannot overshoot, and takes three dispatches for any number of constraints: project the parts, sum the
-/// impulses in chunks, sum the chunks. A fixed order of summation keeps it deterministic.
+/// A particle with n of these constraints counts as n particles with 1/n of its mass, one in each constraint. All
+/// constraints are then independent and projected in parallel; the particle moves to the mean of its parts. Momentum is
+/// conserved and the particles do not overshoot. It takes three dispatches for any number of constraints: project the
+/// parts, sum the impulses in chunks, sum the chunks. The order of summation is fixed, so the result is deterministic.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Split {
-    /// The records that are split: all from the first of them on.
+    /// The split records: all from the first one on.
     pub span: Span,
-    /// n for each particle of each of these records; groups have it in the rows of their members.
+    /// n for each particle of each split record; groups store it in the rows of their members.
     pub shares: Vec<f32>,
-    /// Places in the impulses, grouped by particle.
+    /// Indices of impulses, grouped by particle.
     pub slots: Vec<u32>,
-    /// Runs of `slots`: first, count.
+    /// Ranges of `slots`: first, count.
     pub chunks: Vec<[u32; 2]>,
     /// Particle, first chunk, chunk count, 0.
     pub hubs: Vec<[u32; 4]>,
@@ -38,8 +38,8 @@ impl Split {
     }
 }
 
-/// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting, besides the overflow: those of skins, and inequalities at crowded
-/// particles, which no star can solve.
+/// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting besides the overflow: those of skins,
+/// and inequalities at crowded particles, which stars cannot solve.
 pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene, skins: &Skins) -> Vec<u32> {
     let mut split = skins.constraints_of(set);
     if set.info.unilateral {
@@ -49,7 +49,7 @@ pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene, skins: &Skins) -
 }
 
 impl ConstraintSet {
-    /// How many constraints no colour takes.
+    /// Number of constraints without a colour.
     pub fn overflow_count(&self, scene: &Scene, skins: &Skins) -> u32 {
         let (split, particle_count) = (split_at_once(self, scene, skins), scene.particle_count());
         if split.is_empty()
@@ -61,14 +61,14 @@ impl ConstraintSet {
         self.coloring(particle_count, &[], &split).overflow.count
     }
 
-    /// The particles of all constraints, of kinds that have a fixed number of them.
+    /// The particles of all constraints of a kind with fixed arity.
     fn particles(&self) -> Vec<u32> {
         let mut particles = Vec::with_capacity(self.len() * self.info.arity);
         self.records().for_each(|record| particles.extend_from_slice(&record[..self.info.arity]));
         particles
     }
 
-    /// Colours the constraints that are neither in `clustered`, which come first, nor in `split`, which come last.
+    /// Colours the constraints that are neither in `clustered` (ordered first) nor in `split` (ordered last).
     pub fn coloring(&self, particle_count: usize, clustered: &[u32], split: &[u32]) -> Coloring {
         if !self.info.is_group() {
             let mut is_left = vec![true; self.len()];
@@ -89,7 +89,7 @@ impl ConstraintSet {
 }
 
 impl CompiledKind {
-    /// The places in the impulses that belong to a record, in the order of its particles.
+    /// The indices of the impulses of a record, in the order of its particles.
     pub fn slots(&self, place: usize) -> std::ops::Range<usize> {
         let (first, count) = if self.info.is_group() {
             (self.record(place)[2] as usize, self.record(place)[1] as usize)
@@ -99,12 +99,12 @@ impl CompiledKind {
         first..first + count
     }
 
-    /// How many impulses there are room for.
+    /// Number of impulses.
     pub fn impulse_count(&self) -> usize {
         if self.info.is_group() { self.slot_count as usize } else { self.split.shares.len() }
     }
 
-    /// Splits what the sweep solves at once.
+    /// Prepares mass splitting of the constraints that the sweep solves in parallel.
     pub fn split(&mut self, particle_count: usize, sweep: Sweep) -> Result<()> {
         self.split = Split::default();
         self.split.span = match sweep {
@@ -140,7 +140,7 @@ impl CompiledKind {
         Ok(())
     }
 
-    /// Calls for every particle of every record that is split, with the particle and its slot.
+    /// Calls `each` with the particle and the slot, for every particle of every split record.
     fn each_slot(&self, mut each: impl FnMut(u32, u32)) {
         for place in self.split.span.range() {
             let particles = self.info.particles(self.record(place), &self.rows);

@@ -1,17 +1,19 @@
-//! Stars: the links of a crowded particle, solved as one block.
+//! Stars: the links of a crowded particle, solved as one linear system.
 //!
-//! A *link* is a constraint between two particles. One Gauss-Seidel sweep a substep maps the constraint errors linearly. If several rigid links
-//! meet in one particle, this map has complex eigenvalues, and the velocity update gains energy. Six parallel links between equal masses
-//! are enough, or three if the shared particle is ten times lighter than its neighbours. The shared particle, the *hub*, and its links form a
-//! *star*. A star is solved exactly, as one linear system:
+//! A *link* is a constraint between two particles. In one Gauss-Seidel sweep per substep, the constraint errors change
+//! by a linear map. If several rigid links share one particle, this map has complex eigenvalues, and the velocity
+//! update adds energy. Six parallel links between equal masses are sufficient, or three if the shared particle has a
+//! tenth of the mass of its neighbours. The shared particle, the *hub*, and its links form a *star*, which is solved
+//! exactly:
 //!
 //! ```text
 //! (D + w_h N Nᵀ) Δλ = b,   Dᵢ = 2 wᵢ + α̃ᵢ/(1 + γᵢ),   bᵢ = (−Cᵢ − α̃ᵢ λᵢ − γᵢ ∇Cᵢ·(x − x_prev))/(1 + γᵢ)
 //! ```
 //!
-//! The rows of N are the unit gradients nᵢ at the hub; w_h and wᵢ are the inverse masses of the hub and of leaf i. The identity of Woodbury
-//! reduces it to one symmetric 3 × 3 system: (I + w_h Σ nᵢ nᵢᵀ/Dᵢ) y = Σ nᵢ bᵢ/Dᵢ, then Δλᵢ = (bᵢ − w_h nᵢ·y)/Dᵢ. A leaf counts with half of
-//! its mass, as links outside of the star move it too; with its whole mass, meshes gain energy. See `docs/decisions/0001-stars.md`.
+//! The rows of N are the unit gradients nᵢ at the hub; w_h and wᵢ are the inverse masses of the hub and of leaf i. The
+//! Woodbury identity reduces it to a symmetric 3 × 3 system: (I + w_h Σ nᵢ nᵢᵀ/Dᵢ) y = Σ nᵢ bᵢ/Dᵢ, then Δλᵢ = (bᵢ − w_h
+//! nᵢ·y)/Dᵢ. A leaf counts with half of its mass, because links outside of the star move it too; with its full mass,
+//! meshes gain energy. See `docs/decisions/0001-stars.md`.
 
 use crate::geometry::grouped;
 use crate::scene::{ConstraintSet, Grid, Scene};
@@ -19,45 +21,48 @@ use crate::schedule::coloring::{Coloring, Span};
 use glam::DVec3;
 use std::collections::VecDeque;
 
-/// The factor of a leaf's inverse mass in D where the hub can move.
+/// Factor on a leaf's inverse mass in D if the hub can move.
 pub(crate) const LEAF_FACTOR: f32 = 2.0;
 
-/// The least D as a share of the hub's inverse mass: rigid links to pinned leaves leave the system solvable in `f32`.
+/// Minimum of D as a share of the hub's inverse mass: keeps the system with rigid links to pinned leaves solvable in
+/// `f32`.
 pub(crate) const LEAST_LEAF: f32 = 1e-4;
 
-/// The substep by which a compliance counts here \[s\]: that of the default settings. The schedule does not depend on the settings of the moment, so
-/// that a scene is solved in the same order however it came to them.
+/// Substep \[s\] that scales compliances here: that of the default settings. The schedule is independent of the current
+/// settings.
 const SUBSTEP: f64 = 1.0 / 1200.0;
 
-/// A particle whose links sum to more than this *crowding*, Σ w_h/(w_h + wᵢ + α̃ᵢ), can gain energy where they become parallel. It is 3 in a mesh of six
-/// rigid links a particle.
+/// Threshold of the *crowding* Σ w_h/(w_h + wᵢ + α̃ᵢ): above it, a particle can gain energy when its links become
+/// parallel. It is 3 in a mesh of six rigid links per particle.
 const CROWDED: f64 = 4.1;
 
-/// A particle gains energy at once where the largest eigenvalue of Σ w_h/(w_h + wᵢ + α̃ᵢ) nᵢ nᵢᵀ is larger; 1.5 in a mesh of equilateral triangles.
+/// Threshold of the largest eigenvalue of Σ w_h/(w_h + wᵢ + α̃ᵢ) nᵢ nᵢᵀ: above it, a particle gains energy at once. It
+/// is 1.5 in a mesh of equilateral triangles.
 const ALIGNED: f64 = 2.2;
 
-/// Hubs are all particles of at least this crowding, and of [`FEWEST_LINKS`], around a crowded or aligned one; 1 in a chain of equal masses.
+/// Minimum crowding of a hub near a crowded or aligned particle. It is 1 in a chain of equal masses.
 const HUB_CROWDING: f64 = 1.5;
 
-/// The most links between a hub and the nearest crowded or aligned particle.
+/// Maximum number of links between a hub and the nearest crowded or aligned particle.
 const REACH: u32 = 4;
 
-/// The fewest links of a star: two are a chain, which gains no energy.
+/// Minimum number of links of a star: two form a chain, which gains no energy.
 const FEWEST_LINKS: usize = 3;
 
-/// The most links of a star, which one thread solves one after another. A particle with more is a hub of `src/schedule/coloring.rs`.
+/// Maximum number of links of a star, which one thread solves. Particles with more are hubs of
+/// `src/schedule/coloring.rs`.
 const MOST_LINKS: usize = 1024;
 
-/// The stars of a kind that ties two particles.
+/// The stars of a kind with two particles.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stars {
     /// The links, star by star, in the order of their records.
     pub order: Vec<u32>,
-    /// For each star its hub, its first record, how many links it has, 0.
+    /// Per star: hub, first record, number of links, 0.
     pub rows: Vec<[u32; 4]>,
-    /// The rows of each colour; stars of one colour share no particle.
+    /// The rows of each colour; stars of a colour share no particle.
     pub colors: Vec<Span>,
-    /// Their records.
+    /// The records of each colour.
     pub records: Vec<Span>,
 }
 
@@ -72,7 +77,7 @@ impl Stars {
         self.rows.is_empty()
     }
 
-    /// Finds the stars of a set of constraints, but for those that are `taken`; their records begin at `first_record`.
+    /// Finds the stars of a set, except constraints in `taken`. Their records begin at `first_record`.
     pub fn new(set: &ConstraintSet, scene: &Scene, first_record: u32, taken: &[u32]) -> Self {
         if set.info.arity != 2 || set.len() < FEWEST_LINKS {
             return Self::default();
@@ -86,7 +91,7 @@ impl Stars {
             offsets.push(particles.len());
         }
         let coloring = Coloring::greedy_groups(&particles, &offsets, scene.particle_count());
-        // Stars that find no colour are solved link by link.
+        // Stars without a colour are solved link by link.
         let colored = coloring.order.len() - coloring.overflow.count as usize;
         let mut stars = Self { colors: coloring.colors.clone(), ..Self::default() };
         for &star in &coloring.order[..colored] {
@@ -103,17 +108,17 @@ impl Stars {
     }
 }
 
-/// The links of a set, but for springs within a grid and across the edges of a mesh: whatever their number, these gain no energy.
+/// The links of a set, except springs within a grid and bending springs across mesh edges: these gain no energy.
 struct Links<'a> {
     set: &'a ConstraintSet,
     scene: &'a Scene,
-    /// For each particle its links: offsets and links.
+    /// By particle, its links: offsets and links.
     offsets: Vec<u32>,
     of_particle: Vec<u32>,
 }
 
 impl<'a> Links<'a> {
-    /// The links that may belong to stars; `None` if there are too few for one.
+    /// The links that may belong to stars; `None` if there are too few for one star.
     fn new(set: &'a ConstraintSet, scene: &'a Scene, taken: &[u32]) -> Option<Self> {
         let mut is_left = vec![true; set.len()];
         taken.iter().for_each(|&link| is_left[link as usize] = false);
@@ -121,7 +126,7 @@ impl<'a> Links<'a> {
         let mut loose: Vec<u32> = (0..set.len() as u32)
             .filter(|&link| is_left[link as usize] && !in_grid(&scene.grids, ends_of(link)))
             .collect();
-        // Scenes of grids alone end here, before the neighbours of any particle are sought.
+        // Scenes of grids return here, before the neighbours are computed.
         if loose.len() < FEWEST_LINKS {
             return None;
         }
@@ -145,7 +150,8 @@ impl<'a> Links<'a> {
         if named[0] == particle { named[1] } else { named[0] }
     }
 
-    /// The share of a correction of the link that moves a particle: w/(w + w of the other + α̃). A pinned particle counts as free, as it may be released.
+    /// Share of a link's correction that moves a particle: w/(w + w of the other + α̃). Pinned particles count with the
+    /// mass that they have when released.
     fn share(&self, link: u32, particle: u32) -> f64 {
         let w = |particle: u32| f64::from(self.scene.inverse_masses[particle as usize]);
         let own = w(particle);
@@ -153,7 +159,7 @@ impl<'a> Links<'a> {
         if own == 0.0 { 0.0 } else { own / sum }
     }
 
-    /// The compliance of a link at the start \[m/N\].
+    /// Initial compliance of a link \[m/N\].
     fn compliance(&self, link: u32) -> f64 {
         let info = self.set.info;
         let material = self.set.words[link as usize * info.record_words + info.material_word()];
@@ -177,7 +183,7 @@ impl<'a> Links<'a> {
         v.dot(apply(v))
     }
 
-    /// For each particle, whether it may become a hub: it lies within [`REACH`] links of a crowded or aligned one.
+    /// By particle, true if it is within [`REACH`] links of a crowded or aligned one.
     fn candidates(&self, crowding: &[f64]) -> Vec<bool> {
         let count = crowding.len() as u32;
         let is_seed = |&particle: &u32| {
@@ -199,7 +205,7 @@ impl<'a> Links<'a> {
         near
     }
 
-    /// Each link in one star at most, the most crowded hubs first.
+    /// Builds stars in descending order of crowding; each link belongs to at most one.
     fn stars(&self) -> Vec<Star> {
         let count = self.scene.particle_count() as u32;
         let crowding: Vec<f64> = (0..count).map(|particle| self.crowding(particle, self.around(particle))).collect();
@@ -221,7 +227,7 @@ impl<'a> Links<'a> {
         stars
     }
 
-    /// Returns true if two of the links have the same leaf: it would take two corrections at once.
+    /// True if two of the links have the same leaf: it would get two corrections at once.
     fn names_one_leaf_twice(&self, hub: u32, links: &[u32]) -> bool {
         let mut leaves: Vec<u32> = links.iter().map(|&link| self.other(link, hub)).collect();
         leaves.sort_unstable();
@@ -229,7 +235,7 @@ impl<'a> Links<'a> {
     }
 }
 
-/// For each particle its neighbours in the triangles of a scene, ascending: offsets and particles.
+/// By particle, its neighbours in the triangles of a scene, ascending: offsets and particles.
 struct Surface {
     offsets: Vec<u32>,
     neighbours: Vec<u32>,
@@ -247,7 +253,7 @@ impl Surface {
         &self.neighbours[self.offsets[particle as usize] as usize..self.offsets[particle as usize + 1] as usize]
     }
 
-    /// Returns true if two particles are opposite corners of two triangles that share an edge.
+    /// True if two particles are opposite corners of two triangles that share an edge.
     fn bends(&self, a: u32, b: u32) -> bool {
         let [around, others] = [a, b].map(|particle| self.around(particle));
         let is_shared = |particle: &u32| others.binary_search(particle).is_ok();
@@ -257,7 +263,7 @@ impl Surface {
     }
 }
 
-/// Returns true if a link ties two particles of a grid that are at most two columns and two rows apart, as the springs of cloth do.
+/// True if a link connects two particles of a grid at most two columns and two rows apart, as springs of cloth do.
 fn in_grid(grids: &[Grid], [a, b]: [u32; 2]) -> bool {
     let after = grids.partition_point(|grid| grid.first <= a);
     let Some(grid) = after.checked_sub(1).map(|place| grids[place]) else { return false };
@@ -280,7 +286,7 @@ mod tests {
         Stars::new(&scene.constraints[kind_index(Distance::INFO)], scene, 0, &[])
     }
 
-    /// A particle with so many rigid links to others, of masses in this ratio to its own.
+    /// Adds a particle with `links` rigid links to leaves; `ratio` is the mass of a leaf divided by its mass.
     fn knot(scene: &mut Scene, links: u32, ratio: f32) -> u32 {
         let hub = scene.add_particle(Particle::default()).unwrap();
         for k in 0..links {
@@ -346,7 +352,7 @@ mod tests {
     fn stars_of_one_color_share_no_particle_and_links_are_in_one_star() {
         let mut scene = Scene::new();
         let hubs: Vec<u32> = (0..6).map(|_| knot(&mut scene, 10, 1.0)).collect();
-        // A ring of hubs, each of which is a leaf of the one before.
+        // A ring of hubs; each is also a leaf of the previous one.
         for k in 0..hubs.len() {
             let particles = [hubs[k], hubs[(k + 1) % hubs.len()]];
             scene.add(Distance { particles, rest_length: 1.0 }, Material::RIGID).unwrap();

@@ -1,66 +1,69 @@
-//! Tiles: constraints of a grid of particles that one thread solves one after another, on displacements that it loads and stores once.
+//! Tiles: constraints of a grid of particles that one thread solves in sequence, with displacements in registers.
 //!
-//! A grid repeats itself. It is cut into tiles of [`SIDE`] × [`SIDE`] particles, and a constraint belongs to the tile of its upper left
-//! corner, the smallest row and column of its particles. As it reaches [`REACH`] rows and columns at most, a tile touches
-//! [`SPAN`] × [`SPAN`] particles, and every other tile, in both directions, can be solved at the same time: four *phases* in place of as
-//! many colours as a particle has constraints, with a third of the loads and stores. What all tiles may hold is the *pattern*, from
-//! which the shader is written out (`src/gpu/tiles.rs`), link after link, so that it stays in registers; a tile says by bits
-//! what of it is there. Along the border, where something is missing or for grids of other sizes the pattern is the same.
+//! A grid is cut into tiles of [`SIDE`] × [`SIDE`] particles. A constraint belongs to the tile of its upper left
+//! corner, the smallest row and column of its particles. It extends over at most [`REACH`] further rows and columns, so
+//! a tile reads [`SPAN`] × [`SPAN`] particles. Every other tile in both directions can be solved in parallel: four
+//! *phases* replace the colours, with a third of the loads and stores.
 //!
-//! What does not fit (constraints that reach farther, or that lie outside of any grid) is coloured as ever.
+//! The *pattern* lists all constraints that a tile may have; an entry is a *link*. The shader is generated from it,
+//! link by link (`src/gpu/tiles.rs`). Each tile has a bit mask of its links, so one pattern also covers borders and
+//! grids of other sizes.
+//!
+//! Constraints that extend farther or lie outside of any grid are coloured.
 
 use crate::constraints::MAX_ARITY;
 use crate::scene::{ConstraintSet, Grid};
 use crate::schedule::coloring::Span;
 use std::collections::HashMap;
 
-/// Particles along the side of a tile whose constraints are its own.
+/// Side of a tile, in particles.
 pub(crate) const SIDE: u32 = 4;
 
-/// How many rows or columns a constraint may span besides its first; at most [`SIDE`], or tiles of a phase would meet.
+/// Maximum number of further rows or columns of a constraint; at most [`SIDE`], so that tiles of a phase share no
+/// particle.
 const REACH: u32 = 2;
 
-/// Particles along the side of all that a tile touches.
+/// Side of the region that a tile reads, in particles.
 pub(crate) const SPAN: u32 = SIDE + REACH;
 
-/// The most links of a pattern: a tile has so many bits for them.
+/// Maximum number of links of a pattern: the bits of a tile's mask.
 const MOST_LINKS: usize = 96;
 
-/// Bits of which a tile has several words.
+/// A bit mask of several words.
 type Bits = u128;
 
-/// The most materials of a grid that its tiles know.
+/// Maximum number of materials of a grid in tiles.
 pub(crate) const MOST_MATERIALS: usize = 4;
 
-/// Phases: the parities of a tile's row and column.
+/// Number of phases: the parities of a tile's row and column.
 pub(crate) const PHASES: usize = 4;
 
-/// A constraint of the pattern.
+/// A constraint of the pattern, relative to the tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Link {
-    /// Where its particles lie in the tile: row · [`SPAN`] + column; the first `arity` count.
+    /// Slots of its particles: row · [`SPAN`] + column; the first `arity` are in use.
     pub slots: [u8; MAX_ARITY],
-    /// Its material, as the place in the list that each grid has.
+    /// Index of its material in the list of the grid.
     pub material: u8,
 }
 
-/// The parameters of a constraint, as many as a kind with a fixed number of particles has.
+/// Parameters of a constraint; enough for all kinds of fixed arity.
 pub(crate) type Parameters = [u32; 4];
 
 /// The constraints of one kind that are solved in tiles.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tiling {
-    /// In the order in which a tile solves them.
+    /// The links, in the order in which a tile solves them.
     pub pattern: Vec<Link>,
-    /// For each link the parameters of its constraints, where all of them have the same: the shader holds them then, and loads none.
+    /// By link, the parameters of its constraints if all are equal; the shader then contains them as constants.
     pub shared: Vec<Option<Parameters>>,
-    /// Sorted by phase.
+    /// All tiles, sorted by phase.
     pub tiles: Vec<Tile>,
-    /// The tiles of each phase, none of them empty.
+    /// The tiles of each phase; never empty.
     pub phases: Vec<Span>,
-    /// Their records.
+    /// The records of each phase.
     pub records: Vec<Span>,
-    /// The constraints, in the order of their records.
+    /// The constraints in the order of their records.
     pub order: Vec<u32>,
 }
 
@@ -68,24 +71,24 @@ pub(crate) struct Tiling {
 #[derive(Debug, Clone)]
 pub(crate) struct Tile {
     pub phase: usize,
-    /// Its upper left particle.
+    /// Index of its upper left particle.
     pub first: u32,
-    /// Those of its grid.
+    /// Number of columns of its grid.
     columns: u32,
     slots: Bits,
     links: Bits,
-    /// Those of the links, as entries of the material table.
+    /// Materials of its grid, as indices in the material table.
     materials: [u32; MOST_MATERIALS],
-    /// Its constraints, as places in the order of all.
+    /// Its constraints, as indices in `order`.
     pub constraints: Span,
 }
 
-/// Words of a tile as the GPU reads it.
+/// Number of words of a tile in GPU memory.
 pub(crate) const TILE_WORDS: usize = 12;
 
 impl Tile {
-    /// As the GPU reads it, where its records begin at `record`: first particle, columns of its grid, which slots there are (two words); which
-    /// links there are (three words), first record; the materials.
+    /// GPU data, with records from `record` on: first particle, columns of its grid, mask of slots (two words); mask of
+    /// links (three words), first record; four materials.
     pub fn words(&self, record: u32) -> [u32; TILE_WORDS] {
         let word = |bits: Bits, index: u32| (bits >> (32 * index)) as u32;
         let Self { first, columns, slots, links, materials: [a, b, c, d], .. } = *self;
@@ -94,19 +97,19 @@ impl Tile {
     }
 }
 
-/// A constraint that lies in a grid.
+/// A constraint within a grid.
 struct Found {
     constraint: u32,
     tile: u32,
     link: Link,
 }
 
-/// One that is solved in a tile, in the order of the records.
+/// A constraint in a tile; sorts in the order of the records.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Placed {
     phase: usize,
     tile: u32,
-    /// Its place in the pattern.
+    /// Index of its link in the pattern.
     link: u32,
     constraint: u32,
 }
@@ -116,7 +119,7 @@ impl Tiling {
         self.phases.is_empty()
     }
 
-    /// Tiles what can be tiled of a set of constraints. The grids are in ascending order.
+    /// Tiles the constraints of a set as far as possible. The grids are in ascending order.
     pub fn new(set: &ConstraintSet, grids: &[Grid]) -> Self {
         if set.info.is_group() || grids.is_empty() {
             return Self::default();
@@ -135,7 +138,7 @@ impl Tiling {
         };
         let mut placed: Vec<Placed> = found.iter().filter_map(place).collect();
         placed.sort_unstable();
-        // Of two constraints of the same place the second is left to the colours.
+        // Of two constraints with the same link the second is coloured.
         placed.dedup_by_key(|placed| (placed.tile, placed.link));
 
         let shared = shared(set, &placed, pattern.len());
@@ -170,30 +173,30 @@ impl Tiling {
         tiling
     }
 
-    /// From now on all parameters are loaded, as one of a constraint has changed; returns whether any was not before.
+    /// Clears all shared parameters, because one constraint has changed. Returns true if there were any.
     pub fn unshare(&mut self) -> bool {
         let any = self.shared.iter().any(Option::is_some);
         self.shared.fill(None);
         any
     }
 
-    /// Whether the shader of the tiles holds the parameters of all of so many constraints, so that nothing reads their records.
+    /// True if the tile shader contains the parameters of all `constraints` constraints: no pass reads their records.
     pub fn holds_all(&self, constraints: usize) -> bool {
         self.order.len() == constraints && self.shared.iter().all(Option::is_some)
     }
 
-    /// The materials, as entries of the table, where all tiles have the same.
+    /// The materials, as indices in the material table, if all tiles have the same ones.
     pub fn common_materials(&self) -> Option<[u32; MOST_MATERIALS]> {
         let first = self.tiles.first()?.materials;
         self.tiles.iter().all(|tile| tile.materials == first).then_some(first)
     }
 
-    /// All tiles as the GPU reads them.
+    /// GPU data of all tiles.
     pub fn words(&self) -> Vec<u32> {
         self.tiles.iter().flat_map(|tile| tile.words(tile.constraints.first)).collect()
     }
 
-    /// The slots that any link of the pattern names, in ascending order.
+    /// The slots that the pattern uses, in ascending order.
     pub fn slots(&self, arity: usize) -> Vec<u32> {
         let named =
             self.pattern.iter().flat_map(|link| &link.slots[..arity]).fold(0, |slots: Bits, slot| slots | 1 << slot);
@@ -201,13 +204,13 @@ impl Tiling {
     }
 }
 
-/// The number of the first tile of each grid.
+/// Index of the first tile of each grid.
 fn first_tiles(grids: &[Grid]) -> Vec<u32> {
     let tiles = |grid: &Grid| grid.columns.div_ceil(SIDE) * grid.rows.div_ceil(SIDE);
     grids.iter().scan(0, |sum, grid| Some(std::mem::replace(sum, *sum + tiles(grid)))).collect()
 }
 
-/// The grid of a tile, and the row and column of its upper left particle.
+/// The grid of a tile, with the row and column of its upper left particle.
 fn corner(grids: &[Grid], firsts: &[u32], tile: u32) -> (usize, u32, u32) {
     let index = firsts.partition_point(|&first| first <= tile) - 1;
     let local = tile - firsts[index];
@@ -220,8 +223,8 @@ fn phase(grids: &[Grid], firsts: &[u32], tile: u32) -> usize {
     (row / SIDE % 2 * 2 + column / SIDE % 2) as usize % PHASES
 }
 
-/// The tile and the link of a constraint; nothing where its particles do not lie together in a grid.
-/// Its material is put on the list of the grid.
+/// The tile and the link of a constraint; `None` if it does not fit in a tile of a grid. Adds its material to the list
+/// of the grid.
 fn find(
     set: &ConstraintSet,
     grids: &[Grid],
@@ -261,7 +264,7 @@ fn find(
     Some(Found { constraint, tile, link: Link { slots, material: rank as u8 } })
 }
 
-/// The parameters of a record of a kind that is not a group.
+/// The parameters of a record of fixed arity.
 fn parameters(set: &ConstraintSet, constraint: u32) -> Parameters {
     let size = set.info.record_words;
     let record = &set.words[constraint as usize * size..][..size];
@@ -269,9 +272,9 @@ fn parameters(set: &ConstraintSet, constraint: u32) -> Parameters {
     std::array::from_fn(|place| words.get(place).copied().unwrap_or(0))
 }
 
-/// The parameters of each link of the pattern in which all its constraints agree.
+/// By link, the parameters if all of its constraints have the same ones.
 fn shared(set: &ConstraintSet, placed: &[Placed], links: usize) -> Vec<Option<Parameters>> {
-    // Nothing yet; then what all have had so far, or that they do not agree.
+    // Outer `None`: no constraint yet. Inner `None`: parameters differ.
     let mut found: Vec<Option<Option<Parameters>>> = vec![None; links];
     for placed in placed {
         let own = parameters(set, placed.constraint);
@@ -281,9 +284,9 @@ fn shared(set: &ConstraintSet, placed: &[Placed], links: usize) -> Vec<Option<Pa
     found.into_iter().map(Option::flatten).collect()
 }
 
-/// The links that occur most often, in the order in which they were added: what was added last is satisfied best.
+/// The most frequent links, in the order of insertion: later constraints are satisfied best.
 fn pattern(found: &[Found]) -> Vec<Link> {
-    // How often, and where first.
+    // Number of constraints, and the first one.
     let mut counts: HashMap<Link, (u32, u32)> = HashMap::new();
     for Found { constraint, link, .. } in found {
         counts.entry(*link).or_insert((0, *constraint)).0 += 1;
@@ -300,7 +303,7 @@ mod tests {
     use super::*;
     use crate::{ClothGrid, Distance, Material, Scene, constraints::Kind, constraints::kind_index};
 
-    /// Two grids with links between any two of their particles, near and far.
+    /// Two grids with additional constraints between near and distant particles.
     fn tangle() -> Scene {
         let mut scene = Scene::new();
         for [columns, rows] in [[7, 9], [16, 4]] {
@@ -351,7 +354,7 @@ mod tests {
             }
         }
         assert_eq!(place, tiling.order.len());
-        // All that the cloths are made of is in tiles; what leads far away is not.
+        // The constraints of the cloths are in tiles; distant ones are not.
         let tiled = seen.iter().filter(|seen| **seen).count();
         assert!(tiled < set.len() && tiled > set.len() - 400, "{tiled} of {}", set.len());
     }

@@ -1,4 +1,4 @@
-//! What the players read of a scene's contacts: the figures by which things meet.
+//! Parameters of collision: the uniform buffer of the passes of contacts.
 
 use crate::collision::{
     Colliders, ContactMaterial, Friction, MAX_CONTACT_MATERIALS, SelfCollision, SelfCollisionLevel,
@@ -9,109 +9,113 @@ use crate::schedule::plan::SearchPass;
 use crate::settings::Settings;
 use glam::Vec3;
 
-/// Words of a cell of the coarse grid; `shaders/collision/search.wgsl` says which.
+/// Words of a cell of the coarse grid; layout in `shaders/collision/search.wgsl`.
 pub(crate) const COARSE_WORDS: u32 = 20;
 
-/// Where in a cell of that of particles the bounds of the displacements in it stand, and of those that come through it.
+/// Offsets in a coarse cell (particle level): bounds of the displacements of its particles, and of the fast particles
+/// whose swept paths cross it.
 const WITHIN: usize = 0;
 const THROUGH: usize = 8;
 
-/// A search sums its cells in blocks of so many; `shaders/collision/search.wgsl` has it too.
+/// Cells per block of the prefix sum; also in `shaders/collision/search.wgsl`.
 pub(crate) const BLOCK: u32 = 64;
 
-/// How many particles a thread of a search gathers; `shaders/collision/search/particles.wgsl` has it too.
+/// Particles per thread of the pass that gathers expired particles; also in `shaders/collision/search/particles.wgsl`.
 const SHARE: u32 = 16;
 
-/// How many classes of speeds there are.
+/// Number of speed classes.
 pub(crate) const PACES: u32 = 64;
 
-/// Into how many levels elements fall by their size, each with a grid of its own; `shaders/common/contacts.wgsl` has it too.
+/// Number of size levels of elements, each with its own grid; also in `shaders/common/contacts.wgsl`.
 pub(crate) const LEVELS: usize = 8;
 
-/// Beside the number of contacts of a particle: that its way was cut in the substep before.
+/// Flag beside the number of contacts of a particle: its displacement was truncated in the previous substep.
 pub(crate) const WAS_CUT: i32 = 0x100_0000;
 
-/// How far things go in a substep is kept in so many quanta, which are a 1024th of the thickness.
+/// Predicted displacements per substep are stored in multiples of this many quanta: 1024ths of the thickness.
 const PACE_QUANTUM: f32 = 16384.0;
 
-/// How much of the margin is, between particles, for what leaves its way, the rest for what comes nearer unseen: the less, the longer a look holds
-/// for what goes straight, and the fewer pairs are listed.
+/// Share of the margin that is reserved for deviation from the predicted path (particle level); the rest is for
+/// unlisted particles that approach. A lower share keeps lists of straight motion valid for longer and lists fewer
+/// pairs.
 const ASIDE: f32 = 0.6;
 
-/// In what shares of the reach a particle knows how far it looked.
+/// The reach of a particle is stored in shares of the maximum reach.
 const REACH_SHARES: f32 = 65536.0;
 
-/// How long a list of pairs may hold.
+/// Maximum number of substeps for which a pair list is valid.
 const MOST_SUBSTEPS: f32 = 1000.0;
 
-/// The figures of contacts, as the shaders read them (`shaders/common/contacts.wgsl`).
+/// Parameters of contacts. Layout of `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ContactParams {
     pub collider_count: u32,
     pub substeps: u32,
-    /// How far overlap is taken back in a substep \[m\].
+    /// Maximum reduction of overlap in a substep \[m\].
     pub recovery: f32,
-    /// 0 none, 1 particles, 2 surfaces.
+    /// 0 no self-collision, 1 particles, 2 surfaces.
     pub level: u32,
-    /// How far a particle may be aside from its way, twice, before it looks again \[m\]: the margin of the search, of which between particles a part
-    /// is for [`Self::gap`] instead.
+    /// Twice the allowed deviation of a particle from its predicted path before the next search \[m\]. At the particle
+    /// level it is a part of the margin of the settings; [`Self::gap`] covers approach.
     pub margin: f32,
-    /// Corrections are added up in multiples of this \[m\], so that their order does not matter.
+    /// Corrections are summed in integer multiples of this \[m\]: the sum does not depend on the order.
     pub quantum: f32,
     pub inverse_quantum: f32,
-    /// The largest thickness \[m\].
+    /// Largest thickness of a contact material in use \[m\].
     pub thickness: f32,
-    /// Entries of the grid by type: a power of two.
+    /// Entries of the hashed grid per element type: a power of two.
     pub table_size: u32,
-    /// Tables of the grid that are in use: 1 or 3.
+    /// Number of grid tables in use: 1 or 3.
     pub tables: u32,
-    /// The elements that stand in the grid.
+    /// Range of the elements that are inserted in the grid.
     pub insert_first: u32,
     pub insert_end: u32,
-    /// The elements that look for others: all before this one.
+    /// End of the range of elements that query the grid; it begins at 0.
     pub query_end: u32,
-    /// The particles that stand alone: from this one on, before the edges.
+    /// First isolated particle: a particle of no surface and no edge. They are stored before the edges.
     pub alone_first: u32,
-    /// Those that stand in a surface or an edge, and those that stand alone: before this one.
+    /// End of the particles, isolated ones included.
     pub alone_end: u32,
     pub pair_capacity: u32,
     pub contact_capacity: u32,
-    /// How near particles are that the search sees: the thickness, [`Self::margin`] for what moves aside before the next search, and [`Self::gap`] for
-    /// what comes nearer until then \[m\].
+    /// Search distance between particles \[m\]: thickness, [`Self::margin`] for deviation and [`Self::gap`] for
+    /// approach before the next search.
     pub reach: f32,
-    /// 1 where any particle is held, by a pin or, between surfaces, by a collider: then nothing is taken to travel with the others, neither by
-    /// cuts, which would take along what is held, nor by the search, whose list has to hold between what is cut and what goes on.
+    /// 1 if there are pins or, at the surface level, colliders. The drift is then 0, in the search and in truncation:
+    /// held particles do not move with it.
     pub anchored: u32,
-    /// Cells of the coarse grid along each axis: 16, 32 or 64. It repeats itself beyond.
+    /// Cells of the coarse grid along each axis: 16, 32 or 64. The grid is periodic.
     pub coarse: u32,
-    /// By type, how far the center of an element of level 0 is from its particles, less than this \[m\]. In each further level it is four times
-    /// as far, in the last any distance. Of particles, whose levels are those of ways ([`Self::way_level`]), half of the way.
+    /// By type, maximum distance \[m\] between the center of an element of level 0 and its particles. Each further
+    /// level allows four times as much, the last any distance. For particles: half the length of the swept path
+    /// ([`Self::way_level`]).
     pub level_sizes: [f32; TYPES],
-    /// Where the sums of blocks of cells lie behind the cells of both grids.
+    /// Offset of the sums of the cell blocks, behind the cells of both grids.
     pub sums_first: u32,
-    /// Where the marks lie of coarse cells in which particles are to look for others anew, and of those that are near one: a word or
-    /// two for each row of cells along x.
+    /// Offsets of two bit masks of the coarse cells: those with expired particles, and those with an expired cell among
+    /// their neighbours. One or two words per row of cells along x.
     pub worn_first: u32,
     pub nearby_first: u32,
-    /// 1/the edge of a cell of the coarse grid where nothing but particles touches [1/m].
+    /// 1/edge of a cell of the coarse grid (particle level) [1/m].
     pub inverse_coarse: f32,
-    /// Where the rough places of the sorted elements lie.
+    /// Offset of the quantised positions of the sorted elements.
     pub rough_first: u32,
-    /// How much nearer to a particle others may come unseen before it looks again \[m\]: what the reach is more than thickness and margin.
+    /// Distance \[m\] by which unlisted particles may approach before the next search: the reach minus thickness and
+    /// margin.
     pub gap: f32,
     /// 1/[`Self::reach`] [1/m].
     pub inverse_reach: f32,
-    /// Where the rough ways of the sorted particles lie, where nothing else touches.
+    /// Offset of the quantised swept paths of the sorted particles (particle level).
     pub ways_first: u32,
     pub padding: u32,
-    /// By [`SearchPass`], how many threads it takes where the list of pairs does not hold; 0 where only the passes before it know.
+    /// By [`SearchPass`], number of threads if the pair list is expired; 0 if an earlier pass determines it.
     pub search_threads: [[u32; 4]; 4],
-    /// By level and type, 1/the edge of a cell of the grid in which its elements stand [1/m].
+    /// By level and type, 1/edge of a grid cell [1/m].
     pub inverse_cells: [[f32; 4]; LEVELS],
-    /// Half the thickness \[m\] (bits), groups, touches, 0.
+    /// Half the thickness \[m\] (bits), collision groups, mask of groups that it collides with, 0.
     pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
-    /// By material and material: static and kinetic friction, restitution, 0.
+    /// By pair of materials: static friction, kinetic friction, restitution, 0.
     pub friction: [[f32; 4]; MAX_CONTACT_MATERIALS * MAX_CONTACT_MATERIALS],
 }
 
@@ -158,21 +162,21 @@ impl ContactParams {
         let pairs = u64::from(pairs_per_particle) * contact_elements.particles.len() as u64;
         let capacity = |count: u64| count.min(u64::from(u32::MAX / 64)) as u32;
         let (table_size, tables) = (2 * largest.max(64).next_power_of_two(), if surfaces { 3 } else { 1 });
-        // Where many particles are they take much room, and what repeats itself within it would be taken to be near.
+        // The coarse grid is periodic: many particles need more cells, or distant ones would share a cell.
         let coarse = match edge_first {
             65_536.. if !surfaces => 64u32,
             4096.. if !surfaces => 32,
             _ => 16,
         };
-        // Of the marks of its cells.
+        // Words of a bit mask of the coarse cells.
         let words = coarse.div_ceil(32) * coarse.pow(2);
         let sums_first = tables * table_size + COARSE_WORDS * coarse.pow(3);
         let reach = thickness + 2.0 * slack;
         let worn_first = sums_first + tables * table_size / BLOCK;
-        // What is much smaller than the reach, or than the others, need not be told apart from what is as large.
+        // Level 0 includes all elements that are much smaller than the reach or than the other elements.
         let least = contact_elements.radii.iter().map(|[small, _]| 0.25 * small).fold(0.5 * reach, f32::max);
         let radii = contact_elements.radii.map(|[small, largest]| if largest > 0.0 { small.max(least) } else { 0.0 });
-        // Ways of level 1 are at most as long as the reach.
+        // The largest swept path of level 1 is as long as the reach.
         let way_size = 0.125 * reach;
         let inverse_cells = |level: usize| {
             let inverse_cell = |of: usize| {
@@ -182,7 +186,7 @@ impl ContactParams {
                     _ if level == LEVELS - 1 => limit.max(contact_elements.radii[of][1]),
                     _ => limit,
                 };
-                // A thousandth, so that rounding of a place to its cell hides nothing.
+                // A margin of 0.1 %, so that rounding of a position to its cell misses no pair.
                 1.0 / ((reach + radius) * 1.001)
             };
             [inverse_cell(0), inverse_cell(1), inverse_cell(2), 0.0]
@@ -237,13 +241,13 @@ impl ContactParams {
             reach,
             anchored: u32::from(anchored),
             coarse,
-            // Meshes whose sizes are powers of two are not to lie on a limit.
+            // 2.1 instead of 2: elements of meshes whose sizes are powers of two do not lie on a limit.
             level_sizes: [way_size, (2.1 * radii[1]).max(reach), (2.1 * radii[2]).max(reach)],
             sums_first,
             worn_first,
             nearby_first: worn_first + words,
             inverse_coarse: inverse_coarse(reach),
-            // Passes load four at a time.
+            // A multiple of 4: passes load four entries at a time.
             rough_first,
             ways_first: rough_first + inserted.next_multiple_of(4),
             gap: reach - (thickness + margin),
@@ -256,18 +260,18 @@ impl ContactParams {
         }
     }
 
-    /// How many threads a pass of the search takes where the list of pairs does not hold.
+    /// Number of threads of a pass of the search if the pair list is expired.
     pub fn threads(&self, part: SearchPass) -> u32 {
         self.search_threads[part as usize / 4][part as usize % 4]
     }
 
-    /// How many words cells have: both grids, sums, marks, rough places and ways.
+    /// Number of words of the cell buffer: both grids, sums, bit masks, quantised positions and paths.
     pub fn cell_words(&self) -> u32 {
         let ways = if self.level == 1 { 2 } else { 1 };
         self.rough_first + ways * (self.insert_end - self.insert_first).next_multiple_of(4)
     }
 
-    /// What is not 0 in them before the first search: where the coarse grid begins, and its words, in which its cells are empty.
+    /// Initial non-zero content of the cell buffer: the offset of the coarse grid and its words, all bounds empty.
     pub fn empty_coarse_grid(&self) -> (u32, Vec<u32>) {
         let first = self.tables * self.table_size;
         let mut words = vec![0; (self.sums_first - first) as usize];
@@ -279,7 +283,7 @@ impl ContactParams {
         (first, words)
     }
 
-    /// Whether two contact materials touch each other.
+    /// Returns true if elements of two contact materials collide with each other.
     pub fn touch(&self, a: u32, b: u32) -> bool {
         if a == UNTOUCHABLE || b == UNTOUCHABLE {
             return false;
@@ -289,72 +293,73 @@ impl ContactParams {
         groups_a & touches_b != 0 && groups_b & touches_a != 0
     }
 
-    /// The level of an element of a type, by the square of its size: of what moves, of that of the moment.
+    /// Level of an element of a type by its squared size, which moving elements take from the current step.
     pub fn size_level(&self, square_size: f32, of: u32) -> u32 {
         let size = self.level_sizes[of as usize];
         let limits = (0..LEVELS as i32 - 1).map(|level| size * size * 16f32.powi(level));
-        // What is no number is of the last.
+        // NaN goes to the last level.
         limits.take_while(|&limit| square_size.is_nan() || square_size >= limit).count() as u32
     }
 
-    /// How far the center of an element of a level is from its particles, at most, where that of none is more than `largest` \[m\].
+    /// Maximum distance \[m\] between the center of an element of a level and its particles, if none exceeds `largest`.
     pub fn radius_in_level(&self, level: u32, of: u32, largest: f32) -> f32 {
         let limit = self.level_sizes[of as usize] * (1 << (2 * level)) as f32;
         if level == LEVELS as u32 - 1 { largest } else { limit.min(largest) }
     }
 
-    /// The level of a particle that is fast and stands on its way, by the square of half of that: 1 at least.
+    /// Level of a fast particle, at least 1, by the squared half of its swept path.
     pub fn way_level(&self, square_half: f32) -> u32 {
         self.size_level(square_half, 0).max(1)
     }
 
-    /// How long half of a way of a level is, at most \[m\]. What is faster yet crosses more cells than anything may look into.
+    /// Maximum half length of a swept path of a level \[m\]. Longer paths would cross more cells than a query may
+    /// visit.
     pub fn way_radius(&self, level: u32) -> f32 {
         way_radius(level, self.level_sizes[0])
     }
 
-    /// 1/the edge of a cell of the coarse grid [1/m].
+    /// 1/edge of a cell of the coarse grid for elements of this radius [1/m].
     pub fn inverse_coarse(&self, radius: f32) -> f32 {
         inverse_coarse(self.reach + radius)
     }
 
-    /// For how many substeps a list holds in which relative displacements are at most `local` among what is near or slow, and at most
-    /// `most` on the whole, or 0 where that is looked at elsewhere (for surfaces more, see shaders/collision/search/surfaces.wgsl): until what it
-    /// leaves out can have come nearer by the gap, or, where a coarse cell lies in between, by the two thirds of its edge that are more
-    /// than the reach.
+    /// Number of substeps for which a pair list is valid. `local` bounds the relative displacements of near or slow
+    /// elements, `most` those of all; 0 disables a bound. The list expires when an unlisted pair may have approached by
+    /// the gap or, if a coarse cell lies between, by 2/3 of its edge. For surfaces see
+    /// `shaders/collision/search/surfaces.wgsl`.
     pub fn horizon(&self, gap: f32, local: f32, most: f32, inverse_coarse: f32) -> u32 {
         let near = if local > 0.0 { gap / local } else { MOST_SUBSTEPS };
         let far = if most > 0.0 { 0.666 / (inverse_coarse * most) } else { MOST_SUBSTEPS };
         near.min(far).min(MOST_SUBSTEPS) as u32
     }
 
-    /// How far a particle looks which holds for so many substeps, in each of which nothing about it goes farther against it than that \[m\]: what it
-    /// leaves out stays beyond thickness and margin. In shares of the reach, as the GPU keeps it; its twin is `outlook` in
-    /// shaders/common/contacts.wgsl.
+    /// Search distance \[m\] of a particle with this horizon, if nothing near it moves faster than `extent` \[m\] per
+    /// substep relative to it. Unlisted particles stay beyond thickness and margin. Rounded up to the shares that the
+    /// GPU stores (`outlook` in `shaders/common/contacts.wgsl`).
     pub fn reach_within(&self, horizon: u32, extent: f32) -> f32 {
         let far = self.reach - (self.gap - horizon as f32 * extent);
         let shares = ((far * self.inverse_reach) * (1.0001 * REACH_SHARES)).ceil().clamp(1.0, REACH_SHARES);
         if horizon > 0 { self.reach * (shares / REACH_SHARES) } else { self.reach }
     }
 
-    /// How far something goes in a substep as the GPU keeps it: in three times 16 bits, which is as good as any guess.
+    /// A predicted displacement per substep, rounded to the 3 × 16 bits that the GPU stores.
     pub fn kept_pace(&self, pace: Vec3) -> Vec3 {
         let quanta =
             (pace * (self.inverse_quantum * PACE_QUANTUM.recip())).clamp(Vec3::splat(-32767.0), Vec3::splat(32767.0));
         quanta.map(f32::round_ties_even) * (self.quantum * PACE_QUANTUM)
     }
 
-    /// In which of the classes a speed is, four of which are an octave.
+    /// Speed class; four classes are an octave.
     pub fn pace_class(&self, speed: f32) -> u32 {
         (speed.to_bits() >> 21).saturating_sub(self.first_class()).min(PACES - 1)
     }
 
-    /// The class of a thousandth of the thickness.
+    /// The class of 1/1024 of the thickness.
     fn first_class(&self) -> u32 {
         (self.thickness * 2f32.powi(-10)).to_bits() >> 21
     }
 
-    /// What 63 of 64 particles do not exceed, of how many there are in each class.
+    /// Upper bound of the speed of at least 63 of 64 particles, from the number of particles in each class.
     pub fn slow(&self, counts: [u32; PACES as usize]) -> f32 {
         let (mut class, mut faster) = (PACES - 1, counts[PACES as usize - 1]);
         while class > 0 && faster <= self.alone_end / 64 {
@@ -369,7 +374,7 @@ impl ContactParams {
         f32::from_bits(self.materials[material as usize][0])
     }
 
-    /// Static and kinetic friction, restitution.
+    /// Static friction, kinetic friction, restitution, 0.
     pub fn friction(&self, a: u32, b: u32) -> [f32; 4] {
         self.friction[a as usize * MAX_CONTACT_MATERIALS + b as usize]
     }
@@ -403,7 +408,7 @@ mod tests {
             (shared, format!("const LEVEL_SHIFT = {}u;", 31 - LEVELS.ilog2())),
             (shared, format!("const PACE_QUANTUM = {PACE_QUANTUM:?};")),
             (shared, format!("const REACH_SHARES = {REACH_SHARES:?};")),
-            // As many bits as it takes for the longest horizon.
+            // The longest horizon must fit in this many bits.
             (shared, format!("const REACH_SHIFT = {}u;", (MOST_SUBSTEPS as u32).ilog2() + 3)),
             (search, format!("const BLOCK = {BLOCK}u;")),
             (particles, format!("const SHARE = {SHARE}u;")),

@@ -1,7 +1,7 @@
-//! What may change while a simulation runs, on the host: settings, materials, pins, targets.
+//! Host state that may change while a simulation runs: settings, materials, pins, targets, tethers, colliders.
 //!
-//! Both players own one of these. It checks every change before anything is touched, and holds what they upload:
-//! [`Params`], scaled materials, targets, tethers.
+//! Each backend owns one [`Controls`]. It validates a change before it applies it, and stores the data that the
+//! backends upload: [`Params`], scaled materials, targets, tethers.
 
 use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId};
 use crate::constraints::xpbd::ScaledMaterial;
@@ -16,71 +16,72 @@ use crate::sim::join::join;
 use crate::sim::shift::Shift;
 use std::collections::BTreeMap;
 
-/// The figures of a step, as the shaders read them (`shaders/common/params.wgsl`).
+/// Parameters of a step. Layout of `shaders/common/params.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Params {
-    /// h² g: what gravity adds to the displacement of a substep \[m\].
+    /// h² g: displacement that gravity adds in a substep \[m\].
     pub gravity_step: [f32; 3],
-    /// The substep h \[s\].
+    /// Duration h of a substep \[s\].
     pub h: f32,
     /// Mean velocity of the air [m/s].
     pub wind_velocity: [f32; 3],
-    /// The step dt \[s\].
+    /// Duration dt of a step \[s\].
     pub dt: f32,
-    /// k of the gusts: one wave per gust length, along the wind [1/m].
+    /// Wave vector k of the gusts, parallel to the wind: one wave per gust length [1/m].
     pub gust_wave: [f32; 3],
-    /// Strength of the gusts over the mean.
+    /// Amplitude of the gusts relative to the mean wind.
     pub gust: f32,
-    /// Gusts a second \[Hz\].
+    /// Frequency of the gusts \[Hz\].
     pub gust_frequency: f32,
     /// ½ ρ C_D [kg/m³].
     pub drag: f32,
     /// ½ ρ C_L [kg/m³].
     pub lift: f32,
-    /// The factor of a free displacement in each substep, exp(−damping · h).
+    /// Factor on the displacement of a free particle in each substep: exp(−damping · h) times the substep's part of the
+    /// step factor.
     pub velocity_factor: f32,
-    /// How many particles there are.
+    /// Number of particles.
     pub particle_count: u32,
-    /// How many particles are pinned.
+    /// Number of pinned particles.
     pub pin_count: u32,
-    /// How many kinematic particles follow a target.
+    /// Number of kinematic particles with a target.
     pub target_count: u32,
-    /// 1 where a substep begins with the accelerations by wind, fields and forces, else 0.
+    /// 1 if a substep begins with the accelerations by wind, fields and forces, else 0.
     pub accelerated: u32,
-    /// 0, which no compiler knows: see `opaque` in `shaders/common/xpbd.wgsl`.
+    /// 0, unknown to the compiler: see `opaque` in `shaders/common/xpbd.wgsl`.
     pub zero: u32,
-    /// 1 where there is wind, else 0.
+    /// 1 if there is wind, else 0.
     pub wind: u32,
-    /// 1 where there are forces, else 0.
+    /// 1 if external forces are enabled, else 0.
     pub forces: u32,
-    /// Largest value of the turbulence [m/s].
+    /// Amplitude of the turbulence [m/s].
     pub turbulence: f32,
-    /// Where the field of the air has its origin \[m\]: the sum of all shifts of the origin.
+    /// Origin of the air field \[m\]: the sum of all shifts of the origin.
     pub air_origin: [f32; 3],
-    /// 1/its length [1/m].
+    /// 1/length scale of the turbulence [1/m].
     pub turbulence_scale: f32,
-    /// The share of its motion against itself that a body loses in a step.
+    /// Fraction of the non-rigid motion of a body that is damped in a step.
     pub body_damping: f32,
-    /// How many fields there are.
+    /// Number of fields.
     pub field_count: u32,
-    /// The row has 16 bytes.
+    /// Pads the row to a multiple of 16 bytes.
     pub padding: [u32; 2],
-    /// The fields.
+    /// The fields; the first `field_count` are in use.
     pub fields: [FieldRow; MAX_FIELDS],
 }
 
-/// A field, as the shaders read it.
+/// A force field. Layout of the shaders.
 #[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct FieldRow {
-    /// Where \[m\].
+    /// Position \[m\].
     pub position: [f32; 3],
-    /// S [m/s²].
+    /// Strength S [m/s²].
     pub strength: f32,
-    /// The unit axis of a vortex; 0 for a point.
+    /// Unit axis of a vortex; 0 for a point.
     pub axis: [f32; 3],
-    /// 1/R [1/m].
+    /// 1/R, R being the radius [1/m].
     pub scale: f32,
 }
 
@@ -99,23 +100,23 @@ impl FieldRow {
     }
 }
 
-/// A pinned particle and the place that it is to reach by the end of the step.
+/// A pinned particle and its target position at the end of the step.
 #[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Target {
-    /// Where to \[m\].
+    /// Target position \[m\].
     pub position: [f32; 3],
-    /// Who.
+    /// Index of the particle.
     pub particle: u32,
 }
 
-/// What [`Controls::set_constraint`] has changed.
+/// The change by [`Controls::set_constraint`].
 pub(crate) struct ChangedConstraint {
     pub kind: usize,
-    /// The word of the records at which its parameters begin.
+    /// Index of the first word of its parameters in the records.
     pub first: usize,
     pub words: Vec<u32>,
-    /// Whether the shaders of the kind held parameters, and are to load them from now on.
+    /// True if the shaders of the kind contained the parameters as constants and must load them from now on.
     pub other: bool,
 }
 
@@ -127,12 +128,12 @@ pub(crate) struct Controls {
     pub settings: Settings,
     pub plan: Plan,
     pub materials: Vec<Material>,
-    /// The inverse mass of each particle now: 0 while pinned.
+    /// Current inverse mass of each particle; 0 if pinned.
     pub inverse_masses: Vec<f32>,
-    /// The particles whose inverse mass is 0 now, in ascending order.
+    /// Particles with current inverse mass 0, in ascending order.
     pub pins: Vec<u32>,
     pub targets: Vec<Target>,
-    /// Where in `targets` a particle stands.
+    /// Index in `targets` by particle.
     target_of: BTreeMap<u32, usize>,
     pub tether_graph: TetherGraph,
     pub tether_rows: Vec<TetherRow>,
@@ -141,7 +142,7 @@ pub(crate) struct Controls {
 }
 
 impl Controls {
-    /// The forces of taut tethers, by how far each has pulled \[m\] in a substep of `h` \[s\].
+    /// Forces of the taut tethers, from the displacement of each \[m\] in a substep of `h` \[s\].
     pub fn tether_forces(&self, pulls: &[f32], h: f32) -> Vec<TetherForce> {
         let mut forces = Vec::new();
         if !self.settings.tethers {
@@ -160,7 +161,7 @@ impl Controls {
         forces
     }
 
-    /// `Ok` if the mean forces of a kind are kept.
+    /// `Ok` if mean forces of this kind are recorded.
     pub fn check_mean_forces(&self, kind: usize) -> Result<()> {
         let count = self.compiled.kinds.len();
         if kind >= count {
@@ -174,7 +175,8 @@ impl Controls {
         Ok(())
     }
 
-    /// The mean force of each constraint of a kind, by the sums of λ over a step of n substeps of h \[s\]; 0 where none has run.
+    /// Mean force \[N\] of each constraint of a kind, from the sums of λ over a step of n substeps of h \[s\]. 0 if no
+    /// step has run.
     pub fn mean_forces(&self, kind: usize, sums: &[f32], (h, substeps): (f32, u32)) -> Vec<f32> {
         let compiled = &self.compiled.kinds[kind];
         let unit = h * h * substeps as f32;
@@ -186,7 +188,7 @@ impl Controls {
         Self::made_for(scene, settings, Purpose::Scene)
     }
 
-    /// The same for a scene or for the asset of instances.
+    /// Creates the state for a scene or for the asset of instances.
     pub fn made_for(scene: &Scene, settings: Settings, purpose: Purpose) -> Result<Self> {
         if scene.particle_count() == 0 {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
@@ -223,9 +225,9 @@ impl Controls {
         Ok(controls)
     }
 
-    /// Back to the pins, colliders and materials of the scene; the settings stay.
+    /// Restores pins, colliders and materials of the scene; the settings stay.
     pub fn reset(&mut self) {
-        // There was room for them when this was made.
+        // Cannot fail: the same colliders fitted at construction.
         let colliders = Colliders::new(&self.scene.colliders, self.scene.contact_materials.len()).unwrap_or_default();
         let tether_rows = self.tether_graph.tie(|particle| self.scene.is_pinned(particle));
         self.reset_to(colliders.after(&self.colliders), tether_rows);
@@ -262,14 +264,14 @@ impl Controls {
         self.plan = Plan::new(&self.compiled, &self.settings, inputs);
     }
 
-    /// Whether any impact has restitution.
+    /// Returns true if any contact material has restitution.
     pub fn restitutes(&self) -> bool {
         self.scene.contact_materials.iter().any(|material| material.restitution > 0.0)
     }
 
-    /// The figures of contacts.
+    /// Parameters of collision.
     pub fn contact_params(&self) -> ContactParams {
-        // What touches a collider is not to be cut along with what flies.
+        // Particles in contact with a collider must not be truncated together with fast ones.
         let quarantined =
             self.inverse_masses.contains(&0.0) || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
         let anchored = self.settings.self_collision.is_some() && quarantined;
@@ -282,7 +284,7 @@ impl Controls {
         Ok(id)
     }
 
-    /// Puts another collider in the place of one; returns the place.
+    /// Replaces a collider; returns its index.
     pub fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<usize> {
         self.colliders.set(id, collider, self.scene.contact_materials.len())?;
         Ok(id.index())
@@ -313,22 +315,22 @@ impl Controls {
         constraint.check(index as usize)?;
         let own = compiled.info.particles(compiled.record(place), &compiled.rows);
         let (mut given, mut own) = (constraint.particles().to_vec(), own.collect::<Vec<u32>>());
-        // The members of a group stay as they are, in whatever order it is told of them.
+        // Members of a group may be given in any order.
         if K::INFO.is_group() {
             given.sort_unstable();
             own.sort_unstable();
         }
         if let Some((new, _)) = given.iter().zip(&own).find(|(new, old)| new != old) {
-            return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "what it was"));
+            return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "unchanged"));
         }
         if given.len() != own.len() {
-            let what = "particles of a constraint, now and before";
+            let what = "new and old particles of a constraint";
             return Err(Error::LengthMismatch { what, left: given.len(), right: own.len() });
         }
         let mut words = Vec::new();
         constraint.write_parameters(&mut words);
         let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
-        // M belongs to the members, which stay.
+        // M is computed from the members, which do not change.
         if K::INFO.is_group() {
             words[0] = compiled.records[first];
         }
@@ -342,19 +344,19 @@ impl Controls {
         self.inverse_masses[particle as usize] == 0.0
     }
 
-    /// Whether particles can be pinned, or released.
+    /// `Ok` if the particles can be pinned (or released).
     pub fn check_pins(&self, particles: &[u32], pinned: bool) -> Result<()> {
         for &particle in particles {
             self.scene.check_particle(if pinned { "pin" } else { "release" }, particle)?;
             if !pinned && self.scene.inverse_masses[particle as usize] == 0.0 {
                 let what = format!("inverse mass of particle {particle}, which is to be released,");
-                return Err(Error::invalid(what, 0.0, "greater than 0: the scene must say its mass"));
+                return Err(Error::invalid(what, 0.0, "greater than 0: the particle has no mass in the scene"));
             }
         }
         Ok(())
     }
 
-    /// Pins particles, or releases them; returns those that changed. Ties the tethers of their bodies anew.
+    /// Pins or releases particles and recomputes the tethers of their bodies; returns the particles that changed.
     pub fn set_pinned(&mut self, particles: &[u32], pinned: bool) -> Result<Vec<u32>> {
         self.check_pins(particles, pinned)?;
         let mut changed = Vec::new();
@@ -378,7 +380,8 @@ impl Controls {
         self.pins = masses.filter(|(_, mass)| **mass == 0.0).map(|(particle, _)| particle).collect();
     }
 
-    /// Sets where a pinned particle is to be after the next step, and keeps it there; returns its place in `targets`.
+    /// Sets the position of a pinned particle at the end of the next step and of later ones; returns its index in
+    /// `targets`.
     pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<usize> {
         self.scene.check_particle("set_target", particle)?;
         check_finite(|| format!("target of particle {particle}"), position)?;
@@ -394,7 +397,7 @@ impl Controls {
         Ok(place)
     }
 
-    /// Forgets the target of a particle, which then stays where it is.
+    /// Removes the target of a particle; the particle then stays in place.
     pub fn remove_target(&mut self, particle: u32) {
         let Some(place) = self.target_of.remove(&particle) else { return };
         self.targets.swap_remove(place);
@@ -403,7 +406,7 @@ impl Controls {
         }
     }
 
-    /// Moves the targets of the particles from `first` on to the given positions; returns their places in `targets`.
+    /// Sets the targets of the particles from `first` on to the given positions; returns their indices in `targets`.
     pub fn move_targets(&mut self, first: u32, positions: &[[f32; 3]]) -> Vec<usize> {
         let end = first + positions.len() as u32;
         let places: Vec<usize> = self.target_of.range(first..end).map(|(_, &place)| place).collect();
@@ -414,14 +417,14 @@ impl Controls {
         places
     }
 
-    /// `Ok` if positions or velocities can be set to `values`, one a particle from `first` on: the particles exist and are no followers, the
-    /// values are finite.
+    /// `Ok` if `values`, one per particle from `first` on, are valid positions or velocities: the particles exist and
+    /// are not followers, and the values are finite.
     pub fn check_state(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
         self.check_values(what, first, values)?;
         self.scene.check_no_follower(what, first, values.len() as u32)
     }
 
-    /// Whether `values`, one a particle from `first` on, exist and are finite.
+    /// `Ok` if the particles of `values`, one per particle from `first` on, exist and the values are finite.
     pub fn check_values(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
         let end = u64::from(first) + values.len() as u64;
         if end > self.scene.particle_count() as u64 {
@@ -438,7 +441,8 @@ impl Controls {
         Ok(())
     }
 
-    /// Sets the masses \[kg\] of the particles from `first` on, which had one; returns the new inverse masses of those that are free now.
+    /// Sets the masses \[kg\] of the particles from `first` on, whose mass in the scene must be finite. Returns the new
+    /// inverse masses of those that are free.
     pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<Vec<(u32, f32)>> {
         let count = masses.len() as u32;
         let end = u64::from(first) + masses.len() as u64;
@@ -465,7 +469,7 @@ impl Controls {
         Ok(inverses)
     }
 
-    /// Whether forces act, and these are of particles that exist and finite.
+    /// `Ok` if forces are enabled, the particles exist and the values are finite.
     pub fn check_forces(&self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
         if !self.settings.forces {
             return Err(Error::NotEnabled { what: "set_forces", needed: "Settings::forces = true" });
@@ -476,7 +480,7 @@ impl Controls {
     pub fn params(&self) -> Params {
         let h = self.settings.substep();
         let wind = self.settings.wind.unwrap_or_default();
-        // In f64: h² g rounded once, not three times.
+        // In f64: h² g is rounded once.
         let square = f64::from(h) * f64::from(h);
         let rows: Vec<FieldRow> = self.settings.fields.iter().filter_map(FieldRow::new).collect();
         let mut fields = [FieldRow::default(); MAX_FIELDS];
@@ -509,14 +513,14 @@ impl Controls {
         }
     }
 
-    /// exp(−damping · h) and the substep's part of the step factor.
+    /// exp(−damping · h) times the substep's part of the step factor.
     fn velocity_factor(&self) -> f32 {
         let Settings { damping, step_factor, substeps, .. } = self.settings;
         let decay = -f64::from(damping) * f64::from(self.settings.substep());
         (decay.exp() * f64::from(step_factor).powf(1.0 / f64::from(substeps))) as f32
     }
 
-    /// α̃, γ and the factor of every material, at the substep and by the method of the settings.
+    /// α̃, γ and the relaxation factor of every material, for the substep and the method of the settings.
     pub fn scaled_materials(&self) -> Vec<ScaledMaterial> {
         let h = f64::from(self.settings.substep());
         let omega = f64::from(self.settings.relaxation);
@@ -529,7 +533,7 @@ impl Controls {
                 Method::Pbd => [0.0, 0.0, omega * (1.0 - (1.0 - k).powf(1.0 / sweeps))],
                 Method::NaivePbd => [0.0, 0.0, omega * k],
             }
-            // 1e30 is as good as infinite and cannot overflow in the update.
+            // 1e30 acts as infinity and cannot overflow in the update.
             .map(|value| value.min(1e30) as f32);
             ScaledMaterial { alpha_tilde, gamma, factor, padding: 0.0 }
         };
@@ -537,9 +541,9 @@ impl Controls {
     }
 }
 
-/// k of the gusts of a wind: one wave per gust length, along it [1/m].
+/// Wave vector k of the gusts of a wind [1/m].
 pub(crate) fn gust_wave(wind: &Wind) -> [f32; 3] {
-    // In f64, which cannot overflow here: a breath of wind divides by its square.
+    // In f64: the square of a very low wind speed would underflow in f32.
     let speed = wind.velocity.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
     let wave = if speed > 0.0 { 1.0 / (speed * f64::from(wind.gust_length)) } else { 0.0 };
     wind.velocity.map(|component| (f64::from(component) * wave) as f32)

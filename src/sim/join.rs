@@ -1,6 +1,6 @@
-//! Two things at a time.
+//! Runs two closures in parallel.
 
-/// The results of both. The first is found on a thread of its own, or after the second where there is none to be had.
+/// Returns both results. `first` runs on a new thread, or after `second` if no thread can be started.
 pub(crate) fn join<A: Send, B>(first: impl Fn() -> A + Sync, second: impl FnOnce() -> B) -> (A, B) {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, &first);

@@ -1,4 +1,4 @@
-//! The state of a simulation on the host: settings, materials, pins, targets, colliders, and the parameters that the passes read.
+//! Host state of a simulation: settings, materials, pins, targets, colliders, and the parameters that the passes read.
 
 pub(crate) mod contact_params;
 pub(crate) mod controls;

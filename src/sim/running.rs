@@ -1,4 +1,4 @@
-//! The schedule that runs, where it differs from the chosen one.
+//! The schedule that runs, and the reason if it differs from the chosen one.
 
 use crate::schedule::plan::Pass;
 use crate::settings::{ColorOrder, Execution, Sweep};
@@ -7,7 +7,8 @@ use crate::sim::controls::Controls;
 /// The schedule that a solver runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Running {
-    /// [`Settings::execution`](crate::Settings::execution); for [`Execution::Auto`] on a GPU, the execution that it stands for.
+    /// [`Settings::execution`](crate::Settings::execution). On a GPU, [`Execution::Auto`] is resolved to the execution
+    /// that it selects.
     pub chosen: Execution,
     /// The execution that runs.
     pub execution: Execution,
@@ -16,7 +17,7 @@ pub struct Running {
 }
 
 impl Controls {
-    /// The schedule that the plan runs, and why it is not the chosen one.
+    /// The execution that the plan runs, and the reason if it is not the chosen one.
     pub fn running(&self) -> Running {
         let chosen = self.settings.execution;
         let has = |is: fn(&Pass) -> bool| self.plan.substep.iter().any(is);
@@ -32,7 +33,7 @@ impl Controls {
         Running { chosen, execution, reason }
     }
 
-    /// Why constraints are solved by colours although tiles or clusters were chosen.
+    /// The reason why constraints are solved by colours although tiles or clusters were chosen.
     fn why_colors(&self) -> &'static str {
         if self.settings.sweep == Sweep::Jacobi {
             "Settings::sweep is Jacobi, which solves all constraints of a kind at once"

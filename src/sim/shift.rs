@@ -1,11 +1,11 @@
-//! Shifts of the origin: all positions that the host holds.
+//! Shifts of the origin: moves all positions that the host stores.
 
 use crate::collision::{Collider, ColliderRow};
 use crate::error::{Error, Result, check_finite};
 use crate::settings::{Field, Settings, check_moderate};
 use crate::sim::controls::Controls;
 
-/// How far the origin has been shifted in all, and the start of the scene before the first shift.
+/// The total shift of the origin, and the initial positions before the first shift.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shift {
     /// Sum of all offsets \[m\].
@@ -15,18 +15,18 @@ pub(crate) struct Shift {
 }
 
 impl Shift {
-    /// The sum of all offsets and one more.
+    /// The total shift after one more offset.
     fn after(&self, offset: [f32; 3]) -> [f64; 3] {
         std::array::from_fn(|axis| self.total[axis] + f64::from(offset[axis]))
     }
 
-    /// Where the air field has its origin \[m\].
+    /// Origin of the air field \[m\].
     pub fn air_origin(&self) -> [f32; 3] {
         self.total.map(|component| component as f32)
     }
 }
 
-/// a + b, rounded once, as the shaders add.
+/// a + b in one f32 addition, as in the shaders.
 pub(crate) fn shifted(position: [f32; 3], offset: [f32; 3]) -> [f32; 3] {
     std::array::from_fn(|axis| position[axis] + offset[axis])
 }
@@ -48,7 +48,7 @@ fn shifted_field(field: Field, offset: [f32; 3]) -> Field {
 }
 
 impl Controls {
-    /// Shifts fields and the air. An error changes nothing.
+    /// Shifts the force fields and the air field. An error changes nothing.
     pub fn shift_fields(&mut self, offset: [f32; 3]) -> Result<()> {
         check_moderate("offset of shift_origin", offset)?;
         let fields = self.settings.fields.map(|field| shifted_field(field, offset));
@@ -58,7 +58,7 @@ impl Controls {
         Ok(())
     }
 
-    /// Shifts targets, colliders, fields, the air and the start of the scene. An error changes nothing.
+    /// Shifts targets, colliders, force fields, the air field and the initial state. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         check_moderate("offset of shift_origin", offset)?;
         let total = self.shift.after(offset);
@@ -83,7 +83,7 @@ impl Controls {
         for target in &mut self.targets {
             target.position = shifted(target.position, offset);
         }
-        // From the first start, so that shifts there and back leave no rounding.
+        // Computed from the unshifted positions: a shift and its inverse leave no rounding error.
         for (position, &start) in self.scene.positions.iter_mut().zip(&self.shift.positions) {
             *position = placed(start, total);
         }
@@ -93,7 +93,7 @@ impl Controls {
         Ok(())
     }
 
-    /// `Ok` if `reset` can restore the scene at this total offset.
+    /// `Ok` if `reset` can restore the initial state at this total offset.
     fn check_start(&self, total: [f64; 3]) -> Result<()> {
         let first = self.shift.positions.is_empty();
         let (positions, colliders) = if first {

@@ -1,16 +1,16 @@
-//! What a search lists, beside what it should.
+//! Compares the pairs that a search lists with those that it must list.
 
 use super::*;
 use crate::{ClothMesh, ContactMaterial, Fabric, Particle, Scene, SelfCollision, Settings};
 
-/// Whatever lies between −1 and 1.
+/// A pseudorandom number from −1 to 1.
 fn noise(seed: u32) -> f32 {
     let mixed = (seed ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b);
     let mixed = (mixed ^ mixed >> 13).wrapping_mul(0xc2b2_ae35);
     ((mixed ^ mixed >> 16) >> 8) as f32 / 0x0080_0000 as f32 - 1.0
 }
 
-/// Triangles from 5 mm to 2 m, most of them small, of which some fly through the others.
+/// Triangles from 5 mm to 2 m, most of them small; some fly through the others.
 fn soup(count: u32, speed: f32) -> Scene {
     let mut scene = Scene::new();
     let thin = ContactMaterial { thickness: 2e-3, ..ContactMaterial::default() };
@@ -34,7 +34,8 @@ fn soup(count: u32, speed: f32) -> Scene {
     scene
 }
 
-/// Particles that fly every which way, at 1 m/s times or divided by up to `times`, and at `fastest` \[m/s\] at most.
+/// Particles in random directions, at speeds of 1 m/s multiplied or divided by up to `times`, at most `fastest`
+/// \[m/s\].
 fn swarm(count: u32, times: f32, fastest: f32) -> Scene {
     let mut scene = Scene::new();
     let small = ContactMaterial { thickness: 5e-3, ..ContactMaterial::default() };
@@ -51,7 +52,7 @@ fn swarm(count: u32, times: f32, fastest: f32) -> Scene {
     scene
 }
 
-/// The pairs of particles in the list, each of which is there once.
+/// The pairs of particles in the list; asserts that each is listed once.
 fn listed(backend: &Reference) -> BTreeSet<[u32; 2]> {
     let pairs: Vec<_> = backend.contacts.pairs.iter().map(|&[a, b, ..]| [a.min(b), a.max(b)]).collect();
     let once = BTreeSet::from_iter(pairs.iter().copied());
@@ -59,7 +60,7 @@ fn listed(backend: &Reference) -> BTreeSet<[u32; 2]> {
     once
 }
 
-/// Where only some look, their pairs and those of the others are in the list, once.
+/// A partial search lists the pairs of the expired particles and keeps those of the others, each once.
 #[test]
 fn all_that_meet_is_listed_once_where_only_some_look() {
     let own = SelfCollision { pairs_per_particle: 64, ..SelfCollision::default() };
@@ -89,7 +90,7 @@ fn all_that_meet_is_listed_once_where_only_some_look() {
     assert!(met > 200 && partial > 20, "{met}, {partial}");
 }
 
-/// Of particles that meet in a substep none are left out, however fast they are and whichever way they fly, and none are listed twice.
+/// Pairs of particles that meet in a substep are listed at any speed and in any direction, each once.
 #[test]
 fn all_that_meet_on_their_ways_are_listed_once() {
     for own in [SelfCollision::default(), SelfCollision::surfaces()] {
@@ -118,7 +119,7 @@ fn all_that_meet_on_their_ways_are_listed_once() {
     }
 }
 
-/// Of what may meet before the next search nothing is left out, and nothing is listed twice, whatever the sizes of elements.
+/// Pairs that may meet before the next search are listed for elements of all sizes, each once.
 #[test]
 fn all_that_may_meet_is_listed_once() {
     for speed in [0.0, 0.1, 1.0] {
@@ -132,7 +133,7 @@ fn all_that_may_meet_is_listed_once() {
         listed.sort_unstable();
         assert!(listed.windows(2).all(|two| two[0] != two[1]), "{speed} m/s: a pair is there twice");
         let listed: BTreeSet<_> = listed.into_iter().collect();
-        // As it was at the search.
+        // Positions at the time of the search.
         backend.contacts.now = backend.contacts.watched[0].searched;
         let elements: Vec<Element> =
             (0..backend.contact_params.insert_end).map(|index| backend.element(index)).collect();
