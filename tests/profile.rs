@@ -117,7 +117,7 @@ fn memory_is_what_the_device_has_allocated() {
     let jacobi = Settings { sweep: Sweep::Jacobi, keep_lambdas: true, ..settings };
     let cases = [(plain, Settings::default()), (full.clone(), settings), (full, jacobi)];
     for (scene, settings) in cases {
-        let gpu = gpu();
+        let gpu = common::own_gpu();
         let mut solver = solver(&gpu, &scene, settings);
         let (said, taken) = (solver.memory_bytes(), allocated(&gpu));
         // Drivers round the size of each buffer up; there are some hundred.

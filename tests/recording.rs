@@ -168,3 +168,19 @@ fn errors_read_as_what_they_mean() {
     let error = text(reference.pin(&[u32::MAX]));
     assert!(error.contains("4294967295"), "{error}");
 }
+
+#[test]
+fn solvers_on_one_device_are_read_by_several_threads_at_once() {
+    let gpu = gpu();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut own = solver(&gpu, &cloth(), Settings { substeps: 2, ..Settings::default() });
+                for _ in 0..40 {
+                    step(&gpu, &mut own, 1);
+                    own.read_positions().unwrap();
+                }
+            });
+        }
+    });
+}

@@ -532,7 +532,7 @@ impl Instances {
         }
         let make = |count: u32| {
             let (size, maker) = (self.pool.bytes_with(count)?, Maker::new(&self.device));
-            guarded(&self.device, || maker.empty("instances.batches", size, BufferUsages::STORAGE))
+            guarded(&self.device, || maker.empty("instances.asset", size, BufferUsages::STORAGE))
         };
         let [generous, least] = self.pool.larger(more);
         let (count, batches) = match make(generous) {

@@ -65,6 +65,7 @@ impl Solver {
         }
         if steps > 0 {
             self.recorded_substep = self.controls.settings.substep();
+            self.recorded_substeps = self.controls.settings.substeps;
         }
         let names: Vec<(String, usize)> = runs.iter().map(|run| (pass_name(&run[0]), run.len())).collect();
         Ok(timestamps.request_as(encoder, move |intervals| {

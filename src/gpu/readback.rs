@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 /// Timeout of a blocking read.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
+/// How long a blocking read waits after the queue is empty. The data can arrive later if another thread polls the device.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
+
 type Decoder<T> = dyn Fn(&[u8]) -> T + Send + Sync;
 
 /// Converts bytes to data.
@@ -91,6 +94,7 @@ impl<T> Readback<T> {
     /// Waits for the data; the encoder must have been submitted.
     pub(super) fn wait(mut self, device: &wgpu::Device) -> Result<T> {
         let start = Instant::now();
+        let mut last_busy = start;
         loop {
             if let Some(data) = self.try_take()? {
                 return Ok(data);
@@ -104,9 +108,13 @@ impl<T> Readback<T> {
                 Ok(status) => status.is_ok_and(|status| status.is_queue_empty()),
                 Err(_) => return Err(Error::DeviceLost { reason: "it was lost during a wait".into() }),
             };
-            // The queue is empty and the data has not arrived.
-            if idle && self.arrival.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            if !idle {
+                last_busy = Instant::now();
+            } else if last_busy.elapsed() > IDLE_TIMEOUT {
                 return Err(Error::DeviceLost { reason: "submitted work did not complete".into() });
+            } else if self.arrival.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+                // Another thread that polls the same device delivers the data.
+                std::thread::sleep(Duration::from_millis(1));
             }
         }
     }

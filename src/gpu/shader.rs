@@ -46,8 +46,11 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The text, with a block for each turn of the loops `for (var k = 0u; k < NAME; k++) {` over each of the `names`, of which all know how often
-/// they turn. Such a loop holds no `continue` or `break`, and none over the same name.
+/// Replaces loops `for (var k = 0u; k < NAME; k++) {` by one block per iteration, for each of the `names` with its number of iterations. The
+/// loops contain no `continue` or `break`, and no loop over the same name.
+///
+/// Arrays that a loop indexes by its counter (the particles of a constraint, the anchors of tethers) should stay in registers. GPU drivers keep
+/// them in memory unless they unroll the loop, and wgpu's loop bound prevents that.
 pub(super) fn unrolled(text: &str, names: &[(&str, usize)]) -> String {
     let text = names.iter().fold(text.to_owned(), |text, &(name, count)| unrolled_over(&text, name, count));
     for (name, _) in names {

@@ -8,6 +8,7 @@ pub mod raw;
 pub mod shapes;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use supple::constraints::{Kind, kind_index};
 use supple::gpu::Context;
 use supple::internals::Pass;
@@ -16,8 +17,14 @@ use supple::{
     Particle, Pressure, Reference, Scene, Settings, Solver, wgpu,
 };
 
-/// The device of the tests. A machine without one fails, and says what to install.
+/// The device of the tests of a binary. A machine without one fails, and the error says what to install.
 pub fn gpu() -> Context {
+    static SHARED: OnceLock<Context> = OnceLock::new();
+    SHARED.get_or_init(own_gpu).clone()
+}
+
+/// A device that no other test uses.
+pub fn own_gpu() -> Context {
     match Context::new(wgpu::Limits::default()) {
         Ok(context) => context,
         Err(error) => panic!("{error}"),
