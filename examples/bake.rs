@@ -397,35 +397,35 @@ impl Backend {
     fn contacts(&self) -> supple::Result<ContactReport> {
         match self {
             Self::Gpu(backend) => backend.1.read_contacts(),
-            Self::Cpu(reference) => Ok(reference.contact_report()),
+            Self::Cpu(reference) => Ok(reference.read_contacts().unwrap()),
         }
     }
 
     fn collider_forces(&self) -> supple::Result<Vec<ColliderForce>> {
         match self {
             Self::Gpu(backend) => backend.1.read_collider_forces(),
-            Self::Cpu(reference) => Ok(reference.collider_forces()),
+            Self::Cpu(reference) => Ok(reference.read_collider_forces().unwrap()),
         }
     }
 
     fn positions(&self) -> supple::Result<Vec<[f32; 3]>> {
         match self {
             Self::Gpu(backend) => backend.1.read_positions(),
-            Self::Cpu(reference) => Ok(reference.positions()),
+            Self::Cpu(reference) => Ok(reference.read_positions().unwrap()),
         }
     }
 
     fn velocities(&self) -> supple::Result<Vec<[f32; 3]>> {
         match self {
             Self::Gpu(backend) => backend.1.read_velocities(),
-            Self::Cpu(reference) => Ok(reference.velocities()),
+            Self::Cpu(reference) => Ok(reference.read_velocities().unwrap()),
         }
     }
 
     /// λ of all constraints of a kind, in the order of the scene.
     fn lambdas(&self, kind: usize) -> supple::Result<Vec<f32>> {
         let solver = match self {
-            Self::Cpu(reference) => return Ok(reference.lambdas(kind)),
+            Self::Cpu(reference) => return Ok(reference.read_lambdas_of(kind).unwrap()),
             Self::Gpu(backend) if backend.1.settings().keep_lambdas => &backend.1,
             Self::Gpu(_) => return Ok(Vec::new()),
         };
@@ -436,7 +436,7 @@ impl Backend {
     fn lost_collider_contacts(&self) -> supple::Result<u32> {
         match self {
             Self::Gpu(backend) => Ok(backend.1.read_diagnostics()?.lost_collider_contacts),
-            Self::Cpu(reference) => Ok(reference.lost_collider_contacts()),
+            Self::Cpu(reference) => Ok(reference.read_diagnostics().unwrap().lost_collider_contacts),
         }
     }
 
@@ -447,7 +447,7 @@ impl Backend {
                 let diagnostics = backend.1.read_diagnostics()?;
                 Ok((diagnostics.non_finite_count, diagnostics.first_non_finite))
             }
-            Self::Cpu(reference) => Ok((reference.non_finite_count(), None)),
+            Self::Cpu(reference) => Ok((reference.read_diagnostics().unwrap().non_finite_count, None)),
         }
     }
 }

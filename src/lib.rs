@@ -34,7 +34,7 @@ pub use scene::{
     TetMesh, TetherForce, Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
-pub use sim::Running;
+pub use sim::{Diagnostics, Running};
 pub use wgpu;
 
 /// Types for the tests, benches and examples of this crate. They may change in any release.

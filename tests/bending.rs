@@ -9,7 +9,7 @@ mod common;
 use common::distance;
 use std::f64::consts::PI;
 use std::ops::Range;
-use supple::constraints::{Kind, kind_index};
+use supple::constraints::Kind;
 use supple::scene::Topology;
 use supple::{
     Bending, ClothGrid, ClothMesh, Cord, Fabric, Hinge, IsometricBend, LineBend, Material, Reference, Rope, Scene,
@@ -121,8 +121,8 @@ fn at_rest(strip: &Strip, substeps: u32, settings: Settings, forces: &[[f32; 3]]
         reference.set_forces(0, forces).unwrap();
     }
     reference.step(steps);
-    assert_eq!(reference.non_finite_count(), 0);
-    reference.positions()
+    assert_eq!(reference.read_diagnostics().unwrap().non_finite_count, 0);
+    reference.read_positions().unwrap()
 }
 
 /// Along and down in units of the free length, from the middle of the clamped edge.
@@ -444,7 +444,7 @@ fn measures<K: Kind>(scene: &Scene, bend: supple::MaterialId) -> Vec<f64> {
     let mut reference = Reference::new(scene, settings).unwrap();
     reference.set_material(bend, Material::compliant(1e12)).unwrap();
     reference.step(1);
-    reference.lambdas(kind_index(K::INFO)).into_iter().map(|lambda| -1e12 * f64::from(lambda)).collect()
+    reference.read_lambdas::<K>().unwrap().into_iter().map(|lambda| -1e12 * f64::from(lambda)).collect()
 }
 
 /// Rolls a flat sheet in the plane z = 0 onto a cylinder of curvature κ, in the direction of an angle.
@@ -609,7 +609,7 @@ fn a_curved_strip_springs_back_to_its_shape_by_hinges() {
         }
         let mut reference = Reference::new(&scene, settings).unwrap();
         reference.step(60);
-        reference.positions()
+        reference.read_positions().unwrap()
     };
     let kept = play(Bending::Hinges, false);
     let moved = kept.iter().zip(&positions).map(|(&a, &b)| distance(a, b)).fold(0.0, f64::max);

@@ -5,7 +5,6 @@
 mod common;
 
 use common::{backends, distance, is_exact};
-use supple::constraints::{Kind, kind_index};
 use supple::{Distance, DistanceLimit, Limit, Material, Method, Particle, Reference, Scene, Settings};
 
 const G: f64 = 9.81;
@@ -413,7 +412,7 @@ fn rounding_of_force(length: f32, inverse_mass: f32, substeps: u32) -> [f64; 2] 
     let (mut most, mut sum) = (0.0f64, 0.0);
     for _ in 0..200 {
         reference.step(1);
-        let force = -f64::from(reference.constraint_forces(kind_index(Distance::INFO))[0]);
+        let force = -f64::from(reference.read_constraint_forces::<Distance>().unwrap()[0]);
         let error = force - 9.81 / f64::from(inverse_mass);
         (most, sum) = (most.max(error.abs()), sum + error);
     }

@@ -83,11 +83,18 @@ fn chunks_of_a_terrain_carry_like_the_terrain_in_one_piece() {
         let mut apart = Vec::new();
         for _ in 0..50 {
             // From the same state, or the first rounding at a ridge would count for all that follows.
-            whole.set_positions(0, &chunked.positions()).unwrap();
-            whole.set_velocities(0, &chunked.velocities()).unwrap();
+            whole.set_positions(0, &chunked.read_positions().unwrap()).unwrap();
+            whole.set_velocities(0, &chunked.read_velocities().unwrap()).unwrap();
             whole.step(1);
             chunked.step(1);
-            apart.extend(whole.positions().into_iter().zip(chunked.positions()).map(|(a, b)| length(a, b)));
+            apart.extend(
+                whole
+                    .read_positions()
+                    .unwrap()
+                    .into_iter()
+                    .zip(chunked.read_positions().unwrap())
+                    .map(|(a, b)| length(a, b)),
+            );
         }
         apart.sort_by(f32::total_cmp);
         let count = apart.len();
@@ -114,7 +121,7 @@ fn nothing_falls_through_the_seams_of_chunks() {
             let mut reference = Reference::new(&scene, Settings { substeps: 10, ..Settings::default() }).unwrap();
             for frame in 0..90 {
                 reference.step(1);
-                for [x, y, z] in reference.positions() {
+                for [x, y, z] in reference.read_positions().unwrap() {
                     let [x, y, z] = [x - at[0], y - at[1], z - at[2]];
                     if x.abs().max(z.abs()) < 6.0 * spacing {
                         let below = ground(x, z, spacing) - y;
@@ -147,7 +154,7 @@ fn what_falls_beside_a_heightfield_that_ends_falls_freely() {
     let free = |scene: &Scene| {
         let mut reference = Reference::new(scene, Settings::default()).unwrap();
         reference.step(30);
-        reference.positions()
+        reference.read_positions().unwrap()
     };
     let without = free(&scene);
     scene.add_collider(Collider::new(block.into(), [0.0; 3])).unwrap();
@@ -167,7 +174,11 @@ fn what_enters_from_the_side_below_the_surface_is_not_shot_out() {
     let mut reference = Reference::new(&scene, Settings { gravity: [0.0; 3], ..Settings::default() }).unwrap();
     for _ in 0..60 {
         reference.step(1);
-        assert!(reference.velocities().iter().all(|v| v[1] < 1.0), "{:?}", reference.velocities());
+        assert!(
+            reference.read_velocities().unwrap().iter().all(|v| v[1] < 1.0),
+            "{:?}",
+            reference.read_velocities().unwrap()
+        );
     }
 }
 
@@ -216,7 +227,7 @@ fn after(scene: &Scene, steps: u32) -> Vec<[f32; 3]> {
         let mut pair = Pair::new(&gpu, scene, settings);
         pair.run(6, 1e-3, "seams");
         pair.reference.step(steps - 6);
-        pair.reference.positions()
+        pair.reference.read_positions().unwrap()
     };
     [play(None), play(Some(SelfCollision::surfaces()))].concat()
 }
@@ -264,7 +275,7 @@ fn after_in_turned(shapes: &[(Shape, [f32; 3])], places: &[[f32; 3]], steps: u32
     pair.run(4, 1e-3, "a turned floor");
     pair.reference.step(steps - 4);
     let back = glam::Quat::from_array(TURN).normalize().inverse();
-    pair.reference.positions().into_iter().map(|x| (back * glam::Vec3::from(x)).into()).collect()
+    pair.reference.read_positions().unwrap().into_iter().map(|x| (back * glam::Vec3::from(x)).into()).collect()
 }
 
 #[test]

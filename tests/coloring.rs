@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use supple::constraints::{Kind, kind_index};
+use supple::constraints::Kind;
 use supple::internals::coloring::{Coloring, HUB_DEGREE, Span};
 use supple::{ClothGrid, ClothMesh, Distance, Fabric, Material, Particle, Reference, Scene, Settings};
 
@@ -427,13 +427,13 @@ fn the_order_within_a_color_changes_no_bit() {
     let play = |order: &[u32]| {
         let mut reference = Reference::new(&springs(&cloth, order), settings).unwrap();
         reference.step(10);
-        let lambdas = reference.lambdas(kind_index(Distance::INFO));
+        let lambdas = reference.read_lambdas::<Distance>().unwrap();
         let mut by_constraint = vec![0; order.len()];
         for (&constraint, lambda) in order.iter().zip(lambdas) {
             by_constraint[constraint as usize] = lambda.to_bits();
         }
         let bits = |vectors: Vec<[f32; 3]>| vectors.into_iter().map(|v| v.map(f32::to_bits)).collect::<Vec<_>>();
-        (bits(reference.positions()), bits(reference.velocities()), by_constraint)
+        (bits(reference.read_positions().unwrap()), bits(reference.read_velocities().unwrap()), by_constraint)
     };
     let in_order = play(&coloring.order);
     let insertion: Vec<u32> = (0..graph.len() as u32).collect();

@@ -68,7 +68,7 @@ fn above(half: f32, y: f32) -> impl Iterator<Item = [f32; 3]> {
 fn run(scene: &Scene, steps: u32) -> Vec<[f32; 3]> {
     let mut reference = Reference::new(scene, Settings { substeps: 8, ..Settings::default() }).unwrap();
     reference.step(steps);
-    reference.positions()
+    reference.read_positions().unwrap()
 }
 
 /// A box 0.6 m wide with its top at y = 0.1, as each shape that can be one.
@@ -130,7 +130,7 @@ fn turned_and_moved_they_carry() {
             reference.move_collider(id, pose(0.05 * step as f32)).unwrap();
             reference.step(1);
             let front = 0.05 * step as f32 + 0.1 + KEEP;
-            for [x, y, z] in reference.positions() {
+            for [x, y, z] in reference.read_positions().unwrap() {
                 assert!(z > front - 2e-4, "{name}, step {step}: at {x} {y} {z}, front {front}");
             }
         }
@@ -160,7 +160,7 @@ fn a_cloth_stays_outside_of_a_torus() {
     let mut touched = 0;
     for step in 0..60 {
         reference.step(1);
-        for p in reference.positions() {
+        for p in reference.read_positions().unwrap() {
             let distance = torus_distance(0.5, 0.2, p);
             assert!(distance > KEEP - 0.2 * cell, "step {step}: {p:?} at {distance}");
             touched += u32::from(distance < KEEP + 0.2 * cell);
@@ -195,7 +195,7 @@ fn hills_hold_what_rolls_over_them() {
     let mut reference = Reference::new(&scene, Settings { substeps: 8, ..Settings::default() }).unwrap();
     for step in 0..90 {
         reference.step(1);
-        for [x, y, z] in reference.positions() {
+        for [x, y, z] in reference.read_positions().unwrap() {
             if x.abs() < 1.9 && z.abs() < 1.9 {
                 // Straight up at least as far as across.
                 let ground = ground(x / spacing + 20.0, z / spacing + 20.0);
@@ -218,7 +218,7 @@ fn a_cliff_stops_what_flies_into_it() {
         let mut reference = Reference::new(&scene, settings).unwrap();
         for _ in 0..60 {
             reference.step(1);
-            for [x, y, z] in reference.positions() {
+            for [x, y, z] in reference.read_positions().unwrap() {
                 let ground = (1.0 - x.abs() / 0.2).max(0.0);
                 assert!(y > ground - 1e-3 && x < 0.2, "{speed} m/s: at {x} {y} {z}");
             }

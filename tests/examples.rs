@@ -150,7 +150,7 @@ fn cloth_says_where_the_time_goes() {
     assert_eq!(report["positions_hash"], again("9")["positions_hash"]);
     assert_ne!(report["positions_hash"], again("8")["positions_hash"]);
     let passes = report["profile"].as_object().unwrap();
-    let particles = ["targets", "start", "predict", "tether", "velocity", "finish", "normals"];
+    let particles = ["targets", "start", "predict", "solve_tethers", "velocity", "finish", "normals"];
     for name in particles.into_iter().chain(["project_distance", "integrate_tethered"]) {
         assert!(passes[name].as_f64().is_some_and(|time| time >= 0.0), "{name} in {report}");
     }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Pair, change, crumple, is_exact, raw, step};
 use std::time::Duration;
-use supple::constraints::{Kind, kind_index};
+use supple::constraints::Kind;
 use supple::gpu::Context;
 use supple::internals::Pass;
 use supple::internals::coloring::Coloring;
@@ -78,7 +78,7 @@ fn every_stage_agrees_in_tiles_and_clusters() {
             assert!(difference.is_none(), "{bending:?}, {execution:?}: {difference:#?}");
             if settings.keep_lambdas && is_exact(&gpu) {
                 let on_gpu = pair.solver.read_lambdas::<Distance>().unwrap();
-                assert_eq!(on_gpu, pair.reference.lambdas(kind_index(Distance::INFO)));
+                assert_eq!(on_gpu, pair.reference.read_lambdas::<Distance>().unwrap());
                 let idle = on_gpu.iter().filter(|lambda| **lambda == 0.0).count();
                 assert!(10 * idle < on_gpu.len(), "{idle} of {}", on_gpu.len());
             }
@@ -157,7 +157,7 @@ fn tiles_and_clusters_converge_to_what_colours_converge_to() {
     let play = |execution| {
         let mut reference = Reference::new(&scene, Settings { execution, ..settings }).unwrap();
         reference.step(2);
-        reference.positions()
+        reference.read_positions().unwrap()
     };
     let colors = play(Execution::Colors);
     for execution in [Execution::Tiles, Execution::Clusters] {
@@ -186,7 +186,7 @@ fn the_execution_may_change_while_running_and_keeps_what_was_set() {
         pair.reference.set_settings(settings).unwrap();
         step(&gpu, &mut pair.solver, 2);
         pair.reference.step(2);
-        let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.positions());
+        let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.read_positions().unwrap());
         if is_exact(&gpu) {
             assert_eq!(common::first_unequal(&on_gpu, &on_reference, 0.0), None, "{execution:?}");
         }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Pair, change, gpu, is_exact, raw, step};
-use supple::constraints::{KINDS, Kind, kind_index};
+use supple::constraints::{KINDS, Kind};
 use supple::{
     Bending, ClothGrid, Distance, Error, Execution, Fabric, Material, Particle, Reference, Scene, Settings, Sweep,
     Tethers,
@@ -43,7 +43,7 @@ fn rounding(length: f32, mass: f32, settings: &Settings) -> f64 {
 /// The mean force on the first link of either backend.
 fn forces(pair: &Pair<'_>) -> [f64; 2] {
     let on_gpu = pair.solver.read_mean_forces::<Distance>().unwrap()[0];
-    [on_gpu, pair.reference.mean_forces(kind_index(Distance::INFO)).unwrap()[0]].map(f64::from)
+    [on_gpu, pair.reference.read_mean_forces::<Distance>().unwrap()[0]].map(f64::from)
 }
 
 /// 3 kg weigh 29.4 N. On a link of 1 m the bound of the rounding is 51 N for one substep of 1/6000 s, and 0.51 N for the mean of a step.
@@ -85,8 +85,8 @@ fn the_error_of_the_mean_force_of_a_rigid_link_is_that_of_one_substep_divided_by
         for _ in 0..200 {
             reference.step(1);
             let error = |force: f32| (f64::from(force) + G * f64::from(mass)).abs();
-            most = most.max(error(reference.mean_forces(kind_index(Distance::INFO)).unwrap()[0]));
-            worst = worst.max(error(reference.constraint_forces(kind_index(Distance::INFO))[0]));
+            most = most.max(error(reference.read_mean_forces::<Distance>().unwrap()[0]));
+            worst = worst.max(error(reference.read_constraint_forces::<Distance>().unwrap()[0]));
         }
         let unit = rounding(length, mass, &settings);
         let [mean, last] = [most * f64::from(substeps) / unit, worst / unit];
@@ -108,7 +108,7 @@ fn the_mean_force_on_an_oscillating_mass_is_its_change_of_momentum_over_the_step
     for _ in 0..30 {
         step(&gpu, &mut pair.solver, 1);
         pair.reference.step(1);
-        let after = [along(pair.solver.read_velocities().unwrap()), along(pair.reference.velocities())];
+        let after = [along(pair.solver.read_velocities().unwrap()), along(pair.reference.read_velocities().unwrap())];
         for ((force, after), before) in forces(&pair).into_iter().zip(after).zip(before) {
             let expected = f64::from(mass) * ((after - before) / f64::from(settings.dt) - G);
             assert!((force - expected).abs() < 2e-3 * f64::from(mass) * G, "{force} N of {expected} N");
@@ -138,7 +138,7 @@ fn cloths(bending: Bending) -> Scene {
 fn assert_same(pair: &Pair<'_>, what: &str) {
     for (kind, info) in KINDS.iter().enumerate() {
         let on_gpu = pair.solver.read_mean_forces_of(kind).unwrap();
-        let on_reference = pair.reference.mean_forces(kind).unwrap();
+        let on_reference = pair.reference.read_mean_forces_of(kind).unwrap();
         assert_eq!(on_gpu.len(), on_reference.len(), "{what}: {}", info.name);
         if is_exact(pair.gpu) {
             assert_eq!(on_gpu, on_reference, "{what}: {}", info.name);
@@ -172,7 +172,7 @@ fn mean_forces_of_every_kind_agree_on_both_backends() {
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..averaged() });
         pair.run(1, 1e-4, info.name);
         let (on_gpu, on_reference) =
-            (pair.solver.read_mean_forces_of(place).unwrap(), pair.reference.mean_forces(place).unwrap());
+            (pair.solver.read_mean_forces_of(place).unwrap(), pair.reference.read_mean_forces_of(place).unwrap());
         assert!(on_gpu.len() == 1 && on_gpu[0] != 0.0, "{}: {on_gpu:?}", info.name);
         assert!((on_gpu[0] / on_reference[0] - 1.0).abs() < 1e-3, "{}: {on_gpu:?}, {on_reference:?}", info.name);
     }
@@ -186,7 +186,10 @@ fn the_mean_force_over_one_substep_is_the_force_of_the_last() {
         let mut reference = Reference::new(&cloths(bending), settings).unwrap();
         reference.step(3);
         for kind in 0..KINDS.len() {
-            assert_eq!(reference.mean_forces(kind).unwrap(), reference.constraint_forces(kind));
+            assert_eq!(
+                reference.read_mean_forces_of(kind).unwrap(),
+                reference.read_constraint_forces_of(kind).unwrap()
+            );
         }
     }
 }
@@ -202,7 +205,7 @@ fn mean_forces_that_are_not_asked_for_are_an_error_and_take_no_memory_and_no_pas
     pair.run(2, 2e-5, "off");
     let (bytes, plan) = (pair.solver.memory_bytes(), pair.solver.plan().clone());
     assert_eq!(pair.solver.read_mean_forces::<Distance>(), refused);
-    assert_eq!(pair.reference.mean_forces(kind_index(Distance::INFO)), refused);
+    assert_eq!(pair.reference.read_mean_forces::<Distance>(), refused);
 
     let asked = Settings { mean_forces: true, ..kept };
     change!(pair, set_settings(Settings { execution: pair.reference.settings().execution, ..asked }));
@@ -218,7 +221,7 @@ fn mean_forces_that_are_not_asked_for_are_an_error_and_take_no_memory_and_no_pas
     assert_eq!((pair.solver.memory_bytes(), pair.solver.plan()), (bytes, &plan));
     assert_eq!(pair.solver.read_mean_forces::<Distance>(), refused);
     let past = KINDS.len();
-    for error in [pair.solver.read_mean_forces_of(past), pair.reference.mean_forces(past)] {
+    for error in [pair.solver.read_mean_forces_of(past), pair.reference.read_mean_forces_of(past)] {
         assert!(matches!(error, Err(Error::IndexOutOfRange { target: "kind", .. })), "{error:?}");
     }
 }

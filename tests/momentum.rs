@@ -70,7 +70,7 @@ fn a_balloon_at_rest_does_not_spin() {
         };
         let mut reference = Reference::new(&scene, settings).unwrap();
         reference.step(600);
-        let omega = spin(&scene, count, &reference.positions(), &reference.velocities());
+        let omega = spin(&scene, count, &reference.read_positions().unwrap(), &reference.read_velocities().unwrap());
         println!("{what}, on a floor: {on_floor}: {omega:.1e} rad/s");
         assert!(omega < 0.01, "{what}, on a floor: {on_floor}: {omega} rad/s");
     }
@@ -93,7 +93,7 @@ fn a_balloon_on_a_rope_does_not_spin() {
     for (damping, allowed) in [(0.0, DVec3::new(0.1, 1e-3, 0.1)), (1.0, DVec3::splat(0.01))] {
         let mut reference = Reference::new(&scene, Settings { damping, ..lift }).unwrap();
         reference.step(600);
-        let (x, v) = (reference.positions(), reference.velocities());
+        let (x, v) = (reference.read_positions().unwrap(), reference.read_velocities().unwrap());
         let (_, angular, _, _, spread) = momenta(&scene, count, &x, &v);
         let omega = (angular / (spread / 1.5)).abs();
         println!("damping {damping}: {omega:?} rad/s");
@@ -128,7 +128,8 @@ fn every_kind_keeps_momentum_and_angular_momentum() {
                 let settings = Settings { sweep, ..still() };
                 let mut reference = Reference::new(&scene, settings).unwrap();
                 let count = scene.particle_count();
-                let start = momenta(&scene, count, &reference.positions(), &reference.velocities());
+                let start =
+                    momenta(&scene, count, &reference.read_positions().unwrap(), &reference.read_velocities().unwrap());
                 let [mut linear, mut angular] = [0f64; 2];
                 // A rigid constraint is corrected in one substep.
                 let is_rigid = compliance == 0.0;
@@ -136,7 +137,12 @@ fn every_kind_keeps_momentum_and_angular_momentum() {
                 let (mut size, mut angular_size) = (0.1 * start.4 * fastest, 0.1 * start.4 * fastest);
                 for _ in 0..60 {
                     reference.step(1);
-                    let now = momenta(&scene, count, &reference.positions(), &reference.velocities());
+                    let now = momenta(
+                        &scene,
+                        count,
+                        &reference.read_positions().unwrap(),
+                        &reference.read_velocities().unwrap(),
+                    );
                     (linear, angular) = (linear.max(now.0.length()), angular.max(now.1.length()));
                     (size, angular_size) = (size.max(now.2), angular_size.max(now.3));
                 }
@@ -165,7 +171,12 @@ fn what_hinges_and_cosine_bends_lose_of_angular_momentum_halves_with_the_substep
             let (mut angular, mut size) = (0f64, 0f64);
             for _ in 0..60 {
                 reference.step(1);
-                let now = momenta(&scene, scene.particle_count(), &reference.positions(), &reference.velocities());
+                let now = momenta(
+                    &scene,
+                    scene.particle_count(),
+                    &reference.read_positions().unwrap(),
+                    &reference.read_velocities().unwrap(),
+                );
                 (angular, size) = (angular.max(now.1.length()), size.max(now.3));
             }
             angular / size

@@ -585,7 +585,7 @@ fn a_closed_collider_that_faces_inwards_is_refused_with_its_volume_and_a_shell_i
     for triangles in [&inward, &room.triangles] {
         let mut reference: Reference = scene(triangles, true).unwrap().reference().unwrap();
         reference.step(120);
-        for position in reference.positions() {
+        for position in reference.read_positions().unwrap() {
             assert!((-1.01..-0.95).contains(&position[1]), "{position:?}");
         }
     }

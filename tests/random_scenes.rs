@@ -29,8 +29,9 @@ fn pick<T: Copy>(random: &mut Random, of: &[T]) -> T {
 /// A compliance that is rigid, or from 1e-8 to 1e-2.
 fn material(random: &mut Random) -> Material {
     let compliance = if random.next() < 0.4 { 0.0 } else { 10f32.powf(-8.0 + 6.0 * random.next()) };
-    // Up to about a substep: a hundred substeps on rigid links beside undamped ones gain a little energy in one scene of a hundred.
-    let damping_time = if random.next() < 0.3 { 2e-3 * random.next() } else { 0.0 };
+    // At most the shortest substep: rigid constraints with damping times of several substeps beside undamped ones gain up to 1.7 % of the energy
+    // (docs/limitations.md).
+    let damping_time = if random.next() < 0.3 { 2.7e-4 * random.next() } else { 0.0 };
     Material { compliance, damping_time, ..Material::RIGID }
 }
 
@@ -235,14 +236,16 @@ fn fault(drawn: &Drawn, start: &Sums, positions: &[[f32; 3]], velocities: &[[f32
 /// Plays on the reference; returns the final positions, or what is wrong.
 fn run(drawn: &Drawn, steps: u32) -> Result<Vec<[f32; 3]>, String> {
     let mut reference = Reference::new(&drawn.scene, drawn.settings).map_err(|error| error.to_string())?;
-    let start = sums(drawn, &reference.positions(), &reference.velocities());
+    let start = sums(drawn, &reference.read_positions().unwrap(), &reference.read_velocities().unwrap());
     for step in 0..steps {
         reference.step(1);
-        if let Some(fault) = fault(drawn, &start, &reference.positions(), &reference.velocities()) {
+        if let Some(fault) =
+            fault(drawn, &start, &reference.read_positions().unwrap(), &reference.read_velocities().unwrap())
+        {
             return Err(format!("{fault} in step {step}"));
         }
     }
-    Ok(reference.positions())
+    Ok(reference.read_positions().unwrap())
 }
 
 #[test]
@@ -267,7 +270,7 @@ fn random_scenes_play_alike_on_both_backends() {
     for seed in 0..100 {
         let drawn = draw(5_000_000 + seed);
         let mut pair = Pair::new(&gpu, &drawn.scene, drawn.settings);
-        let start = sums(&drawn, &pair.reference.positions(), &pair.reference.velocities());
+        let start = sums(&drawn, &pair.reference.read_positions().unwrap(), &pair.reference.read_velocities().unwrap());
         for _ in 0..3 {
             pair.run(2, 1e-3, &drawn.name);
             let (positions, velocities) =

@@ -488,8 +488,8 @@ fn run(mut reference: Reference, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>)
         }
         reference.step(1);
     }
-    assert_eq!(reference.non_finite_count(), 0);
-    reference.positions().into_iter().map(|position| position.map(f32::to_bits)).collect()
+    assert_eq!(reference.read_diagnostics().unwrap().non_finite_count, 0);
+    reference.read_positions().unwrap().into_iter().map(|position| position.map(f32::to_bits)).collect()
 }
 
 /// The same materials, colliders and settings, and the same bits after ten steps.
@@ -565,7 +565,7 @@ fn contact_materials_and_frictions_are_those_of_the_library() {
     let mut pushed = [false; 3];
     for _ in 0..10 {
         reference.step(1);
-        for (pushed, force) in pushed.iter_mut().zip(reference.collider_forces()) {
+        for (pushed, force) in pushed.iter_mut().zip(reference.read_collider_forces().unwrap()) {
             *pushed |= force.force[1] < 0.0;
         }
     }
@@ -682,7 +682,7 @@ fn every_sort_of_part_takes_a_contact_material() {
         ));
         let mut reference = file.reference().unwrap();
         reference.step(30);
-        reference.positions().iter().fold(f32::INFINITY, |low, position| position[1].min(low))
+        reference.read_positions().unwrap().iter().fold(f32::INFINITY, |low, position| position[1].min(low))
     };
     for part in &parts {
         let (stays, falls) = (height(part), height(&format!(r#"{part}, "contact": "ghost""#)));
@@ -778,7 +778,7 @@ fn self_collision_is_that_of_the_library() {
             "settings": {{"self_collision": {text}, "recovery_speed": 2.5}}}}"#
         ));
         assert_same(&file, &scene, settings, |_| Vec::new());
-        assert_eq!(file.reference().unwrap().contact_report().lost, 0);
+        assert_eq!(file.reference().unwrap().read_contacts().unwrap().lost, 0);
     }
     assert_eq!(good(&with(r#""settings": {}"#)).settings, Settings::default());
 }

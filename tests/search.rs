@@ -204,7 +204,7 @@ fn who_looks_agrees() {
             let settings = Settings { self_collision: Some(own), ..settings };
             let mut pair = common::Pair::new(&gpu, &scene, settings);
             pair.run(10, 1e-4, "who looks");
-            let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+            let reports = (pair.solver.read_contacts().unwrap(), pair.reference.read_contacts().unwrap());
             if common::is_exact(&gpu) {
                 assert_eq!(reports.0, reports.1, "{level:?}, {shift:?}");
             }
@@ -238,7 +238,7 @@ fn a_long_shot_finds_each_once() {
         let settings = Settings { self_collision: Some(own), ..weightless(1) };
         let mut pair = common::Pair::new(&gpu, &scene, settings);
         pair.run(1, 1e-4, "a long shot");
-        let reports = (pair.solver.read_contacts().unwrap(), pair.reference.contact_report());
+        let reports = (pair.solver.read_contacts().unwrap(), pair.reference.read_contacts().unwrap());
         assert_eq!(reports.0.pairs, reports.1.pairs, "{level:?}");
         assert!(reports.0.pairs > COUNT / 2, "{level:?}: {reports:?}");
     }

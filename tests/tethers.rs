@@ -3,7 +3,7 @@
 mod common;
 
 use common::{backends, distance, momentum};
-use supple::constraints::{Distance, Kind, kind_index};
+use supple::constraints::{Distance, Kind};
 use supple::scene::RopeParts;
 use supple::{Cloth, ClothGrid, Cord, Fabric, Material, Reference, Rope, Scene, Settings, TetherForce, Tethers, Wind};
 
@@ -312,7 +312,8 @@ fn the_link_and_the_tethers_at_a_pin_carry_the_weight_of_the_rope() {
         common::step(&gpu, &mut solver, 60);
         reference.step(60);
         let on_gpu = (solver.read_constraint_forces::<Distance>().unwrap(), solver.read_tether_forces().unwrap());
-        let on_reference = (reference.constraint_forces(kind_index(Distance::INFO)), reference.tether_forces());
+        let on_reference =
+            (reference.read_constraint_forces::<Distance>().unwrap(), reference.read_tether_forces().unwrap());
         // The half segment at the pin hangs on nothing.
         let weight = 0.1 * 0.95 * G;
         for (name, (links, tethers)) in [("GPU", &on_gpu), ("reference", &on_reference)] {
@@ -379,7 +380,7 @@ fn flutter(scene: &Scene, steps_per_second: u16, substeps: u32) -> f64 {
     reference.step(steps_per_second.into());
     let squares = (0..steps_per_second).map(|_| {
         reference.step(1);
-        mean_square(&reference.velocities())
+        mean_square(&reference.read_velocities().unwrap())
     });
     (squares.sum::<f64>() / f64::from(steps_per_second)).sqrt()
 }

@@ -64,7 +64,7 @@ impl Backend<'_> {
 
     fn read_positions(&self) -> Result<Vec<[f32; 3]>> {
         match self {
-            Self::Reference(reference) => Ok(reference.positions()),
+            Self::Reference(reference) => Ok(reference.read_positions().unwrap()),
             Self::Gpu(_, solver) => solver.read_positions(),
         }
     }

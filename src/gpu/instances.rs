@@ -10,7 +10,7 @@ use super::readback::{Readback, decode_scalars, decode_vectors};
 use super::reading::{read, request_status};
 use super::recorder::Recorder;
 use super::shift::ShiftPass;
-use super::solver::{Diagnostics, needs_lambdas};
+use super::solver::needs_lambdas;
 use super::stage::Stage;
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result};
@@ -19,6 +19,7 @@ use crate::instancing::{Instance, InstanceId, Placement};
 use crate::scene::{Material, MaterialId, Scene};
 use crate::schedule::rings::normal;
 use crate::settings::Settings;
+use crate::sim::Diagnostics;
 use glam::Vec4;
 use wgpu::BufferUsages;
 

@@ -212,7 +212,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
     );
     // Made on the host as zeroed bytes.
     let at = |name: &str, offset| (name.to_owned(), offset);
-    let members = vec![at("apply_restitution", 0), at("recovery", 16), at("pushes", 32)];
+    let members = vec![at("bounce", 0), at("recovery", 16), at("pushes", 32)];
     assert_eq!(on_gpu("", "ColliderContact"), (members, COLLIDER_CONTACT_BYTES as usize));
 }
 

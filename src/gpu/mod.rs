@@ -41,7 +41,7 @@ pub use profile::{Profile, Run, pass_name};
 pub use readback::Readback;
 #[cfg(feature = "internals")]
 pub(crate) use shader::recorded;
-pub use solver::{Diagnostics, Solver};
+pub use solver::Solver;
 pub use timestamps::{Interval, Timestamps};
 
 use crate::error::{Error, Result};

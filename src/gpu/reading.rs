@@ -4,11 +4,12 @@ use super::buffers::Status;
 use super::contacts::ContactStatus;
 use super::guarded;
 use super::readback::{Readback, decode_scalars, decode_vectors};
-use super::solver::{Diagnostics, Solver};
+use super::solver::Solver;
 use crate::collision::{ColliderForce, ContactReport};
 use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::error::{Error, Result};
 use crate::scene::TetherForce;
+use crate::sim::Diagnostics;
 
 impl Solver {
     /// Requests the positions \[m\] at this point of the encoder.
@@ -169,8 +170,16 @@ impl Solver {
     /// # Errors
     /// As [`Solver::read_lambdas`].
     pub fn read_constraint_forces<K: Kind>(&self) -> Result<Vec<f32>> {
+        self.read_constraint_forces_of(kind_index(K::INFO))
+    }
+
+    /// The same by the index of the kind in [`crate::constraints::KINDS`].
+    ///
+    /// # Errors
+    /// As [`Solver::read_lambdas_of`].
+    pub fn read_constraint_forces_of(&self, kind: usize) -> Result<Vec<f32>> {
         let square = self.recorded_substep.powi(2);
-        Ok(self.read_lambdas::<K>()?.into_iter().map(|lambda| lambda / square).collect())
+        Ok(self.read_lambdas_of(kind)?.into_iter().map(|lambda| lambda / square).collect())
     }
 
     /// Waits for all submitted work and reads the mean force of every constraint of a kind along its ∇C over the last

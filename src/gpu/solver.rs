@@ -75,21 +75,6 @@ pub struct Solver {
     pub(super) asked: Settings,
 }
 
-/// What the GPU has counted since the start or the last reset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Diagnostics {
-    /// Steps played.
-    pub steps: u32,
-    /// How often a position would have become NaN or infinite: particles, counted once in each step in which this happened to them. They were
-    /// held at their last good place instead.
-    pub non_finite_count: u32,
-    /// The lowest index of a particle that was held.
-    pub first_non_finite: Option<u32>,
-    /// Touches of a particle with more than two colliders in a step: the forces on the third are not counted. One a substep and collider, or two
-    /// where surfaces are kept apart.
-    pub lost_collider_contacts: u32,
-}
-
 impl Solver {
     /// Cooks a scene and uploads it. The uploads travel with the queue's next submission.
     ///

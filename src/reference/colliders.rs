@@ -4,8 +4,8 @@ use super::Reference;
 use super::contacts::Contacts;
 use super::exits::{Exit, Inside, SLACK};
 use crate::collision::{
-    Collider, ColliderForce, ColliderFrame, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, DISABLED,
-    MOVING, Pose, Sample, TWO_SIDED, sample,
+    Collider, ColliderFrame, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, DISABLED, MOVING, Pose,
+    Sample, TWO_SIDED, sample,
 };
 use crate::constraints::group;
 use crate::error::Result;
@@ -110,20 +110,6 @@ impl Reference {
         }
         self.upload();
         Ok(())
-    }
-
-    /// See [`crate::Solver::read_collider_forces`].
-    pub fn collider_forces(&self) -> Vec<ColliderForce> {
-        if !self.controls.settings.collider_forces {
-            return Vec::new();
-        }
-        let force = |&[force, torque]: &[Vec3; 2]| ColliderForce { force: force.into(), torque: torque.into() };
-        self.collider_forces.iter().map(force).collect()
-    }
-
-    /// See [`crate::gpu::Diagnostics::lost_collider_contacts`].
-    pub fn lost_collider_contacts(&self) -> u32 {
-        self.lost_collider_contacts
     }
 
     /// Copies a collider from the host state, and the data offsets of all.
@@ -267,11 +253,11 @@ impl Reference {
         }
     }
 
-    pub(super) fn forget_touches(&mut self) {
+    pub(super) fn clear_collider_contacts(&mut self) {
         self.touches.iter_mut().for_each(|touch| touch.impulses = Default::default());
     }
 
-    pub(super) fn bounce(&mut self, i: usize) {
+    pub(super) fn apply_restitution(&mut self, i: usize) {
         let touch = &mut self.touches[i];
         let (bounce, recovery) = (std::mem::take(&mut touch.bounce), std::mem::take(&mut touch.recovery));
         let d = &mut self.displacements[i];
@@ -283,7 +269,7 @@ impl Reference {
         *d += bounce;
     }
 
-    pub(super) fn arrive(&mut self) {
+    pub(super) fn commit_colliders(&mut self) {
         for row in &mut self.colliders {
             row.position = row.target_position;
             row.rotation = row.target_rotation;
@@ -292,7 +278,7 @@ impl Reference {
         }
     }
 
-    pub(super) fn carry(&mut self) {
+    pub(super) fn interpolate_colliders(&mut self) {
         let params = &self.contact_params;
         let share = 1.0 / params.substeps as f32;
         for row in &mut self.colliders {

@@ -67,8 +67,8 @@ impl Contacts {
 }
 
 impl Reference {
-    /// See [`crate::Solver::read_contacts`].
-    pub fn contact_report(&self) -> ContactReport {
+    /// The counters of self-collision.
+    pub(super) fn contact_report(&self) -> ContactReport {
         let Contacts { searches, most_pairs, most_contacts, lost, deepest, truncated, .. } = self.contacts;
         let (pairs, contacts) = (self.contacts.pairs.len() as u32, self.contacts.active.len() as u32);
         let counts_crossings = self.controls.settings.keeps_surfaces_apart();
@@ -89,7 +89,7 @@ impl Reference {
         particles.map(|i| self.positions[i as usize] - x0)
     }
 
-    pub(super) fn ready(&mut self) {
+    pub(super) fn finish_search(&mut self) {
         self.contacts.stale = Staleness::Holds;
         self.contacts.hurried = false;
         self.contacts.now = self.contacts.now.wrapping_add(1);
@@ -124,7 +124,7 @@ impl Reference {
     }
 
     /// A particle with n contacts takes part in each with 1/n of its mass: see `Split` in `src/schedule/split.rs`.
-    pub(super) fn separate(&mut self) {
+    pub(super) fn solve_contacts(&mut self) {
         let params = self.contact_params;
         self.contacts.most_contacts = self.contacts.most_contacts.max(self.contacts.active.len() as u32);
         for place in 0..self.contacts.active.len() {
@@ -167,7 +167,7 @@ impl Reference {
         }
     }
 
-    pub(super) fn divide(&mut self, round: u32) {
+    pub(super) fn build_division_planes(&mut self, round: u32) {
         // Only truncations of the previous round can create new conflicts.
         if round > 0 && !std::mem::take(&mut self.contacts.has_cut) {
             return;
@@ -189,7 +189,7 @@ impl Reference {
         }
     }
 
-    pub(super) fn truncate(&mut self, i: usize) {
+    pub(super) fn truncate_displacement(&mut self, i: usize) {
         let [cut, .., count] = &mut self.contacts.corrections[i];
         let cut = f32::from_bits(std::mem::take(cut) as u32);
         if cut > 0.0 {
@@ -202,7 +202,7 @@ impl Reference {
         }
     }
 
-    pub(super) fn settle(&mut self, i: usize) {
+    pub(super) fn apply_corrections(&mut self, i: usize) {
         let [x, y, z, count] = &mut self.contacts.corrections[i];
         let was_cut = self.contact_params.level != 1 && *count >= WAS_CUT;
         let sum = Vec3::new(*x as f32, *y as f32, *z as f32);

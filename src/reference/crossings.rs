@@ -19,7 +19,7 @@ impl Reference {
     }
 
     /// Finds the edges that pass through triangles.
-    pub(super) fn find_crossings(&mut self) {
+    pub(super) fn find_intersections(&mut self) {
         self.contacts.crossings.clear();
         self.contacts.tangled.fill(0);
         let contact_elements = &self.controls.compiled.contact_elements;
@@ -80,7 +80,7 @@ impl Reference {
     }
 
     /// Adds the contacts that push edges out of the triangles that they still pass through.
-    pub(super) fn untangle(&mut self) {
+    pub(super) fn resolve_intersections(&mut self) {
         for place in 0..self.contacts.crossings.len() {
             let [a, b, c, d, e, left, right] = self.contacts.crossings[place];
             let origin = self.positions[a as usize];

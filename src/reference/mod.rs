@@ -22,16 +22,16 @@ mod crossings;
 mod exits;
 mod forces;
 mod particles;
+mod reading;
 mod search;
 mod stars;
+mod state;
 
 use crate::collision::ColliderRow;
 use crate::constraints::group::Rotation;
 use crate::constraints::xpbd::ScaledMaterial;
-use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::error::Result;
-use crate::geometry::vector::{kept_of_position, two_sum};
-use crate::scene::{Material, MaterialId, Scene, TetherForce};
+use crate::scene::Scene;
 use crate::schedule::compiled::{CompiledKind, Purpose};
 use crate::schedule::plan::{Pass, Plan, SearchPass};
 use crate::settings::{Execution, Settings};
@@ -80,6 +80,7 @@ pub struct Reference {
     /// True for particles that were quarantined in this step: reset to their last finite position.
     quarantined: Vec<bool>,
     non_finite_count: u32,
+    first_non_finite: Option<u32>,
     contact_params: ContactParams,
     /// Current state of the colliders; their targets are those of the controls.
     colliders: Vec<ColliderRow>,
@@ -147,6 +148,7 @@ impl Reference {
             steps: 0,
             quarantined: vec![false; count],
             non_finite_count: 0,
+            first_non_finite: None,
             controls,
         };
         reference.make_impulses();
@@ -174,92 +176,112 @@ impl Reference {
     }
 
     fn run_planned(&mut self, pass: Pass) {
+        match pass.kind() {
+            Some(kind) => self.run_over_constraints(pass, kind),
+            None => self.run_over_particles(pass),
+        }
+    }
+
+    /// Runs a pass over the constraints of a kind. Within a tile and a cluster they are solved sequentially; the order between tiles, and between
+    /// clusters, has no effect.
+    fn run_over_constraints(&mut self, pass: Pass, kind: usize) {
+        match pass {
+            Pass::Project { span, first_iteration, .. }
+            | Pass::Tiles { span, first_iteration, .. }
+            | Pass::Clusters { span, first_iteration, .. } => {
+                span.range().for_each(|place| self.project(kind, place, first_iteration));
+            }
+            Pass::Stars { color, first_iteration, .. } => {
+                let rows = self.controls.compiled.kinds[kind].stars.colors[color as usize];
+                rows.range().for_each(|row| self.project_star(kind, row, first_iteration));
+            }
+            Pass::Split { span, first_iteration, .. } => {
+                span.range().for_each(|place| self.split(kind, place, first_iteration));
+            }
+            Pass::GatherChunks { .. } => self.gather_chunks(kind),
+            Pass::GatherHubs { .. } => self.gather_hubs(kind),
+            Pass::ClearForceSums { .. } => self.lambda_sums[kind].fill(0.0),
+            _ => self.lambda_sums[kind].iter_mut().zip(&self.lambdas[kind]).for_each(|(sum, lambda)| *sum += lambda),
+        }
+    }
+
+    fn run_over_particles(&mut self, pass: Pass) {
         let particles = 0..self.positions.len();
         match pass {
             Pass::Targets => self.targets(),
             Pass::Start => particles.for_each(|i| self.start(i)),
             Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
-            // Sequential within a tile, by rounds within a cluster; the order between tiles or clusters has no effect.
-            Pass::Project { kind, span, first_iteration, .. }
-            | Pass::Tiles { kind, span, first_iteration, .. }
-            | Pass::Clusters { kind, span, first_iteration, .. } => {
-                span.range().for_each(|place| self.project(kind, place, first_iteration));
-            }
-            Pass::Stars { kind, color, first_iteration, .. } => {
-                let rows = self.controls.compiled.kinds[kind].stars.colors[color as usize];
-                rows.range().for_each(|row| self.project_star(kind, row, first_iteration));
-            }
-            Pass::Split { kind, span, first_iteration } => {
-                span.range().for_each(|place| self.split(kind, place, first_iteration));
-            }
-            Pass::GatherChunks { kind } => self.gather_chunks(kind),
-            Pass::GatherHubs { kind } => self.gather_hubs(kind),
-            Pass::ClearForceSums { kind } => self.lambda_sums[kind].fill(0.0),
-            Pass::AddForceSums { kind } => {
-                self.lambda_sums[kind].iter_mut().zip(&self.lambdas[kind]).for_each(|(sum, lambda)| *sum += lambda);
-            }
             Pass::SolveTethers => particles.for_each(|i| self.tether(i, false)),
             Pass::Velocity => particles.for_each(|i| self.velocity(i)),
-            Pass::IntegrateAndPredict => particles.for_each(|i| {
-                self.velocity(i);
-                self.predict(i);
-            }),
+            Pass::IntegrateAndPredict => particles.for_each(|i| self.integrate(i)),
             Pass::IntegrateTethered => {
                 self.run_planned(Pass::IntegrateFree);
                 self.run_planned(Pass::IntegratePinned);
             }
             Pass::IntegrateFree => {
-                for i in particles {
-                    if self.controls.inverse_masses[i] != 0.0 {
-                        self.velocity(i);
-                        self.predict(i);
-                        self.tether(i, true);
-                    }
+                for i in particles.filter(|&i| self.controls.inverse_masses[i] != 0.0).collect::<Vec<_>>() {
+                    self.integrate(i);
+                    self.tether(i, true);
                 }
             }
             Pass::IntegratePinned => {
-                for place in 0..self.controls.pins.len() {
-                    let pin = self.controls.pins[place] as usize;
-                    self.velocity(pin);
-                    self.predict(pin);
-                }
+                (0..self.controls.pins.len()).for_each(|place| self.integrate(self.controls.pins[place] as usize));
             }
-            Pass::ValidatePairs => particles.for_each(|i| self.watch(i)),
+            Pass::Finish => self.finish(),
+            Pass::BodyDamping => (0..self.controls.compiled.bodies.len()).for_each(|body| self.damp_body(body)),
+            Pass::Follow => (0..self.controls.compiled.followers.len()).for_each(|row| self.follow(row)),
+            Pass::Normals => particles.for_each(|i| self.normal(i)),
+            _ => self.run_contacts(pass),
+        }
+    }
+
+    fn run_contacts(&mut self, pass: Pass) {
+        let particles = 0..self.positions.len();
+        match pass {
+            Pass::ValidatePairs => particles.for_each(|i| self.validate_pairs(i)),
             // The CPU searches in one pass; the passes of the GPU find the same set of pairs.
             Pass::Search(SearchPass::ParticlePairs) => self.search(),
-            Pass::Search(SearchPass::FinishSearch) => self.ready(),
-            Pass::Search(_) => {}
+            Pass::Search(SearchPass::FinishSearch) => self.finish_search(),
             Pass::FindContacts => self.find_contacts(),
-            Pass::ResolveIntersections => self.untangle(),
-            Pass::SolveContacts => self.separate(),
-            Pass::ApplyCorrections { .. } => particles.for_each(|i| self.settle(i)),
-            Pass::BuildDivisionPlanes { round } => self.divide(round),
-            Pass::TruncateDisplacements { .. } => particles.for_each(|i| self.truncate(i)),
-            Pass::ClearColliderContacts => self.forget_touches(),
-            Pass::InterpolateColliders => self.carry(),
+            Pass::ResolveIntersections => self.resolve_intersections(),
+            Pass::SolveContacts => self.solve_contacts(),
+            Pass::ApplyCorrections { .. } => particles.for_each(|i| self.apply_corrections(i)),
+            Pass::BuildDivisionPlanes { round } => self.build_division_planes(round),
+            Pass::TruncateDisplacements { .. } => particles.for_each(|i| self.truncate_displacement(i)),
+            Pass::ClearColliderContacts => self.clear_collider_contacts(),
+            Pass::InterpolateColliders => self.interpolate_colliders(),
             Pass::Collide => particles.for_each(|i| self.collide(i)),
             Pass::CollideAndPredict => {
                 self.run_planned(Pass::Collide);
                 self.run_planned(Pass::IntegrateAndPredict);
             }
-            Pass::ApplyRestitution => particles.for_each(|i| self.bounce(i)),
-            Pass::CommitColliders => self.arrive(),
+            Pass::ApplyRestitution => particles.for_each(|i| self.apply_restitution(i)),
+            Pass::CommitColliders => self.commit_colliders(),
             Pass::ColliderForces => (0..self.colliders.len()).for_each(|index| self.collider_force(index)),
-            Pass::SortForIntersections(_) | Pass::ClearIntersections => {}
-            Pass::FindIntersections => self.find_crossings(),
-            Pass::Finish => {
-                particles.for_each(|i| self.velocities[i] = self.displacements[i] / self.params.h);
-                let quarantined = self.quarantined.iter_mut().map(std::mem::take);
-                self.non_finite_count += quarantined.filter(|quarantined| *quarantined).count() as u32;
-                self.last_h = self.params.h;
-                self.last_substeps = self.controls.settings.substeps;
-                self.steps = self.steps.wrapping_add(1);
-            }
-            Pass::BodyDamping => (0..self.controls.compiled.bodies.len()).for_each(|body| self.damp_body(body)),
-            Pass::Follow => (0..self.controls.compiled.followers.len()).for_each(|row| self.follow(row)),
-            Pass::Normals => particles.for_each(|i| self.normal(i)),
+            Pass::FindIntersections => self.find_intersections(),
+            _ => {}
         }
+    }
+
+    /// Ends a substep and predicts the next.
+    fn integrate(&mut self, i: usize) {
+        self.velocity(i);
+        self.predict(i);
+    }
+
+    /// Ends a step: velocities, and the count of quarantined particles.
+    fn finish(&mut self) {
+        for i in 0..self.positions.len() {
+            self.velocities[i] = self.displacements[i] / self.params.h;
+            if std::mem::take(&mut self.quarantined[i]) {
+                self.non_finite_count += 1;
+                self.first_non_finite = Some(self.first_non_finite.map_or(i as u32, |first| first.min(i as u32)));
+            }
+        }
+        self.last_h = self.params.h;
+        self.last_substeps = self.controls.settings.substeps;
+        self.steps = self.steps.wrapping_add(1);
     }
 
     /// Restores the initial state of the scene; the settings stay.
@@ -282,6 +304,7 @@ impl Reference {
         self.steps = 0;
         self.quarantined.fill(false);
         self.non_finite_count = 0;
+        self.first_non_finite = None;
         if !self.controls.compiled.rings.is_empty() {
             self.run(Pass::Normals);
         }
@@ -337,221 +360,5 @@ impl Reference {
     /// The current settings.
     pub fn settings(&self) -> &Settings {
         &self.controls.settings
-    }
-
-    /// See [`crate::Solver::set_settings`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
-        if settings.forces && !self.controls.settings.forces {
-            self.forces.fill(Vec3::ZERO);
-        }
-        let before = self.controls.settings;
-        let changed = settings.self_collision != before.self_collision;
-        let spread = settings.needs_other_schedule(&self.controls.settings);
-        self.controls.set_settings(settings)?;
-        if changed {
-            self.contacts = contacts::Contacts::new(self.positions.len());
-        }
-        if changed || settings.collider_forces != before.collider_forces {
-            self.forget_collider_forces();
-        }
-        if spread {
-            // λ is stored in the previous order of records.
-            self.lambdas.iter_mut().for_each(|lambdas| lambdas.fill(0.0));
-            self.make_lambda_sums();
-        }
-        if settings.tether_forces != before.tether_forces {
-            self.make_pulls();
-        }
-        self.make_impulses();
-        self.upload();
-        self.mark_stale();
-        Ok(())
-    }
-
-    /// See [`crate::Solver::set_material`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
-        self.controls.set_material(id, material)?;
-        self.upload();
-        self.mark_stale();
-        Ok(())
-    }
-
-    /// See [`crate::Solver::set_constraint`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
-        self.controls.set_constraint(index, constraint).map(drop)
-    }
-
-    /// See [`crate::Solver::pin`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn pin(&mut self, particles: &[u32]) -> Result<()> {
-        for particle in self.controls.set_pinned(particles, true)? {
-            self.velocities[particle as usize] = Vec3::ZERO;
-            self.fresh[particle as usize] = true;
-        }
-        self.derive();
-        self.make_pulls();
-        self.upload();
-        Ok(())
-    }
-
-    /// See [`crate::Solver::release`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn release(&mut self, particles: &[u32]) -> Result<()> {
-        self.controls.set_pinned(particles, false)?;
-        self.make_pulls();
-        self.upload();
-        Ok(())
-    }
-
-    /// See [`crate::Solver::set_target`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
-        self.controls.set_target(particle, position)?;
-        self.upload();
-        Ok(())
-    }
-
-    /// See [`crate::Solver::set_positions`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_state("position", first, positions)?;
-        self.controls.move_targets(first, positions);
-        for (i, &position) in (first as usize..).zip(positions) {
-            self.positions[i] = position.into();
-            self.position_residuals[i] = Vec3::ZERO;
-            self.quarantined[i] = false;
-            self.displacement_residuals[i] = Vec3::ZERO;
-        }
-        self.derive();
-        Ok(())
-    }
-
-    /// See [`crate::Solver::shift_origin`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
-        self.controls.shift_origin(offset)?;
-        for (x, rest) in self.positions.iter_mut().zip(&mut self.position_residuals) {
-            let (sum, lost) = two_sum(*x, offset.into());
-            if sum.is_finite() {
-                (*x, *rest) = (sum, kept_of_position(*rest + lost));
-            }
-        }
-        for (own, row) in self.colliders.iter_mut().zip(&self.controls.colliders.rows) {
-            (own.position, own.target_position) = (row.position, row.target_position);
-        }
-        self.upload();
-        self.mark_stale();
-        Ok(())
-    }
-
-    /// See [`crate::Solver::set_velocities`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_state("velocity", first, velocities)?;
-        for (i, &velocity) in (first as usize..).zip(velocities) {
-            self.velocities[i] = velocity.into();
-            self.fresh[i] = true;
-        }
-        self.derive();
-        Ok(())
-    }
-
-    /// See [`crate::Solver::set_masses`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<()> {
-        self.controls.set_masses(first, masses).map(drop)
-    }
-
-    /// See [`crate::Solver::set_forces`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_forces(&mut self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_forces(first, forces)?;
-        for (i, &force) in (first as usize..).zip(forces) {
-            self.forces[i] = force.into();
-        }
-        Ok(())
-    }
-
-    /// Positions x \[m\].
-    pub fn positions(&self) -> Vec<[f32; 3]> {
-        self.positions.iter().map(|&x| x.into()).collect()
-    }
-
-    /// Displacements d over the substep \[m\], to compare backends pass by pass.
-    pub fn displacements(&self) -> Vec<[f32; 3]> {
-        self.displacements.iter().map(|&d| d.into()).collect()
-    }
-
-    /// Velocities [m/s] after the last step.
-    pub fn velocities(&self) -> Vec<[f32; 3]> {
-        self.velocities.iter().map(|&v| v.into()).collect()
-    }
-
-    /// Unit vertex normals of the surfaces.
-    pub fn normals(&self) -> Vec<[f32; 3]> {
-        self.normals.iter().map(|&n| n.into()).collect()
-    }
-
-    /// See [`crate::Solver::read_lambdas`]. `kind` is an index in [`crate::constraints::KINDS`].
-    pub fn lambdas(&self, kind: usize) -> Vec<f32> {
-        let compiled = &self.controls.compiled.kinds[kind];
-        compiled.coloring.unsort(&compiled.info.lambdas(&self.lambdas[kind]))
-    }
-
-    /// See [`crate::Solver::read_constraint_forces`]. `kind` is an index in [`crate::constraints::KINDS`].
-    pub fn constraint_forces(&self, kind: usize) -> Vec<f32> {
-        let square = self.last_h * self.last_h;
-        self.lambdas(kind).into_iter().map(|lambda| lambda / square).collect()
-    }
-
-    /// See [`crate::Solver::read_mean_forces`]. `kind` is an index in [`crate::constraints::KINDS`].
-    ///
-    /// # Errors
-    /// See there; the index must be in range.
-    pub fn mean_forces(&self, kind: usize) -> Result<Vec<f32>> {
-        self.controls.check_mean_forces(kind)?;
-        Ok(self.controls.mean_forces(kind, &self.lambda_sums[kind], (self.last_h, self.last_substeps)))
-    }
-
-    /// See [`crate::Solver::read_tether_forces`].
-    pub fn tether_forces(&self) -> Vec<TetherForce> {
-        self.controls.tether_forces(&self.pulls, self.last_h)
-    }
-
-    /// See [`crate::Solver::read_rotations`].
-    pub fn rotations(&self) -> Vec<[f32; 4]> {
-        let kind = kind_index(ShapeMatching::INFO);
-        let rows: Vec<[f32; 4]> = self.rotations[kind].iter().map(|&(axis, w)| axis.extend(w).into()).collect();
-        self.controls.compiled.kinds[kind].coloring.unsort(&rows)
-    }
-
-    /// See [`crate::gpu::Diagnostics::non_finite_count`].
-    pub fn non_finite_count(&self) -> u32 {
-        self.non_finite_count
     }
 }

@@ -134,7 +134,7 @@ struct Grid {
 }
 
 impl Reference {
-    pub(super) fn watch(&mut self, i: usize) {
+    pub(super) fn validate_pairs(&mut self, i: usize) {
         let was_cut = self.contacts.corrections[i][3] < 0;
         self.contacts.corrections[i] = [0, 0, 0, if was_cut { WAS_CUT } else { 0 }];
         let params = &self.contact_params;

@@ -2,9 +2,11 @@
 
 pub(crate) mod contact_params;
 pub(crate) mod controls;
+mod diagnostics;
 mod join;
 mod running;
 mod shift;
 
+pub use diagnostics::Diagnostics;
 pub use running::Running;
 pub(crate) use shift::shifted;

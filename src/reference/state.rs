@@ -1,0 +1,169 @@
+//! Changes of the state between steps, as [`crate::Solver`] has them.
+
+use super::{Reference, contacts};
+use crate::constraints::Kind;
+use crate::error::Result;
+use crate::geometry::vector::{kept_of_position, two_sum};
+use crate::scene::{Material, MaterialId};
+use crate::settings::Settings;
+use glam::Vec3;
+
+impl Reference {
+    /// See [`crate::Solver::set_settings`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
+        if settings.forces && !self.controls.settings.forces {
+            self.forces.fill(Vec3::ZERO);
+        }
+        let before = self.controls.settings;
+        let changed = settings.self_collision != before.self_collision;
+        let spread = settings.needs_other_schedule(&self.controls.settings);
+        self.controls.set_settings(settings)?;
+        if changed {
+            self.contacts = contacts::Contacts::new(self.positions.len());
+        }
+        if changed || settings.collider_forces != before.collider_forces {
+            self.forget_collider_forces();
+        }
+        if spread {
+            // λ is stored in the previous order of records.
+            self.lambdas.iter_mut().for_each(|lambdas| lambdas.fill(0.0));
+            self.make_lambda_sums();
+        }
+        if settings.tether_forces != before.tether_forces {
+            self.make_pulls();
+        }
+        self.make_impulses();
+        self.upload();
+        self.mark_stale();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_material`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
+        self.controls.set_material(id, material)?;
+        self.upload();
+        self.mark_stale();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_constraint`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
+        self.controls.set_constraint(index, constraint).map(drop)
+    }
+
+    /// See [`crate::Solver::pin`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn pin(&mut self, particles: &[u32]) -> Result<()> {
+        for particle in self.controls.set_pinned(particles, true)? {
+            self.velocities[particle as usize] = Vec3::ZERO;
+            self.fresh[particle as usize] = true;
+        }
+        self.derive();
+        self.make_pulls();
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::release`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn release(&mut self, particles: &[u32]) -> Result<()> {
+        self.controls.set_pinned(particles, false)?;
+        self.make_pulls();
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_target`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
+        self.controls.set_target(particle, position)?;
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_positions`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_state("position", first, positions)?;
+        self.controls.move_targets(first, positions);
+        for (i, &position) in (first as usize..).zip(positions) {
+            self.positions[i] = position.into();
+            self.position_residuals[i] = Vec3::ZERO;
+            self.quarantined[i] = false;
+            self.displacement_residuals[i] = Vec3::ZERO;
+        }
+        self.derive();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::shift_origin`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
+        self.controls.shift_origin(offset)?;
+        for (x, rest) in self.positions.iter_mut().zip(&mut self.position_residuals) {
+            let (sum, lost) = two_sum(*x, offset.into());
+            if sum.is_finite() {
+                (*x, *rest) = (sum, kept_of_position(*rest + lost));
+            }
+        }
+        for (own, row) in self.colliders.iter_mut().zip(&self.controls.colliders.rows) {
+            (own.position, own.target_position) = (row.position, row.target_position);
+        }
+        self.upload();
+        self.mark_stale();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_velocities`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_state("velocity", first, velocities)?;
+        for (i, &velocity) in (first as usize..).zip(velocities) {
+            self.velocities[i] = velocity.into();
+            self.fresh[i] = true;
+        }
+        self.derive();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_masses`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<()> {
+        self.controls.set_masses(first, masses).map(drop)
+    }
+
+    /// See [`crate::Solver::set_forces`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_forces(&mut self, first: u32, forces: &[[f32; 3]]) -> Result<()> {
+        self.controls.check_forces(first, forces)?;
+        for (i, &force) in (first as usize..).zip(forces) {
+            self.forces[i] = force.into();
+        }
+        Ok(())
+    }
+}
