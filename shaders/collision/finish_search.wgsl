@@ -8,7 +8,8 @@
 // Indirect dispatches of the search, of find_contacts, of the rounds of build_division_planes, and of
 // resolve_intersections: see shaders/common/find_contacts.wgsl.
 @group(0) @binding(3) var<storage, read_write> dispatches: array<u32>;
-// Indirect dispatches of truncate_displacements by round, then of solve_contacts and apply_corrections.
+// Indirect dispatches of truncate_displacements by round (particle level: of pairs_list, search_count_cells and
+// search_sort_into_cells), then of solve_contacts and apply_corrections.
 @group(0) @binding(4) var<storage, read_write> late_dispatches: array<u32>;
 
 // Rounds of build_division_planes and truncate_displacements.
