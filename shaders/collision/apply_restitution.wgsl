@@ -1,6 +1,6 @@
-// Applies restitution to the velocity after the particle has moved (Müller et al. 2020, §3.6), and removes the
-// recovery from overlap with colliders from the velocity. Damping and truncation scale the recovery like the
-// displacement. Counterpart: src/reference/colliders.rs.
+// Ends the contacts of a substep with colliders: adds restitution to the displacement, which is the velocity here
+// (Müller et al. 2020, §3.6), and subtracts the recovery of overlap, which is no velocity. Damping and truncation
+// scale the recovery like the displacement. Counterpart: src/reference/colliders.rs.
 // One thread per particle. Writes displacement and collider contact of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -1,7 +1,7 @@
 // Finds the pairs that come nearer than their thickness in this substep. Each yields the constraint C = c₀ − n·Σ b d
 // ≤ 0 at its closest points at the time of impact (src/collision/pair.rs).
 // One thread per SHARE pairs. Reads pairs, positions and displacements. Appends contacts in any order, and counts the
-// contacts of each particle with atomics; the first contact of a particle is marked to apply its corrections.
+// contacts of each particle with atomics. The first contact of a particle is marked: it applies the corrections.
 // find_contacts/particles.wgsl and find_contacts/surfaces.wgsl hold the differences between the levels.
 
 @group(0) @binding(0) var<uniform> params: Params;

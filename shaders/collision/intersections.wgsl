@@ -116,7 +116,7 @@ struct Element {
     particles: vec3u,
     // True for an edge.
     is_edge: bool,
-    // An edge, or twice the center of a triangle.
+    // The edge; for a triangle its center, twice.
     segment: array<vec3f, 2>,
 }
 
@@ -129,12 +129,12 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
     let is_edge = index < contact_params.query_end;
     let all_levels = atomicLoad(&contact_status.end_levels);
     if is_edge {
-        // A rope has no inside that a triangle could be out of.
+        // Edges without triangles (ropes) are skipped: nothing defines a way out.
         if wings_of(index).x == NO_WING {
             return;
         }
     } else if levels_above(all_levels >> levels_shift(EDGE), 0u) == 0u {
-        // All edges are so small that they look for triangles.
+        // All edges are of level 0, so they find the triangles themselves.
         return;
     }
     let row = elements[index];
@@ -157,7 +157,7 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
     while levels != 0u {
         let other_level = firstTrailingBit(levels);
         levels &= levels - 1u;
-        // A little more, as all of it is rounded.
+        // The tolerance covers rounding.
         let reach = own + radius_in_level(other_level, contact_params.level_sizes[kind], largest) + 1e-6 * length(middle);
         looked = look_around(query, kind, other_level, 1.001 * reach, looked);
     }
@@ -166,7 +166,7 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// How many others it has looked at then.
+// Tests the elements around, and returns the number of elements tested so far.
 fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -> u32 {
     let scale = contact_params.inverse_cells[level][kind];
     let low = cell_at(min(query.segment[0], query.segment[1]) - reach, scale);
@@ -183,7 +183,7 @@ fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -
         let first = hash_cell(row, level, size_of_table);
         var x = 0u;
         while x < size.x {
-            // The cells of a row lie one after another, or where the table ends in two parts.
+            // The cells of a row are consecutive; the end of the table splits them into two parts.
             let entry = (first + x) & (size_of_table - 1u);
             let part = min(size.x - x, size_of_table - entry);
             var start = 0u;
@@ -197,7 +197,8 @@ fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -
                 end = start;
             }
             while start < end {
-                // A light first look, as software drivers run through all of a loop's body in each of its turns.
+                // All elements get a cheap test first, because software drivers execute the whole loop body in each
+                // iteration.
                 let count = min(end - start, 32u);
                 var bits = 0u;
                 for (var n = 0u; n < count; n++) {
@@ -205,7 +206,7 @@ fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -
                     let middle = bitcast<vec3f>(head.xyz);
                     let cell = cell_at(middle, scale);
                     let apart = from_segment(query.segment, middle, params.zero);
-                    // Other cells, and those of other levels, may have the same entry.
+                    // Other cells and levels may share the same table entries.
                     if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
                         && level_of_row(head.w) == level && dot(apart, apart) < reach * reach {
                         bits |= 1u << n;

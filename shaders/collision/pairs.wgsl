@@ -1,11 +1,12 @@
-// Lists the pairs of elements that may come nearer than thickness + margin before the next search, or whose contact
-// only the time of impact can decide. pairs/surfaces.wgsl and pairs/particles.wgsl hold the differences between the
-// levels. Counterpart: src/reference/search.rs.
-// Three passes, one per kind of pair. One thread per searching element: it visits the cells around it (around its
-// path if it is fast) in the grid of its level and in those of higher levels nearby; fast particles also visit that
-// of level 0.
+// Lists the pairs of elements that may come nearer than thickness + margin before the next search. Pairs of fast
+// elements are listed too; only the time of impact decides whether they collide.
+// Three passes, one per kind of pair; one thread per searching element. A thread visits the cells around its element,
+// or around the path of a fast element: in the grid of its level and in those of higher levels nearby. Fast particles
+// also visit the grid of level 0.
 // Reads the sorted elements. Appends pairs in any order with an atomic counter; later passes sum integers, so results
 // are deterministic.
+// pairs/surfaces.wgsl and pairs/particles.wgsl hold the differences between the levels. Counterpart:
+// src/reference/search.rs.
 
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -93,9 +94,10 @@ fn place_at_rest(row: vec4u) -> vec3f {
     return bitcast<vec3f>(row.xyz);
 }
 
-// Returns true if this element lists the pair; each pair is listed once. The element that lists it is, in this order:
-// the only one that searches, the one that searches in the grid of the other, the fast one, the one with the larger
-// z. In a full search a slow element thus skips the cells above it.
+// Returns true if this element lists the pair, so that each pair is listed once. The first rule that applies decides:
+// - only one element searches, or only one searches the grid of the other: that one lists the pair.
+// - only one element is fast: that one.
+// - otherwise the element with the larger z, so that a slow element skips the cells above it in a full search.
 fn finds(query: Element, other: Other) -> bool {
     if KIND == VERTEX_TRIANGLE {
         return all(query.particles.xxx != other.particles);

@@ -1,6 +1,6 @@
-// Computes the normal and friction corrections of all contacts at once by mass splitting: a particle with n contacts
-// counts as n particles of 1/n of its mass (Tonge, Benevolenski, Voroshilov 2012).
-// Δxₖ = wₖ bₖ (depth · normal − friction)/Σ wᵢ nᵢ bᵢ², where nᵢ is the number of contacts of particle i.
+// Computes the normal and friction corrections of all contacts at once by mass splitting (Tonge, Benevolenski,
+// Voroshilov 2012). A particle with n contacts counts as n particles of 1/n of its mass.
+// Correction: Δxₖ = wₖ bₖ (depth · normal − friction)/Σ wᵢ nᵢ bᵢ², where nᵢ is the number of contacts of particle i.
 // One thread per contact. Reads contacts and displacements. Adds the corrections of its particles with atomics.
 // Corrections are rounded to whole quanta, so the sum does not depend on the order.
 

@@ -1,5 +1,5 @@
-// Tests whether the pair list is still valid: until its horizon ends, or a particle deviates from its predicted path
-// by more than half the margin. Until then, unlisted pairs stay thickness + margin apart.
+// Marks the pair list as stale if its horizon has ended, or if a particle deviates from its predicted path by more
+// than half the margin. Along the predicted paths, unlisted pairs stay thickness + margin apart.
 // At the particle level each particle has its own horizon, and a search renews all expired particles (`is_expired`).
 // One thread per SHARE particles. Reads positions, displacements and tracked particles. Surfaces: writes the contact
 // count of its own particles. Particle level: marks the coarse cells of expired particles, and requests a full search
@@ -26,7 +26,7 @@ const SLOW = 0.28;
 // Particles per thread, at most 32.
 override SHARE: u32 = 1u;
 
-// True if some particle has no contacts at all.
+// True if contacts of some particles are disabled.
 override SOME_UNTOUCHABLE: bool = true;
 
 @compute @workgroup_size(WORKGROUP_SIZE)

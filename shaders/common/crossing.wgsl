@@ -6,8 +6,9 @@ alias Five = array<vec3f, 5>;
 // Marks an edge without a second triangle, in place of the opposite vertex.
 const NO_WING = 0xffffffffu;
 
-// Returns the component of a particle as one of 32 bits, from its row of contact_particles. Two components may share
-// a bit. Counterpart: `mark` in src/collision/crossing.rs.
+// Returns the component of a particle as one of 32 bits, from its row of contact_particles. A component is a body of
+// the scene, or particles that constraints connect. Two components may share a bit. Counterpart: `mark` in
+// src/collision/crossing.rs.
 fn mark_of(row: vec4u) -> u32 {
     return 1u << (((row.w >> 8u) * 2654435769u) >> 27u);
 }

@@ -65,7 +65,7 @@ struct Collider {
     padding: u32,
 }
 
-// Rows of a rotation matrix; the fourth component of each row is an offset. Counterpart: `ColliderFrame` in
+// Rows of a 3×3 matrix; the fourth components are an offset. Counterpart: `ColliderFrame` in
 // src/collision/collider.rs.
 struct ColliderFrame {
     rows: array<vec4f, 3>,
@@ -386,9 +386,9 @@ fn radius_in_level(level: u32, level_size: f32, largest: f32) -> f32 {
     return select(min(largest, level_size * f32(1u << (2u * level))), largest, level == LEVELS - 1u);
 }
 
-// A fast particle whose path others cross is sorted at the midpoint of its path relative to the drift. Its level
-// follows from half the length of the path and is at least 1. Two particles with crossing paths thus find each other,
-// and slow particles (level 0) search only level 0.
+// A fast particle is sorted at the midpoint of its path relative to the drift (at the particle level only if other
+// paths cross it). Its level follows from half the length of the path and is at least 1. Two particles with crossing
+// paths thus find each other, and slow particles (level 0) search only level 0.
 fn middle_of_way(end: vec3f, displacement: vec3f, drift: vec3f, zero: u32) -> vec3f {
     return opaque(end - half_way(displacement, drift, zero), zero);
 }

@@ -1,8 +1,8 @@
-// Damps the motion of each connected component relative to its rigid motion, and conserves linear and angular
-// momentum (Müller et al. 2007, §3.5): v += k (v_cm + ω × r − v), with d = h v in place of v. ω = I⁻¹ L; I is
-// regularised as in `solve_symmetric`.
-// One workgroup per component; the threads take its particles in turn. Reads positions. Writes the displacements of
-// its own component. Partial sums are added in the order of the threads.
+// Damps the motion of each body relative to its rigid motion, and conserves linear and angular momentum (Müller et
+// al. 2007, §3.5): v += k (v_cm + ω × r − v), with d = h v in place of v. ω = I⁻¹ L; I is regularised as in
+// `solve_symmetric`.
+// One workgroup per body; the threads take its particles in turn. Reads positions. Writes the displacements of its
+// own body; bodies share no particle. Partial sums are added in the order of the threads.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;

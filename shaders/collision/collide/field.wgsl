@@ -30,7 +30,8 @@ fn field_sample(data: u32, dims: vec3u, origin: vec3f, cell: f32, p: vec3f) -> v
     let beyond = opaque(opaque(place - inside, zero) * cell, zero);
     let outside = opaque1(dot(beyond, beyond), zero);
     if outside > 0.0 {
-        // The surface lies in the grid, at a right or obtuse angle from the clamped point.
+        // Seen from the clamped point, the surface is at a right or obtuse angle to `beyond`, so squared distances
+        // add.
         let above = max(mixed.x, 0.0);
         let far = sqrt(outside + opaque1(above * above, zero));
         let weight = select(1.0, above / far, above > 0.0);

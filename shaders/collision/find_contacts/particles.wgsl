@@ -1,4 +1,4 @@
-// find_contacts.wgsl at the particle level.
+// Functions of find_contacts.wgsl for the particle level.
 
 // Indirect dispatch of solve_contacts and apply_corrections.
 @group(0) @binding(9) var<storage, read_write> late_dispatches: array<atomic<u32>>;

@@ -1,4 +1,4 @@
-// find_contacts.wgsl for surfaces.
+// Functions of find_contacts.wgsl for surfaces.
 
 // Per particle: mask of the components that it intersects; see intersections.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;

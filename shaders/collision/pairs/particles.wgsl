@@ -17,8 +17,8 @@ fn look(rough: vec4u) -> vec4<bool> {
     return (rough & vec4u(LOOKS)) != vec4u();
 }
 
-// Parameters of `are_near` in 1/64 of a cell: displacement per substep relative to the drift, quantum of quantised
-// displacements, horizon in substeps, approach that counts as contact, largest distance from the predicted position.
+// Parameters of `are_near`, in 1/64 of a cell: displacement per substep relative to the drift; quantum of quantised
+// displacements; horizon in substeps; distance that counts as near; largest distance from the predicted position.
 struct Nearness {
     displacement: vec3f,
     quantum: f32,

@@ -1,5 +1,5 @@
-// The search at the particle level. Only expired particles search for pairs again (they "search"). The coarse cells
-// around them are marked; particles in these cells are sorted at their predicted positions.
+// The search at the particle level. Only expired particles search again. Their coarse cells are marked; particles in
+// or next to a marked cell are sorted at their predicted positions.
 //
 // - search_clear_cells: one thread per block of the grid or word of coarse marks. Clears the block, and dilates the
 //   marks of expired cells by one cell.

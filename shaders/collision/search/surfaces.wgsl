@@ -15,9 +15,11 @@
 // per substep is the mean motion of the predicted position since the last search. Slow particles account for the
 // speed of slow ones; the few fast ones search farther and find the slow ones. The horizon is chosen so that slow
 // particles approach each other by at most the margin.
-// A sorted element is two rows: its center, or the middle of the path of a fast particle (bits), and first particle
-// with level and ROW_MARK; for an edge, vector from the center to the second particle (bits) and that particle; for a
-// triangle, second and third particle. Each thread writes its own elements; shared words are atomics.
+// Each thread writes its own elements; shared words are atomics.
+//
+// A sorted element is two rows:
+// - center, or for a fast particle the middle of its path (bits); first particle with level and ROW_MARK.
+// - edge: vector from the center to the second particle (bits), second particle; triangle: second and third particle.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
