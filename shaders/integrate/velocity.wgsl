@@ -8,8 +8,8 @@
 //   from a copy and are moved in the same dispatch.
 // - velocity_pinned (pass IntegratePinned): velocity_predict of the pins afterwards, if there are more.
 //
-// One thread per particle (velocity_pinned: per pin). Writes position, displacement and residual of its own particle,
-// and the copy of its own pin.
+// One thread per particle (velocity_pinned: per pin). Writes position, displacement and residual of its own particle;
+// velocity_tether also writes the copy of its own pin for the next substep.
 
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;

@@ -17,13 +17,17 @@ fn look(rough: vec4u) -> vec4<bool> {
     return (rough & vec4u(LOOKS)) != vec4u();
 }
 
-// Parameters of `are_near`, in 1/64 of a cell: displacement per substep relative to the drift; quantum of quantised
-// displacements; horizon in substeps; distance that counts as near; largest distance from the predicted position.
+// Parameters of `are_near`; lengths in 1/64 of a cell.
 struct Nearness {
+    // per substep, relative to the drift
     displacement: vec3f,
+    // unit of quantised displacements
     quantum: f32,
+    // in substeps
     horizon: f32,
+    // distance that counts as near
     near: f32,
+    // largest distance from the predicted position
     far: f32,
 }
 

@@ -90,8 +90,8 @@ fn field_acceleration(field: Field, x: vec3f) -> vec3f {
     return opaque(along * (field.strength / (distance * (1.0 + part * part))), params.zero);
 }
 
-// Returns the acceleration by drag and lift. The force is a third of −½ ρ A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂))
-// of each triangle around the particle, with n turned so that v·n ≥ 0.
+// Returns the acceleration by drag and lift. Each triangle around the particle adds a third of its force, with n
+// turned so that v·n ≥ 0: −½ ρ A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)).
 fn aerodynamics(i: u32, air: Air) -> vec3f {
     let x0 = position_at(i);
     let d0 = displacement_at(i);
