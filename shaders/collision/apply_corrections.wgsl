@@ -1,20 +1,22 @@
-// Moves the particles by the sum of their corrections. Between particles the last of these passes in a substep forgets how many contacts they have;
-// between surfaces watch does, as what was cut is to be known until then.
-// One thread a contact, for those of its particles of which it is the first. Reads contacts. Writes displacement and corrections of these.
+// Adds the sum of its corrections to the displacement of each particle. At the particle level the last of these
+// passes in a substep also resets the number of contacts; with surfaces validate_pairs.wgsl does, because the
+// truncation mark is needed until then.
+// One thread per contact, for the particles that it is marked to apply. Reads contacts. Writes displacement and
+// corrections of these particles; one contact is marked for each particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read> watched: array<array<vec4u, 2>>;
-// In quanta, and how many contacts it has.
+// corrections in quanta, number of contacts
 @group(0) @binding(5) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
 
 // See find_contacts.wgsl.
 @group(0) @binding(7) var<storage, read> meetings: array<vec4f>;
 
-// Whether it is the last in a substep.
+// True for the last of these passes in a substep.
 override IS_LAST: bool = false;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -47,11 +49,11 @@ fn settle_particle(i: u32) {
     }
 }
 
-// What could not be parted in the substep before is stuck, and is not to be shot out to where the list of pairs does not reach: it stays beside the way
-// that the list reckons with, by no more than half the margin.
+// Clamps the displacement of a particle that was truncated in the substep before: it deviates from its predicted path
+// by at most half the margin, within which the pair list is valid.
 fn within_reach(i: u32, d: vec3f) -> vec3f {
     let own = watched_of_rows(watched[i]);
-    // The substep counts already.
+    // validate_pairs.wgsl and finish_search.wgsl have already counted this substep.
     let since = contact_status.now - 1u - contact_status.searched;
     let way = opaque(pace_of(own, contact_params.quantum) * f32(since), params.zero);
     let end = opaque(opaque(own.place - positions[i].xyz, params.zero) + way, params.zero);

@@ -1,6 +1,7 @@
-// Restitution: what an impact gives back is put into the velocity after the particle has moved (Müller et al. 2020, §3.6); and what took it out
-// of a collider on its way is taken off again, as much of it as damping and cuts have left of the way.
-// One thread a particle. Takes what its own particle's touch holds. The twin is `bounce` in src/reference/colliders.rs.
+// Ends the contacts of a substep with colliders: adds restitution to the displacement, which is the velocity here
+// (Müller et al. 2020, §3.6), and subtracts the recovery of overlap, which is no velocity. Damping and truncation
+// scale the recovery like the displacement. Counterpart: src/reference/colliders.rs.
+// One thread per particle. Writes displacement and collider contact of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> touches: array<ColliderContact>;
@@ -22,7 +23,7 @@ fn apply_restitution(@builtin(global_invocation_id) id: vec3u) {
     var d = displacements[i].xyz;
     if was_led_out {
         let way = led_out.w;
-        // A way that was none has not been cut.
+        // A displacement of 0 has not been truncated.
         let left = select(1.0, length(d) / way, way > 0.0);
         d = opaque(d - opaque(recovery * left, params.zero), params.zero);
     }

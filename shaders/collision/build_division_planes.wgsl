@@ -1,9 +1,11 @@
-// What would pass through something nonetheless, after all corrections: between the elements of such a pair stands a plane, and the way of
-// each of their particles is cut so that it stays on its side; see `cuts` in src/collision/pair.rs. The largest cut counts, in whatever
-// order they are found. In the last round nobody is excused any more. In the rounds between only those pairs are looked at of which the
-// round before has cut a particle: of all others it would find the same again.
-// One thread a pair, between PAIRS_BETWEEN of them. Reads pairs, positions, displacements, tangles, and the marks of what was cut. Writes the
-// cuts, in place of the corrections, which are done, and the size of the pass that makes them.
+// Builds a division plane between the elements of each pair that would pass through each other, and computes the
+// share by which the displacement of each particle is truncated (Chen et al. 2025, Divide and Truncate; `cuts` in
+// src/collision/pair.rs).
+// One thread per pair, PAIRS_BETWEEN pairs per thread in the rounds between. Reads pairs, positions, displacements,
+// intersections, and the marks of truncated particles. Writes the shares with an atomic maximum, in place of the
+// corrections, and the dispatch size of truncate_displacements.
+// The rounds between the first and the last test only pairs of particles that the round before has truncated. The
+// last round excuses no pair.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -13,9 +15,9 @@
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of truncate, by round, then of separate and settle.
+// Indirect dispatches of truncate_displacements by round, then of solve_contacts and apply_corrections.
 @group(0) @binding(8) var<storage, read_write> late_dispatches: array<u32>;
-// By particle, the marks of the bodies that it has a crossing with; see intersections.wgsl.
+// Per particle: mask of the components that it intersects; see intersections.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
 override ROUND: u32 = 0u;
@@ -30,8 +32,8 @@ fn build_division_planes(@builtin(global_invocation_id) id: vec3u) {
         }
         return;
     }
-    // A light look at all of them first, as software drivers run through all of a loop's body in each of its turns. Neighbouring threads have
-    // neighbouring pairs.
+    // All pairs get a cheap test first, because software drivers execute the whole loop body in each iteration.
+    // Neighbouring threads read neighbouring pairs.
     let first = (i / WORKGROUP_SIZE) * WORKGROUP_SIZE * PAIRS_BETWEEN + i % WORKGROUP_SIZE;
     var bits = 0u;
     for (var n = 0u; n < PAIRS_BETWEEN; n++) {
@@ -46,7 +48,7 @@ fn build_division_planes(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// Whether the round before has cut any of them.
+// Returns true if the round before has truncated a particle of the pair.
 fn has_been_cut(particles: vec4u) -> bool {
     let mark = mark_for_round(ROUND);
     return atomicLoad(&corrections[4u * particles.x + 3u]) == mark
@@ -76,7 +78,7 @@ fn divide_pair(row: vec4u) {
         return;
     }
     for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {
-        // Positive numbers are in the order of their bits.
+        // Positive floats have the order of their bits.
         atomicMax(&corrections[4u * particles[k]], bitcast<i32>(cut[k]));
     }
     let groups = workgroups(params.particle_count, WORKGROUP_SIZE);

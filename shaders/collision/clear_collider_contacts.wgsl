@@ -1,5 +1,5 @@
-// Forgets the impulses on colliders of the last step.
-// One thread a particle. Writes its own particle's touch.
+// Clears the impulses on colliders of the last step.
+// One thread per particle. Writes the collider contact of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> touches: array<ColliderContact>;

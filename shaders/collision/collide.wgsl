@@ -1,12 +1,16 @@
-// Colliders: no particle within one, nor on the other side of it; friction (Coulomb), restitution, and the
-// impulses on the colliders. C = keep − φ(x + d) ≤ 0, φ being the signed distance in the collider's frame, which moves. The twin is
-// src/reference/colliders.rs; shaders/collide/ has the shapes, and what lays out the colliders (few.wgsl or many.wgsl).
-// What overlaps at the start of a substep is taken out at no more than the recovery speed, which is put into the place and not into the velocity.
-// Where surfaces are kept apart it is a part of the way, so that it is cut before what it would pass through, until apply_restitution.wgsl takes it off.
-// Where nothing comes between, it is the end of the substep, too, and the start of the next: velocity_predict of velocity.wgsl (the pass
-// CollideAdvance), so that a particle is loaded and stored once.
-// One thread a particle, for all colliders one after another. Reads colliders. Writes position, or the recovery, displacement and touch of its
-// own particle; where it ends the substep, the residual.
+// Resolves contacts of particles with colliders: C = keep − φ(x + d) ≤ 0, where φ is the signed distance in the
+// moving frame of the collider. Adds Coulomb friction and restitution, and records the impulses on colliders.
+// Counterpart: src/reference/colliders.rs.
+//
+// - Overlap at the start of a substep is removed at most at the recovery speed. It changes the position but not the
+//   velocity. With surfaces it is part of the displacement until apply_restitution.wgsl removes it, so that
+//   truncation limits it too.
+// - ADVANCES (pass CollideAndPredict): the pass also ends the substep and starts the next, like velocity_predict of
+//   velocity.wgsl.
+//
+// One thread per particle, for all colliders in sequence. Reads colliders. Writes position or recovery, displacement
+// and collider contact of its own particle; with ADVANCES also the residual. shaders/collision/collide/ holds the
+// shapes and the storage of colliders (few.wgsl, many.wgsl).
 
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -18,29 +22,30 @@
 @group(0) @binding(8) var<storage, read_write> touches: array<ColliderContact>;
 @group(0) @binding(9) var<storage, read_write> status: Status;
 
-// Of the uniform buffer: see the prelude.
+// Copy of the uniform buffer, see shaders/common/params.wgsl.
 var<private> params: Params;
 
-// Turns of the search for the time of impact.
+// Iterations of conservative advancement.
 const TURNS = 24u;
 const NONE = 0xffffffffu;
-// What a scene does not need is not compiled: whether there are several colliders, so that the exit of one may lie in another; whether any impact has restitution, and whether impulses on colliders are noted.
+// Features that a scene does not need are not compiled: exits among several colliders, restitution, records of
+// impulses.
 override SEVERAL: bool = true;
 override RESTITUTES: bool = true;
 override NOTES_IMPULSES: bool = true;
-// Whether surfaces are kept apart; then there are two of this pass in a substep, and each recovers one half.
+// True with surfaces: then this pass runs twice per substep, and each run recovers one half.
 override RECOVERS_ON_WAY: bool = false;
-// Whether it ends the substep.
+// True if the pass also ends the substep.
 override ADVANCES: bool = false;
 
 struct Meet {
     is_met: bool,
     normal: vec3f,
-    // How far the particle would be too near at the end.
+    // Overlap at the end of the substep [m].
     depth: f32,
-    // The gap at the start.
+    // Gap at the start [m].
     start: f32,
-    // When they meet: 0 at the start of the substep, 1 at its end.
+    // Time of impact: 0 at the start of the substep, 1 at its end.
     time: f32,
 }
 
@@ -50,14 +55,14 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) 
     var near = first;
     let side = select(1.0, -1.0, near.distance < 0.0 && (c.flags & TWO_SIDED) != 0u);
     let outside = near.distance * side > 0.0;
-    // Of ground that ends at its border.
+    // Beyond the border of a heightfield that ends there.
     let beyond = all(near.normal == vec3f());
     let start = opaque1(near.distance * side, zero) - keep;
     let reach = length(delta);
-    // Under a shell nothing is sure but the distance.
+    // Below a two-sided surface only the distance is a safe bound.
     let sure = select(start, opaque1(near.sure, zero) - keep, side > 0.0);
     var is_met = sure < reach;
-    // Conservative advancement to the time of impact: nothing is nearer than the distance says.
+    // Conservative advancement: no surface is nearer than the distance.
     var gap = start;
     var time = 0.0;
     for (var turn = 0u; turn < TURNS && is_met && gap > 1e-3 * keep; turn++) {
@@ -66,7 +71,8 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) 
         gap = opaque1(near.distance * side, zero) - keep;
         is_met = time < 1.0 || gap <= 1e-3 * keep;
     }
-    // A path that enters through the border below the surface comes from above only if the neighbour's surface is no steeper.
+    // A path that enters through the border below the surface comes from above only if the neighbour's surface is no
+    // steeper.
     if is_met && beyond && near.distance < 0.0 {
         let deepest = select(opaque1(reach * time, zero), 0.0, (c.flags & TWO_SIDED) != 0u);
         is_met = opaque1(-near.distance * c.size.z, zero) <= deepest;
@@ -74,14 +80,14 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) 
     if !is_met {
         return Meet();
     }
-    // What comes from outside stays before the plane that it meets first, however thin the shape is behind it.
+    // A particle from outside stays in front of the first plane that it meets, even if the shape is thin.
     var out = vec3f();
     if outside {
         let normal = opaque(near.normal * side, zero);
         let along = opaque1(dot(normal, opaque(delta * (1.0 - time), zero)), zero);
         out = opaque(normal * max(-along - gap, 0.0), zero);
     }
-    // And there it is not too near to what else there is: round shapes, inner corners.
+    // Corrects the overlap at the new position too: round shapes, inner corners.
     let end = sample(c, opaque(opaque(p + delta, zero) + out, zero), keep);
     let left = keep - opaque1(end.distance * side, zero);
     if left > 0.0 {
@@ -94,10 +100,11 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) 
     return Meet(true, out / depth, depth, start, time);
 }
 
-// Takes note of an impulse on a collider, at so much from its position.
+// Records an impulse on a collider; `arm` is the offset from its position.
 fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
     let moment = cross_product(arm, impulse, params.zero);
-    // Most touch one collider: software drivers run through both turns of a loop that they can unroll, so its end is no constant.
+    // Most particles touch one collider: software drivers execute all iterations of a loop that they can unroll, so
+    // the bound is not constant.
     for (var slot = 0u; slot < by_thread(2u, i); slot++) {
         let before = touches[i].pushes[slot].impulse;
         let taken = before.w != 0u;
@@ -112,20 +119,20 @@ fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
     atomicAdd(&status.lost_collider_contacts, 1u);
 }
 
-// A particle in the substep.
+// Motion of a particle in the substep.
 struct Moving {
-    // Where it is, with the recovery; its way, without it.
+    // Position including the recovery, and displacement without it.
     x: vec3f,
     d: vec3f,
     recovery: vec3f,
     was_met: bool,
-    // How it leaves the colliders that contain it, once that is known.
+    // The exit from the colliders that contain it, if known.
     exit: Exit,
 }
 
-// Before all of a collider is loaded: whatever the shape, it is not nearer than its bound. A half-space that rests is not nearer than its
-// plane, but for rounding, which half of the thickness and a share of the distance are more than. Sums of components stand for lengths, which
-// are no more: this is asked of every particle, and roots take long.
+// Returns false if the bounds exclude a contact, before the whole collider is loaded. For a static half-space the
+// height above its plane counts too, with a tolerance for rounding. Sums of components bound lengths from above,
+// which avoids square roots.
 fn is_near(index: u32, particle: Moving) -> bool {
     let apart = particle.x - offset_of(colliders[index].frame);
     let height = dot(apart, colliders[index].frame.rows[1].xyz);
@@ -139,12 +146,12 @@ fn sum_of_components(v: vec3f) -> f32 {
     return abs(v.x) + abs(v.y) + abs(v.z);
 }
 
-// `rest` is what x leaves of the position.
+// `rest` is the residual of the position.
 fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle: Moving) -> Moving {
     let x = particle.x;
     let d = particle.d;
     var c = collider_at(index);
-    // As `by_thread` in the prelude: here all bits count.
+    // As `by_thread`, for values that use all bits.
     c.flags |= i & 0x80000000u;
     c.shape |= i & 0x80000000u;
     let own = contact_params.materials[material];
@@ -153,7 +160,8 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
     }
     let zero = params.zero;
     let keep = bitcast<f32>(own.x) + c.margin;
-    // Its place is carried along with the collider to the end of the substep; what is left of its way is that against the collider.
+    // Moves the position with the collider to the end of the substep; the remaining displacement is relative to the
+    // collider.
     let place = opaque(opaque(x - offset_of(c.frame), zero) + rest, zero);
     let turn = turned_into(c.travel, place, zero);
     let start = opaque(place + turn, zero);
@@ -172,7 +180,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
         }
         is_exit = exit.depth > 0.0;
     }
-    // From here on all is in the world.
+    // World space from here on.
     var meet = Meet();
     if is_exit {
         let depth = opaque1(exit.depth - opaque1(dot(exit.normal, way), zero), zero);
@@ -190,11 +198,11 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
     let push = opaque1(meet.depth - out, zero);
     out = min(out, contact_params.recovery * select(1.0, 0.5, RECOVERS_ON_WAY));
     let friction = contact_params.friction[material * 16u + c.material];
-    // What the impact gives back, on top of that.
+    // Restitution, on top of the push.
     let speed = opaque1(-dot(normal, opaque(way - params.gravity_step, zero)), zero);
     var back = 0.0;
     if RESTITUTES && push > 0.0 && speed > 2.0 * length(params.gravity_step) {
-        // With what it has been given already: by another collider, or earlier in the substep.
+        // Includes earlier restitution: by another collider, or earlier in the substep.
         let given = dot(normal, touches[i].bounce.xyz);
         let left = opaque1(opaque1(opaque1(dot(normal, way), zero) + push, zero) + given, zero);
         back = max(opaque1(friction.z * speed, zero) - left, 0.0);
@@ -204,8 +212,8 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
     }
     var slip = opaque(way - c.surface_step, zero);
     slip = opaque(slip - opaque(normal * opaque1(dot(normal, slip), zero), zero), zero);
-    // It is not taken back farther than so behind where they met: a round collider ends somewhere. What bounces gets all of its impulse
-    // at once, so that all of its slip counts, if what is farther back for its velocity alone.
+    // Friction pulls the particle back by at most `keep` behind the point of impact, because a round collider may end
+    // there. With restitution all of the slip counts; the excess changes only the velocity.
     var l = length(slip);
     var held = slip;
     if opaque1(l * meet.time, zero) > keep {
@@ -248,7 +256,7 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let residual = unpacked(residuals[i]);
-    // Without the residual, which is no motion: friction holds against the rest.
+    // Without the residual, which is no motion: static friction would otherwise act on it.
     let rest = residual.position;
     let d = displacements[i].xyz;
     let unknown = Exit(UNKNOWN, vec3f(), 0.0);
@@ -258,8 +266,8 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         let d = opaque(particle.d - recovery, params.zero);
         particle = Moving(opaque(x.xyz + recovery, params.zero), d, recovery, any(recovery != vec3f()), unknown);
     }
-    // Most are near one collider at most: software drivers run through the body of the loop once for all of them, and as the question
-    // whether to go on comes last, not once more to find that nothing is left.
+    // Most particles are near one collider at most. The exit test comes last, because software drivers execute the
+    // loop body for all threads once more otherwise.
     var index = select(NONE, first_near(particle), may_meet);
     if index != NONE {
         loop {
@@ -273,7 +281,8 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
                     break;
                 }
             }
-            // At most once a particle, outside of the loop over colliders: software drivers run through its loops even where no thread enters.
+            // At most once per particle, outside of the loop over colliders, because software drivers execute nested
+            // loops even if no thread enters.
             if !SEVERAL || particle.exit.owner != WANTED {
                 break;
             }

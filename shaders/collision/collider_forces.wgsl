@@ -1,14 +1,14 @@
-// What particles have done to each collider in the step: the sums of their impulses and moments over dt.
-// One workgroup a collider, whose threads take the particles in turns; the sums are added in the order of the lanes. Reads touches.
-// Writes force and torque of its collider.
+// Computes the force and torque on each collider: the sums of impulses and moments of the particles over dt.
+// One workgroup per collider; the threads take the particles in turn. Reads collider contacts. Writes force and
+// torque of its own collider. Partial sums are added in the order of the threads.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> touches: array<ColliderContact>;
-// Two rows a collider: force, torque.
+// two rows per collider: force, torque
 @group(0) @binding(3) var<storage, read_write> forces: array<vec4f>;
 
-// `group::LANES` in src/constraints/group.rs.
+// `group::THREADS` in src/constraints/group.rs.
 const THREADS = 128u;
 
 var<workgroup> partial: array<array<vec3f, 2>, THREADS>;

@@ -1,5 +1,5 @@
-// The end of a step: colliders are where they were to be.
-// One thread a collider. Writes its own.
+// Ends a step: moves each collider to its target pose.
+// One thread per collider. Writes its own collider.
 
 @group(0) @binding(0) var<uniform> contact_params: ContactParams;
 @group(0) @binding(1) var<storage, read_write> colliders: array<Collider>;
@@ -7,7 +7,7 @@
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn commit_colliders(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    // An encoder that was recorded before there were more colliders still binds the old buffer.
+    // An encoder recorded before colliders were added still binds the old buffer.
     if i >= min(contact_params.collider_count, arrayLength(&colliders)) {
         return;
     }

@@ -1,8 +1,8 @@
-// The pairs that come nearer than their thickness in this substep, each with the constraint C = c₀ − n·Σ b d ≤ 0 about its
-// closest points at the time of impact; see src/collision/pair.rs.
-// One thread SHARE pairs. Reads pairs, positions, displacements. Writes contacts, in any order; counts the contacts of each particle, of which the first
-// settles it.
-// contacts/particles.wgsl and contacts/surfaces.wgsl have what differs where nothing but particles touches.
+// Finds the pairs that come nearer than their thickness in this substep. Each yields the constraint C = c₀ − n·Σ b d
+// ≤ 0 at its closest points at the time of impact (src/collision/pair.rs).
+// One thread per SHARE pairs. Reads pairs, positions and displacements. Appends contacts in any order, and counts the
+// contacts of each particle with atomics. The first contact of a particle is marked: it applies the corrections.
+// find_contacts/particles.wgsl and find_contacts/surfaces.wgsl hold the differences between the levels.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -10,24 +10,24 @@
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read> pairs: array<vec4u>;
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
-// Three rows a contact: n and c₀, b, particles with the marks of those that it settles.
+// three rows per contact: n and c₀; b; particles with the marks of those whose corrections it applies
 @group(0) @binding(6) var<storage, read_write> meetings: array<vec4f>;
-// Four words a particle: corrections in quanta, and how many contacts it has.
+// four words per particle: corrections in quanta, number of contacts
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
-// How many pairs a thread looks at.
+// Pairs per thread.
 override SHARE: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn find_contacts(@builtin(global_invocation_id) id: vec3u) {
-    // Neighbouring threads have neighbouring pairs.
+    // Neighbouring threads read neighbouring pairs.
     let thread = thread_index(id);
     let count = contact_status.pair_count;
     let threads = (count + SHARE - 1u) / SHARE;
     if thread >= threads {
         return;
     }
-    // A light look at all of them first, as software drivers run through all of a loop's body in each of its turns.
+    // All pairs get a cheap test first, because software drivers execute the whole loop body in each iteration.
     var near = 0u;
     for (var n = 0u; n < SHARE; n++) {
         let place = thread + n * threads;
@@ -42,7 +42,7 @@ fn find_contacts(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// The particles of a pair, and their displacements, from the first on.
+// Positions of the particles of a pair relative to the first, and their relative displacements.
 struct Pair {
     p: Four,
     d: Four,
@@ -63,7 +63,7 @@ fn pair_at(particles: vec4u) -> Pair {
     return pair;
 }
 
-// Whether two particles come near enough: how `meet` begins.
+// Returns false if two particles stay apart: the first test of `meet`.
 fn may_meet(row: vec4u) -> bool {
     let vacant = is_vacant(row);
     let pair = pair_at(select(pair_particles(row), vec4u(), vacant));

@@ -1,17 +1,20 @@
-// The list of pairs holds: how many threads look at it, and no further search.
-// One thread in all.
+// Ends a search: updates the counts of the pair list, sets the dispatch size of find_contacts, and resets the
+// dispatches of the search to 0. It also runs if the list was valid.
+// One thread in total.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the search, of contacts, of rounds of divide, of untangle: see the prelude.
+// Indirect dispatches of the search, of find_contacts, of the rounds of build_division_planes, and of
+// resolve_intersections: see shaders/common/find_contacts.wgsl.
 @group(0) @binding(3) var<storage, read_write> dispatches: array<u32>;
-// Workgroups of truncate, by round, then of separate and settle; of particles, of pairs, and of count and fill.
+// Indirect dispatches of truncate_displacements by round (particle level: of pairs_list, search_count_cells and
+// search_sort_into_cells), then of solve_contacts and apply_corrections.
 @group(0) @binding(4) var<storage, read_write> late_dispatches: array<u32>;
 
-// How often it is looked again at what passes through each other.
+// Rounds of build_division_planes and truncate_displacements.
 override ROUNDS: u32 = 1u;
-// How many pairs a thread of contacts looks at.
+// Pairs per thread of find_contacts.
 override SHARE: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -20,7 +23,7 @@ fn finish_search(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     if atomicLoad(&contact_status.stale) != HOLDS {
-        // What was found fills what was vacant, then the places behind.
+        // Pairs that were found fill vacated entries first, then new ones.
         let found = atomicLoad(&contact_status.found_count);
         let vacant = atomicLoad(&contact_status.vacancy_count);
         let room = contact_params.pair_capacity - contact_status.pair_count;
@@ -43,7 +46,7 @@ fn finish_search(@builtin(global_invocation_id) id: vec3u) {
         dispatches[DIVIDE_SIZE + 3u * round] = 0u;
         late_dispatches[3u * round] = 0u;
     }
-    // Contacts, or untangle, will make room for what they find.
+    // find_contacts or resolve_intersections sets the size to the number of contacts.
     late_dispatches[3u * ROUNDS] = 0u;
     late_dispatches[3u * ROUNDS + 1u] = 1u;
     dispatches[DIVIDE_SIZE + 3u * ROUNDS] = tangled.x;

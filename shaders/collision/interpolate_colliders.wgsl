@@ -1,11 +1,13 @@
-// Colliders go on: where each is at the start of the next substep and at its end, and what else is the same for all particles.
-// One thread a collider. Writes its own. The twin is `carry` in src/reference/colliders.rs, which does without `above`.
+// Interpolates the pose of each collider at the start and end of the next substep, and precomputes values that all
+// particles share.
+// One thread per collider. Writes its own collider. Counterpart: src/reference/colliders.rs, which does not need
+// `above`.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read_write> colliders: array<Collider>;
 
-// More than any distance.
+// Larger than any distance.
 const NEVER = 3e38;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -20,8 +22,8 @@ fn interpolate_colliders(@builtin(global_invocation_id) id: vec3u) {
     let step_share = opaque1(1.0 / f32(contact_params.substeps), zero);
     let start = frame_after(c, opaque1(f32(c.substep) * step_share, zero), zero);
     let end = frame_after(c, opaque1(f32(c.substep + 1u) * step_share, zero), zero);
-    // (R₁ − R₀) R₀ᵀ, and the way of its origin: how far it takes what is at so much from its origin. Not R₁ R₀ᵀ − 1: what does not turn is to be 0,
-    // or friction would carry along by what the axes are rounded.
+    // (R₁ − R₀) R₀ᵀ and the translation give the displacement of a point from its offset. R₁ R₀ᵀ − 1 would not be
+    // exactly 0 for a collider without rotation, and friction would then move particles.
     var travel: ColliderFrame;
     var turns: array<vec3f, 3>;
     if (c.flags & MOVING) != 0u {

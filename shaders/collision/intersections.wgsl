@@ -1,21 +1,24 @@
-// The edges that pass through triangles at the end of a step.
+// Finds the edges that intersect triangles at the end of a step.
 //
-// crossings_clear: one thread a particle. Forgets those of the last step.
-// crossings_find: one thread an edge or a triangle. Looks through what the sort at the end of the step has put into the cells around it: an edge for
-//   triangles of its level and of further ones, a triangle for edges of further levels. Writes crossings, in any order: what follows adds up whole
-//   numbers.
+// - intersections_clear: one thread per particle. Clears the results of the last step.
+// - intersections_find: one thread per edge or triangle. Searches the sorted elements in the cells around it: an edge
+//   for triangles of its own and higher levels, a triangle for edges of higher levels.
+//
+// Appends intersections in any order; later passes sum integers, so results are deterministic. Counters and masks are
+// atomics.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
-// three particles, type; then by edge the third corners of its triangles
+// three particles, type; then per edge the opposite vertices of its triangles
 @group(0) @binding(3) var<storage, read> elements: array<vec4u>;
-// Where the next cell begins.
+// Start of the next cell.
 @group(0) @binding(4) var<storage, read> cells: array<u32>;
-// Two rows a sorted element: see search/surfaces.wgsl.
+// Two rows per sorted element: see search/surfaces.wgsl.
 @group(0) @binding(5) var<storage, read> sorted: array<vec4u>;
 @group(0) @binding(6) var<storage, read> contact_particles: array<vec4u>;
-// By particle, the marks of the bodies that it has one with; then eight words a crossing: edge, triangle, wings.
+// Per particle: mask of the components that it intersects; then eight words per intersection: edge, triangle,
+// opposite vertices of the edge.
 @group(0) @binding(7) var<storage, read_write> tangles: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
 
@@ -33,7 +36,7 @@ fn intersections_clear(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// Whether an edge and a triangle of one body cross or nearly touch at rest already.
+// Returns true if an edge and a triangle of one component intersect at rest, or are closer than the thickness.
 fn is_so_at_rest(particles: array<u32, 5>, thickness: f32) -> bool {
     let origin = bitcast<vec3f>(contact_particles[particles[0]].xyz);
     var p: Five;
@@ -73,7 +76,7 @@ fn look_at(edge: vec2u, triangle: vec3u) {
     for (var k = 0u; k < 5u; k++) {
         atomicOr(&tangles[particles[k]], mark_of(select(first, second, k < 2u)));
     }
-    // Room for as many as particles.
+    // The buffer holds as many intersections as particles.
     if place < params.particle_count {
         let row = params.particle_count + 8u * place;
         for (var k = 0u; k < 5u; k++) {
@@ -86,12 +89,12 @@ fn look_at(edge: vec2u, triangle: vec3u) {
     }
 }
 
-// The third corners of the triangles at an edge.
+// Returns the opposite vertices of the triangles at an edge.
 fn wings_of(edge: u32) -> vec2u {
     return elements[contact_params.insert_end + edge - contact_params.alone_end].xy;
 }
 
-// The place among the elements of an edge, by its particles: they are in ascending order.
+// Returns the index of an edge among the elements, from its particles, by binary search.
 fn index_of(ends: vec2u) -> u32 {
     var first = contact_params.alone_end;
     var end = contact_params.query_end;
@@ -107,12 +110,13 @@ fn index_of(ends: vec2u) -> u32 {
     return first;
 }
 
-// An edge that looks for triangles of its level and of further ones, or a triangle that looks for edges of further ones.
+// An element that searches: an edge for triangles of its own and higher levels, or a triangle for edges of higher
+// levels.
 struct Element {
     particles: vec3u,
-    // Whether it is an edge.
+    // True for an edge.
     is_edge: bool,
-    // Where it is: an edge, or the center of a triangle.
+    // The edge; for a triangle its center, twice.
     segment: array<vec3f, 2>,
 }
 
@@ -125,12 +129,12 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
     let is_edge = index < contact_params.query_end;
     let all_levels = atomicLoad(&contact_status.end_levels);
     if is_edge {
-        // A rope has no inside that a triangle could be out of.
+        // Edges without triangles (ropes) are skipped: nothing defines a way out.
         if wings_of(index).x == NO_WING {
             return;
         }
     } else if levels_above(all_levels >> levels_shift(EDGE), 0u) == 0u {
-        // All edges are so small that they look for triangles.
+        // All edges are of level 0, so they find the triangles themselves.
         return;
     }
     let row = elements[index];
@@ -153,7 +157,7 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
     while levels != 0u {
         let other_level = firstTrailingBit(levels);
         levels &= levels - 1u;
-        // A little more, as all of it is rounded.
+        // The tolerance covers rounding.
         let reach = own + radius_in_level(other_level, contact_params.level_sizes[kind], largest) + 1e-6 * length(middle);
         looked = look_around(query, kind, other_level, 1.001 * reach, looked);
     }
@@ -162,7 +166,7 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// How many others it has looked at then.
+// Tests the elements around, and returns the number of elements tested so far.
 fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -> u32 {
     let scale = contact_params.inverse_cells[level][kind];
     let low = cell_at(min(query.segment[0], query.segment[1]) - reach, scale);
@@ -179,7 +183,7 @@ fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -
         let first = hash_cell(row, level, size_of_table);
         var x = 0u;
         while x < size.x {
-            // The cells of a row lie one after another, or where the table ends in two parts.
+            // The cells of a row are consecutive; the end of the table splits them into two parts.
             let entry = (first + x) & (size_of_table - 1u);
             let part = min(size.x - x, size_of_table - entry);
             var start = 0u;
@@ -193,7 +197,8 @@ fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -
                 end = start;
             }
             while start < end {
-                // A light first look, as software drivers run through all of a loop's body in each of its turns.
+                // All elements get a cheap test first, because software drivers execute the whole loop body in each
+                // iteration.
                 let count = min(end - start, 32u);
                 var bits = 0u;
                 for (var n = 0u; n < count; n++) {
@@ -201,7 +206,7 @@ fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -
                     let middle = bitcast<vec3f>(head.xyz);
                     let cell = cell_at(middle, scale);
                     let apart = from_segment(query.segment, middle, params.zero);
-                    // Other cells, and those of other levels, may have the same entry.
+                    // Other cells and levels may share the same table entries.
                     if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
                         && level_of_row(head.w) == level && dot(apart, apart) < reach * reach {
                         bits |= 1u << n;

@@ -1,46 +1,49 @@
-// Lists the pairs of elements that may touch before the next search: come nearer than thickness + margin, as they move, or one of them so fast that
-// only the time of impact can tell. The twin is `search` in src/reference/search.rs. Where elements are, and how they move, stands in
-// pairs/surfaces.wgsl, and where nothing but particles touches, in pairs/particles.wgsl.
-// Three passes, by the kind of pair. One thread an element that looks for others, in the cells around it, or around its way where it is
-// fast: in the grid of its own level, and in those of further ones of which any are near; a fast particle also in that of the slow ones. Reads the
-// sorted elements. Writes pairs, in any order: what follows adds up whole numbers.
+// Lists the pairs of elements that may come nearer than thickness + margin before the next search. Pairs of fast
+// elements are listed too; only the time of impact decides whether they collide.
+// Three passes, one per kind of pair; one thread per searching element. A thread visits the cells around its element,
+// or around the path of a fast element: in the grid of its level and in those of higher levels nearby. Fast particles
+// also visit the grid of level 0.
+// Reads the sorted elements. Appends pairs in any order with an atomic counter; later passes sum integers, so results
+// are deterministic.
+// pairs/surfaces.wgsl and pairs/particles.wgsl hold the differences between the levels. Counterpart:
+// src/reference/search.rs.
 
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
-// Where the next cell begins; then the coarse grid, and the rough places and ways of the sorted elements: see search.wgsl.
-// In fours, as many of these are looked at at once.
+// Start of the next cell; then the coarse grid, and the quantised positions and displacements of the sorted elements,
+// see search.wgsl. Four words per load.
 @group(0) @binding(2) var<storage, read> cells: array<vec4u>;
 @group(0) @binding(3) var<storage, read> sorted: array<vec4u>;
-// place at rest (bits), contact material and body
+// rest position (bits); contact material and component
 @group(0) @binding(4) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(5) var<storage, read_write> pairs: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
 
-// Of the uniform buffer: see the prelude.
+// Copy of the uniform buffer, see shaders/common/params.wgsl.
 var<private> params: Params;
 
-// The kind of pair: `PairKind` in src/collision/pair.rs.
+// Kind of pair: `PairKind` in src/collision/pair.rs.
 override KIND: u32 = 0u;
 
-// An element that looks for others: a segment, near which are the centers of those that it may meet.
+// A searching element: it searches for element centers near a segment.
 struct Element {
     particles: vec3u,
-    // As it was sorted.
+    // Center as sorted.
     center: vec3f,
-    // A particle or an edge where it is to be, or, where it is fast, the way of its center.
+    // A particle or an edge at its predicted position; for a fast element the path of its center.
     segment: array<vec3f, 2>,
     is_fast: bool,
-    // For how many substeps it need not look again.
+    // Substeps for which the result is valid.
     horizon: u32,
-    // Its level, and those into whose grids it looks, a bit for each.
+    // Own level, and mask of the levels whose grids it searches.
     level: u32,
     levels: u32,
-    // How far it looks for the particles of others of its level, and of further ones.
+    // Search distance to particles of elements of the same level, and of other levels.
     reach: f32,
     wide_reach: f32,
-    // Of an edge whose segment is the way of its center: how far its particles are from there.
+    // Distance of the particles of a fast edge from its center, else 0.
     half: f32,
-    // Its particles as they are watched, and their rows in contact_particles; the second only of edges.
+    // Tracked particles of the element, and their rows in contact_particles; the second entry is for edges.
     watched: array<TrackedParticle, 2>,
     contacts: array<vec4u, 2>,
 }
@@ -49,7 +52,7 @@ fn cell_word(place: u32) -> u32 {
     return cells[place >> 2u][place & 3u];
 }
 
-// How many particles of a pair are those of the element that looks.
+// Number of particles that the searching element contributes to a pair.
 fn own_count() -> u32 {
     return select(1u, 2u, KIND == EDGES);
 }
@@ -61,25 +64,25 @@ fn contact_of(query: Element, particles: vec4u, k: u32) -> vec4u {
     return contact_particles[particles[k]];
 }
 
-// An element as it was sorted.
+// A sorted element.
 struct Other {
     center: vec3f,
     particles: vec3u,
     is_fast: bool,
-    // Whether it looks for others itself.
+    // True if it searches too.
     looks: bool,
     level: u32,
-    // of an edge, from its center to its second particle
+    // Of an edge: vector from its center to its second particle.
     half: vec3f,
 }
 
-// Others that may be near, in runs of 32 places among the sorted: the first place, and a bit for each. What costs much is done only once many
-// are found: software drivers run through all of a loop's body in each of its turns, and write what is private lane by lane.
+// Candidates in runs of 32 sorted elements: first index, and one bit per element. Expensive tests follow once several
+// runs are full, because software drivers execute the whole loop body in each iteration.
 const RUNS = 24u;
 const ALL_BITS = 0xffffffffu;
 var<private> found: array<vec2u, RUNS>;
 
-// The particles of the pair of two elements.
+// Returns the particles of the pair of two elements.
 fn pair_of(query: Element, other: Other) -> vec4u {
     if KIND == EDGES {
         return vec4u(query.particles.xy, other.particles.xy);
@@ -91,8 +94,10 @@ fn place_at_rest(row: vec4u) -> vec3f {
     return bitcast<vec3f>(row.xyz);
 }
 
-// Whether an element is to be found by this one: each pair once, by the only one that looks, or that into whose grid the other does not look, or the
-// fast one, else by the one that is higher up in z, so that what is slow need not look there at all where all look.
+// Returns true if this element lists the pair, so that each pair is listed once. The first rule that applies decides:
+// - only one element searches, or only one searches the grid of the other: that one lists the pair.
+// - only one element is fast: that one.
+// - otherwise the element with the larger z, so that a slow element skips the cells above it in a full search.
 fn finds(query: Element, other: Other) -> bool {
     if KIND == VERTEX_TRIANGLE {
         return all(query.particles.xxx != other.particles);
@@ -113,21 +118,21 @@ fn finds(query: Element, other: Other) -> bool {
     return lower || (query.particles.x == other.particles.x && query.particles.y < other.particles.y);
 }
 
-// How far apart two particles, or what they belong to, are kept, by their rows in contact_particles.
+// Returns the distance that two particles keep, given their rows in contact_particles.
 fn thickness_of(left: vec4u, right: vec4u) -> f32 {
     return thickness_between(contact_params.materials[material_of(left.w)], contact_params.materials[material_of(right.w)]);
 }
 
-// Whether two particles of a body are neighbours in it, and so are no pair.
+// Returns true if two particles of one component are neighbours at rest; these form no pair.
 fn are_neighbours(left: vec4u, right: vec4u) -> bool {
     let apart = length(opaque(place_at_rest(right) - place_at_rest(left), params.zero));
     return (left.w >> 8u) == (right.w >> 8u) && apart < 1.5 * thickness_of(left, right);
 }
 
-// The second look, with few loads: whether an element is within reach and to be found, and the gap of edges, that of particles at rest.
+// Second test: distance and `finds`; for edges also their gap, for particles their distance at rest.
 fn is_near(query: Element, other: Other, box: Box) -> bool {
     let apart = from_segment(query.segment, other.center, params.zero);
-    // Each element stands in one box, though its rough place may seem to be in several.
+    // Excludes cells outside of the box, whose quantised positions may repeat within it.
     let is_here = other.level == box.level && all(bitcast<vec3u>(cell_at(other.center, box.scale) - box.low) < box.size);
     if !is_here || !(dot(apart, apart) < box.reach * box.reach) || !finds(query, other) {
         return false;
@@ -147,7 +152,7 @@ fn is_near(query: Element, other: Other, box: Box) -> bool {
     return query.is_fast || closest(KIND, p, params.zero).distance < box.gap;
 }
 
-// Whether others that are slow find the element themselves if they are higher up in z.
+// Returns true if slow elements of this level with a larger z find this element.
 fn is_found_from_above(query: Element, level: u32) -> bool {
     return KIND != VERTEX_TRIANGLE && level == query.level && !query.is_fast;
 }
@@ -186,10 +191,11 @@ fn list(query: Element, other: Other) {
     }
 }
 
-// Which type of element is looked for; `ContactElements::elements` has them.
+// Element type to search for, by kind of pair; see `ContactElements::elements`.
 const PARTNER = array(0u, 2u, 1u);
 
-// Into the grids of which levels a particle looks among particles: into that of the slow, and where it is fast, into those of its level and above.
+// Returns the levels that a particle searches for particles: level 0, and for a fast particle its own level and those
+// above.
 fn levels_of_particle(level: u32) -> u32 {
     if level == 0u {
         return 1u;
@@ -218,7 +224,7 @@ fn look_around_in(query: Element, level: u32) {
         high.z = cell_at(query.center, scale).z;
     }
     var size = vec3u(high - low) + 1u;
-    // Each below 2³², and their product far from the end of f32.
+    // The factors are below 2³², so the product does not overflow f32.
     if f32(size.x) * f32(size.y) * f32(size.z) > f32(MOST_CELLS) {
         low = cell_at(query.segment[0], scale) - 1;
         size = vec3u(3u);
@@ -231,30 +237,30 @@ fn look_around_in(query: Element, level: u32) {
     }
 }
 
-// Some of the cells that an element looks into, and how far in there. Among so many along each axis rough places are told apart.
+// A part of the cells that an element visits. Quantised positions are unambiguous within MOST_ACROSS cells.
 struct Box {
     low: vec3i,
     size: vec3u,
     level: u32,
-    // 1/the edge of a cell
+    // 1/edge of a cell [1/m]
     scale: f32,
-    // How far from the element it looks for others, and for the centers of these.
+    // Search distance from the element to others, and to their centers [m].
     gap: f32,
     reach: f32,
 }
 
 const MOST_ACROSS = 15u;
 
-// How many others this thread has looked at.
+// Number of elements that this thread has tested.
 var<private> looked: u32;
 
-// By what rough places are told apart, in 64ths of a cell from the lowest corner of a box on.
+// Parameters of the first test, in 1/64 of a cell from the lowest corner of the box.
 struct Sight {
-    // the corner, as rough places have it
+    // lowest corner, as quantised positions store it
     corner: vec3u,
-    // Where what looks is, less half a 64th: a rough place stands for the middle of one.
+    // Start of the segment minus half a unit, because a quantised position stands for the middle of its unit.
     start: vec3f,
-    // What is above it and looks itself is none of its business.
+    // Slow elements above this height list the pair themselves.
     height: f32,
     nearness: Nearness,
 }
@@ -262,8 +268,8 @@ struct Sight {
 fn sight_of(query: Element, box: Box) -> Sight {
     let origin = vec3f(box.low);
     let start = 64.0 * (query.segment[0] * box.scale - origin);
-    // The middle of a 64th is at most √3/2 of one away. Far from the origin products with the scale are rounded: three or four times by 2⁻²⁴ of
-    // them, along three axes.
+    // The middle of a unit is at most √3/2 of a unit away. Far from the origin, products with the scale add three or
+    // four rounding errors of 2⁻²⁴ along each of three axes.
     let far = abs(origin);
     let slack = 1.0 + 4e-5 * max(max(far.x, far.y), far.z);
     let height = select(1e9, 64.0 * (query.center.z * box.scale - origin.z) + slack, is_found_from_above(query, box.level));
@@ -271,7 +277,7 @@ fn sight_of(query: Element, box: Box) -> Sight {
     return Sight(bitcast<vec3u>(box.low) << vec3u(6u), start - 0.5, height, nearness_of(query, box, end - start, slack));
 }
 
-// Of a rough place its cell along y and z.
+// The bits of the cell along y and z in a quantised position.
 const ROW_BITS = 0x3c0f0000u;
 
 fn row_bits(low: vec3i, across: vec2u) -> u32 {
@@ -279,7 +285,8 @@ fn row_bits(low: vec3i, across: vec2u) -> u32 {
     return (cell.x << 16u) | (cell.y << 26u);
 }
 
-// Which of four others that may lie in a row of cells along x may be near. (Other rows may have the same entries.)
+// First test: returns which of four elements may be near, in a row of cells along x. Other rows may share the same
+// table entries.
 fn may_be_near(four: u32, sight: Sight, row: u32) -> vec4<bool> {
     let rough = cells[(contact_params.rough_first + four) >> 2u];
     let x = vec4f(bitcast<vec4i>((rough - sight.corner.x) & vec4u(1023u)));
@@ -298,8 +305,8 @@ fn look_into(query: Element, box: Box) {
     let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
     let size_of_table = contact_params.table_size;
     let sight = sight_of(query, box);
-    // As many turns as it takes to look at all that is near, RUNS at a time; then the row, x and how many of it are done stay. (Integers are divided
-    // slowly.)
+    // Each iteration tests up to RUNS runs, then continues at the same row, x and position. Counters replace integer
+    // divisions, which are slow.
     var across = vec2u();
     var x = 0u;
     var done = 0u;
@@ -309,7 +316,7 @@ fn look_into(query: Element, box: Box) {
             let row = row_bits(low, across);
             let first = hash_cell(low + vec3i(0, vec2i(across)), box.level, size_of_table);
             while x < size.x && runs < RUNS {
-                // The cells of a row lie one after another, or where the table ends in two parts.
+                // The cells of a row are consecutive; the end of the table splits them into two parts.
                 let entry = (first + x) & (size_of_table - 1u);
                 let part = min(size.x - x, size_of_table - entry);
                 var start = 0u;
@@ -317,12 +324,12 @@ fn look_into(query: Element, box: Box) {
                     start = cell_word(table + entry - 1u);
                 }
                 var end = cell_word(table + entry + part - 1u);
-                // No thread looks at more than it may.
+                // Limits the number of tests per thread.
                 looked += select(0u, end - start, done == 0u);
                 if looked > MOST_OTHERS {
                     end = start;
                 }
-                // Four at a time, and whole fours: what is not of this row is taken off below.
+                // Tests four elements at a time; elements of other rows are masked out below.
                 let first = start + done;
                 let base = first & ~3u;
                 let stop = max(min(end, base + 32u), first);
@@ -332,7 +339,7 @@ fn look_into(query: Element, box: Box) {
                     let marks = select(vec4u(), vec4u(1u, 2u, 4u, 8u), near);
                     bits |= (marks.x | marks.y | marks.z | marks.w) << (four - base);
                 }
-                // (A shift by 32 would be none.)
+                // A shift by 32 would be a shift by 0.
                 bits &= select((ALL_BITS >> (32u - (stop - base))) & (ALL_BITS << (first - base)), 0u, stop == first);
                 if bits != 0u {
                     found[runs] = vec2u(base, bits);

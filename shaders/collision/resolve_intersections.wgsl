@@ -1,7 +1,8 @@
-// What pushes edges out of the triangles that they still pass through, as contacts: the particles of the edge are to go on along the
-// gradient of the length of the intersection, as fast as overlap is taken back; see src/collision/crossing.rs.
-// One thread a crossing, and at least one. Reads crossings, positions. Writes contacts, in any order; counts the contacts of each particle.
-// Then all contacts are known, and how many threads look at them: separate and settle.
+// Adds contacts that move edges out of the triangles that they intersect: along the gradient of the length of the
+// intersection, at most at the recovery speed (Volino, Magnenat-Thalmann 2006; src/collision/crossing.rs).
+// One thread per intersection, at least one. Reads intersections and positions. Appends contacts in any order, and
+// counts the contacts of each particle with atomics. Thread 0 writes the dispatch size of solve_contacts and
+// apply_corrections.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -12,10 +13,10 @@
 @group(0) @binding(4) var<storage, read_write> meetings: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of truncate, by round, then of separate and settle.
+// Indirect dispatches of truncate_displacements by round, then of solve_contacts and apply_corrections.
 @group(0) @binding(7) var<storage, read_write> late_dispatches: array<u32>;
 
-// Where those of separate stand.
+// First word of the dispatch of solve_contacts.
 override SEPARATE: u32 = 0u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -23,7 +24,8 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     let count = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
     if place == 0u {
-        // Those that the others add meanwhile are in it once or twice.
+        // The count may include contacts that other threads have added meanwhile; the size is then too large, which
+        // is harmless.
         let groups = workgroups(atomicLoad(&contact_status.contact_count) + 2u * count, WORKGROUP_SIZE);
         late_dispatches[SEPARATE] = groups.x;
         late_dispatches[SEPARATE + 1u] = groups.y;
@@ -53,7 +55,7 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
         }
     }
     let l = length(way);
-    // Neither nothing nor beyond all numbers.
+    // Neither 0, NaN nor overflow.
     if !(l > 0.0 && l < 1e30) {
         return;
     }

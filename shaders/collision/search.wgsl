@@ -1,11 +1,13 @@
-// A counting sort by the cells of a hashed grid (Teschner et al. 2003), where the list of pairs no longer holds; of surfaces at the end of each step,
-// too, for the crossings. The order within a cell is free: nothing that follows depends on it. What is the same for all elements stands here; what
-// each of them does, in search/surfaces.wgsl, and where nothing but particles touches, in search/particles.wgsl.
+// Sorts elements into the cells of a hashed grid by counting (Teschner et al. 2003), if the pair list is not valid.
+// With surfaces it also runs at the end of each step, to find intersections. The order within a cell is arbitrary;
+// later passes do not depend on it.
+// This file holds the shared part; search/surfaces.wgsl and search/particles.wgsl hold the passes that differ between
+// the levels.
 //
-// search_sum_blocks: one thread a block of 64 cells. Sums their counts.
-// search_scan_blocks: one workgroup. Where each block begins; of surfaces, for how long the list will hold; of particles, takes the marks off the
-//   coarse grid.
-// search_starts: one thread a block. Where each of its cells begins.
+// - search_sum_blocks: one thread per block of 64 cells. Writes the sum of their counts.
+// - search_scan_blocks: one workgroup. Computes the start of each block (prefix sum). Surfaces: also the horizon of
+//   the list. Particle level: also clears the marks of the coarse grid.
+// - search_cell_offsets: one thread per block. Writes the start of each of its cells.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -13,10 +15,10 @@
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
 // three particles, type
 @group(0) @binding(4) var<storage, read> elements: array<vec4u>;
-// The entries of the grid, the coarse grid, the sums of blocks, the marks of coarse cells (see ContactParams), and the rough places and
-// ways of the sorted elements.
+// Entries of the grid, the coarse grid, the sums of blocks, the marks of coarse cells (see ContactParams), and the
+// quantised positions and displacements of the sorted elements.
 @group(0) @binding(5) var<storage, read_write> cells: array<atomic<u32>>;
-// By rows; which ones, search/surfaces.wgsl and search/particles.wgsl say.
+// Rows are documented in search/surfaces.wgsl and search/particles.wgsl.
 @group(0) @binding(6) var<storage, read_write> sorted: array<vec4u>;
 @group(0) @binding(7) var<storage, read_write> watched: array<array<vec4u, 2>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
@@ -24,21 +26,32 @@
 const BLOCK = 64u;
 const THREADS = 128u;
 const SIGN = 0x80000000u;
-// The bounds of an empty cell: no number is as low as this one, nor as high as 0.
+// The lower bound of an empty cell; it exceeds all values.
 const NOTHING = 0xffffffffu;
 
-// Whether it is the sort at the end of a step, of elements where they are then.
+// True for the sort at the end of a step, which uses the positions at that time.
 override AT_END: bool = false;
 
-// The coarse grid lies behind the fine one, COARSE_WORDS words a cell.
-// Of particles 0 to 5: the bounds of the displacements in it, in quanta and with the sign turned over, so that they are in order; 6: for how many
-// substeps they need not look again, at most; 8 to 13: the bounds of the displacements of what is fast and comes through it; 7: whether these differ
-// by more than the margin from each other, or in the cells around; 14 to 19: the bounds of the displacements in the eight cells about its lowest
-// corner.
-// Of surfaces, of elements of level 0, bits of positive f32, 0: how far the triangles in it go in a substep, at most; 2: how far what may be in it
-// travels in this one beyond half the margin; 1, 3: the same with the cells around it; 6, 7: how far the centers of edges, of triangles in it are
-// from their particles, at most; 8, 9: the same with the cells around it. Of those of further levels that come into it, 4, 5: a bit for each level
-// of edges, of triangles; 10: how far they travel in this substep beyond half the margin; 11, 12, 13: the same with the cells around it.
+// Returns the first word of a cell of the coarse grid, which follows the fine grid. Words of a cell:
+//
+// Particle level:
+// - 0–5: bounds of the displacements in the cell, in quanta, with the sign bit flipped so that unsigned order
+//   applies.
+// - 6: largest horizon of its particles in substeps.
+// - 7: 1 if the bounds in words 8–13 of the 3×3×3 cells around it differ by more than the margin.
+// - 8–13: bounds of the displacements of fast particles whose path passes through the cell.
+// - 14–19: bounds of the displacements in the 2×2×2 cells around its lowest corner.
+//
+// Surfaces, elements of level 0 (bits of positive f32):
+// - 0: largest predicted displacement of its triangles per substep.
+// - 2: largest travel in this substep, minus half the margin, of elements that may enter the cell.
+// - 6, 7: largest distance of the center of an edge, of a triangle from its particles.
+// - 1, 3, 8, 9: the maxima of words 0, 2, 6, 7 over the 3×3×3 cells around it.
+//
+// Surfaces, elements of higher levels that overlap the cell:
+// - 4, 5: one bit per level of edges, of triangles.
+// - 10: largest travel in this substep, minus half the margin.
+// - 11, 12, 13: words 4, 5, 10 combined over the 3×3×3 cells around it.
 fn coarse(cell: u32) -> u32 {
     return cell_count() + COARSE_WORDS * cell;
 }
@@ -53,7 +66,7 @@ fn coarse_count() -> u32 {
 
 fn coarse_scale() -> f32 {
     if ONLY_PARTICLES {
-        // Of the host: passes must not round it differently.
+        // Computed on the host, so that all passes use the same rounding.
         return contact_params.inverse_coarse;
     }
     let edge = atomicLoad(&contact_status.edge_radius);
@@ -61,7 +74,7 @@ fn coarse_scale() -> f32 {
     return inverse_coarse(contact_params.reach, contact_params.level_sizes, edge, triangle, params.zero);
 }
 
-// Empties the cells of a block: software drivers store faster in a loop than from as many threads.
+// Clears the cells of a block. On software drivers a loop is faster than one thread per cell.
 fn empty_block(block: u32) {
     if block * BLOCK >= cell_count() {
         return;
@@ -71,7 +84,7 @@ fn empty_block(block: u32) {
     }
 }
 
-// Takes note that there is something of a level, if that is above 0. Read first: most is known.
+// Marks a level above 0 as used. Reads first: most levels are marked already.
 fn announce_level(level: u32, kind: u32) {
     let level_bit = select(0u, 1u << (level + levels_shift(kind)), level > 0u);
     if (atomicLoad(&contact_status.levels) & level_bit) != level_bit {
@@ -79,7 +92,7 @@ fn announce_level(level: u32, kind: u32) {
     }
 }
 
-// Takes note of how fast something is against the drift.
+// Raises the largest displacement relative to the drift.
 fn widen_fastest(displacement: f32) {
     let speed = bitcast<u32>(displacement);
     if speed > atomicLoad(&contact_status.fastest) {
@@ -91,13 +104,13 @@ fn fastest() -> f32 {
     return bitcast<f32>(atomicLoad(&contact_status.fastest));
 }
 
-// What is to be known before any element is looked at; one thread does it.
+// Initialises a search; called by one thread.
 fn begin_search() {
     let samples = min(params.particle_count, 64u);
     let stride = params.particle_count / samples;
     var sum = vec3f();
     for (var k = 0u; k < samples; k++) {
-        // What is not finite will be held, and is none of the others' business.
+        // Particles with non-finite displacements are quarantined later and are excluded.
         let d = displacements[k * stride].xyz;
         sum += select(vec3f(), d, is_finite(d));
     }
@@ -112,15 +125,15 @@ fn begin_search() {
     atomicStore(&contact_status.found_count, 0u);
 }
 
-// The first word of the k-th coarse cell, of so many along each axis, from the one before this one on.
+// Returns the first word of the k-th coarse cell of a block of `across`³ cells that starts one cell below `here`.
 fn around(here: vec3u, across: u32, k: u32) -> u32 {
-    // One less along each axis is `size` − 1 more.
+    // Adding size − 1 subtracts 1 modulo size.
     let size = contact_params.coarse;
     let c = (here + vec3u(k % across, (k / across) % across, k / (across * across)) + (size - 1u)) & vec3u(size - 1u);
     return coarse(coarse_index(c, size));
 }
 
-// By place among the sorted elements.
+// `place` is an index among the sorted elements.
 fn set_rough_place(place: u32, word: u32) {
     atomicStore(&cells[contact_params.rough_first + place], word);
 }
@@ -138,7 +151,7 @@ fn search_sum_blocks(@builtin(global_invocation_id) id: vec3u) {
     atomicStore(&cells[contact_params.sums_first + block], sum);
 }
 
-// The twin of `ContactParams::horizon` in src/sim/contact_params.rs.
+// Counterpart: `ContactParams::horizon` in src/sim/contact_params.rs.
 fn horizon(gap: f32, local: f32, most: f32) -> u32 {
     var near = 1000.0;
     if local > 0.0 {

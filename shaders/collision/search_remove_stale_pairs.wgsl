@@ -1,12 +1,13 @@
-// Takes those pairs from the list that are to be found anew: of which a particle looks for others. Their places are vacant.
-// One thread a place of the list, and at least one. Reads watched. Writes pairs, vacancies, and how many threads the rest of the search has.
+// Removes the pairs of particles that search again from the pair list (particle level only).
+// One thread per entry of the list, at least one. Reads tracked particles. Writes its own entry, appends vacated
+// entries with an atomic counter; thread 0 writes the dispatch sizes of the rest of the search.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> watched: array<array<vec4u, 2>>;
 @group(0) @binding(2) var<storage, read_write> pairs: array<vec4u>;
 @group(0) @binding(3) var<storage, read_write> vacancies: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of pairs, then of count and fill.
+// Indirect dispatches: pairs_list, then search_count_cells and search_sort_into_cells.
 @group(0) @binding(5) var<storage, read_write> dispatches: array<u32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -1,8 +1,8 @@
-// The corrections of contacts, normal and by friction: a particle with n contacts counts as n particles of an n-th of its mass
-// (Tonge, Benevolenski, Voroshilov 2012), so that all contacts are solved at once. Each correction is rounded to a whole number of
-// quanta, and whole numbers have the same sum in any order.
-// One thread a contact. Reads contacts, displacements. Adds to the corrections of its
-// contact's particles.
+// Computes the normal and friction corrections of all contacts at once by mass splitting (Tonge, Benevolenski,
+// Voroshilov 2012). A particle with n contacts counts as n particles of 1/n of its mass.
+// Correction: Δxₖ = wₖ bₖ (depth · normal − friction)/Σ wᵢ nᵢ bᵢ², where nᵢ is the number of contacts of particle i.
+// One thread per contact. Reads contacts and displacements. Adds the corrections of its particles with atomics.
+// Corrections are rounded to whole quanta, so the sum does not depend on the order.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -40,7 +40,7 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
         w[k] = positions[particles[k]].w;
         let n = f32(contacts_of(atomicLoad(&corrections[4u * particles[k] + 3u])));
         let b = weights[k];
-        // So that the sum of all does not wrap around.
+        // The limit keeps the sum of all corrections within i32.
         most[k] = min(1e9, 2e9 / n);
         weight = opaque1(weight, params.zero)
             + opaque1(opaque1(w[k] * n, params.zero) * opaque1(b * b, params.zero), params.zero);
@@ -61,7 +61,7 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
         share = opaque1(friction.y * depth, params.zero) / l;
     }
     if pair_kind(row) == CROSSING {
-        // Nothing is to hold it there.
+        // An intersection has no friction.
         share = 0.0;
     }
     let change =

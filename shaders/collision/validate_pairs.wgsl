@@ -1,10 +1,10 @@
-// Whether the list of pairs still holds: it does up to its horizon, while nothing is aside by more than half the margin from where its pace at the
-// search would have brought it: among particles its displacement then. What the list leaves out would have stayed thickness + margin apart.
-// Where nothing but particles touches, each has a list, so to say, of its own; those of which two thirds are used up are made anew in
-// the next search too.
-// One thread SHARE particles. Reads positions, displacements, watched. Writes, of surfaces, the corrections of its own particles (none, no
-// contact), the mark that the list is stale, and with it the size of the search; the marks of coarse cells in which particles are to look for
-// others, and that something is so fast that all are to.
+// Marks the pair list as stale if its horizon has ended, or if a particle deviates from its predicted path by more
+// than half the margin. Along the predicted paths, unlisted pairs stay thickness + margin apart.
+// At the particle level each particle has its own horizon, and a search renews all expired particles (`is_expired`).
+// One thread per SHARE particles. Reads positions, displacements and tracked particles. Surfaces: writes the contact
+// count of its own particles. Particle level: marks the coarse cells of expired particles, and requests a full search
+// if a particle is too fast, with atomics. The first thread that finds the list stale writes the dispatch sizes of
+// the search.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -14,18 +14,19 @@
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
-// Workgroups of the search: see the prelude.
+// Indirect dispatches of the search: see shaders/common/find_contacts.wgsl.
 @group(0) @binding(8) var<storage, read_write> dispatches: array<u32>;
 // See search.wgsl.
 @group(0) @binding(9) var<storage, read_write> cells: array<atomic<u32>>;
 
-// 1/(2√3): where no component of a displacement against the drift is more than this of a length, no two differ by more than that.
+// Below 1/(2√3): if no component of a displacement relative to the drift exceeds this share of a length, no two
+// displacements differ by more than that length.
 const SLOW = 0.28;
 
-// How many particles a thread looks at, at most 32.
+// Particles per thread, at most 32.
 override SHARE: u32 = 1u;
 
-// Whether any particle touches nothing at all.
+// True if contacts of some particles are disabled.
 override SOME_UNTOUCHABLE: bool = true;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -40,14 +41,14 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
     var stale = false;
     var is_hurried = false;
     for (var n = 0u; n < SHARE; n++) {
-        // Neighbouring threads have neighbouring particles.
+        // Neighbouring threads read neighbouring particles.
         let i = min(thread + n * threads, params.particle_count - 1u);
         let is_own = thread + n * threads < params.particle_count;
         if !ONLY_PARTICLES {
-            // Its sums were taken by who added them to the displacement; its count, or the mark that it was cut, may have been left.
+            // apply_corrections.wgsl has cleared the sums; the count or the truncation mark may remain.
             let contacts = corrections[i].w;
             if contacts != 0 && is_own {
-                // What was cut before a reset is of no account.
+                // Truncation before a reset does not count.
                 corrections[i].w = select(0, WAS_CUT, contacts < 0 && substep.now > 0u);
             }
         }
@@ -57,7 +58,7 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
         is_hurried = is_hurried || (look.is_hurried && touches);
         worn |= select(0u, 1u << n, look.is_expired && touches);
     }
-    // What is rare is done once for all of them: software drivers run through it whether or not any has it.
+    // Rare updates follow the loop, because software drivers execute them in each iteration.
     if is_hurried {
         atomicStore(&contact_status.hurried, 1u);
     }
@@ -66,9 +67,9 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
         mark_worn(opaque(positions[i].xyz + displacements[i].xyz, params.zero));
         worn &= worn - 1u;
     }
-    // The host may have marked it: it is enough if one looks.
+    // The host may have marked the list as stale; thread 0 reads that.
     stale = stale || (thread == 0u && atomicLoad(&contact_status.stale) != HOLDS);
-    // It is enough if one does; the first, where the host has marked it.
+    // One thread writes the sizes: the first to mark the list, or thread 0 if the host has marked it.
     var is_first = false;
     if stale {
         is_first = atomicMax(&contact_status.stale, EXPIRED) == HOLDS || thread == 0u;
@@ -76,7 +77,7 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
     set_sizes(select(0u, SEARCH_PASSES, is_first));
 }
 
-// What a particle is looked at with: see ContactStatus.
+// Values of ContactStatus that all particles share.
 struct Substep {
     now: u32,
     searched: u32,
@@ -85,11 +86,11 @@ struct Substep {
 }
 
 struct Look {
-    // The list does not hold for it.
+    // The list is not valid for the particle.
     is_stale: bool,
-    // It is to look anew in the next search.
+    // The particle joins the next search.
     is_expired: bool,
-    // It is so fast that all are to.
+    // The particle is so fast that the next search must include all particles.
     is_hurried: bool,
 }
 
@@ -108,18 +109,18 @@ fn look_at(i: u32, substep: Substep) -> Look {
     let moved = aside_from_way(own, pace, since, x, d, params.zero);
     let half = 0.5 * contact_params.margin;
     let aside = opaque_square(moved, params.zero);
-    // Not `>`: what is not finite is watched too.
+    // Not `>`, so that NaN counts too.
     let is_aside = !(aside <= half * half);
     var look = Look(is_aside || since > horizon, false, false);
     if !ONLY_PARTICLES {
-        // Where the substep began, too: contacts may have moved it aside at the end of the last one.
+        // Also at the start of the substep: contacts may have moved the particle at the end of the last one.
         let began = aside_from_way(own, pace, since, x, own.displacement, params.zero);
         look.is_stale = look.is_stale || opaque_square(began, params.zero) > half * half;
     }
     if ONLY_PARTICLES {
         let against = abs(opaque(d - substep.drift, params.zero));
-        // Of two that differ by no more than reach + margin, and are farther apart than twice the reach where they are to be, give or take half
-        // the margin, none has met the other within the substep.
+        // Assume two predicted positions that are more than twice the reach apart (± half the margin). If the
+        // displacements differ by at most reach + margin, the particles have not met within the substep.
         let most = max(max(against.x, against.y), against.z);
         look.is_hurried = !(most <= SLOW * (contact_params.reach + contact_params.margin));
         look.is_expired = is_expired(own, aside, since, contact_params.margin);
@@ -131,14 +132,14 @@ fn mark_worn(place: vec3f) {
     let cell = coarse_at(place, contact_params.inverse_coarse, contact_params.coarse);
     let word = contact_params.worn_first + mark_word(cell, contact_params.coarse);
     let mark = 1u << (cell.x % 32u);
-    // Read first: most are marked already.
+    // Read first: most cells are marked already.
     if (atomicLoad(&cells[word]) & mark) == 0u {
         atomicOr(&cells[word], mark);
     }
 }
 
-// The search, which is dispatched only where the list does not hold: so many of its parts, all or none. (Within a branch software drivers
-// write the loop out, and run through all of it.)
+// Sets the dispatch sizes of the first `parts` passes of the search: all or none. A loop instead of a branch, because
+// software drivers unroll a loop inside a branch and execute all of it.
 fn set_sizes(parts: u32) {
     for (var part = 0u; part < parts; part++) {
         var threads = contact_params.search_threads[part / 4u][part % 4u];

@@ -1,17 +1,20 @@
-// Edges that pass through triangles, and the way out; the twin of src/collision/crossing.rs, operation by operation.
+// Intersections of edges with triangles, and the direction that resolves them. The CPU counterpart is
+// src/collision/crossing.rs, with the same operations in the same order.
 
 alias Five = array<vec3f, 5>;
 
-// What stands for the corner that the second triangle at an edge would have.
+// Marks an edge without a second triangle, in place of the opposite vertex.
 const NO_WING = 0xffffffffu;
 
-// The mark of a particle's body, by its row; the twin of `mark` in src/collision/crossing.rs.
+// Returns the component of a particle as one of 32 bits, from its row of contact_particles. A component is a body of
+// the scene, or particles that constraints connect. Two components may share a bit. Counterpart: `mark` in
+// src/collision/crossing.rs.
 fn mark_of(row: vec4u) -> u32 {
     return 1u << (((row.w >> 8u) * 2654435769u) >> 27u);
 }
 
-// Whether the elements of a pair have a part in crossings with each other's bodies, by the marks of its particles: contacts would hold
-// them where they are, on wrong sides.
+// Returns true if both elements of a pair have a particle that intersects the component of the other. `marks` are the
+// marks of the four particles. Contacts between them would hold the particles on the wrong sides.
 fn are_tangled(kind: u32, marks: vec4u, first: u32, second: u32) -> bool {
     if kind == EDGES {
         return ((marks.x | marks.y) & second) != 0u && ((marks.z | marks.w) & first) != 0u;
@@ -20,7 +23,7 @@ fn are_tangled(kind: u32, marks: vec4u, first: u32, second: u32) -> bool {
 }
 
 struct Crossing {
-    // of the triangle's corners
+    // Barycentric weights of the corners of the triangle.
     weights: vec3f,
     is_there: bool,
 }
@@ -43,7 +46,9 @@ fn edge_crossing(p: Five, zero: u32) -> Crossing {
     return Crossing(vec3f(1.0 - both, v, w), is_there);
 }
 
-// By which way the line of intersection goes on in one of the triangles at the edge: twice its share of the gradient.
+// Returns the share of one triangle at the edge in the gradient of the length of the intersection, times 2 (Volino,
+// Magnenat-Thalmann 2006). `side` is the opposite vertex minus the start of the edge; `edge` and `normal` are unit
+// vectors.
 fn way_out_of(side: vec3f, edge: vec3f, normal: vec3f, zero: u32) -> vec3f {
     let across = cross_product(normal, cross_product(edge, side, zero), zero);
     let l = length(across);

@@ -1,12 +1,12 @@
-// The geometry of a pair that may touch: two particles, a vertex and a triangle, or two edges; the twin of
-// src/collision/pair.rs, operation by operation.
+// Geometry of the pairs that may collide: two particles, a vertex and a triangle, or two edges. The CPU counterpart
+// is src/collision/pair.rs, with the same operations in the same order.
 
 const PARTICLES = 0u;
 const VERTEX_TRIANGLE = 1u;
 const EDGES = 2u;
 const CROSSING = 3u;
 
-// The closest points of a pair: their distance is n·Σ b x.
+// Closest points of a pair: n and the weights b, where the distance is n·Σ b x.
 struct Closest {
     normal: vec3f,
     distance: f32,
@@ -25,12 +25,12 @@ struct Meeting {
     is_met: bool,
 }
 
-// Whether there are no pairs but of particles: the rest is not compiled.
+// True if all pairs are pairs of particles: the code for the other kinds is not compiled.
 override ONLY_PARTICLES: bool = false;
 
 alias Four = array<vec3f, 4>;
 
-// How many particles a pair may have.
+// Largest number of particles of a pair.
 fn most_members() -> u32 {
     return select(4u, 2u, ONLY_PARTICLES);
 }
@@ -43,7 +43,7 @@ fn pack(kind: u32, particles: vec4u) -> vec4u {
     return vec4u(particles.xyz, particles.w | (kind << 30u));
 }
 
-// A place of the list without a pair.
+// An unused entry of the pair list.
 const VACANT = vec4u(0xffffffffu);
 
 fn is_vacant(row: vec4u) -> bool {
@@ -54,7 +54,8 @@ fn pair_kind(row: vec4u) -> u32 {
     return row.w >> 30u;
 }
 
-// In the row of a contact, beside a particle: that it is this contact by which `settle` finds it. (There are fewer particles: see LEVEL_SHIFT.)
+// Flag in the row of a contact, beside a particle: this contact applies the corrections of the particle. Particle
+// indices are below 2²⁸, see LEVEL_SHIFT.
 const SETTLES = 0x20000000u;
 
 fn pair_particles(row: vec4u) -> vec4u {
@@ -83,7 +84,7 @@ fn opaque1(v: f32, zero: u32) -> f32 {
     return bitcast<f32>(bitcast<u32>(v) ^ zero);
 }
 
-// The vertex p₀ and the triangle p₁ p₂ p₃ (Ericson 2005, Real-Time Collision Detection, §5.1.5).
+// Vertex p₀ and triangle p₁ p₂ p₃ (Ericson 2005, Real-Time Collision Detection, §5.1.5).
 fn vertex_triangle(p: Four, zero: u32) -> Closest {
     let ab = opaque(p[2] - p[1], zero);
     let ac = opaque(p[3] - p[1], zero);
@@ -134,7 +135,7 @@ fn vertex_triangle(p: Four, zero: u32) -> Closest {
     return Closest(select(normal, -normal, height < 0.0), abs(height), weights);
 }
 
-// The edges p₀ p₁ and p₂ p₃ (Ericson 2005, §5.1.9).
+// Edges p₀ p₁ and p₂ p₃ (Ericson 2005, §5.1.9).
 fn edges(p: Four, zero: u32) -> Closest {
     let d1 = opaque(p[1] - p[0], zero);
     let d2 = opaque(p[3] - p[2], zero);
@@ -176,7 +177,7 @@ fn edges(p: Four, zero: u32) -> Closest {
     return Closest(select(normal, -normal, height < 0.0), abs(height), weights);
 }
 
-// How far two points of a pair can come nearer in the substep, at most.
+// Upper bound of the approach of the two elements in the substep [m].
 fn approach(kind: u32, d: Four) -> f32 {
     let b = length(d[1] - d[0]);
     if ONLY_PARTICLES || kind == PARTICLES {
@@ -190,7 +191,7 @@ fn approach(kind: u32, d: Four) -> f32 {
     return b + max(c, e);
 }
 
-// Turns of the search for the time of impact.
+// Iterations of conservative advancement.
 const TURNS_OF_PAIR = 10u;
 
 fn on_the_way(p: Four, d: Four, time: f32, zero: u32) -> Four {
@@ -202,7 +203,8 @@ fn on_the_way(p: Four, d: Four, time: f32, zero: u32) -> Four {
     );
 }
 
-// Whether a pair comes nearer than `thickness` on the way from p to p + d, and the constraint that this makes.
+// Finds the contact of a pair that comes nearer than `thickness` on the path from p to p + d, by conservative
+// advancement. `recovery` limits the correction of the initial overlap [m].
 fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -> Meeting {
     var near = closest(kind, p, zero);
     var gap = near.distance - thickness;
@@ -231,35 +233,36 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
     return meeting;
 }
 
-// What share of its gap a pair always keeps in a substep, and what share of its thickness in all.
+// Share of its gap that a pair keeps in a substep, and share of its thickness that it keeps always.
 const LEFT = 0.2;
 const FLOOR = 0.02;
 
-// How many pairs a thread looks at in the rounds of divide between the first and the last.
+// Pairs per thread in the rounds of build_division_planes between the first and the last.
 const PAIRS_BETWEEN = 16u;
 
 fn is_between(round: u32, rounds: u32) -> bool {
     return round > 0u && round < rounds - 1u;
 }
 
-// Marks what is to be looked at in a round, as it was cut in the one before: no number of contacts.
+// Marks a particle for a round, in place of its number of contacts: the round before has truncated its displacement.
 fn mark_for_round(round: u32) -> i32 {
     return -i32(round);
 }
 
-// Beside the number of contacts of a particle: that its way was cut in the substep before.
+// Flag beside the number of contacts of a particle: its displacement was truncated in the substep before.
 const WAS_CUT = 0x1000000;
 
 fn contacts_of(word: i32) -> i32 {
     return word & (WAS_CUT - 1);
 }
 
-// By how much the way e of each particle is to be cut so that the elements of a pair do not pass through each other: 0 where they
-// do not (Chen et al. 2025, Divide and Truncate). The twin is in src/collision/pair.rs.
+// Returns the share by which the displacement e of each particle is shortened so that the elements do not pass
+// through each other (Chen et al. 2025, Divide and Truncate). 0 means no truncation. If `excused`, a pair that stays
+// apart along its motion is not truncated. Counterpart: src/collision/pair.rs.
 fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -> vec4f {
     var near = closest(kind, p, zero);
     let normal = opaque(near.normal, zero);
-    // The first element lies above the plane, from `lowest` up, and the second below.
+    // The first element lies above the plane, from `lowest` up; the second lies below.
     let seconds = select(1u, 2u, kind == EDGES);
     let members = select(4u, 2u, kind == PARTICLES);
     var heights: vec4f;
@@ -282,7 +285,7 @@ fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -
     }
     let room = opaque1((1.0 - LEFT) * max((lowest - highest) - opaque1(FLOOR * thickness, zero), 0.0), zero);
     let room_below = opaque1(room * opaque1(below / max(above + below, 1e-30), zero), zero);
-    // Where a quotient of equals is a little more than 1, as on GPUs, there would be less than none.
+    // Rounding of the quotient on GPUs could make this negative.
     let room_above = max(room - room_below, 0.0);
     var cut: vec4f;
     for (var k = 0u; k < members; k++) {
@@ -294,7 +297,7 @@ fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -
     if !excused || all(cut == vec4f()) {
         return cut;
     }
-    // They may well travel together.
+    // Elements that move together are excused: conservative advancement of the relative motion.
     var d: Four;
     for (var k = 1u; k < 4u; k++) {
         d[k] = opaque(e[k] - e[0], zero);
@@ -317,7 +320,7 @@ fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -
     return cut;
 }
 
-// Σ b x
+// Returns Σ b x.
 fn weighted_sum(b: vec4f, x: Four, zero: u32) -> vec3f {
     if ONLY_PARTICLES {
         return opaque(opaque(x[0] * b.x, zero) + opaque(x[1] * b.y, zero), zero);

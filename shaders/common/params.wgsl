@@ -1,4 +1,4 @@
-// The figures of a step; `Params` in src/sim/controls.rs says what each one is.
+// Per-step parameters; units are documented at `Params` in src/sim/controls.rs.
 struct Params {
     gravity_step: vec3f,
     h: f32,
@@ -26,49 +26,50 @@ struct Params {
     fields: array<Field, 8>,
 }
 
-// `FieldRow` in src/sim/controls.rs.
+// Counterpart: `FieldRow` in src/sim/controls.rs.
 struct Field {
     position: vec3f,
     strength: f32,
-    // 0 for a point
+    // 0 for a point field
     axis: vec3f,
     scale: f32,
 }
 
-// The records of one pass; `SpanRow` in src/gpu/buffers.rs.
+// Records of one pass; counterpart: `SpanRow` in src/gpu/buffers.rs.
 struct Span {
     first: u32,
     count: u32,
-    // 1 where λ starts at 0 here.
+    // 1 if λ starts at 0 in this iteration
     first_iteration: u32,
-    // 0, which no compiler knows: see `opaque`.
+    // 0 at run time: see `opaque`
     zero: u32,
 }
 
-// Written by the GPU alone; `Status` in src/gpu/buffers.rs.
+// State that only the GPU writes; counterpart: `Status` in src/gpu/buffers.rs.
 struct Status {
     steps: u32,
     last_h: f32,
     non_finite_count: atomic<u32>,
-    // The lowest index of a particle that was held, u32::MAX if none.
+    // lowest index of a quarantined particle, u32::MAX if none
     first_non_finite: atomic<u32>,
-    // Touches of a particle with more than two colliders in a step.
+    // contacts of a particle with more than two colliders in a step
     lost_collider_contacts: atomic<u32>,
     padding: u32,
 }
 
-// What the roundings of x + d and of d + h² g lost, of which 18 and 8 bits are kept: a word an axis holds 8 of both, the last word the ten
-// more of x, which is what slow motion far from the origin lives on.
+// Rounding errors of x + d and of d + h² g, kept to 18 and 8 bits. Each of three words holds 8 bits of both errors
+// for one axis. The last word holds ten more bits of each component of the position error, which slow motion far from
+// the origin needs.
 struct Residual {
     position: vec3f,
     displacement: vec3f,
-    // QUARANTINED where the particle was held at its last good place in this step, else 0.
+    // QUARANTINED if the particle was reset to its last finite position in this step, else 0
     held: u32,
 }
 
 const QUARANTINED = 0x80000000u;
 
-// Words are at least 0, which no compiler knows of `zero`: software drivers would otherwise put them together lane by lane, where they are stored.
+// The maximum with the run-time 0 changes nothing; it keeps software drivers from assembling the words one by one.
 fn packed(residual: Residual, zero: u32) -> vec4u {
     let position = bitcast<vec3u>(residual.position);
     let more = (position >> vec3u(6u)) & vec3u(0x3ffu);
@@ -82,7 +83,8 @@ fn unpacked(words: vec4u) -> Residual {
     return Residual(bitcast<vec3f>(position), bitcast<vec3f>(words.xyz << vec3u(16u)), words.w & QUARANTINED);
 }
 
-// A pin as tethers see it: where it began the substep, and its displacement since. `AnchorRow` in src/gpu/buffers.rs.
+// A pin as tethers read it: position at the start of the substep, and displacement since. Counterpart: `AnchorRow` in
+// src/gpu/buffers.rs.
 struct Anchor {
     position: vec3f,
     particle: u32,
@@ -90,28 +92,27 @@ struct Anchor {
     padding: u32,
 }
 
-// How many pins stand in a uniform buffer, if there are no more: reading them there is cheaper than wherever each thread wishes.
+// Up to this many pins are stored in a uniform buffer, which is cheaper to read than scattered storage.
 const MOST_ANCHORS = 8u;
 
 override WORKGROUP_SIZE: u32 = 128;
 
-// The same number, of which a compiler thinks that it may differ from thread to thread (an index is less than 2³¹). Where numbers of uniform
-// buffers alone decide a branch or end a loop, Mesa's software driver compiles the pass for these numbers, anew at every dispatch (some
-// milliseconds), and never frees it.
+// Returns the same value, which the compiler must treat as different per thread (an index is below 2³¹). Mesa's
+// software driver recompiles a pass for each value of a uniform that alone decides a branch or ends a loop.
 fn by_thread(value: u32, index: u32) -> u32 {
     return value + (index >> 31u);
 }
 
-// The same driver loads a number of a uniform buffer once for all threads where nothing has branched yet, and after that for one thread after
-// another. So the dearest passes take all that they read of uniform buffers first thing, into private variables.
+// Mesa's software driver loads a uniform once for all threads before the first branch, and once per thread after it.
+// Expensive passes therefore copy their uniforms into private variables first.
 
-// The workgroups of a dispatch for so many threads, in rows of 65 535.
+// Returns the size of a dispatch in workgroups, in rows of 65 535.
 fn workgroups(threads: u32, size: u32) -> vec2u {
     let groups = (threads + size - 1u) / size;
     return vec2u(min(groups, 65535u), (groups + 65534u) / 65535u);
 }
 
-// Dispatches of more than 65 535 workgroups are laid out in rows of that many.
+// Dispatches of more than 65 535 workgroups are laid out in rows of 65 535.
 fn thread_index(id: vec3u) -> u32 {
     return id.x + id.y * 65535u * WORKGROUP_SIZE;
 }

@@ -1,4 +1,5 @@
-// What predict.wgsl, solve_tethers.wgsl, velocity.wgsl and whole.wgsl share: the two halves of a substep for one particle, and its tethers, on values.
+// Motion of one particle over a substep, and the correction by a tether, as functions of values. predict.wgsl,
+// solve_tethers.wgsl, velocity.wgsl, collide.wgsl and instances.wgsl use them.
 
 struct Motion {
     // x and w
@@ -7,8 +8,9 @@ struct Motion {
     residual: Residual,
 }
 
-// d += h² g (+ h² a); pinned particles keep their velocity. From here to `moved` d includes the residual r of the position, so that the
-// constraints, which read x + d, evaluate the position to more bits than x has: far from the origin velocities would tremble by ulp(x)/h.
+// Predicts: d += h² g (+ h² a). Pinned particles keep their velocity. Until `moved`, d includes the residual r of the
+// position, so that constraints evaluate x + d to more bits than x has. Without r, velocities far from the origin
+// would have an error of ulp(x)/h.
 fn predicted(motion: Motion, increment: vec3f, zero: u32) -> Motion {
     var next = motion;
     let rest = motion.residual.position;
@@ -23,8 +25,9 @@ fn predicted(motion: Motion, increment: vec3f, zero: u32) -> Motion {
     return next;
 }
 
-// x += d, and d −= r, the residual that `predicted` has added. The rest of d stays: d/h is the velocity, damped where the particle is free. A
-// position that would not be finite is not taken: the particle stays at its last finite position, at rest, and its residual is marked.
+// Integrates: x += d, then d −= r, the residual that `predicted` has added. d/h is the velocity, damped if the
+// particle is free. A particle whose position would not be finite is quarantined: it stays at its last finite
+// position, at rest.
 fn integrated(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
     var next = motion;
     let sum = two_sum(motion.position.xyz, motion.displacement, zero);
@@ -45,16 +48,16 @@ fn integrated(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
     return next;
 }
 
-// d after the pull of a tether of length L, where there is one: Δx = −(l − L) n where l > L (Kim, Chentanez, Müller-Fischer 2012), a
-// unilateral distance constraint of compliance 0 whose other end does not move. `difference` is from there to here, l n.
-// What is not taut is left, not added nothing: a pin may be infinitely far.
+// Returns d after the correction of a tether of length L: Δx = −(l − L) n if l > L (Kim, Chentanez, Müller-Fischer
+// 2012). It is a unilateral distance constraint of compliance 0 to a fixed pin. `difference` is l n, from the pin to
+// the particle. `select` is used because 0 × ∞ would be NaN for a pin at infinity.
 fn pulled(d: vec3f, difference: vec3f, limit: f32, there: bool) -> vec3f {
     let l = length(difference);
     return select(d, d - difference * ((l - limit) / l), l > limit && there);
 }
 
-// The same of a particle that has ended its substep already, by a pin that has not: the pin will be there and its displacement. The residual of
-// the pin's position counts twice here, which lengthens or shortens the tether of a pin that moves by half an ulp(x) at most.
+// Returns the same for a particle that has ended its substep, and a pin that has not. The residual of the pin counts
+// twice, which changes the length of the tether by at most half an ulp(x).
 fn pulled_by(anchor: Anchor, limit: f32, motion: Motion, there: bool) -> vec3f {
     let d = motion.displacement;
     let difference = ((motion.position.xyz - anchor.position) - anchor.displacement) + (d - anchor.displacement);

@@ -1,25 +1,26 @@
-// The XPBD update, the same for every kind; the twin of src/constraints/xpbd.rs, operation by operation.
-// Macklin, Müller, Chentanez: XPBD: Position-Based Simulation of Compliant Constrained Dynamics (MIG 2016).
+// The XPBD update, shared by all kinds of constraints. The CPU counterpart is src/constraints/xpbd.rs, with the same
+// operations in the same order.
+// Source: Macklin, Müller, Chentanez: XPBD: Position-Based Simulation of Compliant Constrained Dynamics (MIG 2016).
 
 struct ScaledMaterial {
     // α̃ = α/h² (eq. 4)
     alpha_tilde: f32,
-    // γ = α̃ β̃/h = α β/h (eq. 26), and τ/h
+    // γ = α̃ β̃/h = α β/h (eq. 26), plus τ/h
     gamma: f32,
     // ω, times the stiffness of PBD
     factor: f32,
     padding: f32,
 }
 
-// eq. 18 with the damping of eq. 26. `weighted` is Σ wᵢ|∇ᵢC|², `travel` is ∇C·(x − x_prev).
+// Returns Δλ of eq. 18 with the damping of eq. 26. `weighted` is Σ wᵢ|∇ᵢC|²; `travel` is ∇C·(x − x_prev).
 fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: ScaledMaterial) -> f32 {
     let delta = material.factor * ((-c - material.alpha_tilde * lambda - material.gamma * travel)
         / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
-    // Not a branch: drivers of GPUs keep these, and then solve no two links of a tile side by side.
+    // A select, not a branch: GPU compilers do not interleave the constraints of a tile across branches.
     return select(delta, 0.0, weighted == 0.0);
 }
 
-// The share of what a multiplier already is that an iteration takes back; see src/constraints/xpbd.rs.
+// Returns the factor ω α̃/((1 + γ) Σ wᵢ|∇ᵢC|² + α̃) of λ in eq. 18. See src/constraints/xpbd.rs.
 fn relaxation(weighted: f32, material: ScaledMaterial) -> f32 {
     if weighted == 0.0 {
         return 0.0;
@@ -27,7 +28,7 @@ fn relaxation(weighted: f32, material: ScaledMaterial) -> f32 {
     return material.factor * (material.alpha_tilde / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
 }
 
-// Where particle k of a constraint is, in the frame of the first, x₀, so that differences keep their precision.
+// Returns the position of particle k relative to x₀, which keeps the precision of differences.
 fn relative_to_first(k: u32, x: vec3f, x0: vec3f, d: vec3f) -> vec3f {
     if k == 0u {
         return d;
@@ -35,17 +36,17 @@ fn relative_to_first(k: u32, x: vec3f, x0: vec3f, d: vec3f) -> vec3f {
     return (x - x0) + d;
 }
 
-// v/|v|, and nothing where that is nothing, or no number; without a branch, either.
+// Returns v/|v|, or 0 if the length is 0 or NaN, without a branch.
 fn direction_of(v: vec3f, length: f32) -> vec3f {
     return select(vec3f(), v, length > 0.0) / select(1.0, length, length > 0.0);
 }
 
-// What is left of Δλ where the constraint is C ≤ 0 and can only push down: λ + Δλ stays at or below 0.
+// Limits Δλ of a constraint C ≤ 0, so that λ + Δλ ≤ 0.
 fn unilateral(delta: f32, lambda: f32) -> f32 {
     return min(lambda + delta, 0.0) - lambda;
 }
 
-// ω of K ω = v; `diagonal` is (xx, yy, zz), `beside` is (yz, zx, xy). See src/constraints/xpbd.rs.
+// Solves K ω = v. `diagonal` is (xx, yy, zz); `beside` is (yz, zx, xy). See src/constraints/xpbd.rs.
 fn solve_symmetric(diagonal: vec3f, beside: vec3f, v: vec3f, zero: u32) -> vec3f {
     let trace = diagonal.x + diagonal.y + diagonal.z;
     if !(trace > 0.0) {
@@ -58,7 +59,7 @@ fn solve_symmetric(diagonal: vec3f, beside: vec3f, v: vec3f, zero: u32) -> vec3f
     let d1 = d.y - l1 * o.z;
     let l3 = (o.x - l2 * o.z) / max(d1, 1e-7);
     let d2 = (d.z - l2 * o.y) - l3 * l3 * max(d1, 1e-7);
-    // Beyond what rounding makes of 0 it is not positive.
+    // Returns 0 if K is not positive semidefinite beyond rounding.
     if !(d.x > 0.0 && d1 > -1e-5 && d2 > -1e-5) {
         return vec3f();
     }
@@ -70,7 +71,7 @@ fn solve_symmetric(diagonal: vec3f, beside: vec3f, v: vec3f, zero: u32) -> vec3f
     return omega + opaque(opaque(solve_ldl(l, pivots, left, zero), zero) / trace, zero);
 }
 
-// L D Lᵀ x = v, L being (1, 0, 0; l₁, 1, 0; l₂, l₃, 1).
+// Solves L D Lᵀ x = v; the rows of L are (1, 0, 0), (l₁, 1, 0) and (l₂, l₃, 1).
 fn solve_ldl(l: vec3f, d: vec3f, v: vec3f, zero: u32) -> vec3f {
     let first = v.y - l.x * v.x;
     let z = ((v.z - l.y * v.x) - l.z * first) / d.z;
@@ -78,7 +79,8 @@ fn solve_ldl(l: vec3f, d: vec3f, v: vec3f, zero: u32) -> vec3f {
     return vec3f((v.x / d.x - l.x * y) - l.y * z, y, z);
 }
 
-// The angle of the point (x, y) from the x axis, −π to π; 0 at the origin. Moshier, Cephes `atanf`; see src/constraints/xpbd.rs.
+// Returns the angle of the point (x, y) from the x axis, −π to π [rad]; 0 at the origin. Source: Moshier, Cephes
+// `atanf`. See src/constraints/xpbd.rs.
 fn atan2_exact(y: f32, x: f32) -> f32 {
     let abs_x = abs(x);
     let abs_y = abs(y);
@@ -109,18 +111,17 @@ struct TwoSum {
     residual: vec3f,
 }
 
-// The same value, which the compiler cannot see through: `zero` is 0 at run time. Drivers simplify (a + b) − a to b.
+// Returns v unchanged; `zero` is 0 at run time. Drivers would otherwise simplify (a + b) − a to b.
 fn opaque(v: vec3f, zero: u32) -> vec3f {
     return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(zero));
 }
 
-// a × b, rounded as the reference rounds it: WGSL's own `cross` may become fused multiply-adds, and its sum be merged into
-// the next one.
+// Returns a × b, rounded as on the CPU. WGSL's `cross` may become fused multiply-adds.
 fn cross_product(a: vec3f, b: vec3f, zero: u32) -> vec3f {
     return opaque(a.yzx * b.zxy - a.zxy * b.yzx, zero);
 }
 
-// a + b rounded, and the part that the rounding lost (Knuth's two-sum).
+// Returns a + b rounded, and the rounding error (Knuth's two-sum).
 fn two_sum(a: vec3f, b: vec3f, zero: u32) -> TwoSum {
     let sum = opaque(a + b, zero);
     let b_part = opaque(sum - a, zero);
@@ -128,7 +129,7 @@ fn two_sum(a: vec3f, b: vec3f, zero: u32) -> TwoSum {
     return TwoSum(sum, (a - a_part) + (b - b_part));
 }
 
-// The residuals of positions as they are kept, to 18 bits, and those of displacements, to 8.
+// Rounds the residuals of positions to 18 bits, and those of displacements to 8 bits.
 fn kept_of_position(residual: vec3f) -> vec3f {
     return bitcast<vec3f>((bitcast<vec3u>(residual) + vec3u(0x20u)) & vec3u(0xffffffc0u));
 }
@@ -137,7 +138,7 @@ fn kept_of_displacement(residual: vec3f) -> vec3f {
     return bitcast<vec3f>((bitcast<vec3u>(residual) + vec3u(0x8000u)) & vec3u(0xffff0000u));
 }
 
-// A test of the exponent bits: on Vulkan `v != v` is false for NaN.
+// Tests the exponent bits: on Vulkan `v != v` may be false for NaN.
 fn is_finite(v: vec3f) -> bool {
     return all((bitcast<vec3u>(v) & vec3u(0x7f800000u)) != vec3u(0x7f800000u));
 }

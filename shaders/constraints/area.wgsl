@@ -1,4 +1,5 @@
-// Area: C = A − A₀, ∇₁C = ½ (x₂ − x₀) × n, ∇₂C = ½ n × (x₁ − x₀). The twin of src/constraints/area.rs. Parameters: A₀.
+// Area: C = A − A₀, ∇₁C = ½ (x₂ − x₀) × n, ∇₂C = ½ n × (x₁ − x₀). Parameters: A₀. Counterpart:
+// src/constraints/area.rs.
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let a = p[1] - p[0];

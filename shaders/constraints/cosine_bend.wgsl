@@ -1,5 +1,5 @@
-// Cosine bend: C = a·b − cos φ₀ |a| |b| with a = x₀ − x₂, b = x₁ − x₂. The twin of src/constraints/cosine_bend.rs, which has the
-// formulas. Parameters: cos φ₀.
+// Cosine bend: C = a·b − cos φ₀ |a| |b| with a = x₀ − x₂, b = x₁ − x₂. Parameters: cos φ₀. Counterpart, with the
+// derivation: src/constraints/cosine_bend.rs.
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let cosine = parameter(record, 0u);

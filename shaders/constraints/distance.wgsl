@@ -1,5 +1,5 @@
-// Distance: C = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). The twin of
-// src/constraints/distance.rs. Parameters: L₀.
+// Distance: C = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). Parameters: L₀.
+// Counterpart: src/constraints/distance.rs.
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let difference = p[0] - p[1];

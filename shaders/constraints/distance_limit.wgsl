@@ -1,5 +1,5 @@
-// Distance limit: C = s (|x₀ − x₁| − L) ≤ 0, s being the sign of the parameter ±L (Provot 1995 for s = 1). The twin of
-// src/constraints/distance_limit.rs.
+// Distance limit: C = s (|x₀ − x₁| − L) ≤ 0; s is the sign of the parameter ±L (Provot 1995 for s = 1). Parameters:
+// ±L. Counterpart: src/constraints/distance_limit.rs.
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let limit = parameter(record, 0u);

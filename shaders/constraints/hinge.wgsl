@@ -1,5 +1,6 @@
-// Hinge: C = s (θ − θ₀), θ the dihedral angle, taken the short way round (Müller et al. 2007, §4.2; gradients of Bridson, Marino,
-// Fedkiw 2003). The twin of src/constraints/hinge.rs, which has the formulas. Parameters: θ₀, s.
+// Hinge: C = s (θ − θ₀) with the dihedral angle θ; the difference lies between −π and π (Müller et al. 2007, §4.2).
+// Gradients: Bridson, Marino, Fedkiw 2003. Parameters: θ₀, s. Counterpart, with the derivation:
+// src/constraints/hinge.rs.
 
 const PI = 3.1415926535897932;
 const TAU = 6.2831853071795865;

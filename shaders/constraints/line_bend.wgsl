@@ -1,5 +1,5 @@
-// Line bend: C = |t|, t = k₀ (x₀ − x₂) + k₁ (x₁ − x₂), the turn of the tangent. The twin of src/constraints/line_bend.rs.
-// Parameters: k₀ = s/a, k₁ = s/b.
+// Line bend: C = |t|, t = k₀ (x₀ − x₂) + k₁ (x₁ − x₂), the change of the tangent. Parameters: k₀ = s/a, k₁ = s/b.
+// Counterpart: src/constraints/line_bend.rs.
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let k0 = parameter(record, 0u);

@@ -1,8 +1,10 @@
-// Pressure: C = V − p V₀ of a closed surface (Müller et al. 2007, §4.4, there for 6 V). The twin of src/constraints/pressure.rs.
+// Pressure: C = V − p V₀ of a closed surface (Müller et al. 2007, §4.4, there for 6 V). Counterpart:
+// src/constraints/pressure.rs.
 
 const ROTATES = false;
 
-// ⅙ Σ xⱼ × xₖ, and a third of x·r: the volume, summed over all vertices. The details are corners, two to a row.
+// Returns r = ⅙ Σ xⱼ × xₖ, and x·r/3, whose sum over all vertices is the volume. The details are corners, two per
+// row.
 fn direction(member: Member, x: vec3f, frame: Frame, origin: vec3f) -> vec4f {
     var sum = vec3f();
     for (var k = 0u; k < member.detail_count; k++) {

@@ -1,8 +1,9 @@
-// Shape matching: C = √Σ m |x − g|², g = R q + x_cm (Müller et al. 2005). The twin of src/constraints/shape_matching.rs.
+// Shape matching: C = √Σ m |x − g|², g = R q + x_cm (Müller et al. 2005). Counterpart:
+// src/constraints/shape_matching.rs.
 
 const ROTATES = true;
 
-// m (x − g) and m |x − g|².
+// Returns m (x − g) and m |x − g|².
 fn direction(member: Member, x: vec3f, frame: Frame, origin: vec3f) -> vec4f {
     let apart = (x - frame.center) - turned(frame.rotation, member.rest);
     let r = opaque(apart * member.weight, span.zero);

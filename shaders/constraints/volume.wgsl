@@ -1,5 +1,5 @@
-// Volume: C = V − V₀, V = ⅙ a·(b × c) (Müller et al. 2007, §4.3, there for 6 V). The twin of src/constraints/volume.rs.
-// Parameters: V₀.
+// Volume: C = V − V₀, V = ⅙ a·(b × c) (Müller et al. 2007, §4.3, there for 6 V). Parameters: V₀. Counterpart:
+// src/constraints/volume.rs.
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let a = p[1] - p[0];

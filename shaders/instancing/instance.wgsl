@@ -1,16 +1,17 @@
-// Where the particles of an instance and their triangles lie: what instances.wgsl and instances_normals.wgsl share. They have the bindings.
+// Accessors of the triangles of an instance; instances.wgsl and instances_normals.wgsl include it and define the
+// bindings.
 
-// What a dispatch runs; `CrowdRow` in src/gpu/pool.rs.
+// Parameters of a dispatch; counterpart in src/gpu/instance_pool.rs.
 struct PoolParams {
     substeps: u32,
     iterations: u32,
-    // 1 where tethers hold.
+    // 1 if tethers are enabled
     tethers: u32,
-    // How many instances there are.
+    // number of instances
     count: u32,
 }
 
-// That of the instance that a workgroup keeps.
+// First particle of the instance of this thread.
 var<private> first_particle: u32;
 
 fn ring_of(k: u32) -> vec2u {

@@ -1,5 +1,7 @@
-// The normals of the surfaces of every instance (shaders/integrate/shared/normal.wgsl), and the clock, which must stand still while instances.wgsl plays.
-// One workgroup an instance. Reads positions. Writes the normals of its own particles; the first thread of all writes the status.
+// Computes the normals of all instances (shaders/integrate/shared/normal.wgsl) and advances the clock, which must not
+// change during instances.wgsl.
+// One workgroup per instance. Reads positions. Writes the normals of its own particles; the first thread of all
+// writes the status.
 
 @group(0) @binding(0) var<uniform> pool: PoolParams;
 @group(0) @binding(1) var<uniform> params: Params;

@@ -1,6 +1,7 @@
-// Moves all instances by an offset, for a shift of the origin: particles as in shift.wgsl, and the placement of the last step of each slot.
-// One thread a particle of all slots; the first threads also one slot each. Reads the offset. Writes position and residual of its own particle,
-// the placement of its own slot. Constants of the asset: src/gpu/pool.rs.
+// Shifts the origin of all instances: particles as in shift.wgsl, and the placement of each slot in its last step.
+// One thread per particle of all slots; the first threads also take one slot each. Reads the offset. Writes position
+// and residual of its own particle, and the placement of its own slot. src/gpu/instance_pool.rs generates the
+// constants.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> offset: vec4f;

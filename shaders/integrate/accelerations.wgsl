@@ -1,6 +1,6 @@
-// The accelerations of a particle by wind and fields (shaders/integrate/shared/air.wgsl), and by the user's forces.
-// One thread a particle. Reads positions and displacements of its neighbours, forces. Writes the acceleration of its own
-// particle.
+// Computes the acceleration of each particle by wind, fields (shaders/integrate/shared/air.wgsl) and user forces.
+// One thread per particle. Reads positions and displacements of neighbours, and forces. Writes only the acceleration
+// of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;

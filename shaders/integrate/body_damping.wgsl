@@ -1,8 +1,8 @@
-// Momentum-conserving damping (Müller et al. 2007, §3.5): each body loses a share k of its motion against itself,
-// v += k (v_cm + ω × r − v), with the displacement d = h v in place of v; ω = I⁻¹ L, I being kept from singularity as in
-// `solve_symmetric`. Linear and angular momentum of the body stay.
-// One workgroup a body, whose threads take its particles in turns; the sums go through workgroup memory and are added in the
-// order of the lanes. Reads positions. Writes the displacements of its body, which no other body shares.
+// Damps the motion of each body relative to its rigid motion, and conserves linear and angular momentum (Müller et
+// al. 2007, §3.5): v += k (v_cm + ω × r − v), with d = h v in place of v. ω = I⁻¹ L; I is regularised as in
+// `solve_symmetric`.
+// One workgroup per body; the threads take its particles in turn. Reads positions. Writes the displacements of its
+// own body; bodies share no particle. Partial sums are added in the order of the threads.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
@@ -10,7 +10,7 @@
 // first particle, particle count
 @group(0) @binding(3) var<storage, read> bodies: array<vec2u>;
 
-// `group::LANES` in src/constraints/group.rs.
+// `group::THREADS` in src/constraints/group.rs.
 const THREADS = 128u;
 
 var<workgroup> partial: array<array<vec4f, 3>, THREADS>;
@@ -19,7 +19,7 @@ fn mass(x: vec4f) -> f32 {
     return select(0.0, 1.0 / x.w, x.w != 0.0);
 }
 
-// The sum over all lanes, for every lane.
+// Returns the sum over all threads to every thread.
 fn total(thread: u32, sums: array<vec4f, 3>) -> array<vec4f, 3> {
     workgroupBarrier();
     partial[thread] = sums;
@@ -59,7 +59,7 @@ fn body_damping(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_i
     let center = opaque(sums[0].xyz / weight, params.zero);
     let d_cm = opaque(sums[1].xyz / weight, params.zero);
 
-    // L, and I as its diagonal and (yz, zx, xy)
+    // Σ m r × d = L, and I as its diagonal and (yz, zx, xy)
     sums = array<vec4f, 3>();
     for (var i = body.x + thread; i < end; i += THREADS) {
         let x = positions[i];

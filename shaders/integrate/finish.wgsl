@@ -1,5 +1,6 @@
-// For the world outside: v = d/h, and how many were held. Keeps the clock.
-// One thread a particle. Reads displacements and marks. Writes velocity and mark of its own particle; thread 0 writes the status.
+// Ends a step: writes v = d/h, counts quarantined particles, advances the clock.
+// One thread per particle. Reads displacements and quarantine marks. Writes velocity and mark of its own particle;
+// thread 0 writes the clock of the status, the counters are atomics.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> displacements: array<vec4f>;

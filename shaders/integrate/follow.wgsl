@@ -1,16 +1,17 @@
-// Particles without mass that are where four others say: x = Σ w x, and the same of the velocities. For surfaces that are drawn
-// but not simulated (Sederberg, Parry 1986, in its linear form).
-// One thread a follower. Reads its sources, which follow nothing. Writes position, velocity and displacement of its own particle.
+// Moves followers: massless particles of surfaces that are drawn but not simulated. x = Σ w x over four source
+// particles, and the same for velocities (linear free-form deformation, Sederberg, Parry 1986).
+// One thread per follower. Reads its sources, which are no followers. Writes position, velocity and displacement of
+// its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> velocities: array<vec4f>;
-// three rows a follower: particle, 0, 0, 0; sources; weights as bits
+// three rows per follower: particle, 0, 0, 0; sources; weights (bits)
 @group(0) @binding(3) var<storage, read> followers: array<vec4u>;
 @group(0) @binding(4) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> residuals: array<vec4u>;
 
-// In the frame of the first, so that rounding is that of the differences.
+// Blends relative to the first source, so that only differences are rounded.
 fn blend(x: array<vec3f, 4>, weights: vec4f) -> vec3f {
     var sum = opaque((x[1] - x[0]) * weights.y, params.zero);
     sum = opaque(sum + opaque((x[2] - x[0]) * weights.z, params.zero), params.zero);
@@ -31,7 +32,7 @@ fn follow(@builtin(global_invocation_id) id: vec3u) {
     let v = array(velocities[s.x].xyz, velocities[s.y].xyz, velocities[s.z].xyz, velocities[s.w].xyz);
     positions[particle] = vec4f(blend(x, weights), 0.0);
     velocities[particle] = vec4f(blend(v, weights), 0.0);
-    // A follower stays in place during a step.
+    // A follower has no displacement during a step.
     displacements[particle] = vec4f();
     residuals[particle] = vec4u();
 }

@@ -1,5 +1,5 @@
-// The normals of the surfaces (shaders/integrate/shared/normal.wgsl).
-// One thread a particle. Reads positions. Writes the normal of its own particle.
+// Computes the normals of surfaces (shaders/integrate/shared/normal.wgsl).
+// One thread per particle. Reads positions. Writes the normal of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;

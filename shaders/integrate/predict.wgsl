@@ -1,5 +1,6 @@
-// External accelerations: d += h² (g + a). From here on x + d is the predicted position (Macklin et al. 2016, alg. 1,
-// line 1). One thread a particle. Reads positions, accelerations. Writes displacement and residual of its own particle.
+// Predicts positions: d += h² (g + a). From here on x + d is the predicted position (Macklin et al. 2016, alg. 1,
+// line 1).
+// One thread per particle. Reads positions and accelerations. Writes displacement and residual of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;

@@ -1,5 +1,6 @@
-// Moves all particles by an offset, for a shift of the origin: x + offset, whose rounding error goes into the residual.
-// One thread a particle. Reads the offset. Writes position and residual of its own particle; a position that would not be finite stays.
+// Shifts the origin: adds an offset to all positions and the rounding error to the residuals.
+// One thread per particle. Reads the offset. Writes position and residual of its own particle. A position that would
+// not be finite is left unchanged.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> offset: vec4f;

@@ -1,17 +1,20 @@
-// Long-range attachments: no particle farther from its pins than the material between them is long; `pulled` in the prelude.
-// One thread a particle. Reads positions, runs, tethers, and the displacements of pins, which this pass does not write.
-// Writes the displacement of its own particle, the pulls of its tethers where they are kept, and the anchors that velocity_tether reads first.
+// Solves tethers (long-range attachments, LRA): the distance of a particle to its pins is at most the length of the
+// material between them. See `pulled` in shaders/common/particle.wgsl.
+// One thread per particle. Reads positions, runs, tethers, and the displacements of pins, which this pass does not
+// write. Writes the displacement of its own particle, the pulls of its tethers if they are recorded, and the anchors
+// that velocity_tether reads next.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
-// For each particle its first tether · 16 + how many it has.
+// per particle: first tether · 16 + number of tethers
 @group(0) @binding(3) var<storage, read> tether_runs: array<u32>;
-// anchor, length as bits. One vec2 rather than a struct: one load instead of two.
+// pin, length (bits); a vec2 is one load, a struct would be two
 @group(0) @binding(4) var<storage, read> tethers: array<vec2u>;
 @group(0) @binding(5) var<storage, read> pins: array<u32>;
 @group(0) @binding(6) var<storage, read_write> next_anchors: array<Anchor>;
-// How far each tether has pulled its particle in this substep [m]; fewer than there are tethers where they are not kept.
+// Distance by which each tether has pulled its particle in this substep [m]. The buffer is shorter if pulls are not
+// recorded.
 @group(0) @binding(7) var<storage, read_write> pulls: array<f32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)

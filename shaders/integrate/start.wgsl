@@ -1,6 +1,6 @@
-// The displacement that a velocity means: d = h v, where the velocity was set from outside (its w is 1) or the substep
-// has changed since the last step. Elsewhere d has held the velocity all along, more exactly than v.
-// One thread a particle. Reads velocities, status. Writes displacement, residual and mark of its own particle.
+// Sets the displacement d = h v if the user has set the velocity (w = 1) or the substep has changed. Otherwise d
+// already holds the velocity, more precisely than v.
+// One thread per particle. Reads velocities and status. Writes displacement, residual and mark of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> velocities: array<vec4f>;

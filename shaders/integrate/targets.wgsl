@@ -1,5 +1,6 @@
-// Kinematic particles: the velocity that reaches the target within the step, v = (target − x)/dt.
-// One thread a target. Reads goals, positions. Writes the velocity of its own particle; no particle has two targets.
+// Sets the velocity of kinematic particles so that they reach their targets within the step: v = (target − x)/dt.
+// One thread per target. Reads goals and positions. Writes the velocity of its own particle; no particle has two
+// targets.
 
 struct Target {
     position: vec3f,
@@ -14,11 +15,11 @@ struct Target {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn targets(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    // An encoder that was recorded before the targets outgrew their buffer still binds the old one.
+    // An encoder recorded before the targets outgrew their buffer still binds the old buffer.
     if i >= min(params.target_count, arrayLength(&goals)) {
         return;
     }
     let goal = goals[i];
-    // w = 1: fresh, to be taken up by start.
+    // w = 1: start.wgsl converts this velocity to a displacement.
     velocities[goal.particle] = vec4f((goal.position - positions[goal.particle].xyz) / params.dt, 1.0);
 }

@@ -1,11 +1,13 @@
 // Sums the multipliers λ of a kind over the substeps of a step (Settings::mean_forces).
 //
-// force_sums_clear: one thread a multiplier. Writes 0 to its own sum, once a step.
-// force_sums_add: one thread a multiplier. Reads its λ, which the constraints of the substep have left, and adds it to its own sum.
-// Both buffers hold the multipliers in the order of the records, with room for as many.
+// - force_sums_clear: one thread per multiplier. Writes 0 to its own sum, once per step.
+// - force_sums_add: one thread per multiplier. Reads its λ after the constraints of a substep, and adds it to its own
+//   sum.
+//
+// Both buffers hold the multipliers in the order of the records and have the same length.
 
 @group(0) @binding(0) var<storage, read_write> sums: array<f32>;
-// Of force_sums_add:
+// force_sums_add only:
 @group(0) @binding(1) var<storage, read> lambdas: array<f32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)

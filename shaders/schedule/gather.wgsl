@@ -1,8 +1,8 @@
-// The overflow of a colouring, after its constraints were projected with split masses (Tonge, Benevolenski, Voroshilov
-// 2012): a particle moves by w times the sum of its impulses.
+// Applies the impulses of mass splitting (Tonge, Benevolenski, Voroshilov 2012): d += w Σ impulses. It handles the
+// constraints that the colouring leaves over.
 //
-// gather_chunks: one thread a chunk of at most 64 impulses of one particle. Writes its own sum.
-// gather_hubs: one thread a particle. Sums its chunks, writes the displacement of its own particle.
+// - gather_chunks: one thread per chunk of at most 64 impulses of one particle. Reads impulses. Writes its own sum.
+// - gather_hubs: one thread per particle. Reads the sums of its chunks. Writes the displacement of its own particle.
 
 @group(0) @binding(0) var<uniform> span: Span;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;

@@ -1,10 +1,11 @@
 // Projects constraints of a kind with a fixed number of particles, in storage buffers.
 //
-// project: one thread a constraint of one colour. Reads and writes the displacements of its particles, which no other constraint of the
-// colour names.
-// split: one thread a constraint that is solved by mass splitting. Writes its own impulses; gather.wgsl applies them.
+// - project: one thread per constraint of one colour. Reads and writes the displacements of its particles; the
+//   constraints of a colour share no particle.
+// - split: one thread per constraint that is solved by mass splitting. Writes its own impulses; gather.wgsl applies
+//   them.
 
-// Of split:
+// split only:
 @group(0) @binding(6) var<storage, read> shares: array<f32>;
 @group(0) @binding(7) var<storage, read_write> impulses: array<vec4f>;
 

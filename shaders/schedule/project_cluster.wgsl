@@ -1,26 +1,27 @@
-// Projects the constraints of clusters (src/schedule/clusters.rs): one workgroup a cluster of one layer, which shares no particle with the others of the
-// layer. It keeps the particles in workgroup memory and solves the constraints in rounds, with a barrier after each; no two constraints of a
-// round name the same particle. Reads and writes the displacements of the particles of the cluster.
+// Projects the constraints of clusters (src/schedule/clusters.rs) in workgroup memory.
+// One workgroup per cluster of one layer; clusters of a layer share no particle. The constraints are solved in rounds
+// with a barrier after each; constraints of a round share no particle. Reads and writes the displacements of the
+// particles of the cluster.
 
-// For each cluster a head of 8 words: where its particles stand, how many, where its rounds stand, how many, where the local particles of its
-// constraints stand, its first record; then all that these point to.
+// A head of 8 words per cluster: start and number of its particles, start and number of its rounds, start of the
+// local particle indices of its constraints, first record. The arrays follow the heads.
 @group(0) @binding(6) var<storage, read> clusters: array<u32>;
 
 const HEAD = 8u;
 
-// A mask of rounds has so many bits.
+// Largest number of rounds of a cluster.
 const MOST_ROUNDS = 64u;
 
-// x and w; d.
+// x and w; d
 var<workgroup> places: array<vec4f, MOST_PARTICLES>;
 var<workgroup> moves: array<vec4f, MOST_PARTICLES>;
-// The first constraint of each round, and behind the last.
+// First constraint of each round, and the end of the last round.
 var<workgroup> bounds: array<u32, MOST_ROUNDS + 1u>;
 
-// What memory has of a constraint.
+// A constraint as stored.
 struct Constraint {
     record: Record,
-    // The local places of its particles, a byte each.
+    // Local indices of its particles, one byte each.
     locals: u32,
 }
 
@@ -60,7 +61,7 @@ fn project_cluster(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
     let rounds_at = clusters[head + 2u];
     let round_count = clusters[head + 3u];
     let locals_at = clusters[head + 4u] - clusters[head + 5u];
-    // While a round is solved, what the next one takes is on its way: memory is slower than a round.
+    // Loads for the next round are issued while a round is solved, to hide their latency.
     var place = clusters[head + 5u] + thread;
     var next = constraint_at(place, locals_at);
     if thread < round_count {

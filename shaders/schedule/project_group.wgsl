@@ -1,22 +1,24 @@
-// Projects groups, constraints of any number of particles: src/constraints/group.rs has the method, and is the twin together with
-// src/reference/constraints.rs. The kind's own file (shaders/kinds/) stands before this one and says what a member's direction is
-// (`direction`), what C and s are (`measure`), and whether the group turns (ROTATES). LANES is the host's.
+// Projects groups: constraints on any number of particles. Method: src/constraints/group.rs. Counterpart:
+// src/reference/constraints.rs. The file of the kind (shaders/constraints/) defines the direction of a member
+// (`direction`), C and s (`measure`), and ROTATES.
 //
-// project, split: one thread a group. project_wide, split_wide: one workgroup of LANES threads a group, whose members they
-// take in turns; the sums go through workgroup memory and are added in the order of the lanes, so that they are the same in
-// every run.
-// project moves the members' particles, which no other group of the colour names; split writes their impulses instead, which
-// gather.wgsl applies. Both keep λ and the rotation of their own group. Directions are written before the last barrier and
-// read after it by the same thread, so that nobody sees a neighbour that has moved.
+// - project, split: one thread per group.
+// - project_wide, split_wide: one workgroup of THREADS threads per group; the threads take the members in turn.
+//   Partial sums are added in the order of the threads, so results are deterministic.
+//
+// project and project_wide move the particles of the members, which no other group of the colour shares. split and
+// split_wide write impulses, which gather.wgsl applies. All write λ and the rotation of their own group.
+// A direction is written before the last barrier and read after it by the same thread, so no thread reads a position
+// that has already moved.
 
 @group(0) @binding(0) var<uniform> span: Span;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
-// two rows a group: first row, member count, first slot, material; M and the parameters as bits
+// two rows per group: first row, member count, first slot, material; M and the parameters as bits
 @group(0) @binding(3) var<storage, read> records: array<vec4u>;
 @group(0) @binding(4) var<storage, read> materials: array<ScaledMaterial>;
 @group(0) @binding(5) var<storage, read_write> lambdas: array<f32>;
-// two rows a member: particle, share, μ, first detail; q, detail count. The details among them.
+// two rows per member: particle, share, μ, first detail; q, detail count; details follow their member list
 @group(0) @binding(6) var<storage, read> members: array<vec4u>;
 // rᵢ of each member, or its impulse after a split
 @group(0) @binding(7) var<storage, read_write> impulses: array<vec4f>;
@@ -44,7 +46,7 @@ struct Member {
 }
 
 struct Frame {
-    // where q = 0 is
+    // position of q = 0
     center: vec3f,
     // Σ μ x/M
     middle: vec3f,
@@ -73,7 +75,7 @@ fn load_member(record: GroupRecord, index: u32) -> Member {
     return Member(a.x, bitcast<f32>(a.y), weight, bitcast<vec3f>(b.xyz), a.w, b.w);
 }
 
-// x + d of a particle in the frame of `origin`, so that differences keep their precision.
+// Returns x + d of a particle relative to `origin`, which keeps the precision of differences.
 fn relative(particle: u32, origin: vec3f) -> vec3f {
     return (positions[particle].xyz - origin) + displacements[particle].xyz;
 }
@@ -83,7 +85,8 @@ fn turned(rotation: vec4f, v: vec3f) -> vec3f {
     return opaque(v + opaque(t * rotation.w, span.zero), span.zero) + cross_product(rotation.xyz, t, span.zero);
 }
 
-// One step towards the rotational part of a matrix (Müller, Bender, Chentanez, Macklin 2016, alg. 1).
+// Returns the rotation after one iteration towards the rotational part of a matrix (Müller, Bender, Chentanez,
+// Macklin 2016, alg. 1).
 fn closer(rotation: vec4f, columns: array<vec3f, 3>) -> vec4f {
     let r0 = turned(rotation, vec3f(1.0, 0.0, 0.0));
     let r1 = turned(rotation, vec3f(0.0, 1.0, 0.0));
@@ -100,14 +103,14 @@ fn closer(rotation: vec4f, columns: array<vec3f, 3>) -> vec4f {
         + cross_product(half_turn, rotation.xyz, span.zero);
     let w = rotation.w - dot(half_turn, rotation.xyz);
     let norm = sqrt(dot(v, v) + w * w);
-    // What is not finite, by a particle that went astray, is not taken.
+    // A rotation that is not finite is discarded.
     if norm > 0.0 && norm < 3.4028234e38 {
         return vec4f(v / norm, w / norm);
     }
     return rotation;
 }
 
-// Σ μ x and M, Σ μ x qᵀ and Σ μ q over every `lanes`-th member.
+// Returns Σ μ x and M, Σ μ x qᵀ and Σ μ q over every `threads`-th member.
 fn moments_of(record: GroupRecord, origin: vec3f, thread: u32, threads: u32) -> array<vec4f, 4> {
     var sums: array<vec4f, 4>;
     for (var k = thread; k < record.count; k += threads) {
@@ -160,7 +163,7 @@ fn frame_of(sums: array<vec4f, 4>, start: vec4f) -> Frame {
     return Frame(center, middle, rest, weight, rotation, diagonal, beside);
 }
 
-// Writes every `lanes`-th direction; Σ r and Σ value, Σ w |r|² and Σ r·(x − x_prev), Σ (x − x_cm) × r.
+// Writes every `threads`-th direction; returns Σ r and Σ value, Σ w |r|² and Σ r·(x − x_prev), Σ (x − x_cm) × r.
 fn directions_of(record: GroupRecord, frame: Frame, origin: vec3f, thread: u32, threads: u32) -> array<vec4f, 4> {
     var sums: array<vec4f, 4>;
     let d0 = displacements[load_member(record, 0u).particle].xyz;
@@ -190,16 +193,16 @@ fn load_lambda(place: u32) -> f32 {
 
 struct Solved {
     record: GroupRecord,
-    // Σ r and Ω: what the directions do not quite cancel.
+    // Σ r and Ω: the remaining force and torque of the directions
     push: vec3f,
     omega: vec3f,
     frame: Frame,
-    // s Δλ, and the share of the impulses so far that is taken back
+    // s Δλ, and the share of the earlier impulses that is subtracted
     strength: f32,
     relax: f32,
 }
 
-// rᵢ less its share of what the directions do not quite cancel.
+// Returns rᵢ minus its share of the remaining force and torque.
 fn balanced(solved: Solved, member: Member, slot: u32) -> vec3f {
     var r = opaque(impulses[slot].xyz - solved.push * (member.weight / solved.frame.weight), span.zero);
     if ROTATES {
@@ -209,8 +212,8 @@ fn balanced(solved: Solved, member: Member, slot: u32) -> vec3f {
     return opaque(r, span.zero);
 }
 
-// The impulse on a member. Where the group turns, its direction changes from one iteration to the next, so that each member
-// has a multiplier of its own: what it has been given in this substep, kept behind the slots.
+// Returns the impulse on a member. The direction of a rotating group changes between iterations, so each member has a
+// multiplier of its own: its impulse in this substep, stored behind the slots.
 fn impulse_on(solved: Solved, member: Member, slot: u32) -> vec3f {
     var impulse = opaque(balanced(solved, member, slot) * solved.strength, span.zero);
     if KEEP_LAMBDA && ROTATES {
@@ -271,9 +274,9 @@ fn solve(place: u32) -> Solved {
     return solved_by(place, record, frame, sums, load_lambda(place), true);
 }
 
-// The sum over all lanes, for every lane.
+// Returns the sum over all threads to every thread.
 fn total(thread: u32, sums: array<vec4f, 4>) -> array<vec4f, 4> {
-    // Storage too: what lane 0 writes of the group's state in the end must not overtake what others read of it.
+    // Storage too: the write of thread 0 to the state of the group must follow the reads of the other threads.
     storageBarrier();
     workgroupBarrier();
     partial[thread] = sums;
@@ -291,7 +294,7 @@ fn total(thread: u32, sums: array<vec4f, 4>) -> array<vec4f, 4> {
 fn solve_wide(place: u32, thread: u32) -> Solved {
     let record = load_record(place);
     let origin = positions[load_member(record, 0u).particle].xyz;
-    // What lane 0 will write is read by all before the first barrier.
+    // All threads read the values that thread 0 will write, before the first barrier.
     let start = rotations[place];
     let lambda = load_lambda(place);
     let frame = frame_of(total(thread, moments_of(record, origin, thread, THREADS)), start);

@@ -1,8 +1,9 @@
-// Projects the stars of one colour: one thread a star, which solves all links of its hub as one system (src/schedule/stars.rs has the equations). Reads positions,
-// records, materials and stars; reads and writes the displacements of the hub and its leaves, and λ. Stars of one colour share no particle.
-// The counterpart is src/reference/stars.rs. The kind's own file says what C and ∇C are.
+// Projects stars: each solves all constraints of its hub as one linear system (equations: src/schedule/stars.rs).
+// Counterpart: src/reference/stars.rs. The file of the kind evaluates C and ∇C.
+// One thread per star of one colour; stars of a colour share no particle. Reads positions, records, materials and
+// stars. Reads and writes λ and the displacements of the hub and its leaves.
 
-// Hub, first record, number of links, 0.
+// hub, first record, number of constraints, 0
 @group(0) @binding(6) var<storage, read> stars: array<vec4u>;
 
 struct Hub {
@@ -12,7 +13,7 @@ struct Hub {
     w: f32,
 }
 
-// A linearised link: the unit gradient at the hub, its row of the system, and what its leaf is.
+// A linearised constraint: unit gradient at the hub, its row of the system, and the state of its leaf.
 struct Link {
     n: vec3f,
     b: f32,

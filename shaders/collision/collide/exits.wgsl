@@ -1,32 +1,35 @@
-// Exits: how a particle that starts a substep inside of colliders leaves them. Of all colliders that contain it, the nearest exit that lies in
-// no other collider is taken, by the collider that it belongs to; the others that it overlaps let it pass. An exit may lead through one other
-// collider, as in a corner between floor and wall. If no exit is free, each collider pushes through its nearest one. The counterparts are src/reference/exits.rs and src/collision/exits.rs, operation by operation.
+// Exits: directions in which a particle that starts a substep inside colliders leaves them. The nearest exit that
+// lies in no other collider is taken, among all colliders that contain the particle. Its owner pushes; the other
+// overlapping colliders do not.
+// An exit may lead through one other collider, as in a corner between floor and wall. If no exit is free, each
+// collider pushes through its nearest one.
+// Counterparts: src/reference/exits.rs and src/collision/exits.rs, with the same operations in the same order.
 
-// The exit is not known yet; it is to be found before the next collider.
+// States of `Exit.owner`: the exit is unknown; it must be found before the next collider.
 const UNKNOWN = 0xfffffffeu;
 const WANTED = 0xfffffffdu;
-// Iterations of the search along an axis for the end of a shape without faces.
+// Largest number of iterations along an axis to find the end of a shape without faces.
 const MARCHES = 32u;
-// How near a surface a place counts as on it, in shares of the distance that the particle keeps.
+// Distance from a surface that counts as on it, as a share of the distance that the particle keeps.
 const SLACK = 0.0625;
 
 struct Exit {
-    // The collider that it belongs to; NONE where no exit is free, or UNKNOWN.
+    // Index of the collider; NONE if no exit is free, or UNKNOWN.
     owner: u32,
-    // Outwards, in the world; of no account where `depth` is 0.
+    // Outward unit normal in world space; unused if `depth` is 0.
     normal: vec3f,
-    // How far along the normal the particle keeps its distance [m]; 0 where it is the nearest exit of the owner.
+    // Distance along the normal at which the particle keeps its distance [m]; 0 for the nearest exit of the owner.
     depth: f32,
 }
 
-// Where a particle is at the start of the substep, carried along with a collider to the end of it, in its frame.
+// Returns the start position, moved with the collider to the end of the substep, in the frame of the collider.
 fn in_frame(c: Collider, x: vec3f, rest: vec3f) -> vec3f {
     let zero = params.zero;
     let place = opaque(opaque(x - offset_of(c.frame), zero) + rest, zero);
     return turned_into(c.frame, opaque(place + turned_into(c.travel, place, zero), zero), zero);
 }
 
-// Whether a collider touches and has an inside.
+// Returns true if a collider collides with the material and has an inside.
 fn is_solid_to(c: Collider, material: u32) -> bool {
     let touches = touch(contact_params.materials[material], contact_params.materials[c.material]);
     return (c.flags & (DISABLED | TWO_SIDED)) == 0u && touches;
@@ -36,7 +39,8 @@ fn keep_of(c: Collider, material: u32) -> f32 {
     return bitcast<f32>(contact_params.materials[material].x) + c.margin;
 }
 
-// Where exits begin: a place in or at a collider, reached by `cost` [m]; and its next exit, and how many it has.
+// Start of a search for exits: a point in or at a collider, reached at `cost` [m]; the index of its next exit, and
+// the number of its exits.
 struct Origin {
     index: u32,
     x: vec3f,
@@ -47,8 +51,8 @@ struct Origin {
     count: u32,
 }
 
-// Level 0 has the exits of the colliders that contain the particle, level 1 those of the collider that blocks one of them. One loop for both,
-// as each call of `sample` is compiled into it.
+// Level 0 tests the exits of the colliders that contain the particle, level 1 the exits of a collider that blocks one
+// of them. One loop covers both levels, because each call of `sample` is inlined.
 fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
     let zero = params.zero;
     var best = Exit(NONE, vec3f(), 0.0);
@@ -69,7 +73,7 @@ fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
             }
         }
         if next.next >= next.count {
-            // All of its exits are known.
+            // All of its exits are tested.
             if level == 1u {
                 level = 0u;
                 next = origins[0];
@@ -104,16 +108,16 @@ fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
     return best;
 }
 
-// More than any distance.
+// Larger than any distance.
 const FAR = 3.4028234e38;
 
-// A particle without a displacement.
+// A particle without displacement.
 fn at_rest(x: vec3f) -> Moving {
     return Moving(x, vec3f(), vec3f(), false, Exit(UNKNOWN, vec3f(), 0.0));
 }
 
-// A collider other than this in which a place lies, or NONE. A place on the surface of some, within `slack`, is moved away from them and
-// looked at again: it is free before a wall, and not in a seam.
+// Returns a collider other than `owner` that contains a point, or NONE. A point within `slack` of surfaces is moved
+// away from them and tested again: it is free in front of a wall, and not in a seam.
 fn blocker_of(material: u32, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u32 {
     let zero = params.zero;
     var place = x;
@@ -141,7 +145,7 @@ fn blocker_of(material: u32, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u
     return blocker;
 }
 
-// The nearest one, the faces of a box or a hull, the axes of a shape without faces.
+// The nearest exit, the faces of a box or a hull, and both directions of each axis for a shape without faces.
 fn exit_count(c: Collider) -> u32 {
     if is_shape(c, HULL) {
         return 1u + c.counts.x;
@@ -153,7 +157,8 @@ fn is_round(c: Collider) -> bool {
     return is_shape(c, SPHERE) || is_shape(c, CAPSULE) || is_shape(c, FIELD);
 }
 
-// The direction of an exit in the frame of its collider, and how far along it the point keeps its distance.
+// Returns the direction of an exit in the frame of its collider, and the distance along it at which the point keeps
+// its distance [m].
 fn exit_at(c: Collider, p: vec3f, keep: f32, near: Sample, k: u32) -> vec4f {
     let zero = params.zero;
     if k == 0u {
@@ -177,7 +182,7 @@ fn exit_at(c: Collider, p: vec3f, keep: f32, near: Sample, k: u32) -> vec4f {
     return vec4f(normal, way);
 }
 
-// How far it is along a direction to where the distance is kept; FAR where no end is found.
+// Returns the distance along a direction at which the point keeps its distance [m]; FAR if it is not found.
 fn march(c: Collider, p: vec3f, keep: f32, direction: vec3f) -> f32 {
     let zero = params.zero;
     let least = 0.5 * max(keep, select(0.0, c.size.x, is_shape(c, FIELD)));
@@ -185,7 +190,7 @@ fn march(c: Collider, p: vec3f, keep: f32, direction: vec3f) -> f32 {
     var left = keep;
     for (var k = 0u; k < MARCHES && left > 0.0; k++) {
         left = keep - opaque1(sample(c, opaque(p + opaque(direction * way, zero), zero), keep).distance, zero);
-        // At last not farther than needed.
+        // The last iteration advances no farther than needed.
         way = opaque1(way + select(left, max(left, least), left > 0.0), zero);
     }
     return select(way, FAR, left > 0.0);

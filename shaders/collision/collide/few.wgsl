@@ -1,5 +1,5 @@
-// A few colliders: in a uniform buffer, and each by its own number, so that drivers load what is looked at once for all threads.
-// `FEW`, `first_near`, `next_near` and `collider_at` are written by src/gpu/contacts/obstacles.rs.
+// Up to FEW colliders in a uniform buffer, with constant indices, so that drivers load them once for all threads.
+// src/gpu/contacts/collider_passes.rs generates `FEW`, `first_near`, `next_near` and `collider_at`.
 
 @group(0) @binding(5) var<uniform> uniform_colliders: array<Collider, FEW>;
 var<private> colliders: array<Collider, FEW>;

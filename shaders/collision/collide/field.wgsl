@@ -1,6 +1,7 @@
-// Sampled distance field: what a grid of distances says at a point, trilinear inside the grid; outside no more than the distance to
-// what the grid surrounds. xyz is the normal, w the distance [m]. The twin of `sample_field` in src/collision/baked/field.rs,
-// operation by operation. `data` is where its samples begin, x fastest, then y, then z.
+// Sampled distance field: trilinear interpolation inside the grid; outside, a lower bound of the distance to the
+// surface in the grid. Returns the normal (xyz) and the distance (w) [m]. `data` is the index of its samples: x
+// fastest, then y, then z. Counterpart: `sample_field` in src/collision/baked/field.rs, with the same operations in
+// the same order.
 
 fn field_sample(data: u32, dims: vec3u, origin: vec3f, cell: f32, p: vec3f) -> vec4f {
     let zero = params.zero;
@@ -15,7 +16,7 @@ fn field_sample(data: u32, dims: vec3u, origin: vec3f, cell: f32, p: vec3f) -> v
     let low = corners(first, up, back);
     let high = corners(first + 1u, up, back);
 
-    // Along x, then y, then z, each with the differences that are left for the gradient.
+    // Along x, then y, then z; the differences give the gradient.
     let rise = opaque4(high - low, zero);
     let along = opaque4(low + opaque4(rise * t.x, zero), zero);
     let climb = opaque4(vec4f(along.yw, rise.yw) - vec4f(along.xz, rise.xz), zero);
@@ -29,11 +30,12 @@ fn field_sample(data: u32, dims: vec3u, origin: vec3f, cell: f32, p: vec3f) -> v
     let beyond = opaque(opaque(place - inside, zero) * cell, zero);
     let outside = opaque1(dot(beyond, beyond), zero);
     if outside > 0.0 {
-        // What lies in the grid is seen at a right angle or a wider one from where the point is clamped to.
+        // Seen from the clamped point, the surface is at a right or obtuse angle to `beyond`, so squared distances
+        // add.
         let above = max(mixed.x, 0.0);
         let far = sqrt(outside + opaque1(above * above, zero));
         let weight = select(1.0, above / far, above > 0.0);
-        // A clamped coordinate changes nothing.
+        // The distance does not depend on a clamped coordinate.
         let slope = select(gradient, vec3f(), beyond != vec3f());
         gradient = opaque(opaque(slope * weight, zero) + opaque(beyond / far, zero), zero);
         distance = min(mixed.x, 0.0) + far;
@@ -45,7 +47,7 @@ fn field_sample(data: u32, dims: vec3u, origin: vec3f, cell: f32, p: vec3f) -> v
     return vec4f(0.0, 1.0, 0.0, distance);
 }
 
-// Four samples of one x.
+// Returns four samples at one x.
 fn corners(first: u32, up: u32, back: u32) -> vec4f {
     return vec4f(
         collider_data[first],

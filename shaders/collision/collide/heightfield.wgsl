@@ -1,6 +1,7 @@
-// Heightfield: how far a point is above the plane of the triangle below it. xyz is the normal, w the distance [m]. The twin of
-// `sample_heights` in src/collision/baked/heightfield.rs, operation by operation. `data` is where its heights begin. Beyond the border the
-// ground continues level, or, where it ends, in the plane of the nearest triangle.
+// Heightfield: distance of a point from the plane of the triangle below it. Returns the normal (xyz) and the distance
+// (w) [m]. Beyond the border the ground continues level, or in the plane of the nearest triangle if `ends`. `data` is
+// the index of its heights. Counterpart: `sample_heights` in src/collision/baked/heightfield.rs, with the same
+// operations in the same order.
 
 fn heightfield_sample(data: u32, columns: u32, rows: u32, spacing: f32, ends: bool, p: vec3f) -> vec4f {
     let zero = params.zero;
@@ -32,14 +33,14 @@ fn heightfield_sample(data: u32, columns: u32, rows: u32, spacing: f32, ends: bo
     return vec4f(n, opaque1(p.y - height, zero) * n.y);
 }
 
-// The place of a point on the grid, in cells.
+// Returns the position of a point on the grid, in cells.
 fn place_on_grid(limit: vec3f, spacing: f32, p: vec3f) -> vec3f {
     let zero = params.zero;
     return opaque(opaque(vec3f(p.xz, 0.0) / spacing, zero) + 0.5 * limit, zero);
 }
 
-// How far a point is beyond the border [m]; 0 within it, and for `overlap` cells around it. `beyond_border` in
-// src/collision/baked/heightfield.rs.
+// Returns the distance of a point beyond the border [m]; 0 inside, and up to `overlap` cells outside. Counterpart:
+// `beyond_border` in src/collision/baked/heightfield.rs.
 fn heightfield_beyond(columns: u32, rows: u32, spacing: f32, overlap: f32, p: vec3f) -> f32 {
     let zero = params.zero;
     let limit = vec3f(f32(columns - 1u), f32(rows - 1u), 0.0);

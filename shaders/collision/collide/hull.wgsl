@@ -1,5 +1,6 @@
-// Convex hull: the plane that the point is furthest out of. xyz is its normal, w the distance to it [m]. The twin of `sample_hull`
-// in src/collision/baked/hull.rs. `data` is where its planes begin, four numbers each: normal and offset; there are at least four.
+// Convex hull: the plane with the largest distance to a point. Returns its normal (xyz) and the distance (w) [m].
+// `data` is the index of its planes, four numbers each: normal and offset; there are at least four planes.
+// Counterpart: `sample_hull` in src/collision/baked/hull.rs.
 
 fn hull_sample(data: u32, count: u32, p: vec3f) -> vec4f {
     var best = hull_plane(data, p);

@@ -1,11 +1,11 @@
-// Any number of colliders.
+// Any number of colliders, in a storage buffer.
 
 @group(0) @binding(5) var<storage, read> colliders: array<Collider>;
 
 fn take_colliders() {
 }
 
-// The first that is near, or none.
+// Returns the first collider that is near, or NONE.
 fn first_near(particle: Moving) -> u32 {
     return near_from(0u, particle);
 }

@@ -1,4 +1,5 @@
-// Shapes by their signed distance; the twin of `sample` in src/collision/shape.rs. HALF_SPACE is 0, in the prelude.
+// Signed distances of the shapes. Counterpart: `sample` in src/collision/shape.rs. HALF_SPACE is in
+// shaders/common/find_contacts.wgsl.
 
 const SPHERE = 1u;
 const CAPSULE = 2u;
@@ -10,18 +11,19 @@ const FIELD = 6u;
 struct Sample {
     normal: vec3f,
     distance: f32,
-    // No point of the surface is nearer than this.
+    // Lower bound of the distance to the surface.
     sure: f32,
 }
 
-// The shapes that a scene has, a bit each: others are not compiled.
+// Mask of the shapes in a scene; others are not compiled.
 override SHAPES: u32 = 0xffffffffu;
 
 fn is_shape(c: Collider, shape: u32) -> bool {
     return (SHAPES & (1u << shape)) != 0u && c.shape == shape;
 }
 
-// The distance of a point that keeps so much from it, in the collider's frame.
+// Returns the signed distance of a point, in the frame of the collider. `keep` is the distance that the particle
+// keeps.
 fn sample(c: Collider, p: vec3f, keep: f32) -> Sample {
     if is_shape(c, SPHERE) {
         return ball(p, c.size.x);
@@ -56,8 +58,9 @@ fn sampled(it: vec4f) -> Sample {
     return Sample(it.xyz, it.w, it.w);
 }
 
-// The distance to the plane below is that to the ground only where nothing steeper is near. Away from it the height counts by the
-// steepest slope, but for a share of the spacing: otherwise nothing would get down to a plain that has a cliff somewhere.
+// Bounds the distance to a heightfield. Above `near` the distance to the plane is reduced by the steepest slope,
+// because steeper ground may be nearer. It stays at least `near`, or a cliff anywhere would stop particles above a
+// plain.
 fn over(it: vec4f, size: vec3f, keep: f32) -> Sample {
     let zero = params.zero;
     let distance = opaque1(it.w, zero);
@@ -66,8 +69,8 @@ fn over(it: vec4f, size: vec3f, keep: f32) -> Sample {
     return Sample(it.xyz, select(distance, max(sure, near), distance > near), sure);
 }
 
-// Beyond the border of ground that ends there: a normal of zero, as nothing pushes, and the distance that leads a path into the border,
-// a little beyond it so that the path does not stop there.
+// Beyond the border of ground that ends there: the normal is 0, because nothing pushes. The distance leads a path
+// just beyond the border, so that it does not stop there.
 fn beside(beyond: f32, keep: f32) -> Sample {
     let zero = params.zero;
     let sure = opaque1(beyond + keep, zero);
@@ -79,7 +82,7 @@ fn ball(p: vec3f, radius: f32) -> Sample {
     if l > 0.0 {
         return Sample(p / l, l - radius, l - radius);
     }
-    // Across the axis of a capsule.
+    // At the center of a sphere or on the axis of a capsule: a direction across the axis.
     return Sample(vec3f(1.0, 0.0, 0.0), l - radius, l - radius);
 }
 

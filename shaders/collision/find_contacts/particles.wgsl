@@ -1,17 +1,17 @@
-// Where nothing but particles touches.
+// Functions of find_contacts.wgsl for the particle level.
 
-// Workgroups of separate and settle.
+// Indirect dispatch of solve_contacts and apply_corrections.
 @group(0) @binding(9) var<storage, read_write> late_dispatches: array<atomic<u32>>;
 
-// Where those stand.
+// First word of that dispatch.
 override SEPARATE: u32 = 0u;
 
-// Nothing is entangled.
+// Particles have no intersections.
 fn hold_wrong_sides(kind: u32, particles: vec4u) -> bool {
     return false;
 }
 
-// As many workgroups as it takes for this contact, too: each begins with one.
+// Enlarges the dispatch for this contact; only the first contact of each workgroup does.
 fn make_room(slot: u32) {
     if slot % WORKGROUP_SIZE == 0u {
         let groups = workgroups(slot + 1u, WORKGROUP_SIZE);

@@ -1,9 +1,9 @@
-// Where surfaces touch.
+// Functions of find_contacts.wgsl for surfaces.
 
-// By particle, the marks of the bodies that it has a crossing with; see intersections.wgsl.
+// Per particle: mask of the components that it intersects; see intersections.wgsl.
 @group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
-// Whether a contact would hold what is entangled where it is.
+// Returns true if a contact would hold intersecting elements on the wrong sides.
 fn hold_wrong_sides(kind: u32, particles: vec4u) -> bool {
     if atomicLoad(&contact_status.crossing_count) == 0u {
         return false;
@@ -12,5 +12,5 @@ fn hold_wrong_sides(kind: u32, particles: vec4u) -> bool {
     return are_tangled(kind, marks, mark_of(contact_particles[particles.x]), mark_of(contact_particles[particles.z]));
 }
 
-// Untangle, which adds others, does.
+// resolve_intersections.wgsl sets the dispatch size, because it adds contacts.
 fn make_room(slot: u32) {}

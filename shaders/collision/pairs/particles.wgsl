@@ -1,9 +1,9 @@
-// Particles, where nothing else touches: those look for others that search/particles.wgsl has found to need it.
+// Pairs at the particle level: only the particles that search/particles.wgsl has listed search.
 
 @group(0) @binding(7) var<storage, read> watched: array<array<vec4u, 2>>;
-// From place `particle_count` on: those that look.
+// From `particle_count` on: the particles that search.
 @group(0) @binding(8) var<storage, read> lists: array<u32>;
-// Places of the list of pairs that are free, first come first served.
+// Vacated entries of the pair list, taken in order.
 @group(0) @binding(9) var<storage, read> vacancies: array<u32>;
 
 var<private> everyone_looks: bool;
@@ -12,18 +12,22 @@ fn all_look() -> bool {
     return everyone_looks;
 }
 
-// Which of those with such rough places look for others themselves.
+// Returns which of four quantised elements search themselves.
 fn look(rough: vec4u) -> vec4<bool> {
     return (rough & vec4u(LOOKS)) != vec4u();
 }
 
-// How near others come to a particle, in 64ths of a cell: how far it goes in a substep against the drift, and what a quantum of their ways is; for how
-// many substeps it looks, and how near comes what it may meet; how far from where it is to be what may be near is, at most.
+// Parameters of `are_near`; lengths in 1/64 of a cell.
 struct Nearness {
+    // per substep, relative to the drift
     displacement: vec3f,
+    // unit of quantised displacements
     quantum: f32,
+    // in substeps
     horizon: f32,
+    // distance that counts as near
     near: f32,
+    // largest distance from the predicted position
     far: f32,
 }
 
@@ -33,22 +37,23 @@ fn nearness_of(query: Element, box: Box, along: vec3f, slack: f32) -> Nearness {
     let fastest = bitcast<f32>(atomicLoad(&contact_status.fastest));
     let quantum = way_quantum(fastest) * scale;
     let horizon = f32(query.horizon);
-    // A way is off by half a quantum along each axis at most, √3/2 of one in all, and what is rounded by a thousandth.
+    // A quantised displacement has an error of at most half a quantum per axis, √3/2 quanta in total; 0.87 includes
+    // rounding.
     let told = (contact_params.thickness + contact_params.margin) * scale + slack + 0.87 * quantum * max(horizon, 1.0);
     let far = box.reach * scale + length(along) + slack;
-    // Where nothing is known by ways, all that is within reach may be near.
+    // Without quantised displacements all elements within reach may be near.
     let near = select(far + length(displacement) * max(horizon, 1.0), told, are_ways_told(fastest));
     return Nearness(displacement, quantum, horizon, near, far);
 }
 
-// Which of four others that lie so from where a particle is to be may meet it by their rough ways: the rough twin of `may_meet`. What is fast may not
-// stand where it is to be.
+// Returns which of four elements, at an offset from the predicted position of a particle, may meet it: `may_meet`
+// with quantised displacements. Fast elements always pass, because they may be sorted elsewhere.
 fn are_near(four: u32, x: vec4f, y: vec4f, z: vec4f, is_fast: vec4<bool>, own: Nearness) -> vec4<bool> {
     let rough = cells[(contact_params.ways_first + four) >> 2u];
     let dx = axis_of_way(rough) * own.quantum - own.displacement.x;
     let dy = axis_of_way(rough >> vec4u(10u)) * own.quantum - own.displacement.y;
     let dz = axis_of_way(rough >> vec4u(20u)) * own.quantum - own.displacement.z;
-    // The way of one that does not move has no direction, and no length.
+    // Avoids a division by 0 for equal displacements.
     let square = max(dx * dx + dy * dy + dz * dz, vec4f(1e-20));
     let when = clamp(-(x * dx + y * dy + z * dz) / square, vec4f(-1.0), vec4f(own.horizon));
     let ax = x + when * dx;
@@ -64,11 +69,11 @@ fn element(particle: u32) -> Element {
     let level = level_of_row(own.horizon);
     let drift = contact_status.drift;
     let moves_fast = horizon == 0u && everyone_looks && is_fast(own.displacement, drift, contact_params.margin, params.zero);
-    // Against the others, who travelled with the drift.
+    // Relative to the other particles, which move with the drift.
     let start = opaque(own.place - opaque(own.displacement - drift, params.zero), params.zero);
     let segment = array(own.place, select(own.place, start, moves_fast));
     let middle = middle_of_way(own.place, own.displacement, drift, params.zero);
-    // Where only some look, those near which things move so differently that nothing holds look twice as far instead of along their ways: see
+    // In a partial search a particle without horizon searches twice the reach instead of its path; see
     // validate_pairs.wgsl.
     let reach = contact_params.reach * select(reach_of(own), 2.0, horizon == 0u && !everyone_looks);
     let contact = contact_particles[particle];
@@ -100,8 +105,8 @@ fn other_at(place: u32) -> Other {
     return Other(bitcast<vec3f>(row.xyz), vec3u(sorted_particle(row.w)), moves_fast, looks, level_of_row(row.w), vec3f());
 }
 
-// Whether a pair may come nearer than so much before one of them looks again. As both go on as they did when they last looked their way against each
-// other is straight; it begins with the substep.
+// Returns true if a pair may come nearer than `reach` before one of them searches again. Both repeat their
+// displacements, so the relative path is straight. It starts with the substep.
 fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
     let now = contact_status.now;
     let zero = params.zero;
@@ -113,7 +118,7 @@ fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
     return length(opaque(from_segment(array(end, opaque(apart - d, zero)), vec3f(), zero), zero)) < reach;
 }
 
-// The place in the list of what has been found as the n-th: what is vacant is filled first.
+// Returns the entry of the n-th pair found: vacated entries first.
 fn free_place(n: u32) -> u32 {
     let vacant = atomicLoad(&contact_status.vacancy_count);
     if n < vacant {

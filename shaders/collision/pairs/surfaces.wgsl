@@ -1,21 +1,21 @@
-// The elements of surfaces, and particles that stand alone: all look for others at once.
+// Pairs of surfaces and of particles in no surface: all elements search at once.
 
 @group(0) @binding(7) var<storage, read> watched: array<array<vec4u, 2>>;
 @group(0) @binding(8) var<storage, read> elements: array<vec4u>;
 
-// Rows of a sorted element: see search/surfaces.wgsl.
+// Rows per sorted element: see search/surfaces.wgsl.
 const ROWS = 2u;
 
 fn all_look() -> bool {
     return true;
 }
 
-// Which of those with such rough places look for others themselves.
+// Returns which of four quantised elements search themselves: all.
 fn look(rough: vec4u) -> vec4<bool> {
     return vec4<bool>(true);
 }
 
-// How near others are to the way or the segment of what looks, in 64ths of a cell: that, and 1/the square of its length.
+// Parameters of `are_near` in 1/64 of a cell: the segment, 1/(its length)², and the search distance.
 struct Nearness {
     along: vec3f,
     inverse: f32,
@@ -24,11 +24,11 @@ struct Nearness {
 
 fn nearness_of(query: Element, box: Box, along: vec3f, slack: f32) -> Nearness {
     let square = dot(along, along);
-    // As `from_segment`, divided once; a rounding is less than the slack.
+    // As `from_segment`, with one division; the slack covers the rounding.
     return Nearness(along, select(0.0, 1.0 / square, square > 0.0), 64.0 * box.reach * box.scale + slack);
 }
 
-// Which of four others that lie so from the start of the segment may be near.
+// Returns which of four elements, at an offset from the start of the segment, may be near it.
 fn are_near(four: u32, x: vec4f, y: vec4f, z: vec4f, is_fast: vec4<bool>, own: Nearness) -> vec4<bool> {
     let share = clamp((x * own.along.x + y * own.along.y + z * own.along.z) * own.inverse, vec4f(), vec4f(1.0));
     let ax = x - share * own.along.x;
@@ -55,7 +55,7 @@ fn element(particles: vec3u, arity: u32, level: u32) -> Element {
     let horizon = contact_status.horizon;
     let end = opaque(center(there[0], there[1], there[2], arity), params.zero);
     let moves_fast = goes_far || speed > contact_status.slow;
-    // Against the others, who travelled with the drift.
+    // Relative to the other particles, which move with the drift.
     let moved = opaque(center(d[0], d[1], d[2], arity), params.zero);
     let start = opaque(end - opaque(moved - contact_status.drift, params.zero), params.zero);
     var segment = array(there[0], there[select(0u, 1u, arity == 1u)]);
@@ -67,19 +67,19 @@ fn element(particles: vec3u, arity: u32, level: u32) -> Element {
     if moves_fast {
         others = bitcast<f32>(atomicLoad(&contact_status.fastest));
     } else if arity == 0u {
-        // A particle finds triangles, however fast they are.
+        // A particle finds triangles at any speed.
         others = max(others, bitcast<f32>(cell_word(word + 1u)));
     }
-    // Its ends, as it turns on the way of its center, and how far they are from there.
+    // Rotation of a fast edge around its center, and distance of its particles from the center.
     var turn = 0.0;
     var half = 0.0;
     if arity == 1u && moves_fast {
         turn = 0.5 * length(opaque(d[1] - d[0], params.zero));
         half = length(opaque(there[1] - end, params.zero));
     }
-    // Others of further levels it finds, however fast they are.
+    // An element finds elements of higher levels at any speed.
     var wide_excess = bitcast<f32>(atomicLoad(&contact_status.wide_excess));
-    // A particle finds triangles, and what is fast others, which may not be where they are pulled to.
+    // A particle, or a fast element, also finds elements that contacts keep from their predicted position.
     var excess = select(0.0, bitcast<f32>(cell_word(word + 3u)), arity == 0u || moves_fast);
     if moves_fast {
         excess = select(max(excess, bitcast<f32>(cell_word(coarse_word(start) + 3u))), wide_excess, level > 0u);
@@ -105,15 +105,15 @@ fn element(particles: vec3u, arity: u32, level: u32) -> Element {
     );
 }
 
-// How far what comes nearer by so much in a substep is to be looked for.
+// Returns the search distance for elements that approach by `nearer` per substep.
 fn reach_among(nearer: f32) -> f32 {
-    // A speed may be infinite, or none at all.
+    // A speed may be infinite or NaN.
     let horizon = contact_status.horizon;
     let way = select(opaque1(f32(horizon) * opaque1(nearer, params.zero), params.zero), 0.0, horizon == 0u);
     return opaque1(contact_params.reach + way, params.zero);
 }
 
-// Into the grids of which levels an element looks, a bit for each: its own, and those above of which there are any near.
+// Returns the mask of the levels that an element searches: its own, and higher levels nearby.
 fn levels_of(word: u32, level: u32, moves_fast: bool) -> u32 {
     var near = cell_word(word + 10u + PARTNER[KIND]);
     if moves_fast || level > 0u {
@@ -122,7 +122,7 @@ fn levels_of(word: u32, level: u32, moves_fast: bool) -> u32 {
     return (1u << level) | levels_above(near, level);
 }
 
-// The words of the coarse cell that a place is in.
+// Returns the first word of the coarse cell of a point.
 fn coarse_word(place: vec3f) -> u32 {
     let edge = atomicLoad(&contact_status.edge_radius);
     let triangle = atomicLoad(&contact_status.triangle_radius);
@@ -131,7 +131,7 @@ fn coarse_word(place: vec3f) -> u32 {
     return contact_params.tables * contact_params.table_size + COARSE_WORDS * cell;
 }
 
-// How far the center of another of a level is from its particles, at most: among all near, or among all.
+// Returns the largest distance of the center of an element of a level from its particles: nearby, or overall.
 fn radius_near(query: Element, level: u32) -> f32 {
     if KIND == PARTICLES {
         return way_radius(level, contact_params.level_sizes.x);
@@ -166,7 +166,8 @@ fn watched_of(query: Element, particles: vec4u, k: u32) -> TrackedParticle {
     return watched_of_rows(watched[particles[k]]);
 }
 
-// Whether a pair may come nearer than so much before the list is made anew: in this substep, as it moves, and then at its pace.
+// Returns true if a pair may come nearer than `reach` before the next search: by its displacements in this substep,
+// then by its predicted displacements.
 fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
     var p: Four;
     var d: Four;
@@ -183,7 +184,7 @@ fn may_meet(query: Element, particles: vec4u, reach: f32) -> bool {
     return closest(KIND, p, params.zero).distance < reach + opaque1(way, params.zero);
 }
 
-// The place in the list of what has been found as the n-th.
+// Returns the entry of the n-th pair found.
 fn free_place(n: u32) -> u32 {
     return n;
 }
@@ -198,7 +199,7 @@ fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
         }
         return;
     }
-    // In the order of the cells, so that neighbouring threads look into the same ones: particles, then edges.
+    // In the order of the cells, so that neighbouring threads visit the same cells: particles, then edges.
     let first = select(0u, contact_params.alone_end - contact_params.alone_first, KIND == EDGES);
     let place = first + i;
     let end = select(contact_params.alone_end, contact_params.query_end, KIND == EDGES) - contact_params.alone_first;
@@ -206,7 +207,7 @@ fn pairs_list(@builtin(global_invocation_id) id: vec3u) {
         let own = other_at(place);
         var query = element(own.particles, select(0u, 1u, KIND == EDGES), select(0u, own.level, KIND == EDGES));
         if KIND == PARTICLES {
-            // Among others it is of the level of its way, and does not look farther for larger ones.
+            // Among particles it has the level of its path, and the search distance does not grow for higher levels.
             query.center = own.center;
             query.level = own.level;
             query.levels = levels_of_particle(own.level);

@@ -1,23 +1,22 @@
-// Particles, where nothing else touches: those look anew for others of whose part of the list some is used up. The coarse cells in which they lie
-// are marked as worn; the others go on as they did when they last looked, and are sorted only where one of those may meet them.
+// The search at the particle level. Only expired particles search again. Their coarse cells are marked; particles in
+// or next to a marked cell are sorted at their predicted positions.
 //
-// search_clear: one thread a block of the grid, or a word of marks of the coarse grid. Empties the block; and which coarse cells are near one that is
-//   worn.
-// search_gather: one thread 16 particles, so that few of them wait for the ends of the lists. Takes note of where it is to be,
-//   if it is to look, lists what is near those that are, and widens the bounds of the displacements in its cell of the coarse grid; where it is fast,
-//   in those, too, through which it comes.
-// search_horizon: one thread a word of marks of the coarse grid. For how many substeps those hold that look in its cells, by how differently what is
-//   in those around moves; the bounds of what is about each corner; and through which cells something comes that moves differently from what else
-//   comes there.
-// search_count: one thread a particle that is near. Counts it in its cell, and takes note of its horizon, by how differently from itself what is
-//   about the nearest corner moves and how fast anything is, of how far it looks, and of its level.
-// search_fill: one thread a particle that is near. Puts it, and its rough place and way, into its cell, whose entry then is where the next begins, and
-//   empties its cells of the coarse grid for the next search.
+// - search_clear_cells: one thread per block of the grid or word of coarse marks. Clears the block, and dilates the
+//   marks of expired cells by one cell.
+// - search_mark_stale: one thread per SHARE particles, which reduces atomics. Writes the state of a searching
+//   particle, lists it and its neighbours, and widens the bounds of displacements in the coarse cells, for fast
+//   particles along their path.
+// - search_set_horizons: one thread per word of coarse marks. Writes the horizon of each cell, the bounds around each
+//   corner, and if fast particles with different displacements pass through a cell.
+// - search_count_cells: one thread per listed particle. Counts it in its cell, and writes its horizon, search
+//   distance and level.
+// - search_sort_into_cells: one thread per listed particle. Writes it with its quantised position and displacement
+//   into its cell, and clears its coarse cells. The entry of a cell then is the start of the next cell.
 //
-// A row a sorted particle: where it is to be, or the middle of its way where others that are fast cross it (bits); its index, with its level, and
-// ROW_MARK.
+// A sorted particle is one row: predicted position, or the middle of its path if fast particles cross it (bits);
+// index with level and ROW_MARK. Each thread writes its own particle and rows; all shared words are atomics.
 
-// The particles that are near those that look, marked by LOOKS where they look themselves; then those that look.
+// Particles to sort, flagged LOOKS if they search; from `particle_count` on, the particles that search.
 @group(0) @binding(9) var<storage, read_write> lists: array<u32>;
 
 const SHARE = 16u;
@@ -26,15 +25,14 @@ fn searches_all() -> bool {
     return is_for_all(atomicLoad(&contact_status.stale), atomicLoad(&contact_status.hurried), contact_status.overfull);
 }
 
-// Words of a cell of the coarse grid: the bounds of the displacements in it, for how many substeps those hold at most that look there, whether those
-// that come through it differ, and their bounds; the bounds of the displacements in the eight cells about its lowest corner.
+// Words of a cell of the coarse grid: see `coarse` in search.wgsl.
 const WITHIN = 0u;
 const HORIZON = 6u;
 const DIFFERS = 7u;
 const THROUGH = 8u;
 const ABOUT = 14u;
 
-// Empties bounds that begin with this word. Read first: others may have done so.
+// Clears the bounds that start at this word. Reads first: another thread may have cleared them.
 fn empty_bounds(first: u32) {
     if atomicLoad(&cells[first]) == NOTHING {
         return;
@@ -45,15 +43,15 @@ fn empty_bounds(first: u32) {
     }
 }
 
-// Ways are told apart by the bounds of what comes through a cell alone, so that there is to be room for any length; within a cell there is room
-// for some thirty thicknesses, and what goes farther looks anew in every substep anyway.
+// Unit of the THROUGH bounds in quanta: they must represent paths of any length. The other bounds saturate at 30
+// thicknesses or more, beyond which particles search in every substep.
 const COARSER = 4096.0;
 
 fn quanta_in(bounds: u32) -> f32 {
     return select(1.0, COARSER, bounds == THROUGH);
 }
 
-// A displacement against the drift, as bounds have it.
+// Returns a displacement relative to the drift, as stored in bounds.
 fn quanta_of(displacement: vec3f, bounds: u32) -> vec3u {
     let d = opaque(displacement - contact_status.drift, params.zero);
     let scale = contact_params.inverse_quantum / quanta_in(bounds);
@@ -61,7 +59,7 @@ fn quanta_of(displacement: vec3f, bounds: u32) -> vec3u {
     return bitcast<vec3u>(quanta) ^ vec3u(SIGN);
 }
 
-// Widens the bounds of a cell, which begins with this word. Read first: most widen nothing.
+// Widens the bounds of a cell, given its first word. Reads first: most displacements lie within the bounds.
 fn widen_bounds(cell: u32, bounds: u32, displacement: vec3f) {
     let quanta = quanta_of(displacement, bounds);
     let first = cell + bounds;
@@ -76,7 +74,7 @@ fn widen_bounds(cell: u32, bounds: u32, displacement: vec3f) {
     }
 }
 
-// The least and the largest displacements, as bounds have them.
+// Lower and upper bounds of displacements.
 struct Bounds {
     low: vec3u,
     high: vec3u,
@@ -91,7 +89,7 @@ fn bounds_at(first: u32) -> Bounds {
     return bounds;
 }
 
-// The bounds of several cells together: from the one before this one along each axis on, so many.
+// Returns the union of the bounds of `across`³ cells that start one cell below `here`.
 fn bounds_from(here: vec3u, across: u32, bounds: u32) -> Bounds {
     var all = Bounds(vec3u(NOTHING), vec3u());
     for (var k = 0u; k < across * across * across; k++) {
@@ -101,7 +99,7 @@ fn bounds_from(here: vec3u, across: u32, bounds: u32) -> Bounds {
     return all;
 }
 
-// Whether there is nothing in the eight cells about the lowest corner of one: nobody asks for their bounds. (Where all look most of the grid is so.)
+// Returns true if the 2×2×2 cells at the lowest corner are empty; their bounds are never read.
 fn is_empty_about(here: vec3u) -> bool {
     var least = NOTHING;
     for (var k = 0u; k < 8u; k++) {
@@ -110,14 +108,14 @@ fn is_empty_about(here: vec3u) -> bool {
     return least == NOTHING;
 }
 
-// How differently the particles in and around a coarse cell, or through these, move, at most [m].
+// Returns an upper bound of the relative displacement of particles in the 3×3×3 cells around a coarse cell [m].
 fn extent_around(here: vec3u, bounds: u32) -> f32 {
     let all = bounds_from(here, 3u, bounds);
     return length(vec3f(all.high - all.low) * (contact_params.quantum * quanta_in(bounds)));
 }
 
-// How differently from a particle others move that are in the eight coarse cells about the corner nearest to it, at most [m]. What is in none of these is
-// half the edge of a cell away, which is one and a half reaches.
+// Returns an upper bound of the displacement relative to a particle, over the 2×2×2 coarse cells around its nearest
+// corner [m]. Particles in other cells are at least half a cell (1.5 × reach) away.
 fn extent_about(place: vec3f, displacement: vec3f) -> f32 {
     let corner = opaque(place + opaque1(1.5 * contact_params.reach, params.zero), params.zero);
     let all = bounds_at(coarse(coarse_index(coarse_cell(corner), contact_params.coarse)) + ABOUT);
@@ -125,7 +123,7 @@ fn extent_about(place: vec3f, displacement: vec3f) -> f32 {
     return length(vec3f(max(all.high - own, own - all.low)) * contact_params.quantum);
 }
 
-// Takes the marks off the coarse grid.
+// Clears the marks of the coarse grid.
 fn end_bounds(thread: u32) {
     for (var word = thread; word < word_count(); word += THREADS) {
         atomicStore(&cells[contact_params.worn_first + word], 0u);
@@ -136,12 +134,12 @@ fn coarse_cell(place: vec3f) -> vec3u {
     return coarse_at(place, coarse_scale(), contact_params.coarse);
 }
 
-// Words of marks, of one kind.
+// Words of one kind of marks.
 fn word_count() -> u32 {
     return words_of_row(contact_params.coarse) * contact_params.coarse * contact_params.coarse;
 }
 
-// The last bit of a word, and all up to that.
+// Returns the index of the last bit of a word, and the mask up to that bit.
 fn last_bit() -> u32 {
     return min(contact_params.coarse, 32u) - 1u;
 }
@@ -150,14 +148,15 @@ fn all_bits() -> u32 {
     return NOTHING >> (31u - last_bit());
 }
 
-// The cell of the first bit of a word.
+// Returns the cell of the first bit of a word.
 fn first_of_word(word: u32) -> vec3u {
     let size = contact_params.coarse;
     let row = word / words_of_row(size);
     return vec3u(32u * (word % words_of_row(size)), row % size, row / size);
 }
 
-// A word of marks, and itself turned by one either way: the grid repeats itself. A row has one word, or two of which each continues the other.
+// Returns a word of marks, dilated by one cell along x with wrap-around. `other` is the other word of the row, or the
+// same word if the row has one.
 fn widened(word: u32, other: u32) -> u32 {
     let last = last_bit();
     return (word | (word << 1u) | (other >> last) | (word >> 1u) | (other << last)) & all_bits();
@@ -187,7 +186,7 @@ fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// Whether a coarse cell has its mark among those that begin there.
+// Returns true if a coarse cell is marked.
 fn is_marked(first: u32, cell: vec3u) -> bool {
     let word = atomicLoad(&cells[first + mark_word(cell, contact_params.coarse)]);
     return ((word >> (cell.x % 32u)) & 1u) == 1u;
@@ -197,15 +196,15 @@ fn goes_far(displacement: vec3f) -> bool {
     return is_fast(displacement, contact_status.drift, contact_params.margin, params.zero);
 }
 
-// The way of a particle that is fast, in steps of twice the reach at most: where two meet, their nearest steps lie in neighbouring coarse cells,
-// which are three reaches wide.
+// Path of a fast particle, in steps of at most twice the reach. If two paths meet, their nearest steps lie in
+// neighbouring coarse cells, which are 3 × reach wide.
 struct Steps {
     end: vec3f,
     step: vec3f,
     count: u32,
 }
 
-// What goes farther crosses more cells than anything may look into.
+// Longer paths cross more cells than a thread may visit.
 const MOST_STEPS = 256.0;
 
 fn steps_of(own: TrackedParticle) -> Steps {
@@ -214,13 +213,13 @@ fn steps_of(own: TrackedParticle) -> Steps {
     return Steps(own.place, opaque(travel / count, params.zero), u32(count));
 }
 
-// The first word of the coarse cell that a step is in.
+// Returns the first word of the coarse cell of a step.
 fn cell_of_step(steps: Steps, k: u32) -> u32 {
     let place = opaque(steps.end - opaque(steps.step * f32(k), params.zero), params.zero);
     return coarse(coarse_index(coarse_cell(place), contact_params.coarse));
 }
 
-// Whether anything that is fast and moves differently comes near the way of a particle.
+// Returns true if a fast particle with a different displacement passes near the path of a particle.
 fn is_crossed(own: TrackedParticle) -> bool {
     let steps = steps_of(own);
     var differs = 0u;
@@ -230,12 +229,14 @@ fn is_crossed(own: TrackedParticle) -> bool {
     return differs != 0u;
 }
 
-// Whether a particle that has its horizon looks along its way: in other searches ways are short enough for the cells around.
+// Returns true if a particle searches along its path. In partial searches paths are short enough for the cells around
+// it.
 fn looks_along_way(own: TrackedParticle, horizon: u32) -> bool {
     return horizon == 0u && searches_all() && goes_far(own.displacement);
 }
 
-// Where a particle of a level stands, which is to be here: at the end of its way or in the middle of it.
+// Returns the position at which a particle is sorted: its predicted position, or the middle of its path for levels
+// above 0.
 fn stand(own: TrackedParticle, here: vec3f, level: u32) -> vec3f {
     if level > 0u {
         return middle_of_way(here, own.displacement, contact_status.drift, params.zero);
@@ -258,7 +259,7 @@ fn search_mark_stale(@builtin(global_invocation_id) id: vec3u) {
     var nearby = 0u;
     var far = 0u;
     var fastest = 0.0;
-    // Once for all of them: compilers do not know that they stay.
+    // Loaded once: compilers cannot assume that these values are constant.
     let all = searches_all();
     let drift = contact_status.drift;
     let now = contact_status.now;
@@ -323,13 +324,13 @@ fn search_set_horizons(@builtin(global_invocation_id) id: vec3u) {
         let here = start + vec3u(firstTrailingBit(row), 0u, 0u);
         let cell = coarse(coarse_index(here, size));
         if atomicLoad(&cells[cell]) != NOTHING {
-            // What is not about the nearest corner is one and a half reaches away, but for the rounding of cells.
+            // Particles outside of the 2×2×2 cells are at least 1.5 × reach away, up to rounding.
             let further = 0.99 * opaque1(0.5 * contact_params.reach + contact_params.gap, params.zero);
             atomicStore(&cells[cell + HORIZON], horizon(further, extent_around(here, WITHIN), 0.0));
         }
         row &= row - 1u;
     }
-    // The corners of all cells in which any look: some are of the next ones.
+    // Corners of all marked cells; some belong to neighbouring cells.
     row = select(atomicLoad(&cells[contact_params.nearby_first + i]), all_bits(), searches_all());
     while row != 0u {
         let here = start + vec3u(firstTrailingBit(row), 0u, 0u);
@@ -344,7 +345,7 @@ fn search_set_horizons(@builtin(global_invocation_id) id: vec3u) {
             atomicStore(&cells[first + 3u + axis], all.high[axis]);
         }
     }
-    // As many as a row may have; of a shorter one some are looked at twice. Only where all look are ways known.
+    // 32 iterations cover every row length; shorter rows repeat cells. Paths are known only in a full search.
     for (var k = 0u; k < select(0u, 32u, searches_all()); k++) {
         let x = k & last_bit();
         let first = coarse(coarse_index(start + vec3u(x, 0u, 0u), size)) + THROUGH;
@@ -372,7 +373,7 @@ fn search_count_cells(@builtin(global_invocation_id) id: vec3u) {
     let extent = extent_about(place, own.displacement);
     let speed = length(opaque(own.displacement - contact_status.drift, params.zero));
     let substeps = min(horizon(contact_params.gap, extent, speed + fastest()), further);
-    // What nothing crosses stands where it is to be: what is near it there goes along with it.
+    // A particle whose path nothing crosses is sorted at its predicted position.
     var level = 0u;
     if looks_along_way(own, substeps) && is_crossed(own) {
         level = level_of_way(own.displacement, contact_status.drift, contact_params.level_sizes.x, params.zero);
@@ -403,7 +404,7 @@ fn search_sort_into_cells(@builtin(global_invocation_id) id: vec3u) {
     let stand = stand(own, place, level);
     let all = searches_all();
     let steps = steps_of(own);
-    // None where it has left no bounds. (Within a branch software drivers run through it once more.)
+    // 0 iterations if the particle has widened no bounds. A branch would cost software drivers one more iteration.
     for (var k = 0u; k < select(0u, steps.count + 1u, all && goes_far(own.displacement)); k++) {
         empty_bounds(cell_of_step(steps, k) + THROUGH);
     }

@@ -1,22 +1,25 @@
-// The elements of surfaces, and particles that stand alone: all are searched at once.
+// The search of surfaces and of particles in no surface: all elements search at once.
 //
-// search_clear: one thread a block of the grid, a cell of the coarse grid, a particle, or an element. Empties the cells; takes note of where
-//   the particle is to be, of its pace, and of what some particles travel on average.
-// search_count: one thread an element. Counts it in its cell.
-// search_bound: one thread a particle, or an element. Counts the particle in the class of its speed; takes note of how large and how fast the
-//   elements of level 0 in its cell of the coarse grid are, and of which further levels any come into it.
-// search_horizon: one thread a cell of the coarse grid. How large and how fast what is near is, at most, and of which further levels.
-// search_fill: one thread an element. Puts it, and its rough place, into its cell, whose entry then is where the next begins.
+// - search_clear_cells: one thread per block of the grid, coarse cell, particle, or element. Clears the cells; writes
+//   the predicted position and displacement per substep of each particle, and the drift. At the end of a step it only
+//   clears.
+// - search_count_cells: one thread per element. Counts it in its cell. At the end of a step it also writes the
+//   largest radii.
+// - search_measure_motion: one thread per particle or element. Adds the particle to the histogram of speeds; writes
+//   the largest size and speed of the elements in each coarse cell, and the higher levels that overlap it.
+// - search_set_horizons: one thread per coarse cell. Combines these values over the 3×3×3 cells around it.
+// - search_sort_into_cells: one thread per element. Writes it and its quantised position into its cell. The entry of
+//   a cell then is the start of the next cell.
 //
-// What contacts hold back is pulled far in each substep, and does not go there: so each particle is taken to go on as where it is pulled to has gone
-// on since the last search. Most are slow, and reckon with others that are; the few that are fast look farther, and find the slow ones. For how
-// long the list holds is chosen such that the slow come nearer to each other by the margin.
+// Contacts stop most of the motion of a substep, so the displacement is a poor prediction. The predicted displacement
+// per substep is the mean motion of the predicted position since the last search. Slow particles account for the
+// speed of slow ones; the few fast ones search farther and find the slow ones. The horizon is chosen so that slow
+// particles approach each other by at most the margin.
+// Each thread writes its own elements; shared words are atomics.
 //
-// At the end of a step, search_clear does no more than empty the cells, and it is search_count that takes note of how large the elements are.
-//
-// Two rows a sorted element: its center, of a particle that is fast the middle of its way (bits), and first particle, with the uppermost bit where
-// it is fast, and its level below that; of an edge from its center to its second particle (bits), and that particle, of a triangle its second and
-// third particle.
+// A sorted element is two rows:
+// - center, or for a fast particle the middle of its path (bits); first particle with level and ROW_MARK.
+// - edge: vector from the center to the second particle (bits), second particle; triangle: second and third particle.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
@@ -63,8 +66,8 @@ fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// The counts of particles by their speeds stand where those that are alone have marks: PACES classes, four an octave, from a thousandth of the
-// thickness on. The twins are `ContactParams::pace_class` and `slow` in src/sim/contact_params.rs.
+// Classes of the histogram of speeds, four per octave, from a thousandth of the thickness on. It uses the words of
+// the marks of the particle level. Counterparts: `ContactParams::pace_class` and `slow` in src/sim/contact_params.rs.
 const PACES = 64u;
 
 fn first_class() -> u32 {
@@ -76,7 +79,7 @@ fn pace_class(speed: f32) -> u32 {
     return min(class_bits - min(class_bits, first_class()), PACES - 1u);
 }
 
-// What most do not exceed, and for how long the list holds.
+// Computes the speed that 63 of 64 particles do not exceed, and the horizon of the list.
 fn end_bounds(thread: u32) {
     if thread > 0u {
         return;
@@ -89,7 +92,7 @@ fn end_bounds(thread: u32) {
     }
     let slow = bitcast<f32>((first_class() + highest + 1u) << 21u);
     contact_status.slow = slow;
-    // A third of what the coarse grid would allow, so that the fast do not look too far.
+    // A third of the limit of the coarse grid, so that the search distance of fast particles stays short.
     contact_status.horizon = horizon(contact_params.margin, 2.0 * slow, 6.0 * fastest());
     contact_status.searched = contact_status.now;
 }
@@ -98,7 +101,7 @@ fn speed_of_particle(particle: u32) -> f32 {
     return speed_of(watched_of_rows(watched[particle]), contact_params.quantum, contact_status.drift, params.zero);
 }
 
-// How far beyond half the margin it travels in this substep.
+// Returns the travel in this substep beyond half the margin.
 fn excess(displacement: vec3f) -> f32 {
     let travel = length(opaque(displacement - contact_status.drift, params.zero));
     return max(travel - 0.5 * contact_params.margin, 0.0);
@@ -112,7 +115,7 @@ fn excess_of(particle: u32) -> f32 {
     return excess(displacements[particle].xyz);
 }
 
-// How far the particles of an element go in a substep, at most.
+// Returns the largest predicted displacement per substep of the particles of an element.
 fn speed_of_element(element: vec4u) -> f32 {
     return max(max(speed_of_particle(element.x), speed_of_particle(element.y)), speed_of_particle(element.z));
 }
@@ -121,8 +124,8 @@ fn excess_of_element(element: vec4u) -> f32 {
     return max(max(excess_of(element.x), excess_of(element.y)), excess_of(element.z));
 }
 
-// Where the particles of an element and its center are to be at the end of the substep, or are at the end of the step, the square of how far the
-// former are from the latter, at most, and its level by that. Of a particle that is fast the middle and the level of its way.
+// An element at the end of the substep (or of the step, AT_END): its particles, its center, the largest squared
+// distance of a particle from the center, and its level. For a fast particle, the middle and the level of its path.
 struct Standing {
     places: array<vec3f, 3>,
     middle: vec3f,
@@ -150,7 +153,7 @@ fn standing(element: vec4u) -> Standing {
     return Standing(places, middle, square, level_of(square, level_size));
 }
 
-// Takes note of it. Read first: most widen nothing.
+// Raises the largest radius. Reads first: most elements do not raise it.
 fn widen(element: vec4u) {
     if element.w == 0u {
         return;
@@ -166,7 +169,7 @@ fn widen(element: vec4u) {
 
 fn widen_cell(element: vec4u) {
     let own = standing(element);
-    // A shot that stands alone looks for all others itself, and not as far around its way as that is long.
+    // A fast single particle searches for all others itself, so only its level is recorded.
     if element.w == 0u {
         announce_level(own.level, 0u);
         return;
@@ -199,7 +202,7 @@ fn widen_cell(element: vec4u) {
     }
 }
 
-// The coarse cells that a box comes into.
+// The coarse cells that a box overlaps.
 struct CoarseBox {
     low: vec3u,
     across: vec3u,
@@ -209,19 +212,20 @@ struct CoarseBox {
 fn coarse_box(least: vec3f, most: vec3f) -> CoarseBox {
     let low = cell_at(least, coarse_scale());
     let high = cell_at(most, coarse_scale());
-    // What is larger than the grid meets itself again.
+    // A box larger than the grid would visit cells twice.
     let across = min(vec3u(high - low) + 1u, vec3u(contact_params.coarse));
     return CoarseBox(bitcast<vec3u>(low), across, across.x * across.y * across.z);
 }
 
-// The words of the k-th of them.
+// Returns the first word of the k-th cell of the box.
 fn coarse_in(box: CoarseBox, k: u32) -> u32 {
     let offset = vec3u(k % box.across.x, (k / box.across.x) % box.across.y, k / (box.across.x * box.across.y));
     let cell = (box.low + offset) & vec3u(contact_params.coarse - 1u);
     return coarse(coarse_index(cell, contact_params.coarse));
 }
 
-// An edge or a triangle of a level above 0 is made known to the coarse cells that it comes into. Read first: most widen nothing.
+// Records an edge or triangle of a level above 0 in the coarse cells that it overlaps. Reads first: most updates
+// change nothing.
 fn announce(element: vec4u, places: array<vec3f, 3>, level: u32) {
     let excess = excess_of_element(element);
     let excess_bits = bitcast<u32>(excess);
@@ -267,7 +271,7 @@ fn search_count_cells(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// Takes note of an element at the end of the step. Read first: most widen nothing.
+// Records an element at the end of the step. Reads first: most updates change nothing.
 fn widen_end(kind: u32, square: f32, level: u32) {
     let bits = bitcast<u32>(sqrt(square));
     if kind == 1u && bits > atomicLoad(&contact_status.end_edge_radius) {
@@ -291,7 +295,7 @@ fn search_measure_motion(@builtin(global_invocation_id) id: vec3u) {
     if element < contact_params.insert_end {
         widen_cell(elements[element]);
     }
-    // The particles are the first of the elements.
+    // Particles are the first elements.
     if i >= contact_params.alone_end {
         return;
     }
@@ -338,7 +342,7 @@ fn search_sort_into_cells(@builtin(global_invocation_id) id: vec3u) {
     let own = standing(element);
     let middle = own.middle;
     let place = atomicAdd(&cells[cell_of(element, own)], 1u);
-    // Nobody asks whether a triangle is, nor at the end of a step.
+    // The flag is not read for triangles, nor at the end of a step.
     let moves_fast = !AT_END && element.w < 2u
         && (speed_of_element(element) > contact_status.slow
             || goes_far(displacements[element.x].xyz) || goes_far(displacements[element.y].xyz));

@@ -1,7 +1,7 @@
-// The constraints of one kind in an instance that are not in tiles, colour by colour. As kinds share names, src/gpu/sweep.rs puts the name of
-// the kind behind each top-level name of this file and of the others that belong to the kind.
+// Solves the constraints of one kind in an instance that are in no tile, colour by colour. src/gpu/sweep.rs appends
+// the name of the kind to the top-level names of its files.
 
-// `head`: the head of the kind, whose first two words say where its colours stand, and how many colours.
+// `head` is the head of the kind; its first two words are the start of its colours and their number.
 fn solve_colors(head: u32, thread: u32) {
     let colors_at = asset[head];
     let color_count = asset[head + 1u];

@@ -1,4 +1,4 @@
-// The positions of an asset, where a workgroup has no room for them: they are read and written where they lie.
+// Positions of an asset in storage memory, for assets that exceed workgroup memory.
 
 fn position_at(k: u32) -> vec4f {
     return positions[first_particle + k];

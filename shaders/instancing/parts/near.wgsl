@@ -1,6 +1,6 @@
-// The positions of an asset, where a workgroup has room for them besides the displacements: during a step they stand in its memory.
+// Positions of an asset in workgroup memory during a step, beside the displacements.
 
-// x and w.
+// x and w
 var<workgroup> places: array<vec4f, INSTANCES * ASSET_PARTICLES>;
 
 fn position_at(k: u32) -> vec4f {

@@ -1,12 +1,12 @@
-// The tiles of one kind in an instance, phase by phase. As kinds share names, src/gpu/sweep.rs puts the name of the kind behind each
-// top-level name of this file and of the others that belong to the kind.
+// Solves the tiles of one kind in an instance, phase by phase. src/gpu/sweep.rs appends the name of the kind to the
+// top-level names of its files.
 
-// The words of a tile, as in shaders/schedule/project_tile.wgsl.
+// Reads words of a tile, laid out as in shaders/schedule/project_tile.wgsl.
 fn tile_words(at: u32, word: u32) -> vec4u {
     return words_at(at + word);
 }
 
-// `head`: the head of the kind, whose last word says where the bounds of its phases stand.
+// `head` is the head of the kind; its last word is the start of the phase bounds.
 fn solve_tiles(head: u32, thread: u32) {
     let bounds = asset[head + 2u];
     for (var phase = 0u; phase < PHASES; phase++) {

@@ -1,18 +1,19 @@
-// What wind, air drag on the triangles around a particle (`Wind` in src/settings/mod.rs has the law and its source) and fields (`Field`) do to
-// it. accelerations.wgsl and instances.wgsl share this; they have the bindings, and say where things lie: `position_at`, `displacement_at`,
-// `ring_of` (a particle's first corner, and the one after its last), `corner_at`.
+// Accelerations by wind and air drag on the triangles around a particle (law and source: `Wind` in
+// src/settings/mod.rs), and by fields (`Field`).
+// accelerations.wgsl and instances.wgsl include it. They define the bindings, `position_at`, `displacement_at`,
+// `ring_of` (first and end corner of a particle) and `corner_at`.
 
 const TWO_PI = 6.28318530717958647692;
 
-// What moves the air, and what it does, as `Params` has it: to be read once, before anything branches.
+// Parameters of the air, copied from `Params` before the first branch.
 struct Air {
-    // Its mean velocity.
+    // Mean velocity [m/s].
     velocity: vec3f,
-    // The wave vector of its gusts.
+    // Wave vector of the gusts [1/m].
     gust_wave: vec3f,
-    // Where the field of the air has its origin.
+    // Origin of the turbulence and gusts [m].
     origin: vec3f,
-    // Since the first step.
+    // Time since the first step [s].
     time: f32,
     gust: f32,
     gust_frequency: f32,
@@ -40,7 +41,7 @@ fn air_velocity(position: vec3f, air: Air) -> vec3f {
     return wind;
 }
 
-// Three numbers from −1 to 1 that look random, for each cell (Jarzynski, Olano 2020, `pcg3d`).
+// Returns three hashed values in −1 … 1 for a cell (Jarzynski, Olano 2020, `pcg3d`).
 fn random(cell: vec3f) -> vec3f {
     var v = bitcast<vec3u>(vec3i(cell)) * 1664525u + 1013904223u;
     v.x += v.y * v.z;
@@ -53,7 +54,7 @@ fn random(cell: vec3f) -> vec3f {
     return vec3f(v >> vec3u(8u)) * (1.0 / 8388608.0) - vec3f(1.0);
 }
 
-// A smooth noise of a place, −1 to 1 in each direction: values at the corners of unit cells, blended.
+// Returns value noise, −1 … 1 per component: values at the corners of unit cells, interpolated.
 fn noise(place: vec3f, zero: u32) -> vec3f {
     let p = clamp(place, vec3f(-1e6), vec3f(1e6));
     let cell = floor(p);
@@ -89,7 +90,8 @@ fn field_acceleration(field: Field, x: vec3f) -> vec3f {
     return opaque(along * (field.strength / (distance * (1.0 + part * part))), params.zero);
 }
 
-// The acceleration by drag and lift. Of the sum over the triangles −½ A s (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)), with N = 2 A n, a third each.
+// Returns the acceleration by drag and lift. Each triangle around the particle adds a third of its force, with n
+// turned so that v·n ≥ 0: −½ ρ A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)).
 fn aerodynamics(i: u32, air: Air) -> vec3f {
     let x0 = position_at(i);
     let d0 = displacement_at(i);
@@ -115,11 +117,11 @@ fn aerodynamics(i: u32, air: Air) -> vec3f {
         force -= abs(flow) * (air.drag - air.lift * facing) * v + (flow * air.lift * speed / double_area) * area_normal;
         rate += most;
     }
-    // The implicit step of the drag, which cannot turn the motion round however light the cloth.
+    // The drag is integrated implicitly, so that it cannot reverse the motion of light cloth.
     return (force / 6.0) * (x0.w / (1.0 + rate * (air.drag + air.lift) / 6.0 * x0.w * air.h));
 }
 
-// The acceleration by wind and fields.
+// Returns the acceleration by wind and fields.
 fn acceleration_of(i: u32, air: Air) -> vec3f {
     var a = vec3f();
     if by_thread(params.wind, i) == 1u {

@@ -1,5 +1,5 @@
-// The normal of a surface at a particle: the sum of the triangles around it, each weighted by its area. normals.wgsl and
-// instances_normals.wgsl share this; they have the bindings, and say where things lie: `position_at`, `ring_of`, `corner_at`.
+// Normal of a surface at a particle: the area-weighted mean of the normals of the triangles around it. normals.wgsl
+// and instances_normals.wgsl include it and define the bindings, `position_at`, `ring_of` and `corner_at`.
 
 fn normal_of(i: u32) -> vec3f {
     let x = position_at(i).xyz;

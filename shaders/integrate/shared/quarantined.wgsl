@@ -1,7 +1,7 @@
-// Faults, counted once a step: what finish.wgsl and instances.wgsl share. They have the bindings. Atomics in every substep would cost software
-// drivers a fifth of the pass, whether or not there is anything to count.
+// Counts quarantined particles once per step; finish.wgsl and instances.wgsl include it and define the bindings.
+// Atomics in every substep would be slower.
 
-// Counts a particle if the last word of its residual says that it was held in this step; whether it was.
+// Counts a particle if the last word of its residual marks it as quarantined in this step. Returns true if so.
 fn count_quarantined(word: u32, i: u32) -> bool {
     let held = (word & QUARANTINED) != 0u;
     if held {

@@ -1,4 +1,5 @@
-// Where the particles of a scene and their triangles lie: what accelerations.wgsl and normals.wgsl share. They have the bindings.
+// Accessors of particles and triangles of a scene; accelerations.wgsl and normals.wgsl include it and define the
+// bindings.
 
 fn position_at(i: u32) -> vec4f {
     return positions[i];

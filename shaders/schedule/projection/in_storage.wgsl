@@ -1,4 +1,4 @@
-// The particles of a scene in storage buffers: the slot of a particle is its index.
+// Accessors of particles in storage buffers: the slot of a particle is its index.
 
 fn position_at(particle: u32) -> vec4f {
     return positions[particle];

@@ -1,4 +1,4 @@
-// A record as it lies in memory, for the passes that read all of it.
+// The record of a constraint, for passes that load all of it.
 
 alias Record = array<vec4u, ROWS>;
 
@@ -14,7 +14,7 @@ fn word(record: Record, index: u32) -> u32 {
     return record[index / 4u][index % 4u];
 }
 
-// The parameters of the kind, after particles and material.
+// Returns a parameter of the kind; parameters follow particles and material.
 fn parameter(record: Record, index: u32) -> f32 {
     return bitcast<f32>(word(record, ARITY + 1u + index));
 }

@@ -1,4 +1,4 @@
-// What the projections apply, for a kind whose C is a number: ∇C Δλ for each particle.
+// Computes the impulses ∇C Δλ of a kind whose C is a scalar.
 
 struct Evaluation {
     c: f32,
@@ -16,7 +16,7 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
         } else {
             weighted += w[k] * dot(grad, grad);
         }
-        // The gradients sum to zero, so what all particles travel together counts for nothing.
+        // The gradients sum to zero, so the common displacement cancels.
         if k > 0u {
             travel += dot(grad, d[k] - d[0]);
         }

@@ -1,4 +1,4 @@
-// Projects a constraint whose particles lie in the given slots.
+// Projects a constraint whose particles are in the given slots.
 
 alias Slots = array<u32, ARITY>;
 

@@ -1,4 +1,4 @@
-// For passes that scale nothing, and have multipliers of a scene: what shaders/instancing/instances.wgsl has for an instance.
+// Scale and λ index of scenes. instances.wgsl defines these functions for instances.
 
 fn shrunk(v: vec3f) -> vec3f {
     return v;

@@ -1,6 +1,6 @@
-// What the projections apply, for a kind whose C is the length of a vector s = Σ k x: three constraints sₓ, s_y, s_z with a
-// multiplier each. One along s would not do: its direction turns from one iteration to the next, and the sum of the
-// steps would be no force. The gradient of each is k in its own direction, so that one Σ w k² serves all three.
+// Computes the impulses of a kind whose C is the length of a vector s = Σ k x: three constraints sₓ, s_y, s_z, each
+// with a multiplier. The gradient of each component is k along its axis, so one Σ w k² serves all three.
+// A single multiplier along s would not converge to a force, because the direction of s changes between iterations.
 
 struct Evaluation {
     s: vec3f,
