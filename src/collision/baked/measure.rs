@@ -1,4 +1,4 @@
-//! What a sampled field costs and loses against the closest triangle itself: the table in ARCHITECTURE.md.
+//! Measures cost and error of a distance field against the exact closest triangle.
 
 use super::shapes::{numbers, sphere};
 use super::{DistanceField, Sides};
@@ -25,7 +25,7 @@ fn a_field_against_the_closest_triangle() {
             let start = Instant::now();
             let field = DistanceField::bake(&vertices, &triangles, Some(2.0 / cells as f32), Sides::Closed).unwrap();
             let baking = start.elapsed();
-            // Within two cells of 1/64 of the surface.
+            // Points within 1/16 of the surface: two cells of 1/32.
             let mut random = numbers(1);
             let points: Vec<Vec3> = (0..100_000)
                 .map(|_| {
