@@ -128,7 +128,7 @@ pub enum Error {
         particle: u32,
     },
     /// The collider was removed, or its id belongs to another solver.
-    #[error("there is no collider {index} of this id any more: it was removed, or the id is of another solver")]
+    #[error("there is no collider {index} with this id: it was removed, or the id belongs to another solver")]
     NoCollider {
         /// The index of the collider.
         index: u64,
@@ -143,7 +143,7 @@ pub enum Error {
     },
     /// The instance was removed, or its id belongs to another pool.
     #[error(
-        "there is no instance in slot {slot} of generation {generation} any more: it was removed, or is one of other instances"
+        "the instance in slot {slot} of generation {generation} does not exist: it was removed, or belongs to another pool"
     )]
     NoInstance {
         /// The slot of the instance.
@@ -160,7 +160,7 @@ pub enum Error {
         capacity: u32,
     },
     /// The asset has parts that instances do not support.
-    #[error("the asset has {}, which instances cannot have; simulate it with a Solver", counted(*count, what))]
+    #[error("the asset has {}, which instances do not support; simulate it with a Solver", counted(*count, what))]
     NotInstanced {
         /// The parts, in the singular: `collider`, `pressure constraint`.
         what: String,
@@ -195,7 +195,7 @@ pub enum Error {
     /// The adapter does not support the requested limits. Another adapter may support them, or a smaller scene needs
     /// less.
     #[error(
-        "{adapter} has no more than {limit} of {available}, but {needed} are asked for; a smaller scene needs less, grids in tiles (Execution::Tiles) about half of what colours do"
+        "{adapter} supports {limit} up to {available}, but {needed} is required; a smaller scene needs less, and Execution::Tiles about half of Execution::Colors on grids"
     )]
     AdapterLimit {
         /// The adapter's name.
@@ -208,9 +208,7 @@ pub enum Error {
         available: u64,
     },
     /// The device does not support timestamp queries, so GPU times cannot be measured.
-    #[error(
-        "the device has no timestamp queries: request it with wgpu::Features::TIMESTAMP_QUERY, where the adapter has them"
-    )]
+    #[error("the device has no timestamp queries: request wgpu::Features::TIMESTAMP_QUERY if the adapter supports it")]
     NoTimestamps,
     /// The device is lost. Create a new device and build the solver again.
     #[error("the graphics device is lost: {reason}")]
@@ -225,7 +223,7 @@ pub enum Error {
         message: String,
     },
     /// The device did not respond within the time limit.
-    #[error("the graphics device did not answer within {seconds} s")]
+    #[error("the graphics device did not respond within {seconds} s")]
     Timeout {
         /// The time limit \[s\].
         seconds: f32,

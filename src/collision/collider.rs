@@ -133,8 +133,8 @@ pub(crate) struct ColliderRow {
     pub counts: [u32; 3],
     /// Offset of the shape's data.
     pub data: u32,
-    /// Particles whose substep ends farther from the collider's initial position have no contact. The backend computes
-    /// this and all following fields except `material`.
+    /// Particles whose distance from the collider's initial position exceeds this plus their displacement have no
+    /// contact. The backend computes this and all following fields except `material`.
     pub near: f32,
     /// The same bound on the height above a static half-space.
     pub above: f32,

@@ -1,7 +1,7 @@
 //! Distance limit: an upper or lower bound on the distance of two particles.
 //!
-//! C = s (|x₀ − x₁| − L) ≤ 0 with s = 1 for [`Limit::AtMost`] and s = −1 for [`Limit::AtLeast`]. ∇₀C = s n, ∇₁C = −s n,
-//! n as in [`super::Distance`]. λ stays at or below 0, so a satisfied constraint does not act. Compliance in m/N.
+//! C = s (|x₀ − x₁| − L) ≤ 0, ∇₀C = s n, ∇₁C = −s n, n as in [`super::Distance`]. The sign s is 1 for [`Limit::AtMost`]
+//! and −1 for [`Limit::AtLeast`]. λ stays at or below 0, so a satisfied constraint does not act. Compliance in m/N.
 //!
 //! Examples:
 //!

@@ -175,9 +175,9 @@ impl Sums {
 /// A unit quaternion (x, y, z; w).
 pub type Rotation = (Vec3, f32);
 
-/// The initial rotation of a group at the given positions \[m\]. The extraction starts from the identity and from half
-/// turns about the three axes, and the best fit wins: at a half turn from the goal, the direction of a step is
-/// undefined.
+/// The initial rotation of a group at the given positions \[m\]: the best fit of extractions from the identity and from
+/// half turns about the three axes. Several starts are needed, because at a half turn from the goal the direction of a
+/// step is undefined.
 pub(crate) fn initial_rotation(record: &[u32], rows: &[[u32; 4]], positions: &[[f32; 3]]) -> Rotation {
     let place = |particle: u32| Vec3::from(positions[particle as usize]);
     let members = (0..record[1] as usize).map(|index| Member::read(rows, record[0] as usize, index));

@@ -207,7 +207,7 @@ pub static KINDS: &[&KindInfo] = &[
 /// # Panics
 /// If the kind is not in [`KINDS`]; all kinds of this crate are.
 pub fn kind_index(info: &KindInfo) -> usize {
-    KINDS.iter().position(|kind| kind.name == info.name).expect("every Kind::INFO stands in KINDS")
+    KINDS.iter().position(|kind| kind.name == info.name).expect("every Kind::INFO is in KINDS")
 }
 
 /// The record words of parameters.

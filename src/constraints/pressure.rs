@@ -1,11 +1,10 @@
 //! Pressure: a closed surface keeps a volume, as a balloon does.
 //!
-//! C = V − p V₀ with V = ⅙ Σ x₀·(x₁ × x₂) over all triangles and ∇ᵢC = ⅙ Σ xⱼ × xₖ over the triangles of vertex i
-//! (Müller et al. 2007, §4.4, there for 6 V). The pressure factor p scales the rest volume: at p = 2 the surface
-//! inflates to 2 V₀.
+//! C = V − p V₀, V = ⅙ Σ x₀·(x₁ × x₂) over all triangles. ∇ᵢC = ⅙ Σ xⱼ × xₖ over the triangles of vertex i (Müller et
+//! al. 2007, §4.4, there for 6 V). The pressure factor p scales the rest volume: at p = 2 the surface inflates to 2 V₀.
 //!
 //! Compliance in m⁶/J; 0 is an incompressible fluid. A gas is compressed by V − p V₀ = −α λ; λ/h² is the pressure
-//! difference between inside and outside [Pa].
+//! difference between inside and outside \[Pa\].
 
 use super::group::{Frame, Group, Member, RECORD_WORDS};
 use super::{Function, Kind, KindInfo, Sample, bits};

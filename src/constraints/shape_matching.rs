@@ -1,8 +1,7 @@
 //! Shape matching: a group of particles keeps its rest shape, up to a rigid motion.
 //!
-//! The goal of a particle is gᵢ = R qᵢ + x_cm. R is the rotational part of A = Σ m (x − x_cm) qᵀ, so the rigid motion
-//! minimises Σ m |x − g|² (Müller, Heidelberger, Teschner, Gross 2005, *Meshless Deformations Based on Shape
-//! Matching*).
+//! The goal of a particle is gᵢ = R qᵢ + x_cm. The rigid motion minimises Σ m |x − g|²: R is the rotational part of A =
+//! Σ m (x − x_cm) qᵀ (Müller, Heidelberger, Teschner, Gross 2005, *Meshless Deformations Based on Shape Matching*).
 //!
 //! The XPBD constraint is C = √Σ m |x − g|², with the energy C²/(2α). R and x_cm are stationary, so ∇ᵢC = mᵢ (xᵢ −
 //! gᵢ)/C. If no member is pinned, Σ wᵢ|∇ᵢC|² = 1 and the projection is Δxᵢ = (gᵢ − xᵢ)/(1 + α̃): the stiffness of the

@@ -8,12 +8,12 @@ use crate::error::{Error, Result, check_non_negative, check_positive};
 pub enum Elasticity {
     /// Springs along the edges of the tetrahedra, and their volumes. [`Elasticity::elastic`] chooses all parameters.
     ///
-    /// The springs have a modulus Eₛ. On the lattice of a [`super::SoftBody`] with spacing s, they form an isotropic
-    /// solid with a Poisson ratio of ¼: cube edges inside the body have k = 0.4 Eₛ s, face diagonals 0.8 Eₛ s. On other
-    /// meshes k = Eₛ Σ V/L² over the tetrahedra of an edge (Van Gelder 1998), which is an approximation.
+    /// The springs have a modulus Eₛ. On the lattice of a [`super::SoftBody`] with spacing s, cube edges inside the
+    /// body have k = 0.4 Eₛ s, face diagonals 0.8 Eₛ s. They form an isotropic solid with a Poisson ratio of ¼. On
+    /// other meshes k = Eₛ Σ V/L² over the tetrahedra of an edge (Van Gelder 1998), which is an approximation.
     ///
-    /// Springs and volumes together have Young's modulus E = 9 (⅔ Eₛ + K) G/(3 (⅔ Eₛ + K) + G) with the shear modulus G
-    /// = 0.4 Eₛ and the bulk modulus ⅔ Eₛ + K. This determines Eₛ: it equals E without volumes and E/1.2 with rigid
+    /// Springs and volumes together have the shear modulus G = 0.4 Eₛ and the bulk modulus ⅔ Eₛ + K. Young's modulus is
+    /// `E = 9 (⅔ Eₛ + K) G/(3 (⅔ Eₛ + K) + G)`. This determines Eₛ: it equals E without volumes and E/1.2 with rigid
     /// volumes.
     Elastic {
         /// Young's modulus E \[Pa\] of springs and volumes together.

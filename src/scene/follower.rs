@@ -61,7 +61,11 @@ impl Scene {
         for source in sources {
             self.check_particle(&what(), source)?;
             if follows(&self.followers, source) {
-                return Err(Error::invalid(format!("source of {}", what()), source, "a particle that follows nothing"));
+                return Err(Error::invalid(
+                    format!("source of {}", what()),
+                    source,
+                    "a particle that is not a follower",
+                ));
             }
         }
         if let Some(weight) = weights.into_iter().find(|weight| !(-1e3..=1e3).contains(weight)) {

@@ -48,9 +48,9 @@ struct Bend {
 /// # Limits
 /// - If all diagonals are parallel, no weights give a plate: bending along and across the diagonals differs by a factor
 ///   of about 4.
-/// - The vertices are assumed to stay on the cylinder. If the membrane is soft (Y h⁴ κ² below about 1000 B, for edges h
-///   and a tensile stiffness Y \[N/m\]), vertices of an irregular mesh leave it by up to about h² κ/8, and the plate is
-///   softer.
+/// - The vertices are assumed to stay on the cylinder. If the membrane is soft, vertices of an irregular mesh leave it
+///   by up to about h² κ/8, and the plate is softer. Soft means Y h⁴ κ² below about 1000 B, for edges h and a tensile
+///   stiffness Y \[N/m\].
 /// - A strip with free borders also bends across. The energy of hinges is a sum of squares of directional curvatures,
 ///   so its tensor is fully symmetric; if isotropic, Poisson's ratio is 1/3. A strip then has at most 1 − 1/9 of the
 ///   rigidity of a cylinder. [`super::Bending::Hinges`] lists the ratios of strips.

@@ -1,6 +1,6 @@
 //! Exact test for edges of surfaces that pass through triangles; the tests of contacts use it.
 //!
-//! The signs of all determinants are exact (Shewchuk's predicates, by the `robust` crate) and never 0: if a determinant
+//! The signs of all determinants are exact (Shewchuk's predicates, by the `robust` crate) and never 0. If a determinant
 //! is 0, each particle counts as moved by an infinitesimal (simulation of simplicity, Edelsbrunner and Mücke 1990). All
 //! tests therefore agree on the same slightly moved surfaces. A sign of 0 as a miss would overlook a surface that
 //! crosses exactly at its particles; as a hit, it would report every coplanar pair.

@@ -470,7 +470,7 @@ fn check_inverse_mass(what: impl FnOnce() -> String, value: f32) -> Result<()> {
     if (0.0..=MAX_INVERSE_MASS).contains(&value) { Ok(()) } else { Err(Error::invalid(what(), value, "0 to 1e12")) }
 }
 
-/// The inverse [1/kg] of a mass [kg] that a builder has computed.
+/// The inverse [1/kg] of a mass \[kg\] that a builder has computed.
 pub(crate) fn invert_mass(what: impl Fn() -> String, mass: f32) -> Result<f32> {
     if mass > 0.0 && mass.is_finite() {
         check_inverse_mass(|| format!("inverse {}", what()), 1.0 / mass)?;

@@ -1,7 +1,7 @@
 //! The constraints within the closed surfaces of [`Pressure`] constraints.
 //!
 //! Skin and gas act against each other even at rest. In Gauss-Seidel, each constraint of a skin is evaluated after the
-//! corrections of previous ones, so their torques do not cancel: in a fixed order of colours the surface gains angular
+//! corrections of previous ones, so their torques do not cancel. In a fixed order of colours the surface gains angular
 //! momentum in each substep. Mass splitting evaluates all constraints at the same positions, so the torques cancel to
 //! rounding.
 

@@ -103,9 +103,9 @@ struct Tetrahedra<'a> {
 const LIGHTEST_FILL: f32 = 0.2;
 
 impl Scene {
-    /// Adds a body in the shape of a closed surface: lattice particles with the mass of the body around them, the
-    /// constraints of the elastic model, and the surface vertices as followers ([`Scene::add_follower`]) with the
-    /// triangles of the surface.
+    /// Adds a body in the shape of a closed surface. It has lattice particles with the mass of the body around them,
+    /// and the constraints of the elastic model. The surface vertices are followers ([`Scene::add_follower`]), whose
+    /// triangles are added to the scene.
     ///
     /// # Errors
     /// The errors of [`Lattice::new`]; density or elasticity is out of range.

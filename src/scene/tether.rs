@@ -416,7 +416,7 @@ fn unfold(da: f32, db: f32, ab: f32, ac: f32, bc: f32) -> Option<f32> {
 }
 
 /// A cheap lower bound of [`unfold`], reduced by a rounding tolerance. For a point x of edge ab, the path |sx| + |xc|
-/// is at least da − |ax| + ac − |ax|, and likewise from b; the mean of both does not depend on x.
+/// is at least da − |ax| + ac − |ax|, and likewise from b. The mean of both does not depend on x.
 fn shortest(da: f32, db: f32, ab: f32, ac: f32, bc: f32) -> f32 {
     let sum = da + db + ac + bc;
     0.5 * sum - ab - 1e-5 * (sum + ab)

@@ -116,9 +116,9 @@ impl Default for Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
     /// Extended position based dynamics (Macklin et al. 2016). After convergence, the stiffness is given by compliance
-    /// and damping, independently of iterations and substep. The error of a single sweep adds a compliance of about (1
-    /// + γ) w h² to each constraint, with γ = (α β + τ)/h: damped constraints converge more slowly and stretch slightly
-    /// more.
+    /// and damping, independently of iterations and substep. The error of a single sweep is about an additional
+    /// compliance of `(1 + γ) w h²` per constraint, with γ = (α β + τ)/h. Damped constraints thus converge more slowly
+    /// and stretch slightly more.
     #[default]
     Xpbd,
     /// Position based dynamics (Müller et al. 2007). Each correction is scaled by k' = 1 − (1 − k)^(1/n), with n
@@ -203,17 +203,19 @@ pub enum Execution {
 /// Wind and its forces on surfaces.
 ///
 /// A triangle of area A moves at v relative to the air; its normal n is oriented so that v·n ≥ 0. The force is F = −½ ρ
-/// A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)): drag along −v̂ on the projected area, and lift perpendicular to it,
-/// greatest at 45°, as for a flat plate. Each corner takes a third of the force, at the air velocity of its position.
+/// A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)): drag along −v̂ on the projected area, and lift perpendicular to it. Lift
+/// is greatest at 45°, as for a flat plate. Each corner takes a third of the force, at the air velocity of its
+/// position.
 ///
 /// The sum at a corner is divided by 1 + h k, where k is the rate at which the force slows the corner. This implicit
 /// step cannot reverse the motion of light cloth. The terminal velocity is too high by about h k/2 (0.5 % at 20
 /// substeps). If h k is large (cloth lighter than any fabric) and varies strongly between corners, still air may add a
 /// little energy.
 ///
-/// The air velocity is u(x, t) = `velocity` · (1 + `gust` · s) plus turbulence. s = (sin φ + sin(2.3 φ + 1))/2 with φ =
-/// 2π (`gust_frequency` t − k·x); k points along the wind with one wave per `gust_length`. The turbulence is
-/// `turbulence` times a smooth noise in space, which moves with the mean wind (Taylor 1938, frozen turbulence).
+/// The air velocity is u(x, t) = `velocity` · (1 + `gust` · s) plus turbulence. The gust is s = (sin φ + sin(2.3 φ +
+/// 1))/2 with φ = 2π (`gust_frequency` t − k·x); k points along the wind with one wave per `gust_length`. The
+/// turbulence is `turbulence` times a smooth noise in space, which moves with the mean wind (Taylor 1938, frozen
+/// turbulence).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wind {
     /// Mean velocity of the air [m/s].

@@ -16,7 +16,7 @@ const PADDING: f64 = 4.0;
 /// Default number of cells along the largest side of a mesh.
 const CELLS: f64 = 64.0;
 
-/// Whether a mesh is closed.
+/// The topology of a mesh: closed or open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sides {
     /// A watertight mesh: the distance is negative inside.

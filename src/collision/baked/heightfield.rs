@@ -14,8 +14,8 @@ use glam::{Vec2, Vec3};
 /// pass through features wider than a quarter of the spacing.
 ///
 /// By default the ground continues at the height of the border beyond the border. With [`Heightfield::ends_at_border`]
-/// it ends there. Such heightfields can be placed side by side as chunks of one terrain, with equal heights at a common
-/// border.
+/// it ends there. Heightfields that end can be placed side by side as chunks of one terrain, with equal heights at a
+/// common border.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heightfield {
     /// Grid points along x; at least 2.

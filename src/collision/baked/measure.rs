@@ -9,7 +9,7 @@ use parry3d::shape::{TriMesh, TriMeshFlags};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// `cargo test --release --lib collide::baked::measure -- --ignored --nocapture`
+/// `cargo test --release --lib collision::baked::measure -- --ignored --nocapture`
 #[test]
 #[ignore = "a measurement"]
 fn a_field_against_the_closest_triangle() {
