@@ -209,7 +209,7 @@ pub struct Frame {
     pub total: f32,
     /// The rotation R that best maps q to x − centre.
     pub rotation: Rotation,
-    /// The matrix K of K Ω = torque, torque being Σ μ (x − centre) × (R q): its derivative with respect to a rotation
+    /// The matrix K of K Ω = torque: the derivative of the torque Σ μ (x − centre) × (R q) with respect to a rotation
     /// of R.
     pub(crate) inertia: Symmetric,
 }

@@ -198,7 +198,7 @@ impl TetherGraph {
     }
 
     /// Computes the tethers of all bodies for the given pins. The rows of a particle are consecutive, in the order of
-    /// the runs; unused rows refer to the particle itself and are never taut.
+    /// the ranges; unused rows refer to the particle itself and are never taut.
     pub fn tie(&self, is_pinned: impl Fn(u32) -> bool) -> Vec<TetherRow> {
         self.bodies.iter().flat_map(|body| body.tie(&is_pinned)).collect()
     }

@@ -150,9 +150,9 @@ pub enum Sweep {
 /// The order of the colours in a Gauss-Seidel sweep.
 ///
 /// A fixed order favours the directions that are solved last: a symmetric cloth hangs slightly asymmetrically. Shuffled
-/// orders have no mean bias, but cause slight vibration. Alternating orders do the same for compliant constraints;
-/// rigid constraints vibrate strongly, even with damping, if a substep has one sweep. [`Sweep::Jacobi`] has no order
-/// and no bias.
+/// orders have no mean bias, but cause slight vibration. Alternating orders have no bias for compliant constraints.
+/// Rigid constraints vibrate strongly with them, even with damping, if a substep has one sweep. [`Sweep::Jacobi`] has
+/// no order and no bias.
 ///
 /// The order of a step is chosen when it is recorded, by the number of steps recorded since the start or the last reset
 /// ([`crate::Solver::recorded_steps`]). If a program drops an encoder instead of submitting it, it must set the next
