@@ -1,9 +1,9 @@
-//! The one error type of the crate: every variant names the thing that is wrong and carries the numbers that explain it.
+//! The error type of the crate. Every variant names the object at fault and carries the numbers that explain it.
 
-/// The result of every fallible call of this crate.
+/// The result of every fallible call of the crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong while a scene is built, compiled, uploaded or read back.
+/// An error while a scene is built, compiled, uploaded or read back.
 ///
 /// A call that returns an error has changed nothing.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -12,37 +12,37 @@ pub enum Error {
     /// A number that must be finite is NaN or infinite, or lies outside its range.
     #[error("{what} is {}, but must be {expected}", number(*value))]
     InvalidValue {
-        /// The thing, with its index where it has one: `position of particle 12`.
+        /// The object, with its index if it has one: `position of particle 12`.
         what: String,
-        /// The number that was given.
+        /// The value that was passed.
         value: f64,
-        /// The range that is accepted, in words.
+        /// The accepted range, in words.
         expected: &'static str,
     },
-    /// An index points past the end of what it indexes.
+    /// An index is out of range.
     #[error("{what} names {target} {index}, but there {}", only(*count))]
     IndexOutOfRange {
-        /// The thing that holds the index: `distance constraint 3`.
+        /// The object that holds the index: `distance constraint 3`.
         what: String,
-        /// What is indexed: `particle`, `material`, `constraint`.
+        /// The kind of object that is indexed: `particle`, `material`, `constraint`.
         target: &'static str,
-        /// The index that was given.
+        /// The index that was passed.
         index: u64,
-        /// How many there are.
+        /// The number of such objects.
         count: u64,
     },
-    /// One constraint or triangle names the same particle more than once.
+    /// A constraint or triangle contains the same particle more than once.
     #[error("{what} names particle {particle} more than once")]
     RepeatedIndex {
-        /// The thing that repeats it.
+        /// The constraint or triangle.
         what: String,
         /// The particle.
         particle: u32,
     },
-    /// A rest edge has no length, so it has no direction to be projected along.
+    /// A rest length is 0 or negative, so the constraint has no direction.
     #[error("{what} between particles {particles:?} has a rest length of {length} m; it must be positive")]
     ZeroLength {
-        /// The thing: `rope segment 4`, `edge of cloth mesh`.
+        /// The object: `rope segment 4`, `edge of cloth mesh`.
         what: String,
         /// Its two particles.
         particles: [u32; 2],
@@ -61,10 +61,10 @@ pub enum Error {
         particles: [u32; 3],
         /// Its area \[m²\].
         area: f32,
-        /// How many triangles are degenerate.
+        /// The number of degenerate triangles.
         count: u32,
     },
-    /// A surface that must enclose a volume has edges that do not have one triangle in each direction.
+    /// A surface that must be closed has edges without exactly one triangle in each direction.
     #[error(
         "the surface is not closed: {} with one triangle only, {non_manifold_edges} with more than two, {inconsistent_edges} run through twice in the same direction; the first lies between vertices {vertices:?}",
         counted(*boundary_edges, "edge")
@@ -74,12 +74,12 @@ pub enum Error {
         boundary_edges: u32,
         /// Edges of more than two triangles.
         non_manifold_edges: u32,
-        /// Edges that two triangles run through in the same direction.
+        /// Edges that two triangles traverse in the same direction.
         inconsistent_edges: u32,
-        /// The two ends of the first such edge.
+        /// The two vertices of the first such edge.
         vertices: [u32; 2],
     },
-    /// The triangles of a closed collider mesh face inwards, so it is not clear whether it is a solid or a room.
+    /// The triangles of a closed collider mesh face inwards. The mesh is a solid with reversed winding, or a room.
     #[error(
         "the closed collider mesh is inside out: its signed volume is {volume:e} m³. Reverse the winding of its triangles for a solid; for a room that keeps particles inside or outside, set two_sided of the collider as well"
     )]
@@ -87,7 +87,7 @@ pub enum Error {
         /// The signed volume \[m³\], negative.
         volume: f64,
     },
-    /// Two lists that belong together differ in length.
+    /// Two corresponding lists differ in length.
     #[error("{what}: {left} against {right} entries")]
     LengthMismatch {
         /// The two lists.
@@ -97,23 +97,23 @@ pub enum Error {
         /// Length of the second.
         right: usize,
     },
-    /// Something that must have parts has none.
+    /// A list that must have elements is empty.
     #[error("{what} is empty")]
     Empty {
-        /// The thing.
+        /// The list.
         what: &'static str,
     },
-    /// There is more of something than indices or loops on the GPU can count.
+    /// A count exceeds the limit of GPU indices or dispatches.
     #[error("{what}: {count} is more than the limit of {limit}")]
     TooLarge {
-        /// The thing counted.
+        /// The counted objects.
         what: &'static str,
-        /// How many there would be.
+        /// The count.
         count: u64,
-        /// How many there may be.
+        /// The greatest allowed count.
         limit: u64,
     },
-    /// The call needs a pinned particle, and this one is free.
+    /// The call needs a pinned particle, but this one is free.
     #[error("particle {particle} is not pinned; only pinned particles follow a target")]
     NotPinned {
         /// The particle.
@@ -127,105 +127,105 @@ pub enum Error {
         /// The follower.
         particle: u32,
     },
-    /// The collider that is named was removed, or is one of another solver.
-    #[error("there is no collider {index} of this id any more: it was removed, or the id is of another solver")]
+    /// The collider was removed, or its id belongs to another solver.
+    #[error("there is no collider {index} with this id: it was removed, or the id belongs to another solver")]
     NoCollider {
-        /// Its place.
+        /// The index of the collider.
         index: u64,
     },
-    /// The call needs settings other than those in effect.
+    /// The call needs a setting that is not enabled.
     #[error("{what} needs {needed}")]
     NotEnabled {
-        /// The call, or the thing that was asked for.
+        /// The call, or the requested data.
         what: &'static str,
         /// The setting and its value.
         needed: &'static str,
     },
-    /// An instance that is named was removed, or never was one of these.
+    /// The instance was removed, or its id belongs to another pool.
     #[error(
-        "there is no instance in slot {slot} of generation {generation} any more: it was removed, or is one of other instances"
+        "the instance in slot {slot} of generation {generation} does not exist: it was removed, or belongs to another pool"
     )]
     NoInstance {
-        /// The slot that it had.
+        /// The slot of the instance.
         slot: u32,
-        /// How many had been removed from the slot before it.
+        /// The generation of its id: the number of instances that were removed from the slot before it was added.
         generation: u32,
     },
-    /// There is no room for so many instances.
+    /// The instances exceed the capacity of the pool.
     #[error("{count} instances at once are more than the capacity of {capacity}")]
     NoRoom {
-        /// How many there would be.
+        /// The number of instances after the call.
         count: u64,
-        /// How many there may be.
+        /// The capacity of the pool.
         capacity: u32,
     },
-    /// An asset has parts that instances cannot have.
-    #[error("the asset has {}, which instances cannot have; simulate it with a Solver", counted(*count, what))]
+    /// The asset has parts that instances do not support.
+    #[error("the asset has {}, which instances do not support; simulate it with a Solver", counted(*count, what))]
     NotInstanced {
-        /// What they are, in the singular: `collider`, `pressure constraint`.
+        /// The parts, in the singular: `collider`, `pressure constraint`.
         what: String,
-        /// How many there are.
+        /// The number of such parts.
         count: u64,
     },
-    /// No graphics adapter fits; the text says which were found and what to install.
+    /// No graphics adapter fits. The text lists the adapters found and the driver to install.
     #[error("no graphics adapter {wanted}; found: {found}. {hint}")]
     NoAdapter {
-        /// What was asked for.
+        /// The requested adapter.
         wanted: String,
-        /// The adapters that exist.
+        /// The available adapters.
         found: String,
-        /// What the user can do about it.
+        /// A remedy for the user.
         hint: &'static str,
     },
-    /// The device's limits are too small for the scene; ask for [`crate::required_limits`] when the device is made.
+    /// The limits of the device are too small for the scene. Request [`crate::required_limits`] when the device is
+    /// created.
     #[error(
         "{what} needs {limit} of {needed}, but the device allows {available}; request the device with supple::required_limits(&scene), required_limits_with(&scene, &settings), or Instances::required_limits(&asset, capacity, &settings)"
     )]
     LimitExceeded {
-        /// The buffer or dispatch that needs it.
+        /// The buffer or dispatch that exceeds the limit.
         what: String,
         /// The name of the limit in [`wgpu::Limits`].
         limit: &'static str,
-        /// What the scene needs.
+        /// The value that the scene needs.
         needed: u64,
-        /// What the device allows.
+        /// The value that the device allows.
         available: u64,
     },
-    /// No device of this adapter has the limits that are asked for: another adapter may, or a smaller scene needs less.
+    /// The adapter does not support the requested limits. Another adapter may support them, or a smaller scene needs
+    /// less.
     #[error(
-        "{adapter} has no more than {limit} of {available}, but {needed} are asked for; a smaller scene needs less, grids in tiles (Execution::Tiles) about half of what colours do"
+        "{adapter} supports {limit} up to {available}, but {needed} is required; a smaller scene needs less, and Execution::Tiles about half of Execution::Colors on grids"
     )]
     AdapterLimit {
         /// The adapter's name.
         adapter: String,
         /// The name of the limit in [`wgpu::Limits`].
         limit: &'static str,
-        /// What was asked for.
+        /// The requested value.
         needed: u64,
-        /// What the adapter has.
+        /// The value that the adapter supports.
         available: u64,
     },
-    /// The device cannot take timestamps, so nothing on it can be timed.
-    #[error(
-        "the device has no timestamp queries: request it with wgpu::Features::TIMESTAMP_QUERY, where the adapter has them"
-    )]
+    /// The device does not support timestamp queries, so GPU times cannot be measured.
+    #[error("the device has no timestamp queries: request wgpu::Features::TIMESTAMP_QUERY if the adapter supports it")]
     NoTimestamps,
-    /// The device is lost: nothing on it can be used any more. Make a new one and build the solver again.
+    /// The device is lost. Create a new device and build the solver again.
     #[error("the graphics device is lost: {reason}")]
     DeviceLost {
-        /// What the driver said.
+        /// The driver's message.
         reason: String,
     },
-    /// wgpu refused a call. This is a fault of this crate or of the driver.
+    /// wgpu rejected a call. This is a fault of this crate or of the driver.
     #[error("wgpu: {message}")]
     Gpu {
-        /// wgpu's own words.
+        /// wgpu's message.
         message: String,
     },
-    /// The device did not answer in time.
-    #[error("the graphics device did not answer within {seconds} s")]
+    /// The device did not respond within the time limit.
+    #[error("the graphics device did not respond within {seconds} s")]
     Timeout {
-        /// How long was waited \[s\].
+        /// The time limit \[s\].
         seconds: f32,
     },
 }
@@ -242,7 +242,7 @@ fn counted(count: impl Into<u64>, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What there is of something that was indexed: "are only 4", "is only 1", "are none".
+/// The count of the indexed objects: "are only 4", "is only 1", "are none".
 fn only(count: u64) -> String {
     match count {
         0 => "are none".into(),
@@ -257,12 +257,12 @@ impl Error {
     }
 }
 
-/// `Ok` where `value` is finite and at least 0.
+/// Returns `Ok` if `value` is finite and at least 0.
 pub(crate) fn check_non_negative(what: &str, value: f32) -> Result<()> {
     if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::invalid(what, value, "finite and at least 0")) }
 }
 
-/// `Ok` where `value` is finite and greater than 0.
+/// Returns `Ok` if `value` is finite and greater than 0.
 pub(crate) fn check_positive(what: &str, value: f32) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         Ok(())
@@ -271,7 +271,7 @@ pub(crate) fn check_positive(what: &str, value: f32) -> Result<()> {
     }
 }
 
-/// `Ok` where all three components are finite. `what` is only called for the error.
+/// Returns `Ok` if all three components are finite. `what` is called only for the error.
 pub(crate) fn check_finite(what: impl FnOnce() -> String, value: [f32; 3]) -> Result<()> {
     match value.into_iter().find(|component| !component.is_finite()) {
         None => Ok(()),
@@ -279,9 +279,9 @@ pub(crate) fn check_finite(what: impl FnOnce() -> String, value: [f32; 3]) -> Re
     }
 }
 
-/// Whether all particles that something names exist and differ. `what` names it in the error.
+/// Returns `Ok` if all particles exist and differ. `what` names the object in the error.
 pub(crate) fn check_particles(what: impl Fn() -> String, particles: &[u32], particle_count: usize) -> Result<()> {
-    // Few are compared with each other, many are hashed.
+    // Up to 4 particles are compared pairwise, more are hashed.
     if particles.len() > 4 {
         return check_many(what, particles, particle_count);
     }
@@ -305,7 +305,7 @@ fn check_many(what: impl Fn() -> String, particles: &[u32], particle_count: usiz
     Ok(())
 }
 
-/// `Ok` where there is such a particle.
+/// Returns `Ok` if the particle exists.
 pub(crate) fn check_exists(what: &impl Fn() -> String, particle: u32, particle_count: usize) -> Result<()> {
     if (particle as usize) < particle_count {
         return Ok(());

@@ -1,14 +1,13 @@
-//! Collider shapes that are prepared on the host, so that a GPU thread sees each as one function of a point: signed distance
-//! and normal. Every function has a twin in `shaders/collide/`, operation by operation.
+//! Collider shapes that the host converts to data; a GPU thread evaluates signed distance and normal at a point. Every
+//! function has a counterpart in `shaders/collision/collide/`, operation by operation.
 //!
 //! | shape | made by | on the GPU |
 //! |---|---|---|
-//! | convex hull | `hull_planes` (feature `mesh-colliders`) | the plane that is furthest from the point |
-//! | [`Heightfield`] | given as heights | the plane of the triangle under the point |
-//! | triangle mesh | `DistanceField::bake` (feature `mesh-colliders`) | eight samples of a grid of distances |
+//! | convex hull | `hull_planes` (feature `mesh-colliders`) | the plane with the greatest distance |
+//! | [`Heightfield`] | heights | the plane of the triangle below the point |
+//! | triangle mesh | `DistanceField::bake` (feature `mesh-colliders`) | eight samples of a distance grid |
 //!
-//! Rejected for meshes: the closest triangle of a bounding volume hierarchy at run time. It is exact, but
-//! costs tens of samples, and differs from thread to thread.
+//! Meshes are sampled, because a bounding volume hierarchy costs tens of reads per point and its threads diverge.
 
 #[cfg(feature = "mesh-colliders")]
 mod bake;

@@ -1,4 +1,4 @@
-//! Colliders: shapes that particles do not enter, at rest or moving.
+//! Colliders: static or moving shapes that particles do not enter.
 
 use super::material::ContactMaterialId;
 use super::shape::{Baked, Shape};
@@ -9,22 +9,24 @@ use glam::{Quat, Vec3};
 /// A shape that particles do not enter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collider {
-    /// What it is, in its own frame.
+    /// The shape in the collider's local frame.
     pub shape: Shape,
-    /// Where it is.
+    /// Position and rotation.
     pub pose: Pose,
-    /// Friction and restitution, and what it touches. The thickness of a collider's material is not used.
+    /// Friction, restitution and collision groups. The thickness of the material is not used.
     pub material: ContactMaterialId,
-    /// A distance \[m\] that particles keep on top of half their thickness, 0 to 1e3.
+    /// An additional distance \[m\] between particles and the shape, 0 to 1e3. Particles also keep half their
+    /// thickness.
     pub margin: f32,
-    /// Whether it is a shell that holds both ways, not a solid: what is inside stays inside.
+    /// If true, the shape is a shell with contacts on both sides, so particles inside stay inside. Otherwise it is
+    /// solid.
     pub two_sided: bool,
-    /// How fast its surface runs [m/s], in its own frame, while its shape stays: a conveyor belt.
+    /// Velocity of the surface in the local frame [m/s], while the shape stays in place: a conveyor belt.
     pub surface_velocity: [f32; 3],
 }
 
 impl Default for Collider {
-    /// The ground: all below y = 0.
+    /// The ground: the half-space y ≤ 0.
     fn default() -> Self {
         Self {
             shape: Shape::HalfSpace,
@@ -38,15 +40,15 @@ impl Default for Collider {
 }
 
 impl Collider {
-    /// A shape at a place \[m\], not turned.
+    /// A shape at a position \[m\], not rotated.
     pub fn new(shape: Shape, position: [f32; 3]) -> Self {
         Self { shape, pose: Pose { position, ..Pose::default() }, ..Self::default() }
     }
 
-    /// Everything behind the plane through `point` \[m\] with the given normal, of any length.
+    /// The half-space behind the plane through `point` \[m\] with the given normal; the normal need not be normalised.
     ///
     /// # Errors
-    /// The normal must be finite and longer than 1e-12.
+    /// The normal is not finite or is shorter than 1e-12.
     pub fn half_space(point: [f32; 3], normal: [f32; 3]) -> Result<Self> {
         check_finite(|| "normal of a half-space".into(), normal)?;
         let normal = glam::DVec3::from(normal.map(f64::from));
@@ -59,12 +61,12 @@ impl Collider {
     }
 }
 
-/// A place and an orientation.
+/// A position and a rotation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
-    /// Where the origin of the shape is \[m\].
+    /// The position of the shape's origin \[m\].
     pub position: [f32; 3],
-    /// How it is turned: a quaternion (x, y, z, w), of any length but 0.
+    /// The rotation as a quaternion (x, y, z, w) of any length except 0.
     pub rotation: [f32; 4],
 }
 
@@ -75,7 +77,7 @@ impl Default for Pose {
 }
 
 impl Pose {
-    /// Whether it is finite; returns it with a unit quaternion.
+    /// Checks that the pose is finite, and returns it with a unit quaternion.
     pub(crate) fn checked(&self, what: &str) -> Result<Self> {
         check_finite(|| format!("position of {what}"), self.position)?;
         if let Some(component) = self.position.into_iter().find(|component| component.abs() > 1e6) {
@@ -93,87 +95,89 @@ impl Pose {
     }
 }
 
-/// Names a collider of a scene or of a player.
+/// Identifies a collider of a scene or of a backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ColliderId {
     pub(crate) index: u32,
-    /// A removed collider's place is taken by others, whose names are not its own.
+    /// Distinguishes colliders that reuse the index of a removed one.
     pub(crate) generation: u32,
 }
 
 impl ColliderId {
-    /// Its place among the forces of [`crate::Solver::read_collider_forces`].
+    /// The index among the forces of [`crate::Solver::read_collider_forces`].
     pub fn index(self) -> usize {
         self.index as usize
     }
 }
 
-/// A collider as the shaders read it: `Collider` in `shaders/common/contacts.wgsl`.
+/// A collider in the layout of the shaders: `Collider` in `shaders/common/find_contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ColliderRow {
-    /// Where it is at the start of the step. This row and the next are the players' own, and set by the host only where the
-    /// collider jumps.
+    /// Position at the start of the step. The backend owns this row and the next; the host writes them only when the
+    /// collider is teleported.
     pub position: [f32; 3],
     pub shape: u32,
     pub rotation: [f32; 4],
-    /// Where it is to be at the end of the step.
+    /// Position at the end of the step.
     pub target_position: [f32; 3],
-    /// [`MOVING`], [`TWO_SIDED`], [`DISABLED`].
+    /// Bits [`MOVING`], [`TWO_SIDED`], [`DISABLED`].
     pub flags: u32,
     pub target_rotation: [f32; 4],
     pub size: [f32; 3],
     pub bound: f32,
     pub surface_velocity: [f32; 3],
     pub margin: f32,
-    /// How many planes, or points of a grid along each axis; of a heightfield the third is [`super::Heightfield::overlap`] (bits).
+    /// Number of planes, or of grid points along each axis. The third count of a heightfield is
+    /// [`super::Heightfield::overlap`] (bits).
     pub counts: [u32; 3],
-    /// Where in the data it begins.
+    /// Offset of the shape's data.
     pub data: u32,
-    /// What ends its way in the substep farther from where the collider starts does not touch it. This and what follows is reckoned by
-    /// the players, but for the material.
+    /// Particles whose distance from the collider's initial position exceeds this plus their displacement have no
+    /// contact. The backend computes this and all following fields except `material`.
     pub near: f32,
-    /// The same of what is higher above it, where it is a half-space that rests.
+    /// The same bound on the height above a static half-space.
     pub above: f32,
     pub material: u32,
-    /// Which substep is next.
+    /// Index of the next substep.
     pub substep: u32,
-    /// Its axes at the end of the substep, and beside each the component of its position at the start.
+    /// Axes at the end of the substep, each with a component of the position at the start.
     pub frame: ColliderFrame,
-    /// How far it takes in the substep what is at so much from its position: a matrix, to be multiplied by that, and an offset.
+    /// Motion in the substep of a point at a given offset from the collider's position: a matrix for the offset, and a
+    /// translation.
     pub travel: ColliderFrame,
-    /// How far its surface goes in the substep, in the world.
+    /// Motion of the conveyor surface in the substep, in world space.
     pub surface_step: [f32; 3],
     pub padding: u32,
 }
 
 impl ColliderRow {
-    /// The bytes of the target and the flags.
+    /// Byte range of target and flags.
     pub const TARGET: std::ops::Range<usize> = 32..64;
 }
 
-/// Its target is not its place.
+/// The target differs from the position.
 pub(crate) const MOVING: u32 = 1;
 pub(crate) const TWO_SIDED: u32 = 2;
-/// There is none.
+/// The collider is removed.
 pub(crate) const DISABLED: u32 = 4;
 
-/// All colliders of a player, as it uploads them.
+/// All colliders of a backend, in upload layout.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Colliders {
     pub rows: Vec<ColliderRow>,
-    /// Of a scene's 0; of what was added since, a number of its own.
+    /// 0 for the colliders of the scene; a unique number for each collider added later.
     generations: Vec<u32>,
     last_generation: u32,
-    /// The data of all shapes. What a removed one leaves behind is swept away with the next that is added.
+    /// Data of all shapes. The data of a removed collider is dropped when another one is added.
     pub data: Vec<f32>,
     baked: Vec<Baked>,
 }
 
 impl Colliders {
-    /// How many a scene may have: a thread looks at each.
+    /// The greatest number of colliders: each thread tests all of them.
     const MOST: usize = 4096;
-    /// Of the numbers of all their shapes: 1 GiB, more than what devices take.
+    /// The greatest number of `f32` in all shapes: 1 GiB, more than devices support.
     const MOST_DATA: u64 = 1 << 28;
 
     pub fn len(&self) -> usize {
@@ -184,20 +188,20 @@ impl Colliders {
         self.rows.is_empty()
     }
 
-    /// Whether there are any that have not been removed.
+    /// Returns true if a collider exists that is not removed.
     pub fn are_any_left(&self) -> bool {
         self.rows.iter().any(|row| row.flags & DISABLED == 0)
     }
 
-    /// These, in the place of others, whose names are not to become those of what is added from now on.
+    /// Continues the id numbering of `before`, so ids of colliders added later differ from the old ones.
     pub fn after(self, before: &Self) -> Self {
         Self { last_generation: before.last_generation, ..self }
     }
 
-    /// Those of a scene, which were checked one by one when they were added.
+    /// Builds the rows of a scene's colliders, which were checked when they were added.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] where all their shapes together have too many numbers.
+    /// [`Error::TooLarge`] if all shapes together have too much data.
     pub fn new(colliders: &[Collider], material_count: usize) -> Result<Self> {
         let mut all = Self::default();
         for (index, collider) in colliders.iter().enumerate() {
@@ -211,7 +215,7 @@ impl Colliders {
         Ok(all)
     }
 
-    /// Whether a collider is one that may stand at a place.
+    /// Returns `Ok` if the collider is valid at an index.
     pub fn check(collider: &Collider, index: usize, material_count: usize) -> Result<()> {
         Self::check_count(index)?;
         Self::row(collider, index, material_count, false).map(drop)
@@ -225,7 +229,7 @@ impl Colliders {
         Err(Error::TooLarge { what: "colliders", count, limit })
     }
 
-    /// Whether the data of all shapes have room, when one of them has been changed.
+    /// Checks the total data size of all shapes if the shape `without` is replaced by `more`.
     fn check_data(&self, without: Option<usize>, more: &Baked) -> Result<()> {
         let others = self.baked.iter().enumerate().filter(|(index, _)| Some(*index) != without);
         let count = others.map(|(_, baked)| baked.data.len() as u64).sum::<u64>() + more.data.len() as u64;
@@ -235,7 +239,7 @@ impl Colliders {
         Err(Error::TooLarge { what: "numbers in the shapes of all colliders", count, limit: Self::MOST_DATA })
     }
 
-    /// Adds one, in the place of one that was removed where there is any.
+    /// Adds a collider, at the index of a removed one if any exists.
     pub fn add(&mut self, collider: &Collider, material_count: usize) -> Result<ColliderId> {
         let free = self.rows.iter().position(|row| row.flags & DISABLED != 0);
         let index = free.unwrap_or(self.rows.len());
@@ -256,7 +260,7 @@ impl Colliders {
         Ok(ColliderId { index: index as u32, generation: self.generations[index] })
     }
 
-    /// Puts another in its place.
+    /// Replaces a collider.
     pub fn set(&mut self, id: ColliderId, collider: &Collider, material_count: usize) -> Result<()> {
         let index = self.find(id)?;
         let (row, baked) = Self::row(collider, index, material_count, true)?;
@@ -273,7 +277,7 @@ impl Colliders {
         Ok(index)
     }
 
-    /// Says where it is to be at the end of the next step.
+    /// Sets the pose at the end of the next step.
     pub fn move_to(&mut self, id: ColliderId, pose: Pose) -> Result<usize> {
         let index = self.find(id)?;
         let pose = pose.checked(&format!("collider {index}"))?;
@@ -283,7 +287,7 @@ impl Colliders {
         Ok(index)
     }
 
-    /// A step has been recorded: all are where they were to be.
+    /// Commits all targets after a step has been recorded.
     pub fn arrive(&mut self) {
         for row in &mut self.rows {
             (row.position, row.rotation) = (row.target_position, row.target_rotation);
@@ -357,15 +361,15 @@ impl Colliders {
     }
 }
 
-/// v turned by a unit quaternion; its twin is in `shaders/common/contacts.wgsl`.
+/// Rotates v by a unit quaternion; the counterpart is in `shaders/common/find_contacts.wgsl`.
 pub(crate) fn rotate(q: Quat, v: Vec3) -> Vec3 {
     let axis = Vec3::new(q.x, q.y, q.z);
     let t = axis.cross(v) * 2.0;
     (v + t * q.w) + axis.cross(t)
 }
 
-/// Three rows and an offset, as the axes of a collider in the world and its position. The twin is in
-/// `shaders/common/contacts.wgsl`.
+/// A 3 × 3 matrix in rows and an offset: for example the axes of a collider in world space and its position. The
+/// counterpart is in `shaders/common/find_contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ColliderFrame {
@@ -382,8 +386,8 @@ impl ColliderFrame {
         Self::new(Vec3::AXES.map(|axis| rotate(rotation, axis)), position)
     }
 
-    /// Where a collider is after a share of the step. Its turn is interpolated on the straight line between the two quaternions: the
-    /// axis is right, the speed by 1 % at 60° a step.
+    /// The frame of a collider at a fraction of the step. The rotation is interpolated linearly between the quaternions
+    /// and normalised: the axis is exact, the angular speed has an error of 1 % at 60° per step.
     pub fn after(row: &ColliderRow, share: f32) -> Self {
         let (position, rotation) = (Vec3::from(row.position), Quat::from_array(row.rotation));
         if row.flags & MOVING == 0 {
@@ -405,7 +409,7 @@ impl ColliderFrame {
         Self::at(moved, Quat::from_xyzw(axis.x / l, axis.y / l, axis.z / l, w / l))
     }
 
-    /// What a collider does in a substep that is here before and there after: its frame and its travel.
+    /// Frame and travel of a collider in a substep between two frames.
     pub fn between(start: Self, end: Self) -> [Self; 2] {
         // (R₁ − R₀) R₀ᵀ; see `shaders/collision/interpolate_colliders.wgsl`.
         let (from, to) = (start.turned(), end.turned());
@@ -417,7 +421,7 @@ impl ColliderFrame {
         self.rows.map(|[x, y, z, _]| Vec3::new(x, y, z))
     }
 
-    /// The rows across.
+    /// The columns of the matrix.
     fn turned(&self) -> [Vec3; 3] {
         [0, 1, 2].map(|k| Vec3::from(self.rows.map(|row| row[k])))
     }
@@ -426,12 +430,12 @@ impl ColliderFrame {
         Vec3::from(self.rows.map(|[.., of]| of))
     }
 
-    /// A direction of the world, as the collider has it.
+    /// Transforms a direction from world to local space.
     pub fn turned_into(&self, v: Vec3) -> Vec3 {
         Vec3::from(self.directions().map(|row| dot(row, v)))
     }
 
-    /// A direction of the collider, as the world has it.
+    /// Transforms a direction from local to world space.
     pub fn turned_out_of(&self, v: Vec3) -> Vec3 {
         let [x, y, z] = self.directions();
         (x * v.x + y * v.y) + z * v.z

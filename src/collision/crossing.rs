@@ -1,21 +1,23 @@
-//! Edges that pass through triangles, and the way out; `shaders/common/crossing.wgsl` is the twin, operation by operation.
+//! Edges that pass through triangles, and the direction that resolves the intersection. `shaders/common/crossing.wgsl`
+//! is the counterpart, operation by operation.
 //!
-//! Of five points the first two are an edge, the others a triangle.
+//! The first two of five points are an edge, the others a triangle.
 
 use crate::geometry::vector::{dot, length};
 use glam::{Vec3, Vec4};
 
-/// What stands for the corner that the second triangle at an edge would have.
+/// Stands for the third corner of the missing second triangle at a boundary edge.
 pub(crate) const NO_WING: u32 = u32::MAX;
 
-/// The mark that a particle bears that has part in a crossing with the given body. Two bodies may have the same.
+/// The bit that marks particles of an intersection with a body. Two bodies may share a bit.
 pub(crate) fn mark(body: u32) -> u32 {
     1 << (body.wrapping_mul(2_654_435_769) >> 27)
 }
 
-/// Where an edge passes through a triangle: the weights of the triangle's corners.
+/// The point where an edge passes through a triangle, as weights of the triangle's corners.
 ///
-/// In rounded arithmetic, so what is nearer than rounding may be mistaken; [`crate::count_intersections`] is exact.
+/// Arithmetic is rounded, so the result is unreliable within the rounding error; [`crate::count_intersections`] is
+/// exact.
 pub(crate) fn crossing(p: [Vec3; 5]) -> Option<[f32; 3]> {
     let [ab, ac, first, second] = [p[3] - p[2], p[4] - p[2], p[0] - p[2], p[1] - p[2]];
     let normal = ab.cross(ac);
@@ -30,13 +32,15 @@ pub(crate) fn crossing(p: [Vec3; 5]) -> Option<[f32; 3]> {
     (v >= 0.0 && w >= 0.0 && v + w <= 1.0).then_some([1.0 - (v + w), v, w])
 }
 
-/// Which way an edge that passes through a triangle is to go so that the line along which their surfaces intersect becomes shorter:
-/// its share of the gradient of the line's length, twice (Volino, Magnenat-Thalmann 2006, *Resolving Surface Collisions through
-/// Intersection Contour Minimization*). `wings` are the third corners of the one or two triangles at the edge.
+/// The direction in which an edge that passes through a triangle must move to shorten the intersection contour. It is
+/// twice the edge's share of the gradient of the contour length (Volino, Magnenat-Thalmann 2006, *Resolving Surface
+/// Collisions through Intersection Contour Minimization*). `wings` are the third corners of the one or two triangles at
+/// the edge.
 ///
-/// The line goes on from the edge into each of these, along a direction r in the plane of the triangle, of normal n. Where the edge,
-/// of direction e, moves by δ, it meets that plane at δ − e (n·δ)/(n·e) from where it did. Over the edges of both surfaces, each in
-/// the frame of the other, Σ r appears twice, so that the sum of r − 2 n (e·r)/(n·e) is twice the gradient.
+/// The contour continues from the edge into each of these triangles, along a direction r in the plane of the
+/// intersected triangle, of normal n. If the edge, of direction e, moves by δ, its intersection moves by δ − e
+/// (n·δ)/(n·e). Over the edges of both surfaces, each relative to the other, Σ r appears twice, so the sum of r − 2 n
+/// (e·r)/(n·e) is twice the gradient.
 pub(crate) fn way_out(p: [Vec3; 5], wings: impl Iterator<Item = Vec3>) -> Vec3 {
     let normal = (p[3] - p[2]).cross(p[4] - p[2]);
     let normal = normal / length(normal);
@@ -57,7 +61,7 @@ pub(crate) fn way_out(p: [Vec3; 5], wings: impl Iterator<Item = Vec3>) -> Vec3 {
     sum
 }
 
-/// What pushes a particle of an edge out of a triangle: its weights, for the particle and the corners.
+/// The weights of the constraint that pushes a particle of an edge out of a triangle: the particle, then the corners.
 pub(crate) fn push(weights: [f32; 3]) -> Vec4 {
     let [u, v, w] = weights;
     Vec4::new(1.0, -u, -v, -w)

@@ -1,26 +1,27 @@
-//! The exits of a shape for a point inside of it; `shaders/collision/collide/exits.wgsl` is the WGSL counterpart, operation by operation.
+//! The exits of a shape from a point inside. The counterpart is `shaders/collision/collide/exits.wgsl`, operation by
+//! operation.
 
 use super::collider::ColliderRow;
 use super::shape::{BOX, CAPSULE, FIELD, HULL, SPHERE, Sample, sample};
 use crate::geometry::vector::dot;
 use glam::Vec3;
 
-/// Iterations of the search along an axis for the end of a shape without faces.
+/// Iterations of the search along an axis for the boundary of a shape without faces.
 const MARCHES: u32 = 32;
 
-/// A point inside of a collider, in its frame.
+/// A point inside a collider, in its local frame.
 pub(crate) struct Exits<'a> {
     pub collider: &'a ColliderRow,
     pub data: &'a [f32],
     pub p: Vec3,
-    /// The distance that it keeps.
+    /// The distance that the point must keep from the surface \[m\].
     pub keep: f32,
     /// The sample at the point.
     pub near: Sample,
 }
 
 impl Exits<'_> {
-    /// The nearest one, the faces of a box or a hull, the axes of a shape without faces.
+    /// The number of exits: the nearest one, and each face of a hull or both directions of each axis of other shapes.
     pub fn count(&self) -> u32 {
         match self.collider.shape {
             BOX | SPHERE | CAPSULE | FIELD => 7,
@@ -29,7 +30,7 @@ impl Exits<'_> {
         }
     }
 
-    /// The direction of an exit, and how far along it the point keeps its distance \[m\].
+    /// Direction of an exit, and the distance along it to where the point keeps its distance \[m\].
     pub fn exit(&self, k: u32) -> (Vec3, f32) {
         if k == 0 {
             return (self.near.normal, self.keep - self.near.distance);
@@ -49,7 +50,8 @@ impl Exits<'_> {
         (normal, self.march(normal))
     }
 
-    /// How far it is along a direction to where the distance is kept \[m\]; more than any distance where no end is found.
+    /// The distance along a direction to where the point keeps its distance \[m\]; `f32::MAX` if the search does not
+    /// end.
     fn march(&self, direction: Vec3) -> f32 {
         let cell = if self.collider.shape == FIELD { self.collider.size[0] } else { 0.0 };
         let least = 0.5 * self.keep.max(cell);
@@ -57,7 +59,7 @@ impl Exits<'_> {
         for _ in 0..MARCHES {
             let left = self.keep - sample(self.collider, self.data, self.p + direction * way, self.keep).distance;
             if left <= 0.0 {
-                // Not farther than needed.
+                // Corrects the overshoot.
                 return way + left;
             }
             way += left.max(least);

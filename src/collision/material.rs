@@ -1,30 +1,31 @@
-//! How things behave that touch: thickness, friction, restitution, and what touches what.
+//! Contact materials: thickness, friction, restitution and collision groups.
 
 use crate::error::{Error, Result};
 
-/// How many contact materials a scene may have.
+/// The greatest number of contact materials of a scene.
 pub const MAX_CONTACT_MATERIALS: usize = 16;
 
-/// How particles or a collider behave when they touch something.
+/// Contact parameters of particles or of a collider.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactMaterial {
-    /// The distance \[m\] that two particles, edges or triangles of this material keep: the thickness of a cloth, the diameter
-    /// of a rope. Between two materials it is the mean of both; from a collider half of it is kept. 1e-6 to 1e3.
+    /// The distance \[m\] between two particles, edges or triangles of this material, 1e-6 to 1e3: the thickness of a
+    /// cloth, the diameter of a rope. Two different materials use the mean; a collider uses half.
     pub thickness: f32,
-    /// Friction against the same material; against another the geometric mean of both, unless [`crate::Scene::set_friction`]
-    /// says otherwise.
+    /// Friction against the same material. Two different materials use the geometric mean, unless
+    /// [`crate::Scene::set_friction`] sets another value.
     pub friction: Friction,
-    /// Coefficient of restitution e, 0 to 1: what is left of the speed of approach after an impact on a collider; against another
-    /// material the larger of both. Impacts below 2 g h are plastic, whatever e.
+    /// Coefficient of restitution e, 0 to 1: the ratio of the speeds after and before an impact on a collider. Two
+    /// different materials use the greater one. Impacts slower than 2 g h are inelastic for any e, h being the substep.
     pub restitution: f32,
-    /// The groups that it is in, a bit each.
+    /// Bits of the groups of this material.
     pub groups: u32,
-    /// The groups that it touches, a bit each: two things touch where each is in a group that the other touches.
+    /// Bits of the groups that this material collides with. Two materials collide if each has a group that the other
+    /// collides with.
     pub touches: u32,
 }
 
 impl Default for ContactMaterial {
-    /// 5 mm thick, with friction 0.5.
+    /// Thickness 5 mm, friction 0.5.
     fn default() -> Self {
         let friction = Friction { statics: 0.5, kinetic: 0.5 };
         Self { thickness: 0.005, friction, restitution: 0.0, groups: 1, touches: u32::MAX }
@@ -44,13 +45,13 @@ impl ContactMaterial {
     }
 }
 
-/// Coulomb friction: a contact sticks while the tangential force is at most `statics` times the normal force; where it slides,
-/// the force is `kinetic` times the normal force.
+/// Coulomb friction. A contact sticks while the tangential force is at most `statics` times the normal force. If it
+/// slides, the tangential force is `kinetic` times the normal force.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Friction {
-    /// The coefficient μ of static friction, 0 to 1e3.
+    /// Coefficient μ of static friction, 0 to 1e3.
     pub statics: f32,
-    /// The coefficient μ of kinetic friction, at most that of static friction.
+    /// Coefficient μ of kinetic friction, at most that of static friction.
     pub kinetic: f32,
 }
 
@@ -58,7 +59,7 @@ impl Friction {
     /// No friction.
     pub const NONE: Self = Self { statics: 0.0, kinetic: 0.0 };
 
-    /// The same coefficient at rest and in motion.
+    /// The same coefficient for static and kinetic friction.
     pub const fn coulomb(coefficient: f32) -> Self {
         Self { statics: coefficient, kinetic: coefficient }
     }
@@ -77,7 +78,7 @@ impl Friction {
         Ok(())
     }
 
-    /// What two materials have between them where nothing else is said.
+    /// The default friction between two materials.
     pub(crate) fn between(self, other: Self) -> Self {
         let mean = |a: f32, b: f32| (f64::from(a) * f64::from(b)).sqrt() as f32;
         Self { statics: mean(self.statics, other.statics), kinetic: mean(self.kinetic, other.kinetic) }
@@ -89,7 +90,7 @@ impl Friction {
 pub struct ContactMaterialId(pub(crate) u8);
 
 impl ContactMaterialId {
-    /// Its place in the list; 0 is what particles are of that nobody has said anything about.
+    /// The index in the list. The default material of particles is 0.
     pub fn index(self) -> usize {
         self.0.into()
     }

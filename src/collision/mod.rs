@@ -1,10 +1,12 @@
-//! What particles collide with: colliders, and each other.
+//! Collisions of particles with colliders and with each other.
 //!
-//! Contacts are constraints of the method like all others: inequalities on the predicted positions, solved once in every
-//! substep after the constraints. [`Collider`]s are shapes of which only a signed distance is known
-//! (`src/collision/shape.rs`), some of them prepared on the host (`src/collision/baked.rs`); particles, edges and triangles
-//! meet in pairs (`src/collision/pair.rs`), which a search on a grid finds. What they do to each other when they touch is
-//! written in [`ContactMaterial`]s.
+//! Contacts are inequality constraints on the predicted positions. They are solved once per substep, after the other
+//! constraints.
+//!
+//! - [`Collider`]s are shapes with a signed distance (`src/collision/shape.rs`); the host converts some of them to data
+//!   (`src/collision/baked.rs`).
+//! - Particles, edges and triangles form pairs (`src/collision/pair.rs`), which a grid search finds.
+//! - [`ContactMaterial`]s hold thickness, friction and restitution.
 
 pub(crate) mod baked;
 mod collider;

@@ -1,36 +1,37 @@
-//! The geometry of a pair that may touch: two particles, a vertex and a triangle, or two edges.
-//! `shaders/common/pair.wgsl` is its twin, operation by operation.
+//! Geometry of a contact pair: two particles, a vertex and a triangle, or two edges. `shaders/common/pair.wgsl` is the
+//! counterpart, operation by operation.
 //!
-//! A pair has four particles 0 … 3, or two, which stand twice. The gap between its closest points is n·Σ b x with Σ b = 0.
+//! A pair has the particles 0 … 3; a pair of two particles repeats them. The gap between the closest points is n·Σ b x
+//! with Σ b = 0.
 
 use crate::geometry::vector::{dot, length};
 use glam::{Vec3, Vec4};
 
-/// What a pair is of.
+/// The kind of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum PairKind {
     Particles = 0,
-    /// The first particle, and the triangle of the other three.
+    /// The first particle against the triangle of the other three.
     VertexTriangle = 1,
-    /// The first two, and the last two.
+    /// The edge of the first two particles against the edge of the last two.
     Edges = 2,
-    /// The first is of an edge that passes through the triangle of the other three: pushed on its way out rather than kept apart. Only
-    /// contacts are of this kind.
+    /// A particle of an edge that passes through the triangle of the other three. The contact pushes it in the
+    /// direction that resolves the intersection. The pair list never has this kind, only contacts.
     Crossing = 3,
 }
 
 /// The closest points of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Closest {
-    /// From the second to the first, of length 1.
+    /// Unit vector from the second to the first closest point.
     pub normal: Vec3,
     pub distance: f32,
-    /// b
+    /// The weights b.
     pub weights: Vec4,
 }
 
-/// What a pair that meets within the substep is to the solver: C = c₀ − n·Σ b d ≤ 0.
+/// The contact constraint of a pair: C = c₀ − n·Σ b d ≤ 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Contact {
     pub normal: Vec3,
@@ -38,7 +39,7 @@ pub(crate) struct Contact {
     pub weights: Vec4,
 }
 
-/// A pair as it lies in the list: the kind stands in the upper bits of the last particle.
+/// Encodes a pair for the list; the upper two bits of the last particle hold the kind.
 pub(crate) fn pack(kind: PairKind, particles: [u32; 4]) -> [u32; 4] {
     let [a, b, c, d] = particles;
     [a, b, c, d | (kind as u32) << 30]
@@ -55,7 +56,7 @@ pub(crate) fn unpack(row: [u32; 4]) -> (PairKind, [u32; 4]) {
     (kind, [a, b, c, d & 0x3fff_ffff])
 }
 
-/// What stands for the direction between two points at one place.
+/// The normal if both points coincide.
 const ANYWHERE: Vec3 = Vec3::Y;
 
 pub(crate) fn closest(kind: PairKind, p: [Vec3; 4]) -> Closest {
@@ -74,8 +75,8 @@ fn apart(difference: Vec3, weights: Vec4, otherwise: Vec3) -> Closest {
     Closest { normal: otherwise, distance: 0.0, weights }
 }
 
-/// The vertex p₀ and the triangle p₁ p₂ p₃ (Ericson 2005, *Real-Time Collision Detection*, §5.1.5). Over its inside the normal is
-/// the triangle's own, turned to the vertex: exact however near the vertex is.
+/// Vertex p₀ against triangle p₁ p₂ p₃ (Ericson 2005, *Real-Time Collision Detection*, §5.1.5). If the closest point is
+/// inside the triangle, the normal is the triangle's own, oriented towards the vertex: exact at any distance.
 fn vertex_triangle(p: [Vec3; 4]) -> Closest {
     let [ab, ac, ap] = [p[2] - p[1], p[3] - p[1], p[0] - p[1]];
     let (d1, d2) = (dot(ab, ap), dot(ac, ap));
@@ -122,8 +123,8 @@ fn vertex_triangle(p: [Vec3; 4]) -> Closest {
     Closest { normal, distance: height.abs(), weights }
 }
 
-/// The edges p₀ p₁ and p₂ p₃ (Ericson 2005, §5.1.9). Between the insides of edges that are not parallel the normal is their cross
-/// product, turned to the first.
+/// Edge p₀ p₁ against edge p₂ p₃ (Ericson 2005, §5.1.9). If the closest points are inside two edges that are not
+/// parallel, the normal is their cross product, oriented towards the first edge.
 fn edges(p: [Vec3; 4]) -> Closest {
     let [d1, d2, r] = [p[1] - p[0], p[3] - p[2], p[0] - p[2]];
     let (a, e, f) = (dot(d1, d1), dot(d2, d2), dot(d2, r));
@@ -149,7 +150,7 @@ fn edges(p: [Vec3; 4]) -> Closest {
     Closest { normal, distance: height.abs(), weights }
 }
 
-/// How far two points of a pair can come nearer in the substep, at most.
+/// Upper bound of the decrease of the distance of a pair in the substep.
 pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
     let [b, c, e] = [length(d[1] - d[0]), length(d[2] - d[0]), length(d[3] - d[0])];
     match kind {
@@ -159,18 +160,18 @@ pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
     }
 }
 
-/// Turns of the search for the time of impact.
+/// Iterations of the time-of-impact search.
 const TURNS: u32 = 10;
 
 fn on_the_way(p: [Vec3; 4], d: [Vec3; 4], time: f32) -> [Vec3; 4] {
     std::array::from_fn(|k| p[k] + d[k] * time)
 }
 
-/// Whether a pair comes nearer than `thickness` on the way from p to p + d, and the constraint that this makes: about the closest
-/// points at that time (conservative advancement), so that what is fast does not pass through. Overlap that is there at the
-/// start is taken back by at most `recovery` a substep.
+/// Returns a contact constraint if the distance of a pair falls below `thickness` on the motion from p to p + d. The
+/// constraint is about the closest points at the time of impact (conservative advancement), so fast particles do not
+/// pass through. Initial overlap is corrected by at most `recovery` per substep.
 ///
-/// p is in the frame of its first point.
+/// p is relative to the first particle.
 pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, recovery: f32) -> Option<Contact> {
     let mut near = closest(kind, p);
     let mut gap = near.distance - thickness;
@@ -196,20 +197,23 @@ pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, r
     (contact.c0 - dot(contact.normal, weighted(contact.weights, d)) > 0.0).then_some(contact)
 }
 
-/// What share of its gap a pair always keeps in a substep, and what share of its thickness in all.
+/// The share of its gap that a pair always keeps in a substep, and the share of its thickness that it always keeps.
 const LEFT: f32 = 0.2;
 const FLOOR: f32 = 0.02;
 
-/// By how much the way e of each particle is to be cut so that the elements of a pair do not pass through each other, if they would:
-/// between them lies a plane, nearer to the slower one, and nobody goes farther than to it. Who stays on his side of the planes of all
-/// his pairs meets nobody, whatever the others do (Chen et al. 2025, *Divide and Truncate*). Near the floor, far above what rounding
-/// does, they come no nearer at all.
+/// The share of the displacement e of each particle that must be cut so that the elements of a pair do not pass through
+/// each other; `None` if no cut is needed.
 ///
-/// Planes stand still, so they would also hold up what travels together; where `excused`, a pair that keeps apart as it moves is left
-/// alone. That holds only for as long as no way of its particles is cut: hence the rounds of [`crate::schedule::plan::Pass::BuildDivisionPlanes`].
+/// A division plane lies between the elements, closer to the slower one. No displacement crosses it, so no pair
+/// intersects regardless of the motion of its other particles (Chen et al. 2025, *Divide and Truncate*). At a gap of
+/// `FLOOR` times the thickness, far above rounding errors, the approach is cut completely.
+///
+/// Planes are static, so they would also stop elements that move together. With `excused`, a pair that keeps its
+/// distance on the motion is not cut. This holds only while no displacement of its particles is cut, hence the
+/// iterations of [`crate::schedule::plan::Pass::BuildDivisionPlanes`].
 pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, excused: bool) -> Option<[f32; 4]> {
     let start = closest(kind, p);
-    // The first element lies above the plane, from `lowest` up, and the second below.
+    // The first element lies above the plane, from `lowest` upwards, the second one below.
     let seconds = if kind == PairKind::Edges { 2 } else { 1 };
     let members = if kind == PairKind::Particles { 2 } else { 4 };
     let heights = p.map(|p| dot(start.normal, p));
@@ -221,7 +225,7 @@ pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, e
     let below = speeds[seconds..members].iter().copied().fold(0.0, f32::max);
     let room = (1.0 - LEFT) * ((lowest - highest) - FLOOR * thickness).max(0.0);
     let room_below = room * (below / (above + below).max(1e-30));
-    // Below 0 only where quotients are not exact, as on GPUs.
+    // Division on GPUs is not exact, so the difference may be negative.
     let room_above = (room - room_below).max(0.0);
     let mut cuts = [0.0; 4];
     for k in 0..members {
@@ -254,7 +258,7 @@ pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, e
     Some(cuts)
 }
 
-/// Σ b x
+/// Returns Σ b x.
 pub(crate) fn weighted(weights: Vec4, x: [Vec3; 4]) -> Vec3 {
     ((x[0] * weights.x + x[1] * weights.y) + x[2] * weights.z) + x[3] * weights.w
 }
@@ -263,7 +267,7 @@ pub(crate) fn weighted(weights: Vec4, x: [Vec3; 4]) -> Vec3 {
 mod tests {
     use super::*;
 
-    /// Looks random, −1 to 1.
+    /// Pseudo-random number, −1 to 1.
     fn noise(seed: u32) -> f32 {
         let mixed = (seed ^ (seed >> 15)).wrapping_mul(0x2c1b_3c6d);
         let mixed = (mixed ^ (mixed >> 12)).wrapping_mul(0x297a_2d39);
@@ -275,7 +279,7 @@ mod tests {
         [0, 3, 6, 9].map(|k| Vec3::new(at(k), at(k + 1), at(k + 2)))
     }
 
-    /// Whoever goes at most as far as the planes let him meets nobody, whatever share of it he goes.
+    /// Cut displacements do not intersect at any fraction of the motion.
     #[test]
     fn cut_ways_do_not_meet() {
         let thickness = 0.3;
@@ -291,7 +295,7 @@ mod tests {
             excused += u32::from(cuts(kind, p, e, thickness, true).is_none());
             for time in 1..=20 {
                 let way = |k: usize| {
-                    // Not in step with each other.
+                    // A different fraction for each particle.
                     let own = 0.5 + 0.5 * noise(seed * 100 + time * 4 + k as u32);
                     p[k] + e[k] * ((1.0 - shares[k]) * own)
                 };

@@ -1,39 +1,39 @@
-//! What can be read of contacts.
+//! Contact results that a program can read.
 
-/// What particles have done to a collider in a step, on average over its time.
+/// Mean force and torque of particles on a collider in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ColliderForce {
-    /// \[N\]
+    /// Force \[N\].
     pub force: [f32; 3],
-    /// About the collider's position \[N m\].
+    /// Torque about the collider's position \[N m\].
     pub torque: [f32; 3],
 }
 
-/// What has been counted of contacts between particles, since the start, the last reset or the last change of
-/// [`crate::Settings::self_collision`] where nothing else is said. Contacts with colliders are not in it.
+/// Counters of contacts between particles; contacts with colliders are not included. Unless stated otherwise, they
+/// count since the start, the last reset or the last change of [`crate::Settings::self_collision`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ContactReport {
     /// Pairs in the list.
     pub pairs: u32,
-    /// Pairs that met in the last substep.
+    /// Contacts of the last substep.
     pub contacts: u32,
-    /// The most pairs that were in it.
+    /// The greatest length of the pair list.
     pub most_pairs: u32,
-    /// The most pairs that met in a substep.
+    /// The greatest number of contacts in a substep.
     pub most_contacts: u32,
-    /// Pairs and contacts that found no room, for which [`super::SelfCollision::pairs_per_particle`] can be raised or the margin
-    /// lowered; and elements that had more than 16 384 others around them, or a way of more than 4096 cells in a substep.
+    /// Pairs and contacts beyond the capacity; raise [`super::SelfCollision::pairs_per_particle`] or lower the margin.
+    /// Also counts elements with more than 16 384 neighbours, or with a path of more than 4096 cells in a substep.
     pub lost: u32,
-    /// By how much of their thickness two things overlapped at the start of a substep, at most \[m\].
+    /// The greatest overlap at the start of a substep, thickness minus distance \[m\].
     pub deepest: f32,
-    /// Searches.
+    /// Number of searches.
     pub searches: u32,
-    /// How often the way of a particle was cut, as it would have passed through something after all corrections, or would have left, from
-    /// where it was stuck, to where nothing was sought. Only between surfaces.
+    /// Displacements that were truncated: at a division plane after all corrections, or at the bound within which the
+    /// pair list of a truncated particle is valid. Only at [`super::SelfCollisionLevel::Surfaces`].
     pub truncated: u32,
-    /// Edges that passed through triangles at the end of the last step, as far as rounded arithmetic tells. The solver is parting them. `None`
-    /// unless the level is [`super::SelfCollisionLevel::Surfaces`]: at the level of particles edges may cross, and nothing counts them
-    /// ([`crate::scene::count_intersections`] does on the host).
+    /// Edges that passed through triangles at the end of the last step, in rounded arithmetic. The solver resolves
+    /// these intersections. `None` unless the level is [`super::SelfCollisionLevel::Surfaces`]: particle contacts allow
+    /// edges to cross, and only [`crate::scene::count_intersections`] counts them, on the host.
     pub crossings: Option<u32>,
 }

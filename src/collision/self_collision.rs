@@ -1,23 +1,24 @@
-//! How particles are kept from passing through each other.
+//! Settings of contacts between particles and between surfaces.
 
 use crate::error::{Error, Result};
 
-/// How particles are kept from passing through each other.
+/// Settings of contacts between particles or between surfaces.
 ///
-/// A search on a grid lists the pairs that could come nearer than their thickness plus a margin for as long as all go on as they
-/// move. In every substep is looked at whether they do, up to half the margin, between particles up to three tenths of it; only where they do
-/// not is searched again: between particles around those that do not, between surfaces everywhere. So no pair that meets is left out, however fast
-/// it is, but for what would take too long, which is counted ([`super::ContactReport::lost`]).
+/// A grid search lists all pairs whose distance can fall below their thickness plus a margin at their present
+/// velocities. Each substep compares the motion with this prediction. A new search runs if a deviation exceeds half the
+/// margin, or three tenths of it between particles. Between particles, it covers the deviating particles and their
+/// neighbours; between surfaces, all elements. So no contact is missed at any speed, except for pairs beyond the
+/// capacity, which [`super::ContactReport::lost`] counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelfCollision {
-    /// What is kept apart from what.
+    /// The elements that collide.
     pub level: SelfCollisionLevel,
-    /// The margin of the search, in thicknesses, 0.05 to 10. More makes searches rarer and lists longer.
+    /// Margin of the search in thicknesses, 0.05 to 10. A greater margin makes searches rarer and lists longer.
     pub margin: f32,
-    /// Sweeps over the contacts in a substep, 1 to 64.
+    /// Sweeps over the contacts per substep, 1 to 64.
     pub iterations: u32,
-    /// Room for pairs, by particle, 1 to 256. Pairs that find no room are lost, and counted in
-    /// [`super::ContactReport::lost`].
+    /// Capacity of the pair list per particle, 1 to 256. Pairs beyond it are lost; [`super::ContactReport::lost`]
+    /// counts them.
     pub pairs_per_particle: u32,
 }
 
@@ -27,24 +28,29 @@ impl Default for SelfCollision {
     }
 }
 
-/// What is kept apart from what.
+/// The elements that collide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelfCollisionLevel {
-    /// Particles from particles, as balls: fast, and closed where the thickness is more than 1/√2 of the spacing of the
-    /// particles in squares. Particles of one body that are nearer than one and a half thicknesses at rest do not see each other.
+    /// Particles with particles, as spheres: fast. On a square grid, the surface is closed if the thickness exceeds
+    /// 1/√2 of the particle spacing. Particles of one body do not collide if their rest distance is less than 1.5
+    /// thicknesses.
     #[default]
     Particles,
-    /// Vertices from triangles and edges from edges, whatever the spacing, and as balls particles that are in neither, such as those
-    /// of the lattices of soft bodies. Elements of one body that are nearer than
-    /// their thickness at rest do not see each other. What all contacts together cannot part is stopped before it crosses, held
-    /// particles too: they stay behind their targets where something is in the way that cannot give way. This comes after colliders, within which
-    /// it may leave what they push against others. What is entangled nonetheless is
-    /// parted where the line of intersection can become shorter, but for what is made so that it crosses itself.
+    /// Vertices with triangles and edges with edges, at any particle spacing. Particles of neither, such as lattice
+    /// particles of soft bodies, collide as spheres. Elements of one body do not collide if their rest distance is less
+    /// than their thickness.
+    ///
+    /// Displacements that the contacts cannot separate are truncated before they cross, also those of pinned particles,
+    /// which then lag behind their targets. Truncation follows the colliders, so a particle that others hold back may
+    /// remain inside a collider.
+    ///
+    /// Existing intersections are resolved where the intersection contour can become shorter. Intersections of the rest
+    /// shape are kept.
     Surfaces,
 }
 
 impl SelfCollision {
-    /// The same by vertices, triangles and edges.
+    /// The default settings for [`SelfCollisionLevel::Surfaces`].
     pub fn surfaces() -> Self {
         let level = SelfCollisionLevel::Surfaces;
         Self { level, margin: 0.5, iterations: 4, pairs_per_particle: 48 }

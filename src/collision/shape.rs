@@ -1,4 +1,5 @@
-//! Shapes, each by its signed distance: `shaders/collision/collide/shapes.wgsl` is the twin of `sample`, operation by operation.
+//! Shapes with signed distances: `shaders/collision/collide/shapes.wgsl` is the counterpart of `sample`, operation by
+//! operation.
 
 use super::baked::{DistanceField, Heightfield, beyond_border, sample_field, sample_heights, sample_hull};
 #[cfg(feature = "mesh-colliders")]
@@ -9,50 +10,50 @@ use crate::geometry::vector::length;
 use glam::Vec3;
 use std::sync::Arc;
 
-/// The shape of a collider, in its own frame.
+/// The shape of a collider in its local frame.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Shape {
     /// All points with y ≤ 0.
     HalfSpace,
-    /// A ball about the origin.
+    /// A sphere about the origin.
     Sphere {
-        /// \[m\]
+        /// Radius \[m\].
         radius: f32,
     },
     /// All points within `radius` of the segment from −`half_height` to `half_height` along y.
     Capsule {
-        /// \[m\]
+        /// Radius \[m\].
         radius: f32,
         /// Half the length of the segment \[m\].
         half_height: f32,
     },
     /// A box about the origin.
     Box {
-        /// Half its length along each axis \[m\].
+        /// Half the length along each axis \[m\].
         half_extents: [f32; 3],
     },
-    /// The convex hull of some points, of at most 256 planes. Particles are kept from the nearest of its planes, so that its
-    /// edges and corners stay sharp at any distance from them.
+    /// The convex hull of a set of points, with at most 256 planes. Particles are pushed out of the nearest plane, so
+    /// edges and corners stay sharp at any distance.
     #[cfg(feature = "mesh-colliders")]
     ConvexHull {
-        /// At least 4, not all in a plane \[m\].
+        /// At least 4 points \[m\], not all coplanar.
         points: Vec<[f32; 3]>,
     },
-    /// Ground; all below it is solid. See [`Heightfield::ends_at_border`] for terrain of several chunks.
+    /// Ground, solid below the surface. For terrain of several chunks see [`Heightfield::ends_at_border`].
     Heightfield(Arc<Heightfield>),
-    /// What a field of distances says, of a mesh for instance: [`Shape::mesh`]. One without sign is a sheet that is kept on
-    /// either side; the distance that particles keep from it, half their thickness and the margin, must be a cell at least, as
-    /// nearer than half a cell nobody knows the sides apart.
+    /// A distance field, for example of a mesh: [`Shape::mesh`]. A field without sign is a sheet with contacts on both
+    /// sides. Its contact distance (half the particle thickness plus the margin) must be at least a cell, because
+    /// within half a cell the side of a point is unknown.
     Field(Arc<DistanceField>),
 }
 
-/// Distance to a surface \[m\], negative inside, and the unit normal there, outwards.
+/// Distance to a surface \[m\], negative inside, and the outward unit normal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
     pub normal: Vec3,
     pub distance: f32,
-    /// No point of the surface is nearer than this \[m\].
+    /// A lower bound of the distance \[m\].
     pub sure: f32,
 }
 
@@ -62,7 +63,7 @@ impl Sample {
     }
 }
 
-/// The numbers by which the shaders know the shapes.
+/// Shape ids in the shaders.
 pub(super) const HALF_SPACE: u32 = 0;
 pub(super) const SPHERE: u32 = 1;
 pub(super) const CAPSULE: u32 = 2;
@@ -71,12 +72,12 @@ pub(super) const HULL: u32 = 4;
 pub(super) const HEIGHTFIELD: u32 = 5;
 pub(super) const FIELD: u32 = 6;
 
-/// What a shape is to the shaders.
+/// A shape in the layout of the shaders.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Baked {
     pub shape: u32,
     pub size: [f32; 3],
-    /// No point of it is farther from its origin \[m\].
+    /// Radius of a bounding sphere about the origin \[m\].
     pub bound: f32,
     pub counts: [u32; 3],
     pub data: Vec<f32>,
@@ -95,28 +96,29 @@ impl From<DistanceField> for Shape {
 }
 
 impl Shape {
-    /// A closed triangle mesh \[m\] as a field of distances: see [`DistanceField::bake`]. It takes seconds where mesh and grid
-    /// are fine, so keep what comes out of it; clones share the field.
+    /// A closed triangle mesh \[m\] as a distance field; see [`DistanceField::bake`]. Fine meshes and grids take
+    /// seconds, so reuse the result; clones share the field.
     ///
-    /// The inside is solid. A closed mesh that is a room needs [`super::Collider::two_sided`].
+    /// The inside is solid. A room needs [`super::Collider::two_sided`].
     ///
     /// # Errors
-    /// As there; [`Error::InwardWinding`] if the triangles face inwards, so that the signed volume is negative.
+    /// The errors of [`DistanceField::bake`], and [`Error::InwardWinding`] if the triangles face inwards, so the signed
+    /// volume is negative.
     #[cfg(feature = "mesh-colliders")]
     pub fn mesh(vertices: &[[f32; 3]], triangles: &[[u32; 3]], cell: Option<f32>) -> Result<Self> {
         DistanceField::bake_solid(vertices, triangles, cell).map(Self::from)
     }
 
-    /// An open triangle mesh \[m\], which is kept on both sides: see [`Shape::Field`].
+    /// An open triangle mesh \[m\] with contacts on both sides; see [`Shape::Field`].
     ///
     /// # Errors
-    /// As [`DistanceField::bake`].
+    /// The errors of [`DistanceField::bake`].
     #[cfg(feature = "mesh-colliders")]
     pub fn sheet(vertices: &[[f32; 3]], triangles: &[[u32; 3]], cell: Option<f32>) -> Result<Self> {
         DistanceField::bake(vertices, triangles, cell, Sides::Open).map(Self::from)
     }
 
-    /// What the shaders read of it; its data only where they are wanted, as they can be large.
+    /// Converts the shape to shader data. The large arrays are copied only if `with_data`.
     pub(super) fn bake(&self, with_data: bool) -> Result<Baked> {
         let positive = |what: &str, value: f32| {
             if (1e-6..=1e6).contains(&value) { Ok(()) } else { Err(Error::invalid(what, value, "1e-6 to 1e6 m")) }
@@ -161,7 +163,7 @@ impl Shape {
                 field.check()?;
                 let last = [0, 1, 2].map(|axis: usize| field.cell * (field.dims[axis] - 1) as f32);
                 let (low, high) = (Vec3::from(field.origin), Vec3::from(field.origin) + Vec3::from(last));
-                // What is solid at the border is solid beyond it, as far as it is deep.
+                // A solid border continues outside the grid up to the depth inside.
                 let depth = field.values.iter().fold(0.0, |depth: f32, &value| depth.max(-value));
                 let bound = length(low.abs().max(high.abs())) * 1.0001 + depth;
                 let mut data = copy(&field.origin);
@@ -172,10 +174,10 @@ impl Shape {
     }
 }
 
-/// How near the ground the plane below is trusted for the way to it, in spacings of a heightfield.
+/// The height above a heightfield, in spacings, up to which the distance to the plane below is used for the sweep.
 const NEAR: f32 = 0.25;
 
-/// The distance of a point that keeps so much from it, in the collider's frame.
+/// Samples the distance at a point in the collider's local frame; `keep` is the contact distance.
 pub(crate) fn sample(collider: &ColliderRow, data: &[f32], p: Vec3, keep: f32) -> Sample {
     let size = Vec3::from(collider.size);
     let data = data.get(collider.data as usize..).unwrap_or_default();
@@ -207,16 +209,17 @@ pub(crate) fn sample(collider: &ColliderRow, data: &[f32], p: Vec3, keep: f32) -
     }
 }
 
-/// The distance to the plane below is that to the ground only where nothing steeper is near. Away from it the height counts by
-/// the steepest slope, but for a share of the spacing: otherwise nothing would get down to a plain that has a cliff somewhere.
+/// Corrects the plane distance near steeper ground. The plane below gives the true distance only if no steeper ground
+/// is near. Above `near` the height is scaled by the steepest slope; below it the plane distance is used, so that
+/// particles reach level ground beside a cliff.
 fn over(distance: f32, normal: Vec3, size: Vec3, keep: f32) -> Sample {
     let near = keep + size.y;
     let sure = distance.min(distance / normal.y * size.z);
     Sample { normal, distance: if distance > near { sure.max(near) } else { distance }, sure }
 }
 
-/// Beyond the border of ground that ends there: a normal of zero, as nothing pushes, and the distance that leads a path into the border,
-/// a little beyond it so that the path does not stop there.
+/// The sample beyond the border of ground that ends. The normal is 0, so the contact does not push. The distance leads
+/// the sweep slightly across the border, so that it does not stop there.
 fn beside(beyond: f32, keep: f32) -> Sample {
     let sure = beyond + keep;
     Sample { normal: Vec3::ZERO, distance: sure + 2e-3 * keep, sure }

@@ -1,19 +1,22 @@
 //! Area: a triangle keeps its area.
 //!
-//! C = A − A₀ with A = ½ |(x₁ − x₀) × (x₂ − x₀)|; ∇₁C = ½ (x₂ − x₀) × n, ∇₂C = ½ n × (x₁ − x₀), ∇₀C = −∇₁C − ∇₂C, n being the
-//! unit normal. Compliance in m⁴/J. A triangle that has lost its area has no normal, and the constraint rests.
+//! C = A − A₀, A = ½ |(x₁ − x₀) × (x₂ − x₀)|. The gradients, with the unit normal n:
+//!
+//! ∇₁C = ½ (x₂ − x₀) × n, ∇₂C = ½ n × (x₁ − x₀), ∇₀C = −∇₁C − ∇₂C.
+//!
+//! Compliance in m⁴/J. If the triangle has no area, it has no normal, and the constraint does not act.
 
 use super::{Function, Kind, KindInfo, Sample, sample};
 use crate::error::Result;
 use crate::geometry::vector::length;
 use glam::Vec3;
 
-/// A triangle keeps the area `rest_area`.
+/// Keeps the area of a triangle at `rest_area`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Area {
-    /// Its three particles.
+    /// The three particles.
     pub particles: [u32; 3],
-    /// The area that it keeps, A₀ \[m²\]; positive.
+    /// The rest area A₀ \[m²\]; positive.
     pub rest_area: f32,
 }
 

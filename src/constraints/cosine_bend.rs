@@ -1,21 +1,25 @@
-//! Cosine bend: the angle at the middle one of three particles, without an arc cosine.
+//! Cosine bend: three particles keep the angle at the middle one; without an arc cosine.
 //!
-//! C = a·b − cos φ₀ |a| |b| with a = x₀ − x₂, b = x₁ − x₂; ∇₀C = b − cos φ₀ |b| a/|a|, ∇₁C = a − cos φ₀ |a| b/|b|,
-//! ∇₂C = −∇₀C − ∇₁C. The cheap angle of the PBD literature, for ropes and for the lines of a grid. Compliance in m⁴/J.
-//! At φ₀ = π (straight) and φ₀ = 0 it reaches 0 with its gradient, so that small bends go unresisted: C ≈ ½ |a| |b| δ² for an
-//! angle of π − δ. Use a [`super::Hinge`] or [`super::IsometricBend`] where the stiffness of small bends matters.
+//! C = a·b − cos φ₀ |a| |b|, a = x₀ − x₂, b = x₁ − x₂. The gradients are
+//!
+//! ∇₀C = b − cos φ₀ |b| a/|a|, ∇₁C = a − cos φ₀ |a| b/|b|, ∇₂C = −∇₀C − ∇₁C.
+//!
+//! This is the cheap angle constraint of the PBD literature, for ropes and for the lines of a grid. Compliance in m⁴/J.
+//!
+//! At φ₀ = π (straight) and φ₀ = 0 the gradient vanishes with C, so small bends are not resisted: C ≈ ½ |a| |b| δ² at
+//! an angle of π − δ. If the stiffness of small bends matters, use [`super::Hinge`] or [`super::IsometricBend`].
 
 use super::{Function, Kind, KindInfo, Sample, sample};
 use crate::error::{Error, Result};
 use crate::geometry::vector::{dot, length};
 use glam::Vec3;
 
-/// The angle at particle 2 between particles 0 and 1 stays `rest_angle`.
+/// Keeps the angle at particle 2 between particles 0 and 1 at `rest_angle`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CosineBend {
     /// The two ends, then the middle.
     pub particles: [u32; 3],
-    /// The angle that they keep, φ₀ \[rad\]: 0 to π, π = straight.
+    /// The rest angle φ₀ \[rad\]: 0 to π, π = straight.
     pub rest_angle: f32,
 }
 

@@ -1,19 +1,20 @@
 //! Distance: two particles keep their distance.
 //!
-//! C(x₀, x₁) = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). Compliance in m/N: the
-//! inverse of a spring's stiffness. If both particles coincide, there is no direction: n = 0, and the constraint does not act. L₀ = 0
-//! welds or sews two particles together.
+//! C = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). Compliance in m/N: the
+//! inverse of the stiffness of a spring.
+//!
+//! If both particles coincide, n = 0 and the constraint does not act. L₀ = 0 welds or sews two particles together.
 
 use super::{Function, Kind, KindInfo, Sample, sample};
 use crate::error::Result;
 use glam::Vec3;
 
-/// Two particles keep the distance `rest_length`.
+/// Keeps two particles at the distance `rest_length`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distance {
     /// The two particles.
     pub particles: [u32; 2],
-    /// The distance that they keep, L₀ \[m\]; 0 keeps them at one place.
+    /// The rest length L₀ \[m\]; at 0 both particles coincide.
     pub rest_length: f32,
 }
 
@@ -53,7 +54,7 @@ fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
     length - rest_length
 }
 
-/// The distance of two points, and the unit vector from the second to the first; 0 where there is none.
+/// The distance of two points, and the unit vector from the second to the first; 0 if they coincide.
 pub(super) fn span(p: &[Vec3]) -> (f32, Vec3) {
     let difference = p[0] - p[1];
     let length = crate::geometry::vector::length(difference);

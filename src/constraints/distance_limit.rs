@@ -1,29 +1,33 @@
-//! Distance limit: two particles come no farther apart, or no closer, than a length.
+//! Distance limit: an upper or lower bound on the distance of two particles.
 //!
-//! C = s (|x₀ − x₁| − L) ≤ 0 with s = 1 for [`Limit::AtMost`] and s = −1 for [`Limit::AtLeast`]; ∇₀C = s n, ∇₁C = −s n, n as
-//! in [`super::Distance`]. λ stays at or below 0, so that the constraint never acts while it holds. Compliance in m/N.
+//! C = s (|x₀ − x₁| − L) ≤ 0, ∇₀C = s n, ∇₁C = −s n, n as in [`super::Distance`]. The sign s is 1 for [`Limit::AtMost`]
+//! and −1 for [`Limit::AtLeast`]. λ stays at or below 0, so a satisfied constraint does not act. Compliance in m/N.
 //!
-//! A cord that takes no compression is an upper limit at its rest length, a strut that takes no tension a lower one, slack is
-//! both, and the stretch limit of cloth (Provot 1995) a rigid upper limit at 1.1 times the rest length, which comes after all
-//! soft constraints as this kind is projected last.
+//! Examples:
+//!
+//! - A cord without compression stiffness: an upper limit at its rest length.
+//! - A strut without tension stiffness: a lower limit at its rest length.
+//! - Slack: both limits.
+//! - The stretch limit of cloth (Provot 1995): a rigid upper limit at 1.1 times the rest length. This kind is projected
+//!   last, after all soft constraints.
 
 use super::distance::span;
 use super::{Function, Kind, KindInfo, Sample, sample};
 use crate::error::{Result, check_non_negative, check_positive};
 use glam::Vec3;
 
-/// Two particles keep at most, or at least, the distance `length`.
+/// Keeps the distance of two particles at most, or at least, at `length`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DistanceLimit {
     /// The two particles.
     pub particles: [u32; 2],
-    /// The limit L \[m\]; positive, or 0 for [`Limit::AtMost`], which keeps them at one place.
+    /// The limit L \[m\]. Positive, or 0 for [`Limit::AtMost`], which keeps both particles at one position.
     pub length: f32,
-    /// Which side of it is forbidden.
+    /// The side of the limit: upper or lower.
     pub limit: Limit,
 }
 
-/// Whether a distance is bounded from above or from below.
+/// The direction of a distance limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// l ≤ L: resists stretch beyond L only.
@@ -51,7 +55,7 @@ impl Kind for DistanceLimit {
         &self.particles
     }
 
-    /// The sign tells the two limits apart, so that a record stays at four words.
+    /// The sign of the length encodes the limit, so a record has four words.
     fn write_parameters(&self, words: &mut Vec<u32>) {
         let signed = match self.limit {
             Limit::AtMost => self.length,
@@ -64,7 +68,7 @@ impl Kind for DistanceLimit {
         let what = format!("length of distance limit {index}");
         match self.limit {
             Limit::AtMost => check_non_negative(&what, self.length),
-            // 0 forbids nothing, and has no sign to tell it from the other limit.
+            // A lower limit of 0 has no effect and no sign.
             Limit::AtLeast => check_positive(&what, self.length),
         }
     }

@@ -1,29 +1,34 @@
-//! Groups: constraints that span any number of particles.
+//! Groups: constraints of any number of particles.
 //!
-//! C is a function of a sum over the members, so that ∇ᵢC = s rᵢ with a *direction* rᵢ of each member and one scale s for
-//! all. A projection is two rounds of sums and one of writing; `shaders/schedule/project_group.wgsl` is the twin of
-//! `src/reference/constraints.rs`' `solve_group`:
+//! C is a function of a sum over the members, so ∇ᵢC = s rᵢ with a *direction* rᵢ of each member and one common scale
+//! s. A projection has three passes over the members. `shaders/schedule/project_group.wgsl` is the counterpart of
+//! `solve_group` in `src/reference/constraints.rs`:
 //!
-//! 1. the moments Σ μ x and Σ μ x qᵀ give the [`Frame`]: the centre, and for kinds that turn the rotation from rest;
-//! 2. every rᵢ, and the sums Σ rᵢ, Σ value, Σ wᵢ|rᵢ|², Σ rᵢ·(x − x_prev) give C, s and Δλ;
-//! 3. Δxᵢ = wᵢ s Δλ (rᵢ − μᵢ (Σ r/M + Ω × R (qᵢ − q_cm))). What is taken off is 0 but for rounding and for what the rotation still
-//!    lacks, which would otherwise add up to a push and a brake: Ω answers to the torque Σ (x − x_cm) × r.
+//! 1. Sum the moments Σ μ x and Σ μ x qᵀ. They give the [`Frame`]: the centre and, for kinds that rotate, the rotation.
+//! 2. Compute every rᵢ and sum Σ rᵢ, Σ value, Σ wᵢ|rᵢ|², Σ rᵢ·(x − x_prev). They give C, s and Δλ.
+//! 3. Apply Δxᵢ = wᵢ s Δλ (rᵢ − μᵢ (Σ r/M + Ω × R (qᵢ − q_cm))), K Ω being the torque Σ (x − x_cm) × r. The subtracted
+//!    term is 0 except for rounding and for the error of the rotation. It keeps both errors from adding up to a net
+//!    force and torque.
 //!
-//! Where the frame turns, rᵢ/C does not settle as C comes near 0, and one λ for all would sum up steps in different directions to no
-//! force at all: two groups that overlap would end a tenth aside. So each member has a multiplier of its own, the impulse Pᵢ that
-//! it has been given in this substep: ΔPᵢ = s Δλ₀ rᵢ − ω α̃/((1 + γ) Σ w|∇C|² + α̃) Pᵢ, Δλ₀ being Δλ of λ = 0. For a lone group
-//! that is the same.
+//! For kinds that rotate:
 //!
-//! Where the frame turns, a pinned member weighs [`PIN_WEIGHT`] times the whole group: the others come to it, however light it
-//! would be if it were free.
+//! - Each member has its own multiplier, its accumulated impulse Pᵢ in this substep: ΔPᵢ = s Δλ₀ rᵢ − ω α̃/((1 + γ) Σ
+//!   w|∇C|² + α̃) Pᵢ, Δλ₀ being Δλ at λ = 0. One common λ would add up steps in different directions, because rᵢ/C does
+//!   not converge as C approaches 0. For a single group both are equal.
+//! - A pinned member weighs [`PIN_WEIGHT`] times the whole group, so the other members are fitted to it.
 //!
-//! Large groups are solved by [`LANES`] threads each, small ones by one; where a scene has both, all by what most of the work is in.
+//! A large group is solved by [`THREADS`] threads, a small one by one thread. If a scene has both, all groups use the
+//! variant of the greater part of the work.
 //!
 //! # Records
-//! A record is [`RECORD_WORDS`] words: first row of the members, how many members, first slot of their directions, material, M,
-//! and three parameters of the kind. A member is two rows: particle, share of its mass, μ, first row of its details;
-//! q₀, q₁, q₂, count of details. The details follow the members: rows of four particles, which [`crate::Scene::renumber`] renames, each
-//! member's own.
+//! A record has [`RECORD_WORDS`] words: first row of the members, number of members, first slot of their directions,
+//! material, M, and three parameters of the kind. A member has two rows:
+//!
+//! - particle, share of its mass, μ, first row of its details;
+//! - q₀, q₁, q₂, number of detail rows.
+//!
+//! The detail rows follow the members, separately for each member. A detail row has four particles, which
+//! [`crate::Scene::renumber`] renumbers.
 
 use crate::geometry::vector::{Symmetric, dot};
 use glam::Vec3;
@@ -31,28 +36,28 @@ use glam::Vec3;
 /// Words in the record of a group.
 pub const RECORD_WORDS: usize = 8;
 pub(crate) const MATERIAL_WORD: usize = 3;
-/// Rows of four words a member.
+/// Rows per member, of four words each.
 pub const MEMBER_ROWS: usize = 2;
 /// Threads that solve one large group; also the workgroup size of that pass.
 pub const THREADS: usize = 128;
-/// Groups of more members than this are large.
+/// The most members of a small group.
 pub const SMALL: usize = 256;
-/// The most members that one thread solves.
+/// The greatest number of members that one thread solves.
 pub const MOST_ALONE: usize = 4096;
-/// What a pinned member weighs in the frame, over the weight of its group.
+/// The weight of a pinned member in the fit, as a multiple of the weight of its group.
 pub const PIN_WEIGHT: f32 = 10.0;
-/// Steps of the extraction of a rotation, from where it stood before.
+/// Iterations of the rotation extraction in a projection, starting from the previous rotation.
 pub const ROTATION_STEPS: usize = 8;
 
-/// What a kind of group adds to the [module documentation](self).
+/// The functions of a group kind; see the [module documentation](self).
 #[derive(Debug, Clone, Copy)]
 pub struct Group {
-    /// Whether the frame turns.
+    /// If true, the frame rotates with the group.
     pub rotates: bool,
-    /// rᵢ, and what the member adds to the sum that C is made of. `x` is its position in the frame of `origin`, as are those
-    /// of `other` particles.
+    /// Returns rᵢ and the contribution of the member to the sum in C. The position `x` and the positions of other
+    /// particles are relative to a common origin.
     pub direction: Direction,
-    /// C and s, of the parameters and the sum.
+    /// Returns C and s from the parameters and the sum.
     pub measure: fn(&[u32], f32) -> (f32, f32),
 }
 
@@ -62,7 +67,7 @@ pub(crate) fn member_rows(record: &[u32]) -> std::ops::Range<usize> {
     first..first + record[1] as usize * MEMBER_ROWS
 }
 
-/// The rows of a member's details; it begins at the first of the rows that are given.
+/// The detail rows of a member, whose two rows are the first of `member`.
 pub(crate) fn detail_rows(member: &[[u32; 4]]) -> std::ops::Range<usize> {
     let (first, count) = (member[0][3] as usize, member[1][3] as usize);
     first..first + count
@@ -71,18 +76,19 @@ pub(crate) fn detail_rows(member: &[[u32; 4]]) -> std::ops::Range<usize> {
 /// See [`Group::direction`].
 pub type Direction = fn(&Member<'_>, Vec3, &Frame, &dyn Fn(u32) -> Vec3) -> (Vec3, f32);
 
-/// A member, as it stands in its rows.
+/// A member, decoded from its rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Member<'a> {
     /// The particle.
     pub particle: u32,
-    /// By how much its mass is divided, where the group shares its particles with others that are solved at the same time.
+    /// The factor of its inverse mass: greater than 1 if other groups that are solved at the same time share the
+    /// particle (mass splitting).
     pub share: f32,
-    /// Its weight μ in the centre.
+    /// Its weight μ in the fit.
     pub weight: f32,
-    /// Its rest position q from the centre \[m\].
+    /// Its rest position q relative to the centre \[m\].
     pub rest: Vec3,
-    /// The rows of its details.
+    /// Its detail rows.
     pub details: &'a [[u32; 4]],
 }
 
@@ -100,7 +106,7 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Its two rows, `first_detail` being the row at which its details stand.
+    /// Encodes the two rows of a member; its details start at row `first_detail`.
     pub fn rows(
         particle: u32,
         weight: f32,
@@ -113,7 +119,7 @@ impl<'a> Member<'a> {
     }
 }
 
-/// Sums of the first round: Σ μ x, Σ μ q, the columns of Σ μ x qᵀ, and M = Σ μ.
+/// Sums of the first pass over the members: Σ μ x, Σ μ q, the columns of Σ μ x qᵀ, and M = Σ μ.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moments {
     pub(crate) mean: Vec3,
@@ -145,7 +151,7 @@ impl Moments {
     }
 }
 
-/// Sums of the second round.
+/// Sums of the second pass over the members.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sums {
     pub direction: Vec3,
@@ -169,8 +175,9 @@ impl Sums {
 /// A unit quaternion (x, y, z; w).
 pub type Rotation = (Vec3, f32);
 
-/// How a group is turned at the start, where its particles are \[m\]: the best of what is found from no rotation and from half turns
-/// about the three axes, since a half turn away from the goal there is no telling which way to turn.
+/// The initial rotation of a group at the given positions \[m\]: the best fit of extractions from the identity and from
+/// half turns about the three axes. Several starts are needed, because at a half turn from the goal the direction of a
+/// step is undefined.
 pub(crate) fn initial_rotation(record: &[u32], rows: &[[u32; 4]], positions: &[[f32; 3]]) -> Rotation {
     let place = |particle: u32| Vec3::from(positions[particle as usize]);
     let members = (0..record[1] as usize).map(|index| Member::read(rows, record[0] as usize, index));
@@ -189,32 +196,33 @@ pub(crate) fn initial_rotation(record: &[u32], rows: &[[u32; 4]], positions: &[[
 /// No rotation.
 pub const IDENTITY: Rotation = (Vec3::ZERO, 1.0);
 
-/// Where a group is, and how it is turned against its rest pose.
+/// The position and rotation of a group relative to its rest shape.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
-    /// Where q = 0 is: Σ μ x/M, but for R Σ μ q/M.
+    /// The position of q = 0: Σ μ x/M − R Σ μ q/M.
     pub center: Vec3,
-    /// Σ μ x/M, about which it turns.
+    /// The weighted mean Σ μ x/M, the centre of rotation.
     pub middle: Vec3,
-    /// Σ μ q/M: 0 where nothing is pinned.
+    /// The weighted mean Σ μ q/M: 0 if no member is pinned.
     pub rest: Vec3,
-    /// M.
+    /// The total weight M.
     pub total: f32,
-    /// The rotation that takes q to x − centre best.
+    /// The rotation R that best maps q to x − centre.
     pub rotation: Rotation,
-    /// K of K Ω = torque: how the torque of Σ μ (x − centre) × (R q) answers to a turn of R.
+    /// The matrix K of K Ω = torque: the derivative of the torque Σ μ (x − centre) × (R q) with respect to a rotation
+    /// of R.
     pub(crate) inertia: Symmetric,
 }
 
 impl Frame {
-    /// The frame of the moments; the rotation is sought from where it stood.
+    /// Computes the frame from the moments in `steps` iterations from `rotation`.
     pub(crate) fn new(moments: &Moments, rotates: bool, rotation: Rotation, steps: usize) -> Self {
         let total = moments.total;
         let (middle, rest) = (moments.mean / total, moments.rest / total);
         if !rotates {
             return Self { center: middle, middle, rest, total, rotation, inertia: (Vec3::ZERO, Vec3::ZERO) };
         }
-        // About the centre.
+        // Moments about the centre.
         let columns: [Vec3; 3] = std::array::from_fn(|k| moments.columns[k] - moments.mean * rest[k]);
         let rotation = (0..steps).fold(rotation, |rotation, _| closer(rotation, &columns));
         let center = middle - turned(rotation, rest);
@@ -222,7 +230,7 @@ impl Frame {
     }
 }
 
-/// tr P − P of the symmetric part P of A Rᵀ.
+/// Returns tr(P) − P of the symmetric part P of A Rᵀ.
 fn inertia(rotation: Rotation, columns: &[Vec3; 3]) -> Symmetric {
     let r = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| turned(rotation, axis));
     let rotated = |v: Vec3| [Vec3::new(v.y, v.z, v.x), Vec3::new(v.z, v.x, v.y)];
@@ -236,18 +244,19 @@ fn inertia(rotation: Rotation, columns: &[Vec3; 3]) -> Symmetric {
     (Vec3::splat(trace) - diagonal, beside * -0.5)
 }
 
-/// v turned by a unit quaternion.
+/// Rotates v by a unit quaternion.
 #[inline]
 pub fn turned((axis, w): Rotation, v: Vec3) -> Vec3 {
     let t = axis.cross(v) * 2.0;
     v + t * w + axis.cross(t)
 }
 
-/// One step from a rotation towards the rotational part of a matrix given by its columns (Müller, Bender, Chentanez, Macklin
-/// 2016, *A Robust Method to Extract the Rotational Part of Deformations*, alg. 1): turn by
-/// ω = ⁴⁄₃ Σ rₖ × aₖ/|Σ rₖ·aₖ|. Robust: nothing is inverted, and a flat or inverted body keeps the rotation that it had. The
-/// factor ⁴⁄₃ is ours: a step then leaves a third of the error at most, be the body round, flat or long, where without it it
-/// leaves half. The exponential of ω is taken as the quaternion (ω/2, 1) made a unit, which needs no sine.
+/// Returns a rotation closer to the rotational part of a matrix, by one step from the given rotation.
+///
+/// The step is a rotation by ω = ⁴⁄₃ Σ rₖ × aₖ/|Σ rₖ·aₖ| (Müller, Bender, Chentanez, Macklin 2016, *A Robust Method to
+/// Extract the Rotational Part of Deformations*, alg. 1, with an added factor of ⁴⁄₃). With this factor a step leaves
+/// at most 1/3 of the error for any shape; without it, at most 1/2. No matrix is inverted, so a flat or inverted group
+/// keeps its rotation. The exponential of ω is approximated by the normalised quaternion (ω/2, 1).
 fn closer(rotation: Rotation, columns: &[Vec3; 3]) -> Rotation {
     let r = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| turned(rotation, axis));
     let turn = r[0].cross(columns[0]) + r[1].cross(columns[1]) + r[2].cross(columns[2]);
@@ -255,19 +264,19 @@ fn closer(rotation: Rotation, columns: &[Vec3; 3]) -> Rotation {
     if stretch == 0.0 {
         return rotation;
     }
-    // A step of more than a radian would only overshoot.
+    // Longer steps than 1 rad would overshoot.
     let half = turn * (2.0 / 3.0 / stretch);
     let half = half * (1.0 / (1.0f32).max(crate::geometry::vector::length(half) * 2.0));
     let (axis, w) = rotation;
     let vector = axis + half * w + half.cross(axis);
     let scalar = w - dot(half, axis);
     let norm = (dot(vector, vector) + scalar * scalar).sqrt();
-    // What is not finite, by a particle that went astray, is not taken.
+    // A non-finite result, from a non-finite position, is discarded.
     if norm > 0.0 && norm < f32::MAX { (vector / norm, scalar / norm) } else { rotation }
 }
 
 impl Group {
-    /// C and ∇C by the book, for the conformance suite; see [`super::KindInfo::evaluate`].
+    /// C and ∇C for the conformance suite, independent of the solver's passes; see [`super::KindInfo::evaluate`].
     pub(super) fn evaluate(&self, parameters: &[u32], members: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
         let rows: Vec<[u32; 4]> = members.chunks_exact(4).map(|row| [row[0], row[1], row[2], row[3]]).collect();
         let members: Vec<_> = (0..p.len()).map(|index| Member::read(&rows, 0, index)).collect();

@@ -1,15 +1,16 @@
-//! Hinge: two triangles that share an edge keep the angle between them.
+//! Hinge: two triangles that share an edge keep their dihedral angle.
 //!
-//! C = s (θ − θ₀), where θ is the dihedral angle, signed and 0 where both lie in one plane:
-//! θ = atan2((n₃ × n₂)·e/|e|, n₂·n₃) with e = x₁ − x₀, n₂ = (x₂ − x₀) × (x₂ − x₁), n₃ = (x₃ − x₁) × (x₃ − x₀)
-//! (Müller et al. 2007, §4.2; Grinspun et al. 2003, *Discrete Shells*). atan2 is smooth all round, where the arc cosine of
-//! n₂·n₃ loses its gradient at 0 and π. The gradients are those of Bridson, Marino, Fedkiw 2003:
+//! C = s (θ − θ₀). The dihedral angle θ is signed, and 0 if both triangles are coplanar. It is θ = atan2((n₃ ×
+//! n₂)·e/|e|, n₂·n₃) with e = x₁ − x₀, n₂ = (x₂ − x₀) × (x₂ − x₁), n₃ = (x₃ − x₁) × (x₃ − x₀) (Müller et al. 2007,
+//! §4.2; Grinspun et al. 2003, *Discrete Shells*). Unlike the arc cosine of n₂·n₃, atan2 has a gradient at 0 and π. The
+//! gradients (Bridson, Marino, Fedkiw 2003) are
 //!
-//! ∇₂θ = |e| n₂/|n₂|², ∇₃θ = |e| n₃/|n₃|², ∇₀θ = (x₂ − x₁)·ê n₂/|n₂|² + (x₃ − x₁)·ê n₃/|n₃|²,
-//! ∇₁θ = −(x₂ − x₀)·ê n₂/|n₂|² − (x₃ − x₀)·ê n₃/|n₃|².
+//! ∇₂θ = |e| n₂/|n₂|², ∇₃θ = |e| n₃/|n₃|², ∇₀θ = (x₂ − x₁)·ê n₂/|n₂|² + (x₃ − x₁)·ê n₃/|n₃|², ∇₁θ = −(x₂ − x₀)·ê
+//! n₂/|n₂|² − (x₃ − x₀)·ê n₃/|n₃|².
 //!
-//! C is taken the short way round, so that a hinge that is folded past ±π does not snap back the long way. Compliance in
-//! rad²/J: the inverse of a torsion spring's stiffness. Where a triangle has no area, or the edge no length, the constraint rests.
+//! θ − θ₀ is wrapped to −π to π, so a hinge that is folded past ±π returns the short way. Compliance in rad²/J: the
+//! inverse of the stiffness of a torsion spring. If a triangle has no area or the edge no length, the constraint does
+//! not act.
 
 use super::{Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Error, Result};
@@ -17,15 +18,15 @@ use crate::geometry::vector::{atan2, dot, length};
 use glam::Vec3;
 use std::f32::consts::{PI, TAU};
 
-/// The triangles (0, 1, 2) and (1, 0, 3) keep the angle `rest_angle`.
+/// Keeps the dihedral angle of the triangles (0, 1, 2) and (1, 0, 3) at `rest_angle`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hinge {
-    /// The two ends of the edge, then the vertex that faces it on either side.
+    /// The two ends of the edge, then the opposite vertex of each triangle.
     pub particles: [u32; 4],
-    /// The angle that they keep, θ₀ \[rad\]: −π to π, 0 = flat; positive where the vertices 2 and 3 are folded to the side
-    /// to which the normal of triangle (0, 1, 2) points.
+    /// The rest angle θ₀ \[rad\]: −π to π, 0 = flat. Positive if the vertices 2 and 3 are folded towards the normal of
+    /// triangle (0, 1, 2).
     pub rest_angle: f32,
-    /// s, positive: lets hinges of different stiffness share a material. The energy is ½ s²/α (θ − θ₀)².
+    /// The scale s, positive: hinges of different stiffness can share a material. The energy is ½ s²/α (θ − θ₀)².
     pub scale: f32,
 }
 
@@ -42,12 +43,12 @@ static INFO: KindInfo = KindInfo {
 };
 
 impl Hinge {
-    /// A hinge of scale 1.
+    /// A hinge with scale 1.
     pub const fn new(particles: [u32; 4], rest_angle: f32) -> Self {
         Self { particles, rest_angle, scale: 1.0 }
     }
 
-    /// The dihedral angle \[rad\] of four points \[m\]; 0 where a triangle has no area.
+    /// The dihedral angle \[rad\] of four points \[m\]; 0 if a triangle has no area.
     pub fn angle(positions: [[f32; 3]; 4]) -> f32 {
         evaluate(&bits([0.0, 1.0]), &positions.map(Vec3::from), &mut [Vec3::ZERO; 4])
     }
@@ -111,7 +112,7 @@ fn samples() -> Vec<Sample> {
     vec![
         sample([PI / 2.0, 1.0], &positions, &folded),
         sample([0.0, 1.0], &positions, &flat),
-        // Across ±π the short way.
+        // Wrapped across ±π.
         sample([3.0, 0.5], &sharp, &closed),
     ]
 }

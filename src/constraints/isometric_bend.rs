@@ -1,23 +1,25 @@
-//! Isometric bend: the bending energy of a sheet that does not stretch, quadratic in the positions.
+//! Isometric bend: the bending energy of an inextensible sheet, quadratic in the positions.
 //!
-//! C = |s|, s = Σ kᵢ xᵢ over the four vertices of two triangles that share an edge, k being the cotangents of the rest shape;
-//! ∇ᵢC = kᵢ s/|s|, each component of s with a multiplier of its own (Bergou, Wardetzky, Harmon, Zorin, Grinspun 2006, *A Quadratic Bending Model for Inextensible Surfaces*).
-//! With e = x₁ − x₀ the edge and cot(a, b) of the rest triangles' angles between edges,
+//! C = |s|, s = Σ kᵢ xᵢ over the four vertices of two triangles that share an edge; ∇ᵢC = kᵢ s/|s|. Each component of s
+//! has its own multiplier (Bergou, Wardetzky, Harmon, Zorin, Grinspun 2006, *A Quadratic Bending Model for Inextensible
+//! Surfaces*). The coefficients k follow from the cotangents of the rest shape:
 //!
-//! k₀ = cot 03 + cot 04, k₁ = cot 01 + cot 02, k₂ = −cot 01 − cot 03, k₃ = −cot 02 − cot 04,
+//! k₀ = cot 03 + cot 04, k₁ = cot 01 + cot 02, k₂ = −cot 01 − cot 03, k₃ = −cot 02 − cot 04.
 //!
-//! 01 and 03 being the angles of triangle (0, 1, 2) at the vertices 0 and 1, 02 and 04 those of triangle (1, 0, 3). For flat
-//! triangles of the rest lengths |s| = 2 |e| sin(θ/2), θ being the dihedral angle: |e| θ where θ is small. The rest shape is flat,
-//! and the Hessian constant: cheaper and steadier than a [`super::Hinge`]. Compliance in m²/J.
+//! 01 and 03 are the angles of triangle (0, 1, 2) at vertices 0 and 1; 02 and 04 are those of triangle (1, 0, 3).
+//!
+//! For triangles of rest shape, |s| = 2 |e| sin(θ/2) with the edge e = x₁ − x₀ and the dihedral angle θ: |e| θ for
+//! small θ. The rest shape is flat and the Hessian constant, so this kind is cheaper and more stable than
+//! [`super::Hinge`]. Compliance in m²/J.
 
 use super::{Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Error, Result};
 use glam::{DVec3, Vec3};
 
-/// The triangles (0, 1, 2) and (1, 0, 3) stay in one plane.
+/// Keeps the triangles (0, 1, 2) and (1, 0, 3) coplanar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IsometricBend {
-    /// The two ends of the edge, then the vertex that faces it on either side.
+    /// The two ends of the edge, then the opposite vertex of each triangle.
     pub particles: [u32; 4],
     /// k₀, k₁, k₂ of the [module documentation](super), dimensionless; k₃ = −k₀ − k₁ − k₂.
     pub coefficients: [f32; 3],
@@ -36,11 +38,11 @@ static INFO: KindInfo = KindInfo {
 };
 
 impl IsometricBend {
-    /// The coefficients of two triangles whose rest shape \[m\] is given; it may be folded, only lengths and angles within a
-    /// triangle count.
+    /// Computes the coefficients from a rest shape \[m\]. The rest shape may be folded: only lengths and angles within
+    /// each triangle are used.
     ///
     /// # Errors
-    /// Both triangles must have an area.
+    /// A triangle has no area.
     pub fn new(particles: [u32; 4], rest: [[f32; 3]; 4]) -> Result<Self> {
         let [x0, x1, x2, x3] = rest.map(|x| Vec3::from(x).as_dvec3());
         let cotangent = |at: DVec3, a: DVec3, b: DVec3| (a - at).dot(b - at) / (a - at).cross(b - at).length();
@@ -54,7 +56,7 @@ impl IsometricBend {
         Ok(Self { particles, coefficients })
     }
 
-    /// C times `scale`: lets bends of different stiffness share a material.
+    /// Multiplies C by `scale`: bends of different stiffness can share a material.
     pub fn scaled(self, scale: f32) -> Self {
         Self { coefficients: self.coefficients.map(|k| k * scale), ..self }
     }
@@ -83,7 +85,7 @@ fn evaluate(parameters: &[u32], p: &[Vec3], k: &mut [f32]) -> Vec3 {
     let [k0, k1, k2] = [0, 1, 2].map(|index| f32::from_bits(parameters[index]));
     let k3 = -(k0 + k1 + k2);
     k.copy_from_slice(&[k0, k1, k2, k3]);
-    // In the frame of p[0], where its own term is nothing.
+    // Relative to p[0], whose own term is then 0.
     (p[1] - p[0]) * k1 + (p[2] - p[0]) * k2 + (p[3] - p[0]) * k3
 }
 

@@ -1,23 +1,27 @@
-//! Line bend: three particles in a row stay in a line.
+//! Line bend: three particles keep a straight line.
 //!
-//! C = s |t|, t = (x₀ − x₂)/a + (x₁ − x₂)/b, the change of the unit tangent at the middle particle x₂ between segments of rest
-//! lengths a and b; ∇₀C = s t̂/a, ∇₁C = s t̂/b, ∇₂C = −∇₀C − ∇₁C, each component of t with a multiplier of its own. For segments of their rest length C = 2 s sin(δ/2), δ being the
-//! angle by which they turn: s δ where δ is small. The second difference of a curve, as [`super::IsometricBend`] is the
-//! Laplacian of a surface (Bergou et al. 2006), and the energy of a discrete elastic rod that does not twist (Bergou et al.
-//! 2008, eq. 1, to lowest order). Compliance in rad²/J: α = (a + b)/(2 EI) for a rod of flexural rigidity EI [N m²] at s = 1.
+//! C = s |t|, t = (x₀ − x₂)/a + (x₁ − x₂)/b. The vector t is the change of the unit tangent at the middle particle x₂,
+//! between segments of rest lengths a and b. ∇₀C = s t̂/a, ∇₁C = s t̂/b, ∇₂C = −∇₀C − ∇₁C. Each component of t has its
+//! own multiplier.
+//!
+//! For segments of rest length, C = 2 s sin(δ/2) with the turning angle δ: s δ for small δ. It is the second difference
+//! along a curve, as [`super::IsometricBend`] is the Laplacian of a surface (Bergou et al. 2006). The energy is that of
+//! a discrete elastic rod without twist, to lowest order (Bergou et al. 2008, eq. 1).
+//!
+//! Compliance in rad²/J: α = (a + b)/(2 EI) for a rod of flexural rigidity EI [N m²] at s = 1.
 
 use super::{Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Result, check_positive};
 use glam::Vec3;
 
-/// Particle 2 stays in line between particles 0 and 1.
+/// Keeps particle 2 on the line between particles 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LineBend {
     /// The two ends, then the middle.
     pub particles: [u32; 3],
-    /// The rest lengths from the middle to either end, a and b \[m\]; positive.
+    /// The rest lengths a and b from the middle to each end \[m\]; positive.
     pub lengths: [f32; 2],
-    /// s, positive: lets bends of different stiffness share a material. The energy is ½ s²/α |t|².
+    /// The scale s, positive: bends of different stiffness can share a material. The energy is ½ s²/α |t|².
     pub scale: f32,
 }
 

@@ -1,10 +1,13 @@
-//! The constraint kinds: what each one constrains, its constraint function C and gradient ∇C.
+//! Constraint kinds: constraint function C, gradient ∇C and record of each.
 //!
-//! A kind is one file here and one shader: this side says what it *is* (descriptor with units, record, C and ∇C, sample
-//! cases), `shaders/kinds/<name>.wgsl` evaluates C and ∇C. What is made of them is written once: `shaders/schedule/project.wgsl` and
-//! `src/reference/constraints.rs` gather, project and scatter; [`crate::xpbd`] and `shaders/common/xpbd.wgsl` hold the XPBD update. To
-//! add a kind, write the two files and name it in [`KINDS`]; colouring, plan, both players and the conformance suite take it
-//! from there.
+//! A kind is one Rust file (descriptor with units, record, C, ∇C, samples) and one shader,
+//! `shaders/constraints/<name>.wgsl` (C and ∇C). All other code is common to all kinds:
+//!
+//! - `shaders/schedule/project.wgsl` and `src/reference/constraints.rs` gather, project and scatter.
+//! - [`crate::xpbd`] and `shaders/common/xpbd.wgsl` contain the XPBD update.
+//!
+//! To add a kind, write the two files and add the kind to [`KINDS`]. Colouring, plan, both backends and the conformance
+//! suite then include it.
 //!
 //! | kind | particles | C | compliance |
 //! |---|---|---|---|
@@ -14,17 +17,18 @@
 //! | [`IsometricBend`] | 4 | \|Σ kᵢ xᵢ\|, the discrete Laplacian | m²/J |
 //! | [`Volume`] | 4 | V − V₀ | m⁶/J |
 //! | [`Area`] | 3 | A − A₀ | m⁴/J |
-//! | [`ShapeMatching`] | any | √Σ m \|x − g\², the distance from the best rigid pose | kg m²/J = s² |
+//! | [`ShapeMatching`] | any | √Σ m \|x − g\|², the distance from the best rigid pose | kg m²/J = s² |
 //! | [`Pressure`] | any | V − p V₀ of a closed surface | m⁶/J |
 //! | [`Distance`] | 2 | l − L₀ | m²/J = m/N |
 //! | [`DistanceLimit`] | 2 | l ≤ L or l ≥ L | m²/J = m/N |
 //!
 //! # Record
-//! A constraint is a record of `u32` words, a multiple of four of them: the particles, then the material, then the
-//! parameters of the kind (`f32` as bits). The host sorts records by colour and never looks inside again.
+//! A constraint is a record of `u32` words: the particles, the material, and the parameters of the kind (`f32` as
+//! bits). The number of words is a multiple of 4. The host sorts records by colour and does not interpret their
+//! parameters.
 //!
-//! A *group* spans any number of particles. Its record begins with the run of its members instead (first row, count, first
-//! slot), each member being two rows of four words; see [`group`].
+//! A *group* has any number of particles. Its record begins with its range of member rows (first row, count, first
+//! slot) instead of particles; see [`group`].
 
 mod area;
 mod cosine_bend;
@@ -54,51 +58,51 @@ pub use volume::Volume;
 use crate::error::Result;
 use glam::Vec3;
 
-/// The most particles that a constraint of a kind that is not a group names.
+/// The greatest number of particles of a kind that is not a group.
 pub const MAX_ARITY: usize = 4;
 
-/// Everything the solver needs to know of a kind; see the [module documentation](self).
+/// Description of a kind; see the [module documentation](self).
 ///
-/// Only this crate makes them, and each stands in [`KINDS`].
+/// Only this crate creates them; each is in [`KINDS`].
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct KindInfo {
     /// The name in labels, errors and shader files.
     pub name: &'static str,
-    /// How many particles a constraint of this kind names, at most [`MAX_ARITY`]; 0 for a group.
+    /// Particles per constraint, at most [`MAX_ARITY`]; 0 for a group.
     pub arity: usize,
-    /// Words in a record, a multiple of 4.
+    /// Words per record, a multiple of 4.
     pub record_words: usize,
-    /// Whether every ∇ᵢC is a unit vector wherever it exists, so that |∇ᵢC|² is 1 without arithmetic.
+    /// If true, every existing ∇ᵢC is a unit vector, so |∇ᵢC|² = 1 needs no arithmetic.
     pub unit_gradients: bool,
-    /// Whether the constraint is C ≤ 0 instead of C = 0, so that λ may not become positive.
+    /// If true, the constraint is C ≤ 0 instead of C = 0, and λ stays at or below 0.
     pub unilateral: bool,
     /// The unit of the compliance α, \[C\]²/J.
     pub compliance_unit: &'static str,
-    /// The WGSL of C and ∇C.
+    /// The WGSL source of C and ∇C.
     pub shader: &'static str,
-    /// C and ∇C on this side.
+    /// C and ∇C for the CPU reference.
     pub function: Function,
-    /// Constraints in general position, for the conformance suite.
+    /// Constraints in general position for the conformance suite.
     pub samples: fn() -> Vec<Sample>,
 }
 
 /// C and ∇C of a kind.
 #[derive(Debug, Clone, Copy)]
 pub enum Function {
-    /// `evaluate(parameters, p, grad)` returns C and writes ∇C. `p` are the positions \[m\] in any frame that differs from
-    /// the world's by a translation (every kind is invariant under it), so that differences keep their precision.
-    /// Where the gradient does not exist, it writes zeros.
+    /// `evaluate(parameters, p, grad)` returns C and writes ∇C. If the gradient does not exist, it writes zeros. The
+    /// positions `p` \[m\] are relative to an arbitrary origin, which keeps the precision of differences: every kind is
+    /// invariant under translation.
     Fixed(fn(&[u32], &[Vec3], &mut [Vec3]) -> f32),
-    /// The same where C is the length of a vector s = Σ k x: `evaluate(parameters, p, k)` returns s and writes k. Each component of
-    /// s is a constraint with a multiplier of its own, as the direction of s may turn from one iteration to the next.
+    /// A vector constraint, C = |s| with s = Σ k x: `evaluate(parameters, p, k)` returns s and writes k. Each component
+    /// of s has its own multiplier, because the direction of s may change between iterations.
     Vector(fn(&[u32], &[Vec3], &mut [f32]) -> Vec3),
-    /// C and ∇C of any number of particles, in sums over them.
+    /// C and ∇C of any number of particles, from sums over them.
     Group(Group),
 }
 
 impl KindInfo {
-    /// The word of a record that names the material.
+    /// The index of the material word in a record.
     pub(crate) const fn material_word(&self) -> usize {
         match self.function {
             Function::Fixed(_) | Function::Vector(_) => self.arity,
@@ -106,17 +110,18 @@ impl KindInfo {
         }
     }
 
-    /// Whether its constraints span any number of particles.
+    /// Returns true if a constraint has any number of particles.
     pub const fn is_group(&self) -> bool {
         matches!(self.function, Function::Group(_))
     }
 
-    /// How many multipliers a constraint has.
+    /// Multipliers per constraint.
     pub(crate) const fn lambda_count(&self) -> usize {
         if matches!(self.function, Function::Vector(_)) { 3 } else { 1 }
     }
 
-    /// λ of each constraint, of its multipliers: of a vector its length, below 0 as C only ever pulls back.
+    /// λ of each constraint. For a vector constraint it is the negative length of the multipliers, because C only pulls
+    /// back.
     pub(crate) fn lambdas(&self, multipliers: &[f32]) -> Vec<f32> {
         let length = |v: &[f32]| -crate::geometry::vector::length(Vec3::new(v[0], v[1], v[2]));
         if self.lambda_count() == 1 { multipliers.to_vec() } else { multipliers.chunks_exact(3).map(length).collect() }
@@ -131,8 +136,8 @@ impl KindInfo {
         named.iter().copied().chain(rows[members].iter().step_by(group::MEMBER_ROWS).map(|row| row[0]))
     }
 
-    /// C and ∇C of one constraint: its parameters, the rows of its members (none but for a group) and the positions \[m\] of
-    /// its particles. Members name places in `p`.
+    /// C and ∇C of one constraint from its parameters, its member rows (groups only) and the positions \[m\] of its
+    /// particles. Members contain indices into `p`.
     pub fn evaluate(&self, parameters: &[u32], members: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
         match self.function {
             Function::Fixed(evaluate) => evaluate(parameters, p, grad),
@@ -152,9 +157,9 @@ impl KindInfo {
 /// One constraint and the positions of its particles: a case of the conformance suite.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// The parameters as they stand in the record, after the material.
+    /// The parameters as in the record, after the material.
     pub parameters: Vec<u32>,
-    /// The rows of a group's members, which name places in `positions`; empty for other kinds.
+    /// The member rows of a group, with indices into `positions`; empty for other kinds.
     pub members: Vec<u32>,
     /// Positions \[m\] in general position: ∇C exists.
     pub positions: Vec<Vec3>,
@@ -162,27 +167,28 @@ pub struct Sample {
     pub rest: Vec<Vec3>,
 }
 
-/// The descriptor of one constraint, as a scene takes it.
+/// The descriptor of one constraint, as passed to a scene.
 pub trait Kind: Copy + std::fmt::Debug {
-    /// What the solver knows of the kind.
+    /// The description of the kind.
     const INFO: &'static KindInfo;
 
-    /// The particles that it names, [`KindInfo::arity`] of them; for a group, one a member.
+    /// The particles, [`KindInfo::arity`] of them; for a group, one per member.
     fn particles(&self) -> &[u32];
 
-    /// Appends the parameters as record words, at most [`KindInfo::record_words`] less particles and material.
+    /// Appends the parameters as record words. Particles, material and parameters together fill at most
+    /// [`KindInfo::record_words`].
     fn write_parameters(&self, words: &mut Vec<u32>);
 
-    /// Appends the rows of a group's members, in the order of [`Kind::particles`]; see [`group`]. `first_row` is the row at
-    /// which they begin.
+    /// Appends the member rows of a group in the order of [`Kind::particles`]; see [`group`]. The rows start at row
+    /// `first_row`.
     fn write_members(&self, _first_row: u32, _rows: &mut Vec<[u32; 4]>) {}
 
-    /// Whether the parameters are in range; `index` is the constraint's, for the error.
+    /// Returns `Ok` if the parameters are in range; `index` is the index of the constraint for the error.
     fn check(&self, index: usize) -> Result<()>;
 }
 
-/// The list of kinds. The order is the order of projection within an iteration: what bends first, what must not stretch
-/// last, so that it has the last word.
+/// All kinds in the order of projection within an iteration: bending first, distances last, so the stiffest constraints
+/// have the smallest error.
 pub static KINDS: &[&KindInfo] = &[
     Hinge::INFO,
     CosineBend::INFO,
@@ -196,15 +202,15 @@ pub static KINDS: &[&KindInfo] = &[
     DistanceLimit::INFO,
 ];
 
-/// The place of a kind in [`KINDS`].
+/// The index of a kind in [`KINDS`].
 ///
 /// # Panics
-/// Where the kind does not stand there, as only this crate's do.
+/// If the kind is not in [`KINDS`]; all kinds of this crate are.
 pub fn kind_index(info: &KindInfo) -> usize {
-    KINDS.iter().position(|kind| kind.name == info.name).expect("every Kind::INFO stands in KINDS")
+    KINDS.iter().position(|kind| kind.name == info.name).expect("every Kind::INFO is in KINDS")
 }
 
-/// The words of parameters in a record.
+/// The record words of parameters.
 fn bits<const N: usize>(values: [f32; N]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }

@@ -1,8 +1,10 @@
 //! Pressure: a closed surface keeps a volume, as a balloon does.
 //!
-//! C = V − p V₀ with V = ⅙ Σ x₀·(x₁ × x₂) over all triangles and ∇ᵢC = ⅙ Σ xⱼ × xₖ over those around vertex i (Müller et al. 2007,
-//! §4.4, there for 6 V). p is the pressure factor: 1 keeps the volume, 2 blows it up to twice. Compliance in m⁶/J: the gas
-//! gives way by V − p V₀ = −α λ, with λ/h² the pressure [Pa] inside over that outside; 0 is a liquid.
+//! C = V − p V₀, V = ⅙ Σ x₀·(x₁ × x₂) over all triangles. ∇ᵢC = ⅙ Σ xⱼ × xₖ over the triangles of vertex i (Müller et
+//! al. 2007, §4.4, there for 6 V). The pressure factor p scales the rest volume: at p = 2 the surface inflates to 2 V₀.
+//!
+//! Compliance in m⁶/J; 0 is an incompressible fluid. A gas is compressed by V − p V₀ = −α λ; λ/h² is the pressure
+//! difference between inside and outside \[Pa\].
 
 use super::group::{Frame, Group, Member, RECORD_WORDS};
 use super::{Function, Kind, KindInfo, Sample, bits};
@@ -11,20 +13,21 @@ use crate::geometry::vector::dot;
 use glam::Vec3;
 use std::collections::BTreeMap;
 
-/// A triangle surface without holes, all triangles turned the same way.
+/// A closed triangle surface with consistent winding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClosedSurface {
     particles: Vec<u32>,
-    /// For each particle the other two corners of the triangles around it, in the triangle's direction.
+    /// For each particle, the other two corners of its triangles, in winding order.
     corners: Vec<Vec<[u32; 2]>>,
 }
 
 impl ClosedSurface {
-    /// Reads the triangles of a surface; counterclockwise seen from outside.
+    /// Builds a surface from triangles that are counterclockwise seen from outside.
     ///
     /// # Errors
-    /// [`Error::Empty`]; [`Error::OpenSurface`] unless every edge belongs to two triangles that run through it in opposite
-    /// directions; [`Error::RepeatedIndex`].
+    /// - [`Error::Empty`]: there are no triangles.
+    /// - [`Error::OpenSurface`]: an edge does not have exactly two triangles that traverse it in opposite directions.
+    /// - [`Error::RepeatedIndex`]: a triangle repeats a vertex.
     pub fn new(triangles: &[[u32; 3]]) -> Result<Self> {
         if triangles.is_empty() {
             return Err(Error::Empty { what: "the triangle list of a closed surface" });
@@ -41,12 +44,13 @@ impl ClosedSurface {
         Ok(Self { particles, corners })
     }
 
-    /// Its vertices, in ascending order.
+    /// The vertices in ascending order.
     pub fn particles(&self) -> &[u32] {
         &self.particles
     }
 
-    /// The volume \[m³\] that it encloses; negative where its triangles are turned inwards. `position` gives a vertex's place \[m\].
+    /// The enclosed volume \[m³\]; negative if the triangles face inwards. `position` returns the position of a vertex
+    /// \[m\].
     pub fn volume(&self, position: impl Fn(u32) -> [f32; 3]) -> f64 {
         let Some(&first) = self.particles.first() else { return 0.0 };
         let place = |particle: u32| Vec3::from(position(particle)).as_dvec3();
@@ -60,12 +64,12 @@ impl ClosedSurface {
     }
 }
 
-/// A closed surface keeps the volume `pressure` · `rest_volume`.
+/// Keeps the volume of a closed surface at `pressure` · `rest_volume`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pressure<'a> {
     /// The surface.
     pub surface: &'a ClosedSurface,
-    /// Its volume without pressure, V₀ \[m³\]; positive.
+    /// The volume V₀ without pressure \[m³\]; positive.
     pub rest_volume: f32,
     /// The pressure factor p; positive.
     pub pressure: f32,
@@ -90,12 +94,12 @@ impl Kind for Pressure<'_> {
         self.surface.particles()
     }
 
-    /// M is the number of members, each of weight 1.
+    /// M is the number of members; each has weight 1.
     fn write_parameters(&self, words: &mut Vec<u32>) {
         words.extend(bits([self.surface.particles.len() as f32, self.pressure * self.rest_volume]));
     }
 
-    /// The details of a member are its corners, two to a row.
+    /// The details of a member are its corners, two per row.
     fn write_members(&self, first_row: u32, rows: &mut Vec<[u32; 4]>) {
         let mut next = first_row + (self.surface.particles.len() * super::group::MEMBER_ROWS) as u32;
         for (&particle, corners) in self.surface.particles.iter().zip(&self.surface.corners) {
@@ -104,7 +108,7 @@ impl Kind for Pressure<'_> {
             next += count;
         }
         for corners in &self.surface.corners {
-            // A row of the same particle twice adds nothing: x × x = 0.
+            // Padding: a pair of equal particles adds x × x = 0.
             rows.extend(corners.chunks(2).map(|pair| match *pair {
                 [[a, b], [c, d]] => [a, b, c, d],
                 _ => [pair[0][0], pair[0][1], pair[0][0], pair[0][0]],
@@ -119,7 +123,7 @@ impl Kind for Pressure<'_> {
     }
 }
 
-/// ⅙ Σ xⱼ × xₖ, and a third of x·r: the volume, summed over all vertices.
+/// Returns ⅙ Σ xⱼ × xₖ and ⅓ x·r. The sum of the latter over all vertices is the volume.
 fn direction(member: &Member<'_>, x: Vec3, frame: &Frame, other: &dyn Fn(u32) -> Vec3) -> (Vec3, f32) {
     let at = |particle: u32| other(particle) - frame.center;
     let mut sum = Vec3::ZERO;

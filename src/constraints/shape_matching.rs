@@ -1,13 +1,14 @@
-//! Shape matching: a group of particles keeps its shape, wherever it is and however it is turned.
+//! Shape matching: a group of particles keeps its rest shape, up to a rigid motion.
 //!
-//! The goal of a particle is its place in the rest shape, moved and turned as a rigid body so that Σ m |x − g|² is least:
-//! gᵢ = R qᵢ + x_cm, R being the rotational part of A = Σ m (x − x_cm) qᵀ (Müller, Heidelberger, Teschner, Gross 2005, *Meshless
-//! Deformations Based on Shape Matching*). As a constraint of XPBD, C = √Σ m |x − g|²: C²/(2α) is an energy, and since R and
-//! x_cm are at their best, ∇ᵢC = mᵢ (xᵢ − gᵢ)/C. Then Σ wᵢ|∇ᵢC|² = 1 where no member is pinned, and the projection is
-//! Δxᵢ = (gᵢ − xᵢ)/(1 + α̃): the stiffness of the paper, but with a meaning that does not depend on the time step.
+//! The goal of a particle is gᵢ = R qᵢ + x_cm. The rigid motion minimises Σ m |x − g|²: R is the rotational part of A =
+//! Σ m (x − x_cm) qᵀ (Müller, Heidelberger, Teschner, Gross 2005, *Meshless Deformations Based on Shape Matching*).
 //!
-//! Compliance in kg m²/J = s²: 1/√α is the angular frequency [rad/s] at which the group springs back; 0 is rigid. One group makes
-//! a rigid body, many that overlap make a soft one. The forces of a group add up to nothing, neither push nor turn.
+//! The XPBD constraint is C = √Σ m |x − g|², with the energy C²/(2α). R and x_cm are stationary, so ∇ᵢC = mᵢ (xᵢ −
+//! gᵢ)/C. If no member is pinned, Σ wᵢ|∇ᵢC|² = 1 and the projection is Δxᵢ = (gᵢ − xᵢ)/(1 + α̃): the stiffness of the
+//! paper, but independent of the time step.
+//!
+//! Compliance in kg m²/J = s²: 1/√α is the angular frequency of the group [rad/s]; 0 is rigid. One group is a rigid
+//! body; overlapping groups form a soft body. The forces of a group have zero sum and zero torque.
 
 use super::group::{Frame, Group, Member, RECORD_WORDS, turned};
 use super::{Function, Kind, KindInfo, Sample};
@@ -18,11 +19,11 @@ use glam::{DVec3, Vec3};
 /// Particles that keep the shape of `rest_positions`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShapeMatching<'a> {
-    /// The particles, each once; at least 2.
+    /// The particles, at least 2, without repetition.
     pub particles: &'a [u32],
-    /// Where they are at rest \[m\], anywhere in space: one a particle.
+    /// Their rest positions \[m\], in any frame; one per particle.
     pub rest_positions: &'a [[f32; 3]],
-    /// Their masses \[kg\], one a particle: the weight that each has in the fit. A pinned particle has one too.
+    /// Their masses \[kg\], one per particle: the weights of the fit. A pinned particle also has one.
     pub masses: &'a [f32],
 }
 

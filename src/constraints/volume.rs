@@ -1,20 +1,24 @@
 //! Volume: a tetrahedron keeps its volume.
 //!
-//! C = V − V₀ with V = ⅙ a·(b × c), a = x₁ − x₀, b = x₂ − x₀, c = x₃ − x₀; ∇₁C = ⅙ b × c, ∇₂C = ⅙ c × a, ∇₃C = ⅙ a × b,
-//! ∇₀C = −∇₁C − ∇₂C − ∇₃C (Müller et al. 2007, §4.3, there for 6 V). V is signed, so that a tetrahedron that was turned inside out
-//! (V < 0) is pushed back the way it came. Compliance in m⁶/J: α = V₀/K for a bulk modulus K \[Pa\].
+//! C = V − V₀ with V = ⅙ a·(b × c), a = x₁ − x₀, b = x₂ − x₀, c = x₃ − x₀ (Müller et al. 2007, §4.3, there for 6 V).
+//! The gradients are
+//!
+//! ∇₁C = ⅙ b × c, ∇₂C = ⅙ c × a, ∇₃C = ⅙ a × b, ∇₀C = −∇₁C − ∇₂C − ∇₃C.
+//!
+//! V is signed, so an inverted tetrahedron (V < 0) is pushed back to positive volume. Compliance in m⁶/J: α = V₀/K for
+//! a bulk modulus K \[Pa\].
 
 use super::{Function, Kind, KindInfo, Sample, sample};
 use crate::error::Result;
 use crate::geometry::vector::dot;
 use glam::Vec3;
 
-/// A tetrahedron keeps the volume `rest_volume`.
+/// Keeps the volume of a tetrahedron at `rest_volume`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Volume {
-    /// Its four particles, so that (x₁ − x₀)·((x₂ − x₀) × (x₃ − x₀)) is positive at rest.
+    /// The four particles, ordered so that (x₁ − x₀)·((x₂ − x₀) × (x₃ − x₀)) is positive at rest.
     pub particles: [u32; 4],
-    /// The volume that it keeps, V₀ \[m³\]; positive.
+    /// The rest volume V₀ \[m³\]; positive.
     pub rest_volume: f32,
 }
 
@@ -67,7 +71,7 @@ fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
 fn samples() -> Vec<Sample> {
     let positions = [[0.1, 0.2, 0.3], [1.4, -0.2, 0.5], [0.3, 1.2, -0.4], [0.2, 0.4, 1.5]];
     let corner = |edge: f32| [[0.0; 3], [edge, 0.0, 0.0], [0.0, edge, 0.0], [0.0, 0.0, edge]];
-    // The last one is inside out.
+    // The last one is inverted.
     let inverted = [positions[0], positions[2], positions[1], positions[3]];
     vec![
         sample([1.0 / 6.0], &positions, &corner(1.0)),

@@ -1,16 +1,16 @@
-//! Values sorted into buckets by a key, without hashing; and which of many are equal, by sorting each bucket.
+//! Sorting of values into buckets by an integer key, and removal of duplicates; no hashing.
 
-/// The different values of a list, and where each value of the list stands among them.
+/// The distinct values of a list, and the index of each list entry among them.
 pub(crate) struct Distinct<T> {
-    /// Each once, with its key before it; in ascending order.
+    /// Each distinct value once, with its key; in ascending order.
     pub values: Vec<(u32, T)>,
-    /// By place in the list, the place in `values`.
+    /// For each list entry, its index in `values`.
     pub places: Vec<u32>,
 }
 
 impl<T: Copy + Ord + Default> Distinct<T> {
-    /// Of values with keys below `key_count`. It pays where few values share a key, as edges do their lower vertex; where all
-    /// do, it is a sort.
+    /// Builds the distinct values of `list`; all keys are below `key_count`. Fast if few values share a key, as edges
+    /// share their lower vertex; if all values share one key, it is a plain sort.
     pub fn new(key_count: usize, list: impl Iterator<Item = (u32, T)> + Clone) -> Self {
         let mut ends = vec![0u32; key_count + 1];
         for (key, _) in list.clone() {
@@ -20,7 +20,7 @@ impl<T: Copy + Ord + Default> Distinct<T> {
             ends[key + 1] += ends[key];
         }
         let count = ends[key_count] as usize;
-        // Filled from their beginnings, the entries of `ends` become the ends of the buckets.
+        // The entries of `ends` start as bucket beginnings; filling the buckets turns them into bucket ends.
         let mut buckets = vec![(T::default(), 0u32); count];
         for (index, (key, value)) in (0..).zip(list) {
             let end = &mut ends[key as usize];
@@ -46,7 +46,7 @@ impl<T: Copy + Ord + Default> Distinct<T> {
     }
 }
 
-/// Compressed rows: for each of `count` keys its values in the order given.
+/// Compressed sparse rows: for each of `count` keys, its values in input order.
 pub(crate) fn grouped<T: Copy + Default>(
     count: usize,
     pairs: impl Iterator<Item = (u32, T)> + Clone,

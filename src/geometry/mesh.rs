@@ -1,66 +1,67 @@
-//! What a triangle soup is made of: edges, the pairs of triangles that share them, areas, and what is odd about it.
+//! Topology of a triangle mesh: edges, pairs of triangles that share an edge, areas, and defects.
 
 use super::Distinct;
 use crate::error::{Error, Result, check_finite};
 use glam::Vec3;
 use std::collections::HashMap;
 
-/// The edges of a triangle mesh and their neighbourhood.
+/// The edges of a triangle mesh and their adjacency.
 #[derive(Debug, Clone, Default)]
 pub struct Topology {
-    /// Every edge once, in the order in which the triangles first name them, with its lower index first.
+    /// Every edge once, lower index first, in order of first use by a triangle.
     pub edges: Vec<[u32; 2]>,
-    /// The vertices that face each other across a shared edge: one pair for every two consecutive triangles of an edge.
+    /// The two vertices opposite a shared edge: one pair for every two consecutive triangles of an edge.
     pub opposites: Vec<[u32; 2]>,
-    /// The same pairs with the edge before them: \[edge vertex 0, edge vertex 1, opposite in the first triangle, in the
-    /// second\]; the first triangle runs from edge vertex 0 to edge vertex 1.
+    /// The same pairs with their edge: \[edge vertex 0, edge vertex 1, opposite in the first triangle, opposite in the
+    /// second\]. The first triangle runs from edge vertex 0 to edge vertex 1.
     pub hinges: Vec<[u32; 4]>,
-    /// What is odd about the mesh.
+    /// Defects of the mesh.
     pub report: MeshReport,
 }
 
-/// What is odd about a mesh, none of which keeps it from being simulated.
+/// Defects of a mesh. A mesh with defects can still be simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MeshReport {
-    /// Edges of one triangle only.
+    /// Edges of exactly one triangle.
     pub boundary_edges: u32,
-    /// Edges of more than two triangles; each further triangle is paired with the one before.
+    /// Edges of more than two triangles; each further triangle is paired with the previous one.
     pub non_manifold_edges: u32,
-    /// Edges that two triangles run through in the same direction, so that their normals point apart.
+    /// Edges that two triangles traverse in the same direction, so that their normals are opposed.
     pub inconsistent_edges: u32,
-    /// Vertices that no triangle names; they fall on their own, with the mean mass of the others.
+    /// Vertices of no triangle. They fall freely, with the mean mass of the other vertices.
     pub isolated_vertices: u32,
-    /// Boundary vertices at exactly the place of another boundary vertex with a lower index: the two sides of an open seam, as
-    /// exporters make them along texture seams. [`super::weld`] joins them.
+    /// Boundary vertices at exactly the position of another boundary vertex with a lower index. They are the two sides
+    /// of an open seam, as exporters write them along texture seams. [`super::weld`] joins them.
     pub coincident_vertices: u32,
 }
 
 impl MeshReport {
-    /// Whether the mesh is a clean surface: no non-manifold or inconsistent edges, no isolated vertices and no open seams. A border
-    /// is not a fault: see [`MeshReport::is_closed`].
+    /// Returns true if the mesh has no non-manifold edges, inconsistent edges, isolated vertices or open seams.
+    /// Boundary edges are allowed; see [`MeshReport::is_closed`].
     pub fn is_clean(&self) -> bool {
         *self == Self { boundary_edges: self.boundary_edges, ..Self::default() }
     }
 
-    /// Whether every edge has two triangles, which run through it in opposite directions.
+    /// Returns true if every edge has two triangles that traverse it in opposite directions.
     pub fn is_closed(&self) -> bool {
         self.boundary_edges == 0 && self.non_manifold_edges == 0 && self.inconsistent_edges == 0
     }
 }
 
 impl Topology {
-    /// Reads the triangles of a mesh.
+    /// Builds the topology of a mesh.
     ///
     /// # Errors
-    /// The mesh must have vertices and triangles, positions must be finite, indices in range and different within a
-    /// triangle, and every triangle must have an area (more than 1e-12 of its longest edge squared).
+    /// - The mesh has no vertices or no triangles.
+    /// - A position is not finite, an index is out of range, or a triangle repeats an index.
+    /// - The area of a triangle is at most 1e-12 of its longest edge squared.
     pub fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Self> {
         check_mesh(positions, triangles)?;
         let mut topology = Self::default();
         let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b, c], [b, c, a], [c, a, b]]);
         let Distinct { values, places } =
             Distinct::new(positions.len(), sides.clone().map(|[from, to, _]| (from.min(to), from.max(to))));
-        // By place among the edges in ascending order.
+        // Indexed by the edges in ascending order.
         let mut uses = vec![EdgeUse::default(); values.len()];
         topology.edges.reserve_exact(values.len());
         let mut used = vec![false; positions.len()];
@@ -96,17 +97,17 @@ impl Topology {
     }
 }
 
-/// How many chosen vertices lie where a chosen one before them does.
+/// Counts the chosen vertices that lie at the position of an earlier chosen vertex.
 fn coincident(positions: &[[f32; 3]], is_chosen: &[bool]) -> u32 {
     let chosen = positions.iter().zip(is_chosen).filter(|(_, is_chosen)| **is_chosen);
-    // −0 and 0 are one place.
+    // Adding 0 turns −0 into 0.
     let mut places: Vec<[u32; 3]> =
         chosen.map(|(place, _)| place.map(|coordinate| (coordinate + 0.0).to_bits())).collect();
     places.sort_unstable();
     places.windows(2).filter(|pair| pair[0] == pair[1]).count() as u32
 }
 
-/// How often an edge has been met, and how it was met last.
+/// The number of uses of an edge, and the direction and opposite vertex of the last one.
 #[derive(Clone, Copy, Default)]
 struct EdgeUse {
     count: u32,
@@ -114,10 +115,10 @@ struct EdgeUse {
     opposite: u32,
 }
 
-/// `Ok` where every edge has exactly one triangle in each direction.
+/// Returns `Ok` if every edge has exactly one triangle in each direction.
 pub(crate) fn check_closed(triangles: &[[u32; 3]]) -> Result<()> {
     let mut order = Vec::with_capacity(triangles.len() * 3 / 2);
-    // How often each edge is run through upwards and downwards.
+    // Number of traversals of each edge in ascending and descending direction.
     let mut uses: HashMap<[u32; 2], [u32; 2]> = HashMap::with_capacity(triangles.len() * 3 / 2);
     for &[a, b, c] in triangles {
         for [from, to] in [[a, b], [b, c], [c, a]] {
@@ -142,7 +143,7 @@ pub(crate) fn check_closed(triangles: &[[u32; 3]]) -> Result<()> {
     }
 }
 
-/// Whether a triangle has no area: at most 1e-12 of its longest edge squared, or not a number.
+/// Returns true if a triangle has an area of at most 1e-12 of its longest edge squared, or of NaN.
 pub(crate) fn is_degenerate(corners: [[f32; 3]; 3]) -> bool {
     let [a, b, c] = corners.map(Vec3::from);
     let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());

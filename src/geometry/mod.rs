@@ -1,4 +1,4 @@
-//! Vectors, closed meshes, and sorting by keys: what all other modules build on.
+//! Vector arithmetic, triangle meshes and sorting by keys.
 
 mod grouping;
 pub(crate) mod mesh;

@@ -1,8 +1,8 @@
-//! Vector arithmetic in the order of operations of the shaders (`shaders/common/xpbd.wgsl`), so that both round alike.
+//! Vector arithmetic in the order of operations of `shaders/common/xpbd.wgsl`, so both round alike.
 
 use glam::Vec3;
 
-/// a·b, summed left to right as the GPU does it.
+/// a·b, summed left to right as on the GPU.
 #[inline]
 pub fn dot(a: Vec3, b: Vec3) -> f32 {
     a.x * b.x + a.y * b.y + a.z * b.z
@@ -14,14 +14,16 @@ pub fn length(a: Vec3) -> f32 {
     dot(a, a).sqrt()
 }
 
-/// A symmetric matrix as the vectors of its diagonal (xx, yy, zz) and of what stands beside it (yz, zx, xy).
+/// A symmetric matrix: its diagonal (xx, yy, zz) and its off-diagonal elements (yz, zx, xy).
 pub type Symmetric = (Vec3, Vec3);
 
-/// ω of K ω = v for a positive matrix, such as an inertia tensor. Where K is singular (all mass in a line or a point) ω is small about
-/// the axis that has no inertia; it is 0 where K is not positive.
+/// Solves K ω = v for a positive semidefinite matrix K, such as an inertia tensor.
 ///
-/// By LDLᵀ, which is backward stable where cofactors are not, of K with a millionth of its trace on the diagonal; then once more
-/// on what is left of v, which takes that millionth off again.
+/// If K is singular (all mass on a line or at a point), ω is small about the axis without inertia. If K is not positive
+/// semidefinite, ω is 0.
+///
+/// The method is LDLᵀ, which is backward stable unlike cofactors, on K with 1e-6 of its trace added to the diagonal.
+/// One step of iterative refinement with the residual of K removes that shift.
 pub fn solve_symmetric((diagonal, beside): Symmetric, v: Vec3) -> Vec3 {
     let trace = diagonal.x + diagonal.y + diagonal.z;
     if trace.is_nan() || trace <= 0.0 {
@@ -32,7 +34,7 @@ pub fn solve_symmetric((diagonal, beside): Symmetric, v: Vec3) -> Vec3 {
     let d1 = d.y - l1 * o.z;
     let l3 = (o.x - l2 * o.z) / d1.max(1e-7);
     let d2 = (d.z - l2 * o.y) - l3 * l3 * d1.max(1e-7);
-    // Beyond what rounding makes of 0 it is not positive.
+    // The tolerances cover the rounding of a pivot that is exactly 0.
     if !(d.x > 0.0 && d1 > -1e-5 && d2 > -1e-5) {
         return Vec3::ZERO;
     }
@@ -43,7 +45,7 @@ pub fn solve_symmetric((diagonal, beside): Symmetric, v: Vec3) -> Vec3 {
     omega + solve_ldl(l, pivots, left) / trace
 }
 
-/// L D Lᵀ x = v, L being (1, 0, 0; l₁, 1, 0; l₂, l₃, 1).
+/// Solves L D Lᵀ x = v with L = (1, 0, 0; l₁, 1, 0; l₂, l₃, 1).
 fn solve_ldl(l: Vec3, d: Vec3, v: Vec3) -> Vec3 {
     let y = v.y - l.x * v.x;
     let z = ((v.z - l.y * v.x) - l.z * y) / d.z;
@@ -53,8 +55,8 @@ fn solve_ldl(l: Vec3, d: Vec3, v: Vec3) -> Vec3 {
 
 /// The angle of the point (x, y) from the x axis \[rad\], −π to π; 0 at the origin.
 ///
-/// Ours on both sides, as no two GPUs compute `atan2` alike: a polynomial for |t| ≤ tan π/8 (Moshier, Cephes `atanf`,
-/// 2e-7 relative), reached by two exact reductions.
+/// The CPU and the GPU use this same polynomial, because built-in `atan2` differs between GPUs. It holds for |t| ≤ tan
+/// π/8 (Moshier, Cephes `atanf`, relative error 2e-7) after two exact range reductions.
 pub fn atan2(y: f32, x: f32) -> f32 {
     use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
     const TAN_PI_8: f32 = 0.414_213_56;
@@ -81,7 +83,7 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     if y < 0.0 { -angle } else { angle }
 }
 
-/// `sum` = a + b rounded, and the part that the rounding lost (Knuth's two-sum).
+/// Returns a + b rounded, and the rounding error (Knuth's two-sum).
 #[inline]
 pub fn two_sum(a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     let sum = a + b;
@@ -90,20 +92,20 @@ pub fn two_sum(a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     (sum, (a - a_part) + (b - b_part))
 }
 
-/// The residual of a position as it is kept: to 18 bits, with the 24 of the position 42 in all. With 8, what creeps a kilometre from the
-/// origin at 1000 substeps is a sixth too slow, as a constant d is always rounded to the same side; at ten kilometres it stands still.
+/// Rounds the residual of a position to 18 bits; with the 24 bits of the position, 42 in all. With 8 bits, constant
+/// small displacements far from the origin would always round to the same side, and slow motion would be too slow.
 #[inline]
 pub fn kept_of_position(residual: Vec3) -> Vec3 {
     kept(residual, 6)
 }
 
-/// The residual of a displacement as it is kept: to 8 bits, 32 in all.
+/// Rounds the residual of a displacement to 8 bits; with the displacement, 32 in all.
 #[inline]
 pub fn kept_of_displacement(residual: Vec3) -> Vec3 {
     kept(residual, 16)
 }
 
-/// Without so many bits at the end, rounded.
+/// Rounds away the lowest `dropped` bits.
 fn kept(v: Vec3, dropped: u32) -> Vec3 {
     let kept = |v: f32| f32::from_bits(v.to_bits().wrapping_add(1 << (dropped - 1)) >> dropped << dropped);
     Vec3::new(kept(v.x), kept(v.y), kept(v.z))

@@ -1,7 +1,7 @@
-//! How a cloth resists bending: springs, hinges, or a quadratic energy, of a given flexural rigidity.
+//! Bending resistance of cloth: springs, hinges, or a quadratic energy of a given flexural rigidity.
 //!
-//! A plate of flexural rigidity B \[N m\] that is bent to a cylinder of curvature κ holds ½ B κ² per area. All bends of a
-//! cloth share one material of compliance 1/B; what differs from place to place is the scale of each constraint.
+//! A plate of flexural rigidity B \[N m\] that is bent to a cylinder of curvature κ stores ½ B κ² per area. All bending
+//! constraints of a cloth share one material of compliance 1/B; each constraint has its own scale.
 
 use super::hinge_weights::hinge_weights;
 use super::{Fabric, Material, MaterialId, Scene};
@@ -9,87 +9,93 @@ use crate::constraints::{Hinge, IsometricBend, LineBend};
 use crate::error::{Result, check_positive};
 use glam::Vec3;
 
-/// What resists the bending of a cloth.
+/// The bending model of a cloth.
 ///
-/// One row of pins holds a cloth as a hinge, free to turn. To clamp the slope at an edge, pin two rows of particles. The clamp
-/// begins halfway between the two rows, so n cells of length a, counted from the first pinned row, bend as a plate of the
+/// One row of pins is a hinge with free rotation. To clamp the slope at an edge, pin two rows of particles. The clamp
+/// then starts halfway between the two rows: n cells of length a, counted from the first pinned row, bend as a plate of
 /// length (n − ½) a.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Bending {
-    /// [`crate::Distance`] constraints of [`Fabric::bend`] between next neighbours, or between the vertices that face each other
-    /// across an edge: cheap, hard against sharp folds, and without any stiffness against small bends.
+    /// [`crate::Distance`] constraints of [`Fabric::bend`] between every second particle of a line, or between the
+    /// opposite vertices of an edge. Cheap and stiff against sharp folds, but without stiffness against small bends.
     #[default]
     Springs,
-    /// [`Hinge`]s of [`Fabric::flexural_rigidity`] B, with the angles of the given shape as rest angles. For cloth that
+    /// [`Hinge`]s of [`Fabric::flexural_rigidity`] B; the rest angles are those of the given shape. For cloth that
     /// stretches or is curved at rest.
     ///
-    /// - Grids with rectangular cells, sides up to 1 : 1.25: a strip of width w, two cells or more, has the rigidity B w
-    ///   under small loads, along the rows and along the columns. Other grids are softer and set
-    ///   [`crate::Cloth::soft_hinges`]; [`Bending::Isometric`] is exact for rectangular cells of any aspect.
-    ///   A grid that its membrane holds to a cylinder is stiffer: 1.5 B if its cells are square.
-    /// - Meshes: a sheet rolled to a cylinder has the energy of a plate. A strip with free borders is softer under small
-    ///   loads, and no factor mends that for all meshes. In the limit of small loads a strip of width w,
-    ///   4 to 16 cells, has
+    /// - Grids with rectangular cells and sides up to 1 : 1.25: a strip of width w, at least two cells, has the
+    ///   rigidity B w under small loads, along rows and columns. If the membrane holds a grid to a cylinder, it is
+    ///   stiffer: 1.5 B for square cells.
+    /// - Other grids are softer and set [`crate::Cloth::soft_hinges`]. [`Bending::Isometric`] is exact for rectangular
+    ///   cells of any aspect.
+    /// - Meshes: a sheet rolled to a cylinder has the energy of a plate. A strip with free borders is softer under
+    ///   small loads; the table holds for widths w of 4 to 16 cells. At 2 cells the ratio is 0.53 to 0.89.
+    ///   [`Bending::Isometric`] has the same softness on a mesh. For an exact rigidity use a grid with
+    ///   [`Bending::Isometric`].
     ///
-    ///   | triangles | rigidity over B w |
-    ///   |---|---|
-    ///   | equilateral | 0.85 to 0.90 |
-    ///   | Delaunay, smoothed | 0.84 to 0.89 |
-    ///   | Delaunay of random points | 0.78 to 0.84 |
-    ///   | Delaunay of a jittered square lattice | 0.67 to 0.81 |
-    ///   | right-angled, alternating diagonals | 0.67 |
-    ///   | right-angled, parallel diagonals | 0.51 |
-    ///
-    ///   Of 2 cells across it has 0.53 to 0.89. [`Bending::Isometric`] has the same weights on a mesh and is as soft. For an exact rigidity use a
-    ///   grid with [`Bending::Isometric`].
+    /// | triangles | rigidity / (B w) |
+    /// |---|---|
+    /// | equilateral | 0.85 to 0.90 |
+    /// | Delaunay, smoothed | 0.84 to 0.89 |
+    /// | Delaunay of random points | 0.78 to 0.84 |
+    /// | Delaunay of a jittered square lattice | 0.67 to 0.81 |
+    /// | right-angled, alternating diagonals | 0.67 |
+    /// | right-angled, parallel diagonals | 0.51 |
     Hinges,
-    /// The quadratic energy of Bergou et al. 2006 by [`Fabric::flexural_rigidity`], for cloth that does not stretch and is flat at
-    /// rest. On a mesh [`IsometricBend`]s with the weights of hinges, and their softness of strips. On a grid differences of second order along its lines
-    /// ([`LineBend`]) and across its cells, with half the weight along the border: exact for every direction of bending, be
-    /// the cells square or not.
+    /// The quadratic energy of Bergou et al. 2006 by [`Fabric::flexural_rigidity`], for inextensible cloth that is flat
+    /// at rest.
+    ///
+    /// - Meshes: [`IsometricBend`]s with the weights of hinges; strips have the same softness.
+    /// - Grids: second differences along the lines ([`LineBend`]) and across the cells, with half the weight along the
+    ///   border. They are exact for every direction of bending and for square and rectangular cells.
     Isometric,
-    /// Nothing.
+    /// No bending resistance.
     None,
 }
 
-/// The largest ratio of the sides of a cell for which the hinges of a grid have the rigidity of the fabric. The weight
-/// of the longer sides grows as 3/(3 − ratio²), which is 2.1 here and has a pole at √3. Strips of one cell get stiffer with
-/// it: by 10 % here, by 24 % at 1.4.
+/// The largest ratio of cell sides for which hinges of a grid have the rigidity of the fabric. The weight of the longer
+/// sides grows by the factor 3/(3 − ratio²): 2.1 here, with a pole at √3. Strips of one cell get too stiff with the
+/// ratio.
 const MAX_HINGE_ASPECT: f32 = 1.25;
-/// The largest cosine between the axes of a grid that counts as rectangular.
+/// The largest cosine between the axes of a rectangular grid.
 const MAX_SKEW: f32 = 1e-3;
 
-/// A grid whose bends are to be made: what they need to know of it.
+/// The layout of a grid for its bending constraints.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GridLines {
     pub columns: u32,
     pub rows: u32,
-    /// From one particle of a row to the next, and from one row to the next \[m\].
+    /// From a particle to the next one in its row, and from a row to the next one \[m\].
     pub steps: [Vec3; 2],
     /// The area of a cell \[m²\].
     pub area: f32,
 }
 
 impl GridLines {
-    /// The lengths of these steps \[m\].
+    /// The lengths of both steps \[m\].
     pub fn cell(&self) -> [f32; 2] {
         self.steps.map(Vec3::length)
     }
 
-    /// Whether [`GridLines::hinge_weight`] holds: rectangular cells that are not too long.
+    /// Returns true if [`GridLines::hinge_weight`] is valid: rectangular cells of moderate aspect.
     pub fn has_exact_hinges(&self) -> bool {
         let [a, b] = self.cell();
         let skew = self.steps[0].dot(self.steps[1]).abs();
         a.max(b) <= MAX_HINGE_ASPECT * a.min(b) && skew <= MAX_SKEW * a * b
     }
 
-    /// The weight of the hinge at an edge in the energy ½ B Σ w θ², such that strips have the rigidity B.
+    /// The weight w of the hinge at an edge in the energy ½ B Σ w θ², such that strips have the rigidity B.
     ///
-    /// Every second particle has no diagonal. It moves out of a cylinder until its hinges balance. Let δ be this distance,
-    /// a and b the sides of a cell, K the curvature. The angles are a K₁₁ − 2δ/a at sides along b, b K₂₂ − 2δ/b at sides
-    /// along a and (2δ ± a b K₁₂) √(a² + b²)/(a b) at diagonals. With δ and K₂₂ at the minimum of the energy, a strip along
-    /// a has the rigidity B if the weights of diagonals r and of sides q satisfy q r/(q + r) = 4 b/a³ (in the units of δ²).
-    /// The sides along the border drop out of this, so it holds for any width. Strips at 45° add r = 12/(a b).
+    /// Every second particle has no diagonal. It moves out of a cylinder of curvature K by a distance δ until its
+    /// hinges are in equilibrium. The angles, with the cell sides a and b, are
+    ///
+    /// - a K₁₁ − 2δ/a at sides along b,
+    /// - b K₂₂ − 2δ/b at sides along a,
+    /// - (2δ ± a b K₁₂) √(a² + b²)/(a b) at diagonals.
+    ///
+    /// Minimise the energy over δ and K₂₂. A strip along a has the rigidity B if the weights of diagonals r and of
+    /// sides q satisfy q r/(q + r) = 4 b/a³ (in units of δ²). Sides along the border cancel, so this holds for any
+    /// width. Strips at 45° give r = 12/(a b).
     pub fn hinge_weight(&self, [from, to]: [u32; 2]) -> f64 {
         let [a, b] = self.cell().map(f64::from);
         let side = |ratio: f64| ratio * 3.0 / (3.0 - ratio * ratio);
@@ -100,14 +106,15 @@ impl GridLines {
         }
     }
 
-    /// How far apart two particles are at rest \[m\]; the same for all that lie alike, which rounded positions are not.
+    /// The rest distance of two particles \[m\]. It depends only on their offset in the grid, unlike the distance of
+    /// rounded positions.
     pub fn distance(&self, [a, b]: [u32; 2]) -> f32 {
         let place = |particle: u32| [particle % self.columns, particle / self.columns].map(|place| place as f32);
         let ([a, b], [column, row]) = ([place(a), place(b)], self.steps);
         ((b[0] - a[0]) * column + (b[1] - a[1]) * row).length()
     }
 
-    /// A quarter of every cell around a particle \[m²\]: even, where the diagonals of the triangles would make it alternate.
+    /// A quarter of every adjacent cell per particle \[m²\]. Areas of the triangles would alternate with the diagonals.
     pub fn vertex_areas(&self) -> Vec<f32> {
         let Self { columns, rows, area, .. } = *self;
         let cells = |line: u32, count: u32| if line == 0 || line == count - 1 { 1.0 } else { 2.0 };
@@ -115,7 +122,7 @@ impl GridLines {
     }
 }
 
-/// The material of hinges and of the quadratic energy.
+/// The material of the bending constraints.
 pub(super) fn material(fabric: &Fabric) -> Result<Material> {
     match fabric.bending {
         Bending::Springs | Bending::None => Ok(fabric.bend),
@@ -129,7 +136,7 @@ pub(super) fn material(fabric: &Fabric) -> Result<Material> {
 }
 
 impl Scene {
-    /// Hinges of a grid, flat at rest; see [`GridLines::hinge_weight`].
+    /// Adds hinges to a grid that is flat at rest; see [`GridLines::hinge_weight`].
     pub(super) fn push_grid_hinges(&mut self, base: u32, lines: GridLines, hinges: &[[u32; 4]], id: MaterialId) {
         for hinge in hinges {
             let particles = hinge.map(|vertex| base + vertex);
@@ -138,7 +145,7 @@ impl Scene {
         }
     }
 
-    /// Hinges, or isometric bends with the same weights, of a mesh whose first particle is `base`.
+    /// Adds hinges, or isometric bends of equal weights, to a mesh with first particle `base`.
     pub(super) fn push_mesh_bends(
         &mut self,
         base: u32,
@@ -161,11 +168,11 @@ impl Scene {
         }
     }
 
-    /// Second differences along the lines of a grid and across its cells.
+    /// Adds second differences along the lines of a grid and across its cells.
     pub(super) fn push_grid_bends(&mut self, base: u32, lines: GridLines, id: MaterialId) {
         let (GridLines { columns, rows, .. }, [a, b]) = (lines, lines.cell());
         let at = |r: u32, c: u32| base + r * columns + c;
-        // A line stands for a strip as wide as a cell, at the border half as wide.
+        // A line represents a strip of one cell width, half of that at the border.
         let share = |line: u32, count: u32| if line == 0 || line == count - 1 { 0.5 } else { 1.0 };
         for r in 0..rows {
             for c in 1..columns.saturating_sub(1) {

@@ -1,4 +1,4 @@
-//! Cloth: a surface of triangles held by distance constraints, from a grid or from any mesh.
+//! Cloth from a grid or a triangle mesh, held by distance constraints.
 
 use super::bending::GridLines;
 use super::{
@@ -20,20 +20,20 @@ pub struct ClothGrid {
     pub columns: u32,
     /// Rows; at least 2.
     pub rows: u32,
-    /// Where particle (0, 0) lies \[m\].
+    /// Position of particle (0, 0) \[m\].
     pub origin: [f32; 3],
-    /// From the first particle of a row to its last \[m\].
+    /// Vector from the first particle of a row to its last \[m\].
     pub column_axis: [f32; 3],
-    /// From the first row to the last \[m\].
+    /// Vector from the first row to the last \[m\].
     pub row_axis: [f32; 3],
-    /// What it is made of.
+    /// The fabric.
     pub fabric: Fabric,
-    /// Tethers to its pins; `None` for none.
+    /// Tethers to the pins; `None` for none.
     pub tethers: Option<Tethers>,
 }
 
 impl Default for ClothGrid {
-    /// 2 m × 2 m, flat and horizontal around the y axis, of 64 × 64 particles.
+    /// A flat horizontal square of 2 m × 2 m around the y axis, with 64 × 64 particles.
     fn default() -> Self {
         Self {
             columns: 64,
@@ -50,66 +50,65 @@ impl Default for ClothGrid {
 /// A cloth in the shape of an indexed triangle mesh.
 #[derive(Debug, Clone)]
 pub struct ClothMesh<'a> {
-    /// The vertices \[m\]; one particle each.
+    /// The vertices \[m\]; one particle per vertex.
     pub positions: &'a [[f32; 3]],
-    /// The triangles, as indices of vertices.
+    /// The triangles, as vertex indices.
     pub triangles: &'a [[u32; 3]],
-    /// What it is made of. The edges are structural, the pairs across them bend; `shear` is not used.
+    /// The fabric. Edges are structural, opposite vertices of an edge have bend constraints; `shear` is not used.
     pub fabric: Fabric,
-    /// Tethers to its pins; `None` for none.
+    /// Tethers to the pins; `None` for none.
     pub tethers: Option<Tethers>,
 }
 
-/// What a cloth added to the scene.
+/// Index ranges of a cloth in the scene.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cloth {
-    /// One particle a vertex.
+    /// The particles, one per vertex.
     pub particles: Range<u32>,
-    /// Its triangles in [`Scene::triangles`].
+    /// The triangles in [`Scene::triangles`].
     pub triangles: Range<u32>,
-    /// The distance constraints along the weave (grid) or along the edges (mesh).
+    /// Distance constraints along rows and columns (grid) or along edges (mesh).
     pub structural: Range<u32>,
-    /// The distance constraints along the diagonals of the grid's cells; empty for a mesh.
+    /// Distance constraints along the diagonals of the cells (grid); empty for a mesh.
     pub shear: Range<u32>,
-    /// The distance constraints that resist bending: next neighbours (grid), opposite vertices of an edge (mesh); empty
-    /// unless the fabric bends by [`Bending::Springs`].
+    /// Distance constraints against bending, between every second particle of a line (grid) or opposite vertices of an
+    /// edge (mesh). Empty unless the fabric has [`Bending::Springs`].
     pub bend: Range<u32>,
-    /// The entries of the material table that belong to this cloth alone.
+    /// The entries of the material table that belong to this cloth.
     pub materials: ClothMaterials,
-    /// What is odd about the mesh.
+    /// Defects of the mesh.
     pub report: MeshReport,
-    /// Whether a grid with [`Bending::Hinges`] is softer than its [`Fabric::flexural_rigidity`]: its cells are skewed, or one
-    /// side is more than 1.25 times the other (at 2 : 1 a strip along the short sides has 0.36 of its rigidity). Use
-    /// [`Bending::Isometric`] there.
+    /// True if a grid with [`Bending::Hinges`] is softer than its [`Fabric::flexural_rigidity`]: its cells are skewed,
+    /// or one side is more than 1.25 times the other. Use [`Bending::Isometric`] instead.
     pub soft_hinges: bool,
 }
 
-/// The entries of the material table that belong to one cloth.
+/// The entries of the material table of one cloth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClothMaterials {
-    /// Of its structural constraints.
+    /// Material of the structural constraints.
     pub structural: MaterialId,
-    /// Of its shear constraints.
+    /// Material of the shear constraints.
     pub shear: MaterialId,
-    /// Of what resists bending, whatever kind that is.
+    /// Material of the bending constraints of any kind.
     pub bend: MaterialId,
 }
 
-/// The links of a cloth, before they become constraints.
+/// The distance constraints and hinges of a cloth before they are added, as vertex indices.
 pub(super) struct Links {
     pub structural: Vec<[u32; 2]>,
     pub shear: Vec<[u32; 2]>,
     pub bend: Vec<[u32; 2]>,
     pub hinges: Vec<[u32; 4]>,
-    /// By vertex \[m²\].
+    /// Area per vertex \[m²\].
     pub areas: Vec<f32>,
-    /// Of a whole grid.
+    /// Present for a complete grid.
     pub lines: Option<GridLines>,
     pub report: MeshReport,
 }
 
 impl ClothGrid {
-    /// The points, row by row.
+    /// The positions, row by row.
     pub(super) fn points(&self) -> Result<Vec<[f32; 3]>> {
         let (columns, rows) = (self.columns, self.rows);
         for (what, count) in [("columns of a cloth grid", columns), ("rows of a cloth grid", rows)] {
@@ -146,20 +145,20 @@ impl ClothGrid {
         column_axis.cross(row_axis).length() / cells
     }
 
-    /// The corners of a cell: two of its first row, then two of the next.
+    /// The corners of a cell: two of its row, then two of the next row.
     pub(super) fn cell_corners(&self, (r, c): (u32, u32)) -> [u32; 4] {
         let first = r * self.columns + c;
         [first, first + 1, first + self.columns, first + self.columns + 1]
     }
 
-    /// The diagonals alternate, so that none of the two directions is stiffer against bending.
+    /// The triangles of a cell. The diagonals alternate, so both directions have equal bending stiffness.
     pub(super) fn cell_triangles(&self, (r, c): (u32, u32)) -> [[u32; 3]; 2] {
         let [a, b, d, e] = self.cell_corners((r, c));
         if (r + c).is_multiple_of(2) { [[a, d, b], [b, d, e]] } else { [[a, d, e], [a, e, b]] }
     }
 
-    /// All links that go `down` rows and `across` columns. Rows with rows, columns with columns, one diagonal after the other: in
-    /// this order greedy colouring needs two colours for each of the six directions.
+    /// All pairs of particles with an offset of `down` rows and `across` columns. In this order, greedy colouring needs
+    /// two colours for each of the six directions.
     pub(super) fn links(&self, down: u32, across: i64) -> impl Iterator<Item = [u32; 2]> + use<> {
         let (columns, rows) = (self.columns, self.rows);
         let at = move |r: u32, c: u32| r * columns + c;
@@ -173,12 +172,13 @@ impl ClothGrid {
 }
 
 impl Scene {
-    /// Adds a rectangular cloth: structural constraints along rows and columns, shear along both diagonals of each cell,
-    /// bend from each particle to the next but one, or as the fabric says. Its mass is its area times its density, a quarter of
-    /// each cell to each of its corners.
+    /// Adds a rectangular cloth. It has structural constraints along rows and columns, shear constraints along both
+    /// diagonals of each cell, and bend constraints by the fabric's [`Bending`]. Its mass is area times density; each
+    /// cell gives a quarter of its mass to each corner.
     ///
     /// # Errors
-    /// Two rows and two columns at least, finite places, axes that span an area, the fabric's figures in range.
+    /// - The grid has fewer than two rows or columns, a position is not finite, or the axes span no area.
+    /// - A parameter of the fabric is out of range.
     pub fn add_cloth_grid(&mut self, grid: &ClothGrid) -> Result<Cloth> {
         let (columns, rows) = (grid.columns, grid.rows);
         let positions = grid.points()?;
@@ -199,14 +199,14 @@ impl Scene {
         self.push_cloth(&positions, &triangles, links, &grid.fabric, grid.tethers)
     }
 
-    /// Adds a cloth in the shape of a triangle mesh: structural constraints along its edges, bend between the vertices
-    /// that face each other across a shared edge. Its mass is its area times its density, a third of each triangle to each
-    /// of its vertices.
+    /// Adds a cloth from a triangle mesh. It has structural constraints along the edges and bend constraints between
+    /// opposite vertices of an edge. Its mass is area times density; each triangle gives a third of its mass to each
+    /// vertex.
     ///
-    /// Non-manifold edges and inconsistent winding are taken as they are and reported in [`Cloth::report`].
+    /// Meshes with non-manifold edges or inconsistent winding are accepted; [`Cloth::report`] counts these defects.
     ///
     /// # Errors
-    /// See [`Topology::new`]; the fabric's figures must be in range.
+    /// The errors of [`Topology::new`]; a parameter of the fabric is out of range.
     pub fn add_cloth_mesh(&mut self, mesh: &ClothMesh) -> Result<Cloth> {
         let Topology { edges, opposites, hinges, report } = Topology::new(mesh.positions, mesh.triangles)?;
         let areas = mesh::vertex_areas(mesh.positions, mesh.triangles);
@@ -261,7 +261,7 @@ impl Scene {
             let first = self.distance_count();
             for &link in links {
                 let rest_length = length(link);
-                // Opposite vertices of a mesh that is folded flat may coincide; there is no direction to resist along.
+                // Opposite vertices of a folded mesh may coincide; such a constraint has no direction.
                 if rest_length > 0.0 {
                     let particles = link.map(|particle| base + particle);
                     self.push_constraint(&Distance { particles, rest_length }, id);
@@ -269,9 +269,8 @@ impl Scene {
             }
             Ok((first..self.distance_count(), id))
         };
-        // Greedy colouring keeps this order, and what is projected last is satisfied best. Bend before structural before
-        // shear leaves the corner-pinned cloth of 316 × 316 with the least strain at its worst edge of all orders
-        // tried; structural last is better on average (0.8 instead of 1.0 %) and worse at the edges of the cloth.
+        // Greedy colouring keeps this order, and constraints that are projected last have the smallest error. With
+        // shear last, the greatest strain of a corner-pinned cloth is smallest.
         let springs = if fabric.bending == Bending::Springs { links.bend.as_slice() } else { &[] };
         let (bend, bend_id) = group(springs, bend_material)?;
         let (structural, structural_id) = group(&links.structural, fabric.structural)?;

@@ -1,4 +1,4 @@
-//! What a scene keeps of the constraints of a kind.
+//! The constraints of one kind in a scene.
 
 use crate::constraints::{KindInfo, group};
 
@@ -7,9 +7,9 @@ use crate::constraints::{KindInfo, group};
 pub(crate) struct ConstraintSet {
     pub info: &'static KindInfo,
     pub words: Vec<u32>,
-    /// The members of groups, and their details.
+    /// Member rows and detail rows of groups.
     pub rows: Vec<[u32; 4]>,
-    /// How many members the groups have in all.
+    /// Total number of group members.
     pub slot_count: u32,
 }
 
@@ -22,12 +22,12 @@ impl ConstraintSet {
         self.words.chunks_exact(self.info.record_words)
     }
 
-    /// The particles of a constraint, of a kind that has a fixed number of them.
+    /// The particles of a constraint of a kind that is not a group.
     pub fn particles_of(&self, constraint: u32) -> &[u32] {
         &self.words[constraint as usize * self.info.record_words..][..self.info.arity]
     }
 
-    /// Gives other names to all particles that are named.
+    /// Applies `rename` to every particle index.
     pub fn rename(&mut self, rename: impl Fn(&mut u32)) {
         let Self { info, words, rows, .. } = self;
         for record in words.chunks_exact_mut(info.record_words) {

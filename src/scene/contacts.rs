@@ -1,4 +1,4 @@
-//! What a scene says of contacts: materials, friction between them, colliders.
+//! Contact materials, friction and colliders of a scene.
 
 use super::Scene;
 use crate::collision::{
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use std::ops::Range;
 
 impl Scene {
-    /// Adds a contact material. Entry 0 is there from the start: [`ContactMaterial::default`].
+    /// Adds a contact material. Entry 0 exists from the start: [`ContactMaterial::default`].
     ///
     /// # Errors
-    /// Its figures must be in range; there are at most [`MAX_CONTACT_MATERIALS`].
+    /// A parameter is out of range, or [`MAX_CONTACT_MATERIALS`] exist already.
     pub fn add_contact_material(&mut self, material: ContactMaterial) -> Result<ContactMaterialId> {
         let index = self.contact_materials.len();
         material.check(&format!("contact material {index}"))?;
@@ -23,10 +23,10 @@ impl Scene {
         Ok(ContactMaterialId(index as u8))
     }
 
-    /// Changes a contact material.
+    /// Replaces a contact material.
     ///
     /// # Errors
-    /// It must exist, its figures must be in range.
+    /// The material does not exist, or a parameter is out of range.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         self.contact_material(id)?;
         material.check(&format!("contact material {}", id.index()))?;
@@ -34,10 +34,10 @@ impl Scene {
         Ok(())
     }
 
-    /// The entry of the list of contact materials.
+    /// Returns an entry of the list of contact materials.
     ///
     /// # Errors
-    /// It must exist.
+    /// The material does not exist.
     pub fn contact_material(&self, id: ContactMaterialId) -> Result<ContactMaterial> {
         self.contact_materials.get(id.index()).copied().ok_or_else(|| Error::IndexOutOfRange {
             what: "contact material id".into(),
@@ -47,10 +47,10 @@ impl Scene {
         })
     }
 
-    /// Makes the particles of a range of a contact material.
+    /// Sets the contact material of a range of particles.
     ///
     /// # Errors
-    /// Particles and material must exist.
+    /// A particle or the material does not exist.
     pub fn set_particle_contact(&mut self, particles: Range<u32>, material: ContactMaterialId) -> Result<()> {
         self.contact_material(material)?;
         if particles.is_empty() {
@@ -61,11 +61,11 @@ impl Scene {
         Ok(())
     }
 
-    /// Sets the friction between two contact materials, or of one against itself, whatever it would be by
+    /// Sets the friction between two contact materials, or of one with itself. It overrides
     /// [`ContactMaterial::friction`].
     ///
     /// # Errors
-    /// The materials must exist, the coefficients must be in range.
+    /// A material does not exist, or a coefficient is out of range.
     pub fn set_friction(&mut self, a: ContactMaterialId, b: ContactMaterialId, friction: Friction) -> Result<()> {
         self.contact_material(a)?;
         self.contact_material(b)?;
@@ -77,7 +77,7 @@ impl Scene {
     /// Adds a collider.
     ///
     /// # Errors
-    /// Its figures must be in range, its material must exist.
+    /// A parameter is out of range, or the material does not exist.
     pub fn add_collider(&mut self, collider: Collider) -> Result<ColliderId> {
         let index = self.colliders.len();
         Colliders::check(&collider, index, self.contact_materials.len())?;
@@ -85,7 +85,7 @@ impl Scene {
         Ok(ColliderId { index: index as u32, generation: 0 })
     }
 
-    /// The colliders at the start.
+    /// The initial colliders.
     pub fn colliders(&self) -> &[Collider] {
         &self.colliders
     }

@@ -1,33 +1,35 @@
-//! Cloth cut out of a woven grid: some cells are kept, and with them their links.
+//! Cloth cut out of a woven grid: a subset of the cells with their constraints.
 
 use super::cloth::Links;
 use super::{Cloth, ClothGrid, Scene, Topology};
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 
-/// A cloth that was cut out of a grid: see [`Scene::add_cloth_grid_where`].
+/// A cloth cut out of a grid; see [`Scene::add_cloth_grid_where`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct CutCloth {
-    /// The cloth. Its particles are those of the corners of kept cells, row by row.
+    /// The cloth. Its particles are the corners of kept cells, row by row.
     pub cloth: Cloth,
-    /// By point of the grid, row · columns + column, its particle; `None` where no cell around it is kept.
+    /// The particle of each grid point, indexed by row · columns + column; `None` if no adjacent cell is kept.
     pub points: Vec<Option<u32>>,
 }
 
 impl Scene {
-    /// Adds the cells of a rectangular cloth for which `keep(column, row)` is true. The corners of cell (column, row) are the points
-    /// (column, row) to (column + 1, row + 1), so there are columns − 1 by rows − 1 cells.
+    /// Adds the cells of a rectangular cloth for which `keep(column, row)` is true. The corners of cell (column, row)
+    /// are the points (column, row) to (column + 1, row + 1), so there are columns − 1 by rows − 1 cells.
     ///
-    /// The links are those of [`Scene::add_cloth_grid`]: structural along the sides of kept cells, shear along their diagonals, bend
-    /// from each point to the next but one if a kept side joins both to the point between, or as the fabric says. A quarter of each
-    /// kept cell is the mass of each of its corners. Tethers go around holes and notches.
+    /// - Structural constraints: along the sides of kept cells. Shear constraints: along their diagonals.
+    /// - Bend constraints: by the fabric's [`crate::Bending`]. Springs connect every second point of a line if kept
+    ///   sides join both to the point between.
+    /// - Mass: each kept cell gives a quarter of its mass to each corner.
+    /// - Tethers follow paths around holes and notches.
     ///
-    /// The particles are no grid for [`crate::Execution::Tiles`], unless all cells are kept.
+    /// The particles are a grid for [`crate::Execution::Tiles`] only if all cells are kept.
     ///
     /// ```
     /// use supple::{ClothGrid, Scene};
     ///
-    /// // A disc of 1 m, pinned at the first particle of its middle row.
+    /// // A disc with a radius of about 1 m, pinned at the first particle of its middle row.
     /// let mut scene = Scene::new();
     /// let grid = ClothGrid { columns: 33, rows: 33, ..ClothGrid::default() };
     /// let inside = |column: u32, row: u32| (column as f32 - 15.5).hypot(row as f32 - 15.5) < 16.0;
@@ -38,7 +40,7 @@ impl Scene {
     /// ```
     ///
     /// # Errors
-    /// As [`Scene::add_cloth_grid`]; [`Error::Empty`] if no cell is kept.
+    /// The errors of [`Scene::add_cloth_grid`]; [`Error::Empty`] if no cell is kept.
     pub fn add_cloth_grid_where(
         &mut self,
         grid: &ClothGrid,
@@ -83,15 +85,15 @@ impl Scene {
 /// No vertex.
 const NONE: u32 = u32::MAX;
 
-/// What is left of a grid.
+/// The kept part of a grid.
 struct Cut {
-    /// By point of the grid its vertex, or [`NONE`].
+    /// The vertex of each grid point, or [`NONE`].
     vertex: Vec<u32>,
-    /// By vertex its point.
+    /// The grid point of each vertex.
     points: Vec<u32>,
-    /// By vertex \[m²\].
+    /// Area per vertex \[m²\].
     areas: Vec<f32>,
-    /// Sides and diagonals of the kept cells, as ascending points.
+    /// Sides and diagonals of the kept cells, as ascending grid points.
     links: HashSet<[u32; 2]>,
 }
 

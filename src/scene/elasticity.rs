@@ -1,39 +1,44 @@
-//! Elasticity of soft and rigid bodies: the constraints that hold them together, and their material laws.
+//! Elasticity of soft and rigid bodies: constraints and material laws.
 
 use super::Material;
 use crate::error::{Error, Result, check_non_negative, check_positive};
 
-/// What holds a body together.
+/// The elastic model of a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Elasticity {
-    /// Springs along the edges of the tetrahedra, and their volumes. [`Elasticity::elastic`] chooses both.
+    /// Springs along the edges of the tetrahedra, and their volumes. [`Elasticity::elastic`] chooses all parameters.
     ///
-    /// On the lattice of a [`super::SoftBody`] the springs are an isotropic solid of a Poisson ratio of ¼: cube edges 0.4 Eₛ s, face
-    /// diagonals 0.8 Eₛ s inside, s being the spacing. On other meshes they are k = Eₛ Σ V/L² over the tetrahedra around an edge (Van
-    /// Gelder 1998), which comes near it. Eₛ is such that springs and volumes together have Young's modulus E: shear modulus
-    /// G = 0.4 Eₛ, bulk modulus ⅔ Eₛ + K, and E = 9 (⅔ Eₛ + K) G/(3 (⅔ Eₛ + K) + G). Without volumes Eₛ = E; rigid volumes make it E/1.2.
+    /// The springs have a modulus Eₛ. On the lattice of a [`super::SoftBody`] with spacing s, cube edges inside the
+    /// body have k = 0.4 Eₛ s, face diagonals 0.8 Eₛ s. They form an isotropic solid with a Poisson ratio of ¼. On
+    /// other meshes k = Eₛ Σ V/L² over the tetrahedra of an edge (Van Gelder 1998), which is an approximation.
+    ///
+    /// Springs and volumes together have the shear modulus G = 0.4 Eₛ and the bulk modulus ⅔ Eₛ + K. Young's modulus is
+    /// `E = 9 (⅔ Eₛ + K) G/(3 (⅔ Eₛ + K) + G)`. This determines Eₛ: it equals E without volumes and E/1.2 with rigid
+    /// volumes.
     Elastic {
         /// Young's modulus E \[Pa\] of springs and volumes together.
         young: f32,
-        /// Bulk modulus of the volumes K \[Pa\], on top of that of the springs; 0 for none, infinite for rigid.
+        /// Bulk modulus K of the volumes \[Pa\], in addition to that of the springs; 0 for none, infinite for rigid.
         ///
-        /// K = E is a Poisson ratio of 0.38, and the range in which a body recovers from any shape, flat and inverted ones too, is 0.5 E
-        /// to 2 E. With K = 0 it stays flat or mirrored, as the springs are at rest there. With K above 5 E single vertices may stay on the
-        /// wrong side.
+        /// - K = E: a Poisson ratio of 0.38.
+        /// - K from 0.5 E to 2 E: the body recovers from any shape, also flat and inverted ones.
+        /// - K = 0: a flat or mirrored body stays so, because its springs are at rest.
+        /// - K above 5 E: single vertices may stay on the wrong side.
         bulk: f32,
-        /// Damping time of springs and volumes \[s\], see [`Material::damping_time`].
+        /// Damping time of springs and volumes \[s\]; see [`Material::damping_time`].
         ///
-        /// Above ten times the time of [`Elasticity::elastic`] and ten substeps, a body of more than 1 MPa may stay partly inverted.
+        /// Above ten times the value of [`Elasticity::elastic`] and above ten substeps, a body stiffer than 1 MPa may
+        /// stay partly inverted.
         damping_time: f32,
     },
-    /// One shape matching group of all particles: rigid, or springing back as a whole.
+    /// One shape matching group of all particles: rigid, or elastic as a whole.
     Rigid {
         /// Compliance in s².
         shape: Material,
     },
-    /// A shape matching group around every particle, of those that are at most `rings` edges away: soft.
+    /// One shape matching group per particle, of the particles at most `rings` edges away: a soft body.
     Regions {
-        /// 1 to 8.
+        /// Radius of a group in edges, 1 to 8.
         rings: u32,
         /// Compliance of each group in s².
         shape: Material,
@@ -41,11 +46,13 @@ pub enum Elasticity {
 }
 
 impl Elasticity {
-    /// An elastic solid of Young's modulus `young` \[Pa\] that recovers from any deformation, flat and inverted shapes too.
+    /// An elastic solid of Young's modulus `young` \[Pa\] that recovers from any deformation, also from flat and
+    /// inverted shapes.
     ///
-    /// `bulk` is `young`, a Poisson ratio of 0.38. `damping_time` is s √(ρ/E), the time that sound takes through an element: `spacing` s
-    /// \[m\] is the edge of a lattice cube or of a tetrahedron, `density` ρ is in kg/m³. It damps single elements critically, and a body of n
-    /// elements across by a ratio of about 1/n. A body of length L recovers from a full inversion in about 15 L √(ρ/E).
+    /// `bulk` is `young`: a Poisson ratio of 0.38. `damping_time` is s √(ρ/E), the time that sound takes through an
+    /// element. `spacing` s \[m\] is the edge of a lattice cube or of a tetrahedron, `density` ρ is in kg/m³. This
+    /// damping is critical for single elements; a body of n elements across has a damping ratio of about 1/n. A body of
+    /// length L recovers from a full inversion in about 15 L √(ρ/E).
     ///
     /// ```
     /// use supple::Elasticity;
@@ -79,7 +86,7 @@ pub(crate) fn sound_time(young: f32, density: f32, spacing: f32) -> f32 {
     spacing * (density / young).sqrt()
 }
 
-/// Eₛ of [`Elasticity::Elastic`] \[Pa\]: the positive root of 2.4 Eₛ² + (3.6 K − 2.4 E) Eₛ = 3 E K.
+/// The spring modulus Eₛ of [`Elasticity::Elastic`] \[Pa\]: the positive root of 2.4 Eₛ² + (3.6 K − 2.4 E) Eₛ = 3 E K.
 pub(super) fn spring_modulus(young: f32, bulk: f32) -> f64 {
     let young = f64::from(young);
     if bulk == 0.0 {

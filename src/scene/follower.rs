@@ -1,20 +1,20 @@
-//! Followers: particles without mass that are where four others say, for surfaces that are drawn but not simulated.
+//! Followers: massless particles whose positions are weighted sums of four others, for render surfaces.
 
 use super::{Particle, Scene};
 use crate::error::{Error, Result, check_finite};
 use glam::Vec3;
 
-/// A particle that is where four others say.
+/// A massless particle at the weighted mean of four others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Follower {
     pub particle: u32,
     pub sources: [u32; 4],
-    /// Of sum 1.
+    /// The weights; their sum is 1.
     pub weights: [f32; 4],
 }
 
 impl Follower {
-    /// Σ w x, in the frame of the first source, so that rounding is that of the differences.
+    /// The position Σ w x, computed relative to the first source for precision.
     pub fn place(&self, x: impl Fn(u32) -> Vec3) -> Vec3 {
         let origin = x(self.sources[0]);
         let offset = (1..4).fold(Vec3::ZERO, |sum, k| sum + (x(self.sources[k]) - origin) * self.weights[k]);
@@ -22,13 +22,13 @@ impl Follower {
     }
 }
 
-/// Whether a particle is one of the followers, which are in ascending order.
+/// Returns true if the particle is in the sorted list of followers.
 pub(crate) fn follows(followers: &[Follower], particle: u32) -> bool {
     followers.binary_search_by_key(&particle, |follower| follower.particle).is_ok()
 }
 
 impl Scene {
-    /// `Ok` if none of `count` particles from `first` on is a follower.
+    /// Returns `Ok` if none of `count` particles from `first` on is a follower.
     pub(crate) fn check_no_follower(&self, what: &str, first: u32, count: u32) -> Result<()> {
         let place = self.followers.partition_point(|follower| follower.particle < first);
         match self.followers.get(place) {
@@ -48,19 +48,24 @@ impl Scene {
         }
     }
 
-    /// Adds a particle without mass that follows four others: it is wherever Σ `weights`\[k\] x(`sources`\[k\]) is at the end of
-    /// a step. For surfaces that are drawn but not simulated: what is tied to one is held as by a pin, where it was at the end of the step
-    /// before, and does not pull at its sources.
+    /// Adds a massless particle that follows four others: at the end of each step its position is Σ `weights`\[k\]
+    /// x(`sources`\[k\]). Use followers for surfaces that are rendered but not simulated.
+    ///
+    /// For constraints, a follower is a pin at its position of the previous step; they exert no force on its sources.
     ///
     /// # Errors
-    /// The sources must exist and follow nothing themselves, the weights must be at most 1000 either way and have the sum 1 (to
-    /// 1e-3).
+    /// - A source does not exist or is a follower.
+    /// - A weight exceeds 1000 in magnitude, or the sum of the weights differs from 1 by more than 1e-3.
     pub fn add_follower(&mut self, sources: [u32; 4], weights: [f32; 4]) -> Result<u32> {
         let what = || format!("follower {}", self.followers.len());
         for source in sources {
             self.check_particle(&what(), source)?;
             if follows(&self.followers, source) {
-                return Err(Error::invalid(format!("source of {}", what()), source, "a particle that follows nothing"));
+                return Err(Error::invalid(
+                    format!("source of {}", what()),
+                    source,
+                    "a particle that is not a follower",
+                ));
             }
         }
         if let Some(weight) = weights.into_iter().find(|weight| !(-1e3..=1e3).contains(weight)) {

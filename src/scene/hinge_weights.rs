@@ -1,27 +1,27 @@
-//! How much each hinge of a triangle mesh must weigh for the mesh to bend like a plate.
+//! Weights of the hinges of a triangle mesh, such that the mesh bends like a plate.
 
 use glam::DVec3;
 
-/// Directions in which a patch is bent to a trial cylinder: the energy is of degree 4 in the direction, which 5 pin down.
+/// Directions of the trial cylinders. The energy is of degree 4 in the direction, so 5 directions determine it.
 const DIRECTIONS: usize = 6;
-/// Enough for a grid to come within 1 %; further rounds only spread the weights of irregular meshes.
+/// Iterations: enough for 1 % on a grid; more only scatter the weights of irregular meshes.
 const ROUNDS: usize = 10;
-/// A weight as a multiple of |e|²/(A₁ + A₂). No hinge goes limp, none becomes a rod.
+/// Bounds of a weight as a multiple of |e|²/(A₁ + A₂).
 const RANGE: (f64, f64) = (0.1, 4.0);
 
-/// A hinge, or half of one: an edge at the border counts as half a hinge whose other triangle is its mirror image.
+/// A hinge, or half of one: a border edge is half a hinge whose second triangle is the mirror image of the first.
 struct Bend {
-    /// The edge, then the vertices that face it; at the border the last is the third once more, with a share of 0.
+    /// The edge, then the opposite vertices. At the border the third vertex is repeated, with a share of 0.
     vertices: [u32; 4],
-    /// How much of this hinge lies in the triangles around each of its vertices.
+    /// The share of this hinge in the triangles around each of its vertices.
     shares: [f64; 4],
-    /// The area of this hinge's triangles around each of its vertices, each a third as it has three edges \[m²\].
+    /// A third of the area of this hinge's triangles around each of its vertices \[m²\]; each triangle has three edges.
     areas: [f64; 4],
-    /// The areas of its triangles times their normals, as far as they touch each vertex; their sign means nothing.
+    /// Area-weighted normals of its triangles at each vertex, of arbitrary sign.
     normals: [DVec3; 4],
     along: DVec3,
     across: DVec3,
-    /// What curvature across, of twist and along does to the angle \[m\].
+    /// Derivatives of the angle with respect to curvature across, twist and curvature along the edge \[m\].
     angle: [f64; 3],
     /// |e|²/(A₁ + A₂)
     classical: f64,
@@ -29,36 +29,31 @@ struct Bend {
 
 /// The weights w of hinges in the energy ½ B Σ w (θ − θ₀)², such that B is the flexural rigidity \[N·m\].
 ///
-/// A hinge is \[edge vertex 0, edge vertex 1, vertex opposite in triangle 1, the same in triangle 2\]; the indices must be
-/// in range. Only the shape at rest counts, with the two triangles of a hinge unfolded into a plane. Weights have no
-/// unit and do not change with the mesh's scale; that of a hinge without area is 0.
+/// A hinge is \[edge vertex 0, edge vertex 1, opposite vertex of triangle 1, opposite vertex of triangle 2\]; indices
+/// must be in range. Only the rest shape is used, with the two triangles of a hinge unfolded into a plane. Weights are
+/// dimensionless and independent of the scale of the mesh. The weight of a hinge without area is 0.
 ///
-/// # Law
-/// If the vertices lie on z = ½ xᵀ K x, the angle is θ = α K_nn + β K_nt + γ K_tt with t along the edge, n across,
-/// α = (h₁ + h₂)/2, β = x₁ − x₂ and γ = −½ Σ x(|e| − x)/h, (x, h) being the place of an opposite vertex along the edge and
-/// its height above it. For cylinders K = κ u uᵀ of each direction u, the triangles around each vertex should hold
-/// ½ B κ² times their area, half of each hinge belonging to either triangle. These are more equations than weights.
-/// Starting from |e|²/(A₁ + A₂), which is right for equilateral triangles (Grinspun et al. 2003, without the factor 3
-/// that is often copied along), each hinge is multiplied by the mean of (energy wanted)/(energy found) over the patches
-/// and directions that it has a part in (Richardson 1972, Lucy 1974: all stays positive, nothing to invert), to the
-/// power of 1.5 for speed.
+/// # Derivation
+/// Let the vertices lie on z = ½ xᵀ K x, with t along the edge and n across it. The angle is θ = α K_nn + β K_nt + γ
+/// K_tt with α = (h₁ + h₂)/2, β = x₁ − x₂ and γ = −½ Σ x(|e| − x)/h. (x, h) is the position of an opposite vertex along
+/// the edge and its height above it. For cylinders K = κ u uᵀ of each direction u, the triangles around each vertex
+/// should store ½ B κ² times their area; half of each hinge belongs to each triangle. The equations outnumber the
+/// weights.
 ///
-/// # Figures
-/// Energy over the plate's, least to greatest over all directions, here and for |e|²/(A₁ + A₂): equilateral 1.00 both;
-/// right-angled cells with alternating diagonals 0.99–1.01 against 1.00–1.50, if twice as long as wide 0.99–1.01 against
-/// 1.00–2.06; random Delaunay 0.97–1.04 against 1.48–1.75; the same smoothed 0.98–1.02 against 1.03–1.11. If all
-/// diagonals run alike no weights help: along one of them the cells fold twice as hard as a plate, along the other half.
+/// The iteration starts from |e|²/(A₁ + A₂), which is exact for equilateral triangles (Grinspun et al. 2003, without
+/// the factor 3 of some citations). Each hinge is multiplied by the mean of (target energy)/(energy) over its vertices
+/// and directions, to the power of 1.5 for faster convergence (Richardson 1972, Lucy 1974). All weights stay positive,
+/// and no matrix is inverted.
 ///
-/// This takes the vertices to stay on the cylinder, as on creased strips whose edges do not stretch. Where the membrane
-/// is soft (Y h⁴ κ² below some 1000 B, for edges h and a tensile stiffness Y \[N/m\]) the vertices of an irregular mesh
-/// settle out of it by up to about h² κ/8 and the plate gets softer: to 1.00 still if equilateral, 0.95 for smoothed
-/// Delaunay meshes, 0.8 for random ones, 0.77 for alternating diagonals, 0.2–1.1 for those of cells twice as long as wide.
-///
-/// A strip with free borders bends across, too. The energy of hinges is a sum of squares of directional curvatures, so its tensor has all
-/// symmetries, and where it is isotropic Poisson's ratio is 1/3: a strip has 1 − 1/9 of the rigidity at best if a cylinder has all of it. The
-/// vertices of irregular meshes settle besides. [`super::Bending::Hinges`] has the figures of strips; weights of 6/5 would bring equilateral and
-/// Delaunay strips of four cells and more to 0.93–1.08, those of jittered square lattices to 0.80–0.97, those of right-angled cells to 0.6–0.8, and
-/// all cylinders to 1.2.
+/// # Limits
+/// - If all diagonals are parallel, no weights give a plate: bending along and across the diagonals differs by a factor
+///   of about 4.
+/// - The vertices are assumed to stay on the cylinder. If the membrane is soft, vertices of an irregular mesh leave it
+///   by up to about h² κ/8, and the plate is softer. Soft means Y h⁴ κ² below about 1000 B, for edges h and a tensile
+///   stiffness Y \[N/m\].
+/// - A strip with free borders also bends across. The energy of hinges is a sum of squares of directional curvatures,
+///   so its tensor is fully symmetric; if isotropic, Poisson's ratio is 1/3. A strip then has at most 1 − 1/9 of the
+///   rigidity of a cylinder. [`super::Bending::Hinges`] lists the ratios of strips.
 pub(super) fn hinge_weights(positions: &[[f32; 3]], hinges: &[[u32; 4]]) -> Vec<f64> {
     let at = |vertex: u32| DVec3::from(positions[vertex as usize].map(f64::from));
     let mut bends: Vec<Bend> = hinges.iter().map(|&hinge| Bend::new(hinge, at, false)).collect();
@@ -69,7 +64,7 @@ pub(super) fn hinge_weights(positions: &[[f32; 3]], hinges: &[[u32; 4]]) -> Vec<
     for bend in &bends {
         for (slot, vertex) in bend.vertices.into_iter().enumerate() {
             let (normal, sum) = (bend.normals[slot], &mut normals[vertex as usize]);
-            // Neither the winding of triangles nor the order of a hinge's vertices is to be relied upon.
+            // The winding of triangles and the order of a hinge's vertices are arbitrary.
             *sum += if sum.dot(normal) < 0.0 { -normal } else { normal };
             areas[vertex as usize] += bend.areas[slot];
         }
@@ -121,8 +116,7 @@ pub(super) fn hinge_weights(positions: &[[f32; 3]], hinges: &[[u32; 4]]) -> Vec<
     weights.take(hinges.len()).map(|weight| if weight.is_finite() { weight } else { 0.0 }).collect()
 }
 
-/// The sides of triangles that are no hinge, as half hinges: without them the hinges at a border would be made to carry
-/// what these would.
+/// The triangle sides that are no hinge, as half hinges. Without them, border hinges would get too much weight.
 fn border(hinges: &[[u32; 4]]) -> Vec<[u32; 4]> {
     let side = |a: u32, b: u32, opposite: u32| [a.min(b), a.max(b), opposite];
     let triangles = || hinges.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, b, d]]);
@@ -152,7 +146,7 @@ impl Bend {
         }
         let angle = [0.5 * (h1 + h2), x1 - x2, -0.5 * (x1 * (length - x1) / h1 + x2 * (length - x2) / h2)];
         let classical = 2.0 * length / (h1 + h2);
-        // A triangle of no area (or beyond the range of numbers) would spoil its neighbours.
+        // Excludes triangles without area, whose non-finite values would affect their neighbours.
         let sound = angle.iter().all(|value| value.is_finite()) && classical.is_finite();
         let (normal1, normal2) = (along.cross(up1) * length, along.cross(down2) * length);
         let (area1, area2) = (length * h1 / 6.0, length * h2 / 6.0);
@@ -168,14 +162,14 @@ impl Bend {
         }
     }
 
-    /// Twice this hinge's energy within the triangles around one of its vertices, for B = κ = 1, per direction.
+    /// Twice the energy of this hinge within the triangles around one of its vertices, for B = κ = 1, per direction.
     fn energies(
         &self,
         slot: usize,
         &[normal, first, second]: &[DVec3; 3],
         circle: &[(f64, f64); DIRECTIONS],
     ) -> [f64; DIRECTIONS] {
-        // Projecting to the tangent plane is one of many ways to carry directions along; all agree on flat meshes.
+        // Directions are transported by projection to the tangent plane; on flat meshes this is exact.
         let along = self.along.reject_from_normalized(normal).normalize_or(first);
         let across = normal.cross(along);
         let across = if across.dot(self.across) < 0.0 { -across } else { across };
@@ -204,7 +198,7 @@ mod tests {
         edges.iter().filter(|(_, faces)| faces.len() == 2).map(|(e, f)| [e[0], e[1], f[0], f[1]]).collect()
     }
 
-    /// A lattice of 12 × 12 cells and a way to place its vertices; `flip` says which cells have the other diagonal.
+    /// A lattice of 12 × 12 cells with given vertex positions; `flip` selects the cells with the other diagonal.
     fn lattice(
         place: impl Fn(u32, u32) -> [f32; 2],
         flip: impl Fn(u32, u32) -> bool,
@@ -219,8 +213,8 @@ mod tests {
         (positions, triangles.collect())
     }
 
-    /// The least and the greatest energy over the plate's, of the inner 6 × 6 cells bent to cylinders of 36 directions.
-    /// The angles are measured on bent vertices, not by the law that the weights are found with.
+    /// The least and the greatest energy relative to a plate, for the inner 6 × 6 cells bent to cylinders of 36
+    /// directions. The angles are measured on bent vertices, independently of the derivation of the weights.
     fn rigidity(
         positions: &[[f32; 3]],
         triangles: &[[u32; 3]],
@@ -265,7 +259,7 @@ mod tests {
         let (positions, triangles) =
             lattice(|c, r| [c as f32 + 0.5 * r as f32, r as f32 * 0.75f32.sqrt()], |_, _| false);
         within(&positions, &triangles, 0.999, 1.001);
-        // The weights do not change at the border.
+        // Weights at the border equal those inside.
         let weights = hinge_weights(&positions, &hinges_of(&triangles));
         assert!(weights.iter().all(|weight| (weight - 2.0 / 3.0f64.sqrt()).abs() < 1e-4), "{weights:?}");
     }
@@ -275,7 +269,8 @@ mod tests {
         for aspect in [1.0, 2.0, 0.5] {
             let (positions, triangles) = lattice(|c, r| [c as f32, aspect * r as f32], |c, r| (c + r) % 2 == 1);
             within(&positions, &triangles, 0.985, 1.015);
-            // By hand: the ratio of a cell's sides for the sides, 2 a b/(a² + b²) for the diagonals; so to the very border.
+            // The exact weights: the ratio of cell sides for the sides, 2 a b/(a² + b²) for the diagonals, up to the
+            // border.
             let aspect = f64::from(aspect);
             let hinges = hinges_of(&triangles);
             for ([a, b, ..], weight) in hinges.iter().zip(hinge_weights(&positions, &hinges)) {
@@ -291,7 +286,7 @@ mod tests {
 
     #[test]
     fn irregular_mesh_is_nearer_to_a_plate_than_by_classical_weights() {
-        // Jitter of up to 0.3 cells; the diagonals change at random.
+        // Jitter of up to 0.3 cells and random diagonals.
         let noise = |c: u32, r: u32, salt: u32| {
             let mut x = (c * 31 + r * 1009 + salt * 65537).wrapping_mul(0x9E37_79B9);
             x = (x ^ (x >> 15)).wrapping_mul(0x85EB_CA6B);

@@ -1,30 +1,30 @@
-//! Which edges of surfaces pass through which triangles, exactly: the judge of how well contacts hold surfaces apart.
+//! Exact test for edges of surfaces that pass through triangles; the tests of contacts use it.
 //!
-//! The signs of all determinants are exact (Shewchuk's predicates, by the `robust` crate), and none is ever 0: where one would be,
-//! each particle counts as moved by an infinitesimal (simulation of simplicity, Edelsbrunner and Mücke 1990). So an edge passes
-//! through a triangle or it does not, there is no third case, and all tests agree about the same slightly moved surfaces. Rejected:
-//! a sign of 0 as a miss (a curtain that stands with a row of particles in the plane of a sheet would pass through it
-//! unseen) and as a hit (whatever lies in one plane would cross).
+//! The signs of all determinants are exact (Shewchuk's predicates, by the `robust` crate) and never 0. If a determinant
+//! is 0, each particle counts as moved by an infinitesimal (simulation of simplicity, Edelsbrunner and Mücke 1990). All
+//! tests therefore agree on the same slightly moved surfaces. A sign of 0 as a miss would overlook a surface that
+//! crosses exactly at its particles; as a hit, it would report every coplanar pair.
 
 use super::{Scene, too_large};
 use crate::error::{Error, Result, check_finite};
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
-/// How many pairs [`Intersections`] lists.
+/// The greatest number of pairs that [`Intersections`] lists.
 const LISTED_PAIRS: usize = 1000;
 
-/// Triangles in a leaf of the tree: with fewer the tree is walked longer, with more there are more boxes to compare.
+/// Triangles per leaf of the tree: a trade-off between depth and box tests.
 const LEAF_TRIANGLES: usize = 8;
 
-/// How many edges are sought at once: on a grid a particle has 3 or 4 of its own; those of a hub lie far apart.
+/// Edges per query. On a grid, a particle has 3 or 4 edges to higher indices; edges of a hub are too far apart for one
+/// query.
 const FAN_EDGES: usize = 8;
 
-/// The edges of surfaces that pass through triangles; see [`count_intersections`] for what counts.
+/// Edges of surfaces that pass through triangles; for the definition see [`count_intersections`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Intersections {
-    /// How many pairs of an edge and a triangle there are.
+    /// The number of pairs of an edge and a triangle.
     pub count: usize,
-    /// The first of them, up to 1000, in ascending order.
+    /// The first 1000 of them, in ascending order.
     pub pairs: Vec<EdgeTriangle>,
 }
 
@@ -33,16 +33,16 @@ pub struct Intersections {
 pub struct EdgeTriangle {
     /// The particles of the edge, the lower index first.
     pub edge: [u32; 2],
-    /// The triangle in the list of triangles, [`Scene::triangles`] for a scene.
+    /// The index of the triangle, in [`Scene::triangles`] for a scene.
     pub triangle: u32,
 }
 
 impl Scene {
-    /// Which edges of the surfaces pass through which triangles, of their own surface or another, at the given positions \[m\].
-    /// [`count_intersections`] says what counts.
+    /// Finds the edges of the surfaces that pass through triangles of any surface, at the given positions \[m\]. For
+    /// the definition see [`count_intersections`].
     ///
     /// # Errors
-    /// The positions must be as many as the particles, and finite.
+    /// The number of positions differs from the number of particles, or a position is not finite.
     pub fn intersections(&self, positions: &[[f32; 3]]) -> Result<Intersections> {
         if positions.len() != self.particle_count() {
             let (left, right) = (positions.len(), self.particle_count());
@@ -52,27 +52,29 @@ impl Scene {
     }
 }
 
-/// Which edges of the triangles pass through which triangles, at the given positions \[m\] of their particles.
+/// Finds the edges of triangles that pass through other triangles, at the given positions \[m\] of their particles.
 ///
-/// Each edge, once, is held against each triangle that shares no particle with it.
+/// Each edge is tested once against each triangle that shares no particle with it.
 ///
-/// - **Crossing**: an edge that passes through the inside of a triangle, its ends on either side, counts.
-/// - **Apart**: an edge at any distance from a triangle, however small, does not count.
-/// - **Touching**: an edge that runs through the border or a corner of a triangle, or ends on it, counts or not as it would if every
-///   particle were moved by an infinitesimal along all axes, by much less the later it comes in the order of x, y, z and (only at the
-///   same place) index. The same displacement holds for all pairs, so no crossing falls between two triangles: an edge
-///   that passes from one side of a surface to the other exactly through an edge or a particle of it counts an odd number of
-///   times (once, unless the surface is creased like a saddle there), and surfaces that such a displacement cannot part count at
-///   least once. Surfaces that only touch, at a distance of exactly 0, can count or not.
-/// - **Without area**: triangles that have no area, and edges that have no length, never count. Only where an edge passes exactly through
-///   a triangle that has collapsed to a line can a crossing be missed.
+/// - **Crossing**: an edge through the inside of a triangle, with its ends on opposite sides, counts.
+/// - **Apart**: an edge at any positive distance from a triangle does not count.
+/// - **Touching**: an edge at a distance of exactly 0, through the border or a corner of a triangle or with an end on
+///   it, is decided by an infinitesimal displacement of every particle. The displacement is along all axes; its order
+///   of magnitude falls with each particle in the order of x, y, z and, for equal positions, index.
+/// - **No area**: triangles without area and edges without length never count. A crossing can be missed only if an edge
+///   passes exactly through a triangle that has collapsed to a line.
 ///
-/// Particles at the same place are still different ones: the two sides of a seam that is not welded touch all along it.
+/// The displacement is the same for all pairs, so no crossing between two triangles is missed. An edge that passes from
+/// one side of a surface to the other exactly through an edge or a particle counts an odd number of times: once, unless
+/// the surface is saddle-shaped there. Surfaces that the displacement does not separate count at least once. Surfaces
+/// that only touch may or may not count.
 ///
-/// The time is that of sorting, about, and of the pairs whose bounding boxes overlap; memory is linear.
+/// Particles at the same position are different: the two sides of a seam that is not welded touch along the seam.
+///
+/// Time is O(n log n) plus the pairs with overlapping bounding boxes; memory is linear.
 ///
 /// # Errors
-/// Positions must be finite, the particles of the triangles must exist.
+/// A position is not finite, or a particle of a triangle does not exist.
 pub fn count_intersections(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Intersections> {
     for (index, &position) in positions.iter().enumerate() {
         check_finite(|| format!("position of particle {index}"), position)?;
@@ -102,7 +104,7 @@ pub fn count_intersections(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Re
     let mut found = Intersections::default();
     let (mut near, mut hits) = (Vec::new(), Vec::new());
     let edges = edges(triangles);
-    // The edges of one particle lie near each other: the tree is walked once for all of them.
+    // The edges of one particle are close to each other, so they share a query.
     for fan in edges.chunk_by(|a, b| a[0] == b[0]).flat_map(|fan| fan.chunks(FAN_EDGES)) {
         let bounds = fan.iter().fold(Bounds::EMPTY, |bounds, &edge| bounds.joined(&points.bounds(edge)));
         near.clear();
@@ -115,7 +117,7 @@ pub fn count_intersections(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Re
                 .filter(|leaf| leaf.bounds.overlaps(&bounds) && apart(leaf) && points.cross(edge, leaf.particles));
             hits.extend(through.map(|leaf| leaf.triangle));
             found.count += hits.len();
-            // The edges ascend already; what the tree yields does not.
+            // Edges are in ascending order, the results of a query are not.
             hits.sort_unstable();
             let room = LISTED_PAIRS - found.pairs.len();
             found.pairs.extend(hits.drain(..).take(room).map(|triangle| EdgeTriangle { edge, triangle }));
@@ -135,8 +137,8 @@ fn edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
 
 // ------------------------------------------------------------------------------------------------------ predicates
 
-/// Positions and the exact predicates on them. No sum or product of three coordinates of `f32` leaves the range of `f64`, at
-/// neither end, which is all that the predicates ask.
+/// Positions and the exact predicates on them. Sums and products of three `f32` coordinates neither overflow nor
+/// underflow in `f64`, as the predicates require.
 struct Points<'a>(&'a [[f32; 3]]);
 
 impl Points<'_> {
@@ -145,7 +147,7 @@ impl Points<'_> {
         Coord3D { x, y, z }
     }
 
-    /// A particle without one or two of its axes.
+    /// The projection of a particle on two axes.
     fn flat(&self, particle: u32, [x, y]: [usize; 2]) -> Coord<f64> {
         let position = self.0[particle as usize].map(f64::from);
         Coord { x: position[x], y: position[y] }
@@ -165,7 +167,7 @@ impl Points<'_> {
         })
     }
 
-    /// Whether an edge passes through a triangle that has an area; no two of the five particles are the same.
+    /// Returns true if an edge passes through a triangle that has an area; all five particles must differ.
     fn cross(&self, [p, q]: [u32; 2], [a, b, c]: [u32; 3]) -> bool {
         if self.apart([p, q], [a, b, c]) {
             return false;
@@ -177,7 +179,8 @@ impl Points<'_> {
         turn == self.is_positive([p, q, b, c]) && turn == self.is_positive([p, q, c, a])
     }
 
-    /// Whether an edge lies beyond one side of a triangle, seen along an axis: quick, and all that most neighbours in one plane need.
+    /// Returns true if an edge lies beyond one side of a triangle, seen along an axis. This fast test rejects most
+    /// coplanar neighbours.
     fn apart(&self, edge: [u32; 2], triangle: [u32; 3]) -> bool {
         [[0, 1], [1, 2], [2, 0]].into_iter().any(|axes| {
             let [a, b, c] = triangle.map(|particle| self.flat(particle, axes));
@@ -188,24 +191,25 @@ impl Points<'_> {
         })
     }
 
-    /// Whether the determinant with the rows (x, y, z, 1) of four different particles is positive; otherwise it is negative.
+    /// Returns true if the determinant with the rows (x, y, z, 1) of four different particles is positive, false if
+    /// negative.
     fn is_positive(&self, particles: [u32; 4]) -> bool {
         let [a, b, c, d] = particles.map(|particle| self.at(particle));
         let determinant = orient3d(a, b, c, d);
         if determinant == 0.0 { self.is_positive_when_moved(particles) } else { determinant > 0.0 }
     }
 
-    /// The same where the determinant is 0, each particle moved by an infinitesimal.
+    /// The sign of a determinant that is 0, with each particle moved by an infinitesimal.
     ///
-    /// With ε(r, c) added to row r and column c the determinant is a polynomial, whose first term that is not 0 has its sign. Each ε is
-    /// much smaller than any product of those before it, so the terms stand in the order of the numbers `moved` below, whose
-    /// digits say which ε each row gives to the product. The 27th is a product of ε alone and ends the search.
+    /// If ε(r, c) is added to row r and column c, the determinant is a polynomial; its first nonzero term has its sign.
+    /// Each ε is much smaller than any product of the previous ones, so the terms are ordered by `moved`, whose base-4
+    /// digits select the ε of each row. The 27th term is a product of ε alone and ends the search.
     fn is_positive_when_moved(&self, mut rows: [u32; 4]) -> bool {
         let mut odd = false;
         for end in (1..4).rev() {
             for k in 0..end {
                 let [a, b] = [rows[k], rows[k + 1]];
-                // The place comes first, so that the numbering of the particles does not matter.
+                // Sorting by position first makes the result independent of the numbering of particles.
                 if (self.0[a as usize], a) > (self.0[b as usize], b) {
                     rows.swap(k, k + 1);
                     odd = !odd;
@@ -217,15 +221,15 @@ impl Points<'_> {
         sign.is_some_and(|sign| (sign > 0.0) != odd)
     }
 
-    /// The coefficient of a product of infinitesimals, of right sign: one of column `moved[r]` − 1 from each row r where that is not 0.
-    /// What is left when these rows and columns are struck out is again exact.
+    /// The signed coefficient of a product of infinitesimals: one of column `moved[r]` − 1 from each row r with a
+    /// nonzero entry. The remaining minor, without these rows and columns, is exact.
     fn term(&self, rows: [u32; 4], moved: [usize; 4]) -> f64 {
         let (mut columns, mut left) = ([0, 1, 2], 3);
         let mut sign = 1.0;
-        // From the last row, so that the rows before still stand at their places.
+        // From the last row on, so that earlier rows keep their index.
         for r in (0..4).rev().filter(|&r| moved[r] > 0) {
             let Some(at) = columns[..left].iter().position(|&column| column + 1 == moved[r]) else {
-                return 0.0; // Two rows cannot give the same column.
+                return 0.0; // Two rows cannot contribute the same column.
             };
             columns.copy_within(at + 1..left, at);
             left -= 1;
@@ -245,7 +249,7 @@ impl Points<'_> {
 
 // ------------------------------------------------------------------------------------------------------ bounding boxes
 
-/// A box along the axes \[m\], its faces included: what touches overlaps.
+/// An axis-aligned box \[m\] including its faces: boxes that touch overlap.
 #[derive(Clone, Copy)]
 struct Bounds {
     low: [f32; 3],
@@ -263,11 +267,11 @@ impl Bounds {
     }
 
     fn overlaps(&self, other: &Self) -> bool {
-        // Without a branch for each face: it takes two thirds of the time.
+        // Evaluated without branches for speed.
         (0..3).fold(true, |all, axis| all & (self.low[axis] <= other.high[axis]) & (other.low[axis] <= self.high[axis]))
     }
 
-    /// Halved before they are added: the sum could leave the range of `f32`.
+    /// Halved before the addition, because the sum could overflow.
     fn middle(&self, axis: usize) -> f32 {
         0.5 * self.low[axis] + 0.5 * self.high[axis]
     }
@@ -281,15 +285,15 @@ struct Leaf {
 
 struct Node {
     bounds: Bounds,
-    /// The first node that is not below this one.
+    /// The next node outside this subtree.
     next: u32,
-    /// Its triangles; none, unless it is at the bottom.
+    /// The triangles of a leaf; `count` is 0 in other nodes.
     first: u32,
     count: u32,
 }
 
-/// Bounding boxes of triangles, each node before what is below it. A tree rather than a grid of cells: neither one huge triangle nor
-/// particles that are far astray cost it more than a few boxes.
+/// A bounding volume hierarchy of triangles in depth-first order. Unlike a grid, it handles huge triangles and distant
+/// particles at low cost.
 struct Tree<'a> {
     nodes: Vec<Node>,
     leaves: &'a [Leaf],
@@ -318,8 +322,8 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Appends the tree of some triangles, of which `first` is the index of the first: halves of equal count along the axis in which their
-/// middles are spread most, so it is never deeper than the logarithm of their number.
+/// Appends the subtree of a range of triangles that starts at index `first`. It splits at the median along the axis of
+/// greatest spread of the centres, so its depth is logarithmic.
 fn grow(nodes: &mut Vec<Node>, leaves: &mut [Leaf], first: u32) {
     let index = nodes.len();
     let bounds = leaves.iter().fold(Bounds::EMPTY, |bounds, leaf| bounds.joined(&leaf.bounds));

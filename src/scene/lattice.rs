@@ -1,12 +1,12 @@
-//! A lattice of tetrahedra around a closed triangle surface, so that a soft body of any shape can be simulated with few
-//! and well-shaped elements while the surface itself, however fine, only follows.
+//! Tetrahedral lattice around a closed triangle surface. The lattice is simulated with few, well-shaped elements; the
+//! surface of any resolution follows it.
 //!
-//! Cubes of one size are laid over the bounding box of the surface and kept where the surface passes through them or
-//! where they lie inside. Each is cut into five tetrahedra: a regular one in the middle, whose corners are the lattice
-//! vertices of even index sum, and one at each of the other four corners. As "even" is meant across the lattice, the
-//! diagonals of neighbouring cubes match by themselves. Five rather than the six of Kuhn's cut: fewer elements (5 : 6)
-//! and edges (6 : 7 a vertex), better shapes, and no body diagonal along which all cubes are cut, which would make the
-//! body stiffer in that one direction. The price is two sorts of vertices, of 18 and 6 edges.
+//! Cubes of equal size cover the bounding box of the surface. Cubes that the surface passes through, and cubes inside,
+//! are kept. Each is cut into five tetrahedra: a regular one in the middle, whose corners are the vertices of even
+//! index sum, and one at each other corner. Parity is global, so the diagonals of neighbouring cubes match.
+//!
+//! Five tetrahedra instead of Kuhn's six give fewer elements (5 : 6) and edges (6 : 7 per vertex), better shapes, and
+//! no common body diagonal that would be stiffer. Vertices have either 18 or 6 edges.
 //!
 //! Embedding a fine surface in a coarse lattice: Sederberg and Parry, "Free-Form Deformation of Solid Geometric Models"
 //! (1986); Müller and Gross, "Interactive Virtual Materials" (2004).
@@ -19,75 +19,78 @@ use crate::error::{Error, Result, check_finite, check_positive};
 use glam::DVec3;
 use std::collections::{HashMap, HashSet};
 
-/// The most cubes that may cover the bounding box of a surface, kept or not.
+/// The greatest number of cubes over the bounding box of a surface, including removed ones.
 const CUBE_LIMIT: u64 = 20_000_000;
 
-/// The least spacing, as a part of the largest coordinate: below it the rounding of `f32` bends the lattice.
+/// The least spacing relative to the largest coordinate; a smaller one would distort the lattice by `f32` rounding.
 const LEAST_SPACING: f64 = 1e-5;
 
 /// The corners of the five tetrahedra of a cube whose lowest corner has an even index sum (`[0]`) or an odd one
 /// (`[1]`), all positively oriented. Bit 0 of a corner is its step along x, bit 1 along y, bit 2 along z. The first
-/// four each sit at the corner that they name first, the two at the bottom (low z) before the two at the top; the fifth
-/// is the middle.
+/// four tetrahedra lie at their first corner, the two at the bottom (low z) before the two at the top; the fifth is the
+/// middle one.
 const CUTS: [[[usize; 4]; 5]; 2] = [
     [[1, 0, 5, 3], [2, 3, 6, 0], [4, 5, 0, 6], [7, 6, 3, 5], [0, 5, 3, 6]],
     [[0, 1, 2, 4], [3, 2, 1, 7], [5, 4, 7, 1], [6, 7, 4, 2], [1, 2, 4, 7]],
 ];
 
-/// A tetrahedral lattice that encloses a closed surface, and the surface's place in it.
+/// A tetrahedral lattice that encloses a closed surface, and the embedding of the surface.
 ///
-/// Vertices, cubes and tetrahedra are in ascending order of their place: x first, z last. The same input gives the same
-/// lattice, bit by bit.
+/// Vertices, cubes and tetrahedra are sorted by position, x first, z last. The same input gives a bitwise identical
+/// lattice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lattice {
-    /// The lattice vertices \[m\]; every one is a corner of a tetrahedron.
+    /// The lattice vertices \[m\]; each is a corner of a tetrahedron.
     pub positions: Vec<[f32; 3]>,
-    /// The tetrahedra, as indices of lattice vertices, five in a row for each cube. All are positively oriented:
-    /// (x1 − x0) · ((x2 − x0) × (x3 − x0)) > 0.
+    /// The tetrahedra, as lattice vertex indices, five consecutive ones per cube. All are positively oriented: (x1 −
+    /// x0) · ((x2 − x0) × (x3 − x0)) > 0.
     pub tetrahedra: Vec<[u32; 4]>,
-    /// For each surface vertex the place that it has in the lattice.
+    /// The embedding of each surface vertex in the lattice.
     pub embedding: Vec<Embedded>,
-    /// For each tetrahedron the part of its volume that lies inside the surface, in [`Lattice::LEAST_FILL`]..=1. Exact
-    /// but for rounding and for that lower bound.
+    /// The fraction of each tetrahedron's volume inside the surface, in [`Lattice::LEAST_FILL`]..=1. Exact except for
+    /// rounding and the lower bound.
     pub fill: Vec<f32>,
-    /// The volume that the surface encloses \[m³\]. The sum of fill · volume over the tetrahedra is this and a little
-    /// more, from [`Lattice::LEAST_FILL`]; masses from it can be scaled back.
+    /// The volume that the surface encloses \[m³\]. The sum of fill · volume over the tetrahedra is slightly greater
+    /// because of [`Lattice::LEAST_FILL`]; masses can be scaled accordingly.
     pub volume: f32,
 }
 
-/// The place of a surface vertex in a [`Lattice`]: Σ weights\[i\] · positions\[particles\[i\]\].
+/// The embedding of a surface vertex in a [`Lattice`]: Σ weights\[i\] · positions\[particles\[i\]\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Embedded {
-    /// The lattice vertices of the tetrahedron that holds it.
+    /// The lattice vertices of the tetrahedron that contains it.
     pub particles: [u32; 4],
-    /// Its barycentric coordinates, each in 0..=1, of sum 1 but for rounding.
+    /// Its barycentric coordinates, each in 0..=1; their sum is 1 except for rounding.
     pub weights: [f32; 4],
 }
 
 impl Lattice {
-    /// The least [`Lattice::fill`]. A kept cube may have tetrahedra with nothing of the body in them, and a lattice
-    /// vertex that has only such tetrahedra would be without mass. That is all it prevents: of the vertices of a sphere
-    /// about one in ten still has less than a hundredth of the mean mass. Where contacts rest on lattice vertices,
-    /// masses should come from fills of at least 0.1 or so, scaled back to [`Lattice::volume`].
+    /// The lower bound of [`Lattice::fill`]. It prevents massless lattice vertices, whose tetrahedra all lie outside
+    /// the body. Small masses remain: about one in ten vertices of a sphere has less than 0.01 of the mean mass. If
+    /// contacts act on lattice vertices, use fills of at least 0.1, scaled to [`Lattice::volume`].
     pub const LEAST_FILL: f32 = 1e-4;
 
     /// Builds a lattice of cubes of `spacing` \[m\] around the surface of `positions` \[m\] and `triangles`.
     ///
-    /// The lattice is centred on the bounding box. A point is inside where the surface winds around it, so cavities
-    /// whose walls face into them stay empty, and parts that overlap count once (but for tetrahedra at the rim of an
-    /// overlap). The surface may face either way as a whole; one that is inside out (of negative volume) is read as if
-    /// flipped. It may have several components, which should face the same way. Whatever shares a cube moves as one, so
-    /// parts less than a cube apart may be fused; cubes that only share an edge or a vertex are hinged there. Cubes and
-    /// surface that meet within the rounding of `f32` coordinates count as apart. A vertex that no triangle names is
-    /// tied to the first lattice vertex.
+    /// - The lattice is centred on the bounding box.
+    /// - A point is inside if the winding number of the surface is positive there. Cavities with inward-facing walls
+    ///   stay empty, and overlapping parts count once (except for tetrahedra at the rim of an overlap).
+    /// - A surface of negative volume is treated as reversed. All components should face the same way.
+    /// - Parts that share a cube move together, so parts less than a cube apart may fuse. Cubes that share only an edge
+    ///   or a vertex are hinged there.
+    /// - Cubes that the surface enters by less than the rounding of `f32` coordinates do not count as entered.
+    /// - A vertex of no triangle is tied to the first lattice vertex.
     ///
-    /// Takes time in proportion to the cubes over the bounding box plus those that each triangle passes through.
+    /// Time is proportional to the cubes over the bounding box plus the cubes of each triangle.
     ///
     /// # Errors
-    /// There must be vertices and triangles, positions must be finite, indices in range and different within a
-    /// triangle. Every edge must have exactly one triangle in each direction ([`Error::OpenSurface`]: vertices that are
-    /// doubled along a seam must be joined first) and the surface must enclose a volume. `spacing` must be positive and
-    /// at least 1e-5 of the largest coordinate, and at most 20 million cubes may cover the bounding box.
+    /// - The mesh has no vertices or triangles, a position is not finite, an index is out of range, or a triangle
+    ///   repeats an index.
+    /// - [`Error::OpenSurface`]: an edge does not have exactly one triangle in each direction. Weld vertices that are
+    ///   duplicated along seams first.
+    /// - The surface encloses no volume.
+    /// - `spacing` is not positive or is less than 1e-5 of the largest coordinate, or more than 20 million cubes cover
+    ///   the bounding box.
     pub fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]], spacing: f32) -> Result<Self> {
         check_positive("spacing of a lattice", spacing)?;
         check_surface(positions, triangles)?;
@@ -130,15 +133,15 @@ impl Lattice {
     }
 }
 
-/// The edges of tetrahedra, each once, in the order in which they are first named, the lower index first.
+/// The edges of tetrahedra, each once, lower index first, in order of first use.
 pub fn edges(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 2]> {
     let mut seen = HashSet::with_capacity(tetrahedra.len() * 3 / 2);
     let named = tetrahedra.iter().flat_map(|&[a, b, c, d]| [[a, b], [a, c], [a, d], [b, c], [b, d], [c, d]]);
     named.map(|[a, b]| [a.min(b), a.max(b)]).filter(|&edge| seen.insert(edge)).collect()
 }
 
-/// The faces of tetrahedra that no second one shares, in the order of the tetrahedra. Those of positively oriented
-/// tetrahedra run counterclockwise seen from outside.
+/// The faces of exactly one tetrahedron, in the order of the tetrahedra. Faces of positively oriented tetrahedra are
+/// counterclockwise seen from outside.
 pub fn boundary_triangles(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 3]> {
     let faces = || tetrahedra.iter().flat_map(|&[a, b, c, d]| [[b, c, d], [a, d, c], [a, b, d], [a, c, b]]);
     let key = |mut face: [u32; 3]| {
@@ -152,14 +155,15 @@ pub fn boundary_triangles(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 3]> {
     faces().filter(|&face| counts.get(&key(face)) == Some(&1)).collect()
 }
 
-/// The cubes over the bounding box. In its coordinates cube (i, j, k) reaches from (i, j, k) to (i + 1, j + 1, k + 1).
+/// The grid of cubes over the bounding box. In grid coordinates, cube (i, j, k) extends from (i, j, k) to (i + 1, j +
+/// 1, k + 1).
 #[derive(Debug, Clone, Copy)]
 struct Grid {
     centre: DVec3,
     spacing: f64,
     /// Cubes along each axis; at least 1.
     cells: [u32; 3],
-    /// How far coordinates may be off by the rounding of `f32`, in cubes; below 0.01.
+    /// The error of coordinates by `f32` rounding, in cubes; below 0.01.
     tolerance: f64,
 }
 
@@ -176,7 +180,7 @@ impl Grid {
             return Err(Error::invalid("spacing of a lattice", spacing, expected));
         }
         let tolerance = 2.0 * f64::from(f32::EPSILON) * largest / size + 1e-9;
-        // A surface as long as a whole number of cubes must not get one more because of rounding.
+        // A surface of a whole number of cubes must not get an extra cube by rounding.
         let cells = ((high - low) / size - tolerance).ceil().max(DVec3::ONE);
         let count = cells.x * cells.y * cells.z;
         if count > CUBE_LIMIT as f64 {
@@ -194,14 +198,14 @@ impl Grid {
         DVec3::from(self.cells.map(f64::from))
     }
 
-    /// Where a surface vertex lies, in cubes; moved by at most the tolerance, so that it is within the grid.
+    /// The position of a surface vertex in grid coordinates, clamped to the grid.
     fn place(&self, position: [f32; 3]) -> DVec3 {
         let cells = self.cells_f64();
         let point = (DVec3::from(position.map(f64::from)) - self.centre) / self.spacing + 0.5 * cells;
         point.clamp(DVec3::ZERO, cells)
     }
 
-    /// The cube along `axis` that holds a coordinate; of two, the upper one, except at the end of the grid.
+    /// The cube along `axis` that contains a coordinate: the upper one at a common face, except at the end of the grid.
     fn cell(&self, axis: usize, coordinate: f64) -> u32 {
         (coordinate.max(0.0) as u32).min(self.cells[axis] - 1)
     }
@@ -226,17 +230,16 @@ impl Grid {
     }
 }
 
-/// Which of the two cuts a cube has.
+/// The index of the cut of a cube in [`CUTS`].
 fn cube_parity([i, j, k]: [u32; 3]) -> usize {
     (i ^ j ^ k) as usize & 1
 }
 
-/// The tetrahedron of a cube of a parity that holds the point `local` of the unit cube, and its barycentric
-/// coordinates.
+/// The tetrahedron of a cube that contains the point `local` of the unit cube, and its barycentric coordinates.
 fn embed(local: DVec3, parity: usize) -> ([usize; 4], [f32; 4]) {
     let local = local.clamp(DVec3::ZERO, DVec3::ONE);
     let away = |corner: usize| (local - DVec3::from([0, 1, 2].map(|axis| (corner >> axis & 1) as f64))).abs();
-    // The tetrahedron at a corner is what lies within 1 of it in the sum of the three distances.
+    // The tetrahedron at a corner contains the points with a sum of axis distances of at most 1.
     for cut in &CUTS[parity][..4] {
         let steps = away(cut[0]);
         if steps.element_sum() <= 1.0 {
@@ -245,14 +248,15 @@ fn embed(local: DVec3, parity: usize) -> ([usize; 4], [f32; 4]) {
             return (*cut, cut.map(|corner| weight(corner) as f32));
         }
     }
-    // The face of the middle one across from a corner is the face of the tetrahedron at the opposite end of the cube,
-    // where that sum is 1; it is 3 at the corner itself.
+    // Opposite each corner of the middle tetrahedron is a face that it shares with the tetrahedron at the opposite cube
+    // corner. The sum of axis distances from that corner is 1 on this face and 3 at the middle tetrahedron's own
+    // corner.
     let cut = CUTS[parity][4];
     (cut, cut.map(|corner| (0.5 * (away(7 ^ corner).element_sum() - 1.0)) as f32))
 }
 
-/// The kept cube that holds each surface vertex; `None` for vertices that no triangle names. Cubes without volume that
-/// the surface only grazes are not kept so far; where a vertex has no other, they are added.
+/// The kept cube of each surface vertex; `None` for vertices of no triangle. Cubes that the surface only touches are
+/// not yet kept; they are added if a vertex lies in no other cube.
 fn keep_homes(
     grid: &Grid,
     points: &[DVec3],
@@ -266,7 +270,7 @@ fn keep_homes(
         if home.is_some() {
             continue;
         }
-        // A vertex on a lattice plane lies in the cubes on both sides, of which one may have been left out.
+        // A vertex on a lattice plane lies in the cubes on both sides, one of which may not be kept.
         let choices = [0, 1, 2].map(|axis| {
             let coordinate = points[vertex as usize][axis];
             let [below, above] = [coordinate - grid.tolerance, coordinate + grid.tolerance].map(|x| grid.cell(axis, x));
@@ -309,7 +313,7 @@ fn check_surface(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<()> {
     crate::geometry::check_closed(triangles)
 }
 
-/// The volume inside a closed surface \[m³\], negative where it is inside out.
+/// The volume inside a closed surface \[m³\]; negative if the surface faces inwards.
 fn enclosed_volume(positions: &[[f32; 3]], triangles: &[[u32; 3]], centre: DVec3) -> Result<f64> {
     let (mut volume, mut scale) = (0.0, 0.0);
     for triangle in triangles {
@@ -318,7 +322,7 @@ fn enclosed_volume(positions: &[[f32; 3]], triangles: &[[u32; 3]], centre: DVec3
         volume += a.dot(normal) / 6.0;
         scale += a.length() * normal.length() / 6.0;
     }
-    // Relative to the sum of the absolute terms, so that what is left of a flat surface by rounding counts as nothing.
+    // Relative to the sum of absolute terms, so rounding of a flat surface counts as 0.
     if volume.abs() > 1e-12 * scale && (volume as f32).is_normal() {
         Ok(volume)
     } else {

@@ -1,20 +1,23 @@
-//! Materials: compliance and damping of constraints, and presets of fabrics and cords.
+//! Materials: compliance and damping of constraints, fabrics and cords.
 
 use super::Bending;
 use crate::error::{Error, Result, check_non_negative, check_positive};
 
-/// How a constraint gives way.
+/// Compliance and damping of a constraint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Material {
     /// Compliance α, the inverse of a stiffness, in \[C\]²/J: m/N for a distance. 0 = rigid.
     pub compliance: f32,
-    /// Damping β in J·s/\[C\]²: N·s/m for a distance, a dashpot beside the spring (Macklin et al. 2016, eq. 26).
-    /// It acts through α β, so it has no effect on a rigid constraint: `damping_time` is for those.
+    /// Damping β in J·s/\[C\]²: for a distance, a dashpot of β N·s/m parallel to the spring (Macklin et al. 2016, eq.
+    /// 26). It acts through α β, so it has no effect on rigid constraints; use `damping_time` for them.
     pub damping: f32,
-    /// Damping time τ \[s\]: γ = (α β + τ)/h in eq. 26. In a spring it is a dashpot of β = τ/α; in a rigid constraint, the
-    /// limit of that as α → 0, which obeys C + τ dC/dt = 0: what violates it fades as exp(−t/τ) instead of at once, whatever the
-    /// substep, and gives no kick. Stiff constraints that pull against each other should have the same τ: what is damped takes back in one
-    /// sweep what another, undamped, has just corrected, and where τ is ten substeps long that can gain energy.
+    /// Damping time τ \[s\]: γ = (α β + τ)/h in eq. 26.
+    ///
+    /// For a spring it equals a dashpot of β = τ/α. For a rigid constraint it is the limit α → 0, C + τ dC/dt = 0: a
+    /// violation decays as exp(−t/τ) for any substep, without a velocity impulse.
+    ///
+    /// Stiff constraints that act against each other should have the same τ. A damped constraint undoes in one sweep
+    /// the correction of an undamped one, which can add energy from a τ of about ten substeps.
     pub damping_time: f32,
     /// Stiffness k of [`crate::Method::Pbd`], 0 to 1; XPBD does not use it.
     pub stiffness: f32,
@@ -28,10 +31,10 @@ impl Default for Material {
 }
 
 impl Material {
-    /// A constraint that does not give way at all, but for what the solver leaves.
+    /// A rigid constraint.
     pub const RIGID: Self = Self { compliance: 0.0, damping: 0.0, damping_time: 0.0, stiffness: 1.0 };
 
-    /// The most that compliance and damping may be: beyond it α/h² overflows.
+    /// The greatest compliance and damping; beyond it α/h² overflows.
     pub const LIMIT: f32 = 1e18;
 
     /// A spring of compliance α [\[C\]²/J] without damping.
@@ -39,7 +42,7 @@ impl Material {
         Self { compliance, ..Self::RIGID }
     }
 
-    /// Whether the figures are in range; `what` names the material in the error.
+    /// Returns `Ok` if the parameters are in range; `what` names the material in the error.
     pub(crate) fn check(&self, what: &str) -> Result<()> {
         let parameters =
             [("compliance", self.compliance), ("damping", self.damping), ("damping time", self.damping_time)];
@@ -62,35 +65,36 @@ impl Material {
 pub struct MaterialId(pub(crate) u32);
 
 impl MaterialId {
-    /// Its place in the table.
+    /// The index in the table.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a cloth is made of.
+/// The material of a cloth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fabric {
     /// Mass per area [kg/m²].
     pub area_density: f32,
-    /// Along the weave, or along the edges of a mesh [m/N].
+    /// Constraints along the weave, or along the edges of a mesh [m/N].
     pub structural: Material,
-    /// Along the diagonals of a grid's cells [m/N].
+    /// Constraints along the diagonals of the cells of a grid [m/N].
     pub shear: Material,
-    /// Of [`Bending::Springs`]: between next neighbours, or between the opposite vertices of a shared edge [m/N].
-    /// Its damping time and PBD stiffness also hold for the other ways of bending.
+    /// Constraints of [`Bending::Springs`]: between every second particle of a line, or between the opposite vertices
+    /// of an edge [m/N]. The damping time and PBD stiffness also apply to the other bending models.
     pub bend: Material,
     /// Flexural rigidity B \[N m\] of [`Bending::Hinges`] and [`Bending::Isometric`].
     pub flexural_rigidity: f32,
-    /// What resists bending.
+    /// The bending model.
     pub bending: Bending,
-    /// How many times its rest length an edge may become at most, whatever its compliance; 1.1 is usual, infinite for no limit.
-    /// Structural edges only, by [`crate::DistanceLimit`]s that are projected last (Provot 1995).
+    /// The greatest ratio of an edge's length to its rest length, for any compliance; 1.1 is usual, infinite is no
+    /// limit. It applies to structural edges, by [`crate::DistanceLimit`]s that are projected last (Provot 1995).
     pub stretch_limit: f32,
 }
 
 impl Default for Fabric {
-    /// An inextensible cloth of 0.2 kg/m²: structural 0, shear 1e-6, bending springs of 1e-4 m/N; B = 1e-5 N m.
+    /// An inextensible cloth of 0.2 kg/m². Compliances: structural 0, shear 1e-6 m/N, bending springs 1e-4 m/N. B =
+    /// 1e-5 N m.
     fn default() -> Self {
         Self {
             area_density: 0.2,
@@ -116,18 +120,18 @@ impl Fabric {
     }
 }
 
-/// What a rope is made of.
+/// The material of a rope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cord {
     /// Mass per length [kg/m].
     pub linear_density: f32,
-    /// Axial stiffness EA \[N\]: the force that would double its length. Infinite = rigid.
+    /// Axial stiffness EA \[N\]: the force that doubles the length. Infinite = rigid.
     pub axial_stiffness: f32,
     /// Damping β of each segment [N·s/m].
     pub damping: f32,
-    /// Between next neighbours [m/N]; `None` for a rope without any resistance to bending.
+    /// Bend constraints between every second point [m/N]; `None` for none.
     pub bend: Option<Material>,
-    /// Flexural rigidity EI \[N m²\]: the moment that bends it to a radius of 1 m. 0 for none.
+    /// Flexural rigidity EI \[N m²\]: the moment that bends the rope to a radius of 1 m. 0 for none.
     pub flexural_rigidity: f32,
 }
 

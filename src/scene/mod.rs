@@ -1,7 +1,8 @@
-//! What to simulate: particles, constraints of every kind, surfaces, tethers.
+//! Scenes: particles, constraints, surfaces, tethers, contact materials and colliders.
 //!
-//! A [`Scene`] is plain host data. Builders ([`ClothGrid`], [`ClothMesh`], [`Rope`]) add to it and return handles with the
-//! index ranges of what they added. Nothing here knows of a GPU; [`crate::Solver`] and [`crate::Reference`] read it.
+//! A [`Scene`] is plain host data. Builders ([`ClothGrid`], [`ClothMesh`], [`Rope`]) add to it and return the index
+//! ranges of their particles and constraints. This module is independent of the GPU; [`crate::Solver`] and
+//! [`crate::Reference`] read the scene.
 
 mod bending;
 mod cloth;
@@ -53,11 +54,11 @@ use std::ops::Range;
 /// A point mass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Particle {
-    /// Where it is \[m\].
+    /// Position \[m\].
     pub position: [f32; 3],
-    /// How fast it moves [m/s].
+    /// Velocity [m/s].
     pub velocity: [f32; 3],
-    /// One over its mass [1/kg]; 0 = pinned for good.
+    /// Inverse mass [1/kg]; 0 = permanently pinned.
     pub inverse_mass: f32,
 }
 
@@ -67,7 +68,7 @@ impl Default for Particle {
     }
 }
 
-/// Particles that lie in rows: particle (row r, column c) is `first` + r · `columns` + c.
+/// Particles in rows: particle (row r, column c) is `first` + r · `columns` + c.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
     pub first: u32,
@@ -75,41 +76,41 @@ pub(crate) struct Grid {
     pub rows: u32,
 }
 
-/// Which constraints and triangles hang together, so that tethers can measure distances along them.
+/// The particles, constraints and triangles along which tethers measure distances.
 #[derive(Debug, Clone)]
 pub(crate) struct TetheredBody {
     pub particles: Range<u32>,
     pub triangles: Range<u32>,
-    /// Distance constraints that are as long as the material between their particles.
+    /// Distance constraints whose rest length is that of the material between their particles.
     pub edges: Range<u32>,
     pub tethers: Tethers,
 }
 
-/// Particles and everything that acts between them. See the [module documentation](self).
+/// Particles, constraints and all other data of a simulation; see the [module documentation](self).
 #[derive(Debug, Clone)]
 pub struct Scene {
     pub(crate) positions: Vec<[f32; 3]>,
     pub(crate) velocities: Vec<[f32; 3]>,
-    /// The inverse mass that each particle has when it is free.
+    /// The inverse mass of each particle when it is free.
     pub(crate) inverse_masses: Vec<f32>,
     pub(crate) pinned: Vec<bool>,
     pub(crate) triangles: Vec<[u32; 3]>,
     pub(crate) constraints: Vec<ConstraintSet>,
     pub(crate) materials: Vec<Material>,
     interned: HashMap<[u32; 4], MaterialId>,
-    /// In ascending order; no two overlap.
+    /// In ascending order, without overlap.
     pub(crate) grids: Vec<Grid>,
     pub(crate) tethered_bodies: Vec<TetheredBody>,
-    /// The particles of each body; no two overlap.
+    /// The particles of each body, without overlap.
     pub(crate) bodies: Vec<Range<u32>>,
     /// In ascending order of their particles.
     pub(crate) followers: Vec<Follower>,
-    /// Where each particle was when it was added.
+    /// The position of each particle when it was added.
     pub(crate) rest_positions: Vec<[f32; 3]>,
     pub(crate) contact_materials: Vec<ContactMaterial>,
-    /// By particle.
+    /// The contact material of each particle.
     pub(crate) particle_contacts: Vec<ContactMaterialId>,
-    /// Between two materials, the lower first.
+    /// Friction between two materials; the lower index comes first.
     pub(crate) friction_pairs: BTreeMap<[u8; 2], Friction>,
     pub(crate) colliders: Vec<Collider>,
     /// The segments of ropes.
@@ -154,7 +155,7 @@ impl Scene {
     /// Adds a particle and returns its index.
     ///
     /// # Errors
-    /// Positions and velocities must be finite, the inverse mass 0 to 1e12.
+    /// The position or velocity is not finite, or the inverse mass is not in 0 to 1e12 1/kg.
     pub fn add_particle(&mut self, particle: Particle) -> Result<u32> {
         let index = self.positions.len();
         let index32 = self.check_room("particles", 1)?;
@@ -170,7 +171,7 @@ impl Scene {
     /// Constraints with equal materials share one entry of the material table.
     ///
     /// # Errors
-    /// Its particles must exist and differ, its parameters and its material must be in range.
+    /// A particle does not exist or is repeated, or a parameter or the material is out of range.
     pub fn add<K: Kind>(&mut self, constraint: K, material: Material) -> Result<u32> {
         material.check("material of a constraint")?;
         self.check_constraint(&constraint)?;
@@ -178,10 +179,10 @@ impl Scene {
         self.add_with(constraint, id)
     }
 
-    /// Adds a constraint whose material is already in the table, so that [`crate::Solver::set_material`] reaches it.
+    /// Adds a constraint with a material of the table, which [`crate::Solver::set_material`] can change.
     ///
     /// # Errors
-    /// As [`Scene::add`]; the material must exist.
+    /// The errors of [`Scene::add`], or the material does not exist.
     pub fn add_with<K: Kind>(&mut self, constraint: K, material: MaterialId) -> Result<u32> {
         let index = self.check_constraint(&constraint)?;
         self.material(material)?;
@@ -192,17 +193,17 @@ impl Scene {
     /// Adds an entry to the material table.
     ///
     /// # Errors
-    /// Compliance and damping must be finite and at least 0.
+    /// A parameter of the material is out of range.
     pub fn add_material(&mut self, material: Material) -> Result<MaterialId> {
         material.check(&format!("material {}", self.materials.len()))?;
         self.materials.push(material);
         Ok(MaterialId(self.materials.len() as u32 - 1))
     }
 
-    /// The entry of the material table.
+    /// Returns an entry of the material table.
     ///
     /// # Errors
-    /// The material must exist.
+    /// The material does not exist.
     pub fn material(&self, id: MaterialId) -> Result<Material> {
         self.materials.get(id.0 as usize).copied().ok_or_else(|| Error::IndexOutOfRange {
             what: "material id".into(),
@@ -212,11 +213,11 @@ impl Scene {
         })
     }
 
-    /// Makes one body of the particles in a range of indices, for [`crate::Settings::body_damping`] and [`Scene::renumber`]. The
-    /// builders have done so with theirs.
+    /// Declares a range of particles as one body, for [`crate::Settings::body_damping`] and [`Scene::renumber`]. The
+    /// builders declare their own bodies.
     ///
     /// # Errors
-    /// The particles must exist and belong to no other body.
+    /// A particle does not exist or belongs to another body.
     pub fn add_body(&mut self, particles: Range<u32>) -> Result<()> {
         if particles.is_empty() {
             return Err(Error::Empty { what: "the particle range of a body" });
@@ -240,12 +241,12 @@ impl Scene {
         Ok(())
     }
 
-    /// Says that the particles in a range of indices lie in rows of so many columns, row after row, so that the constraints between
-    /// near ones can be solved tile by tile ([`crate::Settings::execution`]). [`crate::ClothGrid`] has done so with its own. It changes how
-    /// fast they are solved and in which order, not what they mean.
+    /// Declares a range of particles as a grid with the given number of columns, row after row. Constraints between its
+    /// particles can then be solved in tiles ([`crate::Settings::execution`]). [`crate::ClothGrid`] declares its own
+    /// grid. A grid changes the speed and the order of the solve, not its constraints.
     ///
     /// # Errors
-    /// The particles must exist, fill their rows, and belong to no other grid.
+    /// A particle does not exist or belongs to another grid, or the last row is incomplete.
     pub fn add_grid(&mut self, particles: Range<u32>, columns: u32) -> Result<()> {
         if particles.is_empty() {
             return Err(Error::Empty { what: "the particle range of a grid" });
@@ -274,21 +275,22 @@ impl Scene {
         &self.bodies
     }
 
-    /// Pins a particle: it moves on at its velocity (by default it stays where it is), or follows a target ([`crate::Solver::set_target`]), until it is released.
+    /// Pins a particle. Until it is released, it moves at its own velocity (0 by default) or to a target
+    /// ([`crate::Solver::set_target`]).
     ///
     /// # Errors
-    /// The particle must exist.
+    /// The particle does not exist.
     pub fn pin(&mut self, particle: u32) -> Result<()> {
         self.check_particle("pin", particle)?;
         self.pinned[particle as usize] = true;
         Ok(())
     }
 
-    /// Moves a particle \[m\] at the start. Rest lengths and tethers stay those of the shape in which it was added. Its followers move with
-    /// it when a solver is made of the scene; [`Scene::positions`] still has them where they were.
+    /// Sets the initial position of a particle \[m\]. Rest lengths and tethers keep the shape in which it was added.
+    /// Its followers move when a solver is created; [`Scene::positions`] returns their old positions.
     ///
     /// # Errors
-    /// The particle must exist and be no follower, the position must be finite.
+    /// The particle does not exist or is a follower, or the position is not finite.
     pub fn set_position(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
         self.check_particle("set_position", particle)?;
         check_finite(|| format!("position of particle {particle}"), position)?;
@@ -297,10 +299,10 @@ impl Scene {
         Ok(())
     }
 
-    /// Sets the velocity [m/s] of a particle at the start.
+    /// Sets the initial velocity of a particle [m/s].
     ///
     /// # Errors
-    /// The particle must exist and be no follower, the velocity must be finite.
+    /// The particle does not exist or is a follower, or the velocity is not finite.
     pub fn set_velocity(&mut self, particle: u32, velocity: [f32; 3]) -> Result<()> {
         self.check_particle("set_velocity", particle)?;
         check_finite(|| format!("velocity of particle {particle}"), velocity)?;
@@ -309,11 +311,11 @@ impl Scene {
         Ok(())
     }
 
-    /// Sets the mass \[kg\] of a particle, also of one that a builder has added. A pinned particle has it once it is released; one that was pinned
-    /// for good by an inverse mass of 0 becomes free. Groups ([`constraints::ShapeMatching`]) keep the masses that they were added with.
+    /// Sets the mass of a particle \[kg\]. A pinned particle has this mass after its release; a particle pinned by an
+    /// inverse mass of 0 becomes free. Groups ([`constraints::ShapeMatching`]) keep the masses of their descriptor.
     ///
     /// # Errors
-    /// The particle must exist and be no follower; the mass must be finite, positive and at least 1e-12 kg.
+    /// The particle does not exist or is a follower, or the mass is not finite or less than 1e-12 kg.
     pub fn set_mass(&mut self, particle: u32, mass: f32) -> Result<()> {
         self.check_particle("set_mass", particle)?;
         self.check_no_follower("set_mass", particle, 1)?;
@@ -321,37 +323,37 @@ impl Scene {
         Ok(())
     }
 
-    /// How many particles there are.
+    /// The number of particles.
     pub fn particle_count(&self) -> usize {
         self.positions.len()
     }
 
-    /// How many constraints of all kinds there are; tethers are not counted.
+    /// The number of constraints of all kinds, without tethers.
     pub fn constraint_count(&self) -> usize {
         self.constraints.iter().map(ConstraintSet::len).sum()
     }
 
-    /// How many constraints of one kind there are.
+    /// The number of constraints of one kind.
     pub fn constraint_count_of(&self, info: &KindInfo) -> usize {
         self.kind_count(info) as usize
     }
 
-    /// How many triangles the surfaces have.
+    /// The number of triangles of all surfaces.
     pub fn triangle_count(&self) -> usize {
         self.triangles.len()
     }
 
-    /// The positions at the start \[m\].
+    /// The initial positions \[m\].
     pub fn positions(&self) -> &[[f32; 3]] {
         &self.positions
     }
 
-    /// The inverse mass [1/kg] of every particle when it is free, pinned or not.
+    /// The inverse mass [1/kg] of every particle when free, also of pinned ones.
     pub fn inverse_masses(&self) -> &[f32] {
         &self.inverse_masses
     }
 
-    /// The particles that are pinned at the start.
+    /// The particles that are initially pinned.
     pub fn pinned_particles(&self) -> impl Iterator<Item = u32> {
         (0..self.pinned.len() as u32).filter(|&particle| self.is_pinned(particle))
     }
@@ -422,7 +424,7 @@ impl Scene {
         }
         words.push(material.0);
         constraint.write_parameters(words);
-        // Padding is the scene's business: a kind that forgot it would shift all records after it.
+        // Pads the record to its full size, independently of the kind.
         words.resize(words.len().next_multiple_of(K::INFO.record_words), 0);
     }
 
@@ -446,7 +448,7 @@ impl Scene {
         })
     }
 
-    /// Whether `count` more particles fit; returns the index of the first.
+    /// Checks that `count` more particles fit, and returns the index of the first.
     fn check_room(&self, what: &'static str, count: usize) -> Result<u32> {
         let total = self.positions.len() as u64 + count as u64;
         if total > u64::from(u32::MAX) {
@@ -456,19 +458,19 @@ impl Scene {
     }
 }
 
-/// Whether two ranges overlap and neither lies within the other.
+/// Returns true if two ranges overlap and neither contains the other.
 fn is_cut(a: &Range<u32>, b: &Range<u32>) -> bool {
     let overlap = a.start < b.end && b.start < a.end;
     let within = |a: &Range<u32>, b: &Range<u32>| b.start <= a.start && a.end <= b.end;
     overlap && !within(a, b) && !within(b, a)
 }
 
-/// Whether an inverse mass [1/kg] is 0 or one that `f32` can reckon with.
+/// Returns `Ok` if an inverse mass [1/kg] is in 0 to `MAX_INVERSE_MASS`.
 fn check_inverse_mass(what: impl FnOnce() -> String, value: f32) -> Result<()> {
     if (0.0..=MAX_INVERSE_MASS).contains(&value) { Ok(()) } else { Err(Error::invalid(what(), value, "0 to 1e12")) }
 }
 
-/// The inverse [1/kg] of a mass that a builder has reckoned out [kg].
+/// The inverse [1/kg] of a mass \[kg\] that a builder has computed.
 pub(crate) fn invert_mass(what: impl Fn() -> String, mass: f32) -> Result<f32> {
     if mass > 0.0 && mass.is_finite() {
         check_inverse_mass(|| format!("inverse {}", what()), 1.0 / mass)?;
@@ -477,7 +479,7 @@ pub(crate) fn invert_mass(what: impl Fn() -> String, mass: f32) -> Result<f32> {
     Err(Error::invalid(what(), mass, "finite and greater than 0"))
 }
 
-/// What weighs less weighs nothing.
+/// The greatest inverse mass [1/kg].
 const MAX_INVERSE_MASS: f32 = 1e12;
 
 fn too_large(what: &'static str, count: u64) -> Error {

@@ -1,28 +1,29 @@
-//! Particles renumbered so that those which constraints tie together lie near each other in memory.
+//! Renumbering of particles, so that particles of one constraint are close in memory.
 //!
-//! A mesh comes in the order in which its vertices were made. Where that is a matter of chance, each particle that a constraint reads lies in a
-//! cache line of its own, and the neighbours of a thread read others. Breadth first along the constraints (Cuthill, McKee: Reducing the bandwidth of
-//! sparse symmetric matrices, 1969), from one end of a body to the other, what is tied together is as far apart as a wave is wide.
+//! The vertices of a mesh may be in arbitrary order; then each particle of a constraint lies in a different cache line.
+//! Particles are renumbered in breadth-first order along the constraints, from one end of a component (Cuthill, McKee:
+//! Reducing the bandwidth of sparse symmetric matrices, 1969). The index distance of two connected particles is then at
+//! most the size of two levels.
 
 use super::Scene;
 use crate::error::{Error, Result};
 use crate::geometry::grouped;
 use std::ops::Range;
 
-/// The body of particles that keep their numbers.
+/// The owner of particles that keep their index.
 const FIXED: u32 = u32::MAX;
 
-/// The numbers that particles have since [`Scene::renumber`], by those that they had.
+/// The map from old to new particle indices of [`Scene::renumber`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Numbering {
     now: Vec<u32>,
 }
 
 impl Numbering {
-    /// The number of a particle now, by that which it had.
+    /// The new index of a particle.
     ///
     /// # Errors
-    /// [`Error::IndexOutOfRange`] where there was none of that number.
+    /// [`Error::IndexOutOfRange`] if the old index does not exist.
     pub fn now(&self, before: u32) -> Result<u32> {
         self.now.get(before as usize).copied().ok_or_else(|| Error::IndexOutOfRange {
             what: "numbering".into(),
@@ -32,24 +33,24 @@ impl Numbering {
         })
     }
 
-    /// Whether every particle has kept its number.
+    /// Returns true if every particle has kept its index.
     pub fn is_unchanged(&self) -> bool {
         (0..).zip(&self.now).all(|(before, &now)| before == now)
     }
 
-    /// Values by particle as they are numbered now (what a solver reads back), in the order before.
+    /// Reorders values per particle from the new order (as read from a solver) to the old order.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] where there is not one a particle.
+    /// [`Error::LengthMismatch`] if the number of values is not the number of particles.
     pub fn restored<T: Copy>(&self, values: &[T]) -> Result<Vec<T>> {
         self.check(values.len())?;
         Ok(self.now.iter().map(|&now| values[now as usize]).collect())
     }
 
-    /// Values by particle as they were numbered before, in the order now.
+    /// Reorders values per particle from the old order to the new order.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] where there is not one a particle.
+    /// [`Error::LengthMismatch`] if the number of values is not the number of particles.
     pub fn arranged<T: Copy>(&self, values: &[T]) -> Result<Vec<T>> {
         self.check(values.len())?;
         Ok(self.arrange(values))
@@ -77,18 +78,27 @@ impl Numbering {
 }
 
 impl Scene {
-    /// Renumbers the particles of each body so that what constraints tie together lies near each other in memory, and says which is which
-    /// now. To be called last, before a solver is made: what was told of particles before, but for ranges of whole bodies, names others now
-    /// (of a [`ClosedSurface`](crate::ClosedSurface): to be made anew of the scene's triangles).
+    /// Renumbers the particles of each body, so that particles of one constraint are close in memory, and returns the
+    /// map.
     ///
-    /// It pays for meshes whose vertices come in no order: a cloth of 100 000 particles, by colours, took a sixth less time on a software driver.
-    /// Those of a body whose order is about as good keep their numbers, as do those of no body ([`Scene::add_body`] makes one), of grids, and
-    /// followers. What is tied by groups alone says nothing of what is near. Constraints and triangles keep their order, and all in
-    /// the scene that names particles follows: pins, masses, velocities, materials of contact, tethers.
+    /// Call it last, before a solver is created: earlier particle indices become invalid, except ranges of complete
+    /// bodies. Rebuild a [`ClosedSurface`](crate::ClosedSurface) from the scene's triangles. All particle indices
+    /// within the scene are updated: pins, masses, velocities, contact materials, tethers. Constraints and triangles
+    /// keep their order.
     ///
-    /// The motion is the same where no order decides. It does where an edge between particles of different contact materials has that of its
-    /// lower number, where two pins are equally near to a tether, where clusters grow from ([`Execution::Clusters`](crate::Execution::Clusters)), and
-    /// which particles stand for all where the ways of what flies freely are cut ([`SelfCollisionLevel::Surfaces`](crate::SelfCollisionLevel::Surfaces)).
+    /// It pays for meshes with vertices in arbitrary order. These particles keep their index:
+    ///
+    /// - particles of a body whose order is already about as good,
+    /// - particles of no body ([`Scene::add_body`] declares one), of grids, and followers.
+    ///
+    /// Shape matching and pressure constraints do not count as connections. The motion is the same, except where the
+    /// order of particles decides:
+    ///
+    /// - the contact material of an edge between particles of different materials is that of the lower index;
+    /// - the choice between pins at equal distance for a tether;
+    /// - the growth of clusters ([`Execution::Clusters`](crate::Execution::Clusters));
+    /// - the particles that represent free-flying components in the truncation of displacements
+    ///   ([`SelfCollisionLevel::Surfaces`](crate::SelfCollisionLevel::Surfaces)).
     ///
     /// ```
     /// # use supple::{ClothMesh, Fabric, Reference, Scene, Settings};
@@ -108,7 +118,8 @@ impl Scene {
         if numbering.is_unchanged() {
             return numbering;
         }
-        // Field by field, so that a new one is not forgotten. Bodies and grids are ranges, which stay.
+        // All fields are listed, so a new field does not compile until it is handled. Bodies and grids are ranges and
+        // do not change.
         let Self {
             positions,
             velocities,
@@ -143,7 +154,7 @@ impl Scene {
         numbering
     }
 
-    /// By particle, the body within which it may be renumbered.
+    /// The body of each particle that may be renumbered, otherwise [`FIXED`].
     fn owners(&self) -> Vec<u32> {
         let mut owners = vec![FIXED; self.positions.len()];
         for (index, body) in (0..).zip(&self.bodies) {
@@ -157,7 +168,7 @@ impl Scene {
     }
 }
 
-/// By particle, which others of its body constraints tie it to.
+/// Adjacency of particles by constraints within a body.
 struct Links {
     offsets: Vec<u32>,
     others: Vec<u32>,
@@ -165,7 +176,7 @@ struct Links {
 
 impl Links {
     fn new(scene: &Scene, owners: &[u32]) -> Self {
-        // A group ties each to all, which says nothing of who is near.
+        // Groups connect all their members and give no neighbourhood.
         let kinds = scene.constraints.iter().filter(|set| !set.info.is_group());
         let records = kinds.flat_map(|set| set.records().map(|record| &record[..set.info.arity]));
         let pairs = records.flat_map(|particles| particles.windows(2).map(|pair| [pair[0], pair[1]]));
@@ -190,7 +201,7 @@ impl Links {
                 if !reached[particle as usize] {
                     found.clear();
                     self.walk(particle, &mut reached, &mut found);
-                    // Its farthest is at an end of what hangs together.
+                    // The last particle found is at an end of the component.
                     self.walk(found[found.len() - 1], &mut placed, &mut order);
                 }
             }
@@ -203,7 +214,7 @@ impl Links {
         Numbering { now }
     }
 
-    /// Appends all that hangs together with a particle, what is nearer first.
+    /// Appends the component of a particle in breadth-first order.
     fn walk(&self, from: u32, seen: &mut [bool], found: &mut Vec<u32>) {
         let mut next = found.len();
         seen[from as usize] = true;
@@ -218,7 +229,7 @@ impl Links {
         }
     }
 
-    /// How far apart in memory what is tied together would be, summed over all ties.
+    /// The sum of index distances over all connections.
     fn spread(&self, particles: &[u32], now: &[u32]) -> u64 {
         let place = |particle: u32| now[particle as usize];
         let apart = |a: u32, b: u32| u64::from(place(a).abs_diff(place(b)));

@@ -1,4 +1,4 @@
-//! Fabrics and cords with figures from the literature.
+//! Fabrics and cords with parameters from the literature.
 //!
 //! Cloth: area density ρ_A [kg/m²], membrane stiffness E_t [N/m] (the secant at 490 N/m, mean of warp and weft), shear
 //! stiffness G [N/m per rad], bending rigidity B [N·m].
@@ -12,14 +12,15 @@
 //! | garment leather, 0.8 mm | 0.65 | 20 000 | 7 500 | 1e-4 | thickness and drape: Memon et al. 2021; the rest typical |
 //! | natural rubber sheet, 0.5 mm | 0.475 | 750 | 250 | 2.1e-5 | E 1.5 MPa, 950 kg/m³ (vulcanised, MatWeb); B = E t³/(12 (1 − ν²)) |
 //!
-//! Fabrics of one fibre differ by a factor of two to three in E_t and G, and of five in B. "Typical" figures are of the
-//! trade and have no one source.
+//! Fabrics of one fibre vary by a factor of two to three in E_t and G, and of five in B. "Typical" values are usual in
+//! the trade and have no single source.
 //!
-//! On a square grid an edge stands for a strip as wide as it is long, so its compliance is 1/E_t at any resolution; with both
-//! diagonals in each cell a diagonal's is 1/G. Isotropic sheets (leather, rubber) take 3/4 E_t along the edges and 3/8 E_t
-//! along the diagonals, which is exactly E_t with an in-plane Poisson ratio of 1/3.
-//! Springs between next neighbours have no linear bending stiffness, so no compliance of theirs equals a B. They get
-//! α = ℓ³/B with ℓ = 1 mm, which keeps the order of the fabrics and no more.
+//! - Woven fabrics: on a square grid an edge represents a strip as wide as it is long, so its compliance is 1/E_t at
+//!   any resolution. With both diagonals per cell, the compliance of a diagonal is 1/G.
+//! - Isotropic sheets (leather, rubber) have 3/4 E_t along the edges and 3/8 E_t along the diagonals. This gives E_t
+//!   with an in-plane Poisson ratio of 1/3.
+//! - Bending springs have no linear bending stiffness, so no compliance corresponds to a B. Their compliance is ℓ³/B
+//!   with ℓ = 1 mm, which keeps only the order of the fabrics.
 //!
 //! Cords: mass per length [kg/m] and axial stiffness EA \[N\].
 //!
@@ -51,9 +52,9 @@ const fn isotropic(area_density: f32, tensile: f32, bending: f32) -> Fabric {
     woven(area_density, 0.75 * tensile, 0.375 * tensile, bending)
 }
 
-/// Presets; the figures and their sources stand in a table at the head of `src/scene/presets.rs`.
+/// Presets; `src/scene/presets.rs` lists the parameters and their sources.
 impl Fabric {
-    /// Silk of 16 momme: 69 g/m², light and very supple.
+    /// Silk of 16 momme: 69 g/m².
     pub const SILK: Self = woven(0.069, 8e3, 20.0, 3e-6);
     /// Cotton broadcloth: 124 g/m².
     pub const COTTON: Self = woven(0.124, 2e4, 80.0, 1e-5);
@@ -63,11 +64,11 @@ impl Fabric {
     pub const WOOL: Self = woven(0.20, 7e3, 33.0, 1e-5);
     /// Garment leather of 0.8 mm: 650 g/m².
     pub const LEATHER: Self = isotropic(0.65, 2e4, 1e-4);
-    /// Natural rubber sheet of 0.5 mm: 475 g/m². It stretches: use it without tethers, or see [`super::Tethers::scale`].
+    /// Natural rubber sheet of 0.5 mm: 475 g/m². It stretches: omit tethers, or see [`super::Tethers::scale`].
     pub const RUBBER: Self = isotropic(0.475, 750.0, 2.1e-5);
 }
 
-/// Presets; the figures and their sources stand in a table at the head of `src/scene/presets.rs`.
+/// Presets; `src/scene/presets.rs` lists the parameters and their sources.
 impl Cord {
     /// Steel cable 6×19 with a steel core, 8 mm thick.
     pub const STEEL_CABLE: Self = Self::limp(0.255, 2.6e6);
@@ -77,10 +78,10 @@ impl Cord {
     pub const HEMP: Self = Self::limp(0.112, 9e4);
     /// Cotton rope of three strands, 12.7 mm thick.
     pub const COTTON: Self = Self::limp(0.10, 4.5e4);
-    /// One strand of a rubber band, 6 mm × 1 mm. It stretches: use it without tethers, or see [`super::Tethers::scale`].
+    /// One strand of a rubber band, 6 mm × 1 mm. It stretches: omit tethers, or see [`super::Tethers::scale`].
     pub const RUBBER_BAND: Self = Self::limp(5.7e-3, 9.0);
 
-    /// A cord without resistance to bending: mass per length [kg/m], axial stiffness EA \[N\].
+    /// A cord without bending resistance: mass per length [kg/m], axial stiffness EA \[N\].
     pub const fn limp(linear_density: f32, axial_stiffness: f32) -> Self {
         Self { linear_density, axial_stiffness, damping: 0.0, bend: None, flexural_rigidity: 0.0 }
     }

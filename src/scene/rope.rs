@@ -1,4 +1,4 @@
-//! Ropes: a polyline of particles, held by distance constraints.
+//! Ropes: polylines of particles, held by distance constraints.
 
 use super::{Cord, Material, Particle, Scene, TetheredBody, Tethers};
 use crate::constraints::{Distance, LineBend};
@@ -9,31 +9,32 @@ use std::ops::Range;
 /// A rope along a polyline.
 #[derive(Debug, Clone)]
 pub struct Rope<'a> {
-    /// The points \[m\], at least two, no two consecutive ones equal.
+    /// The points \[m\]: at least two, consecutive ones different.
     pub points: &'a [[f32; 3]],
-    /// What it is made of.
+    /// The material.
     pub cord: Cord,
-    /// Tethers to its pins; `None` for none.
+    /// Tethers to the pins; `None` for none.
     pub tethers: Option<Tethers>,
 }
 
-/// What a rope added to the scene.
+/// Index ranges of a rope in the scene.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RopeParts {
-    /// One particle a point.
+    /// The particles, one per point.
     pub particles: Range<u32>,
     /// The distance constraints of the segments.
     pub segments: Range<u32>,
-    /// The distance constraints that resist bending, from each point to the next but one.
+    /// The distance constraints against bending, between every second point.
     pub bend: Range<u32>,
 }
 
 impl Scene {
-    /// Adds a rope. Each segment has the compliance α = L/(EA) [m/N] of an elastic bar of its length, and gives half its
-    /// mass to either end.
+    /// Adds a rope. Each segment has the compliance α = L/(EA) [m/N] of an elastic bar and gives half its mass to each
+    /// end.
     ///
     /// # Errors
-    /// Two points at least, finite, consecutive ones apart; the cord's figures in range.
+    /// - The rope has fewer than two points, a point is not finite, or consecutive points coincide.
+    /// - A parameter of the cord is out of range.
     pub fn add_rope(&mut self, rope: &Rope) -> Result<RopeParts> {
         let points = rope.points;
         if points.len() < 2 {
@@ -59,7 +60,7 @@ impl Scene {
         for (segment, &length) in lengths.iter().enumerate() {
             rope.cord.material(length).check(&format!("segment {segment} of a rope"))?;
         }
-        // The bend at point k + 1, EI being that of the cord.
+        // The bending constraint at point k + 1, with the EI of the cord.
         let bend = |pair: &[f32]| Material::compliant(0.5 * (pair[0] + pair[1]) / rope.cord.flexural_rigidity);
         let stiff = rope.cord.flexural_rigidity > 0.0;
         for (point, pair) in lengths.windows(2).enumerate().filter(|_| stiff) {
@@ -88,7 +89,7 @@ impl Scene {
             for (point, pair) in lengths.windows(2).enumerate() {
                 let particle = base + point as u32;
                 let rest_length = Vec3::from(points[point]).distance(points[point + 2].into());
-                // A rope that turns back on itself has no direction there to resist along.
+                // At a full reversal of the rope the constraint has no direction.
                 if rest_length > 1e-6 * (pair[0] + pair[1]) {
                     self.push_constraint(&Distance { particles: [particle, particle + 2], rest_length }, material);
                 }

@@ -1,14 +1,15 @@
 //! The constraints within the closed surfaces of [`Pressure`] constraints.
 //!
-//! Skin and gas pull against each other even at rest. One after another, the constraints of a skin are evaluated at positions that
-//! differ by the corrections before them, so that their torques do not cancel: in a fixed order of colours the surface gains angular
-//! momentum in each substep. By mass splitting they are all evaluated at the same positions, and the torques cancel to rounding.
+//! Skin and gas act against each other even at rest. In Gauss-Seidel, each constraint of a skin is evaluated after the
+//! corrections of previous ones, so their torques do not cancel. In a fixed order of colours the surface gains angular
+//! momentum in each substep. Mass splitting evaluates all constraints at the same positions, so the torques cancel to
+//! rounding.
 
 use super::ConstraintSet;
 use crate::constraints::{Kind, Pressure, kind_index};
 use crate::geometry::grouped;
 
-/// Which closed surfaces each particle belongs to.
+/// The closed surfaces of each particle.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Skins {
     offsets: Vec<u32>,
@@ -16,7 +17,7 @@ pub(crate) struct Skins {
 }
 
 impl Skins {
-    /// Of the constraints of all kinds, in the order of [`crate::constraints::KINDS`].
+    /// Builds the map from the constraints of all kinds, in the order of [`crate::constraints::KINDS`].
     pub fn new(sets: &[ConstraintSet], particle_count: usize) -> Self {
         let set = &sets[kind_index(Pressure::INFO)];
         if set.len() == 0 {
@@ -37,7 +38,7 @@ impl Skins {
         }
     }
 
-    /// The constraints of a kind of which all particles belong to one surface, in ascending order; none of a kind of groups.
+    /// The constraints of a kind whose particles all belong to one surface, in ascending order; empty for group kinds.
     pub fn constraints_of(&self, set: &ConstraintSet) -> Vec<u32> {
         if self.surfaces.is_empty() || set.info.is_group() {
             return Vec::new();

@@ -9,103 +9,106 @@ use glam::Vec3;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A body in the shape of a closed surface, held by a lattice of tetrahedra that the surface follows; see [`Lattice`].
+/// A body in the shape of a closed surface. A lattice of tetrahedra is simulated, and the surface follows it; see
+/// [`Lattice`].
 #[derive(Debug, Clone, Copy)]
 pub struct SoftBody<'a> {
     /// The vertices of the surface \[m\].
     pub positions: &'a [[f32; 3]],
-    /// Its triangles.
+    /// The triangles of the surface.
     pub triangles: &'a [[u32; 3]],
     /// The edge of a lattice cube \[m\].
     pub spacing: f32,
     /// Mass per volume [kg/m³].
     pub density: f32,
-    /// What holds it together.
+    /// The elastic model.
     pub elasticity: Elasticity,
 }
 
 /// A body of given tetrahedra.
 #[derive(Debug, Clone, Copy)]
 pub struct TetMesh<'a> {
-    /// The vertices \[m\]; one particle each.
+    /// The vertices \[m\]; one particle per vertex.
     pub positions: &'a [[f32; 3]],
     /// The tetrahedra, with (x₁ − x₀)·((x₂ − x₀) × (x₃ − x₀)) > 0.
     pub tetrahedra: &'a [[u32; 4]],
     /// Mass per volume [kg/m³].
     pub density: f32,
-    /// What holds it together.
+    /// The elastic model.
     pub elasticity: Elasticity,
 }
 
-/// What a body added to the scene.
+/// Index ranges of a body in the scene.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SoftParts {
-    /// The particles that are simulated.
+    /// The simulated particles.
     pub particles: Range<u32>,
-    /// The vertices of the surface of a [`SoftBody`], which follow them; empty for a [`TetMesh`], whose surface is its own.
+    /// The surface vertices of a [`SoftBody`], which are followers; empty for a [`TetMesh`], whose surface consists of
+    /// its particles.
     pub surface: Range<u32>,
-    /// Its surface in [`Scene::triangles`].
+    /// The surface in [`Scene::triangles`].
     pub triangles: Range<u32>,
-    /// The [`Distance`] constraints along its edges.
+    /// The [`Distance`] constraints along the edges.
     pub edges: Range<u32>,
-    /// Its [`Volume`] constraints.
+    /// The [`Volume`] constraints.
     pub volumes: Range<u32>,
-    /// Its [`ShapeMatching`] groups.
+    /// The [`ShapeMatching`] groups.
     pub groups: Range<u32>,
 }
 
-/// A closed cloth with a gas inside.
+/// A closed cloth with gas inside.
 #[derive(Debug, Clone)]
 pub struct Balloon<'a> {
-    /// The vertices \[m\]; one particle each.
+    /// The vertices \[m\]; one particle per vertex.
     pub positions: &'a [[f32; 3]],
     /// The triangles of a closed surface, counterclockwise seen from outside.
     pub triangles: &'a [[u32; 3]],
-    /// What it is made of.
+    /// The fabric.
     pub fabric: Fabric,
-    /// The pressure factor: how many times its volume the gas wants.
+    /// The pressure factor: the ratio of the gas volume at zero pressure difference to the rest volume.
     pub pressure: f32,
-    /// How the gas gives way [m⁶/J]; rigid is a liquid.
+    /// Compliance of the gas [m⁶/J]; rigid is an incompressible fluid.
     pub gas: Material,
 }
 
-/// What a balloon added to the scene.
+/// Index ranges of a balloon in the scene.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BalloonParts {
-    /// Its skin.
+    /// The skin.
     pub cloth: Cloth,
-    /// Its [`Pressure`] constraint.
+    /// The [`Pressure`] constraint.
     pub pressure: u32,
-    /// The closed surface, to name in [`crate::Solver::set_constraint`]; where the scene has been renumbered since, to be made anew of its
+    /// The closed surface, for [`crate::Solver::set_constraint`]. After [`Scene::renumber`], rebuild it from the
     /// triangles.
     pub surface: ClosedSurface,
-    /// Its volume in the given shape \[m³\].
+    /// The volume of the given shape \[m³\].
     pub rest_volume: f32,
 }
 
-/// Tetrahedra on their way into a scene.
+/// Tetrahedra to be added to a scene.
 struct Tetrahedra<'a> {
     positions: &'a [[f32; 3]],
     tetrahedra: &'a [[u32; 4]],
-    /// The part of each tetrahedron that is filled.
+    /// The filled fraction of each tetrahedron.
     fill: &'a [f32],
-    /// Over Σ fill · volume: what masses are scaled by.
+    /// The factor from Σ fill · volume to the true volume, applied to masses.
     mass_scale: f64,
     density: f32,
     elasticity: Elasticity,
-    /// The c of k = c Eₛ Σ V/L², by the length of an edge.
+    /// The factor c of k = c Eₛ Σ V/L², as a function of the edge length.
     stiffness: &'a dyn Fn(f64) -> f64,
 }
 
-/// Cubes of the lattice with less in them than this weigh and resist as if they had it: lighter ones would be shaken about.
+/// The lower bound of the fill of lattice tetrahedra, for mass and stiffness: lighter ones would be unstable.
 const LIGHTEST_FILL: f32 = 0.2;
 
 impl Scene {
-    /// Adds a body in the shape of a closed surface: lattice particles with the mass of the part of the body around them, what
-    /// holds them, and the surface's vertices as followers ([`Scene::add_follower`]), whose triangles are drawn.
+    /// Adds a body in the shape of a closed surface. It has lattice particles with the mass of the body around them,
+    /// and the constraints of the elastic model. The surface vertices are followers ([`Scene::add_follower`]), whose
+    /// triangles are added to the scene.
     ///
     /// # Errors
-    /// See [`Lattice::new`]; density and elasticity must be in range.
+    /// The errors of [`Lattice::new`]; density or elasticity is out of range.
     pub fn add_soft_body(&mut self, body: &SoftBody<'_>) -> Result<SoftParts> {
         check_positive("density of a body", body.density)?;
         body.elasticity.check()?;
@@ -124,7 +127,7 @@ impl Scene {
             mass_scale: f64::from(lattice.volume) / filled,
             density: body.density,
             elasticity: body.elasticity,
-            // Edges of a cube belong to one tetrahedron a cube, diagonals to three.
+            // Per cube, an edge belongs to one tetrahedron, a diagonal to three.
             stiffness: &|length| if length < 1.2 * spacing { 0.6 } else { 1.2 },
         })?;
         let (base, first) = (parts.particles.start, self.positions.len() as u32);
@@ -139,8 +142,10 @@ impl Scene {
     /// Adds a body of given tetrahedra.
     ///
     /// # Errors
-    /// There must be vertices and tetrahedra, positions must be finite, indices in range and different within a tetrahedron,
-    /// every tetrahedron of positive volume; density and elasticity must be in range.
+    /// - The mesh has no vertices or tetrahedra, a position is not finite, an index is out of range, or a tetrahedron
+    ///   repeats an index.
+    /// - A tetrahedron does not have positive volume.
+    /// - Density or elasticity is out of range.
     pub fn add_tetrahedra(&mut self, mesh: &TetMesh<'_>) -> Result<SoftParts> {
         check_positive("density of a body", mesh.density)?;
         mesh.elasticity.check()?;
@@ -174,13 +179,15 @@ impl Scene {
         Ok(parts)
     }
 
-    /// Adds a closed cloth with a gas inside.
+    /// Adds a closed cloth with gas inside.
     ///
-    /// The constraints of the skin are solved by mass splitting ([`crate::Sweep::Jacobi`]) in every sweep, so that a balloon at rest gains
-    /// no angular momentum. They converge more slowly than by colours: a rigid skin against a rigid gas stretches about twice as much.
+    /// The constraints of the skin are solved by mass splitting ([`crate::Sweep::Jacobi`]) in every sweep, so a balloon
+    /// at rest gains no angular momentum. Mass splitting converges more slowly than colours: a rigid skin with a rigid
+    /// gas stretches about twice as much.
     ///
     /// # Errors
-    /// The surface must be closed ([`ClosedSurface::new`]) and enclose a volume; otherwise as [`Scene::add_cloth_mesh`].
+    /// The surface is not closed ([`ClosedSurface::new`]) or encloses no volume; also the errors of
+    /// [`Scene::add_cloth_mesh`].
     pub fn add_balloon(&mut self, balloon: &Balloon<'_>) -> Result<BalloonParts> {
         balloon.gas.check("the gas of a balloon")?;
         let own = ClosedSurface::new(balloon.triangles)?;
@@ -283,14 +290,14 @@ impl Scene {
         for ((tetrahedron, &volume), &fill) in body.tetrahedra.iter().zip(volumes).zip(body.fill) {
             let compliance = (volume / (f64::from(bulk) * f64::from(fill) * body.mass_scale)) as f32;
             let particles = tetrahedron.map(|vertex| base + vertex);
-            // Damped as the springs are: where one kind resists what the other corrects, one sweep of Gauss-Seidel gains energy.
+            // The same damping as the springs: otherwise one sweep of Gauss-Seidel adds energy.
             let material = Material { compliance, damping_time, ..Material::RIGID };
             self.add(Volume { particles, rest_volume: volume as f32 }, material)?;
         }
         Ok(())
     }
 
-    /// A group around every particle.
+    /// Adds a shape matching group around every particle.
     fn push_regions(
         &mut self,
         base: u32,
@@ -304,7 +311,7 @@ impl Scene {
             neighbours[a as usize].push(b);
             neighbours[b as usize].push(a);
         }
-        // The last region that each vertex was found to be in.
+        // The last region of each vertex.
         let mut seen = vec![u32::MAX; body.positions.len()];
         for center in 0..body.positions.len() as u32 {
             let mut region = vec![center];
@@ -321,7 +328,7 @@ impl Scene {
                 }
                 inner = outer;
             }
-            // A vertex of no tetrahedron is alone.
+            // Skips a vertex of no tetrahedron.
             if region.len() < 2 {
                 continue;
             }
@@ -335,7 +342,7 @@ impl Scene {
     }
 }
 
-/// The edges of tetrahedra with their lengths and materials.
+/// The edges of the tetrahedra, with lengths and materials.
 fn springs(
     body: &Tetrahedra<'_>,
     volumes: &[f64],

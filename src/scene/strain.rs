@@ -1,21 +1,21 @@
-//! How far distance constraints are from their rest length.
+//! Strain of distance constraints.
 
 use super::Scene;
 use crate::constraints::{Distance, Kind, kind_index};
 use crate::error::{Error, Result};
 use std::ops::Range;
 
-/// How far edges are from their rest length, |l/L₀ − 1|: 0.01 is one per cent.
+/// Strain of edges, |l/L₀ − 1|: 0.01 is one per cent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Strain {
-    /// Over all edges.
+    /// The mean over all edges.
     pub mean: f64,
-    /// Of the worst edge.
+    /// The greatest strain of an edge.
     pub max: f64,
 }
 
 impl Scene {
-    /// Particles and rest length \[m\] of the distance constraints in a range of indices; none where it runs past the end.
+    /// Particles and rest length \[m\] of a range of distance constraints; empty if the range exceeds their number.
     pub fn distances(&self, constraints: Range<u32>) -> impl Iterator<Item = Distance> {
         let set = &self.constraints[kind_index(Distance::INFO)];
         let words = set.info.record_words;
@@ -27,11 +27,11 @@ impl Scene {
             .map(|record| Distance { particles: [record[0], record[1]], rest_length: f32::from_bits(record[3]) })
     }
 
-    /// |l/L₀ − 1| of distance constraints at the given positions \[m\]: the mean and the largest. Those of a rest length of 0 have no
-    /// strain and are left out.
+    /// Mean and greatest strain |l/L₀ − 1| of a range of distance constraints at the given positions \[m\]. Constraints
+    /// with a rest length of 0 are skipped.
     ///
     /// # Errors
-    /// The positions must be as many as the particles, the constraints must exist.
+    /// The number of positions differs from the number of particles, or a constraint does not exist.
     pub fn strain(&self, constraints: Range<u32>, positions: &[[f32; 3]]) -> Result<Strain> {
         if positions.len() != self.particle_count() {
             let (left, right) = (positions.len(), self.particle_count());
@@ -53,7 +53,7 @@ impl Scene {
             let strain = (square.sqrt() / f64::from(distance.rest_length) - 1.0).abs();
             sum += strain;
             edges += 1;
-            // A NaN must show, and f64::max would drop it.
+            // Unlike `f64::max`, this keeps NaN.
             max = if strain > max || strain.is_nan() { strain } else { max };
         }
         let mean = if edges == 0 { 0.0 } else { sum / f64::from(edges) };

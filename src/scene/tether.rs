@@ -1,16 +1,18 @@
-//! Tethers (long-range attachments): no particle may be farther from a pin than the material between them is long.
+//! Tethers (long-range attachments): the distance of a particle from a pin is at most the geodesic distance over the
+//! rest shape.
 //!
-//! Kim, Chentanez, Müller-Fischer: *Long Range Attachments: A Method to Simulate Inextensible Clothing in Computer Games*
-//! (SCA 2012). Each free particle is tied to its nearest pins by a unilateral distance constraint whose length is the
-//! geodesic distance over the rest shape. One sweep of local constraints moves news by one particle; a tether carries
-//! it from the pin at once.
+//! Each free particle is connected to its nearest pins by a unilateral distance constraint (Kim, Chentanez,
+//! Müller-Fischer: *Long Range Attachments: A Method to Simulate Inextensible Clothing in Computer Games*, SCA 2012). A
+//! sweep of local constraints propagates a correction by about one particle; a tether acts over its whole length in one
+//! pass.
 //!
-//! Geodesic distances are found by a sweep from the pins (Dijkstra) over the edges, sharpened by unfolding: a front that
-//! reaches two corners of a triangle goes on to the third along the straight line from the unfolded source, where that
-//! line passes between the two corners (the update of Novotni & Klein 2002 and Xin & Wang 2009). On a flat mesh this is
-//! exact; edges alone are up to 8 % too long (grid with diagonals). Where a way turns a corner, at a hole or a notch, it goes on
-//! straight from there, so each label remembers its last corner; behind the corner, where two fronts meet, a length can be
-//! about 1 % too long, never too short.
+//! Geodesic distances are computed by Dijkstra's algorithm from the pins over the edges, refined by unfolding (Novotni
+//! & Klein 2002; Xin & Wang 2009). A front that has reached two corners of a triangle reaches the third along the
+//! straight line from the unfolded source, if that line passes between the two corners. On a flat mesh this is exact;
+//! edges alone are up to 8 % too long (grid with diagonals).
+//!
+//! At a hole or a notch, a path turns at a corner and continues straight from there, so each label stores its last
+//! corner. Behind such a corner, where two fronts meet, a length can be about 1 % too long, but never too short.
 
 use super::{Scene, TetheredBody};
 use crate::error::{Error, Result, check_positive};
@@ -18,27 +20,25 @@ use crate::geometry::grouped;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How a body is tied to its pins.
+/// Parameters of the tethers of a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tethers {
-    /// To how many of its nearest pins each particle is tied, 1 to 8.
+    /// Tethers per particle, to its nearest pins, 1 to 8.
     pub per_particle: u32,
-    /// The length of a tether over the geodesic distance: 1 allows no stretch, 1.05 five per cent.
+    /// The ratio of a tether's length to the geodesic distance: 1 allows no stretch, 1.05 five per cent.
     ///
-    /// In wind, the motion of a cloth on taut tethers depends on the substep. Cotton of 24 × 24 particles, 1 m, hung by two
-    /// corners in 5 m/s, flutters with 0.32 m/s (rms) at 20 substeps of 1/60 s, 0.17 at 50, 0.09 at 80. At a scale of 1.03 it
-    /// has 0.54 to 0.65 m/s, without tethers 0.60 to 0.69. Other scenes depend on the substep without tethers, too: the same
-    /// cloth of 16 × 16 particles has 0.63 m/s at 20 substeps and 0.52 at 80.
+    /// In wind, the motion of cloth with taut tethers depends on the substep: with more substeps it flutters less. A
+    /// scale of 1.03 or no tethers reduces this effect.
     ///
-    /// A tether is rigid, so at 1 even an elastic material does not stretch away from its pins. Give a rubber sheet or band
-    /// no tethers, or 1 + the strain that it is to have.
+    /// A tether is rigid, so at 1 even an elastic material does not stretch away from its pins. For rubber, omit
+    /// tethers, or set 1 plus the intended strain.
     pub scale: f32,
 }
 
-/// The most tethers that a particle may have.
+/// The greatest number of tethers per particle.
 pub(super) const MAX_PER_PARTICLE: u32 = 8;
 
-/// Labels kept at each particle beyond those that become tethers.
+/// Labels per particle in addition to its tethers.
 const SPARE_LABELS: usize = 1;
 
 impl Default for Tethers {
@@ -58,13 +58,16 @@ impl Tethers {
 }
 
 impl Scene {
-    /// Tethers particles that were added one by one: each to its nearest pins, along the [`Distance`](crate::Distance) constraints and the triangles
-    /// among them. A distance constraint counts as material of its rest length, so add springs that are to be longer than the material after
-    /// this call; it reads what has been added before. The builders tether their own particles.
+    /// Tethers particles that were added individually. Each is connected to its nearest pins, along the
+    /// [`Distance`](crate::Distance) constraints and the triangles among the particles. The rest length of a distance
+    /// constraint counts as material length, so add longer springs after this call; it reads only constraints that
+    /// exist already. The builders tether their own particles.
     ///
     /// # Errors
-    /// The particles must exist, belong to no other tethered range, and hang together by one distance constraint at least; a body
-    /// ([`Scene::add_body`]) must lie within the range or around it. [`Tethers`] must be in range.
+    /// - A particle does not exist or belongs to another tethered range.
+    /// - No distance constraint connects two of the particles.
+    /// - A body ([`Scene::add_body`]) overlaps the range without one containing the other.
+    /// - [`Tethers`] is out of range.
     pub fn add_tethers(&mut self, particles: std::ops::Range<u32>, tethers: Tethers) -> Result<()> {
         tethers.check()?;
         if particles.is_empty() {
@@ -93,28 +96,28 @@ impl Scene {
     }
 }
 
-/// One tether, as the GPU reads it.
+/// A tether in the layout of the shaders.
 #[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct TetherRow {
-    /// The pin at its far end; tethers are tied anew whenever pins change.
+    /// The pin at its end. Tethers are recomputed when pins change.
     pub anchor: u32,
     /// Its length \[m\].
     pub length: f32,
 }
 
-/// The pull of a taut tether.
+/// The force of a taut tether.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TetherForce {
-    /// The particle that is pulled, towards `anchor`; the anchor is pulled the other way.
+    /// The particle, which is pulled towards `anchor`; the anchor is pulled the opposite way.
     pub particle: u32,
     /// The pinned particle at the other end.
     pub anchor: u32,
-    /// \[N\], greater than 0.
+    /// Force \[N\], greater than 0.
     pub force: f32,
 }
 
-/// A scene's bodies as graphs of rest lengths: what has to be known to tie them to *any* pins.
+/// The tethered bodies of a scene as graphs of rest lengths, independent of the pins.
 #[derive(Debug, Clone)]
 pub(crate) struct TetherGraph {
     bodies: Vec<BodyGraph>,
@@ -127,26 +130,26 @@ struct BodyGraph {
     /// Neighbours of particle p: `edges[offsets[p]..offsets[p + 1]]`, sorted by particle.
     offsets: Vec<u32>,
     edges: Vec<(u32, f32)>,
-    /// The triangles at p, likewise.
+    /// Triangles of particle p: `fans[fan_offsets[p]..fan_offsets[p + 1]]`.
     fan_offsets: Vec<u32>,
     fans: Vec<Blade>,
-    /// Whether a shortest way can turn at a particle: the material around it spans more than half a turn at a border, more
-    /// than a whole one inside.
+    /// True if a shortest path can turn at a particle: the angle of the material around it exceeds π at a border, or 2π
+    /// inside.
     corners: Vec<bool>,
 }
 
-/// A triangle, as one of its corners sees it.
+/// A triangle relative to one of its corners.
 #[derive(Debug, Clone, Copy, Default)]
 struct Blade {
     /// The other two corners.
     corners: [u32; 2],
-    /// The sides to the first and to the second of them, and the one between them; infinite where there is no edge. They stand here,
-    /// as the edges of the other corners lie far away in memory.
+    /// The sides to the first and to the second of them, and the side between them; infinite if there is no edge.
+    /// Stored here to avoid distant reads.
     sides: [f32; 3],
 }
 
-/// A way to a particle from a pin, for the queue, which has the nearest first, then the lower particle and the lower source: one
-/// number, as comparing is most of what a queue does. Lengths are never negative, so their bits are in their order.
+/// A queue entry: a path from a pin to a particle. The order is by distance, particle and source, packed into one
+/// integer for fast comparison. Distances are not negative, so the order of their bits is that of their values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Arrival(Reverse<u128>);
 
@@ -173,9 +176,9 @@ impl Arrival {
 struct Label {
     source: u32,
     distance: f32,
-    /// Where the way last turned a corner: from there it is straight.
+    /// The last corner of the path, from which it is straight.
     root: u32,
-    /// The distance at the root.
+    /// The distance of that corner.
     root_distance: f32,
     settled: bool,
 }
@@ -188,19 +191,19 @@ impl TetherGraph {
         Self { bodies: scene.tethered_bodies.iter().map(|body| BodyGraph::new(scene, body)).collect() }
     }
 
-    /// How many tethers each tethered particle has, per run of particles: (first, count, per particle). It has [`rows_of`] as many rows.
+    /// The tether rows by range of particles: (first, count, tethers per particle). A particle has [`rows_of`] rows.
     pub fn runs(scene: &Scene) -> impl Iterator<Item = (u32, u32, u32)> {
         let run = |body: &TetheredBody| (body.particles.start, body.particles.len() as u32, body.tethers.per_particle);
         scene.tethered_bodies.iter().map(run)
     }
 
-    /// Ties every body to the pins. A particle's rows stand one after another, in the order of the runs; those left over name the particle
-    /// itself and are never taut.
+    /// Computes the tethers of all bodies for the given pins. The rows of a particle are consecutive, in the order of
+    /// the ranges; unused rows refer to the particle itself and are never taut.
     pub fn tie(&self, is_pinned: impl Fn(u32) -> bool) -> Vec<TetherRow> {
         self.bodies.iter().flat_map(|body| body.tie(&is_pinned)).collect()
     }
 
-    /// Ties anew the bodies of which a particle has been pinned or released.
+    /// Recomputes the tethers of bodies with a particle that has been pinned or released.
     pub fn retie(&self, rows: &mut [TetherRow], changed: &[u32], is_pinned: impl Fn(u32) -> bool) {
         let mut rest = rows;
         for body in &self.bodies {
@@ -215,7 +218,7 @@ impl TetherGraph {
     }
 }
 
-/// How many rows a particle has for so many tethers: an even number, as the GPU reads two at once.
+/// Rows per particle: an even number, because the GPU reads two at once.
 pub(crate) fn rows_of(per_particle: u32) -> u32 {
     per_particle.next_multiple_of(2)
 }
@@ -258,7 +261,7 @@ impl BodyGraph {
         graph
     }
 
-    /// `met` is room to work in.
+    /// `met` is scratch memory.
     fn is_corner(&self, particle: u32, met: &mut Vec<u32>) -> bool {
         let fan = self.fan(particle);
         let angle = |blade: &Blade| {
@@ -268,7 +271,7 @@ impl BodyGraph {
             }
             ((b * b + c * c - a * a) / (2.0 * b * c)).clamp(-1.0, 1.0).acos()
         };
-        // Inside, each neighbour is met once as the second corner of a triangle and once as the third.
+        // Inside, each neighbour is a corner of exactly two triangles.
         met.clear();
         met.extend(fan.iter().flat_map(|blade| blade.corners));
         met.sort_unstable();
@@ -293,15 +296,15 @@ impl BodyGraph {
 
     fn tie(&self, is_pinned: &impl Fn(u32) -> bool) -> Vec<TetherRow> {
         let per_particle = self.tethers.per_particle as usize;
-        // Unfolding needs the same pin's label at two neighbours. Where a pin is only just among the nearest of one
-        // particle it may not be of the next, so one label more than is asked for is kept on the way.
+        // Unfolding needs labels of the same pin at two neighbours. A pin may be among the nearest ones of only one of
+        // them, so extra labels are kept.
         let label_count = per_particle + SPARE_LABELS;
         let labels = self.geodesics(label_count, is_pinned);
         let spare = rows_of(self.tethers.per_particle) as usize - per_particle;
         let mut rows = Vec::with_capacity(self.particle_count() as usize * (per_particle + spare));
         for (particle, labels) in (0..self.particle_count()).zip(labels.chunks_exact(label_count)) {
             let slack = TetherRow { anchor: self.first_particle + particle, length: f32::INFINITY };
-            // The nearest last: it is the one that a particle at the border hangs from, and the last is kept exactly.
+            // The nearest pin comes last, because the last tether is satisfied exactly.
             for label in labels[..per_particle].iter().rev() {
                 let tied = label.settled && label.source != particle;
                 rows.push(if tied {
@@ -353,12 +356,12 @@ impl BodyGraph {
                 }
                 for (known, to, base, side) in [(b, c, ab, ac), (c, b, ac, ab)] {
                     let slots = &labels[known as usize * per_particle..][..per_particle];
-                    // Only two ways that have been straight since the same corner belong to one front.
+                    // Only paths that are straight from the same corner belong to one front.
                     let same_front = |label: &&Label| label.source == source && label.root == here.root;
                     let Some(known_label) = slots.iter().find(same_front) else { continue };
                     let [straight, known_straight] =
                         [distance, known_label.distance].map(|distance| distance - here.root_distance);
-                    // Most ways lead back to where the front has come from, and need not be unfolded to see that they are longer.
+                    // Most paths lead back towards the source; the lower bound rejects them without unfolding.
                     let slots = &labels[to as usize * per_particle..][..per_particle];
                     let least = here.root_distance * (1.0 - 1e-5) + shortest(straight, known_straight, base, side, bc);
                     if slots.iter().any(|label| label.source == source && label.distance < least) {
@@ -378,11 +381,11 @@ impl BodyGraph {
     }
 }
 
-/// Keeps the labels of the nearest pins, nearest first; whether this one is news. A settled label may improve again: where
-/// a triangle is obtuse, the front can reach a corner before the edge that it should have come through.
+/// Inserts a label among those of the nearest pins, nearest first; returns true if it improves them. A settled label
+/// may improve again: in an obtuse triangle the front can reach a corner before the edge that it should cross.
 fn offer(labels: &mut [Label], news: Label) -> bool {
     let place = labels.iter().position(|label| label.source == news.source).unwrap_or(labels.len() - 1);
-    // A gain below rounding is none: it would go round in circles.
+    // Gains below rounding would repeat without end.
     if news.distance >= labels[place].distance * (1.0 - 1e-6) {
         return false;
     }
@@ -395,11 +398,11 @@ fn offer(labels: &mut [Label], news: Label) -> bool {
     true
 }
 
-/// The distance of corner c of a triangle from a source that is `da` and `db` away from corners a and b, along the straight
-/// line in the plane of the triangle; `None` where that line does not cross the edge ab.
+/// The distance of corner c of a triangle from a source at distances `da` and `db` from corners a and b, along a
+/// straight line in the plane of the triangle; `None` if that line does not cross edge ab.
 fn unfold(da: f32, db: f32, ab: f32, ac: f32, bc: f32) -> Option<f32> {
     let [da, db, ab, ac, bc] = [da, db, ab, ac, bc].map(f64::from);
-    // a at the origin, b on the x axis, c above it, the source below.
+    // a at the origin, b on the x axis, c above, the source below.
     let height = |x: f64, side: f64| (side * side - x * x).sqrt();
     let along = |from_a: f64, from_b: f64| (from_a * from_a - from_b * from_b + ab * ab) / (2.0 * ab);
     let (cx, sx) = (along(ac, bc), along(da, db));
@@ -412,8 +415,8 @@ fn unfold(da: f32, db: f32, ab: f32, ac: f32, bc: f32) -> Option<f32> {
     (crossing >= -slack && crossing <= ab + slack).then(|| (cx - sx).hypot(cy + sy) as f32)
 }
 
-/// No more than what [`unfold`] says, and quicker. For a point x of the edge the way is |sx| + |xc|, which is at least da − |ax| + ac − |ax|,
-/// and likewise from b; the mean of both does not depend on x. A little less for roundings.
+/// A cheap lower bound of [`unfold`], reduced by a rounding tolerance. For a point x of edge ab, the path |sx| + |xc|
+/// is at least da − |ax| + ac − |ax|, and likewise from b. The mean of both does not depend on x.
 fn shortest(da: f32, db: f32, ab: f32, ac: f32, bc: f32) -> f32 {
     let sum = da + db + ac + bc;
     0.5 * sum - ab - 1e-5 * (sum + ab)
@@ -464,12 +467,12 @@ mod tests {
         let (fabric, tethers) = Default::default();
         let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: Some(tethers) };
         scene.add_cloth_mesh(&mesh).unwrap();
-        // The pins lie inside, so that every straight line stays on the mesh.
+        // The pins are inside, so every straight line stays on the mesh.
         let error = straight_line_error(&scene, &[at(8, 9), at(5, 14)]);
         assert!(error < 1e-5, "{error}");
     }
 
-    /// An L: three squares of `side` cells, their common corner at the origin, jittered inside.
+    /// An L shape: three squares of `side` cells with their common corner at the origin, jittered inside.
     #[test]
     fn geodesics_around_a_corner_turn_at_the_corner() {
         let side = 12i32;
@@ -503,12 +506,13 @@ mod tests {
         for (&(z, x), &particle) in index.iter().filter(|(_, particle)| **particle != pin) {
             let end = place(particle);
             let length = rows[particle as usize * 2..][..2].iter().map(|row| row.length).fold(f32::INFINITY, f32::min);
-            // Where the straight line crosses z = 0, it must be left of the corner, or the way turns there.
+            // If the straight line crosses z = 0 right of the corner, the path turns at the corner.
             let crossing = start.x + (end.x - start.x) * start.z / (start.z - end.z);
             let hidden = end.z < 0.0 && crossing > 0.0 || end.z == 0.0 && end.x > 0.0;
             let exact = if hidden { start.length() + end.length() } else { start.distance(end) };
             let error = f64::from(length) / exact - 1.0;
-            // Never too short; a little too long where lit and hidden meet, since only ways of one root are unfolded together.
+            // Never too short; slightly too long behind the corner, because only paths with the same root are unfolded
+            // together.
             worst = worst.max(error);
             assert!(error > -1e-5, "{error} at row {z}, column {x}");
         }
@@ -524,7 +528,7 @@ mod tests {
         };
         let (mut found, mut tight) = (0, 0);
         for _ in 0..100_000 {
-            // c above the x axis, the source below, a and b on it; sources near and far.
+            // c is above the x axis, the source below, a and b on it; sources are near or far.
             let ab = 0.1 + random();
             let c = glam::Vec2::new(2.0 * random() - 0.5, random());
             let source = glam::Vec2::new(2.0 * random() - 0.5, -random()) * if random() < 0.5 { 1.0 } else { 50.0 };

@@ -1,31 +1,32 @@
-//! Welding: vertices of a mesh that lie at one place become one.
+//! Welding: merges mesh vertices at equal positions.
 
 use crate::error::check_exists;
 use crate::error::{Result, check_finite, check_non_negative};
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// A mesh without duplicate vertices, and the map from the vertices of the original. See [`weld`].
+/// A mesh without duplicate vertices, and the map from the original vertices. See [`weld`].
 ///
-/// The map is what a renderer needs that keeps the original vertices, for instance for texture seams: vertex v of the original is
-/// at the particle of vertex `map[v]`.
+/// A renderer that keeps the original vertices, for example for texture seams, uses the map: vertex v of the original
+/// is at the particle of vertex `map[v]`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Weld {
-    /// The vertices that are left, in the order of the original \[m\].
+    /// The remaining vertices \[m\], in the original order.
     pub positions: Vec<[f32; 3]>,
-    /// The triangles that are left, as indices of `positions`. A triangle of which two corners were welded is dropped.
+    /// The remaining triangles, as indices of `positions`. Triangles with two welded corners are removed.
     pub triangles: Vec<[u32; 3]>,
-    /// By vertex of the original, its vertex in `positions`.
+    /// The vertex in `positions` of each original vertex.
     pub map: Vec<u32>,
-    /// By triangle that is left, its index in the original.
+    /// The original index of each remaining triangle.
     pub sources: Vec<u32>,
 }
 
-/// Joins the vertices of a mesh that are no farther apart than `tolerance` \[m\]; 0 joins those at exactly one place.
+/// Merges the vertices of a mesh whose distance is at most `tolerance` \[m\]; 0 merges vertices at exactly the same
+/// position.
 ///
-/// In the order of their indices, each vertex joins the nearest vertex kept so far if that is within the tolerance, and is kept
-/// itself otherwise. So no vertex moves by more than the tolerance, and the vertices that are left are farther apart than it. The
-/// result is independent of the order of the triangles, and welding again changes nothing.
+/// In index order, each vertex is merged with the nearest remaining vertex within the tolerance, otherwise it remains.
+/// So no vertex moves by more than the tolerance, and the remaining vertices are farther apart. The result does not
+/// depend on the order of the triangles, and a second weld changes nothing.
 ///
 /// ```
 /// // Two triangles that share an edge in space, but not in their indices.
@@ -37,7 +38,7 @@ pub struct Weld {
 /// ```
 ///
 /// # Errors
-/// The tolerance must be finite and at least 0, positions finite, and indices in range.
+/// The tolerance is negative or not finite, a position is not finite, or an index is out of range.
 pub fn weld(positions: &[[f32; 3]], triangles: &[[u32; 3]], tolerance: f32) -> Result<Weld> {
     check_non_negative("tolerance of a weld", tolerance)?;
     for (vertex, &position) in positions.iter().enumerate() {
@@ -60,11 +61,11 @@ pub fn weld(positions: &[[f32; 3]], triangles: &[[u32; 3]], tolerance: f32) -> R
     Ok(weld)
 }
 
-/// Vertices in a hash grid with cells of the tolerance.
+/// The remaining vertices in a hash grid with cells of the tolerance.
 struct Kept {
     tolerance: f64,
     positions: Vec<[f32; 3]>,
-    /// The last vertex of each cell, and by vertex the one before in its cell.
+    /// The last vertex of each cell, and for each vertex the previous one in its cell.
     cells: HashMap<[u64; 3], u32>,
     before: Vec<Option<u32>>,
 }
@@ -76,7 +77,8 @@ impl Kept {
 
     fn find_or_add(&mut self, position: [f32; 3]) -> u32 {
         let place = DVec3::from(position.map(f64::from));
-        // Cells are numbered in f64: far from the origin, where neighbours have the same number, each position has its own.
+        // Cell coordinates are `f64`. Far from the origin, where neighbouring cells round to the same coordinate, each
+        // position has its own cell.
         let (cell, reach) = if self.tolerance > 0.0 { ((place / self.tolerance).floor(), 1) } else { (place, 0) };
         let mut nearest: Option<(f64, u32)> = None;
         let around = || (-reach..=reach).map(f64::from);
@@ -103,7 +105,7 @@ impl Kept {
     }
 }
 
-/// −0 and 0 are one cell.
+/// Adding 0 turns −0 into 0.
 fn key(cell: DVec3) -> [u64; 3] {
     cell.to_array().map(|index| (index + 0.0).to_bits())
 }

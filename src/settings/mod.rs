@@ -1,79 +1,85 @@
-//! How to simulate: time step, substeps, iterations, forces.
+//! Settings of a simulation: time step, substeps, iterations, forces, wind, fields.
 
 use crate::collision::{SelfCollision, SelfCollisionLevel};
 use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
 
-/// How to simulate.
+/// Settings of a simulation.
 ///
 /// # Range of coordinates
-/// Positions are `f32` and a residual of 18 bits, and constraints read both. So what rests is calm far from the origin, too: a hanging cloth and
-/// a rope move by less than 1 mm/s up to 10 km, at 20 and at 50 substeps (measured: 0.02 mm/s at 0, 0.1, 1 and 10 km). What is drawn is rounded to
-/// ulp(x): 8 µm at 100 m, 0.06 mm at 1 km, 1 mm at 10 km. Contacts between particles,
-/// tethers to pins that move, and strong damping of constraints that move read the motion of a substep to half an ulp(x): there velocities may tremble
-/// by ulp(x)/(2 h), h being the substep, which is 0.005 m/s at 100 m and 0.04 m/s at 1 km by default.
-/// [`crate::Solver::shift_origin`] brings a scene that has travelled far back to the origin.
+/// A position is an `f32` with a residual of 18 bits, and constraints read both. Cloth and ropes therefore stay at rest
+/// up to 10 km from the origin. Limits of this precision:
+///
+/// - Rendered positions are rounded to ulp(x): 8 µm at 100 m, 0.06 mm at 1 km, 1 mm at 10 km.
+/// - Contacts between particles, tethers to moving pins, and strong damping of moving constraints read the motion of a
+///   substep to half an ulp(x). Velocities may then vary by ulp(x)/(2 h), h being the substep: by default 0.005 m/s at
+///   100 m and 0.04 m/s at 1 km.
+///
+/// [`crate::Solver::shift_origin`] moves a distant scene back to the origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// The length of a step, dt \[s\]; at most 1.
+    /// Length of a step dt \[s\], 1e-6 to 1.
     pub dt: f32,
-    /// Substeps in a step, 1 to 10 000; the substep is h = dt/substeps.
+    /// Substeps per step, 1 to 10 000; the substep is h = dt/substeps.
     ///
-    /// At equal work more substeps beat more iterations by far (Macklin et al. 2019, *Small Steps in Physics Simulation*).
+    /// At equal cost, more substeps are more accurate than more iterations (Macklin et al. 2019, *Small Steps in
+    /// Physics Simulation*).
     pub substeps: u32,
-    /// Sweeps over all constraints in a substep, 1 to 1 000; at most 100 000 in a step.
+    /// Sweeps over all constraints per substep, 1 to 1 000; at most 100 000 per step.
     pub iterations: u32,
     /// Acceleration of every free particle [m/s²].
     pub gravity: [f32; 3],
-    /// Velocity damping [1/s]: a free velocity decays as exp(−damping · t), whatever the substep.
+    /// Velocity damping [1/s]: a free velocity decays as exp(−damping · t) for any substep.
     pub damping: f32,
-    /// The factor of a free velocity in each step, greater than 0, at most 1; spread evenly over its substeps. The damping of
-    /// many programs (0.99, 0.995): unlike `damping`, it depends on `dt`.
+    /// Factor of a free velocity per step, greater than 0, at most 1, distributed over the substeps. It is the damping
+    /// of many programs (0.99, 0.995). Unlike `damping`, it depends on `dt`.
     pub step_factor: f32,
-    /// The share of its motion against itself that each body loses in a step, 0 to 1: what is left of its velocities once the
-    /// rigid part v_cm + ω × r is taken off (Müller et al. 2007, §3.5). Linear and angular momentum stay; 1 leaves a rigid motion.
-    /// Bodies are what the builders added, and what [`crate::Scene::add_body`] named; pinned particles take no part.
+    /// Fraction of the non-rigid motion that each body loses per step, 0 to 1. The rigid part v_cm + ω × r of the
+    /// velocities is kept, and so are linear and angular momentum (Müller et al. 2007, §3.5). 1 leaves a rigid motion.
+    /// Bodies are those of the builders and of [`crate::Scene::add_body`]; pinned particles are excluded.
     pub body_damping: f32,
-    /// How a constraint is made stiff or soft.
+    /// The constraint update: XPBD or PBD.
     pub method: Method,
-    /// In which order constraints of a kind see each other's corrections.
+    /// The sweep over the constraints of a kind: Gauss-Seidel or Jacobi.
     pub sweep: Sweep,
-    /// Relaxation ω of every correction, greater than 0 and less than 2: 1 takes it as it is, more overshoots (successive
-    /// over-relaxation), less is steadier.
+    /// Relaxation ω of every correction, greater than 0 and less than 2. Values above 1 overshoot (successive
+    /// over-relaxation), values below 1 are more stable.
     ///
-    /// What is overshot is velocity in the next substep. n iterations leave a lone rigid constraint the share q = (1 − ω)ⁿ of its error, and its
-    /// errors follow z² = q (2 z − 1) from substep to substep: below q = −1/3 they grow. So with one iteration ω must be less than
-    /// 4/3, with three less than 1.69; an even number is safe.
+    /// The overshoot becomes velocity in the next substep. After n iterations, a single rigid constraint keeps the
+    /// share q = (1 − ω)ⁿ of its error. From substep to substep its errors follow z² = q (2 z − 1), and for q < −1/3
+    /// they grow. So ω must be less than 4/3 with one iteration and less than 1.69 with three; even numbers of
+    /// iterations are stable.
     pub relaxation: f32,
     /// The order of the colours in a Gauss-Seidel sweep.
     pub color_order: ColorOrder,
     /// The schedule of the constraints in a Gauss-Seidel sweep.
     pub execution: Execution,
-    /// Air around the surfaces; `None` for a vacuum.
+    /// Wind on the surfaces; `None` for a vacuum.
     pub wind: Option<Wind>,
-    /// Fields of acceleration on every free particle, [`MAX_FIELDS`] at most; see [`Field::slots`].
-    // A literal: with the constant rustc 1.95 breaks on `Settings { .., ..settings }` within a closure.
+    /// Fields of acceleration on every free particle, at most [`MAX_FIELDS`]; see [`Field::slots`].
+    // A literal: with the constant, rustc 1.95 fails on `Settings { .., ..settings }` within a closure.
     pub fields: [Field; 8],
-    /// Whether the forces of [`crate::Solver::set_forces`] act.
+    /// If true, the forces of [`crate::Solver::set_forces`] act.
     pub forces: bool,
-    /// Whether tethers hold.
+    /// If true, tethers act.
     pub tethers: bool,
-    /// How particles are kept from passing through each other; `None` where they may.
+    /// Contacts between particles or between surfaces; `None` for none.
     pub self_collision: Option<SelfCollision>,
-    /// How fast what overlaps at the start of a substep is pushed apart, at most, by each that it touches [m/s], 0 to 1e3: faster, and what was
-    /// laid into something else flies out of it.
+    /// The greatest speed at which each contact separates an overlap at the start of a substep [m/s], 0 to 1e3. A high
+    /// value ejects particles that start inside others.
     pub recovery_speed: f32,
-    /// Whether what touches colliders sums up its forces on them, for [`crate::Solver::read_collider_forces`]: a quarter of what colliders cost,
-    /// and 84 bytes a particle where nothing has restitution either, nor are surfaces kept apart.
+    /// If true, forces on colliders are summed, for [`crate::Solver::read_collider_forces`]. This takes 84 bytes per
+    /// particle, unless restitution or contacts between surfaces need the same buffer.
     pub collider_forces: bool,
-    /// Whether λ is kept even with one iteration, for [`crate::Solver::read_lambdas`]. Where it has just been turned on, or the execution changed,
-    /// a solver's λ is 0 until the next step.
+    /// If true, λ is stored even with one iteration, for [`crate::Solver::read_lambdas`]. After it is enabled, or after
+    /// a change of the execution, λ is 0 until the next step.
     pub keep_lambdas: bool,
-    /// Whether the forces of constraints are averaged over the substeps of each step, for [`crate::Solver::read_mean_forces`]. Default: false. While
-    /// it is on, each substep has one pass more for each kind, each constraint takes 8 bytes more (24 where its C is the length of a vector), and whole
-    /// bodies. Where it has just been turned on, or the execution changed, all forces are 0 until the next step.
+    /// If true, the forces of constraints are averaged over the substeps of each step, for
+    /// [`crate::Solver::read_mean_forces`]. Default: false. It adds one pass per kind and substep, and 8 bytes per
+    /// constraint (24 for a vector constraint). After it is enabled, or after a change of the execution, all forces are
+    /// 0 until the next step.
     pub mean_forces: bool,
-    /// Whether the pulls of tethers are kept, for [`crate::Solver::read_tether_forces`]. Default: false. While it is on, tethers are a pass of
-    /// their own in each substep, and each tether takes 4 bytes more.
+    /// If true, the forces of tethers are stored, for [`crate::Solver::read_tether_forces`]. Default: false. Tethers
+    /// then have a separate pass per substep, and each takes 4 more bytes.
     pub tether_forces: bool,
 }
 
@@ -106,102 +112,117 @@ impl Default for Settings {
     }
 }
 
-/// How a constraint is made stiff or soft.
+/// The constraint update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Extended position based dynamics (Macklin et al. 2016): by compliance and damping, whatever the iterations and the
-    /// substep, once it has converged. What one sweep has not converged adds a compliance of about (1 + γ) w h² to each constraint, γ being
-    /// (α β + τ)/h: what is damped converges more slowly, and hangs a little lower until it has.
+    /// Extended position based dynamics (Macklin et al. 2016). After convergence, the stiffness is given by compliance
+    /// and damping, independently of iterations and substep. The error of a single sweep is about an additional
+    /// compliance of `(1 + γ) w h²` per constraint, with γ = (α β + τ)/h. Damped constraints thus converge more slowly
+    /// and stretch slightly more.
     #[default]
     Xpbd,
-    /// Position based dynamics (Müller et al. 2007): each correction is scaled by k' = 1 − (1 − k)^(1/n), n being the iterations
-    /// and k [`crate::Material::stiffness`], so that a lone constraint keeps 1 − k of its error whatever n. It still depends on the
-    /// substep. Compliance and damping are not used.
+    /// Position based dynamics (Müller et al. 2007). Each correction is scaled by k' = 1 − (1 − k)^(1/n), with n
+    /// iterations and the stiffness k = [`crate::Material::stiffness`]. A single constraint keeps 1 − k of its error
+    /// for any n, but the stiffness depends on the substep. Compliance and damping are not used.
     Pbd,
-    /// The same with k in place of k': stiffer with every iteration. For comparison.
+    /// PBD with k instead of k': stiffness grows with the iterations. For comparison.
     NaivePbd,
 }
 
-/// In which order constraints of a kind see each other's corrections. Kinds come one after another either way.
+/// The order in which constraints of a kind read each other's corrections. Kinds are always solved one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sweep {
-    /// By colours: each sees what those of the colours before have done.
+    /// By colours: a constraint reads the corrections of all previous colours.
     #[default]
     GaussSeidel,
-    /// All at once from the same positions, and each particle takes the mean. A particle with n constraints counts as n particles
-    /// of an n-th of its mass, one in each (mass splitting, Tonge et al. 2012): so momentum is kept and λ stays the true
-    /// multiplier, which averaging of finished corrections loses. Free of any order, and slower to converge. It keeps angular momentum
-    /// to rounding, which Gauss-Seidel does not where constraints pull against each other at rest. The skin of a balloon is solved so in
-    /// either sweep. Takes 16 bytes a particle of each constraint, which [`crate::required_limits`] does not count.
+    /// All at once from the same positions, averaged per particle by mass splitting (Tonge et al. 2012). A particle
+    /// with n constraints counts as n particles of 1/n of its mass, one per constraint. Momentum is conserved and λ
+    /// stays the true multiplier, unlike with averaged corrections.
+    ///
+    /// There is no order of constraints; convergence is slower than Gauss-Seidel. Angular momentum is conserved to
+    /// rounding even if constraints act against each other at rest, unlike with Gauss-Seidel. The skin of a balloon
+    /// uses it in both sweeps.
+    ///
+    /// Needs 16 bytes per particle of each constraint, which [`crate::required_limits`] does not include.
     Jacobi,
 }
 
 /// The order of the colours in a Gauss-Seidel sweep.
 ///
-/// A fixed order favours the directions that come last: a symmetric cloth hangs a little askew. Shuffled orders are free of that
-/// bias in the mean, at the price of a tremble. Alternating ones are where constraints are compliant; rigid ones they make boil, in
-/// spite of damping where a substep has one sweep. [`Sweep::Jacobi`] has no order, and no bias at all.
+/// A fixed order favours the directions that are solved last: a symmetric cloth hangs slightly asymmetrically. Shuffled
+/// orders have no mean bias, but cause slight vibration. Alternating orders have no bias for compliant constraints.
+/// Rigid constraints vibrate strongly with them, even with damping, if a substep has one sweep. [`Sweep::Jacobi`] has
+/// no order and no bias.
 ///
-/// The order of a step is chosen when it is recorded, by the number of the step: how many steps have been recorded since the start or the last
-/// reset ([`crate::Solver::recorded_steps`]). A program that drops an encoder instead of submitting it hands the number of the next step in by
-/// [`crate::Solver::set_recorded_steps`]; otherwise the order skips the dropped steps. The reference counts the steps that it has run.
+/// The order of a step is chosen when it is recorded, by the number of steps recorded since the start or the last reset
+/// ([`crate::Solver::recorded_steps`]). If a program drops an encoder instead of submitting it, it must set the next
+/// step number by [`crate::Solver::set_recorded_steps`]; otherwise the order skips the dropped steps. The CPU reference
+/// counts the steps that it has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ColorOrder {
-    /// The same in every sweep.
+    /// The same order in every sweep.
     #[default]
     Fixed,
-    /// Forwards, then backwards.
+    /// Forwards and backwards alternately.
     Alternating,
-    /// Another in every sweep of every step, by a seed.
+    /// A pseudo-random order in every sweep of every step.
     Shuffled {
-        /// The same seed gives the same orders.
+        /// The seed; equal seeds give equal orders.
         seed: u32,
     },
 }
 
 /// The schedule of the constraints in a Gauss-Seidel sweep.
 ///
-/// Constraints that are solved at the same time share no particle in any of them. The order of the sweep differs, and so does the error that one
-/// sweep leaves. [`crate::Solver::execution`] reports which schedule runs, and why if it is not the chosen one.
+/// Constraints that are solved at the same time never share a particle. The order of the sweep differs between
+/// schedules, and so does the error of a sweep. [`crate::Solver::execution`] reports the schedule in use, and the
+/// reason if it is not the chosen one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Execution {
-    /// [`Execution::Tiles`] for kinds with at least 4096 constraints in grids and [`Execution::Colors`] for the others, on software adapters and
-    /// on the CPU reference. On GPUs [`Execution::Tiles`] from 524 288 particles on, if half of them lie in grids, else [`Execution::Clusters`], if
-    /// the device has memory for them. The choice depends on the scene and the adapter alone, so results repeat;
-    /// [`crate::gpu::fastest_execution`] measures instead.
+    /// Chooses by the scene and the adapter, so results are reproducible; [`crate::gpu::fastest_execution`] measures
+    /// instead.
+    ///
+    /// - Software adapters and the CPU reference: [`Execution::Tiles`] for kinds with at least 4096 constraints in
+    ///   grids, [`Execution::Colors`] for the others.
+    /// - GPUs: [`Execution::Tiles`] from 524 288 particles on, if half of them lie in grids, else
+    ///   [`Execution::Clusters`], if the device has memory for them.
     #[default]
     Auto,
-    /// A graph colouring: one thread a constraint, one dispatch a colour.
+    /// A graph colouring: one thread per constraint, one dispatch per colour.
     Colors,
-    /// Constraints within grids of particles ([`crate::Scene::add_grid`], [`crate::ClothGrid`]) are cut into tiles of 4 × 4 particles; one thread
-    /// solves all constraints of a tile. Four dispatches a kind, and a third of the memory traffic. Constraints outside of grids go by colours.
-    /// Needs [`ColorOrder::Fixed`].
+    /// Tiles of 4 × 4 particles of a grid ([`crate::Scene::add_grid`], [`crate::ClothGrid`]): one thread per tile
+    /// solves all its constraints, in four dispatches per kind. Constraints outside grids use colours. Needs
+    /// [`ColorOrder::Fixed`].
     Tiles,
-    /// One workgroup solves the constraints among up to 256 particles in workgroup memory: three or four dispatches a kind on any mesh.
-    /// For real GPUs: barriers within a workgroup are slow on software adapters. Needs [`ColorOrder::Fixed`].
+    /// Clusters of up to 256 particles: one workgroup per cluster solves its constraints in workgroup memory, in three
+    /// or four dispatches per kind on any mesh. Intended for real GPUs, because workgroup barriers are slow on software
+    /// adapters. Needs [`ColorOrder::Fixed`].
     Clusters,
 }
 
-/// Moving air, and what it does to surfaces.
+/// Wind and its forces on surfaces.
 ///
-/// A triangle of area A that moves at v relative to the air, at an angle to its normal n (turned so that v·n ≥ 0), feels
-/// F = −½ ρ A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)): drag along −v̂ on the area that it shows to the air, lift across it,
-/// strongest at 45°, as for a flat plate. Each corner takes a third, in the air that is where the corner is.
+/// A triangle of area A moves at v relative to the air; its normal n is oriented so that v·n ≥ 0. The force is F = −½ ρ
+/// A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)): drag along −v̂ on the projected area, and lift perpendicular to it. Lift
+/// is greatest at 45°, as for a flat plate. Each corner takes a third of the force, at the air velocity of its
+/// position.
 ///
-/// The sum at a corner is divided by 1 + h k, where k is the rate at which it slows the corner: an implicit step, which cannot
-/// turn the motion round however light the cloth. A terminal velocity comes out too high by about h k/2 (0.5 % at 20 substeps). Where h k
-/// is large (cloth lighter than any fabric) and differs much from corner to corner, still air may add a little energy.
+/// The sum at a corner is divided by 1 + h k, where k is the rate at which the force slows the corner. This implicit
+/// step cannot reverse the motion of light cloth. The terminal velocity is too high by about h k/2 (0.5 % at 20
+/// substeps). If h k is large (cloth lighter than any fabric) and varies strongly between corners, still air may add a
+/// little energy.
 ///
-/// The air moves at u(x, t) = `velocity` · (1 + `gust` · s), with s = (sin φ + sin(2.3 φ + 1))/2 and
-/// φ = 2π (`gust_frequency` t − k·x), where k points along the wind with one wave per `gust_length`; and `turbulence` times a
-/// smooth noise of the place, which drifts with the mean wind (Taylor 1938, frozen turbulence).
+/// The air velocity is u(x, t) = `velocity` · (1 + `gust` · s) plus turbulence. The gust is s = (sin φ + sin(2.3 φ +
+/// 1))/2 with φ = 2π (`gust_frequency` t − k·x); k points along the wind with one wave per `gust_length`. The
+/// turbulence is `turbulence` times a smooth noise in space, which moves with the mean wind (Taylor 1938, frozen
+/// turbulence).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wind {
     /// Mean velocity of the air [m/s].
     pub velocity: [f32; 3],
-    /// Strength of the gusts over the mean, 0 to 10.
+    /// Strength of the gusts relative to the mean velocity, 0 to 10.
     pub gust: f32,
-    /// Gusts a second \[Hz\].
+    /// Frequency of the gusts \[Hz\].
     pub gust_frequency: f32,
     /// Distance between two gusts \[m\].
     pub gust_length: f32,
@@ -211,14 +232,15 @@ pub struct Wind {
     pub drag: f32,
     /// Lift coefficient C_L.
     pub lift: f32,
-    /// Size of the turbulence on top [m/s], 0 to 1000: a vector noise of this largest value in each direction.
+    /// Amplitude of the turbulence [m/s], 0 to 1000: the greatest value of the noise in each direction.
     pub turbulence: f32,
-    /// Size of its eddies \[m\].
+    /// Size of the eddies \[m\].
     pub turbulence_length: f32,
 }
 
 impl Default for Wind {
-    /// Still air at 20 °C at sea level; the coefficients of a flat plate (Hoerner 1965: C_D 1.2 across the flow).
+    /// Still air at 20 °C at sea level, with the coefficients of a flat plate (Hoerner 1965: C_D = 1.2 for
+    /// perpendicular flow).
     fn default() -> Self {
         Self {
             velocity: [0.0; 3],
@@ -234,39 +256,40 @@ impl Default for Wind {
     }
 }
 
-/// How many fields there may be at once.
+/// The greatest number of fields.
 pub const MAX_FIELDS: usize = 8;
 
 /// A field of acceleration.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Field {
-    /// Nothing.
+    /// No field.
     #[default]
     None,
-    /// Towards a point: a = S r̂/(1 + (r/R)²), r being the distance from it; 0 at the point itself.
+    /// Towards a point: a = S r̂/(1 + (r/R)²) at the distance r from it; 0 at the point itself.
     Point {
         /// The point \[m\].
         position: [f32; 3],
-        /// S [m/s²]; negative pushes away.
+        /// Strength S [m/s²]; negative repels.
         strength: f32,
-        /// R \[m\], at which half of it is left; positive.
+        /// Radius R \[m\] of half the strength; positive.
         radius: f32,
     },
-    /// Around an axis: a = S n × ρ̂/(1 + (ρ/R)²), ρ being the way out from the axis along n; 0 on the axis itself.
+    /// Around an axis: a = S n × ρ̂/(1 + (ρ/R)²), with the radial vector ρ from the axis along n; 0 on the axis itself.
     Vortex {
-        /// A point of the axis \[m\].
+        /// A point on the axis \[m\].
         position: [f32; 3],
-        /// The direction of the axis, of any length but 0; it turns counterclockwise seen against it.
+        /// The direction of the axis, of any length except 0; the rotation is counterclockwise if the axis points at
+        /// the viewer.
         axis: [f32; 3],
-        /// S [m/s²].
+        /// Strength S [m/s²].
         strength: f32,
-        /// R \[m\], at which half of it is left; positive.
+        /// Radius R \[m\] of half the strength; positive.
         radius: f32,
     },
 }
 
 impl Field {
-    /// The given fields, and nothing in the other slots. What does not fit is left out.
+    /// Fills the slots with the given fields and [`Field::None`]. Fields beyond [`MAX_FIELDS`] are dropped.
     pub fn slots(fields: &[Self]) -> [Self; MAX_FIELDS] {
         std::array::from_fn(|place| fields.get(place).copied().unwrap_or_default())
     }
@@ -296,27 +319,27 @@ impl Settings {
         self.dt / self.substeps as f32
     }
 
-    /// Whether surfaces are kept from each other, not only particles.
+    /// Returns true if contacts between surfaces are enabled.
     pub(crate) fn keeps_surfaces_apart(&self) -> bool {
         self.self_collision.is_some_and(|own| own.level == SelfCollisionLevel::Surfaces)
     }
 
-    /// Whether constraints may be solved in other orders than by colours.
+    /// Returns true if schedules other than colours are allowed.
     fn is_free_of_colors(&self) -> bool {
         self.sweep == Sweep::GaussSeidel && self.color_order == ColorOrder::Fixed
     }
 
-    /// Whether constraints of grids may be solved in tiles.
+    /// Returns true if constraints of grids may be solved in tiles.
     pub(crate) fn tiles(&self) -> bool {
         self.is_free_of_colors() && matches!(self.execution, Execution::Auto | Execution::Tiles)
     }
 
-    /// Whether constraints may be solved in clusters.
+    /// Returns true if constraints may be solved in clusters.
     pub(crate) fn clusters(&self) -> bool {
         self.is_free_of_colors() && self.execution == Execution::Clusters
     }
 
-    /// Whether the constraints need another schedule for these settings than for the other ones.
+    /// Returns true if the constraints need another schedule for these settings than for `other`.
     pub(crate) fn needs_other_schedule(&self, other: &Self) -> bool {
         self.sweep != other.sweep
             || self.is_free_of_colors() != other.is_free_of_colors()
@@ -324,10 +347,10 @@ impl Settings {
             || self.mean_forces != other.mean_forces
     }
 
-    /// Whether every figure is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// Names the figure, its value and its range.
+    /// Names the parameter, its value and its range.
     pub fn check(&self) -> Result<()> {
         check_positive("dt", self.dt)?;
         if self.dt > 1.0 {
@@ -394,7 +417,7 @@ impl Settings {
     }
 }
 
-/// `Ok` where all components are finite and at most a million, so that their squares stay far from the end of `f32`.
+/// Returns `Ok` if all components are finite and at most 1e6 in magnitude, so that their squares fit in `f32`.
 pub(crate) fn check_moderate(what: &str, value: [f32; 3]) -> Result<()> {
     check_finite(|| what.into(), value)?;
     match value.into_iter().find(|component| component.abs() > 1e6) {

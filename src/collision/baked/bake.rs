@@ -1,5 +1,5 @@
-//! Distance fields of triangle meshes: the closest triangle of every sample, found in parry3d's bounding volume hierarchy, with
-//! the sign of the pseudo-normal there (Bærentzen and Aanæs 2005).
+//! Distance fields of triangle meshes. The closest triangle of each sample comes from parry3d's bounding volume
+//! hierarchy, the sign from the pseudo-normal at the closest point (Bærentzen and Aanæs 2005).
 
 use super::field::{DistanceField, MAX_SAMPLES};
 use crate::error::{Error, Result, check_positive};
@@ -11,36 +11,37 @@ use parry3d::query::{PointProjection, PointQueryWithLocation};
 use parry3d::shape::{TriMesh, TriMeshFlags};
 use std::sync::{Mutex, PoisonError};
 
-/// Cells around the mesh, so that what comes near it finds the gradient of the field, not that of the clamped point.
+/// Margin around the mesh in cells: points near the mesh lie inside the grid, where the gradient is exact.
 const PADDING: f64 = 4.0;
-/// Cells along the largest side of a mesh where nothing else is asked for.
+/// Default number of cells along the largest side of a mesh.
 const CELLS: f64 = 64.0;
 
-/// Whether a mesh has an inside.
+/// The topology of a mesh: closed or open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sides {
-    /// It is watertight: the distance is negative inside.
+    /// A watertight mesh: the distance is negative inside.
     Closed,
-    /// It is a sheet: the distance is that to its surface, from both sides.
+    /// A sheet: the distance to its surface is positive on both sides.
     Open,
 }
 
 impl DistanceField {
-    /// Samples the distance to a triangle mesh \[m\] on a grid with cells of `cell` \[m\], which reaches 4 cells beyond the
-    /// mesh. `None` makes 64 cells of the largest side of the mesh.
+    /// Samples the distance to a triangle mesh \[m\] on a grid with cells of size `cell` \[m\]. The grid extends 4
+    /// cells beyond the mesh. `None` gives 64 cells along the largest side of the mesh.
     ///
-    /// A closed mesh that is inside out is taken as if it were not, as the two-sided shell of a room may have any winding;
-    /// [`crate::Shape::mesh`] refuses it. Sampling keeps all processors
-    /// busy for some seconds where mesh and grid are fine.
+    /// A closed mesh that faces inwards is reversed, because a room with [`crate::Collider::two_sided`] may have either
+    /// winding; [`crate::Shape::mesh`] rejects it. A fine mesh and grid keep all processors busy for some seconds.
     ///
     /// # Errors
-    /// The mesh must have vertices and triangles, all finite, in range and with an area; if closed, each edge must have one
-    /// triangle in each direction, and it must enclose a volume. There may be no more than 16 777 216 samples.
+    /// - The mesh has no vertices or triangles, a position is not finite, an index is out of range, or a triangle has
+    ///   no area.
+    /// - A closed mesh has an edge without exactly one triangle in each direction, or encloses no volume.
+    /// - The grid has more than 16 777 216 samples.
     pub fn bake(vertices: &[[f32; 3]], triangles: &[[u32; 3]], cell: Option<f32>, sides: Sides) -> Result<Self> {
         Self::bake_any(vertices, triangles, cell, sides, true)
     }
 
-    /// The same of a closed mesh, which must not be inside out.
+    /// As [`DistanceField::bake`] for a closed mesh, but rejects inward winding.
     pub(in crate::collision) fn bake_solid(
         vertices: &[[f32; 3]],
         triangles: &[[u32; 3]],
@@ -67,7 +68,7 @@ impl DistanceField {
         if let Some(cell) = cell {
             check_positive("cell of a distance field", cell)?;
         }
-        // For its checks of positions, indices and areas.
+        // Checks positions, indices and areas.
         Topology::new(vertices, triangles)?;
         let signed = sides == Sides::Closed;
         if signed {
@@ -89,7 +90,7 @@ impl DistanceField {
         Ok(field)
     }
 
-    /// All samples, slab by slab in z, on all processors.
+    /// Fills all samples, one slab in z at a time, on all processors.
     fn fill(&mut self, surface: &Surface) {
         let [columns, rows, _] = self.dims.map(|dim| dim as usize);
         let mut values = std::mem::take(&mut self.values);
@@ -98,7 +99,7 @@ impl DistanceField {
             let field = &*self;
             let work = || {
                 loop {
-                    // Taken in a statement of its own, or the lock would be held while the slab is filled.
+                    // A separate statement, so the lock is released before the slab is filled.
                     let slab = slabs.lock().unwrap_or_else(PoisonError::into_inner).next();
                     let Some((z, slab)) = slab else { break };
                     for (y, row) in slab.chunks_mut(columns).enumerate() {
@@ -109,7 +110,7 @@ impl DistanceField {
             let others = std::thread::available_parallelism().map_or(1, usize::from) - 1;
             std::thread::scope(|scope| {
                 for _ in 0..others {
-                    // A thread that cannot be had is done without: this one does what is left.
+                    // If a thread cannot be created, the existing threads process the remaining slabs.
                     let _ = std::thread::Builder::new().spawn_scoped(scope, work);
                 }
                 work();
@@ -118,14 +119,14 @@ impl DistanceField {
         self.values = values;
     }
 
-    /// Where a sample is \[m\], as the solver will see it: by the rounded origin and cell.
+    /// The position of a sample \[m\], from origin and cell in `f32` as the solver reads them.
     fn place(&self, index: [usize; 3]) -> DVec3 {
         let place = |axis: usize| f64::from(self.origin[axis]) + index[axis] as f64 * f64::from(self.cell);
         DVec3::new(place(0), place(1), place(2))
     }
 }
 
-/// What the triangles of a mesh lie between.
+/// The bounding box of the triangles of a mesh.
 struct Bounds {
     low: DVec3,
     high: DVec3,
@@ -143,7 +144,7 @@ impl Bounds {
         Self { low, high, side: (high - low).max_element() }
     }
 
-    /// The volume that a closed mesh encloses \[m³\], negative where it is inside out.
+    /// The volume that a closed mesh encloses \[m³\]; negative if it faces inwards.
     fn volume(&self, vertices: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<f64> {
         let corner = |index: u32| {
             vertices.get(index as usize).map_or(DVec3::ZERO, |vertex| DVec3::from(vertex.map(f64::from)) - self.low)
@@ -156,11 +157,11 @@ impl Bounds {
         Err(Error::invalid("volume of a closed collider mesh", volume, "more than 1e-9 of its largest side cubed"))
     }
 
-    /// A field without values, and its middle \[m\], which is that of the mesh.
+    /// An empty field for the mesh, and its centre \[m\], which is that of the mesh.
     fn grid(&self, cell: Option<f32>, signed: bool) -> Result<(DistanceField, DVec3)> {
         let cell = cell.map_or(self.side / CELLS, f64::from) as f32;
         check_positive("cell of a distance field", cell)?;
-        // What rounding added to a whole number of cells is not worth another.
+        // The tolerance ignores rounding of a whole number of cells.
         let cells = ((self.high - self.low) / f64::from(cell) - 1e-4).ceil().max(DVec3::ZERO) + 2.0 * PADDING;
         let samples = cells + 1.0;
         let count = samples.x * samples.y * samples.z;
@@ -183,7 +184,7 @@ impl Bounds {
     }
 }
 
-/// A mesh as parry3d sees it: moved to the origin and scaled to a largest side of 1, where `f32` is at its best.
+/// A mesh for parry3d: centred at the origin and scaled to a largest side of 1, where `f32` is most precise.
 struct Surface {
     mesh: TriMesh,
     centre: DVec3,
@@ -203,7 +204,7 @@ impl Surface {
         Ok(Self { mesh, centre, side, signed })
     }
 
-    /// A row of samples along x, each with the triangle that was closest to the one before as its first guess.
+    /// Fills a row of samples along x; the closest triangle of a sample is the first guess for the next one.
     fn distances(&self, field: &DistanceField, first: [usize; 3], row: &mut [f32]) {
         let mut guess = None;
         for (x, value) in row.iter_mut().enumerate() {
@@ -218,7 +219,7 @@ impl Surface {
 
     fn closest(&self, p: Vector, guess: Option<u32>) -> (PointProjection, u32) {
         use parry3d::query::PointQuery;
-        // A little more than the distance to the guess, or the guess itself would not be found again.
+        // Slightly more than the distance to the guess, so the query finds the guess.
         let most = guess.map(|triangle| self.mesh.triangle(triangle).distance_to_local_point(p, false) * 1.0001 + 1e-6);
         let near = most.and_then(|most| self.mesh.project_local_point_and_get_location_with_max_dist(p, false, most));
         let (hit, (triangle, _)) = near.unwrap_or_else(|| self.mesh.project_local_point_and_get_location(p, false));

@@ -2,7 +2,7 @@ use super::super::shapes::{cuboid, cuboid_distance, numbers, sphere, star, torus
 use super::*;
 use glam::Vec3;
 
-/// The greatest and the mean deviation of a field from a closed form, at random points in its grid.
+/// The greatest and the mean error of a field against the exact distance, at random points in its grid.
 fn deviation(field: &DistanceField, exact: impl Fn(Vec3) -> f32) -> (f32, f32) {
     let mut random = numbers(11);
     let count = 5000;
@@ -17,7 +17,7 @@ fn deviation(field: &DistanceField, exact: impl Fn(Vec3) -> f32) -> (f32, f32) {
     (most, sum / count as f32)
 }
 
-/// Neighbouring samples differ by no more than their distance: a single wrong sign breaks this.
+/// The greatest slope between neighbouring samples; a distance has at most 1, and one wrong sign exceeds it.
 fn steps(field: &DistanceField) -> f32 {
     let [columns, rows, _] = field.dims.map(|dim| dim as usize);
     let mut most = 0.0f32;
@@ -41,7 +41,8 @@ fn a_sphere_is_a_sphere() {
     let field = DistanceField::bake(&vertices, &triangles, Some(0.1), Sides::Closed).unwrap();
     assert!(field.signed);
     assert_eq!(field.dims, [29; 3]);
-    // The triangles lie up to 0.008 m inside of the sphere; the centre is a point where eight cells meet in a peak.
+    // The triangles lie up to 0.008 m inside the sphere. The distance has a peak at the centre, at a corner of eight
+    // cells.
     let (most, mean) = deviation(&field, |p| p.length() - 1.0);
     assert!(most < 0.06 && mean < 6e-3, "{most} {mean}");
     let (distance, normal) = field.sample([0.6, -0.7, 0.2]);
@@ -61,7 +62,7 @@ fn a_box_is_exact_at_its_samples() {
         let p = field.place([index % 19, index / 19 % 15, index / (19 * 15)]).as_vec3();
         assert!((value - cuboid_distance(half, p)).abs() < 1e-5, "{p}: {value}");
     }
-    // Faces are exact between them as well.
+    // Faces are exact between samples as well.
     let (distance, normal) = field.sample([0.55, 0.12, -0.33]);
     assert!((distance - 0.05).abs() < 1e-5 && normal[0] > 0.999_99, "{distance} {normal:?}");
 }
@@ -154,7 +155,7 @@ fn what_cannot_be_is_refused() {
     for cell in [0.007, 1e-20, f32::MIN_POSITIVE] {
         assert!(matches!(bake(&vertices, &triangles, Some(cell)), Error::TooLarge { .. }), "{cell}");
     }
-    // Two sides of one sheet enclose nothing.
+    // The two sides of a sheet enclose no volume.
     assert!(matches!(
         bake(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &[[0, 1, 2], [0, 2, 1]], None),
         Error::InvalidValue { what, .. } if what.contains("volume")

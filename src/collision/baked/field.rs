@@ -1,37 +1,38 @@
-//! Distance fields: the distance to a surface, sampled on a grid.
+//! Distance fields: a signed or unsigned distance sampled on a grid.
 
 use crate::error::{Error, Result, check_finite, check_positive};
 use crate::geometry::vector::{dot, length};
 use glam::{Vec3, Vec4};
 
-/// 64 MiB: half of what a storage buffer may hold by default.
+/// The greatest number of samples: 64 MiB, half of the default size limit of a storage buffer binding.
 pub(super) const MAX_SAMPLES: u64 = 16_777_216;
 
 /// The distance to a surface \[m\] at the points of a grid.
 ///
-/// Between the samples it is trilinear. That rounds edges and corners off by less than a cell, and it cannot show what is
-/// thinner than a cell. An unsigned field never gets down to 0 between its samples: on the surface it reads up to half a
-/// cell, and there its gradient means nothing, so contacts with it must be thicker than a cell.
+/// Distances between samples are trilinear, so edges and corners are rounded by less than a cell, and features thinner
+/// than a cell are lost. An unsigned field does not reach 0 between samples: at the surface it is up to half a cell,
+/// and its gradient is undefined. Contacts with an unsigned field must be thicker than a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DistanceField {
-    /// Samples along x, y and z; at least 2 each.
+    /// Number of samples along x, y and z; at least 2 each.
     pub dims: [u32; 3],
-    /// Where the first sample is \[m\].
+    /// Position of the first sample \[m\].
     pub origin: [f32; 3],
     /// Distance between neighbouring samples \[m\].
     pub cell: f32,
-    /// The samples \[m\]: x fastest, then y, then z.
+    /// The samples \[m\]; x varies fastest, then y, then z.
     pub values: Vec<f32>,
-    /// Whether the inside is negative; otherwise there is no inside.
+    /// If true, distances are negative inside; otherwise the surface has no inside.
     pub signed: bool,
 }
 
 impl DistanceField {
-    /// Whether it can be used. What `bake` returns can.
+    /// Returns `Ok` if the field is valid. Fields from `bake` are.
     ///
     /// # Errors
-    /// There must be 2 samples along each axis, as many values as samples and no more than 16 777 216, all finite, and a
-    /// positive cell; no sample may be farther than 1e7 m from the origin.
+    /// - An axis has fewer than 2 samples, or the field has more than 16 777 216.
+    /// - The number of values differs from the number of samples, or a value is not finite.
+    /// - The cell is not positive, or a sample is farther than 1e7 m from the origin.
     pub fn check(&self) -> Result<()> {
         for (axis, count) in ["x", "y", "z"].into_iter().zip(self.dims) {
             if count < 2 {
@@ -67,8 +68,9 @@ impl DistanceField {
     }
 }
 
-/// Distance \[m\] and normal at a point \[m\]: what `field_sample` of `shaders/collision/collide/field.wgsl` does. The normal is the
-/// gradient of just that distance, and up where there is none.
+/// Distance \[m\] and normal at a point \[m\]; the counterpart of `field_sample` in
+/// `shaders/collision/collide/field.wgsl`. The normal is the normalised gradient of the interpolated distance, and +y
+/// if it is 0.
 pub(crate) fn sample_field(
     values: &[f32],
     dims: [u32; 3],
@@ -87,7 +89,7 @@ pub(crate) fn sample_field(
     let corners = |first: usize| Vec4::from([first, first + up, first + back, first + back + up].map(at));
     let (low, high) = (corners(first), corners(first + 1));
 
-    // Along x, then y, then z, each with the differences that are left for the gradient.
+    // Interpolation along x, then y, then z; the remaining differences give the gradient.
     let rise = high - low;
     let along = low + rise * t.x;
     let climb = Vec4::new(along.y, along.w, rise.y, rise.w) - Vec4::new(along.x, along.z, rise.x, rise.z);
@@ -101,11 +103,11 @@ pub(crate) fn sample_field(
     let beyond = (place - inside) * cell;
     let outside = dot(beyond, beyond);
     if outside > 0.0 {
-        // What lies in the grid is seen at a right angle or a wider one from where the point is clamped to.
+        // From the clamped point, the surface inside the grid and the point outside subtend at least 90°.
         let above = mixed.x.max(0.0);
         let far = (outside + above * above).sqrt();
         let weight = if above > 0.0 { above / far } else { 1.0 };
-        // A clamped coordinate changes nothing.
+        // The distance is constant along a clamped coordinate.
         let slope = Vec3::select(beyond.cmpne(Vec3::ZERO), Vec3::ZERO, gradient);
         gradient = slope * weight + beyond / far;
         distance = mixed.x.min(0.0) + far;
@@ -152,7 +154,7 @@ mod tests {
         for _ in 0..6000 {
             let p = Vec3::new(-1.5 + 1.75 * random(), 1.5 * random(), 1.5 + 2.0 * random());
             let t = ((p - Vec3::from(field.origin)) / 0.25).to_array();
-            // Differences across the border of a cell would mix two gradients.
+            // Finite differences across a cell border mix two gradients.
             if t.iter().any(|t| (t - t.round()).abs() < 0.05) {
                 continue;
             }
@@ -201,7 +203,7 @@ mod tests {
         );
         assert!(matches!(bad(|f| f.values.truncate(59)), Error::LengthMismatch { left: 59, right: 60, .. }));
         assert!(matches!(bad(|f| f.dims = [u32::MAX; 3]), Error::TooLarge { .. }));
-        // And sampling what was not checked does not panic.
+        // An unchecked field does not panic.
         for dims in [[0; 3], [1, 2, 9], [100; 3]] {
             DistanceField { dims, ..field() }.sample([f32::NAN, 1e30, -1e30]);
         }

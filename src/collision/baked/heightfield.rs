@@ -1,50 +1,53 @@
-//! Ground as heights over a grid.
+//! Heightfields: ground given by heights on a grid.
 
 use crate::error::{Error, Result};
 use crate::geometry::vector::length;
 use glam::{Vec2, Vec3};
 
-/// Heights over a grid in x and z that is centred at the origin; y is up.
+/// Heights on a grid in x and z, centred at the origin; y is up.
 ///
-/// Each cell is two triangles, which meet along the diagonal from (x + 1, z) to (x, z + 1). The distance of a point is
-/// measured to the plane of the triangle below or above it: exact over a plane, and an estimate near edges of the ground, the
-/// worse the steeper they are: beside a cliff it tells nothing of the cliff, which stops what crosses into it. On its way to
-/// the ground what is fast goes by the steepest slope, so that it passes through nothing that is wider than a quarter of the
-/// spacing.
+/// Each cell has two triangles, with the diagonal from (x + 1, z) to (x, z + 1).
 ///
-/// By default the ground continues level beyond the border, at the height of the border. With [`Heightfield::ends_at_border`] it
-/// ends there, and heightfields can be placed side by side as the chunks of one terrain: heights at a common border must be equal.
+/// The distance of a point is measured to the plane of the triangle below or above it. It is exact over a plane and an
+/// estimate near edges of the ground. The error grows with the slope: near a cliff, the cliff affects a particle only
+/// when it crosses into the ground. The sweep of a fast particle uses the steepest slope, so a fast particle does not
+/// pass through features wider than a quarter of the spacing.
+///
+/// By default the ground continues at the height of the border beyond the border. With [`Heightfield::ends_at_border`]
+/// it ends there. Heightfields that end can be placed side by side as chunks of one terrain, with equal heights at a
+/// common border.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heightfield {
     /// Grid points along x; at least 2.
     pub columns: u32,
     /// Grid points along z; at least 2.
     pub rows: u32,
-    /// Distance between neighbouring grid points, in x as in z \[m\].
+    /// Distance between neighbouring grid points in x and z \[m\].
     pub spacing: f32,
-    /// Heights of the grid points \[m\]: a row along x after the other, `heights[row * columns + column]`.
+    /// Heights of the grid points \[m\]; point (column, row) is `heights[row * columns + column]`.
     pub heights: Vec<f32>,
-    /// Whether the ground ends at the border. Default: false, the ground continues level.
+    /// If true, the ground ends at the border. Default: false, the ground continues level.
     ///
-    /// A heightfield that ends has no side walls: a particle that enters from the side below the surface is moved up to the surface at the
-    /// recovery speed. The ground is solid down to at least half its horizontal diagonal below its lowest height; particles farther below
-    /// are not affected.
+    /// A heightfield that ends has no side walls: a particle that enters from the side below the surface is moved up to
+    /// the surface at the recovery speed. The ground is solid down to at least half its horizontal diagonal below its
+    /// lowest height; particles farther below are not affected.
     pub ends_at_border: bool,
 }
 
 impl Default for Heightfield {
-    /// A level square of 1 m at height 0.
+    /// A level square with a side of 1 m at height 0.
     fn default() -> Self {
         Self { columns: 2, rows: 2, spacing: 1.0, heights: vec![0.0; 4], ends_at_border: false }
     }
 }
 
 impl Heightfield {
-    /// Whether it can be used.
+    /// Returns `Ok` if the heightfield is valid.
     ///
     /// # Errors
-    /// There must be 2 columns and 2 rows, a height for each grid point, all finite and within 1e6 m, and a spacing of 1e-6 to
-    /// 1e6 m.
+    /// - There are fewer than 2 columns or rows, or the number of heights differs from the number of grid points.
+    /// - A height is not finite or exceeds 1e6 m.
+    /// - The spacing is not in 1e-6 to 1e6 m.
     pub fn check(&self) -> Result<()> {
         for (what, count) in
             [("number of columns of a heightfield", self.columns), ("number of rows of a heightfield", self.rows)]
@@ -75,7 +78,8 @@ impl Heightfield {
         }
     }
 
-    /// The least that the normal of a triangle points up: a height above the ground times this is no more than the distance.
+    /// The smallest y component of a triangle normal. The height above the ground times this is a lower bound of the
+    /// distance.
     pub(crate) fn least_upright(&self) -> f32 {
         let columns = (self.columns as usize).max(2);
         let mut steepest = 0.0f64;
@@ -86,18 +90,18 @@ impl Heightfield {
                 steepest = steepest.max(square(h10 - h00, h01 - h00)).max(square(h11 - h01, h11 - h10));
             }
         }
-        // A little less, so that rounding does not make it more.
+        // Rounded down to stay a lower bound.
         let slack = if steepest == 0.0 { 1.0 } else { 0.9999 };
         (slack / (1.0 + steepest / f64::from(self.spacing).powi(2)).sqrt()) as f32
     }
 
-    /// Half its lengths along x and z \[m\].
+    /// Half the lengths along x and z \[m\].
     fn half_extents(&self) -> Vec2 {
         let half = |count: u32| 0.5 * count.saturating_sub(1) as f32 * self.spacing;
         Vec2::new(half(self.columns), half(self.rows))
     }
 
-    /// The radius about the origin of everything that it holds \[m\].
+    /// The radius of a bounding sphere about the origin \[m\].
     pub(crate) fn bound(&self) -> f32 {
         if !self.ends_at_border {
             return f32::MAX;
@@ -107,8 +111,8 @@ impl Heightfield {
         1.0001 * across.hypot(tallest + across)
     }
 
-    /// How far beyond the border, in cells, a point still belongs to the heightfield at a position \[m\]; 0 where it continues for ever.
-    /// Some roundings of a coordinate: chunks side by side leave no gap between them.
+    /// The tolerance of the border in cells, at a position \[m\]; 0 if the ground does not end. It covers a few
+    /// roundings of a coordinate, so chunks side by side have no gap.
     pub(crate) fn overlap(&self, position: [f32; 3]) -> f32 {
         if !self.ends_at_border {
             return 0.0;
@@ -123,23 +127,24 @@ impl Heightfield {
     }
 }
 
-/// The place of a point on the grid, in cells, and the nearest place within the border.
+/// The position of a point on the grid in cells, and the nearest position within the border.
 fn place_on_grid(size: [u32; 2], spacing: f32, p: Vec3) -> [Vec2; 2] {
     let limit = Vec2::from(size.map(|count| count.saturating_sub(1) as f32));
     let place = Vec2::new(p.x, p.z) / spacing + 0.5 * limit;
     [place, place.max(Vec2::ZERO).min(limit)]
 }
 
-/// How far a point \[m\] is beyond the border \[m\]; 0 within it, and for `overlap` cells around it. The WGSL counterpart is
-/// `heightfield_beyond` of `shaders/collision/collide/heightfield.wgsl`.
+/// The distance of a point \[m\] from the border \[m\]; 0 within the border and up to `overlap` cells outside. The
+/// counterpart is `heightfield_beyond` of `shaders/collision/collide/heightfield.wgsl`.
 pub(crate) fn beyond_border(size: [u32; 2], spacing: f32, overlap: f32, p: Vec3) -> f32 {
     let [place, inside] = place_on_grid(size, spacing, p);
     let over = (place - inside).abs();
     if over.x.max(over.y) <= overlap { 0.0 } else { length(over.extend(0.0)) * spacing }
 }
 
-/// Distance \[m\] and normal at a point \[m\]: what `heightfield_sample` of `shaders/collision/collide/heightfield.wgsl` does. Beyond the border
-/// the ground continues level, or, where it ends, in the plane of the nearest triangle.
+/// Distance \[m\] and normal at a point \[m\]; the counterpart of `heightfield_sample` in
+/// `shaders/collision/collide/heightfield.wgsl`. Beyond the border the ground continues level or, if `ends`, in the
+/// plane of the nearest triangle.
 pub(crate) fn sample_heights(
     heights: &[f32],
     size: [u32; 2],
@@ -200,12 +205,12 @@ mod tests {
         let (distance, normal) = ground.sample([0.5, 3.0, 0.5]);
         assert!((Vec3::from(normal) - n).length() < 1e-6, "{normal:?}");
         assert!((distance - 2.0 * n.y).abs() < 1e-6, "{distance}");
-        // The diagonal is that from (x + 1, z) to (x, z + 1).
+        // The diagonal runs from (x + 1, z) to (x, z + 1).
         assert_eq!(ground.sample([0.5, 0.0, -0.5]).0, 0.0);
         assert_eq!(ground.sample([-0.5, 0.0, 0.5]).0, 0.0);
     }
 
-    /// The distance to the triangles and to the level ground around them, by many points on them.
+    /// The distance to the ground and its level continuation, from many points on them.
     fn brute_force(ground: &Heightfield, p: Vec3) -> f32 {
         let mut least = f32::MAX;
         for i in -60..=60 {
@@ -237,7 +242,7 @@ mod tests {
                 overrun += u32::from(distance > 1.01 * least);
                 flat += u32::from(sure == distance);
             }
-            // It is needed over hills, and nothing changes over a plain.
+            // The lower bound is needed on hills and has no effect on a plane.
             assert_eq!(overrun > 0, steepness > 0.0);
             assert_eq!(flat == 60, steepness == 0.0, "{flat}");
         }
@@ -269,7 +274,7 @@ mod tests {
         );
         assert!(matches!(bad(|f| f.heights.push(0.0)), Error::LengthMismatch { left: 7, right: 6, .. }));
         assert!(matches!(bad(|f| f.columns = u32::MAX), Error::TooLarge { .. }));
-        // And sampling what was not checked does not panic.
+        // An unchecked heightfield does not panic.
         for columns in [0, 1, 2, 1000] {
             Heightfield { columns, ..good.clone() }.sample([f32::NAN, 1e30, -1e30]);
         }

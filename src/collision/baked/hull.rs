@@ -1,12 +1,12 @@
-//! Convex hulls as planes.
+//! Convex hulls as sets of planes.
 //!
-//! The solver sees a hull as the largest of n·x − o over its planes. That is the distance wherever the closest point lies on
-//! a face, and so everywhere inside; outside, beside an edge or a corner, it is less than the distance.
+//! The distance of a point is the greatest n·x − o of all planes. It is exact if the closest point lies on a face, and
+//! so at all points inside. Near an edge or a corner outside it is less than the exact distance.
 
 use glam::Vec3;
 
-/// The largest n·x − o of the planes, with the normal of that plane: what `hull_sample` of `shaders/collision/collide/hull.wgsl` does.
-/// Without planes nothing is near.
+/// The greatest n·x − o of the planes and the normal of that plane; the counterpart of `hull_sample` in
+/// `shaders/collision/collide/hull.wgsl`. Without planes the distance is infinite.
 pub(crate) fn sample_hull(planes: &[[f32; 4]], point: [f32; 3]) -> (f32, [f32; 3]) {
     let point = Vec3::from(point);
     let distance = |plane: [f32; 4]| Vec3::new(plane[0], plane[1], plane[2]).dot(point) - plane[3];
@@ -34,18 +34,19 @@ mod making {
     use parry3d::math::Vector;
     use std::collections::{HashMap, HashSet};
 
-    /// A GPU thread walks all planes of a hull.
+    /// One GPU thread evaluates all planes of a hull.
     const MAX_PLANES: usize = 256;
-    /// What is flatter than this, by its extent, has no inside; and what lies closer to a plane counts as lying in it.
+    /// Tolerance of planes, relative to the extent: flatter point sets have no inside, closer points are coplanar.
     const FLAT: f64 = 1e-5;
 
-    /// The planes of the convex hull of `points` \[m\]: unit normals that point outwards and offsets \[m\], n·x ≤ o inside.
+    /// The planes of the convex hull of `points` \[m\]: outward unit normals and offsets \[m\], n·x ≤ o inside.
     ///
-    /// Faces that lie in one plane within 1e-5 of the extent of the cloud are one. Each plane touches the cloud: all points
-    /// lie inside to the rounding of `f32`.
+    /// Faces that are coplanar within 1e-5 of the extent are merged. Each plane touches a point, and all points lie
+    /// inside up to `f32` rounding.
     ///
     /// # Errors
-    /// There must be at least 4 points, finite, and not all in one plane; the hull may have no more than 256 planes.
+    /// - There are fewer than 4 points, a point is not finite, or all points are coplanar.
+    /// - The hull has more than 256 planes.
     pub(crate) fn hull_planes(points: &[[f32; 3]]) -> Result<Vec<[f32; 4]>> {
         if points.is_empty() {
             return Err(Error::Empty { what: "point list of a convex hull" });
@@ -59,7 +60,7 @@ mod making {
         let mut known = HashMap::with_capacity(points.len());
         let mut cloud: Vec<DVec3> = Vec::with_capacity(points.len());
         for point in points {
-            // + 0 makes one zero of two.
+            // Adding 0 turns −0 into 0.
             known.entry(point.map(|x| (x + 0.0).to_bits())).or_insert_with(|| cloud.push(point.map(f64::from).into()));
         }
         let frame = Frame::new(&cloud)?;
@@ -67,13 +68,13 @@ mod making {
         merged(&cloud, &triangles, frame.tolerance)
     }
 
-    /// Axes along which the cloud is as long as it is wide and thick, so that thin plates have hulls too: an affine map keeps a
-    /// hull a hull.
+    /// Axes along which the points have extent 1 each, so thin plates have hulls too. An affine map preserves convex
+    /// hulls.
     struct Frame {
         origin: DVec3,
-        /// Each divided by the length of the cloud along it.
+        /// Each is divided by the extent along it.
         axes: [DVec3; 3],
-        /// \[m\]
+        /// Tolerance of coplanar points \[m\].
         tolerance: f64,
     }
 
@@ -105,7 +106,7 @@ mod making {
             Ok(Self { origin, axes: [x / extent, y / across.length(), z / thickness], tolerance })
         }
 
-        /// The triangles of the hull, by indices of `cloud`, counterclockwise from outside.
+        /// The triangles of the hull, as indices into `cloud`, counterclockwise seen from outside.
         fn hull(&self, cloud: &[DVec3]) -> Result<Vec<[usize; 3]>> {
             let place = |p: &DVec3| self.axes.map(|axis| (*p - self.origin).dot(axis) as f32 + 0.0);
             let mut known: HashMap<[u32; 3], usize> = HashMap::with_capacity(cloud.len());
@@ -120,7 +121,7 @@ mod making {
             check_extremes(&points)?;
             let failed =
                 || Error::invalid("number of faces of a convex hull", 0.0, "at least 4 (its points are too close)");
-            // It holds assertions about its own rounding, which no cloud was found to break.
+            // parry3d asserts the consistency of its rounding; a failed assertion becomes an error.
             let (vertices, triangles) = std::panic::catch_unwind(|| parry3d::transformation::try_convex_hull(&points))
                 .map_err(|_| failed())?
                 .map_err(|_| failed())?;
@@ -137,15 +138,15 @@ mod making {
         }
     }
 
-    /// A hull with V corners has at least (V + 4)/2 faces, so that far too many corners tell of far too many planes before
-    /// the hull is made, which for large clouds would take long.
+    /// Rejects hulls with too many corners before the costly hull of a large point set is computed. A hull with V
+    /// corners has at least (V + 4)/2 faces.
     fn check_extremes(points: &[Vector]) -> Result<()> {
         if points.len() <= 4 * MAX_PLANES {
             return Ok(());
         }
         let directions = 4096;
         let extreme = |index: u32| {
-            // Spread evenly by the golden angle.
+            // Directions spread evenly by the golden angle.
             let y = 1.0 - (2 * index + 1) as f32 / directions as f32;
             let (sin, cos) = (index as f32 * 2.399_963_2).sin_cos();
             let direction = Vector::new((1.0 - y * y).sqrt() * cos, y, (1.0 - y * y).sqrt() * sin);
@@ -164,7 +165,7 @@ mod making {
         Err(Error::TooLarge { what: "planes of a convex hull (at least)", count, limit })
     }
 
-    /// One plane for all triangles in it, the largest triangle first, as small ones hardly know their normal.
+    /// Merges coplanar triangles into planes, the largest triangle first: small triangles have imprecise normals.
     fn merged(cloud: &[DVec3], triangles: &[[usize; 3]], tolerance: f64) -> Result<Vec<[f32; 4]>> {
         let mut faces: Vec<([DVec3; 3], DVec3)> = triangles
             .iter()
@@ -188,8 +189,8 @@ mod making {
             }
         }
         too_large(planes.len())?;
-        // The normal is rounded first, and the offset made for what it is then, by all points and not only the corners: what
-        // a hull may have missed by rounding is inside as well.
+        // The offset is computed from the rounded normal and from all points, so points outside the hull by rounding
+        // are inside.
         let rounded = |(n, _): &(DVec3, f64)| {
             let n = n.as_vec3();
             let offset = cloud.iter().fold(f64::MIN, |o, p| o.max(n.as_dvec3().dot(*p)));
@@ -209,7 +210,7 @@ mod tests {
         hull_planes(points).unwrap()
     }
 
-    /// No point is outside, every plane touches the cloud, normals have length 1.
+    /// Asserts that no point is outside, every plane touches a point, and normals have length 1.
     fn check(points: &[[f32; 3]], planes: &[[f32; 4]], size: f32) {
         for plane in planes {
             let normal = Vec3::new(plane[0], plane[1], plane[2]);
@@ -224,7 +225,7 @@ mod tests {
         let half = Vec3::new(0.5, 0.3, 0.8);
         let mut random = numbers(5);
         let (mut points, _) = cuboid(half);
-        // Points inside, on faces and on edges add none.
+        // Points inside, on faces and on edges add no planes.
         for _ in 0..200 {
             let p = half * (2.0 * Vec3::new(random(), random(), random()) - 1.0);
             points.extend([p.into(), [half.x, p.y, p.z], [p.x, -half.y, half.z], [p.x, p.y, -half.z]]);
@@ -265,7 +266,7 @@ mod tests {
             let scale = Vec3::new(1.0, 10f32.powf(-2.0 * random()), 10f32.powf(-2.0 * random()));
             let cloud = |_| {
                 let p = Vec3::new(random(), random(), random()) - 0.5;
-                // All over, on a lattice, on a ball, near the corners of a box.
+                // Random points, a lattice, a sphere, and clusters at the corners of a box.
                 let p = match trial % 4 {
                     0 => p,
                     1 => (4.0 * p).round(),
@@ -281,7 +282,7 @@ mod tests {
                     check(&points, &planes, 4.0);
                     made += 1;
                 }
-                // Four points of a lattice may well lie in a plane.
+                // Only four points of a lattice may be coplanar.
                 Err(fault) => {
                     assert!(matches!(fault, Error::InvalidValue { .. }) && trial % 4 != 0, "{trial}: {fault}")
                 }
@@ -319,10 +320,10 @@ mod tests {
                 "{dimension}"
             );
         }
-        // By the planes that there are, and for a large cloud by its corners.
+        // Rejected by the number of planes, and for a large point set by the number of corners.
         assert!(matches!(fault(&sphere(8).0), Error::TooLarge { limit: 256, .. }));
         assert!(matches!(fault(&sphere(100).0), Error::TooLarge { count: 257.., .. }));
-        // Without planes nothing is near.
+        // Without planes the distance is infinite.
         assert_eq!(sample_hull(&[], [0.0; 3]).0, f32::MAX);
     }
 }

@@ -1,4 +1,4 @@
-//! Measures time and error of a sampled field against queries of the closest triangle: the table of docs/decisions/0016-colliders.md.
+//! Measures cost and error of a distance field against the exact closest triangle.
 
 use super::shapes::{numbers, sphere};
 use super::{DistanceField, Sides};
@@ -9,7 +9,7 @@ use parry3d::shape::{TriMesh, TriMeshFlags};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// `cargo test --release --lib collide::baked::measure -- --ignored --nocapture`
+/// `cargo test --release --lib collision::baked::measure -- --ignored --nocapture`
 #[test]
 #[ignore = "a measurement"]
 fn a_field_against_the_closest_triangle() {
@@ -25,7 +25,7 @@ fn a_field_against_the_closest_triangle() {
             let start = Instant::now();
             let field = DistanceField::bake(&vertices, &triangles, Some(2.0 / cells as f32), Sides::Closed).unwrap();
             let baking = start.elapsed();
-            // Within two cells of 1/64 of the surface.
+            // Points within 1/16 of the surface: two cells of 1/32.
             let mut random = numbers(1);
             let points: Vec<Vec3> = (0..100_000)
                 .map(|_| {

@@ -1,10 +1,10 @@
-//! Meshes whose distances have closed forms, for the tests.
+//! Test meshes with closed-form distances.
 
 use glam::{Vec2, Vec3};
 
 pub(crate) type Mesh = (Vec<[f32; 3]>, Vec<[u32; 3]>);
 
-/// Numbers from 0 to 1 that are the same on every run (xorshift).
+/// Pseudo-random numbers in 0 to 1 (xorshift), equal in every run.
 pub(crate) fn numbers(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -15,7 +15,7 @@ pub(crate) fn numbers(seed: u64) -> impl FnMut() -> f32 {
     }
 }
 
-/// A sphere of radius 1: an octahedron, each side cut into `n`² triangles.
+/// A sphere of radius 1: an octahedron with `n`² triangles per face.
 pub(crate) fn sphere(n: u32) -> Mesh {
     let mut index = std::collections::HashMap::new();
     let mut mesh: Mesh = Default::default();
@@ -43,7 +43,7 @@ pub(crate) fn sphere(n: u32) -> Mesh {
     mesh
 }
 
-/// A box about the origin.
+/// A box centred at the origin.
 pub(crate) fn cuboid(half: Vec3) -> Mesh {
     let corner = |i: u32| (half * Vec3::from([1, 2, 4].map(|bit| if i & bit == 0 { -1.0 } else { 1.0 }))).into();
     let quads = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
@@ -55,7 +55,7 @@ pub(crate) fn cuboid_distance(half: Vec3, p: Vec3) -> f32 {
     q.max(Vec3::ZERO).length() + q.max_element().min(0.0)
 }
 
-/// A torus about the y axis, with `n` times `n` quads.
+/// A torus about the y axis with `n` × `n` quads.
 pub(crate) fn torus(large: f32, small: f32, n: u32) -> Mesh {
     let vertex = |i: u32| {
         let [u, v] = [i / n, i % n].map(|i| i as f32 / n as f32 * std::f32::consts::TAU);
@@ -75,7 +75,7 @@ pub(crate) fn torus_distance(large: f32, small: f32, p: Vec3) -> f32 {
     Vec2::new(Vec2::new(p.x, p.z).length() - large, p.y).length() - small
 }
 
-/// Eight long spikes: edges and corners so sharp that signs are hard to tell.
+/// Eight long spikes with sharp edges, where the sign of the distance is hard to determine.
 pub(crate) fn star() -> Mesh {
     let (mut vertices, triangles) = sphere(2);
     for vertex in &mut vertices {

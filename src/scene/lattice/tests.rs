@@ -2,7 +2,7 @@ use super::*;
 
 type Surface = (Vec<[f32; 3]>, Vec<[u32; 3]>);
 
-/// The surface of a box, 12 triangles.
+/// The surface of a box, with 12 triangles.
 fn cuboid(low: [f32; 3], high: [f32; 3]) -> Surface {
     let corner = |index: usize| [0, 1, 2].map(|axis| if index >> axis & 1 == 0 { low[axis] } else { high[axis] });
     let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
@@ -10,7 +10,7 @@ fn cuboid(low: [f32; 3], high: [f32; 3]) -> Surface {
     ((0..8).map(corner).collect(), triangles)
 }
 
-/// A unit sphere: an icosahedron with every triangle cut in four, `levels` times over.
+/// A unit sphere: an icosahedron with `levels` subdivisions of every triangle into four.
 fn icosphere(levels: u32) -> Surface {
     let golden = (1.0 + 5.0f64.sqrt()) / 2.0;
     let mut points: Vec<DVec3> = Vec::new();
@@ -68,7 +68,7 @@ fn moved(surface: &Surface, map: impl Fn(DVec3) -> DVec3) -> Surface {
     (surface.0.iter().map(map).collect(), surface.1.clone())
 }
 
-/// An arbitrary turn.
+/// Applies a fixed arbitrary rotation.
 fn turned(point: DVec3) -> DVec3 {
     glam::DQuat::from_euler(glam::EulerRot::XYZ, 0.7, -0.4, 1.1) * point
 }
@@ -95,7 +95,7 @@ fn filled_volume(lattice: &Lattice) -> f64 {
     pairs.map(|(&tetrahedron, &fill)| volume_of(lattice, tetrahedron) * f64::from(fill)).sum()
 }
 
-/// Checks what holds for every lattice and returns the number of its connected components.
+/// Asserts the invariants of every lattice and returns the number of its connected components.
 fn check(surface: &Surface, lattice: &Lattice, spacing: f64) -> usize {
     assert_eq!(lattice.tetrahedra.len(), lattice.fill.len());
     assert_eq!(surface.0.len(), lattice.embedding.len());
@@ -116,7 +116,7 @@ fn check(surface: &Surface, lattice: &Lattice, spacing: f64) -> usize {
         assert!(error < 1e-6 * spacing + 4.0 * rounding, "{error:e}");
     }
 
-    // Every face has one or two tetrahedra; those of one are the boundary, which is closed and faces outward.
+    // Every face has one or two tetrahedra; faces of one form the closed boundary, which faces outwards.
     let mut faces: HashMap<[u32; 3], u32> = HashMap::new();
     let mut parent: Vec<usize> = (0..lattice.positions.len()).collect();
     for &[a, b, c, d] in &lattice.tetrahedra {
@@ -144,12 +144,12 @@ fn check(surface: &Surface, lattice: &Lattice, spacing: f64) -> usize {
     assert!(edges.iter().all(|[a, b]| a < b));
     covered(surface, spacing as f32);
     let roots: HashSet<usize> = lattice.tetrahedra.iter().map(|t| find(&parent, t[0] as usize)).collect();
-    // Vertices without a tetrahedron would be roots of their own.
+    // Vertices without a tetrahedron would be separate roots.
     assert_eq!(roots.len(), (0..parent.len()).filter(|&vertex| parent[vertex] == vertex).count());
     roots.len()
 }
 
-/// Checks that every point of the surface lies in a kept cube, but for the tolerance.
+/// Asserts that every point of the surface lies in a kept cube, within the tolerance.
 fn covered((positions, triangles): &Surface, spacing: f32) {
     let grid = Grid::new(positions, spacing).unwrap();
     let points: Vec<DVec3> = positions.iter().map(|&position| grid.place(position)).collect();
@@ -197,11 +197,11 @@ fn unit_cube() {
         close(filled_volume(&lattice), 1.0, if spacing < 2.0 { 1e-4 } else { 2e-2 });
         close(lattice.volume.into(), 1.0, 1e-6);
     }
-    // A body that is flush with the lattice is filled to the brim and gets no empty layer.
+    // If the body is flush with the lattice, all cubes are full and no empty layer is added.
     assert!(build(&cube, 0.25).fill.iter().all(|&fill| fill > 0.999_999));
 }
 
-/// Faces on lattice planes in the middle of the grid do not add cubes beyond them.
+/// Faces on lattice planes inside the grid do not add cubes beyond them.
 #[test]
 fn flush_steps() {
     let steps = [cuboid([0.0; 3], [1.0; 3]), cuboid([2.0; 3], [3.0; 3])];
@@ -236,8 +236,7 @@ fn sphere() {
     }
 }
 
-/// Every single tetrahedron is filled as much as points in it lie inside, and none that holds a part of the inside is
-/// missing.
+/// The fill of each tetrahedron is its fraction of points inside, and no tetrahedron with inside points is missing.
 #[test]
 fn fill_is_exact() {
     let half = DVec3::new(0.8, 0.37, 0.55);
@@ -311,7 +310,7 @@ fn thin_plates_are_kept_whole() {
         assert_eq!(check(&tilted, &lattice, 0.1), 1);
         close(filled_volume(&lattice), 0.002, 0.02);
     }
-    // A needle, thin in two directions.
+    // A needle, thin along two axes.
     let needle = moved(&cuboid([0.0; 3], [1.0, 0.003, 0.002]), turned);
     let lattice = build(&needle, 0.1);
     assert_eq!(check(&needle, &lattice, 0.1), 1);

@@ -1,10 +1,11 @@
-//! Which cubes of a grid a closed surface runs through or encloses, and how much of each of their tetrahedra is inside.
+//! Finds the cubes of a grid that a closed surface passes through or encloses, and the fill of each of their
+//! tetrahedra.
 //!
-//! The inside is counted as the sum over the triangles of the prism below each, down to the bottom of the grid, taken
-//! positive for triangles that face up and negative for those that face down (Gauss's theorem for the field (0, 0, z)).
-//! Cut to a tetrahedron, every term is the integral of a piecewise linear function over a polygon, which has a closed
-//! form and changes continuously with the vertices. So unlike with rays there is no decision that rounding could get
-//! wrong: a triangle on edge, or one that lies in a lattice plane, gives a small error at worst.
+//! The volume inside is a sum over the triangles: the volume of the prism from the triangle down to the bottom of the
+//! grid, positive for triangles that face up, negative for others. This is Gauss's theorem for the field (0, 0, z).
+//! Within a tetrahedron, each term is the integral of a piecewise linear function over a polygon. It has a closed form
+//! and is continuous in the vertices. Unlike ray casting, no decision depends on rounding: a vertical triangle, or one
+//! in a lattice plane, causes only a small error.
 
 use super::{Grid, cube_parity};
 use glam::DVec3;
@@ -12,15 +13,15 @@ use glam::DVec3;
 /// A cube that is kept.
 pub(super) struct Cube {
     pub at: [u32; 3],
-    /// The part of each of its tetrahedra that is inside, in 0..=1 but for rounding and overlaps.
+    /// The fraction of each tetrahedron inside, in 0..=1 except for rounding and overlaps.
     pub fill: [f32; 5],
 }
 
-/// The volume of the tetrahedra of a unit cube.
+/// The volumes of the five tetrahedra of a unit cube.
 const VOLUMES: [f64; 5] = [1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 3.0];
 
-/// The cubes that the surface passes through or encloses, by more than the tolerance. `points` are in cubes;
-/// `orientation` is −1 where the surface is inside out and otherwise 1.
+/// The cubes that the surface passes through by more than the tolerance, or encloses. `points` are in grid coordinates;
+/// `orientation` is −1 if the surface faces inwards, otherwise 1.
 pub(super) fn inside_cubes(grid: &Grid, points: &[DVec3], triangles: &[[u32; 3]], orientation: f64) -> Vec<Cube> {
     let mut cubes = Vec::new();
     let mut column = Column::new(grid, orientation);
@@ -46,7 +47,7 @@ pub(super) fn inside_cubes(grid: &Grid, points: &[DVec3], triangles: &[[u32; 3]]
     cubes
 }
 
-/// The first and last cube along `axis` that a polygon reaches.
+/// The first and last cube of a polygon along `axis`.
 fn cell_range(grid: &Grid, axis: usize, polygon: &[DVec3]) -> [u32; 2] {
     let (low, high) = extent(polygon, axis);
     [grid.cell(axis, low), grid.cell(axis, high)]
@@ -57,10 +58,12 @@ fn extent(polygon: &[DVec3], axis: usize) -> (f64, f64) {
     coordinates.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
 
-/// Calls `visit` for every slot below `count` that lies in a range (first and last slot), with those ranges' indices.
+/// Calls `visit` for every slot below `count` that lies in at least one range (first and last slot), with the indices
+/// of those ranges.
 fn sweep(ranges: &[[u32; 2]], count: u32, mut visit: impl FnMut(u32, &[usize])) {
     let mut waiting: Vec<usize> = (0..ranges.len()).collect();
-    // The last to come first, as they are taken from the end; within a slot by index, so that sums come in one order.
+    // In descending order, because ranges are taken from the end. Within a slot they are in order of index, so sums
+    // have a fixed order.
     waiting.sort_unstable_by_key(|&range| std::cmp::Reverse((ranges[range][0], range)));
     let mut active: Vec<usize> = Vec::new();
     for slot in 0..count {
@@ -92,15 +95,15 @@ fn clip(polygon: &[DVec3], height: impl Fn(DVec3) -> f64) -> Vec<DVec3> {
     part
 }
 
-/// The cubes above each other over one square of the grid, while the triangles over that square are added up.
+/// The column of cubes over one square of the grid, which accumulates the triangles over that square.
 struct Column {
     tolerance: f64,
     orientation: f64,
-    /// Whether the surface passes through each cube.
+    /// True for cubes that the surface passes through.
     touched: Vec<bool>,
-    /// The volume inside each tetrahedron, from triangles that reach into the cube.
+    /// Volume inside each tetrahedron, from triangles that reach into the cube.
     within: Vec<[f64; 5]>,
-    /// The volume that triangles above add to each tetrahedron of this cube and all below it, by parity.
+    /// Volume that triangles above add to each tetrahedron of this cube and of all cubes below, by parity.
     below: Vec<[[f64; 5]; 2]>,
 }
 
@@ -116,16 +119,16 @@ impl Column {
         }
     }
 
-    /// The cube that holds the height z.
+    /// The cube that contains the height z.
     fn cell(&self, z: f64) -> usize {
         (z.max(0.0) as usize).min(self.touched.len() - 1)
     }
 
-    /// Adds a part of a triangle. Its x and y are in 0..=1; `parity` is that of the lowest cube in its lowest bit.
+    /// Adds a part of a triangle with x and y in 0..=1. The lowest bit of `parity` is the parity of the lowest cube.
     fn add(&mut self, polygon: &[DVec3], parity: u32) {
         self.touch(polygon);
-        // Over each quarter of the square, between the diagonals, a cube is a stack of three tetrahedra with plane
-        // faces: one at a corner below, the middle one, one at a corner above.
+        // The diagonals cut the square into quarters. Over each quarter, a cube is a stack of three tetrahedra with
+        // plane faces: one at a lower corner, the middle one, one at an upper corner.
         for [right, far] in [[true, true], [true, false], [false, true], [false, false]] {
             let across = |point: DVec3| if right { point.x - point.y } else { point.y - point.x };
             let along = |point: DVec3| if far { point.x + point.y - 1.0 } else { 1.0 - point.x - point.y };
@@ -164,8 +167,8 @@ impl Column {
         }
     }
 
-    /// Marks the cubes that a part of a triangle reaches into by more than the tolerance. This is exact: a convex
-    /// polygon that is cut to the column meets those cubes between its lowest and its highest point.
+    /// Marks the cubes that a part of a triangle enters by more than the tolerance. This is exact: a convex polygon
+    /// clipped to the column intersects the cubes between its lowest and its highest point.
     fn touch(&mut self, polygon: &[DVec3]) {
         let [low, high] = [self.tolerance, 1.0 - self.tolerance];
         let part = clip(&clip(polygon, |point| point.x - low), |point| high - point.x);
@@ -178,7 +181,7 @@ impl Column {
         }
     }
 
-    /// Appends the cubes of the column that are kept, and empties it.
+    /// Appends the kept cubes of the column and clears it.
     fn finish(&mut self, [i, j]: [u32; 2], cubes: &mut Vec<Cube>) {
         let mut from_above = [[0.0; 5]; 2];
         for cube in (0..self.touched.len()).rev() {
@@ -198,13 +201,13 @@ impl Column {
     }
 }
 
-/// The mean over a triangle of max(f, 0), for a linear f with these values at its corners.
+/// The mean of max(f, 0) over a triangle, for a linear f with the given values at its corners.
 fn mean_positive(values: [f64; 3]) -> f64 {
     let mut sorted = values;
     sorted.sort_unstable_by(f64::total_cmp);
     let [low, middle, high] = sorted;
-    // A corner where f is alone in its sign spans a triangle whose sides are cut in proportion. As quotients, because
-    // the products might underflow.
+    // A corner whose value alone has its sign spans a triangle with sides cut in proportion. The quotients avoid
+    // underflow of products.
     let tip = |tip: f64, a: f64, b: f64| tip * (tip / (tip - a)) * (tip / (tip - b)) / 3.0;
     let mean = (low + middle + high) / 3.0;
     if low >= 0.0 {
