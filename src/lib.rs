@@ -1,5 +1,6 @@
-//! A GPU physics solver for cloth, ropes, soft bodies, rigid bodies and balloons: extended position based dynamics (XPBD,
-//! Macklin, Müller, Chentanez 2016) on wgpu compute.
+//! A GPU physics solver for cloth, ropes, soft bodies, rigid bodies and balloons.
+//!
+//! It implements extended position based dynamics (XPBD, Macklin, Müller, Chentanez 2016) as wgpu compute passes.
 //!
 //! # Overview
 //!
@@ -104,7 +105,12 @@ pub mod internals {
     pub use crate::schedule::plan::{Pass, Plan};
 }
 
-/// Compiles the code of the README as a doctest.
+/// Compiles the code of the README as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadmeDoctests;
+
+/// Compiles the code of the guide as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide.md")]
+struct GuideDoctests;
