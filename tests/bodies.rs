@@ -5,7 +5,7 @@ mod common;
 use common::{backends, distance, gpu, noise, shapes, solver, step};
 use glam::{DQuat, DVec3};
 use std::ops::Range;
-use supple::constraints::Kind;
+
 use supple::gpu::Context;
 use supple::scene::Lattice;
 use supple::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use supple::constraints::Kind;
+
 use supple::internals::coloring::{Coloring, HUB_DEGREE, Span};
 use supple::{ClothGrid, ClothMesh, Distance, Fabric, Material, Particle, Reference, Scene, Settings};
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Pair, change, gpu, is_exact, raw, step};
-use supple::constraints::{KINDS, Kind};
+use supple::constraints::KINDS;
 use supple::{
     Bending, ClothGrid, Distance, Error, Execution, Fabric, Material, Particle, Reference, Scene, Settings, Sweep,
     Tethers,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Pair, hanging_cloth, is_exact, step, wheel};
-use supple::constraints::Kind;
+
 use supple::internals::Pass;
 use supple::{
     Balloon, Bending, ClothGrid, ColorOrder, Distance, Elasticity, Fabric, Field, Material, Particle, Scene, Settings,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{backends, distance, momentum};
-use supple::constraints::{Distance, Kind};
+use supple::constraints::Distance;
 use supple::scene::RopeParts;
 use supple::{Cloth, ClothGrid, Cord, Fabric, Material, Reference, Rope, Scene, Settings, TetherForce, Tethers, Wind};
 

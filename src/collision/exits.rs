@@ -1,7 +1,7 @@
 //! The exits of a shape from a point inside. The counterpart is `shaders/collision/collide/exits.wgsl`, operation by
 //! operation.
 
-use super::collider::ColliderRow;
+use super::colliders::ColliderRow;
 use super::shape::{BOX, CAPSULE, FIELD, HULL, SPHERE, Sample, sample};
 use crate::geometry::vector::dot;
 use glam::Vec3;

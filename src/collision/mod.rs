@@ -10,6 +10,8 @@
 
 pub(crate) mod baked;
 mod collider;
+mod collider_frame;
+mod colliders;
 pub(crate) mod crossing;
 mod exits;
 mod material;
@@ -22,7 +24,8 @@ mod shape;
 pub use baked::Sides;
 pub use baked::{DistanceField, Heightfield};
 pub use collider::{Collider, ColliderId, Pose};
-pub(crate) use collider::{ColliderFrame, ColliderRow, Colliders, DISABLED, MOVING, TWO_SIDED};
+pub(crate) use collider_frame::ColliderFrame;
+pub(crate) use colliders::{ColliderRow, Colliders, DISABLED, MOVING, TWO_SIDED};
 pub(crate) use exits::Exits;
 pub use material::{ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MATERIALS};
 pub use report::{ColliderForce, ContactReport};

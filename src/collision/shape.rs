@@ -4,7 +4,7 @@
 use super::baked::{DistanceField, Heightfield, beyond_border, sample_field, sample_heights, sample_hull};
 #[cfg(feature = "mesh-colliders")]
 use super::baked::{Sides, hull_planes};
-use super::collider::ColliderRow;
+use super::colliders::ColliderRow;
 use crate::error::{Error, Result};
 use crate::geometry::vector::length;
 use glam::Vec3;

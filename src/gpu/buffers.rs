@@ -29,7 +29,8 @@ use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::Result;
 use crate::scene::Follower;
 use crate::schedule::plan::FEW_PINS;
-use crate::sim::controls::{Controls, Params, Target};
+use crate::sim::controls::Controls;
+use crate::sim::params::{Params, Target};
 use wgpu::BufferUsages;
 
 /// What the GPU keeps for itself and reports: `Status` in `shaders/common/params.wgsl`.

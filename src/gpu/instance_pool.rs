@@ -10,10 +10,11 @@ use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE};
 use super::sweep::sweep;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::{Error, Result};
-use crate::instancing::pool::{InstancePool, check_words};
+use crate::instancing::checks::check_words;
+use crate::instancing::pool::InstancePool;
 use crate::scene::Scene;
 use crate::settings::Settings;
-use crate::sim::controls::Params;
+use crate::sim::params::Params;
 use wgpu::BufferUsages;
 
 /// Parameters of a dispatch: `InstancePool` in `shaders/instancing/instances.wgsl`.

@@ -7,7 +7,7 @@ use super::instance_pool::{self, PoolParams};
 use crate::collision::ColliderRow;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::sim::contact_params::ContactParams;
-use crate::sim::controls::{FieldRow, Params, Target};
+use crate::sim::params::{FieldRow, Params, Target};
 use std::mem::{offset_of, size_of};
 
 /// Name and offset of each member, and the size of the whole.

@@ -6,6 +6,7 @@
 
 mod bindings;
 mod buffers;
+mod collider_state;
 mod contacts;
 mod context;
 mod fastest;

@@ -1,6 +1,7 @@
 //! Instances of one asset: the asset is compiled once, and each instance has its own state.
 
 pub(crate) mod asset;
+pub(crate) mod checks;
 mod instance;
 pub(crate) mod pool;
 

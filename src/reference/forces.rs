@@ -2,7 +2,7 @@
 
 use super::Reference;
 use crate::geometry::vector::{dot, length};
-use crate::sim::controls::FieldRow;
+use crate::sim::params::FieldRow;
 use glam::Vec3;
 
 impl Reference {

@@ -16,12 +16,14 @@ mod intersections;
 pub(crate) mod lattice;
 mod material;
 mod numbering;
+mod particles;
 mod presets;
 mod rope;
 mod skins;
 mod soft;
 mod strain;
 mod tether;
+mod tether_graph;
 mod weld;
 
 pub use crate::geometry::{MeshReport, Topology};
@@ -37,12 +39,15 @@ pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
 pub use numbering::Numbering;
+pub use particles::Particle;
+use particles::check_inverse_mass;
+pub(crate) use particles::invert_mass;
 pub use rope::{Rope, RopeParts};
 pub(crate) use skins::Skins;
 pub use soft::{Balloon, BalloonParts, SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
 pub use tether::{TetherForce, TetherRow, Tethers};
-pub(crate) use tether::{TetherGraph, rows_of};
+pub(crate) use tether_graph::{TetherGraph, rows_of};
 pub use weld::{Weld, weld};
 
 use crate::collision::{Collider, ContactMaterial, ContactMaterialId, Friction};
@@ -50,23 +55,6 @@ use crate::constraints::{self, KINDS, Kind, KindInfo};
 use crate::error::{Error, Result, check_finite};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-
-/// A point mass.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Particle {
-    /// Position \[m\].
-    pub position: [f32; 3],
-    /// Velocity [m/s].
-    pub velocity: [f32; 3],
-    /// Inverse mass [1/kg]; 0 = permanently pinned.
-    pub inverse_mass: f32,
-}
-
-impl Default for Particle {
-    fn default() -> Self {
-        Self { position: [0.0; 3], velocity: [0.0; 3], inverse_mass: 1.0 }
-    }
-}
 
 /// Particles in rows: particle (row r, column c) is `first` + r · `columns` + c.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -275,54 +263,6 @@ impl Scene {
         &self.bodies
     }
 
-    /// Pins a particle. Until it is released, it moves at its own velocity (0 by default) or to a target
-    /// ([`crate::Solver::set_target`]).
-    ///
-    /// # Errors
-    /// The particle does not exist.
-    pub fn pin(&mut self, particle: u32) -> Result<()> {
-        self.check_particle("pin", particle)?;
-        self.pinned[particle as usize] = true;
-        Ok(())
-    }
-
-    /// Sets the initial position of a particle \[m\]. Rest lengths and tethers keep the shape in which it was added.
-    /// Its followers move when a solver is created; [`Scene::positions`] returns their old positions.
-    ///
-    /// # Errors
-    /// The particle does not exist or is a follower, or the position is not finite.
-    pub fn set_position(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
-        self.check_particle("set_position", particle)?;
-        check_finite(|| format!("position of particle {particle}"), position)?;
-        self.check_no_follower("position", particle, 1)?;
-        self.positions[particle as usize] = position;
-        Ok(())
-    }
-
-    /// Sets the initial velocity of a particle [m/s].
-    ///
-    /// # Errors
-    /// The particle does not exist or is a follower, or the velocity is not finite.
-    pub fn set_velocity(&mut self, particle: u32, velocity: [f32; 3]) -> Result<()> {
-        self.check_particle("set_velocity", particle)?;
-        check_finite(|| format!("velocity of particle {particle}"), velocity)?;
-        self.check_no_follower("velocity", particle, 1)?;
-        self.velocities[particle as usize] = velocity;
-        Ok(())
-    }
-
-    /// Sets the mass of a particle \[kg\]. A pinned particle has this mass after its release; a particle pinned by an
-    /// inverse mass of 0 becomes free. Groups ([`constraints::ShapeMatching`]) keep the masses of their descriptor.
-    ///
-    /// # Errors
-    /// The particle does not exist or is a follower, or the mass is not finite or less than 1e-12 kg.
-    pub fn set_mass(&mut self, particle: u32, mass: f32) -> Result<()> {
-        self.check_particle("set_mass", particle)?;
-        self.check_no_follower("set_mass", particle, 1)?;
-        self.inverse_masses[particle as usize] = invert_mass(|| format!("mass of particle {particle}"), mass)?;
-        Ok(())
-    }
-
     /// The number of particles.
     pub fn particle_count(&self) -> usize {
         self.positions.len()
@@ -464,23 +404,6 @@ fn is_cut(a: &Range<u32>, b: &Range<u32>) -> bool {
     let within = |a: &Range<u32>, b: &Range<u32>| b.start <= a.start && a.end <= b.end;
     overlap && !within(a, b) && !within(b, a)
 }
-
-/// Returns `Ok` if an inverse mass [1/kg] is in 0 to `MAX_INVERSE_MASS`.
-fn check_inverse_mass(what: impl FnOnce() -> String, value: f32) -> Result<()> {
-    if (0.0..=MAX_INVERSE_MASS).contains(&value) { Ok(()) } else { Err(Error::invalid(what(), value, "0 to 1e12")) }
-}
-
-/// The inverse [1/kg] of a mass \[kg\] that a builder has computed.
-pub(crate) fn invert_mass(what: impl Fn() -> String, mass: f32) -> Result<f32> {
-    if mass > 0.0 && mass.is_finite() {
-        check_inverse_mass(|| format!("inverse {}", what()), 1.0 / mass)?;
-        return Ok(1.0 / mass);
-    }
-    Err(Error::invalid(what(), mass, "finite and greater than 0"))
-}
-
-/// The greatest inverse mass [1/kg].
-const MAX_INVERSE_MASS: f32 = 1e12;
 
 fn too_large(what: &'static str, count: u64) -> Error {
     Error::TooLarge { what, count, limit: u32::MAX.into() }

@@ -7,6 +7,7 @@ pub(crate) mod clusters;
 pub mod coloring;
 pub(crate) mod compiled;
 pub(crate) mod contacts;
+mod pass;
 pub mod plan;
 pub(crate) mod rings;
 pub(crate) mod split;

@@ -1,5 +1,11 @@
 //! Settings of a simulation: time step, substeps, iterations, forces, wind, fields.
 
+mod field;
+mod wind;
+
+pub use field::{Field, MAX_FIELDS};
+pub use wind::Wind;
+
 use crate::collision::{SelfCollision, SelfCollisionLevel};
 use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
 
@@ -198,119 +204,6 @@ pub enum Execution {
     /// or four dispatches per kind on any mesh. Intended for real GPUs, because workgroup barriers are slow on software
     /// adapters. Needs [`ColorOrder::Fixed`].
     Clusters,
-}
-
-/// Wind and its forces on surfaces.
-///
-/// A triangle of area A moves at v relative to the air; its normal n is oriented so that v·n ≥ 0. The force is F = −½ ρ
-/// A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)): drag along −v̂ on the projected area, and lift perpendicular to it. Lift
-/// is greatest at 45°, as for a flat plate. Each corner takes a third of the force, at the air velocity of its
-/// position.
-///
-/// The sum at a corner is divided by 1 + h k, where k is the rate at which the force slows the corner. This implicit
-/// step cannot reverse the motion of light cloth. The terminal velocity is too high by about h k/2 (0.5 % at 20
-/// substeps). If h k is large (cloth lighter than any fabric) and varies strongly between corners, still air may add a
-/// little energy.
-///
-/// The air velocity is u(x, t) = `velocity` · (1 + `gust` · s) plus turbulence. The gust is s = (sin φ + sin(2.3 φ +
-/// 1))/2 with φ = 2π (`gust_frequency` t − k·x); k points along the wind with one wave per `gust_length`. The
-/// turbulence is `turbulence` times a smooth noise in space, which moves with the mean wind (Taylor 1938, frozen
-/// turbulence).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wind {
-    /// Mean velocity of the air [m/s].
-    pub velocity: [f32; 3],
-    /// Strength of the gusts relative to the mean velocity, 0 to 10.
-    pub gust: f32,
-    /// Frequency of the gusts \[Hz\].
-    pub gust_frequency: f32,
-    /// Distance between two gusts \[m\].
-    pub gust_length: f32,
-    /// Density of the air ρ [kg/m³].
-    pub density: f32,
-    /// Drag coefficient C_D.
-    pub drag: f32,
-    /// Lift coefficient C_L.
-    pub lift: f32,
-    /// Amplitude of the turbulence [m/s], 0 to 1000: the greatest value of the noise in each direction.
-    pub turbulence: f32,
-    /// Size of the eddies \[m\].
-    pub turbulence_length: f32,
-}
-
-impl Default for Wind {
-    /// Still air at 20 °C at sea level, with the coefficients of a flat plate (Hoerner 1965: C_D = 1.2 for
-    /// perpendicular flow).
-    fn default() -> Self {
-        Self {
-            velocity: [0.0; 3],
-            gust: 0.0,
-            gust_frequency: 0.5,
-            gust_length: 2.0,
-            density: 1.204,
-            drag: 1.2,
-            lift: 0.6,
-            turbulence: 0.0,
-            turbulence_length: 0.5,
-        }
-    }
-}
-
-/// The greatest number of fields.
-pub const MAX_FIELDS: usize = 8;
-
-/// A field of acceleration.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Field {
-    /// No field.
-    #[default]
-    None,
-    /// Towards a point: a = S r̂/(1 + (r/R)²) at the distance r from it; 0 at the point itself.
-    Point {
-        /// The point \[m\].
-        position: [f32; 3],
-        /// Strength S [m/s²]; negative repels.
-        strength: f32,
-        /// Radius R \[m\] of half the strength; positive.
-        radius: f32,
-    },
-    /// Around an axis: a = S n × ρ̂/(1 + (ρ/R)²), with the radial vector ρ from the axis along n; 0 on the axis itself.
-    Vortex {
-        /// A point on the axis \[m\].
-        position: [f32; 3],
-        /// The direction of the axis, of any length except 0; the rotation is counterclockwise if the axis points at
-        /// the viewer.
-        axis: [f32; 3],
-        /// Strength S [m/s²].
-        strength: f32,
-        /// Radius R \[m\] of half the strength; positive.
-        radius: f32,
-    },
-}
-
-impl Field {
-    /// Fills the slots with the given fields and [`Field::None`]. Fields beyond [`MAX_FIELDS`] are dropped.
-    pub fn slots(fields: &[Self]) -> [Self; MAX_FIELDS] {
-        std::array::from_fn(|place| fields.get(place).copied().unwrap_or_default())
-    }
-
-    fn check(&self, place: usize) -> Result<()> {
-        let of = |what: &str| format!("{what} of field {place}");
-        let (position, strength, radius) = match *self {
-            Self::None => return Ok(()),
-            Self::Point { position, strength, radius } => (position, strength, radius),
-            Self::Vortex { position, axis, strength, radius } => {
-                check_moderate(&of("axis"), axis)?;
-                if axis.iter().map(|component| component * component).sum::<f32>() < 1e-12 {
-                    return Err(Error::invalid(of("axis"), 0.0, "longer than 1e-6"));
-                }
-                (position, strength, radius)
-            }
-        };
-        check_moderate(&of("position"), position)?;
-        check_moderate(&of("strength"), [strength; 3])?;
-        if (1e-6..=1e6).contains(&radius) { Ok(()) } else { Err(Error::invalid(of("radius"), radius, "1e-6 to 1e6 m")) }
-    }
 }
 
 impl Settings {

@@ -4,6 +4,7 @@ pub(crate) mod contact_params;
 pub(crate) mod controls;
 mod diagnostics;
 mod join;
+pub(crate) mod params;
 mod running;
 mod shift;
 

@@ -1,0 +1,117 @@
+//! Changes of colliders while a solver runs.
+
+use super::solver::Solver;
+use crate::collision::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
+use crate::error::Result;
+use crate::sim::controls::Controls;
+
+impl Solver {
+    /// Adds a collider; it may reuse the index of a removed one. Particles that overlap it are pushed out at
+    /// [`Settings::recovery_speed`].
+    ///
+    /// # Errors
+    /// The values must be in range, and the contact material must exist.
+    pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
+        self.change_colliders(|controls| controls.add_collider(collider))
+    }
+
+    /// Replaces a collider. Its pose changes at once, without a motion.
+    ///
+    /// # Errors
+    /// As [`Solver::add_collider`]; the collider must exist.
+    pub fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()> {
+        self.change_colliders(|controls| controls.set_collider(id, collider)).map(drop)
+    }
+
+    /// Removes a collider.
+    ///
+    /// # Errors
+    /// The collider must exist.
+    pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
+        let index = self.controls.colliders.remove(id)?;
+        self.write_collider(index);
+        self.renew_contact_params();
+        Ok(())
+    }
+
+    /// Sets the pose of a collider at the end of the next step. It moves there through the substeps, on a straight line
+    /// and about one axis, and pushes and drags particles in contact. Then it rests until the next call.
+    ///
+    /// No particle passes through it at any speed, except particles that are truncated at other surfaces (see
+    /// [`crate::SelfCollisionLevel::Surfaces`]). A rotation of more than half a turn per step takes the shorter way.
+    ///
+    /// # Errors
+    /// The collider must exist, and the pose must be finite.
+    pub fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()> {
+        let index = self.controls.colliders.move_to(id, pose)?;
+        self.write_collider(index);
+        Ok(())
+    }
+
+    /// Changes a contact material for all of its particles and colliders. [`Solver::reset`] does not revert the change.
+    ///
+    /// # Errors
+    /// The material must exist, and its values must be in range. [`crate::Error::LimitExceeded`] if it is the first
+    /// with restitution and the buffers for that exceed the limits of the device.
+    pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
+        let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
+        self.controls.set_contact_material(id, material)?;
+        if self.controls.restitutes() && !restitutes {
+            match self.other_collider_passes() {
+                Ok(collider_passes) => self.contacts.collider_passes = collider_passes,
+                Err(error) => {
+                    self.controls.set_contact_material(id, before)?;
+                    return Err(error);
+                }
+            }
+        }
+        self.renew_contact_params();
+        Ok(())
+    }
+
+    fn change_colliders<T>(&mut self, change: impl FnOnce(&mut Controls) -> Result<T>) -> Result<T> {
+        let before = self.controls.colliders.clone();
+        let changed = change(&mut self.controls)?;
+        // The first collider needs new passes and buffers.
+        let remade = if self.contacts.contact_passes.is_none() {
+            self.remake_contacts()
+        } else {
+            self.other_collider_passes().map(|collider_passes| self.contacts.collider_passes = collider_passes)
+        };
+        if let Err(error) = remade {
+            self.controls.colliders = before;
+            self.controls.make_plan();
+            return Err(error);
+        }
+        self.contact_params = self.controls.contact_params();
+        self.upload_params();
+        self.mark_stale();
+        Ok(changed)
+    }
+
+    /// Updates the contact parameters; invalidates the pair list if they changed.
+    pub(super) fn renew_contact_params(&mut self) {
+        let params = self.controls.contact_params();
+        if std::mem::replace(&mut self.contact_params, params) != params {
+            self.upload_params();
+            self.mark_stale();
+        }
+    }
+
+    /// Writes the target and the flags of a collider; the GPU keeps its current pose.
+    fn write_collider(&self, index: usize) {
+        if let Some(collider_passes) = &self.contacts.collider_passes {
+            let (first, row) = (ColliderRow::TARGET, &self.controls.colliders.rows[index..=index]);
+            let bytes = &bytemuck::cast_slice(row)[first.clone()];
+            let place = index * size_of::<ColliderRow>() + first.start;
+            self.queue.write_buffer(&collider_passes.colliders, place as u64, bytes);
+        }
+    }
+
+    /// Sets all forces to 0.
+    pub(super) fn clear_forces(&self) {
+        if self.controls.settings.forces {
+            self.write(&self.buffers.forces, 0, &vec![[0.0f32; 4]; self.controls.scene.particle_count()]);
+        }
+    }
+}

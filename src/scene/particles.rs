@@ -1,0 +1,88 @@
+//! Particles of a scene: what may be changed of one after a builder has added it.
+
+use super::Scene;
+use crate::error::{Error, Result, check_finite};
+
+/// A point mass.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Particle {
+    /// Position \[m\].
+    pub position: [f32; 3],
+    /// Velocity [m/s].
+    pub velocity: [f32; 3],
+    /// Inverse mass [1/kg]; 0 = permanently pinned.
+    pub inverse_mass: f32,
+}
+
+impl Default for Particle {
+    fn default() -> Self {
+        Self { position: [0.0; 3], velocity: [0.0; 3], inverse_mass: 1.0 }
+    }
+}
+
+impl Scene {
+    /// Pins a particle. Until it is released, it moves at its own velocity (0 by default) or to a target
+    /// ([`crate::Solver::set_target`]).
+    ///
+    /// # Errors
+    /// The particle does not exist.
+    pub fn pin(&mut self, particle: u32) -> Result<()> {
+        self.check_particle("pin", particle)?;
+        self.pinned[particle as usize] = true;
+        Ok(())
+    }
+
+    /// Sets the initial position of a particle \[m\]. Rest lengths and tethers keep the shape in which it was added.
+    /// Its followers move when a solver is created; [`Scene::positions`] returns their old positions.
+    ///
+    /// # Errors
+    /// The particle does not exist or is a follower, or the position is not finite.
+    pub fn set_position(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
+        self.check_particle("set_position", particle)?;
+        check_finite(|| format!("position of particle {particle}"), position)?;
+        self.check_no_follower("position", particle, 1)?;
+        self.positions[particle as usize] = position;
+        Ok(())
+    }
+
+    /// Sets the initial velocity of a particle [m/s].
+    ///
+    /// # Errors
+    /// The particle does not exist or is a follower, or the velocity is not finite.
+    pub fn set_velocity(&mut self, particle: u32, velocity: [f32; 3]) -> Result<()> {
+        self.check_particle("set_velocity", particle)?;
+        check_finite(|| format!("velocity of particle {particle}"), velocity)?;
+        self.check_no_follower("velocity", particle, 1)?;
+        self.velocities[particle as usize] = velocity;
+        Ok(())
+    }
+
+    /// Sets the mass of a particle \[kg\]. A pinned particle has this mass after its release; a particle pinned by an
+    /// inverse mass of 0 becomes free. Groups ([`constraints::ShapeMatching`]) keep the masses of their descriptor.
+    ///
+    /// # Errors
+    /// The particle does not exist or is a follower, or the mass is not finite or less than 1e-12 kg.
+    pub fn set_mass(&mut self, particle: u32, mass: f32) -> Result<()> {
+        self.check_particle("set_mass", particle)?;
+        self.check_no_follower("set_mass", particle, 1)?;
+        self.inverse_masses[particle as usize] = invert_mass(|| format!("mass of particle {particle}"), mass)?;
+        Ok(())
+    }
+}
+
+/// Returns `Ok` if an inverse mass [1/kg] is in 0 to `MAX_INVERSE_MASS`.
+pub(super) fn check_inverse_mass(what: impl FnOnce() -> String, value: f32) -> Result<()> {
+    if (0.0..=MAX_INVERSE_MASS).contains(&value) { Ok(()) } else { Err(Error::invalid(what(), value, "0 to 1e12")) }
+}
+
+/// The inverse [1/kg] of a mass \[kg\] that a builder has computed.
+pub(crate) fn invert_mass(what: impl Fn() -> String, mass: f32) -> Result<f32> {
+    if mass > 0.0 && mass.is_finite() {
+        check_inverse_mass(|| format!("inverse {}", what()), 1.0 / mass)?;
+        return Ok(1.0 / mass);
+    }
+    Err(Error::invalid(what(), mass, "finite and greater than 0"))
+}
+
+/// The greatest inverse mass [1/kg].
+const MAX_INVERSE_MASS: f32 = 1e12;

@@ -1,0 +1,453 @@
+//! Ties particles to their nearest pins along geodesics of the rest shape.
+//!
+//! Geodesic distances are computed by Dijkstra's algorithm from the pins over the edges, refined by unfolding (Novotni
+//! & Klein 2002; Xin & Wang 2009). A front that has reached two corners of a triangle reaches the third along the
+//! straight line from the unfolded source, if that line passes between the two corners. On a flat mesh this is exact;
+//! edges alone are up to 8 % too long (grid with diagonals).
+//!
+//! At a hole or a notch, a path turns at a corner and continues straight from there, so each label stores its last
+//! corner. Behind such a corner, where two fronts meet, a length can be about 1 % too long, but never too short.
+
+use super::{Scene, TetherRow, TetheredBody, Tethers};
+use crate::geometry::grouped;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Labels per particle in addition to its tethers.
+const SPARE_LABELS: usize = 1;
+
+/// The tethered bodies of a scene as graphs of rest lengths, independent of the pins.
+#[derive(Debug, Clone)]
+pub(crate) struct TetherGraph {
+    bodies: Vec<BodyGraph>,
+}
+
+#[derive(Debug, Clone)]
+struct BodyGraph {
+    first_particle: u32,
+    tethers: Tethers,
+    /// Neighbours of particle p: `edges[offsets[p]..offsets[p + 1]]`, sorted by particle.
+    offsets: Vec<u32>,
+    edges: Vec<(u32, f32)>,
+    /// Triangles of particle p: `fans[fan_offsets[p]..fan_offsets[p + 1]]`.
+    fan_offsets: Vec<u32>,
+    fans: Vec<Blade>,
+    /// True if a shortest path can turn at a particle: the angle of the material around it exceeds π at a border, or 2π
+    /// inside.
+    corners: Vec<bool>,
+}
+
+/// A triangle relative to one of its corners.
+#[derive(Debug, Clone, Copy, Default)]
+struct Blade {
+    /// The other two corners.
+    corners: [u32; 2],
+    /// The sides to the first and to the second of them, and the side between them; infinite if there is no edge.
+    /// Stored here to avoid distant reads.
+    sides: [f32; 3],
+}
+
+/// A queue entry: a path from a pin to a particle. The order is by distance, particle and source, packed into one
+/// integer for fast comparison. Distances are not negative, so the order of their bits is that of their values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Arrival(Reverse<u128>);
+
+impl Arrival {
+    fn new(distance: f32, particle: u32, source: u32) -> Self {
+        Self(Reverse(u128::from(distance.to_bits()) << 64 | u128::from(particle) << 32 | u128::from(source)))
+    }
+
+    fn distance(self) -> f32 {
+        f32::from_bits((self.0.0 >> 64) as u32)
+    }
+
+    fn particle(self) -> u32 {
+        (self.0.0 >> 32) as u32
+    }
+
+    fn source(self) -> u32 {
+        self.0.0 as u32
+    }
+}
+
+/// The best known distance from one pin to a particle.
+#[derive(Clone, Copy)]
+struct Label {
+    source: u32,
+    distance: f32,
+    /// The last corner of the path, from which it is straight.
+    root: u32,
+    /// The distance of that corner.
+    root_distance: f32,
+    settled: bool,
+}
+
+const NO_LABEL: Label =
+    Label { source: u32::MAX, distance: f32::INFINITY, root: u32::MAX, root_distance: 0.0, settled: false };
+
+impl TetherGraph {
+    pub fn new(scene: &Scene) -> Self {
+        Self { bodies: scene.tethered_bodies.iter().map(|body| BodyGraph::new(scene, body)).collect() }
+    }
+
+    /// The tether rows by range of particles: (first, count, tethers per particle). A particle has [`rows_of`] rows.
+    pub fn runs(scene: &Scene) -> impl Iterator<Item = (u32, u32, u32)> {
+        let run = |body: &TetheredBody| (body.particles.start, body.particles.len() as u32, body.tethers.per_particle);
+        scene.tethered_bodies.iter().map(run)
+    }
+
+    /// Computes the tethers of all bodies for the given pins. The rows of a particle are consecutive, in the order of
+    /// the ranges; unused rows refer to the particle itself and are never taut.
+    pub fn tie(&self, is_pinned: impl Fn(u32) -> bool) -> Vec<TetherRow> {
+        self.bodies.iter().flat_map(|body| body.tie(&is_pinned)).collect()
+    }
+
+    /// Recomputes the tethers of bodies with a particle that has been pinned or released.
+    pub fn retie(&self, rows: &mut [TetherRow], changed: &[u32], is_pinned: impl Fn(u32) -> bool) {
+        let mut rest = rows;
+        for body in &self.bodies {
+            let row_count = (body.particle_count() * rows_of(body.tethers.per_particle)) as usize;
+            let (own, others) = rest.split_at_mut(row_count);
+            let particles = body.first_particle..body.first_particle + body.particle_count();
+            if changed.iter().any(|particle| particles.contains(particle)) {
+                own.copy_from_slice(&body.tie(&is_pinned));
+            }
+            rest = others;
+        }
+    }
+}
+
+/// Rows per particle: an even number, because the GPU reads two at once.
+pub(crate) fn rows_of(per_particle: u32) -> u32 {
+    per_particle.next_multiple_of(2)
+}
+
+impl BodyGraph {
+    fn new(scene: &Scene, body: &TetheredBody) -> Self {
+        let first = body.particles.start;
+        let count = body.particles.len();
+        let is_own = |particles: &[u32]| particles.iter().all(|particle| body.particles.contains(particle));
+        let own = scene.distances(body.edges.clone()).filter(|distance| is_own(&distance.particles));
+        let links = own.flat_map(|distance| {
+            let [a, b] = distance.particles.map(|particle| particle - first);
+            [(a, (b, distance.rest_length)), (b, (a, distance.rest_length))]
+        });
+        let links: Vec<(u32, (u32, f32))> = links.collect();
+        let (offsets, mut edges) = grouped(count, links.into_iter());
+        for particle in 0..count {
+            edges[offsets[particle] as usize..offsets[particle + 1] as usize].sort_by_key(|edge| edge.0);
+        }
+        let triangles = &scene.triangles[body.triangles.start as usize..body.triangles.end as usize];
+        let length = |a: u32, b: u32| {
+            let neighbours: &[(u32, f32)] = &edges[offsets[a as usize] as usize..offsets[a as usize + 1] as usize];
+            neighbours.binary_search_by_key(&b, |edge| edge.0).map_or(f32::INFINITY, |place| neighbours[place].1)
+        };
+        let blades: Vec<[(u32, Blade); 3]> = triangles
+            .iter()
+            .filter(|triangle| is_own(triangle.as_slice()))
+            .map(|triangle| {
+                let [a, b, c] = triangle.map(|particle| particle - first);
+                let [ab, bc, ca] = [length(a, b), length(b, c), length(c, a)];
+                let blade = |corners, sides| Blade { corners, sides };
+                [(a, blade([b, c], [ab, ca, bc])), (b, blade([c, a], [bc, ab, ca])), (c, blade([a, b], [ca, bc, ab]))]
+            })
+            .collect();
+        let (fan_offsets, fans) = grouped(count, blades.iter().flatten().copied());
+        let (first_particle, tethers) = (first, body.tethers);
+        let mut graph = Self { first_particle, tethers, offsets, edges, fan_offsets, fans, corners: Vec::new() };
+        let mut met = Vec::new();
+        graph.corners = (0..count as u32).map(|particle| graph.is_corner(particle, &mut met)).collect();
+        graph
+    }
+
+    /// `met` is scratch memory.
+    fn is_corner(&self, particle: u32, met: &mut Vec<u32>) -> bool {
+        let fan = self.fan(particle);
+        let angle = |blade: &Blade| {
+            let [b, c, a] = blade.sides;
+            if !blade.sides.iter().all(|side| side.is_finite()) {
+                return 0.0;
+            }
+            ((b * b + c * c - a * a) / (2.0 * b * c)).clamp(-1.0, 1.0).acos()
+        };
+        // Inside, each neighbour is a corner of exactly two triangles.
+        met.clear();
+        met.extend(fan.iter().flat_map(|blade| blade.corners));
+        met.sort_unstable();
+        let inside = met.chunks(2).all(|pair| pair.len() == 2 && pair[0] == pair[1]);
+        let straight = if inside { std::f32::consts::TAU } else { std::f32::consts::PI };
+        fan.iter().map(angle).sum::<f32>() > straight + 1e-3
+    }
+
+    fn particle_count(&self) -> u32 {
+        self.offsets.len() as u32 - 1
+    }
+
+    fn neighbours(&self, particle: u32) -> &[(u32, f32)] {
+        let particle = particle as usize;
+        &self.edges[self.offsets[particle] as usize..self.offsets[particle + 1] as usize]
+    }
+
+    fn fan(&self, particle: u32) -> &[Blade] {
+        let particle = particle as usize;
+        &self.fans[self.fan_offsets[particle] as usize..self.fan_offsets[particle + 1] as usize]
+    }
+
+    fn tie(&self, is_pinned: &impl Fn(u32) -> bool) -> Vec<TetherRow> {
+        let per_particle = self.tethers.per_particle as usize;
+        // Unfolding needs labels of the same pin at two neighbours. A pin may be among the nearest ones of only one of
+        // them, so extra labels are kept.
+        let label_count = per_particle + SPARE_LABELS;
+        let labels = self.geodesics(label_count, is_pinned);
+        let spare = rows_of(self.tethers.per_particle) as usize - per_particle;
+        let mut rows = Vec::with_capacity(self.particle_count() as usize * (per_particle + spare));
+        for (particle, labels) in (0..self.particle_count()).zip(labels.chunks_exact(label_count)) {
+            let slack = TetherRow { anchor: self.first_particle + particle, length: f32::INFINITY };
+            // The nearest pin comes last, because the last tether is satisfied exactly.
+            for label in labels[..per_particle].iter().rev() {
+                let tied = label.settled && label.source != particle;
+                rows.push(if tied {
+                    TetherRow {
+                        anchor: self.first_particle + label.source,
+                        length: label.distance * self.tethers.scale,
+                    }
+                } else {
+                    slack
+                });
+            }
+            rows.extend(std::iter::repeat_n(slack, spare));
+        }
+        rows
+    }
+
+    /// The nearest pins of every particle, `per_particle` labels each, nearest first.
+    fn geodesics(&self, per_particle: usize, is_pinned: &impl Fn(u32) -> bool) -> Vec<Label> {
+        let count = self.particle_count();
+        let mut labels = vec![NO_LABEL; count as usize * per_particle];
+        let mut queue = BinaryHeap::new();
+        for particle in (0..count).filter(|particle| is_pinned(self.first_particle + particle)) {
+            let label = Label { source: particle, distance: 0.0, root: particle, root_distance: 0.0, settled: false };
+            labels[particle as usize * per_particle] = label;
+            queue.push(Arrival::new(0.0, particle, particle));
+        }
+        while let Some(arrival) = queue.pop() {
+            let (distance, particle, source) = (arrival.distance(), arrival.particle(), arrival.source());
+            let slots = &mut labels[particle as usize * per_particle..][..per_particle];
+            let Some(label) = slots.iter_mut().find(|label| label.source == source && !label.settled) else { continue };
+            if distance > label.distance {
+                continue;
+            }
+            label.settled = true;
+            let here = *label;
+            let mut reach = |labels: &mut [Label], to: u32, label: Label| {
+                if offer(&mut labels[to as usize * per_particle..][..per_particle], label) {
+                    queue.push(Arrival::new(label.distance, to, source));
+                }
+            };
+            let turned = Label { root: particle, root_distance: distance, ..here };
+            let along_edges = if self.corners[particle as usize] { turned } else { here };
+            for &(to, length) in self.neighbours(particle) {
+                reach(&mut labels, to, Label { distance: distance + length, settled: false, ..along_edges });
+            }
+            for &Blade { corners: [b, c], sides: [ab, ac, bc] } in self.fan(particle) {
+                if !(ab.is_finite() && ac.is_finite() && bc.is_finite()) {
+                    continue;
+                }
+                for (known, to, base, side) in [(b, c, ab, ac), (c, b, ac, ab)] {
+                    let slots = &labels[known as usize * per_particle..][..per_particle];
+                    // Only paths that are straight from the same corner belong to one front.
+                    let same_front = |label: &&Label| label.source == source && label.root == here.root;
+                    let Some(known_label) = slots.iter().find(same_front) else { continue };
+                    let [straight, known_straight] =
+                        [distance, known_label.distance].map(|distance| distance - here.root_distance);
+                    // Most paths lead back towards the source; the lower bound rejects them without unfolding.
+                    let slots = &labels[to as usize * per_particle..][..per_particle];
+                    let least = here.root_distance * (1.0 - 1e-5) + shortest(straight, known_straight, base, side, bc);
+                    if slots.iter().any(|label| label.source == source && label.distance < least) {
+                        continue;
+                    }
+                    if let Some(straight) = unfold(straight, known_straight, base, side, bc) {
+                        reach(
+                            &mut labels,
+                            to,
+                            Label { distance: here.root_distance + straight, settled: false, ..here },
+                        );
+                    }
+                }
+            }
+        }
+        labels
+    }
+}
+
+/// Inserts a label among those of the nearest pins, nearest first; returns true if it improves them. A settled label
+/// may improve again: in an obtuse triangle the front can reach a corner before the edge that it should cross.
+fn offer(labels: &mut [Label], news: Label) -> bool {
+    let place = labels.iter().position(|label| label.source == news.source).unwrap_or(labels.len() - 1);
+    // Gains below rounding would repeat without end.
+    if news.distance >= labels[place].distance * (1.0 - 1e-6) {
+        return false;
+    }
+    labels[place] = news;
+    let mut place = place;
+    while place > 0 && labels[place].distance < labels[place - 1].distance {
+        labels.swap(place, place - 1);
+        place -= 1;
+    }
+    true
+}
+
+/// The distance of corner c of a triangle from a source at distances `da` and `db` from corners a and b, along a
+/// straight line in the plane of the triangle; `None` if that line does not cross edge ab.
+fn unfold(da: f32, db: f32, ab: f32, ac: f32, bc: f32) -> Option<f32> {
+    let [da, db, ab, ac, bc] = [da, db, ab, ac, bc].map(f64::from);
+    // a at the origin, b on the x axis, c above, the source below.
+    let height = |x: f64, side: f64| (side * side - x * x).sqrt();
+    let along = |from_a: f64, from_b: f64| (from_a * from_a - from_b * from_b + ab * ab) / (2.0 * ab);
+    let (cx, sx) = (along(ac, bc), along(da, db));
+    let (cy, sy) = (height(cx, ac), height(sx, da));
+    if !(cy > 0.0 && sy >= 0.0) {
+        return None;
+    }
+    let crossing = sx + (cx - sx) * sy / (sy + cy);
+    let slack = 1e-6 * ab;
+    (crossing >= -slack && crossing <= ab + slack).then(|| (cx - sx).hypot(cy + sy) as f32)
+}
+
+/// A cheap lower bound of [`unfold`], reduced by a rounding tolerance. For a point x of edge ab, the path |sx| + |xc|
+/// is at least da − |ax| + ac − |ax|, and likewise from b. The mean of both does not depend on x.
+fn shortest(da: f32, db: f32, ab: f32, ac: f32, bc: f32) -> f32 {
+    let sum = da + db + ac + bc;
+    0.5 * sum - ab - 1e-5 * (sum + ab)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{ClothGrid, ClothMesh};
+
+    fn straight_line_error(scene: &Scene, pins: &[u32]) -> f64 {
+        let rows = TetherGraph::new(scene).tie(|particle| pins.contains(&particle));
+        let mut worst = 0.0f64;
+        for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.length < f32::INFINITY) {
+            let [a, b] =
+                [index as u32 / 2, row.anchor].map(|p| glam::Vec3::from(scene.positions()[p as usize]).as_dvec3());
+            worst = worst.max((f64::from(row.length) / a.distance(b) - 1.0).abs());
+        }
+        worst
+    }
+
+    #[test]
+    fn geodesics_of_a_flat_grid_are_straight_lines() {
+        let mut scene = Scene::new();
+        let cloth = scene.add_cloth_grid(&ClothGrid { columns: 37, rows: 23, ..Default::default() }).unwrap();
+        let error = straight_line_error(&scene, &[0, 36, 400]);
+        assert!(error < 1e-5, "{error}");
+        assert_eq!(cloth.particles.len(), 37 * 23);
+    }
+
+    #[test]
+    fn geodesics_of_a_flat_irregular_mesh_are_straight_lines() {
+        // A sheared and jittered grid: no edge points at the pins.
+        let (columns, rows) = (21u32, 17u32);
+        let jitter = |k: u32| ((k.wrapping_mul(2_654_435_761) >> 16) & 0xff) as f32 / 255.0 - 0.5;
+        let positions: Vec<[f32; 3]> = (0..rows * columns)
+            .map(|k| {
+                let (r, c) = ((k / columns) as f32, (k % columns) as f32);
+                [c + 0.3 * r + 0.4 * jitter(k), 0.0, r + 0.4 * jitter(k + 7919)]
+            })
+            .collect();
+        let at = |r: u32, c: u32| r * columns + c;
+        let cells = (0..rows - 1).flat_map(|r| (0..columns - 1).map(move |c| (r, c)));
+        let triangles: Vec<[u32; 3]> = cells
+            .flat_map(|(r, c)| [[at(r, c), at(r + 1, c), at(r, c + 1)], [at(r, c + 1), at(r + 1, c), at(r + 1, c + 1)]])
+            .collect();
+        let mut scene = Scene::new();
+        let (fabric, tethers) = Default::default();
+        let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: Some(tethers) };
+        scene.add_cloth_mesh(&mesh).unwrap();
+        // The pins are inside, so every straight line stays on the mesh.
+        let error = straight_line_error(&scene, &[at(8, 9), at(5, 14)]);
+        assert!(error < 1e-5, "{error}");
+    }
+
+    /// An L shape: three squares of `side` cells with their common corner at the origin, jittered inside.
+    #[test]
+    fn geodesics_around_a_corner_turn_at_the_corner() {
+        let side = 12i32;
+        let hash = |k: i32| (((k as u32).wrapping_mul(2_654_435_761) >> 16) & 0xff) as f32 / 255.0 - 0.5;
+        let mut positions = Vec::new();
+        let mut index = std::collections::HashMap::new();
+        for (z, x) in (-side..=side).flat_map(|z| (-side..=side).map(move |x| (z, x))) {
+            if x <= 0 || z <= 0 {
+                let inside = z.abs() < side && x.abs() < side && (x < 0 || z < 0);
+                let shift = |k: i32| if inside { 0.5 * hash(k) } else { 0.0 };
+                index.insert((z, x), positions.len() as u32);
+                positions.push([x as f32 + shift(31 * z + x), 0.0, z as f32 + shift(x * 57 - z)]);
+            }
+        }
+        let mut triangles = Vec::new();
+        for (z, x) in (-side..side).flat_map(|z| (-side..side).map(move |x| (z, x))) {
+            if x < 0 || z < 0 {
+                let [a, b, c, d] = [(z, x), (z, x + 1), (z + 1, x), (z + 1, x + 1)].map(|place| index[&place]);
+                triangles.extend([[a, c, b], [b, c, d]]);
+            }
+        }
+        let mut scene = Scene::new();
+        let (fabric, tethers) = Default::default();
+        let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: Some(tethers) };
+        scene.add_cloth_mesh(&mesh).unwrap();
+        let pin = index[&(side, -3)];
+        let rows = TetherGraph::new(&scene).tie(|particle| particle == pin);
+        let place = |particle: u32| glam::Vec3::from(positions[particle as usize]).as_dvec3();
+        let start = place(pin);
+        let mut worst = 0f64;
+        for (&(z, x), &particle) in index.iter().filter(|(_, particle)| **particle != pin) {
+            let end = place(particle);
+            let length = rows[particle as usize * 2..][..2].iter().map(|row| row.length).fold(f32::INFINITY, f32::min);
+            // If the straight line crosses z = 0 right of the corner, the path turns at the corner.
+            let crossing = start.x + (end.x - start.x) * start.z / (start.z - end.z);
+            let hidden = end.z < 0.0 && crossing > 0.0 || end.z == 0.0 && end.x > 0.0;
+            let exact = if hidden { start.length() + end.length() } else { start.distance(end) };
+            let error = f64::from(length) / exact - 1.0;
+            // Never too short; slightly too long behind the corner, because only paths with the same root are unfolded
+            // together.
+            worst = worst.max(error);
+            assert!(error > -1e-5, "{error} at row {z}, column {x}");
+        }
+        assert!(worst < 1.5e-2, "{worst}");
+    }
+
+    #[test]
+    fn no_unfolded_way_is_shorter_than_the_shortest() {
+        let mut state = 1u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 24) as f32
+        };
+        let (mut found, mut tight) = (0, 0);
+        for _ in 0..100_000 {
+            // c is above the x axis, the source below, a and b on it; sources are near or far.
+            let ab = 0.1 + random();
+            let c = glam::Vec2::new(2.0 * random() - 0.5, random());
+            let source = glam::Vec2::new(2.0 * random() - 0.5, -random()) * if random() < 0.5 { 1.0 } else { 50.0 };
+            let (a, b) = (glam::Vec2::ZERO, glam::Vec2::new(ab, 0.0));
+            let sides = [a.distance(source), b.distance(source), ab, a.distance(c), b.distance(c)];
+            let [da, db, ab, ac, bc] = sides;
+            if let Some(length) = unfold(da, db, ab, ac, bc) {
+                let least = shortest(da, db, ab, ac, bc);
+                assert!(least <= length, "{least} > {length} for {sides:?}");
+                (found, tight) = (found + 1, tight + i32::from(least > 0.9 * length));
+            }
+        }
+        assert!(found > 5000 && tight > 500, "{found}, {tight}");
+    }
+
+    #[test]
+    fn a_particle_without_pins_is_not_tied() {
+        let mut scene = Scene::new();
+        scene.add_cloth_grid(&ClothGrid { columns: 3, rows: 3, ..Default::default() }).unwrap();
+        let rows = TetherGraph::new(&scene).tie(|_| false);
+        assert!(rows.iter().all(|row| row.length == f32::INFINITY));
+    }
+}

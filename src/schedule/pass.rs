@@ -1,0 +1,242 @@
+//! The passes of a step.
+
+use crate::collision::SelfCollisionLevel;
+use crate::schedule::coloring::Span;
+
+/// One pass over particles or constraints; every pass is one GPU dispatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Pass {
+    /// Kinematic particles: computes the velocity that reaches the target at the end of the step.
+    Targets,
+    /// Converts velocities to displacements: d = h v.
+    Start,
+    /// Computes accelerations by wind and air drag, fields and forces.
+    Accelerations,
+    /// d += h² a; from here on x + d is the predicted position.
+    Predict,
+    /// Projects the constraints of one colour.
+    Project {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+        /// The colour.
+        color: u32,
+        /// Its records.
+        span: Span,
+        /// True if λ starts at 0.
+        first_iteration: bool,
+    },
+    /// Solves the constraints of the tiles of one phase.
+    Tiles {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+        /// The phase.
+        phase: u32,
+        /// Its records.
+        span: Span,
+        /// True if λ starts at 0.
+        first_iteration: bool,
+    },
+    /// Solves the stars of one colour: each hub with its links (two-particle constraints) as one linear system.
+    Stars {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+        /// The colour.
+        color: u32,
+        /// Its records.
+        span: Span,
+        /// True if λ starts at 0.
+        first_iteration: bool,
+    },
+    /// Solves the constraints of the clusters of one layer.
+    Clusters {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+        /// The layer.
+        layer: u32,
+        /// Its records.
+        span: Span,
+        /// True if λ starts at 0.
+        first_iteration: bool,
+    },
+    /// Projects constraints in parallel by mass splitting: the overflow, skins, or all in a Jacobi sweep.
+    Split {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+        /// Its records.
+        span: Span,
+        /// True if λ starts at 0.
+        first_iteration: bool,
+    },
+    /// Sums the impulses of `Split` in chunks.
+    GatherChunks {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+    },
+    /// Adds the sums of the chunks to the displacements of the particles.
+    GatherHubs {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+    },
+    /// Sets the sums of λ of a kind to 0.
+    ClearForceSums {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+    },
+    /// Adds the λ of a kind to their sums over the step.
+    AddForceSums {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+    },
+    /// Limits the distance of particles to their pins by the tether length (long-range attachments).
+    SolveTethers,
+    /// Marks the pair list as expired if a particle has moved too far.
+    ValidatePairs,
+    /// A pass of the search for pairs; returns at once if the pair list is valid.
+    Search(SearchPass),
+    /// Finds the contacts of this substep in the pair list.
+    FindContacts,
+    /// Adds contacts that push edges out of intersected triangles, and computes the dispatch size of `SolveContacts`.
+    ResolveIntersections,
+    /// Computes the corrections of contacts.
+    SolveContacts,
+    /// Adds the sum of its corrections to each displacement.
+    ApplyCorrections {
+        /// True for the last one in the substep.
+        is_last: bool,
+    },
+    /// Builds division planes between pairs that would still pass through each other (Chen et al. 2025).
+    BuildDivisionPlanes {
+        /// Number of the round; later rounds return at once if the previous one truncated no displacement.
+        round: u32,
+    },
+    /// Truncates displacements in front of the division planes.
+    TruncateDisplacements {
+        /// Number of the round.
+        round: u32,
+    },
+    /// Clears the impulses on colliders.
+    ClearColliderContacts,
+    /// Interpolates the colliders at the start and at the end of the substep.
+    InterpolateColliders,
+    /// Solves contacts with colliders, with friction.
+    Collide,
+    /// `Collide`, then `IntegrateAndPredict`.
+    CollideAndPredict,
+    /// Adds restitution to displacements and, at the surface level, removes the recovery from collider overlap.
+    ApplyRestitution,
+    /// Moves colliders to their targets.
+    CommitColliders,
+    /// Sums the forces on colliders.
+    ColliderForces,
+    /// A pass that sorts the surface elements at the end of the step, for the search for intersections.
+    SortForIntersections(SearchPass),
+    /// Clears the intersections of the last step.
+    ClearIntersections,
+    /// Finds the edges that intersect triangles.
+    FindIntersections,
+    /// x += d; the displacement is kept as the new velocity.
+    Velocity,
+    /// `Velocity`, then `Predict` of the next substep.
+    IntegrateAndPredict,
+    /// `IntegrateAndPredict`, and `SolveTethers` of free particles with the moved pins, for up to 8 pins.
+    IntegrateTethered,
+    /// `IntegrateAndPredict` of free particles, then `SolveTethers` with the moved pins.
+    IntegrateFree,
+    /// `IntegrateAndPredict` of pinned particles.
+    IntegratePinned,
+    /// Damps the non-rigid motion of each body.
+    BodyDamping,
+    /// Writes the velocities v = d/h.
+    Finish,
+    /// Moves followers.
+    Follow,
+    /// Computes the normals of the surfaces.
+    Normals,
+}
+
+impl Pass {
+    /// The index in [`crate::constraints::KINDS`] of the kind that the pass solves.
+    pub(crate) fn kind(self) -> Option<usize> {
+        match self {
+            Self::Project { kind, .. }
+            | Self::Tiles { kind, .. }
+            | Self::Stars { kind, .. }
+            | Self::Clusters { kind, .. }
+            | Self::Split { kind, .. }
+            | Self::GatherChunks { kind }
+            | Self::GatherHubs { kind }
+            | Self::ClearForceSums { kind }
+            | Self::AddForceSums { kind } => Some(kind),
+            _ => None,
+        }
+    }
+}
+
+/// A pass of the search: a counting sort of the elements by grid cells, then queries of the neighbouring cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchPass {
+    /// Clears the cells; at the surface level, stores the predicted positions of the particles.
+    ClearCells,
+    /// Marks the expired particles and those near them, and bounds the motion in each coarse cell (particle level
+    /// only).
+    MarkStale,
+    /// Removes the pairs of expired particles from the list (particle level only).
+    RemoveStalePairs,
+    /// Computes speed classes, and the size, speed and levels of the elements in each coarse cell (surface level only).
+    MeasureMotion,
+    /// Computes horizons from the relative motion of neighbouring cells; at the surface level, sizes, speeds and levels
+    /// too.
+    SetHorizons,
+    /// Counts the elements in each cell.
+    CountCells,
+    /// Sums the counts in blocks.
+    SumBlocks,
+    /// Prefix sum of the blocks.
+    ScanBlocks,
+    /// Prefix sum of the cells of each block.
+    CellOffsets,
+    /// Sorts the elements into their cells.
+    SortIntoCells,
+    /// Lists the pairs of particles.
+    ParticlePairs,
+    /// Lists the pairs of vertices and triangles.
+    VertexPairs,
+    /// Lists the pairs of edges.
+    EdgePairs,
+    /// Counts the pairs and resets the state of the search; runs even if the list is valid.
+    FinishSearch,
+}
+
+impl SearchPass {
+    /// All passes, in order.
+    pub const ALL: [Self; 14] = [
+        Self::ClearCells,
+        Self::MarkStale,
+        Self::RemoveStalePairs,
+        Self::MeasureMotion,
+        Self::SetHorizons,
+        Self::CountCells,
+        Self::SumBlocks,
+        Self::ScanBlocks,
+        Self::CellOffsets,
+        Self::SortIntoCells,
+        Self::ParticlePairs,
+        Self::VertexPairs,
+        Self::EdgePairs,
+        Self::FinishSearch,
+    ];
+
+    /// The passes of the sort alone.
+    pub const SORT: [Self; 6] =
+        [Self::ClearCells, Self::CountCells, Self::SumBlocks, Self::ScanBlocks, Self::CellOffsets, Self::SortIntoCells];
+
+    /// True if the pass runs at a level of self-collision.
+    pub(crate) fn is_of(self, level: SelfCollisionLevel) -> bool {
+        match self {
+            Self::MarkStale | Self::RemoveStalePairs => level == SelfCollisionLevel::Particles,
+            Self::MeasureMotion | Self::VertexPairs | Self::EdgePairs => level == SelfCollisionLevel::Surfaces,
+            _ => true,
+        }
+    }
+}

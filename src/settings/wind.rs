@@ -1,0 +1,57 @@
+//! Moving air.
+
+/// Wind and its forces on surfaces.
+///
+/// A triangle of area A moves at v relative to the air; its normal n is oriented so that v·n ≥ 0. The force is F = −½ ρ
+/// A |v| (v·n) (C_D v̂ + C_L (n − (n·v̂) v̂)): drag along −v̂ on the projected area, and lift perpendicular to it. Lift
+/// is greatest at 45°, as for a flat plate. Each corner takes a third of the force, at the air velocity of its
+/// position.
+///
+/// The sum at a corner is divided by 1 + h k, where k is the rate at which the force slows the corner. This implicit
+/// step cannot reverse the motion of light cloth. The terminal velocity is too high by about h k/2 (0.5 % at 20
+/// substeps). If h k is large (cloth lighter than any fabric) and varies strongly between corners, still air may add a
+/// little energy.
+///
+/// The air velocity is u(x, t) = `velocity` · (1 + `gust` · s) plus turbulence. The gust is s = (sin φ + sin(2.3 φ +
+/// 1))/2 with φ = 2π (`gust_frequency` t − k·x); k points along the wind with one wave per `gust_length`. The
+/// turbulence is `turbulence` times a smooth noise in space, which moves with the mean wind (Taylor 1938, frozen
+/// turbulence).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wind {
+    /// Mean velocity of the air [m/s].
+    pub velocity: [f32; 3],
+    /// Strength of the gusts relative to the mean velocity, 0 to 10.
+    pub gust: f32,
+    /// Frequency of the gusts \[Hz\].
+    pub gust_frequency: f32,
+    /// Distance between two gusts \[m\].
+    pub gust_length: f32,
+    /// Density of the air ρ [kg/m³].
+    pub density: f32,
+    /// Drag coefficient C_D.
+    pub drag: f32,
+    /// Lift coefficient C_L.
+    pub lift: f32,
+    /// Amplitude of the turbulence [m/s], 0 to 1000: the greatest value of the noise in each direction.
+    pub turbulence: f32,
+    /// Size of the eddies \[m\].
+    pub turbulence_length: f32,
+}
+
+impl Default for Wind {
+    /// Still air at 20 °C at sea level, with the coefficients of a flat plate (Hoerner 1965: C_D = 1.2 for
+    /// perpendicular flow).
+    fn default() -> Self {
+        Self {
+            velocity: [0.0; 3],
+            gust: 0.0,
+            gust_frequency: 0.5,
+            gust_length: 2.0,
+            density: 1.204,
+            drag: 1.2,
+            lift: 0.6,
+            turbulence: 0.0,
+            turbulence_length: 0.5,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The parameters of a step, as the shaders read them.
+
+use crate::constraints::xpbd::ScaledMaterial;
+use crate::scene::Material;
+use crate::schedule::plan::Pass;
+use crate::settings::{Field, MAX_FIELDS, Method, Settings, Wind};
+use crate::sim::controls::Controls;
+
+/// Parameters of a step. Layout of `shaders/common/params.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Params {
+    /// h² g: displacement that gravity adds in a substep \[m\].
+    pub gravity_step: [f32; 3],
+    /// Duration h of a substep \[s\].
+    pub h: f32,
+    /// Mean velocity of the air [m/s].
+    pub wind_velocity: [f32; 3],
+    /// Duration dt of a step \[s\].
+    pub dt: f32,
+    /// Wave vector k of the gusts, parallel to the wind: one wave per gust length [1/m].
+    pub gust_wave: [f32; 3],
+    /// Amplitude of the gusts relative to the mean wind.
+    pub gust: f32,
+    /// Frequency of the gusts \[Hz\].
+    pub gust_frequency: f32,
+    /// ½ ρ C_D [kg/m³].
+    pub drag: f32,
+    /// ½ ρ C_L [kg/m³].
+    pub lift: f32,
+    /// Factor on the displacement of a free particle in each substep: exp(−damping · h) times the substep's part of the
+    /// step factor.
+    pub velocity_factor: f32,
+    /// Number of particles.
+    pub particle_count: u32,
+    /// Number of pinned particles.
+    pub pin_count: u32,
+    /// Number of kinematic particles with a target.
+    pub target_count: u32,
+    /// 1 if a substep begins with the accelerations by wind, fields and forces, else 0.
+    pub accelerated: u32,
+    /// 0, unknown to the compiler: see `opaque` in `shaders/common/xpbd.wgsl`.
+    pub zero: u32,
+    /// 1 if there is wind, else 0.
+    pub wind: u32,
+    /// 1 if external forces are enabled, else 0.
+    pub forces: u32,
+    /// Amplitude of the turbulence [m/s].
+    pub turbulence: f32,
+    /// Origin of the air field \[m\]: the sum of all shifts of the origin.
+    pub air_origin: [f32; 3],
+    /// 1/length scale of the turbulence [1/m].
+    pub turbulence_scale: f32,
+    /// Fraction of the non-rigid motion of a body that is damped in a step.
+    pub body_damping: f32,
+    /// Number of fields.
+    pub field_count: u32,
+    /// Pads the row to a multiple of 16 bytes.
+    pub padding: [u32; 2],
+    /// The fields; the first `field_count` are in use.
+    pub fields: [FieldRow; MAX_FIELDS],
+}
+
+/// A force field. Layout of the shaders.
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct FieldRow {
+    /// Position \[m\].
+    pub position: [f32; 3],
+    /// Strength S [m/s²].
+    pub strength: f32,
+    /// Unit axis of a vortex; 0 for a point.
+    pub axis: [f32; 3],
+    /// 1/R, R being the radius [1/m].
+    pub scale: f32,
+}
+
+impl FieldRow {
+    fn new(field: &Field) -> Option<Self> {
+        match *field {
+            Field::None => None,
+            Field::Point { position, strength, radius } => {
+                Some(Self { position, strength, axis: [0.0; 3], scale: 1.0 / radius })
+            }
+            Field::Vortex { position, axis, strength, radius } => {
+                let axis = glam::Vec3::from(axis).normalize().into();
+                Some(Self { position, strength, axis, scale: 1.0 / radius })
+            }
+        }
+    }
+}
+
+/// A pinned particle and its target position at the end of the step.
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Target {
+    /// Target position \[m\].
+    pub position: [f32; 3],
+    /// Index of the particle.
+    pub particle: u32,
+}
+
+impl Controls {
+    pub fn params(&self) -> Params {
+        let h = self.settings.substep();
+        let wind = self.settings.wind.unwrap_or_default();
+        // In f64: h² g is rounded once.
+        let square = f64::from(h) * f64::from(h);
+        let rows: Vec<FieldRow> = self.settings.fields.iter().filter_map(FieldRow::new).collect();
+        let mut fields = [FieldRow::default(); MAX_FIELDS];
+        fields[..rows.len()].copy_from_slice(&rows);
+        Params {
+            gravity_step: self.settings.gravity.map(|g| (square * f64::from(g)) as f32),
+            h,
+            wind_velocity: wind.velocity,
+            dt: self.settings.dt,
+            gust_wave: gust_wave(&wind),
+            gust: wind.gust,
+            gust_frequency: wind.gust_frequency,
+            drag: 0.5 * wind.density * wind.drag,
+            lift: 0.5 * wind.density * wind.lift,
+            velocity_factor: self.velocity_factor(),
+            particle_count: self.scene.particle_count() as u32,
+            pin_count: self.pins.len() as u32,
+            target_count: self.targets.len() as u32,
+            accelerated: u32::from(self.plan.begin.contains(&Pass::Accelerations)),
+            zero: 0,
+            wind: u32::from(self.settings.wind.is_some() && !self.compiled.rings.is_empty()),
+            forces: u32::from(self.settings.forces),
+            turbulence: wind.turbulence,
+            air_origin: self.shift.air_origin(),
+            turbulence_scale: 1.0 / wind.turbulence_length,
+            body_damping: self.settings.body_damping,
+            field_count: rows.len() as u32,
+            padding: [0; 2],
+            fields,
+        }
+    }
+
+    /// exp(−damping · h) times the substep's part of the step factor.
+    fn velocity_factor(&self) -> f32 {
+        let Settings { damping, step_factor, substeps, .. } = self.settings;
+        let decay = -f64::from(damping) * f64::from(self.settings.substep());
+        (decay.exp() * f64::from(step_factor).powf(1.0 / f64::from(substeps))) as f32
+    }
+
+    /// α̃, γ and the relaxation factor of every material, for the substep and the method of the settings.
+    pub fn scaled_materials(&self) -> Vec<ScaledMaterial> {
+        let h = f64::from(self.settings.substep());
+        let omega = f64::from(self.settings.relaxation);
+        let sweeps = f64::from(self.settings.iterations);
+        let scale = |material: &Material| {
+            let [alpha, beta, tau] = [material.compliance, material.damping, material.damping_time].map(f64::from);
+            let k = f64::from(material.stiffness);
+            let [alpha_tilde, gamma, factor] = match self.settings.method {
+                Method::Xpbd => [alpha / (h * h), (alpha * beta + tau) / h, omega],
+                Method::Pbd => [0.0, 0.0, omega * (1.0 - (1.0 - k).powf(1.0 / sweeps))],
+                Method::NaivePbd => [0.0, 0.0, omega * k],
+            }
+            // 1e30 acts as infinity and cannot overflow in the update.
+            .map(|value| value.min(1e30) as f32);
+            ScaledMaterial { alpha_tilde, gamma, factor, padding: 0.0 }
+        };
+        self.materials.iter().map(scale).collect()
+    }
+}
+
+/// Wave vector k of the gusts of a wind [1/m].
+pub(crate) fn gust_wave(wind: &Wind) -> [f32; 3] {
+    // In f64: the square of a very low wind speed would underflow in f32.
+    let speed = wind.velocity.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
+    let wave = if speed > 0.0 { 1.0 / (speed * f64::from(wind.gust_length)) } else { 0.0 };
+    wind.velocity.map(|component| (f64::from(component) * wave) as f32)
+}
