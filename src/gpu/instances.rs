@@ -2,24 +2,20 @@
 
 use super::guarded;
 use super::instance_pool::{
-    Buffers, PoolParams, WorkgroupLayout, check_limits, lambda_room, make_lambdas, make_normals, make_play,
-    required_limits,
+    Buffers, PoolParams, WorkgroupLayout, check_limits, lambda_room, make_normals, make_play, required_limits,
 };
 use super::maker::Maker;
-use super::readback::{Readback, decode_scalars, decode_vectors};
-use super::reading::{read, request_status};
 use super::recorder::Recorder;
 use super::shift::ShiftPass;
 use super::solver::needs_lambdas;
 use super::stage::Stage;
-use crate::constraints::{Kind, kind_index};
+use crate::constraints::Kind;
 use crate::error::{Error, Result};
 use crate::instancing::pool::InstancePool;
 use crate::instancing::{Instance, InstanceId, Placement};
 use crate::scene::{Material, MaterialId, Scene};
 use crate::schedule::rings::normal;
 use crate::settings::Settings;
-use crate::sim::Diagnostics;
 use glam::Vec4;
 use wgpu::BufferUsages;
 
@@ -70,12 +66,12 @@ pub struct Instances {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) pool: InstancePool,
-    play: Stage,
+    pub(super) play: Stage,
     normals_stage: Stage,
     pub(super) buffers: Buffers,
     bindings: [wgpu::BindGroup; 2],
-    keep_lambdas: bool,
-    workgroup: WorkgroupLayout,
+    pub(super) keep_lambdas: bool,
+    pub(super) workgroup: WorkgroupLayout,
     pub(super) shift: Option<ShiftPass>,
 }
 
@@ -201,121 +197,6 @@ impl Instances {
         Ok(())
     }
 
-    /// Pins particles of an instance at their positions, and recomputes its tethers. `particles` are indices in the
-    /// asset.
-    ///
-    /// # Errors
-    /// [`Error::NoInstance`]; the particles must exist; [`Error::LimitExceeded`] as of [`Instances::spawn`].
-    pub fn pin(&mut self, id: InstanceId, particles: &[u32]) -> Result<()> {
-        self.set_pinned(id, particles, true)
-    }
-
-    /// Releases pinned particles of an instance; each keeps the velocity of its last step. Recomputes its tethers.
-    ///
-    /// # Errors
-    /// As [`Instances::pin`]; the particles must have a mass in the asset.
-    pub fn release(&mut self, id: InstanceId, particles: &[u32]) -> Result<()> {
-        self.set_pinned(id, particles, false)
-    }
-
-    fn set_pinned(&mut self, id: InstanceId, particles: &[u32], pinned: bool) -> Result<()> {
-        let slot = self.pool.slot(id)?;
-        self.pool.controls.check_pins(particles, pinned)?;
-        if particles.iter().all(|&particle| self.pool.is_pinned(slot, particle) == pinned) {
-            return Ok(());
-        }
-        self.make_blocks(self.pool.block_short(slot))?;
-        for particle in self.pool.set_pinned(slot, particles, pinned) {
-            let place = slot as usize * self.pool.particle_count() + particle as usize;
-            self.write(&self.buffers.positions, 4 * place + 3, &[self.pool.inverse_mass(slot, particle)]);
-            if pinned {
-                self.write(&self.buffers.velocities, place, &[[0.0f32, 0.0, 0.0, 1.0]]);
-            }
-        }
-        self.write_words(self.pool.own_words(slot));
-        self.write_words(self.pool.row_words(slot));
-        Ok(())
-    }
-
-    /// Returns true if a particle of an instance is currently pinned.
-    ///
-    /// # Errors
-    /// [`Error::NoInstance`]; the particle must exist.
-    pub fn is_pinned(&self, id: InstanceId, particle: u32) -> Result<bool> {
-        let slot = self.pool.slot(id)?;
-        self.pool.controls.scene.check_particle("is_pinned", particle)?;
-        Ok(self.pool.is_pinned(slot, particle))
-    }
-
-    /// Sets the position \[m\] of a pinned particle of an instance at the end of the next step, as
-    /// [`crate::Solver::set_target`] does.
-    ///
-    /// # Errors
-    /// [`Error::NoInstance`]; [`Error::LimitExceeded`] as of [`Instances::spawn`]. The particle must exist and be
-    /// pinned, and the position must be finite.
-    pub fn set_target(&mut self, id: InstanceId, particle: u32, position: [f32; 3]) -> Result<()> {
-        let slot = self.pool.slot(id)?;
-        self.pool.check_target(slot, particle, position)?;
-        self.make_blocks(self.pool.block_short(slot))?;
-        let is_first = self.pool.own_words(slot).is_empty();
-        let words = self.pool.set_target(slot, particle, position);
-        if is_first {
-            self.write_words(self.pool.own_words(slot));
-            self.write_words(self.pool.row_words(slot));
-        } else {
-            self.write_words(words);
-        }
-        Ok(())
-    }
-
-    /// Sets the wind of an instance [m/s], which is added to [`Settings::wind`].
-    ///
-    /// # Errors
-    /// [`Error::NoInstance`]; each component must be at most 1e6 in magnitude.
-    pub fn set_wind(&mut self, id: InstanceId, wind: [f32; 3]) -> Result<()> {
-        let slot = self.pool.slot(id)?;
-        self.pool.set_wind(slot, wind)?;
-        self.write_words(self.pool.row_words(slot));
-        Ok(())
-    }
-
-    /// Changes the settings of steps that are encoded from now on. Submit earlier recordings first; see
-    /// [`crate::Solver::encode`].
-    ///
-    /// # Errors
-    /// See [`Settings::check`] and [`Instances::new`].
-    pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
-        let before = self.pool.controls.settings;
-        self.pool.set_settings(settings)?;
-        let keep_lambdas = needs_lambdas(&settings);
-        let workgroup = WorkgroupLayout::new(&self.device, &self.pool);
-        let other_lambdas = keep_lambdas != self.keep_lambdas;
-        if other_lambdas || workgroup != self.workgroup {
-            let (device, pool) = (&self.device, &self.pool);
-            let made = guarded(device, || {
-                let make = || make_lambdas(&Maker::new(device), pool, keep_lambdas);
-                Ok((make_play(device, pool, keep_lambdas, workgroup), other_lambdas.then(make).transpose()?))
-            });
-            match made {
-                Ok((play, lambdas)) => {
-                    self.play = play;
-                    self.buffers.lambdas = lambdas.unwrap_or_else(|| self.buffers.lambdas.clone());
-                }
-                Err(error) => {
-                    self.pool.set_settings(before)?;
-                    return Err(error);
-                }
-            }
-            (self.keep_lambdas, self.workgroup) = (keep_lambdas, workgroup);
-            self.rebind();
-        }
-        self.upload_settings();
-        // The rows contain the wind.
-        let places = self.pool.places;
-        self.write_words(places.slots..places.blocks);
-        Ok(())
-    }
-
     /// The current settings.
     pub fn settings(&self) -> &Settings {
         &self.pool.controls.settings
@@ -426,108 +307,8 @@ impl Instances {
         &self.buffers.live
     }
 
-    /// Requests the positions \[m\] of an instance at this point of the encoder.
-    ///
-    /// # Errors
-    /// [`Error::NoInstance`].
-    pub fn request_positions(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        id: InstanceId,
-    ) -> Result<Readback<Vec<[f32; 3]>>> {
-        let slot = self.pool.slot(id)?;
-        Ok(self.request_vectors(encoder, &self.buffers.positions, slot))
-    }
-
-    /// Waits for all submitted work and reads the positions \[m\] of an instance.
-    ///
-    /// # Errors
-    /// [`Error::NoInstance`], [`Error::DeviceLost`], [`Error::Timeout`].
-    pub fn read_positions(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
-        self.read_vectors(&self.buffers.positions, id)
-    }
-
-    /// Waits for all submitted work and reads the velocities [m/s] of an instance.
-    ///
-    /// # Errors
-    /// As [`Instances::read_positions`].
-    pub fn read_velocities(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
-        self.read_vectors(&self.buffers.velocities, id)
-    }
-
-    /// Waits for all submitted work and reads the normals of an instance; empty for an asset without surfaces.
-    ///
-    /// # Errors
-    /// As [`Instances::read_positions`].
-    pub fn read_normals(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
-        if !self.has_surfaces() {
-            return self.pool.slot(id).map(|_| Vec::new());
-        }
-        self.read_vectors(&self.buffers.normals, id)
-    }
-
-    /// Waits for all submitted work and reads λ of every constraint of a kind in an instance (see
-    /// [`crate::Solver::read_lambdas`]). The values refer to the asset at scale 1: the force along a distance is scale
-    /// · λ/h².
-    ///
-    /// # Errors
-    /// As [`Instances::read_positions`]; [`Error::NotEnabled`] if λ is not kept ([`Settings::keep_lambdas`]).
-    pub fn read_lambdas<K: Kind>(&self, id: InstanceId) -> Result<Vec<f32>> {
-        let slot = self.pool.slot(id)?;
-        if !self.keep_lambdas {
-            let needed = "Settings::keep_lambdas = true, or more than one iteration";
-            return Err(Error::NotEnabled { what: "read_lambdas", needed });
-        }
-        let kind = kind_index(K::INFO);
-        let compiled = &self.pool.controls.compiled;
-        let (coloring, lambdas) = (&compiled.kinds[kind].coloring, K::INFO.lambda_count());
-        if coloring.order.is_empty() {
-            return Ok(Vec::new());
-        }
-        let first = slot as usize * lambda_room(&self.pool) + self.pool.asset.first_places[kind] as usize * lambdas;
-        let (first, size) = (first as u64 * 4, (coloring.order.len() * lambdas) as u64 * 4);
-        let sorted = read(&self.device, &self.queue, |encoder| {
-            Readback::of_part(&self.device, encoder, &self.buffers.lambdas, first, size, decode_scalars)
-        })?;
-        Ok(coloring.unsort(&K::INFO.lambdas(&sorted)))
-    }
-
-    /// Requests the GPU's diagnostic counters; [`Instances::owner`] maps the first quarantined particle to its
-    /// instance.
-    pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
-        request_status(&self.device, encoder, &self.buffers.status)
-    }
-
-    /// Waits for all submitted work and reads the GPU's diagnostic counters.
-    ///
-    /// # Errors
-    /// [`Error::DeviceLost`], [`Error::Timeout`].
-    pub fn read_diagnostics(&self) -> Result<Diagnostics> {
-        read(&self.device, &self.queue, |encoder| self.request_diagnostics(encoder))
-    }
-
-    /// Size of all GPU buffers \[bytes\].
-    pub fn memory_bytes(&self) -> u64 {
-        self.buffers.bytes()
-    }
-
-    fn request_vectors(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        source: &wgpu::Buffer,
-        slot: u32,
-    ) -> Readback<Vec<[f32; 3]>> {
-        let size = u64::from(self.particle_count()) * 16;
-        Readback::of_part(&self.device, encoder, source, u64::from(slot) * size, size, decode_vectors)
-    }
-
-    fn read_vectors(&self, source: &wgpu::Buffer, id: InstanceId) -> Result<Vec<[f32; 3]>> {
-        let slot = self.pool.slot(id)?;
-        read(&self.device, &self.queue, |encoder| self.request_vectors(encoder, source, slot))
-    }
-
     /// Allocates further blocks.
-    fn make_blocks(&mut self, more: u32) -> Result<()> {
+    pub(super) fn make_blocks(&mut self, more: u32) -> Result<()> {
         if more == 0 {
             return Ok(());
         }
@@ -547,11 +328,11 @@ impl Instances {
         Ok(())
     }
 
-    fn has_surfaces(&self) -> bool {
+    pub(super) fn has_surfaces(&self) -> bool {
         !self.pool.controls.compiled.rings.is_empty()
     }
 
-    fn rebind(&mut self) {
+    pub(super) fn rebind(&mut self) {
         self.bindings = self.buffers.bind(&self.device, &self.play, &self.normals_stage);
     }
 
@@ -601,7 +382,7 @@ impl Instances {
     }
 
     /// Queues a write of rows from row `place` on.
-    fn write<T: bytemuck::Pod>(&self, buffer: &wgpu::Buffer, place: usize, rows: &[T]) {
+    pub(super) fn write<T: bytemuck::Pod>(&self, buffer: &wgpu::Buffer, place: usize, rows: &[T]) {
         if !rows.is_empty() {
             self.queue.write_buffer(buffer, (place * size_of::<T>()) as u64, bytemuck::cast_slice(rows));
         }

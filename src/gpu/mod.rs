@@ -12,6 +12,8 @@ mod context;
 mod fastest;
 mod instance_pool;
 mod instances;
+mod instances_reading;
+mod instances_state;
 mod kind_buffers;
 #[cfg(test)]
 mod layout;

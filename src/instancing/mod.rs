@@ -3,6 +3,7 @@
 pub(crate) mod asset;
 pub(crate) mod checks;
 mod instance;
+mod pins;
 pub(crate) mod pool;
 
 pub use instance::{Instance, InstanceId, Placement};

@@ -5,7 +5,7 @@
 //! also has a block of words with its tethers and targets. [`crate::gpu::Instances`] owns an [`InstancePool`] and
 //! uploads its changes.
 
-use crate::error::{Error, Result, check_finite};
+use crate::error::{Error, Result};
 use crate::instancing::asset::{Asset, MOST_THREADS};
 use crate::instancing::checks::{check_asset, check_settings, check_words, in_tiles, most_constraints};
 use crate::instancing::{Instance, InstanceId, Placement};
@@ -16,8 +16,7 @@ use crate::schedule::plan::Pass;
 use crate::settings::{Settings, Wind, check_moderate};
 use crate::sim::controls::Controls;
 use crate::sim::params::gust_wave;
-use crate::sim::shifted;
-use glam::{Quat, Vec3};
+use glam::Vec3;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Words of the row of an instance: position, scale; rotation; wind velocity, offset of its tethers; wave vector of its
@@ -25,24 +24,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) const ROW_WORDS: usize = 16;
 
 /// Words of a target: position, 1 if it is set.
-const TARGET_WORDS: usize = 4;
+pub(super) const TARGET_WORDS: usize = 4;
 
 #[derive(Debug, Default)]
-struct Slot {
+pub(super) struct Slot {
     generation: u32,
     /// Index in `live`; `None` if the slot is free.
     place: Option<u32>,
-    placement: Placement,
+    pub(super) placement: Placement,
     velocity: [f32; 3],
     wind: [f32; 3],
-    own: Option<Own>,
+    pub(super) own: Option<Own>,
 }
 
 /// State of an instance with its own pins or targets.
 #[derive(Debug)]
-struct Own {
+pub(super) struct Own {
     block: u32,
-    pinned: Vec<bool>,
+    pub(super) pinned: Vec<bool>,
 }
 
 /// Offsets of the sections of the words.
@@ -67,7 +66,7 @@ pub(crate) struct InstancePool {
     pub controls: Controls,
     pub asset: Asset,
     pub capacity: u32,
-    slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     free: Vec<u32>,
     /// The slots of all instances.
     pub live: Vec<u32>,
@@ -297,7 +296,7 @@ impl InstancePool {
         place
     }
 
-    fn make_own(&mut self, slot: u32, pinned: Vec<bool>) {
+    pub(super) fn make_own(&mut self, slot: u32, pinned: Vec<bool>) {
         // The caller has provided a block.
         let Some(block) = self.free_blocks.pop() else { return };
         let at = self.words_with(block);
@@ -319,7 +318,7 @@ impl InstancePool {
     }
 
     /// Recomputes the tethers of an instance for its own pins: all, or those of the bodies of `changed` particles.
-    fn tie(&mut self, slot: u32, changed: Option<&[u32]>) {
+    pub(super) fn tie(&mut self, slot: u32, changed: Option<&[u32]>) {
         let words = self.own_words(slot);
         let words = words.start..(words.start + self.places.block_tethers).min(words.end);
         let Some(own) = &self.slots[slot as usize].own else { return };
@@ -332,7 +331,7 @@ impl InstancePool {
         }
     }
 
-    fn write_row(&mut self, slot: u32) {
+    pub(super) fn write_row(&mut self, slot: u32) {
         let words = self.row_words(slot);
         let (own, found) = (self.own_words(slot).start, &self.slots[slot as usize]);
         let [place, rotation] = found.placement.rows();
@@ -346,116 +345,6 @@ impl InstancePool {
         let [tethers, targets] = ends.map(|word| word as u32);
         let rows = [place.map(f32::to_bits), rotation.map(f32::to_bits), [x, y, z, tethers], [a, b, c, targets]];
         self.words[words].copy_from_slice(rows.as_flattened());
-    }
-
-    /// True if a particle of an instance is currently pinned.
-    pub fn is_pinned(&self, slot: u32, particle: u32) -> bool {
-        let own = self.slots[slot as usize].own.as_ref();
-        own.map_or_else(|| self.controls.scene.is_pinned(particle), |own| own.pinned[particle as usize])
-    }
-
-    /// Current inverse mass of a particle of an instance.
-    pub fn inverse_mass(&self, slot: u32, particle: u32) -> f32 {
-        if self.is_pinned(slot, particle) { 0.0 } else { self.controls.scene.inverse_masses[particle as usize] }
-    }
-
-    /// Gives the instance a block with the asset's pins, if it has none.
-    fn ensure_own(&mut self, slot: u32) {
-        if self.slots[slot as usize].own.is_none() {
-            let pinned = (0..self.particle_count() as u32).map(|particle| self.controls.scene.is_pinned(particle));
-            let pinned = pinned.collect();
-            self.make_own(slot, pinned);
-            self.write_row(slot);
-        }
-    }
-
-    /// Pins or releases validated particles; returns those that changed. The instance has a block, or one is free.
-    pub fn set_pinned(&mut self, slot: u32, particles: &[u32], pinned: bool) -> Vec<u32> {
-        self.ensure_own(slot);
-        let targets = self.own_words(slot).start + self.places.block_tethers;
-        let mut changed = Vec::new();
-        if let Some(own) = &mut self.slots[slot as usize].own {
-            for &particle in particles {
-                if std::mem::replace(&mut own.pinned[particle as usize], pinned) != pinned {
-                    let at = targets + particle as usize * TARGET_WORDS;
-                    self.words[at..at + TARGET_WORDS].fill(0);
-                    changed.push(particle);
-                }
-            }
-        }
-        self.tie(slot, Some(&changed));
-        changed
-    }
-
-    /// `Ok` if a particle of an instance can have this target.
-    pub fn check_target(&self, slot: u32, particle: u32, position: [f32; 3]) -> Result<()> {
-        self.controls.scene.check_particle("set_target", particle)?;
-        check_finite(|| format!("target of particle {particle} of the instance in slot {slot}"), position)?;
-        if self.is_pinned(slot, particle) { Ok(()) } else { Err(Error::NotPinned { particle }) }
-    }
-
-    /// Sets a validated target; returns its range of words.
-    pub fn set_target(&mut self, slot: u32, particle: u32, position: [f32; 3]) -> std::ops::Range<usize> {
-        self.ensure_own(slot);
-        let targets = self.own_words(slot).start + self.places.block_tethers;
-        let [x, y, z] = position.map(f32::to_bits);
-        let at = targets + particle as usize * TARGET_WORDS;
-        self.words[at..at + TARGET_WORDS].copy_from_slice(&[x, y, z, 1]);
-        at..at + TARGET_WORDS
-    }
-
-    /// Transforms the targets of an instance from one placement to another.
-    fn carry_targets(&mut self, slot: u32, from: &Placement, to: &Placement) {
-        let words = self.own_words(slot);
-        let (before, after) = (from.rotation(), to.rotation());
-        let turn = if before == after { Quat::IDENTITY } else { (after * before.inverse()).normalize() };
-        let tethers = if words.is_empty() { 0 } else { self.places.block_tethers };
-        for target in self.words[words].split_at_mut(tethers).1.chunks_exact_mut(TARGET_WORDS) {
-            if let [x, y, z, 1] = target {
-                let apart = Vec3::from([*x, *y, *z].map(f32::from_bits)) - Vec3::from(from.position);
-                let carried = Vec3::from(to.position) + turn * apart * (to.scale / from.scale);
-                [*x, *y, *z] = carried.to_array().map(f32::to_bits);
-            }
-        }
-    }
-
-    /// Removes the targets of an instance.
-    pub fn clear_targets(&mut self, slot: u32) {
-        let mut words = self.own_words(slot);
-        words.start += if words.is_empty() { 0 } else { self.places.block_tethers };
-        self.words[words].fill(0);
-    }
-
-    pub fn teleport(&mut self, slot: u32, placement: Placement) -> Result<()> {
-        placement.check(&format!("the instance in slot {slot}"))?;
-        let before = std::mem::replace(&mut self.slots[slot as usize].placement, placement);
-        self.carry_targets(slot, &before, &placement);
-        self.write_row(slot);
-        Ok(())
-    }
-
-    /// Shifts placements, targets, fields and the air field. An error changes nothing.
-    pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
-        check_moderate("offset of shift_origin", offset)?;
-        for &slot in &self.live {
-            let position = shifted(self.slots[slot as usize].placement.position, offset);
-            check_moderate(&format!("position of the instance in slot {slot} after shift_origin"), position)?;
-        }
-        self.controls.shift_fields(offset)?;
-        for place in 0..self.live.len() {
-            let slot = self.live[place];
-            let placement = &mut self.slots[slot as usize].placement;
-            placement.position = shifted(placement.position, offset);
-            self.write_row(slot);
-            let mut targets = self.own_words(slot);
-            targets.start += if targets.is_empty() { 0 } else { self.places.block_tethers };
-            for target in self.words[targets].chunks_exact_mut(TARGET_WORDS) {
-                if let [x, y, z, 1] = target {
-                    [*x, *y, *z] = shifted([*x, *y, *z].map(f32::from_bits), offset).map(f32::to_bits);
-                }
-            }
-        }
-        Ok(())
     }
 
     pub fn set_wind(&mut self, slot: u32, wind: [f32; 3]) -> Result<()> {

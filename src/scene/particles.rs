@@ -1,7 +1,8 @@
-//! Particles of a scene: what may be changed of one after a builder has added it.
+//! Particles of a scene: bodies and grids of them, and changes of single particles after a builder has added them.
 
-use super::Scene;
+use super::{Grid, Scene, TetheredBody, is_cut};
 use crate::error::{Error, Result, check_finite};
+use std::ops::Range;
 
 /// A point mass.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +22,63 @@ impl Default for Particle {
 }
 
 impl Scene {
+    /// Declares a range of particles as one body, for [`crate::Settings::body_damping`] and [`Scene::renumber`]. The
+    /// builders declare their own bodies.
+    ///
+    /// # Errors
+    /// A particle does not exist or belongs to another body.
+    pub fn add_body(&mut self, particles: Range<u32>) -> Result<()> {
+        if particles.is_empty() {
+            return Err(Error::Empty { what: "the particle range of a body" });
+        }
+        self.check_particle("body", particles.end - 1)?;
+        let is_cut = |tied: &&TetheredBody| is_cut(&particles, &tied.particles);
+        if let Some(tied) = self.tethered_bodies.iter().find(is_cut) {
+            let particle = tied.particles.start.max(particles.start);
+            return Err(Error::RepeatedIndex {
+                what: "the lists of bodies and of tethered particles".into(),
+                particle,
+            });
+        }
+        match self.bodies.iter().find(|body| body.start < particles.end && particles.start < body.end) {
+            None => self.bodies.push(particles),
+            Some(body) => {
+                let particle = body.start.max(particles.start);
+                return Err(Error::RepeatedIndex { what: "the list of bodies".into(), particle });
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares a range of particles as a grid with the given number of columns, row after row. Constraints between its
+    /// particles can then be solved in tiles ([`crate::Settings::execution`]). [`crate::ClothGrid`] declares its own
+    /// grid. A grid changes the speed and the order of the solve, not its constraints.
+    ///
+    /// # Errors
+    /// A particle does not exist or belongs to another grid, or the last row is incomplete.
+    pub fn add_grid(&mut self, particles: Range<u32>, columns: u32) -> Result<()> {
+        if particles.is_empty() {
+            return Err(Error::Empty { what: "the particle range of a grid" });
+        }
+        self.check_particle("grid", particles.end - 1)?;
+        let count = particles.len() as u32;
+        if columns == 0 || !count.is_multiple_of(columns) {
+            return Err(Error::invalid("columns of a grid", f64::from(columns), "a divisor of its particles"));
+        }
+        let end = |grid: &Grid| grid.first + grid.columns * grid.rows;
+        match self.grids.iter().find(|grid| grid.first < particles.end && particles.start < end(grid)) {
+            None => {
+                let place = self.grids.partition_point(|grid| grid.first < particles.start);
+                self.grids.insert(place, Grid { first: particles.start, columns, rows: count / columns });
+                Ok(())
+            }
+            Some(grid) => {
+                let particle = grid.first.max(particles.start);
+                Err(Error::RepeatedIndex { what: "the list of grids".into(), particle })
+            }
+        }
+    }
+
     /// Pins a particle. Until it is released, it moves at its own velocity (0 by default) or to a target
     /// ([`crate::Solver::set_target`]).
     ///

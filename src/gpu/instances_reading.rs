@@ -1,0 +1,112 @@
+//! Results of instances.
+
+use super::instance_pool::lambda_room;
+use super::instances::Instances;
+use super::readback::{Readback, decode_scalars, decode_vectors};
+use super::reading::{read, request_status};
+use crate::constraints::{Kind, kind_index};
+use crate::error::{Error, Result};
+use crate::instancing::InstanceId;
+use crate::sim::Diagnostics;
+
+impl Instances {
+    /// Requests the positions \[m\] of an instance at this point of the encoder.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`].
+    pub fn request_positions(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        id: InstanceId,
+    ) -> Result<Readback<Vec<[f32; 3]>>> {
+        let slot = self.pool.slot(id)?;
+        Ok(self.request_vectors(encoder, &self.buffers.positions, slot))
+    }
+
+    /// Waits for all submitted work and reads the positions \[m\] of an instance.
+    ///
+    /// # Errors
+    /// [`Error::NoInstance`], [`Error::DeviceLost`], [`Error::Timeout`].
+    pub fn read_positions(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
+        self.read_vectors(&self.buffers.positions, id)
+    }
+
+    /// Waits for all submitted work and reads the velocities [m/s] of an instance.
+    ///
+    /// # Errors
+    /// As [`Instances::read_positions`].
+    pub fn read_velocities(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
+        self.read_vectors(&self.buffers.velocities, id)
+    }
+
+    /// Waits for all submitted work and reads the normals of an instance; empty for an asset without surfaces.
+    ///
+    /// # Errors
+    /// As [`Instances::read_positions`].
+    pub fn read_normals(&self, id: InstanceId) -> Result<Vec<[f32; 3]>> {
+        if !self.has_surfaces() {
+            return self.pool.slot(id).map(|_| Vec::new());
+        }
+        self.read_vectors(&self.buffers.normals, id)
+    }
+
+    /// Waits for all submitted work and reads λ of every constraint of a kind in an instance (see
+    /// [`crate::Solver::read_lambdas`]). The values refer to the asset at scale 1: the force along a distance is scale
+    /// · λ/h².
+    ///
+    /// # Errors
+    /// As [`Instances::read_positions`]; [`Error::NotEnabled`] if λ is not kept ([`Settings::keep_lambdas`]).
+    pub fn read_lambdas<K: Kind>(&self, id: InstanceId) -> Result<Vec<f32>> {
+        let slot = self.pool.slot(id)?;
+        if !self.keep_lambdas {
+            let needed = "Settings::keep_lambdas = true, or more than one iteration";
+            return Err(Error::NotEnabled { what: "read_lambdas", needed });
+        }
+        let kind = kind_index(K::INFO);
+        let compiled = &self.pool.controls.compiled;
+        let (coloring, lambdas) = (&compiled.kinds[kind].coloring, K::INFO.lambda_count());
+        if coloring.order.is_empty() {
+            return Ok(Vec::new());
+        }
+        let first = slot as usize * lambda_room(&self.pool) + self.pool.asset.first_places[kind] as usize * lambdas;
+        let (first, size) = (first as u64 * 4, (coloring.order.len() * lambdas) as u64 * 4);
+        let sorted = read(&self.device, &self.queue, |encoder| {
+            Readback::of_part(&self.device, encoder, &self.buffers.lambdas, first, size, decode_scalars)
+        })?;
+        Ok(coloring.unsort(&K::INFO.lambdas(&sorted)))
+    }
+
+    /// Requests the GPU's diagnostic counters; [`Instances::owner`] maps the first quarantined particle to its
+    /// instance.
+    pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
+        request_status(&self.device, encoder, &self.buffers.status)
+    }
+
+    /// Waits for all submitted work and reads the GPU's diagnostic counters.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], [`Error::Timeout`].
+    pub fn read_diagnostics(&self) -> Result<Diagnostics> {
+        read(&self.device, &self.queue, |encoder| self.request_diagnostics(encoder))
+    }
+
+    /// Size of all GPU buffers \[bytes\].
+    pub fn memory_bytes(&self) -> u64 {
+        self.buffers.bytes()
+    }
+
+    fn request_vectors(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        source: &wgpu::Buffer,
+        slot: u32,
+    ) -> Readback<Vec<[f32; 3]>> {
+        let size = u64::from(self.particle_count()) * 16;
+        Readback::of_part(&self.device, encoder, source, u64::from(slot) * size, size, decode_vectors)
+    }
+
+    fn read_vectors(&self, source: &wgpu::Buffer, id: InstanceId) -> Result<Vec<[f32; 3]>> {
+        let slot = self.pool.slot(id)?;
+        read(&self.device, &self.queue, |encoder| self.request_vectors(encoder, source, slot))
+    }
+}
