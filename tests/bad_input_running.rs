@@ -257,7 +257,7 @@ fn within_a_minute<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send
 #[test]
 fn a_device_that_is_destroyed_is_an_error_and_neither_a_panic_nor_a_hang() {
     let outcomes = within_a_minute("a destroyed device", || {
-        let gpu = gpu();
+        let gpu = common::own_gpu();
         let mut solver = solver(&gpu, &base(), Settings::default());
         step(&gpu, &mut solver, 2);
         assert!(solver.read_positions().is_ok());
@@ -280,7 +280,7 @@ fn a_device_that_is_destroyed_is_an_error_and_neither_a_panic_nor_a_hang() {
 #[test]
 fn calls_on_a_destroyed_device_neither_panic_nor_hang() {
     within_a_minute("calls on a destroyed device", || {
-        let gpu = gpu();
+        let gpu = common::own_gpu();
         let mut solver = solver(&gpu, &running_scene(), Settings::default());
         gpu.device.destroy();
         // A program may notice only later. What the calls return is their own affair.
@@ -302,7 +302,7 @@ fn calls_on_a_destroyed_device_neither_panic_nor_hang() {
 #[test]
 fn a_request_made_before_the_device_was_destroyed_is_an_error() {
     within_a_minute("a request under way", || {
-        let gpu = gpu();
+        let gpu = common::own_gpu();
         let solver = solver(&gpu, &base(), Settings::default());
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let mut request = solver.request_positions(&mut encoder);

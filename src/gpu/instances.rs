@@ -9,7 +9,6 @@ use super::recorder::Recorder;
 use super::shift::ShiftPass;
 use super::solver::needs_lambdas;
 use super::stage::Stage;
-use crate::constraints::Kind;
 use crate::error::{Error, Result};
 use crate::instancing::pool::InstancePool;
 use crate::instancing::{Instance, InstanceId, Placement};
