@@ -3,8 +3,8 @@
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
 //! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, advance, collide | every pass, the caller's renderer |
-//! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tether, collide, velocity, advance | every pass |
-//! | residuals | `vec4<u32>`: what the roundings of x and d lost, and whether x was held, packed | start, predict, velocity, advance (with collide), finish | the same, collide |
+//! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tethers, collide, velocity | every pass |
+//! | residuals | `vec4<u32>`: rounding errors of x and d and the quarantine mark, packed | start, predict, velocity, collide, finish | the same |
 //! | velocities | `vec4`: v [m/s], 1 if fresh from outside | targets, finish | start |
 //! | accelerations | `vec4`: by wind, fields, forces [m/s²] | accelerations | predict |
 //! | forces | `vec4`: by the user \[N\], 0 | the caller | accelerations |
@@ -14,12 +14,12 @@
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
 //! | tethers, targets | rows, see the shaders | host | tether, advance, targets |
 //! | tether runs, pins | `u32` | host | tether, advance |
-//! | pulls | `f32` a tether, where they are kept: how far it has pulled in the last substep \[m\] | tether | the host |
-//! | anchors | the pins, where they are few: at the start of this substep, and of the next | tether, advance | advance |
+//! | pulls | `f32` a tether, if kept: its displacement in the last substep \[m\] | solve_tethers | the host |
+//! | anchors | the pins, if few: at the start of this substep, and of the next | solve_tethers, velocity_tether | velocity_tether |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: stars, tiles, clusters | see `shaders/schedule/project_stars.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
-//! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | the same |
-//! | per kind: force sums, where they are kept | `f32` a multiplier: Σ λ over the substeps of a step | force_sums_clear, force_sums_add | force_sums_add, the host |
+//! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | same |
+//! | per kind: force sums, if kept | `f32` a multiplier: Σ λ over the substeps of a step | force_sums_clear, force_sums_add | the host |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, faults | start, finish, collide | start, accelerations |
 
@@ -33,7 +33,7 @@ use crate::sim::controls::Controls;
 use crate::sim::params::{Params, Target};
 use wgpu::BufferUsages;
 
-/// What the GPU keeps for itself and reports: `Status` in `shaders/common/params.wgsl`.
+/// Clock and counters on the GPU: `Status` in `shaders/common/params.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Status {
@@ -56,7 +56,7 @@ impl Status {
     };
 }
 
-/// What one dispatch works on: `Span` in `shaders/common/params.wgsl`.
+/// The range of a dispatch: `Span` in `shaders/common/params.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct SpanRow {
@@ -66,7 +66,7 @@ pub struct SpanRow {
     pub zero: u32,
 }
 
-/// A pin as tethers see it: `Anchor` in `shaders/common/params.wgsl`. The host only makes room for it.
+/// A pin as tethers read it: `Anchor` in `shaders/common/params.wgsl`. Written by the GPU only.
 #[repr(C)]
 pub struct AnchorRow {
     pub position: [f32; 3],
@@ -189,27 +189,27 @@ impl Buffers {
         motion + shape + parameters + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }
 
-    /// Room for accelerations, where anything but gravity accelerates.
+    /// The buffer of accelerations; empty if only gravity acts.
     pub fn make_accelerations(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
         let count = if controls.params().accelerated == 1 { controls.scene.particle_count() } else { 0 };
         let maker = Maker::new(device);
         maker.empty("accelerations", count as u64 * 16, BufferUsages::STORAGE)
     }
 
-    /// Room for forces, where they act; zeros.
+    /// The buffer of forces, filled with 0; empty if they are off.
     pub fn make_forces(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
         let count = if controls.settings.forces { controls.scene.particle_count() } else { 0 };
         let maker = Maker::new(device);
         maker.empty("forces", count as u64 * 16, BufferUsages::STORAGE)
     }
 
-    /// Room for the pulls of tethers, where they are kept; zeros.
+    /// The buffer of the pulls of tethers, filled with 0; empty if they are not kept.
     pub fn make_pulls(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
         let count = if controls.settings.tether_forces { controls.tether_rows.len() } else { 0 };
         Maker::new(device).empty("pulls", count as u64 * 4, BufferUsages::STORAGE)
     }
 
-    /// Room for so many targets.
+    /// The buffer of a number of targets.
     pub fn make_targets(device: &wgpu::Device, count: usize) -> Result<wgpu::Buffer> {
         let maker = Maker::new(device);
         maker.empty("targets", (count * size_of::<Target>()) as u64, BufferUsages::STORAGE)

@@ -7,7 +7,7 @@ use crate::sim::controls::Controls;
 
 impl Solver {
     /// Adds a collider; it may reuse the index of a removed one. Particles that overlap it are pushed out at
-    /// [`Settings::recovery_speed`].
+    /// [`crate::Settings::recovery_speed`].
     ///
     /// # Errors
     /// The values must be in range, and the contact material must exist.

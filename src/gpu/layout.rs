@@ -1,5 +1,4 @@
-//! Structs that both sides share lie in memory on the host as naga lays them out on the GPU: every member at the same
-//! offset, none missing on either side.
+//! Tests that structs have the same layout in Rust and in WGSL: every member at the same offset, none missing on either side.
 
 use super::buffers::{AnchorRow, SpanRow, Status};
 use super::contacts::{COLLIDER_CONTACT_BYTES, ContactStatus};
@@ -13,7 +12,7 @@ use std::mem::{offset_of, size_of};
 /// Name and offset of each member, and the size of the whole.
 type Layout = (Vec<(String, usize)>, usize);
 
-/// The layout of a WGSL struct, which stands in the prelude or in the given pass.
+/// The layout of a WGSL struct of the common modules or of the given pass.
 fn on_gpu(pass: &str, name: &str) -> Layout {
     let source = format!("{pass}\n{}", super::shader::COMMON.concat());
     let module = match naga::front::wgsl::parse_str(&source) {
@@ -31,7 +30,7 @@ fn on_gpu(pass: &str, name: &str) -> Layout {
     }
 }
 
-/// The layout of a Rust struct. It names every field: one that is added and not named here does not compile.
+/// The layout of a Rust struct. It names every field, so that a field that is not named here does not compile.
 macro_rules! on_host {
     ($ty:ident { $($field:ident),+ }) => {{
         let _ = |$ty { $($field: _),+ }: $ty| ();

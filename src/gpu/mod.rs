@@ -1,8 +1,8 @@
-//! The GPU player: the buffers, the pipelines, and the recording of a plan into the caller's encoder.
+//! The GPU backend: buffers, pipelines, and the recording of a plan into the encoder of the caller.
 //!
-//! The caller owns device, queue, encoder and submission. [`Solver::encode`] records one compute pass and does nothing
-//! else; changes of state ([`Solver::set_positions`] and its kin) are queued writes, which take effect with the next
-//! submission. [`Context`] opens a device for those who have none.
+//! The caller owns device, queue, encoder and submission. [`Solver::encode`] records one compute pass. Changes of state
+//! ([`Solver::set_positions`] and others) are queued writes, which take effect with the next submission. [`Context`]
+//! opens a device for programs without a renderer.
 
 mod bindings;
 mod buffers;
@@ -49,7 +49,7 @@ pub use timestamps::{Interval, Timestamps};
 
 use crate::error::{Error, Result};
 
-/// Runs calls that create GPU objects, and turns what wgpu has to say about them into an error.
+/// Runs calls that create GPU objects, and returns the faults that wgpu reports as an error.
 fn guarded<T>(device: &wgpu::Device, create: impl FnOnce() -> Result<T>) -> Result<T> {
     // Scopes nest, and must be popped in reverse order on the same thread.
     let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);

@@ -63,7 +63,7 @@ pub(super) enum Projection {
 #[derive(Debug)]
 pub(super) struct KindStages {
     pub stages: [Option<Stage>; 5],
-    /// Whether a workgroup solves a constraint, not a thread.
+    /// True if a workgroup solves a constraint, not a thread.
     pub wide: bool,
 }
 
@@ -200,7 +200,7 @@ fn projection(info: &KindInfo, parts: &[&str]) -> String {
     [info.shader, impulses(info), &parts.join("\n"), &shared.join("\n"), &constants].join("\n")
 }
 
-/// How often the loops of a kind with a fixed number of particles turn.
+/// Iterations of the loops of a kind with a fixed number of particles.
 pub(super) fn loops(info: &KindInfo) -> [(&'static str, usize); 2] {
     [("ARITY", info.arity), ("ROWS", info.record_words / 4)]
 }
@@ -217,7 +217,7 @@ pub(super) fn constants(info: &KindInfo) -> String {
     )
 }
 
-/// What makes impulses of C and ∇C.
+/// The text that turns C and ∇C into impulses.
 pub(super) fn impulses(info: &KindInfo) -> &'static str {
     match info.function {
         Function::Vector(_) => include_str!("../../shaders/schedule/projection/vector.wgsl"),

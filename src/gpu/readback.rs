@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Timeout of a blocking read.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How long a blocking read waits after the queue is empty. The data can arrive later if another thread polls the device.
+/// The time that a blocking read waits after the queue is empty. The data can arrive later if another thread polls the device.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 type Decoder<T> = dyn Fn(&[u8]) -> T + Send + Sync;

@@ -5,14 +5,14 @@ use super::contacts::{Bound, Size};
 use super::pipelines::{KindStages, Projection};
 use super::stage::Stage;
 
-/// A compute pass, and the stage that is set in it.
+/// A compute pass, and the pipeline that is set in it.
 pub(super) struct Recorder<'a> {
     pass: wgpu::ComputePass<'a>,
     last: Option<&'a Stage>,
     pub ping_pong: PingPong,
 }
 
-/// Which of two buffers, or sets of them, the next pass reads.
+/// Ping-pong indices: which of two buffers the next pass reads.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PingPong {
     /// Of the anchors.
@@ -66,7 +66,7 @@ impl<'a> Recorder<'a> {
             return;
         }
         self.set(stage, bindings, offsets);
-        // Rows of 65 535 workgroups, as `thread_index` in the prelude counts them.
+        // Rows of 65 535 workgroups, as `thread_index` of the shaders counts them.
         self.pass.dispatch_workgroups(groups.min(65_535), groups.div_ceil(65_535), 1);
     }
 

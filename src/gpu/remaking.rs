@@ -1,4 +1,4 @@
-//! Buffers and pipelines of a solver that are made anew, where what has changed needs others.
+//! Buffers and pipelines that are created again after a change.
 
 use super::bindings::Bindings;
 use super::buffers::Buffers;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::settings::Settings;
 
 impl Solver {
-    /// Other buffers and pipelines where the settings need others than those before did. Where any cannot be had, all that is played stays.
+    /// Creates the buffers and pipelines that the settings need and the previous ones did not. On an error nothing changes.
     pub(super) fn remake_for(&mut self, before: &Settings) -> Result<()> {
         let settings = self.controls.settings;
         self.remake_accelerations()?;
@@ -19,7 +19,7 @@ impl Solver {
             self.buffers.pulls = guarded(&self.device, || Buffers::make_pulls(&self.device, &self.controls))?;
             self.rebind();
         }
-        // Buffers and pipelines of contacts depend on nothing else of the settings.
+        // Buffers and pipelines of contacts depend on no other settings.
         let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
         let contacts = (settings.self_collision != before.self_collision).then(make_contacts).transpose()?;
         let refit = contacts.is_none() && settings.collider_forces != before.collider_forces;
@@ -37,13 +37,13 @@ impl Solver {
         Ok(())
     }
 
-    /// Other buffers and pipelines for contacts, with all that the host knows, but for their figures, which are to be uploaded.
+    /// Creates buffers and pipelines of contacts again. The caller uploads their parameters.
     pub(super) fn remake_contacts(&mut self) -> Result<()> {
         self.contacts = contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers)?;
         Ok(())
     }
 
-    /// Room for accelerations and forces that were not needed before.
+    /// Enlarges the buffers of accelerations and forces when they are first needed.
     fn remake_accelerations(&mut self) -> Result<()> {
         let controls = &self.controls;
         let room = |needed: bool| if needed { controls.scene.particle_count() as u64 * 16 } else { 0 };
@@ -51,7 +51,7 @@ impl Solver {
         let (accelerated, forces) = (controls.params().accelerated == 1, controls.settings.forces);
         let (few_accelerations, few_forces) =
             (few(&self.buffers.accelerations, accelerated), few(&self.buffers.forces, forces));
-        // Both or none, as what is made must be bound.
+        // Both or none, since both are bound at once.
         let make_accelerations = || guarded(&self.device, || Buffers::make_accelerations(&self.device, controls));
         let make_forces = || guarded(&self.device, || Buffers::make_forces(&self.device, controls));
         let accelerations = few_accelerations.then(make_accelerations).transpose()?;
@@ -68,7 +68,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Other pipelines and buffers for the kinds, which keep how groups are turned.
+    /// Creates pipelines and buffers of the kinds again; rotations of groups are kept.
     fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
         let (device, queue, compiled) = (&self.device, &self.queue, &self.controls.compiled);
         let (stages, force_sums, (kinds, spans)) = guarded(device, || {

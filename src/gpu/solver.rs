@@ -21,14 +21,13 @@ use crate::sim::Running;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 
-/// The most steps that one call of [`Solver::advance`] asks for: a program that cannot keep up falls behind real time
-/// instead of falling ever further behind itself.
+/// The most steps that one call of [`Solver::advance`] returns. A program that cannot keep up runs slower than real time.
 const MAX_STEPS_PER_ADVANCE: u32 = 4;
 
-/// Storage buffers that the widest pass binds.
+/// Storage buffers of the pass with the most of them.
 pub(super) const STORAGE_BUFFERS: u32 = 8;
 
-/// Plays a scene on the GPU.
+/// Runs a scene on the GPU.
 ///
 /// ```no_run
 /// # fn main() -> supple::Result<()> {
@@ -56,32 +55,31 @@ pub struct Solver {
     pub(super) contact_params: ContactParams,
     pub(super) target_room: usize,
     pub(super) keep_lambdas: bool,
-    /// Steps recorded since the start or the last reset.
+    /// Steps recorded since creation or the last reset.
     pub(super) steps: u32,
-    /// What [`Execution::Auto`] is for this scene on this adapter.
+    /// The execution that [`Execution::Auto`] stands for.
     pub(super) auto: Execution,
-    /// Which buffers the next pass reads, by what was recorded last.
+    /// The buffers that the next pass reads, after all that was recorded.
     ping_pong: PingPong,
-    /// The substep h \[s\] of what was recorded last.
+    /// The substep h \[s\] of the last recorded step.
     pub(super) recorded_substep: f32,
-    /// How many of them a step had.
+    /// The number of its substeps.
     pub(super) recorded_substeps: u32,
-    /// Real time that no step has used yet \[s\].
+    /// Real time that is not yet simulated \[s\].
     pub(super) accumulator: f32,
-    /// Whether followers and normals are older than the positions: the next [`Solver::encode`] records the passes that compute them.
+    /// True if followers and normals are older than the positions; the next [`Solver::encode`] records their passes.
     pub(super) derived_is_stale: bool,
     pub(super) shift: Option<ShiftPass>,
-    /// The settings of the user; those of the controls have an execution in the place of [`Execution::Auto`].
+    /// The settings of the user. Those of the controls have an execution instead of [`Execution::Auto`].
     pub(super) asked: Settings,
 }
 
 impl Solver {
-    /// Cooks a scene and uploads it. The uploads travel with the queue's next submission.
+    /// Compiles a scene and uploads it. The uploads travel with the next submission of the queue.
     ///
     /// # Errors
-    /// [`Error::Empty`] for a scene without particles, [`Error::LimitExceeded`] where the device's limits are too small for
-    /// it (see [`crate::required_limits`]), [`Error::InvalidValue`] for settings out of range, [`Error::TooLarge`],
-    /// [`Error::Gpu`].
+    /// [`Error::Empty`] for a scene without particles; [`Error::LimitExceeded`] if the limits of the device are too small for it (see
+    /// [`crate::required_limits`]); [`Error::InvalidValue`] for settings out of range; [`Error::TooLarge`]; [`Error::Gpu`].
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
         if settings.execution != Execution::Auto || is_software(&device.adapter_info()) {
             return Self::of(device, queue, Controls::new(scene, settings)?);
@@ -126,7 +124,7 @@ impl Solver {
             let contacts = Contacts::new(device, queue, &controls, &buffers)?;
             Ok((pipelines, buffers, bindings, contacts))
         })?;
-        // If that is asked for later.
+        // For settings that ask for it later.
         let auto = if is_software(&device.adapter_info()) { Execution::Auto } else { suited(&controls.scene) };
         let solver = Self {
             device: device.clone(),
@@ -153,32 +151,32 @@ impl Solver {
         Ok(solver)
     }
 
-    /// How many steps of `dt` are due after another `real_seconds`, at most 4; what is left over is kept for the next call,
-    /// see [`Solver::interpolation`]. A NaN, infinite or negative time counts as none.
+    /// Returns the number of steps of `dt` that are due after another `real_seconds`, at most 4. The remaining time is kept for the next call, see
+    /// [`Solver::interpolation`]. A NaN, infinite or negative time counts as 0.
     #[must_use = "encode as many steps"]
     pub fn advance(&mut self, real_seconds: f32) -> u32 {
         let dt = self.controls.settings.dt;
         self.accumulator += if real_seconds.is_finite() { real_seconds.max(0.0) } else { 0.0 };
         let due = (self.accumulator / dt).floor();
         let steps = (due as u32).min(MAX_STEPS_PER_ADVANCE);
-        // What is too much to catch up is dropped, the fraction is not.
+        // Whole steps beyond the most are dropped; the fraction is kept.
         self.accumulator = (self.accumulator - due * dt).clamp(0.0, dt);
         steps
     }
 
-    /// How far real time is into the next step, 0 to 1. To draw without judder, draw at x − (1 − f) dt v.
+    /// The fraction f of the next step that real time has reached, 0 to 1. For smooth motion, draw at x − (1 − f) dt v.
     pub fn interpolation(&self) -> f32 {
         self.accumulator / self.controls.settings.dt
     }
 
-    /// Records so many steps of `dt` into the encoder, as one compute pass. It neither submits nor waits.
+    /// Records a number of steps of `dt` into the encoder, as one compute pass. It neither submits nor waits.
     ///
-    /// If positions, velocities or pins were changed since the last call, it first records the passes that compute followers and normals from
-    /// them; `encode(encoder, 0)` records only these. A program that draws while the simulation is paused calls it so.
+    /// If positions, velocities or pins were changed since the last call, it first records the passes that compute followers and normals;
+    /// `encode(encoder, 0)` records only these. A program that draws while the simulation is paused calls it so.
     ///
-    /// The number of passes is fixed here, while `set_…`, `pin`, `release` and `reset` are queued writes, which come before
-    /// everything that is submitted after them. So submit what is recorded before you change anything: steps recorded
-    /// under other settings would run with a mixture of both. A program that drops an encoder calls [`Solver::set_recorded_steps`].
+    /// The number of passes is fixed here. `set_…`, `pin`, `release` and `reset` are queued writes, which run before everything that is submitted
+    /// after them. So submit what is recorded before you change anything; otherwise recorded steps run with a mixture of old and new values. A
+    /// program that drops an encoder calls [`Solver::set_recorded_steps`].
     pub fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
         self.encode_timed(encoder, steps, None);
     }
@@ -207,8 +205,8 @@ impl Solver {
         self.recorded_substeps = substeps;
     }
 
-    /// Records passes of the plan, as one compute pass, and none that is not in it: for those who compare stage by stage, or
-    /// time a stage. In any order but that of [`Solver::plan`] they mean nothing.
+    /// Records single passes as one compute pass, for tests and measurements. Passes that are not in [`Solver::plan`] are skipped; in another order than
+    /// that of the plan the result has no meaning.
     pub fn encode_passes(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -228,7 +226,7 @@ impl Solver {
         }
     }
 
-    /// Returns which buffers are to be read next.
+    /// Returns the buffers that the next pass reads.
     pub(super) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -314,69 +312,69 @@ impl Solver {
         &self.buffers.velocities
     }
 
-    /// Forces \[N\], one `vec4<f32>` a particle, for a pass of the caller's to write; where [`Settings::forces`] is off it holds
-    /// nothing. It is another buffer once that is turned on. STORAGE, COPY_DST.
+    /// Forces \[N\], one `vec4<f32>` a particle, for a compute pass of the caller to write. Empty while [`Settings::forces`] is off, and another buffer
+    /// after it is turned on. STORAGE, COPY_DST.
     pub fn forces(&self) -> &wgpu::Buffer {
         &self.buffers.forces
     }
 
-    /// Unit normals of the surfaces after the last step, one `vec4<f32>` a particle. STORAGE, VERTEX, COPY_SRC.
-    /// In a scene without surfaces it holds nothing.
+    /// Unit vertex normals of the surfaces after the last step, one `vec4<f32>` a particle; empty for a scene without surfaces. STORAGE, VERTEX,
+    /// COPY_SRC.
     pub fn normals(&self) -> &wgpu::Buffer {
         &self.buffers.normals
     }
 
-    /// The triangles, three `u32` each, [`Solver::index_count`] in all. INDEX, STORAGE, COPY_SRC.
+    /// The triangles, three `u32` each, [`Solver::index_count`] indices in all. INDEX, STORAGE, COPY_SRC.
     pub fn indices(&self) -> &wgpu::Buffer {
         &self.buffers.indices
     }
 
-    /// How many indices to draw.
+    /// Number of indices to draw.
     pub fn index_count(&self) -> u32 {
         self.controls.scene.triangles.len() as u32 * 3
     }
 
-    /// How many particles there are.
+    /// Number of particles.
     pub fn particle_count(&self) -> u32 {
         self.controls.scene.particle_count() as u32
     }
 
-    /// How many steps have been recorded since the start or the last reset: the number of the next step, by which
-    /// [`crate::ColorOrder::Alternating`] and [`crate::ColorOrder::Shuffled`] choose the order of its colours.
+    /// Number of steps recorded since creation or the last reset, which is the number of the next step. [`crate::ColorOrder::Alternating`] and
+    /// [`crate::ColorOrder::Shuffled`] choose the order of the colours by it.
     pub fn recorded_steps(&self) -> u32 {
         self.steps
     }
 
-    /// Sets the number of the next step, for a program that has recorded steps and dropped the encoder: call it with
-    /// [`Solver::recorded_steps`] of before that recording. The next [`Solver::encode`] then also computes followers and normals anew. The clock of
-    /// the wind counts on the GPU the steps that have run.
+    /// Sets the number of the next step. A program that has recorded steps and dropped the encoder passes the value that [`Solver::recorded_steps`]
+    /// had before. The next [`Solver::encode`] then also computes followers and normals. The clock of the wind counts the steps that have run on the
+    /// GPU.
     pub fn set_recorded_steps(&mut self, steps: u32) {
         self.steps = steps;
         self.derived_is_stale = true;
     }
 
-    /// What solves the constraints, which may differ from [`Settings::execution`], and why.
+    /// The execution that runs, and why it differs from [`Settings::execution`] if it does.
     pub fn execution(&self) -> Running {
         self.controls.running()
     }
 
-    /// The schedule that it plays.
+    /// The plan that runs.
     pub fn plan(&self) -> &Plan {
         &self.controls.plan
     }
 
-    /// How the constraints of a kind are coloured.
+    /// The colouring of the constraints of a kind.
     pub fn coloring<K: Kind>(&self) -> &Coloring {
         &self.controls.compiled.kinds[kind_index(K::INFO)].coloring
     }
 
-    /// The settings that were asked for; [`Solver::execution`] says what runs.
+    /// The settings as given; [`Solver::execution`] reports the execution that runs.
     pub fn settings(&self) -> &Settings {
         &self.asked
     }
 }
 
-/// Whether anything reads λ after its constraint was projected.
+/// True if anything reads λ after the projection of its constraint.
 pub(super) fn needs_lambdas(settings: &Settings) -> bool {
     settings.keep_lambdas || settings.mean_forces || settings.iterations > 1
 }

@@ -13,7 +13,7 @@ pub(super) const SIZE: &str = "WORKGROUP_SIZE";
 /// Bytes from one row of the span buffer to the next: the alignment of dynamic offsets that every device accepts.
 pub(super) const SPAN_STRIDE: u32 = 256;
 
-/// How a pass accesses a buffer.
+/// Access of a pass to a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     Uniform,
@@ -73,7 +73,7 @@ impl Stage {
             entry_point: Some(entry),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &constants,
-                // Whatever lies in workgroup memory is written before it is read.
+                // Workgroup memory is written before it is read.
                 zero_initialize_workgroup_memory: false,
             },
             cache: None,

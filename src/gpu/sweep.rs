@@ -1,4 +1,4 @@
-//! Generates the function that solves the constraints of all kinds of an instance: the texts of the kinds, each with names of its own.
+//! Generates the shader function that solves the constraints of all kinds of an instance: one part per kind, with names of its own.
 
 use super::pipelines::{RECORD, SCATTER, SOLVE, constants, impulses, loops};
 use super::shader::{renamed, unrolled};
@@ -7,7 +7,7 @@ use crate::constraints::KindInfo;
 use crate::instancing::asset::Asset;
 use crate::schedule::compiled::CompiledScene;
 
-/// `sweep(head, lane)`, where `head` is the word of the first head of a kind: of each kind first the tiles, then the colours.
+/// `sweep(head, thread)`, where `head` is the word of the first head of a kind. Of each kind the tiles are solved first, then the colours.
 pub(super) fn sweep(compiled: &CompiledScene, asset: &Asset, keep_lambdas: bool) -> String {
     let (mut calls, mut texts) = (String::new(), String::new());
     let mut add = |info: &KindInfo, entry: &str, suffix: &str, rank: usize, part: &str| {

@@ -1,4 +1,4 @@
-//! The colliders: their buffers, and the passes that carry them and put particles out of them.
+//! Colliders: their buffers, and the passes that move them and resolve penetration.
 
 use super::{Binder, Bound, Contacts, Size, common_material};
 use crate::collision::{ColliderRow, Colliders};
@@ -11,17 +11,17 @@ use crate::sim::controls::Controls;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wgpu::BufferUsages;
 
-/// The most colliders for which the shader is written out, collider by collider.
+/// The most colliders for which the shader is generated with one branch per collider.
 const MOST_WRITTEN_OUT: usize = 4;
 
-/// Size of `ColliderContact` in `shaders/common/contacts.wgsl`, of which each particle has one where anything is kept of what happens to it at colliders.
+/// Size of `ColliderContact` in `shaders/common/contacts.wgsl`, one per particle if contacts with colliders are recorded.
 pub(in crate::gpu) const COLLIDER_CONTACT_BYTES: u64 = 96;
 
-/// Of colliders.
+/// The passes of colliders.
 #[derive(Debug)]
 pub(in crate::gpu) struct ColliderPasses {
     pub colliders: wgpu::Buffer,
-    /// The [`fingerprint`] of what was there when this was made.
+    /// The [`fingerprint`] of the shapes in the buffers.
     shapes: u64,
     pub forces: wgpu::Buffer,
     /// Size of all its buffers [bytes].
@@ -36,7 +36,7 @@ pub(in crate::gpu) struct ColliderPasses {
 }
 
 impl ColliderPasses {
-    /// An error if there is no room.
+    /// An error if a buffer exceeds the limits.
     pub fn new(
         contacts: &Contacts,
         device: &wgpu::Device,
@@ -138,12 +138,12 @@ impl ColliderPasses {
         })
     }
 
-    /// Whether the shapes of the colliders are not those that lie in the buffer and for which the pass was made.
+    /// True if the shapes of the colliders differ from those in the buffer and the pass.
     pub fn holds_other_data(&self, controls: &Controls) -> bool {
         self.shapes != fingerprint(&controls.colliders)
     }
 
-    /// What a pass of colliders dispatches.
+    /// The pass and the size of its dispatch.
     pub fn dispatch(&self, pass: Pass, controls: &Controls) -> Option<(&Bound, Size<'_>)> {
         let particles = Size::Threads(controls.scene.particle_count() as u32);
         let colliders = controls.colliders.len() as u32;
@@ -160,9 +160,9 @@ impl ColliderPasses {
     }
 }
 
-/// The text for so many colliders.
+/// The generated part of the shader for a number of colliders.
 fn few_colliders(count: usize) -> String {
-    // Of those that are near the first counts.
+    // The first of several near colliders.
     let near = |from: usize| -> String {
         let one = |index| format!("    if is_near({index}u, particle) {{ next = {index}u; }}\n");
         let after = |index| format!("    if before < {index}u && is_near({index}u, particle) {{ next = {index}u; }}\n");
@@ -192,7 +192,7 @@ fn collider_at(index: u32) -> Collider {{
     )
 }
 
-/// Of the kinds of shapes and their data, which are too large to be kept for a comparison.
+/// A hash of the shapes and their data.
 fn fingerprint(colliders: &Colliders) -> u64 {
     let mut hasher = DefaultHasher::new();
     colliders.rows.iter().for_each(|row| (row.shape, row.data).hash(&mut hasher));

@@ -1,4 +1,4 @@
-//! Contacts between particles: their lists, and the passes that find them and part what touches.
+//! Contacts between particles and surfaces: their lists, and the passes that find and solve them.
 
 use super::{Binder, Bound, Contacts, Size, common_material};
 use crate::collision::pair::PairKind;
@@ -15,48 +15,47 @@ use crate::sim::contact_params::{BLOCK, ContactParams};
 use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
-/// How many particles a thread of watch looks at on a software driver, and how many pairs one of contacts between particles; at most 32.
+/// Particles per thread of validate_pairs, and pairs per thread of find_contacts at the particle level, on a software driver; at most 32.
 const SHARE_ON_SOFTWARE: u32 = 8;
 
-/// Where in `dispatches` the workgroups of contacts, which are those of the first round of divide, too, and of untangle stand [bytes].
+/// Byte offsets in `dispatches`: workgroups of find_contacts, which also serve the first round of division planes, and of resolve_intersections.
 const CONTACTS: u64 = 12 * SearchPass::ALL.len() as u64;
 const UNTANGLE: u64 = CONTACTS + 12 + 12 * ROUNDS as u64;
 
-/// Where in `late_dispatches` the workgroups of separate and settle stand \[bytes\].
+/// Byte offset in `late_dispatches`: workgroups of solve_contacts and apply_corrections.
 const SEPARATE: u64 = 12 * ROUNDS as u64;
 
-/// Of contacts between particles.
+/// The passes of contacts between particles.
 #[derive(Debug)]
 pub(in crate::gpu) struct ContactPasses {
     watch: Bound,
-    /// In the order of [`SearchPass::ALL`]; none where it is not played.
+    /// In the order of [`SearchPass::ALL`]; `None` for passes of the other level.
     search: Vec<Option<Bound>>,
     contacts: Bound,
     untangle: Option<Bound>,
     separate: Bound,
-    /// Those before the last in a substep, and that.
+    /// All but the last in a substep, and the last.
     settle: [Bound; 2],
     /// By round.
     divide: Vec<Bound>,
     truncate: Vec<Bound>,
-    /// In the order of [`SearchPass::SORT`]; none where crossings are not looked for.
+    /// In the order of [`SearchPass::SORT`]; empty at the particle level.
     sort: Vec<Bound>,
     clear_crossings: Option<Bound>,
     find_crossings: Option<Bound>,
-    /// Workgroups of the parts of the search, then of contacts, of further rounds of divide, of untangle: 12 bytes each.
+    /// Workgroups of the search, of find_contacts, of further rounds of division planes, and of resolve_intersections: 12 bytes each.
     dispatches: wgpu::Buffer,
-    /// Sums and counts by particle.
+    /// Sums and counts per particle.
     pub corrections: wgpu::Buffer,
-    /// How many particles a thread of watch looks at, and how many pairs one of contacts between particles.
+    /// Particles per thread of validate_pairs, and pairs per thread of find_contacts at the particle level.
     share: u32,
-    /// Those of passes whose size is known only while those are in use: rounds of truncate, or of particles pairs, count and fill; then separate and
-    /// settle.
+    /// Workgroups of passes whose size is known late: rounds of truncation, or pairs, count and sort at the particle level; then the solve.
     late_dispatches: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     pub bytes: u64,
 }
 
-/// The buffers of [`ContactPasses`], each as the table in `mod.rs` has it.
+/// The buffers of [`ContactPasses`]; see the table in `mod.rs`.
 struct PairBuffers {
     elements: wgpu::Buffer,
     cells: wgpu::Buffer,
@@ -79,7 +78,7 @@ impl PairBuffers {
         let count = controls.scene.particle_count() as u64;
         let contact_elements = &controls.compiled.contact_elements;
         let only_particles = parameters.level == 1;
-        // Where only particles touch, nothing else is looked for.
+        // At the particle level only particles are searched.
         let (elements, wings) = if only_particles {
             (&contact_elements.elements[..parameters.alone_end as usize], [].as_slice())
         } else {
@@ -101,7 +100,7 @@ impl PairBuffers {
         let vacancies = maker.empty("vacancies", vacancies, storage)?;
         let meetings = maker.empty("meetings", u64::from(parameters.contact_capacity) * 48, storage)?;
         let corrections = maker.empty("corrections", count * 16, storage)?;
-        // Nothing in x, one in z, for a start.
+        // No workgroups until a pass writes their number.
         let sizes = [[0u32, 1, 1]; SearchPass::ALL.len() + 2 + ROUNDS as usize];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let sizes = [[0u32, 1, 1]; 1 + ROUNDS as usize];
@@ -125,7 +124,7 @@ impl PairBuffers {
 }
 
 impl ContactPasses {
-    /// An error if there is no room.
+    /// An error if a buffer exceeds the limits.
     pub fn new(
         contacts: &Contacts,
         device: &wgpu::Device,
@@ -141,7 +140,7 @@ impl ContactPasses {
         let some_untouchable = (0..controls.scene.particle_count() as u32).any(untouchable);
         let constants =
             [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("MATERIAL", common_material(controls))];
-        // Software drivers run through all of a pass for every thread, whatever is rare in it.
+        // Software drivers execute both sides of a branch, so rare work stands behind a loop over several elements.
         let share = if is_software(&device.adapter_info()) { SHARE_ON_SOFTWARE } else { 1 };
         let shared_by = |share: u32| ("SHARE", f64::from(share));
         let pairs_share = shared_by(if only_particles { share } else { 1 });
@@ -217,7 +216,7 @@ impl ContactPasses {
         let sort = if only_particles { Vec::new() } else { SearchPass::SORT.map(|pass| part(pass, true)).into() };
         let rounds = ("ROUNDS", f64::from(ROUNDS));
         let (mut divide, mut truncate) = (Vec::new(), Vec::new());
-        // Between particles nothing is cut.
+        // No division planes at the particle level.
         for round in 0..if only_particles { 0 } else { ROUNDS } {
             let constants = [("ROUND", f64::from(round)), rounds];
             let own = [
@@ -345,7 +344,7 @@ impl ContactPasses {
         })
     }
 
-    /// What a pass of contacts between particles dispatches.
+    /// The pass and the size of its dispatch.
     pub fn dispatch(&self, pass: Pass, controls: &Controls, parameters: &ContactParams) -> Option<(&Bound, Size<'_>)> {
         let particles = Size::Threads(controls.scene.particle_count() as u32);
         let indirect = |place| Size::Indirect(&self.dispatches, place);
@@ -384,7 +383,7 @@ impl ContactPasses {
         }
     }
 
-    /// How much a part of a search dispatches: nothing where the list holds.
+    /// Size of a part of the search: 0 while the pair list is valid.
     fn size_of(&self, part: SearchPass, parameters: &ContactParams) -> Size<'_> {
         let only_particles = parameters.level == 1;
         match part {

@@ -1,23 +1,23 @@
-//! Contacts on the GPU: their buffers, pipelines and bindings, made where a scene needs them.
+//! Contacts on the GPU: buffers, pipelines and bind groups, created when a scene needs them.
 //!
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
-//! | params | uniform: figures, contact materials, friction | host | every pass of contacts |
-//! | particles | place at rest, material, body | – | watch, pairs, contacts, separate, collide, divide, crossings |
-//! | colliders, data | rows, distances and planes | host, carry, arrive | collide |
-//! | touches | restitution, recovery, impulses on colliders | forget_touches, collide, bounce | collide, bounce, collider_forces |
-//! | forces | force and torque of each collider | collider_forces | the host |
-//! | status | counts | watch, search, pairs, contacts | the same, the host |
-//! | elements | three particles and a type | – | search, pairs, crossings |
-//! | cells, sorted | the grid | search, sort; marks: watch | pairs; after sort, crossings |
-//! | watched | where each particle was to be when it last looked for others | search | watch, pairs, settle |
-//! | lists | particles that look for others, and those near them | search | search, pairs |
-//! | pairs, vacancies | four particles; places that are free | pairs, search_prune | contacts, divide |
-//! | meetings | n and c₀, b, particles and whom it settles | contacts, untangle | separate, settle |
-//! | dispatches | workgroups of the search; of contacts; of further rounds of divide; of untangle | watch, ready, truncate | – |
-//! | corrections | three sums and a count, `i32`; then cuts, and marks of what was cut | contacts, untangle, separate, settle, divide, truncate; of surfaces, watch | separate, settle, divide, truncate |
-//! | tangles | whether it is in a crossing, by particle; crossings | crossings | contacts, untangle, divide |
-//! | late_dispatches | workgroups of rounds of truncate, or of pairs, count and fill of particles; then of separate and settle | ready, divide, search_prune; contacts of particles, untangle | – |
+//! | params | uniform: parameters, contact materials, friction | host | all passes of contacts |
+//! | particles | rest position, material, component | – | validate_pairs, pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
+//! | colliders, data | rows, distances and planes | host, interpolate_colliders, commit_colliders | collide |
+//! | collider contacts | restitution, recovery, impulses on colliders | clear_collider_contacts, collide, apply_restitution | collide, apply_restitution, collider_forces |
+//! | forces | force and torque of each collider | collider_forces | host |
+//! | status | counters | validate_pairs, search, pairs, find_contacts | the same, host |
+//! | elements | three particles and a type | – | search, pairs, intersections |
+//! | cells, sorted | the grid | search, sort; marks: validate_pairs | pairs; after the sort, intersections |
+//! | tracked | predicted position of each particle at its last search | search | validate_pairs, pairs, apply_corrections |
+//! | lists | particles that search, and particles near them | search | search, pairs |
+//! | pairs, vacancies | four particles; free places | pairs, search_remove_stale_pairs | find_contacts, build_division_planes |
+//! | contacts | n and c₀, b, particles and the particle that applies the sum | find_contacts, resolve_intersections | solve_contacts, apply_corrections |
+//! | dispatches | workgroups of the search, of contacts, of further rounds of division planes, of intersections | validate_pairs, finish_search, truncate_displacements | – |
+//! | corrections | three sums and a count, `i32`; then truncations and their marks | find_contacts, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
+//! | intersections | a mark per particle; edges that pass through triangles | intersections | find_contacts, resolve_intersections, build_division_planes |
+//! | late_dispatches | workgroups that are known late: rounds of truncation, or pairs, count and sort of particles; then the solve | finish_search, build_division_planes, search_remove_stale_pairs, find_contacts, resolve_intersections | – |
 
 mod collider_passes;
 mod contact_passes;
@@ -39,26 +39,26 @@ pub(super) use collider_passes::{COLLIDER_CONTACT_BYTES, ColliderPasses};
 pub(super) use contact_passes::ContactPasses;
 pub(super) use status::ContactStatus;
 
-/// A pass: its pipeline, and what it is bound to.
+/// A pass: its pipeline and its bind group.
 #[derive(Debug)]
 pub(super) struct Bound {
     pub stage: Stage,
     pub bindings: wgpu::BindGroup,
 }
 
-/// Everything of contacts; what a scene does not need is not there.
+/// All of contacts that a scene needs.
 #[derive(Debug)]
 pub(super) struct Contacts {
     pub params: wgpu::Buffer,
     pub status: wgpu::Buffer,
     particles: wgpu::Buffer,
-    /// Size of these three [bytes]. Here and below it is what their maker has made: most buffers are held by bindings only.
+    /// Size of these three [bytes]. Most buffers are held by bind groups only, so their maker counts them.
     bytes: u64,
     pub collider_passes: Option<ColliderPasses>,
     pub contact_passes: Option<ContactPasses>,
 }
 
-/// Binds a pass of contacts.
+/// Creates the passes of contacts.
 struct Binder<'a> {
     device: &'a wgpu::Device,
 }
@@ -106,8 +106,8 @@ impl Contacts {
         Ok(contacts)
     }
 
-    /// Obstacles for the colliders, settings and materials of now, where all else may stay as it is: what is known of contacts between particles is
-    /// not to be lost. An error if there is no room.
+    /// Passes of colliders for the present colliders, settings and materials, without a change to the contacts between particles. An error if a
+    /// buffer exceeds the limits.
     pub fn other_collider_passes(
         &self,
         device: &wgpu::Device,
@@ -125,12 +125,12 @@ impl Contacts {
         self.bytes + collider_passes + self.contact_passes.as_ref().map_or(0, |contact_passes| contact_passes.bytes)
     }
 
-    /// Whether the shapes of the colliders are not those that lie in their buffer and for which the pass was made.
+    /// True if the shapes of the colliders differ from those in the buffer and the pass.
     pub fn holds_other_data(&self, controls: &Controls) -> bool {
         self.collider_passes.as_ref().is_some_and(|collider_passes| collider_passes.holds_other_data(controls))
     }
 
-    /// What a pass of contacts dispatches.
+    /// The pass and the size of its dispatch.
     pub fn dispatch(&self, pass: Pass, controls: &Controls, parameters: &ContactParams) -> Option<(&Bound, Size<'_>)> {
         let of_obstacles =
             self.collider_passes.as_ref().and_then(|collider_passes| collider_passes.dispatch(pass, controls));
@@ -138,7 +138,7 @@ impl Contacts {
     }
 }
 
-/// MATERIAL of the passes: the contact material that all particles have, or VARIOUS.
+/// The constant MATERIAL: the contact material that all particles have, or VARIOUS.
 fn common_material(controls: &Controls) -> f64 {
     let contact_elements = &controls.compiled.contact_elements;
     let first = contact_elements.particles.first().map_or(0, |row| row[3] & 0xff);
@@ -146,17 +146,16 @@ fn common_material(controls: &Controls) -> f64 {
     f64::from(if is_common { first } else { u32::MAX })
 }
 
-/// How much is dispatched.
+/// Size of a dispatch.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Size<'a> {
     Threads(u32),
     Groups(u32),
-    /// As many workgroups as stand at a place in a buffer, so that what has nothing to do costs nothing: software drivers run
-    /// through all of a shader, however early it returns.
+    /// The number of workgroups stands at an offset of a buffer, and is 0 if there is nothing to do.
     Indirect(&'a wgpu::Buffer, u64),
 }
 
-/// The same contacts with all that a change asks for, or an error and nothing changed.
+/// Creates the contacts again for changed settings. On an error nothing changes.
 pub(super) fn remake(
     device: &wgpu::Device,
     queue: &wgpu::Queue,

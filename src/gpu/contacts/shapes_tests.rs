@@ -8,7 +8,7 @@ use wgpu::util::DeviceExt;
 
 const POINTS: usize = 4096;
 
-/// What a sampling call of a shader returns for each point.
+/// The results of a sampling call of a shader, one per point.
 fn on_device(shader: &str, call: &str, data: &[f32], points: &[[f32; 4]]) -> Vec<[f32; 4]> {
     let context = Context::new(wgpu::Limits::default()).unwrap();
     let device = &context.device;

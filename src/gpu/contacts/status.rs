@@ -1,8 +1,8 @@
-//! What the GPU counts of contacts.
+//! Counters of contacts on the GPU.
 
 use crate::collision::ContactReport;
 
-/// What the GPU counts of contacts: `ContactStatus` in `shaders/common/contacts.wgsl`.
+/// Counters of contacts: `ContactStatus` in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(in crate::gpu) struct ContactStatus {
@@ -39,21 +39,21 @@ pub(in crate::gpu) struct ContactStatus {
 }
 
 impl ContactStatus {
-    /// Where the mark stands that the list of pairs no longer holds.
+    /// Byte offset of the mark that the pair list is invalid.
     pub const STALE: u64 = std::mem::offset_of!(Self, stale) as u64;
-    /// That mark: nothing of it does.
+    /// The mark: all pairs are searched again.
     pub const ALL: u32 = 2;
 
-    /// Nothing counted, and no list of pairs.
+    /// Counters at 0, without a valid pair list.
     pub fn new() -> Self {
         Self { stale: Self::ALL, ..bytemuck::Zeroable::zeroed() }
     }
 
-    /// `counts_crossings` where a pass counts crossings.
+    /// The report. `counts_crossings` is true if a pass counts intersections.
     pub fn report(&self, counts_crossings: bool) -> ContactReport {
         ContactReport {
             pairs: self.listed,
-            // The room is known by the most that have found some.
+            // The capacity counts as reached by the largest number found.
             contacts: self.contact_count.min(self.most_contacts),
             most_pairs: self.most_pairs,
             most_contacts: self.most_contacts,
