@@ -1,8 +1,8 @@
-//! What the documents name exists.
+//! The paths named in the documents exist.
 
 use std::path::Path;
 
-/// Words in backquotes and targets of links that look like paths of this repository.
+/// Words in backquotes and link targets that look like paths of this repository.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.split('`').skip(1).step_by(2);
     let linked = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
