@@ -1,6 +1,6 @@
-//! The shaders, by naga alone: each file is valid where it stands, and its structs lie in memory as Rust's do.
+//! Validates the shaders with naga: each file is valid, and its structs have the memory layout of the Rust structs.
 //!
-//! The folder is walked, so a new shader is covered as soon as it exists.
+//! The test walks the folder, so it covers new shaders.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use supple::constraints::{Function, KINDS, KindInfo};
 use supple::scene::TetherRow;
 
-/// Storage buffers in one stage that every device offers by [`wgpu::Limits::default`].
+/// Storage buffers per stage that [`wgpu::Limits::default`] guarantees.
 const MAX_STORAGE_BUFFERS: usize = 8;
 
-/// Memory of a workgroup that every device offers by [`wgpu::Limits::default`].
+/// Workgroup memory that [`wgpu::Limits::default`] guarantees [bytes].
 const MAX_WORKGROUP_BYTES: u32 = 16 << 10;
 
 fn root() -> &'static Path {
@@ -39,13 +39,13 @@ fn stem(path: &Path) -> &str {
     path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_else(|| panic!("{}: not a name", path.display()))
 }
 
-/// The text that src/gpu/pipelines.rs gives to wgpu: the pass, then the prelude.
+/// The shader text as src/gpu/pipelines.rs assembles it: the pass, then the prelude.
 fn joined(text: &str) -> String {
     let prelude: String = files("shaders/common", "wgsl").iter().map(|path| read(path)).collect();
     format!("{text}\n{prelude}")
 }
 
-/// Parses and validates with no more than core WGSL; the error is naga's own, with the line of the file.
+/// Parses and validates core WGSL; the error is that of naga, with the line of the file.
 fn validated(text: &str) -> Result<naga::Module, String> {
     let source = joined(text);
     let module = naga::front::wgsl::parse_str(&source).map_err(|fault| fault.emit_to_string(&source))?;
@@ -55,7 +55,7 @@ fn validated(text: &str) -> Result<naga::Module, String> {
     Ok(module)
 }
 
-/// Every pass with its text; a projection once for every kind, as src/gpu/pipelines.rs makes it.
+/// Each pass with its text; projections once per kind, as src/gpu/pipelines.rs assembles them.
 fn texts() -> Vec<(String, String)> {
     let mut texts = Vec::new();
     let folders = ["collision", "instancing", "integrate", "schedule"].map(|folder| format!("shaders/{folder}"));
@@ -123,7 +123,7 @@ fn texts() -> Vec<(String, String)> {
                 for part in [of_colors, of_tiles.join("\n")] {
                     let parts = [&text, info.shader, &shared(form), &shared("solve"), &part].join("\n");
                     texts.push((name.clone(), parts.clone() + &own("far")));
-                    // Half as many particles fit into workgroup memory.
+                    // Workgroup memory holds half as many particles.
                     let near = parts.replace("ASSET_PARTICLES = 1024u", "ASSET_PARTICLES = 512u");
                     texts.push((name.clone(), near + &own("near")));
                 }
@@ -150,7 +150,7 @@ fn texts() -> Vec<(String, String)> {
             );
             let form = if matches!(info.function, Function::Vector(_)) { "vector" } else { "scalar" };
             let shared = |name: &str| read(&root().join(format!("shaders/schedule/projection/{name}.wgsl")));
-            // Link by link the rest of the shader of tiles is written by src/gpu/tiles.rs.
+            // src/gpu/tiles.rs generates the rest of the tile shader, constraint by constraint.
             let parts: &[&str] = match name.as_str() {
                 _ if info.is_group() => &[],
                 "project_tile" => &[form, "bindings", "solve", "tile", "in_storage"],
@@ -188,7 +188,7 @@ fn every_shader_is_valid_with_the_prelude() {
 fn the_validation_can_fail() {
     let text = "@compute @workgroup_size(1) fn broken() { var x: u32 = 1.5; }";
     assert!(validated(text).is_err());
-    // Parses, but a storage buffer that is only read is written.
+    // Parses, but writes to a read-only storage buffer.
     let text = "@group(0) @binding(0) var<storage, read> a: array<u32>;
         @compute @workgroup_size(1) fn broken() { a[0] = 1u; }";
     assert!(validated(text).is_err());
@@ -226,9 +226,9 @@ fn every_entry_point_is_a_compute_shader_of_the_common_workgroup_size() {
     for (file, module) in shaders() {
         for entry in &module.entry_points {
             assert_eq!(entry.stage, naga::ShaderStage::Compute, "{file}: {}", entry.name);
-            // The override; a literal size would part from src/gpu/pipelines.rs in silence.
+            // The size must be the override; a literal size could silently differ from src/gpu/pipelines.rs.
             let overrides = entry.workgroup_size_overrides;
-            // A workgroup a group, a body, or a collider: `group::LANES`.
+            // One workgroup of 128 threads per group, body or collider.
             let wide = ["body_damping", "collider_forces", "search_scan_blocks"];
             if entry.name.ends_with("_wide") || wide.contains(&entry.name.as_str()) {
                 assert_eq!(entry.workgroup_size, [128, 1, 1]);
@@ -264,7 +264,7 @@ fn every_kind_carries_its_own_text() {
 
 #[test]
 fn bindings_are_numbered_without_gaps_in_one_group() {
-    // `Stage::bind` numbers the buffers by their place in a list.
+    // `Stage::bind` numbers the buffers by their index in a list.
     for (file, module) in shaders() {
         let mut bindings: Vec<(u32, u32)> = Vec::new();
         for (_, variable) in module.global_variables.iter() {
@@ -273,7 +273,7 @@ fn bindings_are_numbered_without_gaps_in_one_group() {
             }
         }
         bindings.sort_unstable();
-        // Entry points of a file may have bindings of their own.
+        // Entry points of a file may have their own bindings.
         bindings.dedup();
         let expected: Vec<_> = (0..bindings.len() as u32).map(|binding| (0, binding)).collect();
         assert_eq!(bindings, expected, "of {file}.wgsl");
@@ -290,7 +290,7 @@ fn the_prelude_holds_nothing_but_what_passes_share() {
     assert_eq!(module.global_variables.len(), 0);
 }
 
-/// The text of every Rust file under src.
+/// The text of all Rust files under src.
 fn sources(folder: &Path) -> String {
     let entries = fs::read_dir(folder).unwrap_or_else(|fault| panic!("{}: {fault}", folder.display()));
     let text = |path: PathBuf| if path.is_dir() { sources(&path) } else { read(&path) };
@@ -299,7 +299,7 @@ fn sources(folder: &Path) -> String {
 
 #[test]
 fn every_shader_is_compiled_into_the_crate() {
-    // A file that only lies there would pass all of the above.
+    // An unused shader file would pass all tests above.
     let sources = sources(&root().join("src"));
     let parts = [
         "common",
@@ -325,7 +325,7 @@ fn every_shader_is_compiled_into_the_crate() {
 
 #[test]
 fn tethers_are_read_as_they_are_written() {
-    // A row is one vec2: the anchor, then the length.
+    // A row is a vec2: the anchor, then the length.
     let module = validated(&read(&root().join("shaders/integrate/solve_tethers.wgsl")))
         .unwrap_or_else(|fault| panic!("{fault}"));
     let found = module.global_variables.iter().find(|(_, variable)| variable.name.as_deref() == Some("tethers"));
@@ -337,7 +337,7 @@ fn tethers_are_read_as_they_are_written() {
     assert_eq!(scalar, naga::Scalar::U32);
     assert_eq!((offset_of!(TetherRow, anchor), offset_of!(TetherRow, length)), (0, 4));
     assert_eq!(size_of::<TetherRow>(), stride as usize);
-    // Two of them in one vec4.
+    // Two rows per vec4.
     let advance = read(&root().join("shaders/integrate/velocity.wgsl"));
     assert!(advance.contains("tethers: array<vec4u>") && 2 * stride == 16);
 }
