@@ -186,8 +186,8 @@ fn in_a_spring_a_damping_time_is_a_dashpot_of_tau_over_alpha() {
     assert_ne!(run(8.0, 0.0), run(0.0, 0.0));
 }
 
-/// Damping uses ∇C·(x − x_prev), to which a translation contributes only rounding: half an ulp of the position (see
-/// `Settings`), or 1.2e-7 m at 3 m and 1.4e-4 m/s at a substep of 1/1200 s.
+/// Damping uses ∇C·(x − x_prev), to which a translation contributes only rounding. Its size is half an ulp of the
+/// position (see `Settings`): 1.2e-7 m at 3 m, or 1.4e-4 m/s at a substep of 1/1200 s.
 #[test]
 fn dashpots_do_not_slow_a_translation() {
     let gpu = common::gpu();
@@ -210,8 +210,8 @@ fn dashpots_do_not_slow_a_translation() {
     }
 }
 
-/// A rotation by φ = ω h per substep contributes only at second order. The last chord of a constraint of length l lies
-/// l (1 − cos φ) along its new direction, so C = −γ l φ²/2 = −½ τ ω² h l, which shrinks with h. There is no torque: ω
+/// A rotation by φ = ω h per substep contributes only at second order. The last chord of a constraint of length l has
+/// the component l (1 − cos φ) along the new direction. So C = −γ l φ²/2 = −½ τ ω² h l, which shrinks with h. There is no torque: ω
 /// falls as without damping, by 1/√(1 + 2 ω² h t) (see `tests/physics.rs`).
 #[test]
 fn a_dashpot_shortens_a_spinning_link_by_half_tau_omega2_h_and_does_not_slow_it() {

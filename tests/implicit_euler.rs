@@ -244,9 +244,10 @@ fn areas(alpha: f64) -> Case<'static> {
     Case { name: "areas", scene, squares: Box::new(squares), alpha }
 }
 
-/// The minimum over R and t of Σ m |x − R q − t|² = Σ m (|x'|² + |q'|²) − 2 λ, relative to the centres of mass. λ is
-/// the largest eigenvalue of Horn's 4 × 4 matrix (Horn 1987, *Closed-form solution of absolute orientation using unit
-/// quaternions*), computed by power iteration.
+/// The minimum over R and t of Σ m |x − R q − t|² = Σ m (|x'|² + |q'|²) − 2 λ, relative to the centres of mass.
+///
+/// The power iteration computes λ, the largest eigenvalue of Horn's 4 × 4 matrix (Horn 1987, *Closed-form solution of
+/// absolute orientation using unit quaternions*).
 fn misfit(x: &[V], q: &[V], m: &[f64]) -> f64 {
     let total: f64 = m.iter().sum();
     let center = |x: &[V]| [0, 1, 2].map(|axis| x.iter().zip(m).map(|(x, m)| m * x[axis]).sum::<f64>() / total);
@@ -398,7 +399,9 @@ fn h2() -> f64 {
 /// Many iterations converge to x = x̃ + W Σ ∇C(x_k) Δλ_k with C(x) = −α̃ Σ Δλ_k. This is implicit Euler, except that
 /// the gradients are those of the iterates x_k instead of the last one. They turn by the order of |x − x̃|/l, so the
 /// relative difference is proportional to the motion per step. Macklin et al. 2016 take their residual g = M (x − x̃) −
-/// ∇C λ as zero. . A relaxation above 1 takes longer steps along old gradients, one below 1 shorter ones.
+/// ∇C λ as zero.
+///
+/// A relaxation above 1 takes longer steps along old gradients, one below 1 shorter ones.
 #[test]
 fn a_converged_step_is_that_of_implicit_euler_to_first_order_in_its_motion() {
     let gpu = common::gpu();

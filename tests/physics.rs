@@ -440,8 +440,8 @@ fn the_momentum_of_a_free_cloth_is_kept() {
 
 /// The fraction of its angular velocity that a body with initial `omega` [rad/s] keeps for `t` seconds.
 ///
-/// After a turn by φ = ω h, the predicted ends of a constraint lie at the angle atan(sin φ/(2 − cos φ)) = φ − φ³ + …,
-/// because the displacement is the last chord, which points φ/2 back. So dω/dt = −ω³ h, and ω = ω₀/√(1 + 2 ω₀² h t).
+/// After a turn by φ = ω h, the displacement is the last chord, which points φ/2 back. The predicted ends of a
+/// constraint lie at the angle atan(sin φ/(2 − cos φ)) = φ − φ³ + …, so dω/dt = −ω³ h, and ω = ω₀/√(1 + 2 ω₀² h t).
 fn spin_law(omega: f64, h: f64, t: f64) -> f64 {
     1.0 / (1.0 + 2.0 * omega * omega * h * t).sqrt()
 }
