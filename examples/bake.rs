@@ -80,7 +80,7 @@ fn main() -> anyhow::Result<()> {
     for (index, path) in paths.iter().enumerate() {
         ensure!(!paths[..index].contains(path), "{}: two things cannot go to one file", path.display());
         let is_scene = path.canonicalize().is_ok_and(|path| arguments.scene.canonicalize().is_ok_and(|of| of == path));
-        ensure!(!is_scene, "cannot write {}: it is the scene that is played", path.display());
+        ensure!(!is_scene, "cannot write {}: it is the scene file", path.display());
     }
     let array =
         |path: &Option<PathBuf>, shape: &[u64]| path.as_deref().map(|path| Array::create(path, shape)).transpose();

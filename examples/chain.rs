@@ -51,7 +51,7 @@ fn main() -> anyhow::Result<()> {
         }
         // A swinging chain has up to about five times its weight as tension, and more if its end whips.
         let bound = f64::from(COMPLIANCE * weight / LENGTH) * 30.0;
-        anyhow::ensure!(report.max_strain < bound, "a link is stretched by {:.1} %", report.max_strain * 100.0);
+        anyhow::ensure!(report.max_strain < bound, "a constraint is stretched by {:.1} %", report.max_strain * 100.0);
         anyhow::ensure!(
             report.lowest_point > 1.9 - f64::from(LENGTH) * f64::from(links) * (1.0 + bound),
             "it has come loose"

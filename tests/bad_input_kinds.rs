@@ -461,7 +461,7 @@ fn scenes_refuse_bad_kinds_and_bodies_by_name_and_stay_as_they_were() {
         } else if format!("{scene:?}") != before {
             faults.push(format!("{}: the scene has changed", case.what));
         } else if played(&scene) != expected {
-            faults.push(format!("{}: it plays otherwise", case.what));
+            faults.push(format!("{}: it runs differently", case.what));
         }
     }
     println!("{} cases", cases.len());

@@ -119,7 +119,7 @@ fn what_is_entangled_with_one_thing_does_not_pass_through_another() {
         let positions = solver.read_positions().unwrap();
         let lowest = falling.clone().map(|i| positions[i as usize][1]).fold(f32::INFINITY, f32::min);
         assert!(lowest > 0.9 * THICKNESS, "{lowest} m after step {frame}");
-        assert_eq!(positions[0], [-0.5, 0.0, -0.5], "what is quarantined was taken along");
+        assert_eq!(positions[0], [-0.5, 0.0, -0.5], "a pinned particle has moved");
     }
 }
 

@@ -51,9 +51,12 @@ impl ObjMesh {
     /// Reads the text of an OBJ file.
     ///
     /// # Errors
-    /// [`FileError::Content`] with the line: a number that is missing or not finite; a face of fewer than three
-    /// corners; an index without a vertex; a face that repeats a vertex, intersects itself or has no area; no vertices
-    /// or no faces.
+    /// [`FileError::Content`] with the line, for:
+    /// - a number that is missing or not finite;
+    /// - an index without a vertex;
+    /// - a face of fewer than three corners;
+    /// - a face that repeats a vertex, intersects itself or has no area;
+    /// - a file without vertices or without faces.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         parse(text).at(String::new)
     }

@@ -24,13 +24,13 @@ pub fn same(drape: &Drape) -> Result<Ready> {
 /// The cloth of supple with its own settings. Compliances, substeps and sweeps are those of the workload. It has two
 /// tethers per particle in addition, and border particles have half the mass.
 pub fn default(drape: &Drape) -> Result<Ready> {
-    cloth(drape, Settings::default(), "its cloth and settings at their defaults: two tethers a particle")
+    cloth(drape, Settings::default(), "its cloth and settings at their defaults: two tethers per particle")
 }
 
 /// As [`default`], with the 50 substeps of the example `cloth`.
 pub fn demo(drape: &Drape) -> Result<Ready> {
     let settings = Settings { substeps: 50, ..Settings::default() };
-    cloth(drape, settings, "as the example `cloth` plays it: two tethers a particle")
+    cloth(drape, settings, "as in the example `cloth`: two tethers per particle")
 }
 
 fn cloth(drape: &Drape, settings: Settings, note: &str) -> Result<Ready> {

@@ -52,7 +52,7 @@ impl Outcome {
     fn row(&self, supple: Option<&Outcome>) -> String {
         let name = self.peer.name;
         let Some(run) = self.runs.first() else {
-            let fault = self.fault.as_deref().unwrap_or("not played");
+            let fault = self.fault.as_deref().unwrap_or("not run");
             return format!("| {name} | not run: {} | | | | | | | |", fault.replace('|', "/"));
         };
         let best = self.runs.iter().map(|run| run.line.ms_min).fold(f64::INFINITY, f64::min);
