@@ -4,8 +4,8 @@
 //! follow. The forces and torques of the cloth act on the bodies in the next step. The coupling is explicit and
 //! staggered; it never blocks. Its limits:
 //!
-//! - **One step of delay.** A force is the average over the previous step, so a spring k adds energy to a body of mass M
-//!   at a rate of about k Δt/2M. The forces are therefore extrapolated by their last change, which removes as much
+//! - **One step of delay.** A force is the average over the previous step, so a spring k adds energy to a body of mass
+//!   M at a rate of about k Δt/2M. The forces are therefore extrapolated by their last change, which removes as much
 //!   energy; the sum of all impulses stays the same. `--ahead 0` disables the extrapolation, `--drag 0` the damping of
 //!   the bodies.
 //! - **Stiffness.** k Δt²/M must be less than 2/3, or the extrapolation overshoots: a taut cloth and a light body need

@@ -321,8 +321,8 @@ fn rigidity(strip: &Strip, positions: &[[f32; 3]], stride: usize) -> f64 {
 /// The additional moment of a strip of eight cells across over one of four, relative to the material between. The
 /// difference excludes the borders, whose triangle sides have no hinge and which are softer by about half a cell.
 ///
-/// On equilateral meshes the value is 1, less the remaining stretch of the edges. On a grid the quadratic energy is exact
-/// up to the border. Hinges on a grid lie between a strip and a plate, whose rigidity is 9/8 of that of a strip.
+/// On equilateral meshes the value is 1, less the remaining stretch of the edges. On a grid the quadratic energy is
+/// exact up to the border. Hinges on a grid lie between a strip and a plate, whose rigidity is 9/8 of that of a strip.
 #[test]
 fn moments_over_curvatures_are_the_flexural_rigidity_on_equilateral_meshes_and_on_grids() {
     let strip = |mesh: &str, bending: Bending, across: u32| match mesh {

@@ -211,8 +211,8 @@ fn dashpots_do_not_slow_a_translation() {
 }
 
 /// A rotation by φ = ω h per substep contributes only at second order. The last chord of a constraint of length l has
-/// the component l (1 − cos φ) along the new direction. So C = −γ l φ²/2 = −½ τ ω² h l, which shrinks with h. There is no torque: ω
-/// falls as without damping, by 1/√(1 + 2 ω² h t) (see `tests/physics.rs`).
+/// the component l (1 − cos φ) along the new direction. So C = −γ l φ²/2 = −½ τ ω² h l, which shrinks with h.
+/// There is no torque: ω falls as without damping, by 1/√(1 + 2 ω² h t) (see `tests/physics.rs`).
 #[test]
 fn a_dashpot_shortens_a_spinning_link_by_half_tau_omega2_h_and_does_not_slow_it() {
     let gpu = common::gpu();

@@ -284,7 +284,7 @@ mod schema {
 
         fn json_schema(generator: &mut SchemaGenerator) -> Schema {
             json_schema!({
-                "description": "How something is turned: a quaternion [x, y, z, w], of any length but 0, or an axis and degrees.",
+                "description": "A rotation: a quaternion [x, y, z, w] of any length but 0, or an axis and degrees.",
                 "anyOf": [generator.subschema_for::<[f32; 4]>(), generator.subschema_for::<About>()],
             })
         }
