@@ -1,7 +1,7 @@
-//! Time of many small bodies that are all alike, by each execution of a scene of them, and as instances of one asset.
+//! Measures many small, equal bodies: as one scene with each execution, and as instances of one asset.
 //!
-//! `cargo bench --bench bodies` prints the table and writes it to `benches/results/<adapter>-bodies.md`. A number of flags can be named:
-//! `cargo bench --bench bodies -- 100`.
+//! `cargo bench --bench bodies` prints the table and writes it to `benches/results/<adapter>-bodies.md`. An argument
+//! sets the number of flags: `cargo bench --bench bodies -- 100`.
 
 mod common;
 
@@ -12,16 +12,16 @@ use std::time::Instant;
 use supple::gpu::{Context, Timestamps};
 use supple::{ClothGrid, Execution, Instance, Instances, Placement, Scene, Settings, Solver, Wind, wgpu};
 
-/// Flags, and particles a side of each.
+/// The number of flags, and of particles per side of a flag.
 const COUNT: u32 = 1000;
 const SIDE: u32 = 32;
-/// How often a figure is taken.
+/// Measurements per value.
 const ROUNDS: usize = 3;
 const EXECUTIONS: [(&str, Execution); 3] =
     [("by colours", Execution::Colors), ("in tiles", Execution::Tiles), ("in clusters", Execution::Clusters)];
 
 fn main() {
-    // `cargo bench` adds `--bench`, `cargo test --benches` adds `--test`.
+    // Skips the arguments `--bench` of `cargo bench` and `--test` of `cargo test --benches`.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let named = arguments.iter().find_map(|argument| argument.parse().ok());
     let count = if arguments.iter().any(|argument| argument == "--test") { 2 } else { named.unwrap_or(COUNT) };
@@ -86,7 +86,7 @@ fn place(flag: u32) -> [f32; 3] {
     [flag % 40, 0, flag / 40].map(|place| 0.6 * place as f32)
 }
 
-/// Of 45 cm by 30 cm.
+/// Adds a flag of 45 cm by 30 cm.
 fn add_flag(scene: &mut Scene, origin: [f32; 3]) -> supple::Result<()> {
     let [column_axis, row_axis] = [[0.45, 0.0, 0.0], [0.0, -0.3, 0.0]];
     let cloth = scene.add_cloth_grid(&ClothGrid {
@@ -100,7 +100,7 @@ fn add_flag(scene: &mut Scene, origin: [f32; 3]) -> supple::Result<()> {
     (0..SIDE).try_for_each(|row| scene.pin(cloth.particles.start + row * SIDE))
 }
 
-/// The median time of a frame \[ms\], and of that on the GPU, after one that does not count.
+/// The median wall-clock and GPU times of a frame \[ms\], after one warm-up frame.
 fn time(
     gpu: &Context,
     mut encode: impl FnMut(&mut wgpu::CommandEncoder, Option<wgpu::ComputePassTimestampWrites<'_>>),

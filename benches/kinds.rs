@@ -1,7 +1,8 @@
-//! Time of each constraint kind by each execution, at about 10 000 and 100 000 constraints of it.
+//! Measures each constraint kind with each execution, at about 10 000 and 100 000 constraints.
 //!
-//! `cargo bench --bench kinds` prints the table and writes it to `benches/results/<adapter>-kinds.md`. What cannot be solved in tiles or in clusters, as
-//! it lies in no grid or is a group, has no figure there. `benches/step.rs` has whole frames, `benches/bodies.rs` many bodies.
+//! `cargo bench --bench kinds` prints the table and writes it to `benches/results/<adapter>-kinds.md`. Kinds that tiles
+//! or clusters do not support have no value there. `benches/step.rs` measures whole frames, `benches/bodies.rs` many
+//! bodies.
 
 mod common;
 
@@ -16,12 +17,12 @@ use supple::{
     Material, Scene, Settings, SoftBody, Solver, Sweep,
 };
 
-/// How often a figure is taken, and how many sweeps are taken together.
+/// Measurements per value, and sweeps per measurement.
 const ROUNDS: usize = 5;
 const REPEATS: usize = 3;
-/// Shares of about 100 000 constraints.
+/// Scale factors relative to about 100 000 constraints.
 const SIZES: [f64; 2] = [0.1, 1.0];
-/// How they are solved.
+/// The sweeps and executions of the columns.
 const WAYS: [(&str, Sweep, Execution); 4] = [
     ("by colours", Sweep::GaussSeidel, Execution::Colors),
     ("in tiles", Sweep::GaussSeidel, Execution::Tiles),
@@ -96,7 +97,7 @@ fn run(sizes: &[f64], write: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A scene for each kind. `size` scales the number of constraints.
+/// One scene per kind; `size` scales the number of constraints.
 fn scenes(size: f64) -> supple::Result<Vec<(&'static str, Scene)>> {
     let side = |cells: f64| ((cells * size).sqrt() as u32).max(4);
     let cloth = |bending: Bending, side: u32| {
@@ -131,7 +132,7 @@ fn scenes(size: f64) -> supple::Result<Vec<(&'static str, Scene)>> {
         areas.add(Area { particles, rest_area: 1e-4 }, Material::compliant(1e-3))?;
     }
 
-    // Five tetrahedra a cube.
+    // Five tetrahedra per cube.
     let spacing = (1.0 / (20_000.0 * size).cbrt()).min(0.4) as f32;
     let (positions, triangles) = block();
     let body = |elasticity| {
@@ -166,14 +167,14 @@ fn scenes(size: f64) -> supple::Result<Vec<(&'static str, Scene)>> {
 
 type Surface = (Vec<[f32; 3]>, Vec<[u32; 3]>);
 
-/// A cube of 1 m.
+/// A cube with sides of 1 m.
 fn block() -> Surface {
     let positions = (0..8u8).map(|corner| [corner & 1, corner >> 1 & 1, corner >> 2].map(f32::from)).collect();
     let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
     (positions, sides.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect())
 }
 
-/// A torus of so many vertices around its axis and around its tube.
+/// A torus with `around` vertices around its axis and `across` around its tube.
 fn ring(around: u32, across: u32) -> Surface {
     let angle = |step: u32, steps: u32| std::f32::consts::TAU * step as f32 / steps as f32;
     let vertex = |i: u32, j: u32| (i % around) * across + j % across;

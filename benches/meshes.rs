@@ -1,8 +1,8 @@
-//! Time of irregular meshes beside a grid of as many particles, by kind of bending and by execution.
+//! Measures irregular meshes and a grid with equally many particles, by bending model and execution.
 //!
-//! The mesh is a tube of cloth, as the body of a garment is: jittered vertices, cells with random diagonals, vertices in random order or
-//! renumbered. `cargo bench --bench meshes` prints the table and writes it to `benches/results/<adapter>-meshes.md`. Sizes can be named, as
-//! vertices around the tube: `cargo bench --bench meshes -- 96`.
+//! The mesh is a tube of cloth with jittered vertices and random cell diagonals. Its vertices are in random order or
+//! renumbered. `cargo bench --bench meshes` prints the table and writes it to `benches/results/<adapter>-meshes.md`.
+//! Arguments set the numbers of vertices around the tube: `cargo bench --bench meshes -- 96`.
 
 mod common;
 
@@ -13,9 +13,9 @@ use std::fmt::Write as _;
 use supple::gpu::{Context, Timestamps};
 use supple::{Bending, ClothGrid, ClothMesh, Execution, Fabric, Scene, Settings, Solver};
 
-/// Vertices around the tube; along it there are as many. The first is about a shirt.
+/// Vertices around the tube and along it. The first size is about that of a shirt.
 const SIZES: [u32; 2] = [96, 141];
-/// Frames that are timed, and frames before them that are not.
+/// Timed frames, and warm-up frames before them.
 const ROUNDS: usize = 5;
 const WARM_UP: usize = 3;
 const EXECUTIONS: [(&str, Execution); 2] = [("colours", Execution::Colors), ("clusters", Execution::Clusters)];
@@ -23,7 +23,7 @@ const BENDINGS: [(&str, Bending); 3] =
     [("springs", Bending::Springs), ("hinges", Bending::Hinges), ("quadratic", Bending::Isometric)];
 
 fn main() {
-    // `cargo bench` adds `--bench`, `cargo test --benches` adds `--test`.
+    // Skips the arguments `--bench` of `cargo bench` and `--test` of `cargo test --benches`.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut sizes: Vec<u32> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
     if arguments.iter().any(|argument| argument == "--test") {
@@ -100,7 +100,7 @@ fn grid(size: u32, fabric: Fabric) -> supple::Result<Scene> {
     Ok(scene)
 }
 
-/// Hung by its upper rim.
+/// The tube, which hangs by its upper rim.
 fn tube(size: u32, fabric: Fabric) -> supple::Result<Scene> {
     let mut state = 1u32;
     let mut random = move || {
@@ -108,7 +108,7 @@ fn tube(size: u32, fabric: Fabric) -> supple::Result<Scene> {
         (state >> 8) as f32 / (1u32 << 24) as f32
     };
     let count = size * size;
-    // The index of each vertex, by a shuffle.
+    // A random permutation of the vertex indices.
     let mut place: Vec<u32> = (0..count).collect();
     for k in (1..place.len()).rev() {
         place.swap(k, (random() * (k + 1) as f32) as usize);

@@ -1,8 +1,10 @@
-//! Time of the hanging cloth, whole and by passes, at 10 000, 100 000 and 1 000 000 particles and by each execution.
+//! Measures the hanging cloth at 10 000, 100 000 and 1 000 000 particles: whole frames and single passes, with each
+//! execution.
 //!
-//! `cargo bench` prints the tables and writes them to `benches/results/<adapter>.md`; the README shows them. Sizes can be named:
-//! `cargo bench -- 100 316`, and executions: `cargo bench -- 316 tiles clusters`. GPU times are by timestamp queries, wall-clock times run from recording to the end of the work; what is
-//! counted by the particle or the second is of GPU time where there is one. Each figure is a median.
+//! `cargo bench` prints the tables and writes them to `benches/results/<adapter>.md`. Arguments select sizes (`cargo
+//! bench -- 100 316`) and executions (`cargo bench -- 316 tiles clusters`). GPU times come from timestamp queries;
+//! wall-clock times run from recording to the end of the work. Rates per particle and per second use the GPU time if
+//! there is one. Each value is a median.
 
 mod common;
 
@@ -13,16 +15,16 @@ use std::time::Instant;
 use supple::gpu::{Context, Profile, Timestamps};
 use supple::{ClothGrid, Execution, Scene, Settings, Solver, wgpu};
 
-/// Particles a side.
+/// Particles per side.
 const SIZES: [u32; 3] = [100, 316, 1000];
-/// How often a figure is taken.
+/// Measurements per value.
 const ROUNDS: usize = 7;
-/// How the constraints are spread over the threads.
+/// The executions, by name.
 const EXECUTIONS: [(&str, Execution); 3] =
     [("colours", Execution::Colors), ("tiles", Execution::Tiles), ("clusters", Execution::Clusters)];
 
 fn main() {
-    // `cargo bench` adds `--bench`, `cargo test --benches` adds `--test`.
+    // Skips the arguments `--bench` of `cargo bench` and `--test` of `cargo test --benches`.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut sizes: Vec<u32> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
     if arguments.iter().any(|argument| argument == "--test") {
@@ -93,7 +95,7 @@ impl Bench {
         let constraints = self.scene.constraint_count() as f64;
         let substeps = f64::from(self.solver.settings().substeps);
         let rounds = if particles > 5e5 { 3 } else { ROUNDS };
-        // A few frames of falling first: a cloth at rest on its grid is a special case.
+        // Warm-up frames, because a cloth at rest on its grid is a special case.
         let warm_up = if particles > 5e5 { 1 } else { 10 };
         let timestamps = Timestamps::new(&self.gpu.device, &self.gpu.queue, 1).ok();
         let mut frames = Vec::new();
@@ -123,7 +125,7 @@ impl Bench {
         )?;
 
         if timestamps.is_none() {
-            // There is nothing to tell the passes apart by.
+            // Without timestamps the passes cannot be timed.
             return Ok(());
         }
         let profiles = (0..rounds).map(|_| self.profile()).collect::<Result<Vec<_>, _>>()?;
@@ -139,7 +141,7 @@ impl Bench {
         Ok(())
     }
 
-    /// A frame by its passes, the same in each.
+    /// The times of the passes of a frame; the plan is the same in each frame.
     fn profile(&mut self) -> Result<Option<Profile>, Fault> {
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         let mut asked = self.solver.encode_profiled(&mut encoder, 1)?;

@@ -1,4 +1,4 @@
-//! Lists the graphics adapters, and marks the one that the library would use. Ends with 1 where there is none.
+//! Lists the graphics adapters and marks the one that the library chooses. The exit code is 1 without an adapter.
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -6,9 +6,9 @@ use supple::gpu::choose_adapter;
 use supple::wgpu;
 
 #[derive(Parser, Debug)]
-#[command(about = "Lists the graphics adapters, and marks the one that would be used")]
+#[command(about = "Lists the graphics adapters, and marks the one that the library chooses")]
 struct Arguments {
-    /// Changes nothing here; every example takes it
+    /// Has no effect here; all examples accept it
     #[arg(long)]
     headless: bool,
 }
@@ -18,8 +18,8 @@ fn main() -> ExitCode {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
     let chosen = choose_adapter(&instance, None).map(|adapter| adapter.get_info());
-    // Adapters are new objects each time they are asked for; what they say of themselves stays. Twins say the same: the
-    // first is meant.
+    // Each enumeration creates new objects, so adapters are compared by their info. Among equal adapters the first is
+    // marked.
     let mark =
         chosen.as_ref().ok().and_then(|chosen| adapters.iter().position(|adapter| adapter.get_info() == *chosen));
     for (index, adapter) in adapters.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! Plays a scene file and writes where everything was: NumPy arrays for Houdini, Blender, or a script.
+//! Runs a scene file and writes its results: NumPy arrays for Houdini, Blender or scripts.
 //!
-//! Arrays are float32, of shape (frames, particles, 3); λ is (frames, constraints). The first entry is the start, before any
-//! step; with `--every K` the entries are frames 0, K, 2 K, … up to N: N/K + 1 of them. Frames are written as they come, to
-//! a file of another name, which gets its own once all is written. Contacts are lines of JSON, one for each of these frames, and
-//! OBJ files one each.
+//! Arrays are float32 of shape (frames, particles, 3); λ has the shape (frames, constraints). The first entry is the
+//! initial state. With `--every K` the entries are frames 0, K, 2 K, … up to N: N/K + 1 of them. Frames are written as
+//! they are computed, to a temporary file that is renamed once it is complete. Contacts are one line of JSON per frame,
+//! and OBJ files one per frame.
 
 use anyhow::{Context as _, ensure};
 use clap::Parser;
@@ -20,36 +20,36 @@ use supple::scene_file::SceneFile;
 use supple::{ColliderForce, ColliderId, ContactReport, Pose, Reference, Solver};
 
 #[derive(Parser, Debug)]
-#[command(about = "Plays a scene file and writes NumPy arrays")]
+#[command(about = "Runs a scene file and writes NumPy arrays")]
 struct Arguments {
-    /// The scene; docs/scene.md describes the format
+    /// The scene file; docs/scene.md describes the format
     scene: PathBuf,
-    /// Steps to play
+    /// Steps to run
     #[arg(long, default_value_t = 120)]
     frames: u32,
-    /// Write every so many frames
+    /// Write every K-th frame
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
-    /// Where the positions [m] go; positions.npy if no other file is asked for
+    /// The file for positions [m]; default positions.npy if no other file is given
     #[arg(long, value_name = "FILE.npy")]
     out: Option<PathBuf>,
-    /// Where the velocities [m/s] go
+    /// The file for velocities [m/s]
     #[arg(long, value_name = "FILE.npy")]
     velocities: Option<PathBuf>,
-    /// Where λ after the last substep of each frame goes, 0 at the start; λ/h² is the force along ∇C
+    /// The file for λ after the last substep of each frame, 0 at the start; λ/h² is the force along ∇C
     #[arg(long, value_name = "FILE.npy")]
     lambda: Option<PathBuf>,
     /// The kind of constraint whose λ is written
     #[arg(long, default_value = "distance", value_parser = kind_names())]
     lambda_kind: String,
-    /// Where the contacts of each frame go, as a line of JSON: counts, and where the colliders are and what pushes them; the
-    /// forces [N] and torques [N m] are those of the last step, on average over its time
+    /// The file for contacts, one line of JSON per frame: counts, and the poses, forces and torques of colliders;
+    /// forces [N] and torques [N m] are averages over the last step
     #[arg(long, value_name = "FILE.jsonl")]
     contacts: Option<PathBuf>,
-    /// A folder for the surfaces as Wavefront OBJ, a file for each of these frames
+    /// The folder for surfaces, one Wavefront OBJ per frame
     #[arg(long, value_name = "FOLDER")]
     obj: Option<PathBuf>,
-    /// Play on the CPU
+    /// Run on the CPU reference
     #[arg(long)]
     reference: bool,
 }
@@ -80,7 +80,7 @@ fn main() -> anyhow::Result<()> {
     for (index, path) in paths.iter().enumerate() {
         ensure!(!paths[..index].contains(path), "{}: two things cannot go to one file", path.display());
         let is_scene = path.canonicalize().is_ok_and(|path| arguments.scene.canonicalize().is_ok_and(|of| of == path));
-        ensure!(!is_scene, "cannot write {}: it is the scene that is played", path.display());
+        ensure!(!is_scene, "cannot write {}: it is the scene file", path.display());
     }
     let array =
         |path: &Option<PathBuf>, shape: &[u64]| path.as_deref().map(|path| Array::create(path, shape)).transpose();
@@ -94,7 +94,7 @@ fn main() -> anyhow::Result<()> {
     }
 
     let elements = arguments.obj.as_ref().map(|_| obj_elements(&file)).unwrap_or_default();
-    // Hidden by itself where there is no terminal.
+    // The progress bar is hidden without a terminal.
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {per_sec}, {eta} left")?;
     let progress = ProgressBar::new(arguments.frames.into()).with_style(style);
     for frame in 0..=arguments.frames {
@@ -162,17 +162,17 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The name that a file has until it is whole; dropped before that, the file is removed.
+/// A file under a temporary name until it is complete. If it is dropped earlier, it is removed.
 struct Partial {
     path: PathBuf,
-    /// Where that is, all links followed.
+    /// The final path, with links resolved.
     place: PathBuf,
     partial: PathBuf,
 }
 
 impl Partial {
     fn create(path: &Path) -> anyhow::Result<(Self, BufWriter<File>)> {
-        // A device or a pipe would become a file, and a link would no longer lead where it did.
+        // Resolved, because renaming would replace a link, a device or a pipe by a file.
         let place = path.canonicalize().unwrap_or_else(|_| path.into());
         let name = place.file_name().with_context(|| format!("cannot write {}: it names no file", path.display()))?;
         let mut partial = name.to_os_string();
@@ -188,7 +188,7 @@ impl Partial {
         format!("cannot write {}", self.path.display())
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its final name.
     fn finish(self) -> anyhow::Result<()> {
         std::fs::rename(&self.partial, &self.place).with_context(|| self.fault())
     }
@@ -196,12 +196,12 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // Nothing is there once it has its name.
+        // After the rename there is nothing to remove.
         std::fs::remove_file(&self.partial).ok();
     }
 }
 
-/// An array that is written as it comes.
+/// A NumPy array that is written frame by frame.
 struct Array {
     // Dropped in this order: closed, then removed.
     writer: npyz::NpyWriter<f32, BufWriter<File>>,
@@ -221,7 +221,7 @@ impl Array {
         self.writer.extend(values).with_context(|| self.file.fault())
     }
 
-    /// Gives the file its name; returns what was written.
+    /// Renames the file to its final name and returns a description of it.
     fn finish(self) -> anyhow::Result<String> {
         self.writer.finish().with_context(|| self.file.fault())?;
         let what = format!("{} {:?}", self.file.path.display(), self.shape);
@@ -230,7 +230,7 @@ impl Array {
     }
 }
 
-/// The lines of an OBJ that are the same in every frame: texture coordinates and faces.
+/// The lines of an OBJ that are equal in each frame: texture coordinates and faces.
 fn obj_elements(file: &SceneFile) -> String {
     let corner = |vertex: u32, texture: Option<u32>| match texture {
         Some(texture) => format!("{}/{}", vertex + 1, texture + 1),
@@ -253,7 +253,7 @@ fn obj_elements(file: &SceneFile) -> String {
     elements + &faces
 }
 
-/// A frame as an OBJ; particles that are in no triangle are vertices all the same, so that numbers stay.
+/// Writes a frame as an OBJ. Particles without triangles are vertices too, so that numbers match.
 fn write_obj(path: &Path, positions: &[[f32; 3]], elements: &str) -> anyhow::Result<()> {
     let (file, mut writer) = Partial::create(path)?;
     let mut write = || {
@@ -265,7 +265,7 @@ fn write_obj(path: &Path, positions: &[[f32; 3]], elements: &str) -> anyhow::Res
     file.finish()
 }
 
-/// A line of the contacts.
+/// A line of the contacts file.
 #[derive(Serialize)]
 struct Line<'a> {
     frame: u32,
@@ -292,12 +292,12 @@ struct LineCollider<'a> {
     rotation: [f32; 4],
 }
 
-/// Contacts that are written as they come.
+/// A contacts file that is written frame by frame.
 struct Lines {
     // Dropped in this order: closed, then removed.
     writer: BufWriter<File>,
     file: Partial,
-    /// By the places of the colliders.
+    /// The names of colliders by index.
     names: HashMap<usize, String>,
     count: usize,
 }
@@ -345,7 +345,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Gives the file its name; returns what was written.
+    /// Renames the file to its final name and returns a description of it.
     fn finish(self) -> anyhow::Result<String> {
         let writer = self.writer.into_inner().map_err(|error| error.into_error());
         writer.with_context(|| self.file.fault())?;
@@ -355,7 +355,7 @@ impl Lines {
     }
 }
 
-/// Either player.
+/// One of the two backends.
 enum Backend {
     Gpu(Box<(Context, Solver)>),
     Cpu(Box<Reference>),
@@ -432,7 +432,7 @@ impl Backend {
         solver.read_lambdas_of(kind)
     }
 
-    /// Touches of a particle with more than two colliders in a step.
+    /// The number of collider contacts beyond two colliders per particle and step.
     fn lost_collider_contacts(&self) -> supple::Result<u32> {
         match self {
             Self::Gpu(backend) => Ok(backend.1.read_diagnostics()?.lost_collider_contacts),
@@ -440,7 +440,7 @@ impl Backend {
         }
     }
 
-    /// How often a position would not have been finite, and the first such particle where that is known.
+    /// The number of positions that became non-finite, and the first such particle if it is known.
     fn non_finite(&self) -> supple::Result<(u32, Option<u32>)> {
         match self {
             Self::Gpu(backend) => {

@@ -1,9 +1,9 @@
-//! A balloon of thin rubber on a string: half its gas is let out, then it is blown up to twice its volume, rises and stands in the
-//! wind. The gas is helium, the overpressure is that of λ.
+//! A balloon of thin rubber on a string. Half of its gas is let out, then it is inflated to twice its volume, rises and
+//! stays in the wind. The gas is helium; the overpressure is computed from λ.
 //!
 //! ```text
 //! cargo run --release --example balloon                                        a window, with a slider for the pressure
-//! cargo run --release --example balloon -- --headless --frames 300 --json      a line of figures
+//! cargo run --release --example balloon -- --headless --frames 300 --json      a line of JSON
 //! cargo run --release --example balloon -- --headless --pressure 1.5 --json    one pressure from start to end
 //! ```
 
@@ -26,20 +26,20 @@ use supple::{
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// How many times its volume the gas wants, from start to end; without it, 1 to 0.3 to 2
+    /// The target volume of the gas over the rest volume, constant; without it, from 1 to 0.3 to 2
     #[arg(long)]
     pressure: Option<f32>,
-    /// How often the triangles of an icosahedron are cut in four
+    /// Subdivisions of the icosahedron
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=7))]
     cuts: u32,
 }
 
 const RADIUS: f32 = 0.25;
-/// The skin's thickness over that of [`Fabric::RUBBER`]: 0.06 mm.
+/// The thickness of the skin relative to [`Fabric::RUBBER`]: 0.06 mm.
 const THICKNESS: f32 = 0.125;
-/// Of the springs along its edges [N/m].
+/// The stiffness of the springs along the edges [N/m].
 const STIFFNESS: f32 = 0.75 * 750.0 * THICKNESS;
-/// What a cubic metre of helium lifts [N/m³].
+/// The lift of helium per volume [N/m³].
 const LIFT: f32 = (1.204 - 0.167) * 9.81;
 
 struct Gas {
@@ -50,7 +50,7 @@ struct Gas {
 }
 
 impl Gas {
-    /// 1 for 0.25 s, down to 0.3 in 0.5 s, and up to 2 in 1.5 s.
+    /// The target volume: 1 for 0.25 s, down to 0.3 in 0.5 s, and up to 2 in 1.5 s.
     fn planned(step: u32) -> f32 {
         let seconds = step as f32 / 60.0;
         let [out, blown] = [(seconds - 0.25) / 0.5, (seconds - 0.75) / 1.5].map(|t| t.clamp(0.0, 1.0));
@@ -68,7 +68,7 @@ impl Script for Gas {
         let BalloonParts { surface, rest_volume, pressure: index, cloth } = &self.parts;
         let constraint = Pressure { surface, rest_volume: *rest_volume, pressure: self.pressure };
         solver.set_constraint(*index, constraint)?;
-        // The icosphere's vertices have nearly equal shares of the surface.
+        // The vertices of an icosphere have nearly equal shares of the surface.
         let share = LIFT * self.wanted() / cloth.particles.len() as f32;
         solver.set_forces(cloth.particles.start, &vec![[0.0, share, 0.0]; cloth.particles.len()])
     }
@@ -104,7 +104,7 @@ impl Script for Gas {
     }
 }
 
-/// Of a spherical skin of springs k along the edges of equilateral triangles: T = √3 k (l − l₀)/l each way, 2 T/r [Pa].
+/// The overpressure 2 T/r [Pa] of a spherical skin of equilateral triangles, with T = √3 k (l − l₀)/l.
 fn overpressure(pressure: f32) -> f32 {
     let stretch = pressure.cbrt();
     let tension = 3f32.sqrt() * STIFFNESS * (stretch - 1.0) / stretch;
@@ -112,8 +112,7 @@ fn overpressure(pressure: f32) -> f32 {
 }
 
 fn main() -> anyhow::Result<()> {
-    // With fewer sweeps the gas and the skin, which pull against each other, do not come to rest on one pressure: at 1 it is
-    // a third of what it should be.
+    // With fewer sweeps the gas and the skin do not converge to a common pressure.
     let Arguments { options, pressure, cuts } = common::parse(&[("wind", "0.8"), ("iterations", "24")]);
     let rubber = |compliance: f32| Material { damping_time: 2e-3, ..Material::compliant(compliance) };
     let fabric = Fabric {
@@ -126,13 +125,13 @@ fn main() -> anyhow::Result<()> {
     };
     let (positions, triangles) = placed(icosphere(cuts, RADIUS), Quat::IDENTITY, Vec3::Y * RADIUS);
     let rest_volume = 4.0 / 3.0 * std::f32::consts::PI * RADIUS.powi(3);
-    // At the pressure of the atmosphere.
+    // Atmospheric pressure.
     let gas = Material::compliant(rest_volume / 101_325.0);
     let mut scene = Scene::new();
     let balloon = Balloon { positions: &positions, triangles: &triangles, fabric, pressure: 1.0, gas };
     let parts = scene.add_balloon(&balloon)?;
 
-    // The string goes on from the lowest vertex of the skin.
+    // The string starts at the lowest vertex of the skin.
     let height = |particle: &u32| scene.positions()[*particle as usize][1];
     let knot = parts.cloth.particles.clone().min_by(|a, b| height(a).total_cmp(&height(b))).unwrap_or_default();
     let top = Vec3::from(scene.positions()[knot as usize]);

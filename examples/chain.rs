@@ -1,5 +1,5 @@
-//! The hanging chain of the XPBD article: links of 0.2 m and compliance 1e-4 m/N, masses of 1 kg, 24 substeps, the first
-//! particle pinned, released from the horizontal. Prints the place of every particle.
+//! The hanging chain of the XPBD paper: distance constraints of 0.2 m and 1e-4 m/N, masses of 1 kg, 24 substeps. The
+//! first particle is pinned, and the chain is released from the horizontal. Prints the position of each particle.
 
 mod common;
 
@@ -16,13 +16,13 @@ const COMPLIANCE: f32 = 1e-4;
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Links in the chain
+    /// Distance constraints in the chain
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     links: u32,
 }
 
 fn main() -> anyhow::Result<()> {
-    // The article's number of substeps.
+    // The number of substeps in the paper.
     let Arguments { options, links } = common::parse(&[("substeps", "24")]);
     let mut scene = Scene::new();
     for particle in 0..=links {
@@ -49,9 +49,9 @@ fn main() -> anyhow::Result<()> {
                 println!("particle {particle:2}: {x:8.4} {y:8.4} {z:8.4} m");
             }
         }
-        // A chain that swings through the bottom pulls with up to five times its weight or so; a whip crack, with more.
+        // A swinging chain has up to about five times its weight as tension, and more if its end whips.
         let bound = f64::from(COMPLIANCE * weight / LENGTH) * 30.0;
-        anyhow::ensure!(report.max_strain < bound, "a link is stretched by {:.1} %", report.max_strain * 100.0);
+        anyhow::ensure!(report.max_strain < bound, "a constraint is stretched by {:.1} %", report.max_strain * 100.0);
         anyhow::ensure!(
             report.lowest_point > 1.9 - f64::from(LENGTH) * f64::from(links) * (1.0 + bound),
             "it has come loose"

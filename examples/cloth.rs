@@ -1,8 +1,8 @@
-//! The 100 000-particle cloth: 2 m × 2 m, 0.2 kg/m², pinned at two corners, falling from the horizontal.
+//! A cloth of 100 000 particles: 2 m × 2 m, 0.2 kg/m², pinned at two corners, falling from the horizontal.
 //!
 //! ```text
 //! cargo run --release --example cloth                                  a window
-//! cargo run --release --example cloth -- --headless --json             a line of figures
+//! cargo run --release --example cloth -- --headless --json             a line of JSON
 //! cargo run --release --example cloth -- --headless --png cloth.png    a picture
 //! ```
 
@@ -20,7 +20,7 @@ const BENDINGS: &[(&str, Bending)] = &[
     ("none", Bending::None),
 ];
 
-/// Substeps: in tiles these take as long as twenty by colours, and leave a quarter of the strain.
+/// The default number of substeps.
 const SUBSTEPS: &str = "50";
 
 #[derive(Parser, Debug)]
@@ -28,22 +28,22 @@ const SUBSTEPS: &str = "50";
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Particles in a row
+    /// Particles per row
     #[arg(long, default_value_t = 316)]
     columns: u32,
     /// Rows
     #[arg(long, default_value_t = 316)]
     rows: u32,
-    /// What resists bending
+    /// The bending model
     #[arg(long, default_value = "springs", value_parser = common::choice(BENDINGS))]
     bending: Bending,
     /// Flexural rigidity of hinges and of isometric bending [N m]
     #[arg(long, default_value_t = Fabric::default().flexural_rigidity)]
     rigidity: f32,
-    /// Twenty coloured substeps, as the first release had them: the yardstick
+    /// Twenty substeps by colours, the baseline of comparisons
     #[arg(long, conflicts_with_all = ["substeps", "execution"])]
     baseline: bool,
-    /// Tethers a particle
+    /// Tethers per particle
     #[arg(long, default_value_t = 2)]
     tethers: u32,
 }
@@ -64,7 +64,7 @@ fn main() -> anyhow::Result<()> {
     })?;
     scene.pin(cloth.particles.start)?;
     scene.pin(cloth.particles.start + columns - 1)?;
-    // A hundredth of the spacing: enough to fall into other folds, too little to strain an edge by 0.01 %.
+    // A hundredth of the spacing: enough to cause other folds, at less than 0.01 % strain.
     common::jitter(&mut scene, cloth.particles.clone(), 0.02 / columns.max(rows) as f32, options.seed)?;
     let materials = cloth.materials;
     let demo = Demo {

@@ -1,8 +1,8 @@
-//! supple inside somebody else's renderer: this program owns device, queue, encoder, depth buffer and pipelines; supple
-//! records its steps into the same encoder, and its buffers are drawn where they lie, behind and before a cube of the
-//! program's own. Nothing is copied, nothing is waited for.
+//! supple inside an existing renderer. This program owns the device, queue, encoder, depth buffer and pipelines. supple
+//! records its steps into the same encoder, and its buffers are drawn in place together with a cube. Nothing is copied
+//! and nothing blocks.
 //!
-//! The program draws off screen, so that it runs everywhere: `out/embed.png`.
+//! The program renders offscreen, to `out/embed.png`.
 
 use glam::camera::rh::{proj::directx::perspective, view::look_at_mat4};
 use glam::{Mat4, Vec3};
@@ -32,7 +32,7 @@ struct Out { @builtin(position) clip: vec4f, @location(0) normal: vec3f, @locati
 }";
 
 fn main() -> anyhow::Result<()> {
-    // The renderer's own device. A library of its own opens none.
+    // The device of the renderer; supple opens no device of its own.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = supple::gpu::choose_adapter(&instance, None)?;
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default()))?;
@@ -71,7 +71,7 @@ fn main() -> anyhow::Result<()> {
     let entries = [wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() }];
     let bindings =
         device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries });
-    // supple's buffers hold one vec4 a particle: a stride of 16 bytes.
+    // The buffers of supple hold one vec4 per particle: a stride of 16 bytes.
     let stream = |attributes| {
         Some(wgpu::VertexBufferLayout { array_stride: 16, step_mode: wgpu::VertexStepMode::Vertex, attributes })
     };
@@ -167,7 +167,7 @@ fn target(device: &wgpu::Device, format: wgpu::TextureFormat) -> wgpu::Texture {
     })
 }
 
-/// Reads the picture back, checks that cloth and cube are both in it, and writes it.
+/// Reads the picture back, checks that it shows the cloth and the cube, and writes it.
 fn save(device: &wgpu::Device, queue: &wgpu::Queue, picture: &wgpu::Texture) -> anyhow::Result<()> {
     let staging = device.create_buffer(&wgpu::BufferDescriptor {
         label: None,

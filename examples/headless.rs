@@ -1,4 +1,4 @@
-//! Twenty lines: a flag of 1 024 particles falls for a second, and its lowest corner is printed.
+//! A minimal program: a flag of 1 024 particles falls for a second, and the height of its lowest particle is printed.
 
 use supple::{ClothGrid, Scene, Settings, Solver, gpu::Context};
 

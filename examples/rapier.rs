@@ -1,22 +1,21 @@
-//! Rigid bodies of rapier on a trampoline: rapier moves the bodies, supple the cloth, and each tells the other what it has done.
+//! Two-way coupling with rapier: its rigid bodies fall on a trampoline of supple.
 //!
-//! Each body is a rigid body of rapier and a collider of supple. In every step rapier moves the bodies, the colliders follow, and the
-//! forces and torques that the cloth has put on them act on the bodies in the next step. Nothing waits for anything: such coupling is
-//! called staggered, and explicit. It has limits:
+//! Each body is a rigid body of rapier and a collider of supple. In each step rapier moves the bodies and the colliders
+//! follow. The forces and torques of the cloth act on the bodies in the next step. The coupling is explicit and
+//! staggered; it never blocks. Its limits:
 //!
-//! - **One step of delay.** A force is the average over a step that is over, so a spring k gives a body of mass M energy, at
-//!   a rate of about k Δt/2M: nobody would come to rest. So forces are carried forward by their last change, which takes as much out
-//!   again; the sum of all impulses stays what it was. `--ahead 0 --drag 0` shows what happens otherwise: after 5 s they
-//!   still go at 1.3 m/s. With `--drag 0` alone it is 0.2 m/s, and they swing out.
-//! - **Stiffness.** k Δt²/M must be less than 2/3, or the change that is carried forward overshoots: a taut cloth and a light body
-//!   want a shorter step. A small ball turns more easily than it moves, so that friction makes it tremble first.
-//! - **Mass.** The cloth that goes along with a body must be less than a third of its mass, or their accelerations drive each other
-//!   up. Heavy bodies on light cloth are the good case here: foam of 10 kg/m³ still comes to rest, that of 2 kg/m³ is
-//!   thrown off.
+//! - **One step of delay.** A force is the average over the previous step, so a spring k adds energy to a body of mass
+//!   M at a rate of about k Δt/2M. The forces are therefore extrapolated by their last change, which removes as much
+//!   energy; the sum of all impulses stays the same. `--ahead 0` disables the extrapolation, `--drag 0` the damping of
+//!   the bodies.
+//! - **Stiffness.** k Δt²/M must be less than 2/3, or the extrapolation overshoots: a taut cloth and a light body need
+//!   a shorter step. A small ball rotates more easily than it moves, so friction makes it oscillate first.
+//! - **Mass.** The cloth that moves with a body must have less than a third of its mass, or their accelerations amplify
+//!   each other. Foam of 10 kg/m³ comes to rest, foam of 2 kg/m³ is thrown off.
 //!
 //! ```text
 //! cargo run --release --example rapier                                      a window
-//! cargo run --release --example rapier -- --headless --json                 a line of figures
+//! cargo run --release --example rapier -- --headless --json                 a line of JSON
 //! cargo run --release --example rapier -- --headless --density 60 --json    bodies of foam
 //! ```
 
@@ -44,16 +43,16 @@ use supple::{
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Particles in a row of the cloth
+    /// Particles per row of the cloth
     #[arg(long, default_value_t = 48, value_parser = clap::value_parser!(u32).range(8..))]
     columns: u32,
-    /// What a cubic metre of the bodies weighs [kg/m³]; that of wood
+    /// Density of the bodies [kg/m³]; the default is wood
     #[arg(long, default_value_t = 600.0)]
     density: f32,
-    /// How many steps the forces are carried forward; 0 holds them
+    /// Steps by which the forces are extrapolated; 0 disables it
     #[arg(long, default_value_t = 1.0)]
     ahead: f32,
-    /// Damping of the bodies, as by air [1/s]
+    /// Velocity damping of the bodies [1/s]
     #[arg(long, default_value_t = 2.0)]
     drag: f32,
 }
@@ -61,15 +60,15 @@ struct Arguments {
 /// Half the side of the trampoline, and its height above the ground [m].
 const HALF: f32 = 1.0;
 const HEIGHT: f32 = 0.8;
-/// Of the cloth: what a metre of it pulls with at twice its length [N/m].
+/// The tension per width of the cloth at twice its length [N/m].
 const STIFFNESS: f32 = 3000.0;
-/// Its damping time [s].
+/// The damping time of the cloth [s].
 const DAMPING: f32 = 0.003;
 const FRICTION: f32 = 0.4;
-/// Over how many steps the carried force is averaged.
+/// The number of steps over which the carried weight is averaged.
 const WINDOW: usize = 60;
 
-/// What falls: a shape, and where it starts.
+/// The shapes and initial poses of the bodies.
 fn bodies() -> Vec<(Shape, Pose)> {
     let body = |shape, position, tilt: f32| {
         let rotation = Quat::from_euler(glam::EulerRot::XYZ, tilt, 0.5 * tilt, 0.7 * tilt).to_array();
@@ -102,7 +101,7 @@ fn frame() -> Vec<(Shape, [f32; 3])> {
     frame
 }
 
-/// The same shape to rapier.
+/// The same shape in rapier.
 fn rigid_shape(shape: &Shape) -> ColliderBuilder {
     match *shape {
         Shape::Sphere { radius } => ColliderBuilder::ball(radius),
@@ -112,29 +111,29 @@ fn rigid_shape(shape: &Shape) -> ColliderBuilder {
     }
 }
 
-/// The two worlds, and what goes from one to the other.
+/// The rapier world and the coupling state.
 struct Coupling {
     arguments: Arguments,
     scene: Scene,
     bodies: Vec<(Shape, Pose)>,
-    /// Those of supple, in the same order.
+    /// The colliders of supple, in the order of the bodies.
     colliders: Vec<ColliderId>,
     state: State,
 }
 
-/// What is made anew by a reset.
+/// The state that a reset recreates.
 #[derive(Default)]
 struct State {
     world: rigid::PhysicsWorld,
-    /// The bodies, in the same order.
+    /// The rapier bodies, in the same order.
     handles: Vec<RigidBodyHandle>,
-    /// Where they are now.
+    /// The current poses of the colliders.
     moved: Vec<(usize, Pose)>,
-    /// The forces of the last step, on their way.
+    /// The readback of the forces of the last step.
     asked: Option<Readback<Vec<ColliderForce>>>,
-    /// Those of the step before.
+    /// The forces of the step before.
     before: Vec<ColliderForce>,
-    /// What the cloth has carried in the last steps [N].
+    /// The vertical force of the cloth in the last steps [N].
     carried: VecDeque<f64>,
 }
 
@@ -147,7 +146,7 @@ impl Coupling {
         }
         let insert = |(shape, pose): &(Shape, Pose)| {
             let pose = rigid::Pose::from_parts(pose.position.into(), rigid::Rotation::from_array(pose.rotation));
-            // Rapier does not see what a body lies on, and would put it to sleep in the air.
+            // rapier does not know the cloth and would put a resting body to sleep.
             let builder = RigidBodyBuilder::dynamic().pose(pose).can_sleep(false);
             let builder = builder.linear_damping(drag).angular_damping(2.0 * drag);
             world.insert(builder, rigid_shape(shape).density(density).friction(FRICTION)).0
@@ -158,8 +157,8 @@ impl Coupling {
 }
 
 impl State {
-    /// What the cloth has done to the colliders in the last step. It is here already, but where the GPU is slower than the window:
-    /// then it is waited for, since every further step of delay feeds the swinging.
+    /// The forces of the cloth on the colliders in the last step. It waits if the GPU is slower than the window,
+    /// because each further step of delay adds energy.
     fn forces(&mut self, solver: &Solver) -> supple::Result<Vec<ColliderForce>> {
         let Some(mut asked) = self.asked.take() else { return Ok(Vec::new()) };
         asked.try_take()?.map_or_else(|| solver.read_collider_forces(), Ok)
@@ -169,12 +168,12 @@ impl State {
         self.handles.iter().filter_map(|&handle| self.world.bodies.get(handle))
     }
 
-    /// [N]
+    /// The weight of all bodies [N].
     fn weight(&self) -> f64 {
         self.rigid_bodies().map(|body| f64::from(body.mass())).sum::<f64>() * 9.81
     }
 
-    /// On average over the last steps [N].
+    /// The mean vertical force over the last steps [N].
     fn carried(&self) -> f64 {
         self.carried.iter().sum::<f64>() / self.carried.len().max(1) as f64
     }
@@ -197,8 +196,8 @@ impl Script for Coupling {
                 let [now, before] = [now, before].map(rigid::Vector::from);
                 now + (now - before) * self.arguments.ahead
             };
-            // As forces, not as impulses: rapier spreads them over its own substeps as it does gravity, and at rest they cancel
-            // in each of them.
+            // Applied as forces, not impulses: rapier distributes them over its substeps like gravity, so both cancel
+            // in each substep at rest.
             body.reset_forces(true);
             body.reset_torques(true);
             body.add_force(ahead(load.force, before.force), true);
@@ -270,7 +269,7 @@ fn bottom(shape: &Shape, pose: &Pose) -> f32 {
     pose.position[1] - down
 }
 
-/// A cloth that is held all around, and the colliders of the frame and of the ground.
+/// A cloth pinned along its border, and the colliders of the frame and the ground.
 fn trampoline(scene: &mut Scene, columns: u32) -> supple::Result<(supple::Cloth, ContactMaterialId)> {
     let thread = |compliance| Material { damping_time: DAMPING, ..Material::compliant(compliance) };
     let fabric = Fabric {
@@ -287,11 +286,11 @@ fn trampoline(scene: &mut Scene, columns: u32) -> supple::Result<(supple::Cloth,
         column_axis: [2.0 * HALF, 0.0, 0.0],
         row_axis: [0.0, 0.0, 2.0 * HALF],
         fabric,
-        // They do not give way at all: bodies would bounce on them as on a board.
+        // Tethers are rigid: bodies would bounce as on a board.
         tethers: None,
     })?;
     let spacing = 2.0 * HALF / (columns - 1) as f32;
-    // As thick as this, edges of boxes do not show between the particles.
+    // With this thickness, edges of boxes do not show between the particles.
     let friction = Friction::coulomb(FRICTION);
     let material =
         scene.add_contact_material(ContactMaterial { thickness: spacing, friction, ..Default::default() })?;
@@ -306,7 +305,7 @@ fn trampoline(scene: &mut Scene, columns: u32) -> supple::Result<(supple::Cloth,
 }
 
 fn main() -> anyhow::Result<()> {
-    // With one sweep a substep the threads would be softer than they should be.
+    // With one sweep per substep the cloth would be softer than its material.
     let arguments: Arguments = common::parse(&[("frames", "300"), ("iterations", "3")]);
     let options = arguments.options.clone();
     let spacing = 2.0 * HALF / (arguments.columns - 1) as f32;
@@ -338,7 +337,7 @@ fn main() -> anyhow::Result<()> {
         let share = figure("carried") / figure("weight");
         ensure!((share - 1.0).abs() < 0.03, "the cloth carries {share:.3} of the weight");
         let (body, cloth) = (figure("lowest_body"), report.lowest_point);
-        // The corner of a box may stand out between particles.
+        // The corner of a box may protrude between particles.
         ensure!(body > cloth - 0.5 * f64::from(spacing), "a body is at {body} m, below the cloth at {cloth} m");
         Ok(())
     })

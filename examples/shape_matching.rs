@@ -1,8 +1,8 @@
-//! Two rows of bodies, hung by one particle or a few, that a vortex flings round: rigid ones behind, soft ones in front.
+//! Two rows of bodies, each pinned at one or a few particles, in a vortex field: rigid ones behind, soft ones in front.
 //!
 //! ```text
 //! cargo run --release --example shape_matching                           a window
-//! cargo run --release --example shape_matching -- --headless --json      a line of figures
+//! cargo run --release --example shape_matching -- --headless --json      a line of JSON
 //! ```
 
 mod common;
@@ -25,10 +25,10 @@ struct Arguments {
     /// The edge of a lattice cube [m]
     #[arg(long, default_value_t = 0.07)]
     spacing: f32,
-    /// Rings of particles around each in the groups of the soft bodies
+    /// Radius of the groups of the soft bodies, in edges
     #[arg(long, default_value_t = 1)]
     rings: u32,
-    /// Compliance of those groups [s²]
+    /// Compliance of these groups [s²]
     #[arg(long, default_value_t = 1e-3)]
     compliance: f32,
     /// Acceleration of the vortex near its axis [m/s²]
@@ -39,10 +39,10 @@ struct Arguments {
 struct Body {
     name: String,
     particles: Range<u32>,
-    /// Those by which it hangs.
+    /// The pinned particles.
     pins: Vec<u32>,
     rotation: DQuat,
-    /// The worst so far: of what is free, and of the pins.
+    /// The largest errors so far: of free particles, and of pins.
     errors: [f64; 2],
 }
 
@@ -77,7 +77,7 @@ impl Script for Bodies {
     }
 }
 
-/// The topmost particles of a body that weigh as much as any: by light ones a group, whose fit is by mass, would not hold.
+/// The topmost particles among the heaviest of a body: the fit is by mass, so light pins would not hold a group.
 fn top(scene: &Scene, particles: &Range<u32>, count: usize) -> Vec<u32> {
     let mass = |particle: u32| 1.0 / scene.inverse_masses()[particle as usize];
     let heaviest = particles.clone().map(mass).fold(0.0, f32::max);

@@ -1,9 +1,10 @@
-//! Two soft bodies: a ball that two plates squeeze and let go, and a torus, or any closed surface, that swings by a few particles.
+//! Two soft bodies: a ball that is squeezed between plates and released, and a torus (or any closed surface) that
+//! swings by a few pins.
 //!
 //! ```text
 //! cargo run --release --example soft_body                                     a window
-//! cargo run --release --example soft_body -- --headless --json                a line of figures
-//! cargo run --release --example soft_body -- --mesh bunny.obj --spacing 0.06  a body of one's own
+//! cargo run --release --example soft_body -- --headless --json                a line of JSON
+//! cargo run --release --example soft_body -- --mesh bunny.obj --spacing 0.06  another body
 //! ```
 
 mod common;
@@ -28,7 +29,7 @@ struct Arguments {
     /// Young's modulus [Pa]
     #[arg(long, default_value_t = 2e4)]
     young: f32,
-    /// Bulk modulus of the volumes, on top of that of the springs [Pa]
+    /// Bulk modulus of the volume constraints, in addition to that of the springs [Pa]
     #[arg(long, default_value_t = 2e4)]
     bulk: f32,
     /// Damping time of the springs [s]
@@ -40,13 +41,13 @@ struct Arguments {
     /// The edge of a lattice cube [m]
     #[arg(long, default_value_t = 0.08)]
     spacing: f32,
-    /// What holds the bodies together
+    /// The elasticity model
     #[arg(long, default_value = "elastic", value_parser = choice(KINDS))]
     elasticity: Kind,
-    /// What swings
+    /// The swinging body
     #[arg(long, default_value = "torus", value_parser = choice(&[("torus", Hung::Torus), ("blob", Hung::Blob)]))]
     body: Hung,
-    /// A closed surface that swings instead
+    /// A closed surface that replaces the swinging body
     #[arg(long, value_name = "FILE.obj")]
     mesh: Option<PathBuf>,
 }
@@ -67,7 +68,7 @@ enum Hung {
 const KINDS: &[(&str, Kind)] = &[("elastic", Kind::Elastic), ("rigid", Kind::Rigid), ("regions", Kind::Regions)];
 const RADIUS: f32 = 0.3;
 const BALL: Vec3 = Vec3::new(-0.5, 0.0, 0.0);
-/// The upper plate comes down by this much [m], up again, down again, and lets go.
+/// The displacement of the upper plate [m]: down, up, down again, and away.
 const SQUEEZE: f32 = 0.16;
 const PERIOD: u32 = 60;
 const RELEASE: u32 = PERIOD + PERIOD / 2;
@@ -76,7 +77,7 @@ struct Bodies {
     volumes: Vec<(&'static str, Volume, [f64; 2])>,
     simulated: usize,
     tetrahedra: usize,
-    /// The particles that the upper plate holds, with their places at the start, and those of the plate itself.
+    /// The ball particles that the upper plate holds, with their initial positions, and the particles of the plate.
     held: Vec<(u32, Vec3)>,
     plate: Vec<(u32, Vec3)>,
 }
@@ -88,7 +89,7 @@ impl Script for Bodies {
             solver.release(&self.held.iter().map(|held| held.0).collect::<Vec<_>>())?;
         }
         let holds = step < RELEASE;
-        // The plate is gone before the ball is up.
+        // The plate leaves before the ball expands.
         let height = if holds { -SQUEEZE * (0.5 - 0.5 * phase.cos()) } else { SQUEEZE };
         for &(particle, start) in self.held.iter().filter(|_| holds).chain(&self.plate) {
             if solver.is_pinned(particle)? {
@@ -165,7 +166,7 @@ fn main() -> anyhow::Result<()> {
     for particle in ball {
         let start = place(&scene, particle);
         let height = start.y - BALL.y;
-        // What is rigid only stands.
+        // Rigid bodies are not squeezed.
         let squeezed = height > 0.0 && kind != Kind::Rigid;
         if height.abs() > RADIUS - spacing && (height < 0.0 || squeezed) {
             scene.pin(particle)?;

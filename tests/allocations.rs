@@ -1,7 +1,7 @@
-//! Recording a frame allocates nothing on the host beyond what wgpu does for the same calls.
+//! Recording a frame causes no host allocations beyond those of wgpu for the same calls.
 //!
-//! wgpu keeps the commands of a pass in lists that grow, so a frame is never without allocations. What is counted here is therefore
-//! compared with a pass of as many calls of the same kinds, made without supple.
+//! wgpu stores the commands of a pass in growing lists, so each frame allocates. The baseline is a pass with the same
+//! number and kinds of calls, recorded without supple.
 
 mod common;
 
@@ -14,10 +14,10 @@ use supple::{
     Solver, Wind, wgpu,
 };
 
-/// A pass that does nothing, for calls as supple makes them: one bind group, with a dynamic offset or without.
+/// An empty pass with the calls of supple: one bind group, with or without a dynamic offset.
 struct Idle {
     pipeline: wgpu::ComputePipeline,
-    /// Taken in turns: wgpu leaves out what is bound already.
+    /// Alternated, because wgpu skips a bind group that is already bound.
     bindings: [wgpu::BindGroup; 2],
     has_offset: bool,
 }
@@ -68,7 +68,7 @@ impl Idle {
     }
 }
 
-/// The calls of a frame, made without supple: a pipeline where another one begins, a bind group and a dispatch for each pass.
+/// Records the calls of a frame without supple: a pipeline change, a bind group and a dispatch per pass.
 fn record(encoder: &mut wgpu::CommandEncoder, calls: &[(bool, &Idle)]) {
     let descriptor = wgpu::ComputePassDescriptor { label: Some("supple.step"), timestamp_writes: None };
     let mut pass = encoder.begin_compute_pass(&descriptor);
@@ -81,7 +81,7 @@ fn record(encoder: &mut wgpu::CommandEncoder, calls: &[(bool, &Idle)]) {
     }
 }
 
-/// What the last of a few frames allocates; the first ones make room for others.
+/// The allocations of the last of four frames; the first ones grow the lists.
 fn count(gpu: &Context, mut record: impl FnMut(&mut wgpu::CommandEncoder)) -> AllocationInfo {
     let mut counted = AllocationInfo::default();
     for _ in 0..4 {
@@ -92,12 +92,12 @@ fn count(gpu: &Context, mut record: impl FnMut(&mut wgpu::CommandEncoder)) -> Al
     counted
 }
 
-/// What supple allocates for a frame, and what wgpu does for the same calls.
+/// The allocations of supple for a frame, and those of wgpu for the same calls.
 fn compare(gpu: &Context, solver: &mut Solver) -> [AllocationInfo; 2] {
     let [plain, with_offset] = [false, true].map(|has_offset| Idle::new(gpu, has_offset));
     let mut calls = Vec::new();
     let mut last = String::new();
-    // Nothing has a target, so that pass is left out.
+    // No particle has a target, so the pass `Targets` is not recorded.
     for pass in solver.plan().step(solver.settings().substeps, 0).filter(|pass| *pass != Pass::Targets) {
         let has_offset = matches!(
             pass,
@@ -152,7 +152,7 @@ fn a_frame_of_instances_allocates_no_more_than_wgpu_does() {
     instances.spawn_many(&vec![Instance::default(); 3]).unwrap();
     let idle = Idle::new(&gpu, false);
     let ours = count(&gpu, |encoder| instances.encode(encoder, 2));
-    // Two passes a step, one after another.
+    // Two passes per step, over two steps.
     let wgpus = count(&gpu, |encoder| record(encoder, &[(true, &idle); 4]));
     assert_eq!((ours.count_total, ours.bytes_total), (wgpus.count_total, wgpus.bytes_total));
 }

@@ -1,5 +1,4 @@
-//! Bad input: every mistake in a scene or in settings is refused by name, with the number that is wrong, before anything has
-//! changed.
+//! Bad input to a scene or to settings causes an error that names the field and the number, and changes nothing.
 
 mod common;
 
@@ -14,7 +13,7 @@ const INF: f32 = f32::INFINITY;
 /// 2⁷⁰, beyond [`Material::LIMIT`].
 const HUGE: f32 = 1_180_591_620_717_411_303_424.0;
 
-/// Everything public about a scene, as text.
+/// All public data of a scene as text.
 fn fingerprint(scene: &Scene) -> String {
     let springs: Vec<Distance> = scene.distances(0..scene.constraint_count() as u32).collect();
     let pins: Vec<u32> = scene.pinned_particles().collect();
@@ -84,7 +83,7 @@ fn particle_cases() -> Vec<SceneCase> {
     let moving = |velocity| particle(Particle { velocity, ..Particle::default() });
     let of_mass = |inverse_mass| particle(Particle { inverse_mass, ..Particle::default() });
     vec![
-        // `base` ends with particle 14.
+        // The last particle of `base` is 14.
         scene_case("a NaN position", "InvalidValue", &["position of particle 15", "NaN"], at([0.0, NAN, 0.0])),
         scene_case("an infinite position", "InvalidValue", &["position of particle 15", "inf"], at([INF, 0.0, 0.0])),
         scene_case("a position of −∞", "InvalidValue", &["position of particle 15", "-inf"], at([0.0, 0.0, -INF])),
@@ -119,12 +118,12 @@ fn particle_cases() -> Vec<SceneCase> {
 }
 
 fn constraint_cases() -> Vec<SceneCase> {
-    // A material of a scene that has more of them.
+    // A material id of a scene with more materials.
     let foreign = || -> MaterialId {
         let mut other = Scene::new();
         (0..9).map(|_| other.add_material(Material::RIGID).unwrap()).last().unwrap()
     };
-    // `base` holds the spring 0 and 39 of the cloth: 17 structural, 12 shear, 10 bend.
+    // `base` has spring 0 and the 39 springs of the cloth: 17 structural, 12 shear, 10 bend.
     vec![
         scene_case("an index past the end", "IndexOutOfRange", &["distance constraint 40", "15"], spring([0, 15], 1.0)),
         scene_case("an index of −1", "IndexOutOfRange", &["4294967295", "15"], spring([u32::MAX, 0], 1.0)),
@@ -207,7 +206,7 @@ fn grid_cases() -> Vec<SceneCase> {
                 (grid.origin[0], grid.column_axis[0]) = (3e38, 3e38);
             }),
         ),
-        // Its particles round to the same place.
+        // Its particles round to the same position.
         scene_case("a small cloth far away", "DegenerateTriangle", &["12 such"], grid(|grid| grid.origin[0] = 1e12)),
         scene_case(
             "a massless fabric",
@@ -268,7 +267,7 @@ fn mesh_cases() -> Vec<SceneCase> {
             &["mesh vertex 2", "NaN"],
             mesh(&NAN_SQUARE, &[[0, 1, 2], [0, 2, 3]], |_| {}),
         ),
-        // NaN in a vertex that no triangle names is still a particle.
+        // A vertex that belongs to no triangle is still a particle.
         scene_case("a NaN vertex without triangles", "InvalidValue", &["mesh vertex 2"], {
             mesh(&NAN_SQUARE, &[[0, 1, 3]], |_| {})
         }),
@@ -432,7 +431,7 @@ fn settings_at_the_ends_of_their_ranges_run() {
 
 #[test]
 fn meshes_that_are_odd_are_taken_and_reported() {
-    // Three triangles on one edge, a vertex of none, and one that runs the same way as its neighbour.
+    // Three triangles on one edge, a vertex without triangles, and a triangle wound against its neighbour.
     let positions = [SQUARE[0], SQUARE[1], SQUARE[2], [0.5, 1.0, 0.2], [0.5, -1.0, 0.3], [9.0, 9.0, 9.0]];
     let mut scene = Scene::new();
     let triangles = [[0, 1, 2], [1, 0, 3], [1, 0, 4]];
@@ -443,9 +442,9 @@ fn meshes_that_are_odd_are_taken_and_reported() {
     assert_eq!(report.isolated_vertices, 1);
     assert_eq!(report.inconsistent_edges, 1);
     assert_eq!(report.boundary_edges, 6);
-    // Each further triangle is paired with the one before.
+    // Each further triangle is paired with the previous one.
     assert_eq!(cloth.bend.len(), 2);
-    // The lone vertex has a mass, and falls.
+    // The isolated vertex has a mass and falls.
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
     reference.step(10);
     assert!(reference.read_positions().unwrap()[5][1] < 8.9);
@@ -465,7 +464,7 @@ fn ranges_of_constraints_past_the_end_hold_none() {
 
 #[test]
 fn masses_beyond_f32_are_refused() {
-    // The inverse of a mass that underflows is infinite, and that of one that overflows is 0: pinned without a word.
+    // If the mass underflows, its inverse is infinite; if it overflows, the inverse is 0, which would mean pinned.
     let light = grid(|grid| grid.fabric.area_density = 1e-39);
     let heavy = grid(|grid| (grid.fabric.area_density, grid.row_axis) = (3e38, [0.0, 0.0, 1e4]));
     let thin = rope(&LINE, |rope| rope.cord.linear_density = 1e-40);
@@ -499,7 +498,7 @@ fn cords_whose_segments_are_beyond_the_limits_of_a_material_are_refused() {
     assert_no_faults(faults);
 }
 
-/// A breath of wind with gusts as short and as quick as the settings allow.
+/// A light wind with the shortest and fastest gusts in range.
 #[test]
 fn wind_at_the_ends_of_its_range_stays_finite() {
     let wind =

@@ -1,5 +1,5 @@
-//! Bad input to contacts: an error that says what is wrong, and nothing changed; and what is lawful but absurd: bounded time, and
-//! positions that stay finite.
+//! Bad input to contacts causes an error and changes nothing. Extreme valid input runs in bounded time and stays
+//! finite.
 
 mod common;
 
@@ -16,7 +16,7 @@ use supple::{
 const NAN: f32 = f32::NAN;
 const INF: f32 = f32::INFINITY;
 
-/// What is wrong with a contact material, and the words of the error.
+/// Invalid contact materials, with words of their errors.
 fn bad_materials() -> Vec<(String, ContactMaterial, &'static str)> {
     let plain = ContactMaterial::default();
     let mut bad = Vec::new();
@@ -90,13 +90,13 @@ fn expect(what: &str, outcome: Result<()>, words: &str) -> Option<String> {
     }
 }
 
-/// An id of a material that a small scene lacks.
+/// The id of a contact material that a small scene does not have.
 fn foreign_material() -> ContactMaterialId {
     let mut other = Scene::new();
     (0..9).map(|_| other.add_contact_material(ContactMaterial::default()).unwrap()).last().unwrap()
 }
 
-/// An id of a collider that a small scene lacks.
+/// The id of a collider that a small scene does not have.
 fn foreign_collider() -> ColliderId {
     let mut other = Scene::new();
     (0..9).map(|_| other.add_collider(Collider::default()).unwrap()).last().unwrap()
@@ -122,7 +122,7 @@ fn a_scene_refuses_mistakes() {
         let outcome = Collider::half_space([0.0; 3], normal).map(drop);
         faults.extend(expect(&format!("normal {normal:?}"), outcome, "normal of a half-space"));
     }
-    // Tiny and huge normals are only directions.
+    // Only the direction of a normal matters.
     for normal in [[0.0, 1e-6, 0.0], [0.0, -3e38, 0.0], [3e38, 3e38, 3e38]] {
         let rotation = Collider::half_space([0.0; 3], normal).unwrap().pose.rotation;
         let length = rotation.iter().map(|q| q * q).sum::<f32>();
@@ -144,7 +144,7 @@ fn a_scene_refuses_mistakes() {
     for (k, outcome) in out_of_range.into_iter().enumerate() {
         assert!(matches!(outcome, Err(Error::IndexOutOfRange { .. })), "{k}: {outcome:?}");
     }
-    // Nothing has changed: one material, one collider of its own, as before.
+    // Nothing has changed: one own material and one collider.
     assert_eq!(scene.colliders(), [Collider::default()]);
     assert_eq!(scene.contact_material(own).unwrap(), ContactMaterial::default());
     let last = scene.add_contact_material(ContactMaterial::default()).unwrap();
@@ -155,7 +155,7 @@ fn a_scene_refuses_mistakes() {
 fn ranges_of_no_particles_change_nothing() {
     let mut scene = base();
     let own = scene.add_contact_material(ContactMaterial::default()).unwrap();
-    // Empty, backwards, and empty beyond the end: an error or nothing, but no panic.
+    // Empty ranges, reversed ranges and ranges beyond the end: any result, but no panic.
     let count = scene.particle_count() as u32;
     #[expect(clippy::reversed_empty_ranges, reason = "that is the mistake")]
     for range in [0..0, count..count, 3..1, count + 5..count + 5, u32::MAX..0, u32::MAX..u32::MAX] {
@@ -188,7 +188,7 @@ fn there_is_room_for_sixteen_materials_and_4096_colliders() {
     let outcome = reference.add_collider(&ball);
     assert!(matches!(outcome, Err(Error::TooLarge { limit: 4096, .. })), "{outcome:?}");
 
-    // One too many in the scene: an error where it is added, or where a player is made, never one that is left out.
+    // One collider too many: an error when it is added or when a backend is created.
     let added = scene.add_collider(ball);
     let made = [
         Reference::new(&scene, Settings::default()).map(drop),
@@ -238,7 +238,7 @@ fn settings_of_contacts_must_be_in_range() {
     assert_eq!(*on_gpu.settings(), Settings::default());
 }
 
-/// A cloth that falls on a ball and the ground.
+/// A cloth that falls on a ball and on the ground.
 fn running() -> (Scene, ColliderId, ContactMaterialId) {
     let mut scene = Scene::new();
     let grid = ClothGrid {
@@ -320,7 +320,7 @@ fn what_is_refused_while_running_leaves_no_trace() {
 
 #[test]
 fn settings_that_a_device_has_no_room_for_leave_contacts_as_they_were() {
-    // Buffers smaller than the pair list of `many`.
+    // Buffers smaller than the pair list of `many` particles.
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, ..wgpu::Limits::default() };
     let gpu = Context::new(limits).unwrap();
     let scene = press(0.01, 1);
@@ -345,8 +345,8 @@ fn settings_that_a_device_has_no_room_for_leave_contacts_as_they_were() {
     }
 }
 
-/// Has the driver translate the shaders, once for each level: a software driver that has not seen them takes many seconds, more
-/// where other tests ask it for the same, and keeps what came of it. What a scene takes is measured without.
+/// Compiles the shaders once per level, so that compile time does not count towards the time limits of the tests. The
+/// driver caches the result.
 fn translate(gpu: &Context, own: Option<SelfCollision>) {
     static SEEN: [Once; 3] = [const { Once::new() }; 3];
     let level = match own.map(|own| own.level) {
@@ -364,7 +364,7 @@ fn translate(gpu: &Context, own: Option<SelfCollision>) {
     });
 }
 
-/// Plays on both players; fails where it takes too long or a position is not finite. Returns where the particles are.
+/// Runs both backends. Fails if they exceed the time limit or a position is not finite. Returns the positions.
 fn survive(what: &str, scene: &Scene, settings: Settings, steps: u32, most: Duration) -> Vec<[f32; 3]> {
     let gpu = gpu();
     translate(&gpu, settings.self_collision);
@@ -395,7 +395,7 @@ fn levels() -> [SelfCollision; 2] {
     [SelfCollision::default(), SelfCollision::surfaces()]
 }
 
-/// Particles with gaps of `spacing` in a cube.
+/// Particles in a cube, with gaps of `spacing`.
 fn cloud(count: u32, spacing: f32) -> Scene {
     let mut scene = Scene::new();
     let side = (count as f32).cbrt().ceil() as u32;
@@ -408,8 +408,8 @@ fn cloud(count: u32, spacing: f32) -> Scene {
 
 #[test]
 fn thousands_of_particles_at_one_point_are_survived() {
-    // Apart at rest, so that all see all. The reference lists every pair before it loses some, and a search among 10 000 takes
-    // the software driver many seconds: fewer where both play, and on the second level.
+    // Rest positions are apart, so all pairs are candidates. The reference lists all pairs, which limits the counts at
+    // which both backends run, and those of the surface level.
     let gpu = gpu();
     for own in levels() {
         let settings = Settings { self_collision: Some(own), substeps: 1, ..Settings::default() };
@@ -450,7 +450,7 @@ fn everything_in_one_cell_is_survived() {
 
 #[test]
 fn a_cloth_thicker_than_its_spacing_lies_still() {
-    // Neighbours at rest must not push each other: flat and weightless it stays as it is.
+    // Neighbours at rest do not repel: a flat cloth without gravity keeps its shape.
     let mut scene = Scene::new();
     let grid = ClothGrid { columns: 10, rows: 10, ..ClothGrid::default() };
     scene.add_cloth_grid(&grid).unwrap();
@@ -480,7 +480,7 @@ fn absurd_places_and_speeds_are_survived() {
             scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
         }
     }
-    // And some that are ordinary, which must not suffer by it.
+    // Ordinary particles beside the extreme ones; they must not be affected.
     let first = scene.particle_count() as u32;
     for k in 0..20 {
         let position = [0.3 * k as f32 - 3.0, 0.0025, 5.0];
@@ -512,7 +512,7 @@ fn absurd_places_and_speeds_are_survived() {
     }
 }
 
-/// Others meet as ever beside a particle whose way has no length that can be squared.
+/// Particles collide as usual beside a particle whose squared displacement overflows.
 #[test]
 fn what_is_absurdly_fast_hides_no_others() {
     for speed in [0.0, 1e13, 1e23, 1e37] {
@@ -556,7 +556,7 @@ fn absurdly_fast_colliders_are_survived() {
     for turn in 0..10u32 {
         for (k, &id) in (0u32..).zip(&ids) {
             let far = |axis: u32| 1e5 * noise(31 * turn + 7 * k + axis);
-            // Half a turn at once, and back: neither way is shorter.
+            // Half a turn in one step and back: both directions are equally long.
             let rotation =
                 [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1e-9, 0.0, -1e-9], [1e30, 1e30, 0.0, 1.0]];
             let rotation = rotation[(turn + k) as usize % 4];
@@ -580,7 +580,7 @@ fn absurdly_fast_colliders_are_survived() {
 
 #[test]
 fn degenerate_elements_are_survived() {
-    // Triangles and edges of no size, on top of each other: all that a cross product can make of nothing.
+    // Degenerate triangles and edges on top of each other, whose cross products vanish.
     let mut scene = Scene::new();
     for _ in 0..3 {
         scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 4, ..ClothGrid::default() }).unwrap();
@@ -603,7 +603,7 @@ fn degenerate_elements_are_survived() {
 
 #[test]
 fn particles_in_the_heart_of_colliders_are_survived() {
-    // Where no normal is: the center of a ball, the axis of a capsule, the middle of a box, the very edge of a box.
+    // Positions without a normal: the centre of a ball, the axis of a capsule, the centre and the edge of a box.
     let mut scene = Scene::new();
     let shapes = [
         Shape::Sphere { radius: 0.3 },
@@ -622,7 +622,7 @@ fn particles_in_the_heart_of_colliders_are_survived() {
             }
         }
     }
-    // Many colliders on one particle: what the forces do not count is reported, and no more.
+    // Many colliders at one particle: the report counts the contacts without forces, and nothing else is lost.
     for _ in 0..8 {
         scene.add_collider(Collider::new(Shape::HalfSpace, [0.0, -0.1, 0.0])).unwrap();
     }
@@ -640,7 +640,7 @@ fn particles_in_the_heart_of_colliders_are_survived() {
     assert!(lost.0 > 0 && lost.1 > 0, "touches of more than two colliders are lost, but not counted: {lost:?}");
 }
 
-/// What is asked of a device grows with what colliders and contacts need of each particle, and not with what they do not.
+/// The required limits grow with the per-particle memory of colliders and contacts that the settings use.
 #[test]
 fn limits_have_room_for_contacts() {
     let default = wgpu::Limits::default().max_storage_buffer_binding_size;
@@ -656,10 +656,10 @@ fn limits_have_room_for_contacts() {
         |scene: &Scene, settings| supple::required_limits_with(scene, &settings).max_storage_buffer_binding_size;
     assert_eq!(needed(&scene, Settings::default()), default);
     assert_eq!(needed(&scene, few(SelfCollisionLevel::Particles, 3)), default);
-    // Pairs of 16 bytes and contacts of 48, half as many; the grid of surfaces.
+    // Pairs of 16 bytes and half as many contacts of 48 bytes; the grid of the surface level.
     assert!(needed(&scene, few(SelfCollisionLevel::Particles, 12)) >= 1_700_000 * 12 * 24);
     assert!(needed(&scene, few(SelfCollisionLevel::Surfaces, 3)) >= 1_700_000 * 11 * 16);
     scene.add_collider(Collider::default()).unwrap();
-    // Impulses at two colliders, and a bounce.
+    // Impulses at two colliders, and restitution.
     assert!(needed(&scene, Settings::default()) >= 1_700_000 * 80);
 }

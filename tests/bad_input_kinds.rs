@@ -1,5 +1,5 @@
-//! Bad input to the kinds, to bodies, followers, fields and forces: refused by name, with the numbers, before anything has changed;
-//! and what is odd but lawful, which runs on, finite.
+//! Bad input to constraint kinds, bodies, followers, fields and forces causes an error with the numbers and changes
+//! nothing. Extreme valid input runs and stays finite.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn case(
     Case { what, variant, words, attempt: Box::new(attempt) }
 }
 
-/// A case of a number that is refused.
+/// A case with the error `InvalidValue`.
 fn value(
     what: &'static str,
     words: &'static [&'static str],
@@ -42,7 +42,7 @@ fn adds<K: Kind + 'static>(constraint: K) -> impl Fn(&mut Scene) -> Result<()> {
     move |scene| scene.add(constraint, Material::RIGID).map(drop)
 }
 
-/// Adds a sound constraint of a material.
+/// Adds a valid constraint with a modified material.
 fn of_material(change: impl Fn(&mut Material)) -> impl Fn(&mut Scene) -> Result<()> {
     move |scene| {
         let mut material = Material::RIGID;
@@ -57,7 +57,7 @@ const OCTAHEDRON: [[u32; 3]; 8] =
     [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
 const CORNER: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 const ELASTIC: Elasticity = Elasticity::Elastic { young: 1e4, bulk: 1e4, damping_time: 0.0 };
-/// The octahedron's first particle in [`rich`].
+/// The first particle of the octahedron in [`rich`].
 const OCTA: u32 = 15;
 const PARTICLES: u32 = 22;
 
@@ -249,7 +249,7 @@ fn surface_cases() -> Vec<SceneCase> {
         }),
         case("an open balloon", "OpenSurface", &["3 edges"], balloon(&POLES, &OCTAHEDRON[1..], 1.0, rigid, fabric)),
         value("a balloon inside out", &["rest volume", "-1.333"], balloon(&POLES, &inside_out, 1.0, rigid, fabric)),
-        // Its first two triangles have an area in the plane, so that it is the volume that is at fault.
+        // The first two triangles have an area in the plane, so the error is about the volume.
         value("a flat balloon", &["rest volume", "0"], balloon(&flat, &OCTAHEDRON, 1.0, rigid, fabric)),
         value("a balloon with a NaN vertex", &["NaN"], balloon(&lost, &OCTAHEDRON, 1.0, rigid, fabric)),
         case("a balloon past the end", "IndexOutOfRange", &["balloon", "particle 5", "only 5"], {
@@ -331,7 +331,7 @@ fn body_cases() -> Vec<SceneCase> {
         value("a body of bad shape", &["shape of a body", "-1"], {
             of(Elasticity::Rigid { shape: Material::compliant(-1.0) })
         }),
-        // What is out of range only once volumes and masses are known.
+        // Values that are out of range only once volumes and masses are known.
         value("a body softer than a material may be", &["compliance", "1e18"], of(elastic(1e-20, 0.0, 0.0))),
         value("a body of less bulk than a material may have", &["compliance", "1e18"], of(elastic(1e4, 1e-20, 0.0))),
         value("a rigid body heavier than a group may be", &["mass", "1e12"], {
@@ -429,7 +429,7 @@ fn cloth_and_rope_cases() -> Vec<SceneCase> {
     ]
 }
 
-/// What a scene does in three steps, to the bit.
+/// The positions of a scene after three steps, as bits.
 fn played(scene: &Scene) -> Vec<[u32; 3]> {
     let settings = Settings { substeps: 3, body_damping: 0.5, ..Settings::default() };
     let mut reference = Reference::new(scene, settings).unwrap();
@@ -450,7 +450,7 @@ fn scenes_refuse_bad_kinds_and_bodies_by_name_and_stay_as_they_were() {
     let mut faults = Vec::new();
     for case in &cases {
         let mut scene = rich();
-        // All of it, private parts included.
+        // Includes the private fields.
         let before = format!("{scene:?}");
         let counts = |scene: &Scene| (scene.particle_count(), scene.constraint_count(), scene.triangle_count());
         let counted = counts(&scene);
@@ -461,7 +461,7 @@ fn scenes_refuse_bad_kinds_and_bodies_by_name_and_stay_as_they_were() {
         } else if format!("{scene:?}") != before {
             faults.push(format!("{}: the scene has changed", case.what));
         } else if played(&scene) != expected {
-            faults.push(format!("{}: it plays otherwise", case.what));
+            faults.push(format!("{}: it runs differently", case.what));
         }
     }
     println!("{} cases", cases.len());
@@ -531,7 +531,7 @@ fn settings_of_methods_fields_and_damping_out_of_range_are_refused_by_name() {
     }
     assert_eq!((*reference.settings(), *on_gpu.settings()), (Settings::default(), Settings::default()));
     assert_no_faults(faults);
-    // And they play on as if nothing had been asked.
+    // The simulation continues as if the calls had not been made.
     let mut untouched = Reference::new(&rich(), Settings::default()).unwrap();
     let mut untouched_gpu = solver(&gpu, &rich(), Settings::default());
     reference.step(2);
@@ -544,13 +544,13 @@ fn settings_of_methods_fields_and_damping_out_of_range_are_refused_by_name() {
 
 // ------------------------------------------------------------------------------------------------- while running
 
-/// The same call on both players.
+/// The same call on both backends.
 struct Attempt {
     on_gpu: Box<On<Solver>>,
     on_reference: Box<On<Reference>>,
 }
 
-/// A case whose call is spelled alike for both players.
+/// A case whose call is written the same for both backends.
 macro_rules! running_case {
     ($what:expr, $variant:expr, $words:expr, |$backend:ident| $call:expr) => {
         Case {
@@ -562,7 +562,7 @@ macro_rules! running_case {
     };
 }
 
-/// Mistakes with [`rich`], whose forces are on.
+/// Invalid calls on [`rich`], whose forces are enabled.
 fn running_cases() -> Vec<Case<Attempt>> {
     fn volume(particles: [u32; 4], rest_volume: f32) -> Volume {
         Volume { particles, rest_volume }
@@ -672,7 +672,7 @@ fn forces_that_are_off_cannot_be_set() {
     }
 }
 
-/// The rest shape of a group stays when its constraint is set; so must the sum of its masses, by which the centre is found.
+/// Setting the constraint of a group keeps its rest shape, and so must keep the sum of masses that defines its centre.
 #[test]
 fn a_group_set_anew_with_other_masses_stays_where_it_is() {
     let mut scene = Scene::new();
@@ -700,7 +700,7 @@ fn a_group_set_anew_with_other_masses_stays_where_it_is() {
 
 // -------------------------------------------------------------------------------------------------- odd but legal
 
-/// Plays a scene on both players, and returns the positions once both are finite, with nothing held, and agree.
+/// Runs a scene on both backends. Both must be finite, without quarantined particles, and agree. Returns the positions.
 fn runs(gpu: &Context, what: &str, scene: &Scene, settings: Settings, steps: u32) -> Vec<[f32; 3]> {
     let mut on_gpu = solver(gpu, scene, settings);
     let mut reference = Reference::new(scene, settings).unwrap();
@@ -720,7 +720,7 @@ fn runs(gpu: &Context, what: &str, scene: &Scene, settings: Settings, steps: u32
     found
 }
 
-/// |x − x₀| of the particle that moved the farthest [m].
+/// The largest displacement |x − x₀| [m].
 fn farthest(positions: &[[f32; 3]], scene: &Scene) -> f64 {
     positions.iter().zip(scene.positions()).map(|(&a, &b)| common::distance(a, b)).fold(0.0, f64::max)
 }
@@ -741,7 +741,7 @@ fn bodies_of_a_millimetre_and_of_a_kilometre_fall_as_they_are() {
             scene.add_soft_body(&body).unwrap();
             let settings = Settings { substeps: 5, body_damping: 0.1, ..Settings::default() };
             let found = runs(&gpu, &format!("{size} m, {elasticity:?}"), &scene, settings, 6);
-            // g h² n(n + 1)/2 with n = 30 substeps of 1/300 s: 5.07 cm; and it stays in shape.
+            // The fall is g h² n(n + 1)/2 = 5.07 cm with n = 30 substeps of h = 1/300 s; the body keeps its shape.
             let fall = 9.81 * 465.0 / 90_000.0;
             let off = found
                 .iter()
@@ -800,7 +800,7 @@ fn groups_that_are_flat_straight_collapsed_or_coincident_run_on() {
 #[test]
 fn kinds_without_a_gradient_rest() {
     let gpu = gpu();
-    // Everything at one point, and everything in a line: no direction to act along for most of them.
+    // All particles at one point, and all on a line: most constraints have no gradient direction.
     for apart in [0.0, 1.0] {
         let mut scene = Scene::new();
         for k in 0..6u8 {
@@ -824,7 +824,7 @@ fn kinds_without_a_gradient_rest() {
         }
         let settings = Settings { substeps: 4, iterations: 2, ..Settings::default() };
         let found = runs(&gpu, &format!("{apart} m apart"), &scene, settings, 5);
-        // The limit draws the last two together; the others fall as a lone particle does.
+        // The limit pulls the last two together; the others fall as a single particle does.
         let mut lone = Scene::new();
         lone.add_particle(Particle { position: [0.0, 1.0, 0.0], ..Particle::default() }).unwrap();
         let mut reference = Reference::new(&lone, settings).unwrap();
@@ -886,7 +886,7 @@ fn bodies_of_every_elasticity_without_any_motion_stay_to_the_bit() {
         let settings = Settings { gravity: [0.0; 3], substeps: 5, body_damping: 1.0, ..Settings::default() };
         let off = farthest(&runs(&gpu, "at rest", &scene, settings, 10), &scene);
         println!("{elasticity:?}: {off:e} m");
-        // Rest lengths and goals are rounded to f32: half a metre has an ulp of 6e-8.
+        // Rest lengths and goals are rounded to f32: the ulp of half a metre is 6e-8 m.
         assert!(off < 3e-7, "{elasticity:?}: {off} m");
     }
 }

@@ -1,5 +1,4 @@
-//! Bad input while a simulation runs, and devices that fail: an error that says so, and the simulation goes on as if nothing had
-//! been asked.
+//! Bad input while a simulation runs, and device failures, cause an error; the simulation continues unchanged.
 
 mod common;
 
@@ -18,13 +17,13 @@ use supple::{
 const NAN: f32 = f32::NAN;
 const INF: f32 = f32::INFINITY;
 
-/// The same call on both players.
+/// The same call on both backends.
 struct Attempt {
     on_gpu: Box<On<Solver>>,
     on_reference: Box<On<Reference>>,
 }
 
-/// A case whose call is spelled alike for both players.
+/// A case whose call is written the same for both backends.
 macro_rules! running_case {
     ($what:expr, $variant:expr, $words:expr, |$backend:ident| $call:expr) => {
         Case {
@@ -36,7 +35,7 @@ macro_rules! running_case {
     };
 }
 
-/// Mistakes with `base`: 15 particles, 2 is massless, 3 is pinned.
+/// Invalid calls on `base`: 15 particles, of which 2 is massless and 3 is pinned.
 fn running_cases(foreign: MaterialId) -> Vec<Case<Attempt>> {
     vec![
         running_case!("a target of a free particle", "NotPinned", &["particle 1 "], |p| p.set_target(1, [0.0; 3])),
@@ -50,7 +49,7 @@ fn running_cases(foreign: MaterialId) -> Vec<Case<Attempt>> {
         running_case!("a release of a massless particle", "InvalidValue", &["inverse mass of particle 2", "0"], |p| {
             p.release(&[2])
         }),
-        // The first of the list would be lawful.
+        // The first entry of the list is valid.
         running_case!("a release past the end", "IndexOutOfRange", &["release", "15"], |p| p.release(&[3, 15])),
         running_case!("a pin past the end", "IndexOutOfRange", &["pin", "77", "15"], |p| p.pin(&[0, 1, 77])),
         running_case!("a pin at u32::MAX", "IndexOutOfRange", &["pin", "4294967295"], |p| p.pin(&[u32::MAX])),
@@ -115,7 +114,7 @@ fn a_running_solver_refuses_mistakes_and_goes_on_as_if_they_had_not_been() {
             faults.push(format!("{}: positions have changed", case.what));
         }
     }
-    // What λ would be is not kept.
+    // λ is not stored.
     let what = "λ that is not kept";
     let case: Case<()> = Case { what, variant: "NotEnabled", words: &["keep_lambdas = true"], attempt: Box::new(()) };
     faults.extend(fault(&case, tried.read_lambdas::<Distance>()));
@@ -159,7 +158,7 @@ fn an_empty_scene_is_refused() {
 
 #[test]
 fn both_players_refuse_an_empty_scene() {
-    // "As `Solver::new`, but for the device."
+    // The documentation says: "As `Solver::new`, but for the device."
     let outcome = Reference::new(&Scene::new(), Settings::default());
     assert!(matches!(outcome, Err(Error::Empty { .. })), "{:?}", outcome.map(drop));
 }
@@ -176,10 +175,10 @@ fn a_scene_over_the_limits_of_the_device_is_refused_with_both_numbers() {
     let Err(Error::LimitExceeded { what, limit, needed, available }) = outcome else { panic!("{outcome:?}") };
     assert_eq!((limit, available), ("max_storage_buffer_binding_size", ROOM), "{what}");
     assert!(needed > ROOM, "{needed}");
-    // What it asks for is enough.
+    // The required limits are sufficient.
     let enough = supple::required_limits(&scene);
     assert!(enough.max_storage_buffer_binding_size >= needed);
-    // The device is as good as before.
+    // The device still works.
     let mut alive = solver(&gpu, &base(), Settings::default());
     step(&gpu, &mut alive, 1);
     assert_eq!(alive.read_diagnostics().map(|found| found.steps), Ok(1));
@@ -209,7 +208,7 @@ fn what_is_solved_at_once_needs_room_for_its_impulses() {
         let settings = Settings { sweep, ..Settings::default() };
         supple::required_limits_with(&scene, &settings).max_storage_buffer_binding_size
     };
-    // A vec4 for each of its particles, where a record has 16 bytes, for which the defaults have room.
+    // Mass splitting stores a vec4 per particle of a constraint; records of 16 bytes fit the default limits.
     assert_eq!(needed(Sweep::GaussSeidel), wgpu::Limits::default().max_storage_buffer_binding_size);
     assert!(needed(Sweep::Jacobi) >= u64::from(LINKS) * 32);
 }
@@ -241,7 +240,7 @@ fn limits_that_no_adapter_has_are_refused() {
     assert!(available < needed);
 }
 
-/// Runs in a thread of its own, and fails if it takes longer than a minute.
+/// Runs in its own thread, and fails after one minute.
 fn within_a_minute<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     let thread = std::thread::spawn(move || sender.send(run()));
@@ -261,7 +260,7 @@ fn a_device_that_is_destroyed_is_an_error_and_neither_a_panic_nor_a_hang() {
         let mut solver = solver(&gpu, &base(), Settings::default());
         step(&gpu, &mut solver, 2);
         assert!(solver.read_positions().is_ok());
-        // With work under way.
+        // With work in flight.
         step(&gpu, &mut solver, 50);
         gpu.device.destroy();
         [
@@ -283,7 +282,7 @@ fn calls_on_a_destroyed_device_neither_panic_nor_hang() {
         let gpu = common::own_gpu();
         let mut solver = solver(&gpu, &running_scene(), Settings::default());
         gpu.device.destroy();
-        // A program may notice only later. What the calls return is their own affair.
+        // A program may notice the loss later. The results of these calls are not checked.
         let outcomes = [
             solver.set_positions(0, &[[0.0; 3]]),
             solver.set_velocities(0, &[[0.0; 3]]),
@@ -308,7 +307,7 @@ fn a_request_made_before_the_device_was_destroyed_is_an_error() {
         let mut request = solver.request_positions(&mut encoder);
         gpu.device.destroy();
         gpu.queue.submit([encoder.finish()]);
-        // A program polls once a frame.
+        // A program polls once per frame.
         for _ in 0..100 {
             if let Err(error) = gpu.device.poll(wgpu::PollType::Poll) {
                 println!("poll: {error}");

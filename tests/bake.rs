@@ -1,11 +1,11 @@
-//! The example `bake` writes what the players say, whole files or none.
+//! The example `bake` writes the results of the backends, as complete files or not at all.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use supple::constraints::{Distance, kind_index};
 use supple::scene_file::{ObjMesh, SceneFile};
 
-/// The examples lie beside the folder of this test's executable; `cargo test` has built them.
+/// The path of the example, beside the folder of the test executable; `cargo test` builds it.
 fn executable() -> PathBuf {
     let executable = std::env::current_exe().unwrap();
     let folder = executable.ancestors().nth(2).unwrap().join("examples");
@@ -18,14 +18,14 @@ fn bake(arguments: &[&str]) -> Output {
     Command::new(executable()).args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap()
 }
 
-/// Runs it and returns what it printed.
+/// Runs the example and returns its standard output.
 fn baked(arguments: &[&str]) -> String {
     let output = bake(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs it and returns what it complained of.
+/// Runs the example, which must fail, and returns its error output.
 fn refused(arguments: &[&str]) -> String {
     let output = bake(arguments);
     assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
@@ -164,7 +164,7 @@ fn contacts_are_lines_of_what_the_player_says() {
         let expected = serde_json::json!([{ "name": "bat", "force": force.force, "torque": force.torque,
             "position": pose.position, "rotation": pose.rotation }]);
         assert_eq!((&line["frame"], &line["time"]), (&frame.into(), &time.into()));
-        // Numbers of 32 bits are written with the digits that they need, no more.
+        // `f32` values are written with their shortest digits.
         assert_eq!(line["colliders"].to_string(), short(&expected).to_string());
         assert_eq!(line["lost"], 0);
     }
@@ -172,7 +172,7 @@ fn contacts_are_lines_of_what_the_player_says() {
     assert!(pushed, "the bat has hit nothing: {lines:?}");
 }
 
-/// The same with numbers as `f32` writes them.
+/// The value with numbers as `f32` prints them.
 fn short(value: &serde_json::Value) -> serde_json::Value {
     match value {
         serde_json::Value::Number(number) => {
@@ -246,7 +246,7 @@ fn surfaces_are_written_as_obj() {
 fn texture_coordinates_of_an_obj_are_written_in_every_frame() {
     let folder = path("textured");
     std::fs::create_dir_all(&folder).unwrap();
-    // A tube of three sides that is split at its seam, and a part without texture before it.
+    // A tube of three sides, split at its seam, after a part without texture.
     let text = "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 0 0\nv 0 1 0\nv 1 1 0\nv 0 1 1\nv 0 1 0\n\
         vt 0 0\nvt 0.25 0\nvt 0.5 0\nvt 1 0\nvt 0 1\nvt 0.25 1\nvt 0.5 1\nvt 1 1\n\
         f 1/1 2/2 6/6 5/5\nf 2/2 3/3 7/7 6/6\nf 3/3 4/4 8/8 7/7\n";

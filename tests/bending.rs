@@ -1,8 +1,8 @@
 //! Bending: strips and ropes against the elastica, sheets against the energy of a plate, moments against curvatures.
 //!
-//! A clamp holds the first two columns (particles 0 and 1 of a rope). The bend at column j stands for the material from j − ½ to
-//! j + ½ columns, so the clamped tangent is that of the edge between them: a beam of n cells of length a is free over
-//! L = (n − ½) a. What is left of second differences is of the order of 1/n².
+//! The first two columns (particles 0 and 1 of a rope) are clamped. The bending constraint at column j represents the
+//! material from j − ½ to j + ½, so the clamped tangent lies at the middle of the clamped edge. A beam of n cells of
+//! length a has the free length L = (n − ½) a. The discretization error is O(1/n²).
 
 mod common;
 
@@ -16,15 +16,16 @@ use supple::{
     Settings,
 };
 
-/// Standard gravity as the players take it.
+/// Standard gravity as the backends store it.
 const G: f64 = 9.81f32 as f64;
 /// Mass per area of the strips [kg/m²], and per length of the ropes [kg/m].
 const DENSITY: f64 = 0.2;
 
 // ------------------------------------------------------------------------------------------------------ the law
 
-/// The tip (along, down) in units of L of a clamped beam of length 1 and rigidity 1 under a load w along it and P at its end, both
-/// downwards: θ'' = −(w (1 − s) + P) cos θ with θ(0) = 0 and θ'(1) = 0, by shooting for θ'(0) with Runge and Kutta's method.
+/// The tip (along, down), in units of L, of a clamped beam of length 1 and rigidity 1. Both the distributed load w and
+/// the tip load P act downwards: θ'' = −(w (1 − s) + P) cos θ with θ(0) = 0 and θ'(1) = 0. Solved by shooting for θ'(0)
+/// with Runge-Kutta.
 fn elastica(w: f64, tip_load: f64) -> [f64; 2] {
     const STEPS: u32 = 400;
     let shoot = |curvature: f64| {
@@ -51,8 +52,8 @@ fn elastica(w: f64, tip_load: f64) -> [f64; 2] {
     [along, down]
 }
 
-/// Bisshopp and Drucker 1945: a load of 2 EI/L² at the tip lowers it by 0.4935 L and draws it in by 0.1606 L; small loads lower it by
-/// w L⁴/8 EI and P L³/3 EI.
+/// Bisshopp and Drucker 1945: a tip load of 2 EI/L² lowers the tip by 0.4935 L and shortens the beam by 0.1606 L. Small
+/// loads lower it by w L⁴/8 EI and P L³/3 EI.
 #[test]
 fn the_elastica_of_this_file_is_that_of_the_books() {
     let [along, down] = elastica(0.0, 2.0);
@@ -63,7 +64,7 @@ fn the_elastica_of_this_file_is_that_of_the_books() {
 
 // ------------------------------------------------------------------------------------------------------- strips
 
-/// What is bent: a scene, its particles by stations along its length, and the free length [m].
+/// A strip or rope: a scene, its particles by stations along the length, and the free length [m].
 struct Strip {
     scene: Scene,
     stations: Vec<Vec<u32>>,
@@ -85,8 +86,8 @@ fn fabric(bending: Bending, flexural_rigidity: f64) -> Fabric {
     }
 }
 
-/// A strip of 1 m along x: `cells` along it, `across` beside each other, each `aspect` times as wide as long; `turned` for one
-/// along the rows of the grid instead of along its columns. `load` is w L³/B.
+/// A strip of 1 m along x of `cells` by `across` cells, each `aspect` times as wide as long. If `turned`, it runs along
+/// the rows of the grid instead of the columns. `load` is w L³/B.
 fn grid_strip(bending: Bending, cells: u32, across: u32, aspect: f32, turned: bool, load: f64) -> Strip {
     let mut scene = Scene::new();
     let free_length = (f64::from(cells) - 0.5) / f64::from(cells);
@@ -104,13 +105,13 @@ fn grid_strip(bending: Bending, cells: u32, across: u32, aspect: f32, turned: bo
     Strip { scene, stations, free_length, load, rigidity }
 }
 
-/// The time [s] in which its slowest swing turns by one radian: ω = 3.516 √(EI/(μ L⁴)).
+/// 1/ω [s] of the slowest mode: ω = 3.516 √(EI/(μ L⁴)).
 fn time_scale(strip: &Strip) -> f64 {
     (strip.load * strip.free_length / G).sqrt() / 3.516
 }
 
-/// Lets a strip come to rest in so many substeps, and returns its places: 9 time scales with the damping that stops the slowest
-/// swing soonest (c = 2 ω), which leaves exp(−9)(1 + 9), a thousandth.
+/// Runs a strip to rest and returns its positions. It runs for 9 time scales with critical damping of the slowest mode,
+/// c = 2 ω, after which exp(−9)(1 + 9) ≈ 0.001 of the motion remains.
 fn at_rest(strip: &Strip, substeps: u32, settings: Settings, forces: &[[f32; 3]]) -> Vec<[f32; 3]> {
     let scale = time_scale(strip);
     let steps = 40;
@@ -125,7 +126,7 @@ fn at_rest(strip: &Strip, substeps: u32, settings: Settings, forces: &[[f32; 3]]
     reference.read_positions().unwrap()
 }
 
-/// Along and down in units of the free length, from the middle of the clamped edge.
+/// The tip (along, down), in units of the free length, from the middle of the clamped edge.
 fn tip(strip: &Strip, positions: &[[f32; 3]]) -> [f64; 2] {
     let [x0, y0] = middle(&strip.stations[0], positions);
     let [x1, y1] = middle(&strip.stations[1], positions);
@@ -146,7 +147,7 @@ fn error(strip: &Strip, substeps: u32) -> f64 {
     (found[0] - law[0]).hypot(found[1] - law[1]) / law[1]
 }
 
-/// Load: w L³/B. At 0.8 the tip sinks by 0.1 L, at 8 by 0.6 L.
+/// `load` is w L³/B. At 0.8 the tip sinks by 0.1 L, at 8 by 0.6 L.
 #[test]
 fn a_grid_strip_bends_to_the_elastica_whatever_its_direction_and_the_shape_of_its_cells() {
     for load in [0.8, 8.0] {
@@ -159,8 +160,8 @@ fn a_grid_strip_bends_to_the_elastica_whatever_its_direction_and_the_shape_of_it
     }
 }
 
-/// 8, 16 and 32 columns: the droop is that of the material. Substeps grow with the square of the columns, as the stiffness of a bend
-/// does against the mass of a particle.
+/// 8, 16 and 32 columns: the deflection is that of the material. The number of substeps grows with the square of the
+/// columns, as does the ratio of bending stiffness to particle mass.
 #[test]
 fn the_droop_of_a_grid_strip_does_not_depend_on_its_resolution() {
     let mut errors = Vec::new();
@@ -172,14 +173,14 @@ fn the_droop_of_a_grid_strip_does_not_depend_on_its_resolution() {
     assert!(errors.iter().all(|&error| error < 0.02), "{errors:?}");
 }
 
-/// Without gravity, by forces on the last column: P L²/EI = 2 and 0.1.
+/// No gravity; forces on the last column with P L²/EI = 2 and 0.1.
 #[test]
 fn a_grid_strip_bends_to_the_elastica_under_a_load_at_its_tip() {
     for load in [0.1, 2.0] {
         let strip = grid_strip(Bending::Isometric, 16, 2, 1.0, false, 3.0);
         let force = load * strip.rigidity / strip.free_length.powi(2);
         let mut forces = vec![[0.0; 3]; strip.scene.particle_count()];
-        // A quarter, a half, a quarter, as the lines of the strip are stiff.
+        // The shares ¼, ½, ¼ match the rigidity of the lines of the strip.
         for (&particle, share) in strip.stations[16].iter().zip([0.25, 0.5, 0.25]) {
             forces[particle as usize] = [0.0, (-force * share) as f32, 0.0];
         }
@@ -240,8 +241,7 @@ fn a_rope_of_a_flexural_rigidity_bends_to_the_elastica_however_it_is_cut() {
 
 // -------------------------------------------------------------------------------------- moments over curvatures
 
-/// Two rows of vertices of a mesh of equilateral triangles of edge 1, and the triangles between them, for so many rows: row r is
-/// shifted by half an edge where r is odd.
+/// The vertices and triangles of a mesh of equilateral triangles of edge 1. Odd rows are shifted by half an edge.
 fn equilateral(rows: u32, columns: u32) -> (Vec<[f32; 2]>, Vec<[u32; 3]>) {
     let points = (0..rows).flat_map(|r| (0..columns).map(move |c| (r, c)));
     let height = 0.75f32.sqrt();
@@ -256,13 +256,13 @@ fn equilateral(rows: u32, columns: u32) -> (Vec<[f32; 2]>, Vec<[u32; 3]>) {
     (points, triangles)
 }
 
-/// A strip of equilateral triangles of 1 m along x; `along` its edges or across them. Its stations are half an edge apart, or one
-/// row.
+/// A strip of equilateral triangles, 1 m along x; `along` its edges or across them. Stations are half an edge or one
+/// row apart.
 fn equilateral_strip(bending: Bending, along: bool, across: u32, load: f64) -> Strip {
     jittered_strip(bending, along, across, load, 0.0)
 }
 
-/// The same with vertices that are off by up to `jitter` edges, but for those at the border and in the clamp.
+/// As [`equilateral_strip`], with interior vertices displaced by up to `jitter` edges; those of the clamp stay.
 fn jittered_strip(bending: Bending, along: bool, across: u32, load: f64, jitter: f32) -> Strip {
     let (rows, columns) = if along { (across + 1, 17) } else { (19, across + 1) };
     let (mut points, triangles) = equilateral(rows, columns);
@@ -296,8 +296,9 @@ fn jittered_strip(bending: Bending, along: bool, across: u32, load: f64, jitter:
     Strip { scene, stations, free_length, load, rigidity: rigidity * width / length }
 }
 
-/// The rigidity of a strip at rest over that of its material: Σ M κ/Σ EI κ² over the stations away from its ends, M being the moment
-/// of the weight beyond a station, κ the turn between its neighbours `stride` stations away. It asks nothing of the clamp.
+/// The rigidity of a strip at rest relative to its material: Σ M κ/Σ EI κ² over the stations away from the ends. M is
+/// the moment of the weight beyond a station, κ the curvature from the neighbours `stride` stations away. Independent
+/// of the clamp.
 fn rigidity(strip: &Strip, positions: &[[f32; 3]], stride: usize) -> f64 {
     let centers: Vec<[f64; 2]> = strip.stations.iter().map(|station| middle(station, positions)).collect();
     let inverse_masses = strip.scene.inverse_masses();
@@ -317,11 +318,11 @@ fn rigidity(strip: &Strip, positions: &[[f32; 3]], stride: usize) -> f64 {
     work / square
 }
 
-/// What a strip of eight cells across bears more than one of four, over what the material between is to bear: the border is left
-/// out, where triangles have sides that are no hinge and a strip is softer by about half a cell.
+/// The additional moment of a strip of eight cells across over one of four, relative to the material between. The
+/// difference excludes the borders, whose triangle sides have no hinge and which are softer by about half a cell.
 ///
-/// On equilateral meshes 1, less what 16 000 substeps leave of stretch in the edges (at 64 000 a strip is 3 % stiffer still). On a
-/// grid the quadratic energy is exact to its very border, and hinges are between a strip and a plate, which has 9/8 of it.
+/// On equilateral meshes the value is 1, less the remaining stretch of the edges. On a grid the quadratic energy is
+/// exact up to the border. Hinges on a grid lie between a strip and a plate, whose rigidity is 9/8 of that of a strip.
 #[test]
 fn moments_over_curvatures_are_the_flexural_rigidity_on_equilateral_meshes_and_on_grids() {
     let strip = |mesh: &str, bending: Bending, across: u32| match mesh {
@@ -347,8 +348,8 @@ fn moments_over_curvatures_are_the_flexural_rigidity_on_equilateral_meshes_and_o
     }
 }
 
-/// The rigidity of strips under a small load (the tip sinks by 0.01 L) over B w. Two stations to either side, as particles
-/// with and without diagonals take turns.
+/// The rigidity of strips under a small load (the tip sinks by 0.01 L), relative to B w. Curvature uses two stations on
+/// each side, because particles with and without diagonals alternate.
 fn small_load_rigidity(mesh: &str, bending: Bending, across: u32) -> f64 {
     let strip = match mesh {
         "equilateral, along its edges" => equilateral_strip(bending, true, across, 0.1),
@@ -373,7 +374,7 @@ fn a_strip_of_a_grid_has_its_flexural_rigidity_at_any_width_by_hinges_and_by_iso
     }
 }
 
-/// Springs between next neighbours resist a bend with the third power of its angle only.
+/// Springs between next neighbours resist bending only with the third power of the angle.
 #[test]
 fn a_strip_with_springs_sinks_more_than_twice_as_far_as_a_plate_under_a_small_load() {
     let strip = grid_strip(Bending::Springs, 16, 2, 1.0, false, 0.1);
@@ -383,8 +384,8 @@ fn a_strip_with_springs_sinks_more_than_twice_as_far_as_a_plate_under_a_small_lo
     assert!(down > 2.0 * law, "tip at {down} L");
 }
 
-/// An equilateral mesh of hinges has Poisson's ratio 1/3. A strip with free borders has 1 − 1/9 of the rigidity of a plate,
-/// and less where rows of triangles end at the border in half an edge.
+/// An equilateral mesh of hinges has Poisson's ratio 1/3, so a strip with free borders has 1 − 1/9 of the rigidity of a
+/// plate. It has less if rows of triangles end at the border in half an edge.
 #[test]
 fn a_strip_of_an_equilateral_mesh_has_eight_ninths_of_the_rigidity_of_a_plate_or_a_tenth_less() {
     for (mesh, least) in [("equilateral, along its edges", 0.88), ("equilateral, across its edges", 0.80)] {
@@ -398,8 +399,8 @@ fn a_strip_of_an_equilateral_mesh_has_eight_ninths_of_the_rigidity_of_a_plate_or
     }
 }
 
-/// Jitter of 0.25 edges in an equilateral mesh. The mean over the directions and widths is what [`Bending::Hinges`] says of Delaunay meshes, less
-/// what 16 000 substeps leave of stretch.
+/// An equilateral mesh with a jitter of 0.25 edges. The mean over directions and widths is the value that
+/// [`Bending::Hinges`] documents for Delaunay meshes, less the remaining stretch of the edges.
 #[test]
 fn strips_of_an_irregular_mesh_bend_alike_in_both_directions_by_hinges_and_by_isometric_bends() {
     for bending in [Bending::Hinges, Bending::Isometric] {
@@ -415,7 +416,7 @@ fn strips_of_an_irregular_mesh_bend_alike_in_both_directions_by_hinges_and_by_is
     }
 }
 
-/// Cells of 2 : 1 are out of the range of the weights, those of a sheared grid are not rectangular.
+/// Cells of 2 : 1 are outside the range of the weights; those of a sheared grid are not rectangular.
 #[test]
 fn a_grid_whose_hinges_are_too_soft_says_so() {
     let soft = |width: f32, shear: f32, bending: Bending| {
@@ -437,8 +438,8 @@ fn a_grid_whose_hinges_are_too_soft_says_so() {
 
 // ------------------------------------------------------------------------------------------------------- energy
 
-/// C of every constraint of a kind, of a cloth whose bends are so soft that they move nothing: λ = −C/(Σ w|∇C|² + α/h²) in the first
-/// sweep, with α/h² = 10¹² against 10⁶.
+/// C of each constraint of a kind, for a cloth whose bending is too soft to move it. In the first sweep
+/// λ = −C/(Σ w|∇C|² + α/h²), with α/h² = 10¹² against 10⁶.
 fn measures<K: Kind>(scene: &Scene, bend: supple::MaterialId) -> Vec<f64> {
     let settings = Settings { dt: 1.0, substeps: 1, gravity: [0.0; 3], ..Settings::default() };
     let mut reference = Reference::new(scene, settings).unwrap();
@@ -447,7 +448,7 @@ fn measures<K: Kind>(scene: &Scene, bend: supple::MaterialId) -> Vec<f64> {
     reference.read_lambdas::<K>().unwrap().into_iter().map(|lambda| -1e12 * f64::from(lambda)).collect()
 }
 
-/// Rolls a flat sheet in the plane z = 0 onto a cylinder of curvature κ, in the direction of an angle.
+/// Rolls a flat sheet in the plane z = 0 onto a cylinder of curvature κ, in the direction of `angle`.
 fn roll(scene: &mut Scene, particles: Range<u32>, curvature: f64, angle: f64) {
     let (sin, cos) = angle.sin_cos();
     for particle in particles {
@@ -461,8 +462,8 @@ fn roll(scene: &mut Scene, particles: Range<u32>, curvature: f64, angle: f64) {
 
 const CURVATURE: f64 = 0.3;
 
-/// ½ κ² (c⁴ A₁ + s⁴ A₂ + 2 c² s² A) for B = 1 with c, s the cosine and sine of the direction; A₁, A₂ lack half a cell at either end, as
-/// no particle there has a neighbour on both sides.
+/// The energy is ½ κ² (c⁴ A₁ + s⁴ A₂ + 2 c² s² A) for B = 1, with c and s the cosine and sine of the direction. A₁ and
+/// A₂ lack half a cell at each end, where no particle has neighbours on both sides.
 #[test]
 fn a_grid_rolled_in_any_direction_holds_the_energy_of_a_plate() {
     let (columns, rows) = (13u32, 11u32);
@@ -498,8 +499,8 @@ fn a_grid_rolled_in_any_direction_holds_the_energy_of_a_plate() {
     }
 }
 
-/// Least and greatest energy over the plate's in twelve directions, of the triangles that lie at least three rows inside; each
-/// hinge belongs half to either of its triangles.
+/// The smallest and largest energy, relative to the plate, over twelve directions. Only triangles at least three rows
+/// from the border count; each hinge belongs half to either of its triangles.
 fn energies<K: Kind>(
     points: &[[f32; 2]],
     triangles: &[[u32; 3]],
@@ -534,7 +535,8 @@ fn energies<K: Kind>(
     (0..12).map(energy).fold((f64::MAX, 0.0), |(least, most), energy| (least.min(energy), energy.max(most)))
 }
 
-/// The weights of hinges are found to 0.1 % (equilateral) and 1.5 % (alternating diagonals); `src/scene/hinge_weights.rs`.
+/// The weights of hinges are accurate to 0.1 % (equilateral) and 1.5 % (alternating diagonals); see
+/// `src/scene/hinge_weights.rs`.
 #[test]
 fn a_mesh_rolled_in_any_direction_holds_the_energy_of_a_plate() {
     let (points, triangles) = equilateral(13, 13);
@@ -569,7 +571,8 @@ fn a_mesh_rolled_in_any_direction_holds_the_energy_of_a_plate() {
 
 // --------------------------------------------------------------------------------------------------- rest angles
 
-/// A quarter of a cylinder of 0.3 m, laid out flat: hinges roll it up again, the quadratic energy, flat at rest, does not.
+/// A quarter of a cylinder of radius 0.3 m, flattened. Hinges roll it up again; the quadratic energy, flat at rest,
+/// does not.
 #[test]
 fn a_curved_strip_springs_back_to_its_shape_by_hinges() {
     let cells = 12u32;

@@ -1,4 +1,4 @@
-//! Bodies: what damps them, what drives them, and soft bodies against the theory of elasticity.
+//! Bodies: damping, external forces, and soft bodies against linear elasticity.
 
 mod common;
 
@@ -28,12 +28,12 @@ fn masses(scene: &Scene, particles: Range<u32>) -> Vec<f64> {
     scene.inverse_masses()[particles.start as usize..particles.end as usize].iter().map(mass).collect()
 }
 
-/// Σ m x/Σ m.
+/// The centre of mass Σ m x/Σ m.
 fn center(masses: &[f64], x: &[DVec3]) -> DVec3 {
     masses.iter().zip(x).map(|(&m, &x)| m * x).sum::<DVec3>() / masses.iter().sum::<f64>()
 }
 
-/// Σ m (x − x̄) × v.
+/// The angular momentum Σ m (x − x̄) × v.
 fn spin(masses: &[f64], x: &[DVec3], v: &[DVec3]) -> DVec3 {
     let middle = center(masses, x);
     masses.iter().zip(x).zip(v).map(|((&m, &x), &v)| m * (x - middle).cross(v)).sum()
@@ -41,7 +41,8 @@ fn spin(masses: &[f64], x: &[DVec3], v: &[DVec3]) -> DVec3 {
 
 // ------------------------------------------------------------------------------------------------------- damping
 
-/// Loose particles of different masses in a box of the given size, in one body; `velocity` of their places.
+/// Loose particles of different masses in a box of the given size, as one body; `velocity` depends on index and
+/// position.
 fn cloud(count: u32, size: DVec3, velocity: impl Fn(u32, DVec3) -> DVec3) -> Scene {
     let mut scene = Scene::new();
     for k in 0..count {
@@ -59,11 +60,11 @@ fn random(k: u32, _: DVec3) -> DVec3 {
     DVec3::from([3, 5, 7].map(|salt| f64::from(noise(1000 * salt + k)))) + DVec3::new(0.5, 1.0, -0.3)
 }
 
-/// Momentum about what the particles carry: their momenta could cancel.
+/// Errors are relative to Σ m |v|, because the momenta of the particles could cancel.
 #[test]
 fn body_damping_keeps_linear_and_angular_momentum() {
     let gpu = gpu();
-    // Below and above the 128 lanes that sum a body.
+    // Below and above the 128 threads that sum a body.
     for count in [5, 100, 700] {
         let scene = cloud(count, DVec3::new(1.0, 0.7, 0.4), random);
         let m = masses(&scene, 0..count);
@@ -88,7 +89,7 @@ fn body_damping_keeps_linear_and_angular_momentum() {
     }
 }
 
-/// A body of 1 × 0.05 × 0.05 m has a four-hundredth of its inertia about its length, one of 1 × 0.01 × 0.01 m a ten-thousandth.
+/// The inertia about the long axis is 1/400 of the largest for 1 × 0.05 × 0.05 m and 1/10 000 for 1 × 0.01 × 0.01 m.
 #[test]
 fn body_damping_keeps_the_spin_of_a_slender_body_about_its_length() {
     let gpu = gpu();
@@ -110,7 +111,7 @@ fn body_damping_keeps_the_spin_of_a_slender_body_about_its_length() {
     }
 }
 
-/// Every pair keeps its distance: (xᵢ − xⱼ)·(vᵢ − vⱼ) = 0.
+/// Each pair keeps its distance: (xᵢ − xⱼ)·(vᵢ − vⱼ) = 0.
 #[test]
 fn body_damping_of_one_leaves_a_rigid_motion() {
     let gpu = gpu();
@@ -131,8 +132,8 @@ fn body_damping_of_one_leaves_a_rigid_motion() {
     }
 }
 
-/// In a step of 1 µs, so that straight flight and a turn are the same to 1e-5. What turns the body is found through its inertia
-/// with a millionth of the trace on the diagonal: up to 1e-5 of ω for these shapes.
+/// One step of 1 µs, in which a rotation is linear to 1e-5. The angular velocity is computed from the inertia tensor
+/// plus 1e-6 of its trace on the diagonal: an error of up to 1e-5 ω for these shapes.
 #[test]
 fn body_damping_leaves_a_rigid_motion_alone() {
     let gpu = gpu();
@@ -158,7 +159,7 @@ fn body_damping_leaves_a_rigid_motion_alone() {
     }
 }
 
-/// A rope in a line has no inertia about it; the part of the spin that no turn of the line carries is not there to lose.
+/// A straight rope has neither inertia nor angular momentum about its axis. Damping keeps its angular momentum.
 #[test]
 fn body_damping_takes_from_a_straight_rope_only_what_is_no_turn() {
     let gpu = gpu();
@@ -179,7 +180,7 @@ fn body_damping_takes_from_a_straight_rope_only_what_is_no_turn() {
             let (x, v) = (wide(&backend.positions()), wide(&backend.velocities()));
             let turned = (spin(&m, &x, &v) - spin(&m, &x0, &v0)).length() / spin(&m, &x0, &v0).length();
             let lost = (center(&m, &v) - center(&m, &v0)).length();
-            // What is left is linear along the rope, and nothing along it.
+            // The remaining velocity varies linearly along the rope, and its axial component is constant.
             let ends = (v[49] - v[0]).dot(axis).abs();
             let bend = (0.5 * (v[49] + v[1]) - v[25]).length();
             println!("{}: {turned:.1e} {lost:.1e} {ends:.1e} {bend:.1e}", backend.name());
@@ -205,7 +206,7 @@ fn bodies_are_damped_each_by_itself_and_nothing_else_is() {
             }
             scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
         }
-        // Two bodies, a body of one, one of pins, and particles in none.
+        // Two bodies, a body of one particle, a body of pinned particles, and particles without a body.
         for body in [0..12, 12..20, 20..21, 21..24] {
             scene.add_body(body).unwrap();
         }
@@ -224,14 +225,15 @@ fn bodies_are_damped_each_by_itself_and_nothing_else_is() {
         assert_eq!(found[which][..12], others[which][..12], "a body feels another");
         assert_ne!(found[which][12..20], others[which][12..20]);
         assert_ne!(found[which][..12], undamped[which][..12]);
-        // Alone, pinned, or in no body.
+        // A single particle, pinned particles, and particles without a body.
         assert_eq!(found[which][21..], undamped[which][21..]);
         let alone = distance(found[which][20], undamped[which][20]);
         assert!(alone < 1e-6, "a body of one is damped by {alone} m/s");
     }
 }
 
-/// A factor of exp(−c t) for damping, of fⁿ in n steps for the step factor, whatever the substeps; both at once multiply.
+/// The factor is exp(−c t) for damping and fⁿ after n steps for the step factor, independent of substeps; they
+/// multiply.
 #[test]
 fn damping_and_step_factor_are_what_they_say() {
     let gpu = gpu();
@@ -246,7 +248,7 @@ fn damping_and_step_factor_are_what_they_say() {
             let [x, y, z] = backend.velocities()[0].map(f64::from);
             for (found, start) in [(x, 3.0), (y, -1.0), (z, 2.0)] {
                 let (expected, error) = (start * law, found - start * law);
-                // A displacement is rounded to the ulp of the residual of the position, 1e-15 m here.
+                // A displacement is rounded to the ulp of the position residual, 1e-15 m here.
                 let most = 2e-5 * expected.abs() + 1e-11;
                 assert!(error.abs() < most, "{} at {substeps}, {c}, {factor}: {error}", backend.name());
             }
@@ -256,7 +258,7 @@ fn damping_and_step_factor_are_what_they_say() {
 
 // ------------------------------------------------------------------------------------------------ fields, forces
 
-/// A particle at rest has the velocity a h after one substep of 1 ms.
+/// The accelerations of particles at rest, from their velocity a h after one substep of 1 ms.
 fn accelerations(gpu: &Context, places: &[DVec3], fields: &[Field]) -> [Vec<DVec3>; 2] {
     let mut scene = Scene::new();
     for place in places {
@@ -274,7 +276,7 @@ fn places() -> Vec<DVec3> {
     (0..40).map(|k| DVec3::from([0, 1, 2].map(|axis| 3.0 * f64::from(noise(3 * k + axis))))).collect()
 }
 
-/// S r̂/(1 + (r/R)²), towards the point; half of it at R.
+/// S r̂/(1 + (r/R)²) towards the point; halved at R.
 #[test]
 fn a_point_field_pulls_by_its_law() {
     let gpu = gpu();
@@ -296,7 +298,7 @@ fn a_point_field_pulls_by_its_law() {
     }
 }
 
-/// S n × ρ̂/(1 + (ρ/R)²): counterclockwise seen against the axis, whose length does not matter.
+/// S n × ρ̂/(1 + (ρ/R)²): counterclockwise seen against the axis; the length of the axis does not matter.
 #[test]
 fn a_vortex_turns_around_its_axis_by_its_law() {
     let gpu = gpu();
@@ -318,7 +320,7 @@ fn a_vortex_turns_around_its_axis_by_its_law() {
     }
 }
 
-/// All eight at once: they add up.
+/// All eight fields at once: accelerations add up.
 #[test]
 fn fields_add_up() {
     let gpu = gpu();
@@ -346,7 +348,7 @@ fn fields_add_up() {
     }
 }
 
-/// v = F t/m, until the forces are set anew; a pinned particle feels nothing; off, they do not act.
+/// v = F t/m until the forces change. Forces do not act on pinned particles, nor while disabled.
 #[test]
 fn a_force_gives_a_momentum_of_force_times_time() {
     let gpu = gpu();
@@ -363,7 +365,7 @@ fn a_force_gives_a_momentum_of_force_times_time() {
     on_gpu.set_forces(0, &forces).unwrap();
     reference.step(30);
     step(&gpu, &mut on_gpu, 30);
-    // From the second on they turn round: after as long again the first has twice the momentum, the second none.
+    // The forces change sign: after the same time again the first has twice the momentum, the second none.
     let check = |what: &str, velocities: &[[f32; 3]], first: f64, second: f64| {
         for (particle, (mass, time)) in [(0.5, first), (2.0, second), (f64::INFINITY, 0.0)].into_iter().enumerate() {
             for axis in 0..3 {
@@ -392,12 +394,13 @@ fn a_force_gives_a_momentum_of_force_times_time() {
     assert!(reference.set_forces(0, &forces).is_err() && on_gpu.set_forces(0, &forces).is_err());
 }
 
-/// The air at places, by triangles so light that drag gives them its velocity at once: Δv = u |û·n|, but for 1e-3.
+/// The air velocity at places, measured by triangles so light that drag sets their velocity at once: Δv = u |û·n| to
+/// 1e-3.
 fn air(gpu: &Context, places: &[DVec3], wind: Wind) -> [Vec<DVec3>; 2] {
     let mut scene = Scene::new();
     let mut corners = Vec::new();
     let mut triangles = Vec::new();
-    // A cloth of triangles that share nothing, each in a plane across (1, 1, 1).
+    // A cloth of separate triangles, each perpendicular to (1, 1, 1).
     let size = 2e-3;
     let turn = DQuat::from_rotation_arc(DVec3::Z, DVec3::ONE.normalize());
     for place in places {
@@ -408,7 +411,7 @@ fn air(gpu: &Context, places: &[DVec3], wind: Wind) -> [Vec<DVec3>; 2] {
         }
         triangles.push([first, first + 1, first + 2]);
     }
-    // 1.2e-12 kg a corner, 5.2e-6 m² a triangle.
+    // 1.2e-12 kg per corner, 5.2e-6 m² per triangle.
     let fabric = Fabric { area_density: 7e-7, ..Fabric::default() };
     let mesh = supple::ClothMesh { positions: &corners, triangles: &triangles, fabric, tethers: None };
     scene.add_cloth_mesh(&mesh).unwrap();
@@ -437,7 +440,7 @@ fn turbulence_is_bounded_smooth_without_a_mean_and_always_the_same() {
     assert_eq!((&found, &on_gpu), (&again[0], &again[1]), "not the same");
     let apart = found.iter().zip(&on_gpu).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
     assert!(apart < 1e-2, "the backends differ by {apart} m/s");
-    // Where the wind slants along its triangle it is not known so well.
+    // Excludes places at which the wind is nearly parallel to the triangle; the measurement is inaccurate there.
     let facing = |u: &DVec3| u.normalize_or(DVec3::X).dot(DVec3::ONE.normalize()).abs() > 0.3;
     let faced: Vec<DVec3> = found.iter().copied().filter(facing).collect();
     let count = faced.len() as f64;
@@ -445,18 +448,19 @@ fn turbulence_is_bounded_smooth_without_a_mean_and_always_the_same() {
     let largest = faced.iter().map(|u| u.abs().max_element()).fold(0.0, f64::max);
     let spread = (faced.iter().map(|u| u.length_squared()).sum::<f64>() / count / 3.0).sqrt();
     println!("mean {mean:.3}, largest {largest:.3}, rms {spread:.3}");
-    // Uniform corners, blended: an rms of 3/√3 times that of the blend, which is 0.6 to 0.7; so a mean of 1.1/√1500 = 0.03.
+    // Interpolated uniform noise has an rms of 3/√3 times 0.6 to 0.7, so the mean of 1500 values is about 1.1/√1500 =
+    // 0.03.
     assert!(mean.abs().max_element() < 0.12, "{mean}");
     assert!(largest < 3.0 * 1.01 && largest > 2.0, "{largest}");
     assert!((0.7..1.5).contains(&spread), "{spread}");
-    // A cell of 0.5 m has a slope of at most 1.5 · 6 m/s.
+    // A cell of 0.5 m has a slope of at most 1.5 · 6 m/s per cell.
     let moved: Vec<DVec3> = places.iter().map(|place| *place + DVec3::new(0.01, 0.0, 0.0)).collect();
     let [moved, _] = air(&gpu, &moved, wind);
     let steepest = found.iter().zip(&moved).filter(|(a, b)| facing(a) && facing(b));
     let steepest = steepest.map(|(a, b)| (*a - *b).abs().max_element()).fold(0.0, f64::max);
     println!("steepest {steepest:.3} m/s in 1 cm");
     assert!(steepest < 0.01 / 0.5 * 9.0 * 1.2, "{steepest}");
-    // None of it is none.
+    // Turbulence 0 gives still air.
     let [calm, _] = air(&gpu, &places[..10], Wind { turbulence: 0.0, ..wind });
     assert!(calm.iter().all(|u| u.length() == 0.0));
 }
@@ -465,7 +469,7 @@ fn turbulence_is_bounded_smooth_without_a_mean_and_always_the_same() {
 
 const DENSITY: f64 = 1000.0;
 
-/// A square bar along x from −½ to ½ of its length, with rings of four vertices, turned by a rotation: its surface.
+/// The surface of a square bar along x from −½ to ½ of its length, with rings of four vertices, rotated by `turn`.
 fn bar(length: f64, width: f64, segments: u32, turn: DQuat) -> shapes::Surface {
     let mut positions = Vec::new();
     for ring in 0..=segments {
@@ -496,14 +500,15 @@ fn elastic(young: f64, bulk: f32) -> Elasticity {
     Elasticity::Elastic { young: young as f32, bulk, damping_time: 0.0 }
 }
 
-/// The mean of a ring of [`bar`]'s vertices.
+/// The mean position of a ring of vertices of [`bar`].
 fn ring(positions: &[[f32; 3]], parts: &SoftParts, ring: u32) -> DVec3 {
     let first = (parts.surface.start + 4 * ring) as usize;
     wide(&positions[first..first + 4]).into_iter().sum::<DVec3>() / 4.0
 }
 
-/// u(s) = ρ g (L s − s²/2)/E below the clamp, so between a quarter and three quarters ρ g L²/(4 E), whatever the clamp. The bar
-/// hangs in the direction `turn` X, which is that of gravity.
+/// Young's modulus from the stretch of a hanging bar: u(s) = ρ g (L s − s²/2)/E below the clamp. Between a quarter and
+/// three quarters it is ρ g L²/(4 E), independent of the clamp. The bar hangs in the direction `turn` X, the direction
+/// of gravity.
 fn young_found(young: f64, spacing: f64, turn: DQuat, bulk: f32) -> f64 {
     let length = 1.0;
     let mut scene = Scene::new();
@@ -515,7 +520,7 @@ fn young_found(young: f64, spacing: f64, turn: DQuat, bulk: f32) -> f64 {
             scene.pin(particle).unwrap();
         }
     }
-    // The slowest swing: ω = (π/2 L) √(E/ρ).
+    // The slowest mode: ω = (π/2 L) √(E/ρ).
     let omega = std::f64::consts::FRAC_PI_2 * (young / DENSITY).sqrt() / length;
     let dt = 0.5 / omega;
     let settings = Settings {
@@ -535,7 +540,8 @@ fn young_found(young: f64, spacing: f64, turn: DQuat, bulk: f32) -> f64 {
     DENSITY * G * length * length / 4.0 / stretch
 }
 
-/// Springs alone, and with volumes of the default bulk modulus. Two and four cubes across; turned bars cut the cubes of the lattice anyhow.
+/// Distance constraints alone, and with volumes of the default bulk modulus; two and four cubes across. Rotated bars
+/// cut the lattice cubes at other places.
 #[test]
 fn a_hanging_bar_stretches_by_its_youngs_modulus() {
     let young = 2e5;
@@ -556,9 +562,9 @@ fn a_hanging_bar_stretches_by_its_youngs_modulus() {
     }
 }
 
-/// The bar's ends are moved apart by 2 %: every cross section carries the force E A ε (Σ −λ/h² over the springs that cross it), it thins
-/// by ν ε with ν = ¼, and with rigid volumes by ½ ε. That is
-/// seen at vertices, of which those of odd index on the surface hang by their edges alone, and go their own ways.
+/// The ends of a bar are pulled apart by 2 %. Each cross section carries E A ε (Σ −λ/h² of the distance constraints
+/// across it). The bar thins by ν ε with ν = ¼, and with rigid volumes by ½ ε. Only even vertices of the surface are
+/// measured: odd ones hang by their edges alone.
 #[test]
 fn a_stretched_bar_carries_e_a_epsilon_and_thins_by_poissons_ratio() {
     let (young, width, spacing) = (2e5, 0.2, 0.05);
@@ -568,7 +574,7 @@ fn a_stretched_bar_carries_e_a_epsilon_and_thins_by_poissons_ratio() {
         let start = wide(scene.positions());
         let strain = 0.02;
         for (particle, x) in (0u32..).zip(&start).take(parts.particles.len()) {
-            // All of it as it should be but for the thinning; the end faces slide.
+            // The initial positions have the final strain but no thinning; the end faces are free to slide.
             let place = DVec3::new(x.x * (1.0 + strain), x.y, x.z).as_vec3().into();
             scene.set_position(particle, place).unwrap();
         }
@@ -604,7 +610,7 @@ fn a_stretched_bar_carries_e_a_epsilon_and_thins_by_poissons_ratio() {
     }
 }
 
-/// A body pressed together by 1 % along each axis: its volumes push back with K ΔV/V = 3 % of the bulk modulus, the pressure being
+/// A body compressed by 1 % along each axis: its volumes have the pressure K ΔV/V = 3 % of the bulk modulus, which is
 /// −λ/h².
 #[test]
 fn volumes_press_back_by_their_bulk_modulus() {
@@ -617,7 +623,7 @@ fn volumes_press_back_by_their_bulk_modulus() {
         for (particle, x) in (0..).zip(&positions) {
             scene.set_position(particle, x.map(|component| 0.99 * component)).unwrap();
         }
-        // So short that nothing moves.
+        // A time step so short that nothing moves.
         let settings = Settings { dt: 1e-5, substeps: 1, ..still() };
         let mut reference = Reference::new(&scene, settings).unwrap();
         reference.step(1);
@@ -630,7 +636,8 @@ fn volumes_press_back_by_their_bulk_modulus() {
     }
 }
 
-/// A cantilever sags by ρ g A L⁴/(8 E I) with I = A w²/12: as 1/E, and with two cubes across to a quarter.
+/// A cantilever sags by ρ g A L⁴/(8 E I) with I = A w²/12: proportional to 1/E, and within a quarter at two cubes
+/// across.
 #[test]
 fn a_bar_sags_as_one_over_its_youngs_modulus_and_rigid_volumes_keep_the_volume_of_each_tetrahedron() {
     let surface = bar(1.0, 0.2, 20, DQuat::IDENTITY);
@@ -644,7 +651,7 @@ fn a_bar_sags_as_one_over_its_youngs_modulus_and_rigid_volumes_keep_the_volume_o
                 scene.pin(particle).unwrap();
             }
         }
-        // The slowest swing: 3.516 √(E I/(ρ A L⁴)) = 0.203 √(E/ρ).
+        // The slowest mode: 3.516 √(E I/(ρ A L⁴)) = 0.203 √(E/ρ).
         let omega = 0.203 * (young / DENSITY).sqrt();
         let settings =
             Settings { dt: (0.2 / omega) as f32, substeps: 125, damping: (2.0 * omega) as f32, ..Settings::default() };
@@ -664,8 +671,8 @@ fn a_bar_sags_as_one_over_its_youngs_modulus_and_rigid_volumes_keep_the_volume_o
     assert!(off < 1e-3 && locked < soft, "{off} {locked}");
 }
 
-/// All kinds of body, thrown with a spin: the momentum and the fall of the centre. An implicit step slows a turn by ω² h t, here
-/// 6/600 in 1 s.
+/// All kinds of bodies with an initial spin: momentum, and free fall of the centre of mass. Implicit integration slows
+/// a rotation by ω² h t, here 6/600 in 1 s.
 #[test]
 fn bodies_fall_as_a_whole_and_keep_their_momentum() {
     let gpu = gpu();
@@ -689,7 +696,7 @@ fn bodies_fall_as_a_whole_and_keep_their_momentum() {
         let m = masses(&scene, parts.particles.clone());
         let own = |vectors: &[[f32; 3]]| wide(&vectors[..parts.particles.len()]);
         let settings = Settings { substeps: 10, ..Settings::default() };
-        // What the reference starts from.
+        // The initial state of the reference.
         let v0 = own(&Reference::new(&scene, settings).unwrap().read_velocities().unwrap());
         let x0 = own(scene.positions());
         let (h, n) = (f64::from(settings.substep()), 600.0);
@@ -708,7 +715,7 @@ fn bodies_fall_as_a_whole_and_keep_their_momentum() {
     }
 }
 
-/// Followers are Σ w x of the lattice, so an affine map of the lattice is one of the surface.
+/// Followers are Σ w x of the lattice, so an affine map of the lattice maps the surface affinely.
 #[test]
 fn surfaces_follow_affine_maps_of_their_lattice_exactly() {
     let gpu = gpu();
@@ -787,7 +794,7 @@ fn a_body_weighs_its_density_times_its_volume() {
     }
 }
 
-/// A group of all particles: after a second of spin all distances are those of the start.
+/// One group of all particles: after a second of spin all distances are those of the start.
 #[test]
 fn a_rigid_body_keeps_its_shape() {
     let gpu = gpu();
@@ -814,8 +821,8 @@ fn a_rigid_body_keeps_its_shape() {
     }
 }
 
-/// Springs and volumes of a stiff body, both damped: it stands where undamped it would stand, give or take what one sweep of Gauss-Seidel is
-/// softer, and comes to rest. Where only the springs were damped, they took back in each sweep what the volumes had corrected, and it boiled.
+/// A stiff body of distance and volume constraints, both damped, comes to rest where the undamped one would, up to the
+/// compliance that one Gauss-Seidel sweep adds. With damped distance constraints only, it would not come to rest.
 #[test]
 fn a_damped_body_bears_its_own_weight() {
     let gpu = gpu();
@@ -844,7 +851,7 @@ fn a_damped_body_bears_its_own_weight() {
     }
 }
 
-/// Regions: crumpled, and back at rest; all distances along the lattice are what they were.
+/// Regions: a crumpled body returns to rest with all distances of the lattice.
 #[test]
 fn a_body_of_regions_returns_to_its_shape() {
     let gpu = gpu();
@@ -871,7 +878,7 @@ fn a_body_of_regions_returns_to_its_shape() {
     }
 }
 
-/// A block of n cubes along each axis, each cut in five.
+/// A block of n cubes along each axis, each cut into five tetrahedra.
 fn block(n: u32, edge: f32) -> (Vec<[f32; 3]>, Vec<[u32; 4]>) {
     let size = edge * n as f32;
     let corner = |k: usize| [0, 1, 2].map(|axis| if k >> axis & 1 == 1 { size } else { 0.0 });
@@ -893,7 +900,7 @@ fn a_tetrahedral_mesh_is_its_own_particles_and_its_boundary_its_surface() {
     assert_eq!(parts.particles, 1..28);
     assert_eq!(scene.positions()[1..], positions);
     assert_eq!((parts.surface.len(), parts.volumes.len(), parts.groups.len()), (0, 40, 0));
-    // 54 edges of the cubes, and a diagonal on each of their 36 faces.
+    // 54 edges of the cubes, and one diagonal on each of their 36 faces.
     assert_eq!(parts.edges.len(), 54 + 36);
     assert_eq!(parts.triangles.len(), 48);
     assert!(scene.triangles().iter().flatten().all(|particle| parts.particles.contains(particle)));
@@ -901,7 +908,7 @@ fn a_tetrahedral_mesh_is_its_own_particles_and_its_boundary_its_surface() {
     assert_eq!(scene.bodies(), std::slice::from_ref(&(1..28)));
 }
 
-/// One corner pushed through the opposite face: springs and volume bring it back the way it came.
+/// One corner is pushed through the opposite face; distance and volume constraints restore it.
 #[test]
 fn inverted_tetrahedra_recover() {
     let gpu = gpu();
@@ -909,7 +916,7 @@ fn inverted_tetrahedra_recover() {
     let (positions, tetrahedra) = block(3, 0.3);
     for (what, positions, tetrahedra, push) in [
         ("one", corners.to_vec(), vec![[0u32, 1, 2, 3]], (3usize, [0.2, 0.2, -0.3])),
-        // The corner of a block goes a cube deep.
+        // The corner of a block is pushed in by one cube.
         ("a block", positions.clone(), tetrahedra, (0, [0.45, 0.4, 0.5])),
     ] {
         for bulk in [f32::INFINITY, 1e6] {
@@ -939,7 +946,7 @@ fn inverted_tetrahedra_recover() {
     }
 }
 
-/// A liquid in a skin so soft that it pulls by a few thousandths in a sweep: the volume is the pressure factor times the volume at rest, and follows it.
+/// A liquid in a very soft skin: the volume is the rest volume times the pressure factor, and follows changes of it.
 #[test]
 fn the_volume_of_a_balloon_follows_its_pressure() {
     let gpu = gpu();

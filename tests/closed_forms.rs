@@ -1,4 +1,4 @@
-//! PBD, damping and limits against closed forms, on both players; `tests/physics.rs` holds those of XPBD springs.
+//! Closed-form solutions for PBD, damping and limits, on both backends; `tests/physics.rs` has those of XPBD springs.
 //!
 //! h is the substep [s], n a number of substeps or iterations, and g = 9.81 m/s² points along −y.
 
@@ -17,7 +17,7 @@ fn no_gravity() -> Settings {
     Settings { gravity: [0.0; 3], keep_lambdas: true, ..Settings::default() }
 }
 
-/// Two free particles on the x axis about the origin, `apart` metres apart, with opposite velocities.
+/// Two free particles on the x axis, centred at the origin, `apart` metres apart, with opposite velocities.
 fn two(apart: f32, velocity: [f32; 3]) -> Scene {
     let mut scene = Scene::new();
     for side in [-0.5f32, 0.5] {
@@ -28,7 +28,7 @@ fn two(apart: f32, velocity: [f32; 3]) -> Scene {
     scene
 }
 
-/// A weight of `mass` kg, `length` metres below a pin.
+/// A particle of `mass` kg, `length` metres below a pin.
 fn weight(length: f32, mass: f32) -> Scene {
     let mut scene = Scene::new();
     scene.add_particle(Particle::default()).unwrap();
@@ -38,15 +38,15 @@ fn weight(length: f32, mass: f32) -> Scene {
     scene
 }
 
-/// How far the first two particles are apart [m].
+/// The distance between the first two particles [m].
 fn length(positions: &[[f32; 3]]) -> f64 {
     distance(positions[0], positions[1])
 }
 
 // ----------------------------------------------------------------------------------------------------- Over-relaxation
 
-/// n iterations leave a lone rigid constraint the share q = (1 − ω)ⁿ of the error that its velocity predicts, so that its errors
-/// follow e₊ = q (2 e − e₋): they grow where q < −1/3.
+/// n iterations reduce the error that the velocity predicts for a rigid constraint to the fraction q = (1 − ω)ⁿ. The
+/// errors follow e₊ = q (2 e − e₋) and grow for q < −1/3.
 #[test]
 fn over_relaxation_of_a_rigid_constraint_follows_its_recurrence_and_grows_beyond_four_thirds() {
     let gpu = common::gpu();
@@ -56,7 +56,7 @@ fn over_relaxation_of_a_rigid_constraint_follows_its_recurrence_and_grows_beyond
         let settings = Settings { relaxation, iterations, substeps: 1, ..no_gravity() };
         let q = (1.0 - f64::from(relaxation)).powi(iterations as i32);
         for mut backend in backends(&gpu, &scene, settings) {
-            // The error of the start, and that of a step before it.
+            // The error at the start, and one step earlier.
             let (mut last, mut error) = (-0.6 * substep(&settings), 0.0);
             let mut largest: [f64; 2] = [0.0; 2];
             for step in 0..24 {
@@ -78,8 +78,8 @@ fn over_relaxation_of_a_rigid_constraint_follows_its_recurrence_and_grows_beyond
 
 // ------------------------------------------------------------------------------------------------------------ PBD
 
-/// A projection takes the share k of a lone error, so that n of them leave (1 − k)^n; with k' = 1 − (1 − k)^(1/n) they
-/// leave 1 − k (Müller et al. 2007, §3.3).
+/// A projection with stiffness k leaves the fraction 1 − k of a single error, so n projections leave (1 − k)^n. With
+/// k' = 1 − (1 − k)^(1/n) they leave 1 − k (Müller et al. 2007, §3.3).
 #[test]
 fn pbd_keeps_one_minus_k_of_an_error_whatever_the_iterations_and_naive_pbd_that_to_the_power_of_them() {
     let gpu = common::gpu();
@@ -96,7 +96,7 @@ fn pbd_keeps_one_minus_k_of_an_error_whatever_the_iterations_and_naive_pbd_that_
                     backend.step(1);
                     let left = (length(&backend.positions()) - 1.0) / 0.5;
                     let name = backend.name();
-                    // By XPBD the compliance of 1 m/N rules, which gives way to the last 0.06 %.
+                    // With XPBD the compliance of 1 m/N is decisive; 0.06 % of the error remain.
                     let bound = if method == Method::Xpbd { 1e-3 } else { 2e-6 };
                     assert!((left - law).abs() < bound, "{name} {method:?} k {k} × {iterations}: {left}, law {law}");
                 }
@@ -105,7 +105,7 @@ fn pbd_keeps_one_minus_k_of_an_error_whatever_the_iterations_and_naive_pbd_that_
     }
 }
 
-/// Between two substeps nothing of it is compensated: the displacement stays as a velocity, and the error follows
+/// PBD does not compensate for the substep: the correction becomes velocity, and the error follows
 /// e(n + 1) = (1 − k)(e(n) + d(n)), d(n + 1) = e(n + 1) − e(n).
 #[test]
 fn pbd_still_depends_on_the_substep() {
@@ -130,8 +130,9 @@ fn pbd_still_depends_on_the_substep() {
 
 // -------------------------------------------------------------------------------------------------------- damping
 
-/// C + τ dC/dt = 0. With γ = τ/h and α = 0, Δλ = −(C + d + γ d)/((1 + γ) w) leaves the displacement −C/(1 + γ) whatever
-/// it was: implicit Euler, C(n) = C(0)/(1 + h/τ)^n, which is exp(−t/τ) but for 1 + h t/(2 τ²).
+/// C + τ dC/dt = 0. With γ = τ/h and α = 0, Δλ = −(C + d + γ d)/((1 + γ) w) leaves C/(1 + γ) after each substep,
+/// whatever the prediction. This is implicit Euler: C(n) = C(0)/(1 + h/τ)^n, which is exp(−t/τ) up to a factor 1 + h
+/// t/(2 τ²).
 #[test]
 fn a_rigid_constraint_with_a_damping_time_closes_as_an_exponential_whatever_the_substep() {
     let gpu = common::gpu();
@@ -158,7 +159,7 @@ fn a_rigid_constraint_with_a_damping_time_closes_as_an_exponential_whatever_the_
         }
         assert!((ends[0] / ends[2] - 1.0).abs() < 0.01, "τ {tau}: {ends:?}");
     }
-    // Without it the error is gone within a substep.
+    // Without a damping time the error is corrected within one substep.
     let mut scene = two(1.5, [0.0; 3]);
     scene.add(Distance { particles: [0, 1], rest_length: 1.0 }, Material::RIGID).unwrap();
     for mut backend in backends(&gpu, &scene, Settings { substeps: 1, ..no_gravity() }) {
@@ -167,7 +168,7 @@ fn a_rigid_constraint_with_a_damping_time_closes_as_an_exponential_whatever_the_
     }
 }
 
-/// γ = (α β + τ)/h knows τ and α β only as a sum. (All figures are powers of two, so that it is exact.)
+/// γ = (α β + τ)/h depends on the sum of τ and α β only. All values are powers of two, so equality is exact.
 #[test]
 fn in_a_spring_a_damping_time_is_a_dashpot_of_tau_over_alpha() {
     let gpu = common::gpu();
@@ -184,8 +185,8 @@ fn in_a_spring_a_damping_time_is_a_dashpot_of_tau_over_alpha() {
     assert_ne!(run(8.0, 0.0), run(0.0, 0.0));
 }
 
-/// A dashpot sees ∇C·(x − x_prev) alone, to which a translation adds the same everywhere, but for half an ulp of the position (see
-/// `Settings`): 1.2e-7 m at 3 m, 1.4e-4 m/s in a substep of 1/1200 s.
+/// Damping uses ∇C·(x − x_prev), to which a translation contributes only rounding. Its size is half an ulp of the
+/// position (see `Settings`): 1.2e-7 m at 3 m, or 1.4e-4 m/s at a substep of 1/1200 s.
 #[test]
 fn dashpots_do_not_slow_a_translation() {
     let gpu = common::gpu();
@@ -208,9 +209,9 @@ fn dashpots_do_not_slow_a_translation() {
     }
 }
 
-/// A rotation either, but for what the finite turn φ = ω h of a substep adds: the last chord of a link of length l lies
-/// by l (1 − cos φ) across its new direction, so that C = −γ l φ²/2 = −½ τ ω² h l. It shrinks with h, and torques
-/// nothing: ω falls as that of the undamped link, 1/√(1 + 2 ω² h t) (see `tests/physics.rs`).
+/// A rotation by φ = ω h per substep contributes only at second order. The last chord of a constraint of length l has
+/// the component l (1 − cos φ) along the new direction. So C = −γ l φ²/2 = −½ τ ω² h l, which shrinks with h.
+/// There is no torque: ω falls as without damping, by 1/√(1 + 2 ω² h t) (see `tests/physics.rs`).
 #[test]
 fn a_dashpot_shortens_a_spinning_link_by_half_tau_omega2_h_and_does_not_slow_it() {
     let gpu = common::gpu();
@@ -265,7 +266,7 @@ fn the_step_factor_multiplies_a_free_velocity_once_a_step_whatever_the_substeps(
 
 // --------------------------------------------------------------------------------------------------------- limits
 
-/// Where it holds, a limit is not there: the same bits as without it, and λ = 0.
+/// A satisfied limit has no effect: the same bits as without the limit, and λ = 0.
 #[test]
 fn a_limit_that_holds_does_nothing() {
     let gpu = common::gpu();
@@ -285,11 +286,11 @@ fn a_limit_that_holds_does_nothing() {
     }
 }
 
-/// One that is broken pulls back to it, or pushes, with λ ≤ 0; the other side it never touches.
+/// A violated limit acts with λ ≤ 0 towards its bound, and never on the other side.
 #[test]
 fn a_limit_that_is_broken_acts_to_its_side_only() {
     let gpu = common::gpu();
-    for (limit, apart, quarantined) in [
+    for (limit, apart, held) in [
         (Limit::AtMost, 1.25, true),
         (Limit::AtMost, 0.75, false),
         (Limit::AtLeast, 0.75, true),
@@ -300,7 +301,7 @@ fn a_limit_that_is_broken_acts_to_its_side_only() {
         for mut backend in backends(&gpu, &scene, Settings { substeps: 1, iterations: 4, ..no_gravity() }) {
             backend.step(1);
             let (l, lambda) = (length(&backend.positions()), f64::from(backend.limit_lambdas()[0]));
-            let (place, push) = if quarantined { (1.0, -0.125) } else { (f64::from(apart), 0.0) };
+            let (place, push) = if held { (1.0, -0.125) } else { (f64::from(apart), 0.0) };
             assert!((l - place).abs() < 1e-6, "{} {limit:?} from {apart}: {l} m", backend.name());
             // Σ w|∇C|² = 2, and |C| = 0.25 m.
             assert!((lambda - push).abs() < 1e-6, "{} {limit:?} from {apart}: λ {lambda}", backend.name());
@@ -308,8 +309,8 @@ fn a_limit_that_is_broken_acts_to_its_side_only() {
     }
 }
 
-/// Two limits leave slack between them: free flight, then a stop without rebound. What the stop rounds, up to half an
-/// ulp of l, stays as a velocity of 6e-8 m a substep, which over the rest of the time adds up to 2e-5 m.
+/// Free flight between the two bounds, then a stop without rebound. The stop leaves a rounding error of up to half an
+/// ulp of l, 6e-8 m per substep, as velocity; it accumulates to 2e-5 m.
 #[test]
 fn both_limits_are_slack_between_them() {
     let gpu = common::gpu();
@@ -331,9 +332,9 @@ fn both_limits_are_slack_between_them() {
     }
 }
 
-/// A spring of α carries m g at α m g of stretch, here half its length; a stretch limit of 1.1 takes what the spring
-/// does not carry at a tenth of it: m g − 0.1 L/α. It is projected last, so that it holds to rounding (of which an ulp
-/// of its length is 0.3 % of that force).
+/// A spring of compliance α carries m g at a stretch of α m g, here half its length. A stretch limit of 1.1 leaves the
+/// spring 0.1 L/α and carries m g − 0.1 L/α. It is projected last, so it holds to rounding: one ulp of its length is
+/// 0.3 % of that force.
 #[test]
 fn a_stretch_limit_over_a_soft_spring_holds_at_one_point_one_and_carries_the_rest() {
     let gpu = common::gpu();
@@ -366,8 +367,8 @@ fn a_stretch_limit_over_a_soft_spring_holds_at_one_point_one_and_carries_the_res
     }
 }
 
-/// A cord that takes no compression: α m g too long under a weight, with λ/h² = −m g. It is short, as the rounding of
-/// its length is one of λ: an ulp of 1/8 m is 0.1 % of g h².
+/// A compliant limit that resists stretch: under a weight it is α m g too long, with λ/h² = −m g. It is short, because
+/// the length is rounded: one ulp of 1/8 m is 0.1 % of g h².
 #[test]
 fn a_compliant_limit_carries_a_weight_as_a_spring_does() {
     let gpu = common::gpu();
@@ -385,7 +386,7 @@ fn a_compliant_limit_carries_a_weight_as_a_spring_does() {
                 let pull = -f64::from(backend.limit_lambdas()[0]) / (h * h);
                 println!("{} α {alpha}: {stretch:.6} m, {pull:.4} N against {force:.4} N", backend.name());
                 assert!((stretch - alpha * force).abs() < 2e-6, "{} α {alpha}: {stretch} m", backend.name());
-                // A rigid limit moves by some hundred roundings in a substep.
+                // A rigid limit moves by several hundred roundings per substep.
                 assert!(
                     (pull / force - 1.0).abs() < if alpha == 0.0 && !is_exact(&gpu) { 1e-2 } else { 3e-3 },
                     "{} α {alpha}: {pull} N",
@@ -396,7 +397,7 @@ fn a_compliant_limit_carries_a_weight_as_a_spring_does() {
     }
 }
 
-/// The error of λ/h² of a rigid link that hangs still, at most and on average over the steps, in units of 2⁻²⁴ L/(w h²).
+/// The maximum and mean error of λ/h² of a rigid distance constraint at rest, in units of 2⁻²⁴ L/(w h²).
 fn rounding_of_force(length: f32, inverse_mass: f32, substeps: u32) -> [f64; 2] {
     let mut scene = Scene::new();
     scene.add_particle(Particle { position: [0.0; 3], inverse_mass, ..Particle::default() }).unwrap();

@@ -1,4 +1,4 @@
-//! Volumes, areas, balloons and shapes against closed forms, on both players.
+//! Closed-form solutions for volumes, areas, balloons and shape matching, on both backends.
 //!
 //! h is the substep [s] and g = 9.81 m/s² points along −y.
 
@@ -30,7 +30,7 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// The signed volume [m³] of the tetrahedron that three points make with a fourth.
+/// The signed volume [m³] of a tetrahedron.
 fn tet_volume(x: &[[f32; 3]], tet: [u32; 4]) -> f64 {
     let [a, b, c, d] = tet.map(|k| x[k as usize].map(f64::from));
     dot(sub(b, a), cross(sub(c, a), sub(d, a))) / 6.0
@@ -44,7 +44,7 @@ fn with_particles(positions: &[[f32; 3]], mass: f32) -> Scene {
     scene
 }
 
-/// Springs along edges, at the lengths that they have.
+/// Adds distance constraints along edges, at rest in the initial positions.
 fn add_edges(scene: &mut Scene, edges: impl IntoIterator<Item = [u32; 2]>, material: Material) {
     for particles in edges {
         let [a, b] = particles.map(|k| scene.positions()[k as usize]);
@@ -54,11 +54,11 @@ fn add_edges(scene: &mut Scene, edges: impl IntoIterator<Item = [u32; 2]>, mater
 
 // ------------------------------------------------------------------------------------------------ volume and area
 
-/// A column of cubes of 1/4 m, each cut into five tetrahedra, alternate ones in mirror image.
+/// A column of cubes of 1/4 m, each cut into five tetrahedra, with alternating mirror images.
 fn column(cubes: u32) -> (Vec<[f32; 3]>, Vec<[u32; 4]>) {
     let corner = |k: u32| [k & 1, k >> 2, k >> 1 & 1].map(|steps| 0.25 * steps as f32);
     let positions: Vec<[f32; 3]> = (0..4 * (cubes + 1)).map(corner).collect();
-    // Corners 0, 1, 2, 3 below at (0, 0), (1, 0), (0, 1), (1, 1), and 4 to 7 above them.
+    // Corners 0 to 3 lie below at (0, 0), (1, 0), (0, 1), (1, 1); corners 4 to 7 lie above them.
     let even = [[0, 1, 2, 4], [3, 2, 1, 7], [5, 4, 7, 1], [6, 7, 4, 2], [1, 2, 4, 7]];
     let odd = [[1, 0, 3, 5], [2, 3, 0, 6], [4, 5, 6, 0], [7, 6, 5, 3], [0, 3, 5, 6]];
     let mut tets = Vec::new();
@@ -72,8 +72,8 @@ fn column(cubes: u32) -> (Vec<[f32; 3]>, Vec<[u32; 4]>) {
     (positions, tets)
 }
 
-/// Pressed by 15 % between its ends, a column of rigid volumes and soft edges keeps its volume and gives way sideways;
-/// the edges alone, of 100 N/m each, fold.
+/// A column of rigid volumes and soft edges that is compressed by 15 % between its ends keeps its volume and expands
+/// sideways. The edges alone, of 100 N/m each, fold.
 #[test]
 fn a_column_of_volumes_that_is_pressed_keeps_its_volume() {
     let gpu = common::gpu();
@@ -122,7 +122,7 @@ fn a_column_of_volumes_that_is_pressed_keeps_its_volume() {
     assert!(kept[&false].iter().all(|&(total, _)| total < 0.97), "{kept:?}");
 }
 
-/// V is signed: a tetrahedron whose tip was pushed through its base comes back to V₀, not to −V₀.
+/// V is signed: a tetrahedron with its tip pushed through its base returns to V₀, not to −V₀.
 #[test]
 fn a_tetrahedron_turned_inside_out_comes_back() {
     let gpu = common::gpu();
@@ -139,7 +139,7 @@ fn a_tetrahedron_turned_inside_out_comes_back() {
     }
 }
 
-/// A triangle that was squashed and one that was blown up come back to A₀, and keep their plane.
+/// A compressed triangle and an enlarged one return to A₀ and keep their plane.
 #[test]
 fn a_triangle_comes_back_to_its_area() {
     let gpu = common::gpu();
@@ -158,7 +158,7 @@ fn a_triangle_comes_back_to_its_area() {
 
 // ------------------------------------------------------------------------------------------------------ balloons
 
-/// A sphere of radius 1: an icosahedron whose triangles were cut into four so many times.
+/// A sphere of radius 1: an icosahedron whose triangles are subdivided `levels` times.
 fn icosphere(levels: u32) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
     let unit = |x: [f64; 3]| x.map(|component| component / dot(x, x).sqrt());
     let phi = 0.5 * (1.0 + 5f64.sqrt());
@@ -166,7 +166,7 @@ fn icosphere(levels: u32) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
     for (a, b) in [(1.0, phi), (-1.0, phi), (1.0, -phi), (-1.0, -phi)] {
         points.extend([[0.0, a, b], [a, b, 0.0], [b, 0.0, a]].map(unit));
     }
-    // Each three that are an edge apart.
+    // A face is a triple of vertices at edge distance from each other.
     let near = |a: usize, b: usize| dot(points[a], points[b]) > 0.4;
     let mut triangles = Vec::new();
     for a in 0..12usize {
@@ -198,7 +198,7 @@ fn icosphere(levels: u32) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
     (points, triangles)
 }
 
-/// A balloon: particles of 10 g on a sphere of the given radius, springs along the edges.
+/// A balloon: particles of 10 g on a sphere of the given radius, with distance constraints along the edges.
 struct Balloon {
     scene: Scene,
     surface: ClosedSurface,
@@ -229,7 +229,7 @@ impl Balloon {
         self.surface.volume(|k| positions[k as usize])
     }
 
-    /// Σ k (l − l₀) l: three times p V where nothing else pulls.
+    /// Σ k (l − l₀) l: equals 3 p V if no other force acts.
     fn virial(&self, positions: &[[f32; 3]], k: f64) -> f64 {
         let start = self.scene.positions();
         let edge = |&[a, b]: &[u32; 2]| {
@@ -249,23 +249,22 @@ fn the_icosphere_is_one() {
     assert!((volume / (4.0 / 3.0 * std::f64::consts::PI) - 1.0).abs() < 0.02, "{volume}");
 }
 
-/// The pressure that springs in a lattice of equilateral triangles hold. Of an edge of length a and stiffness k there
-/// are three to a vertex, and a vertex has √3/2 a² of area: stretched by ε either way it stores 3 · ½ k a² ε²/(√3/2 a²)
-/// = √3 k ε² per area, and dE = T dA with dA/A = 2 dε gives a tension T = √3 k ε. A sphere holds 2 T/R = 2 √3 k ε/R
-/// (Laplace). Where ε is not small, R = R₀ (1 + ε), and T is spread over a length that has grown by 1 + ε. The mesh is
-/// not quite equilateral: 2 %.
+/// The pressure of a lattice of equilateral triangles of springs. Each vertex has three edges of length a and stiffness
+/// k, and an area of √3/2 a². At strain ε the energy per area is 3 · ½ k a² ε²/(√3/2 a²) = √3 k ε². With dE = T dA and
+/// dA/A = 2 dε the tension is T = √3 k ε. A sphere of radius R has the pressure 2 T/R = 2 √3 k ε/R (Laplace). For large
+/// ε, R = R₀ (1 + ε) and T acts on a length that has grown by 1 + ε. The mesh is not exactly equilateral: 2 %.
 ///
-/// For any mesh, moving all vertices by a common factor gives 3 p V = Σ k (l − l₀) l (the virial theorem).
+/// For any mesh, scaling all vertices by a common factor gives 3 p V = Σ k (l − l₀) l (virial theorem).
 #[test]
 fn an_elastic_balloon_holds_the_pressure_of_its_tension() {
     let gpu = common::gpu();
     let (k, radius) = (200.0, 0.5);
     for p in [1.03f32, 1.5] {
-        // A rigid gas, and one that gives way.
+        // A rigid gas and a compliant one.
         for alpha in [0.0, 1e-5] {
             let mut balloon = balloon(2, radius, Material::compliant((1.0 / k) as f32));
             balloon.inflate(p, Material::compliant(alpha as f32));
-            // The skin is solved by mass splitting, which needs about twice the iterations of colours.
+            // The skin uses mass splitting, which needs about twice the iterations of Gauss-Seidel.
             let settings = Settings { substeps: 10, iterations: 8, damping: 20.0, ..no_gravity() };
             let h = substep(&settings);
             for mut backend in backends(&gpu, &balloon.scene, settings) {
@@ -287,7 +286,7 @@ fn an_elastic_balloon_holds_the_pressure_of_its_tension() {
     }
 }
 
-/// Without pressure to hold, a liquid in a bag of springs keeps V₀ and shows none; its momentum stays.
+/// A liquid in a bag of springs at rest volume keeps V₀, has no pressure and keeps its momentum.
 #[test]
 fn a_balloon_at_its_rest_volume_has_no_overpressure() {
     let gpu = common::gpu();
@@ -304,8 +303,8 @@ fn a_balloon_at_its_rest_volume_has_no_overpressure() {
 
 // -------------------------------------------------------------------------------------------------------- shapes
 
-/// A cube of `side`³ particles of 8 kg in all and 1 m, about the origin, as one group; turned and moved by what is
-/// given.
+/// A cube of 1 m with `side`³ particles of 8 kg in total, centred at the origin, as one group. `place` maps each rest
+/// position to a position and a velocity.
 fn cube(side: u32, material: Material, place: impl Fn([f64; 3]) -> ([f64; 3], [f64; 3])) -> Scene {
     let rest: Vec<[f64; 3]> = (0..side.pow(3))
         .map(|k| [k % side, k / side % side, k / side.pow(2)].map(|k| f64::from(k) / f64::from(side - 1) - 0.5))
@@ -325,7 +324,7 @@ fn cube(side: u32, material: Material, place: impl Fn([f64; 3]) -> ([f64; 3], [f
     scene
 }
 
-/// The sides of the cubes here: a group that one thread solves, and one of 343 for a workgroup.
+/// The sides of the cubes: a group that one thread solves, and a group of 343 particles that a workgroup solves.
 const SIDES: [u32; 2] = [3, 7];
 
 /// The largest error of a distance from the first particle [m].
@@ -338,7 +337,7 @@ fn misshapen(scene: &Scene, side: u32, x: &[[f32; 3]]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// v turned by the unit quaternion (x, y, z, w).
+/// v rotated by the unit quaternion (x, y, z, w).
 fn turned([x, y, z, w]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
     let axis = [x, y, z];
     let t = cross(axis, v).map(|component| 2.0 * component);
@@ -346,7 +345,7 @@ fn turned([x, y, z, w]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|k| v[k] + w * t[k] + u[k])
 }
 
-/// Linear and angular momentum, the latter about the centre of mass.
+/// Linear momentum, and angular momentum about the centre of mass.
 fn momenta(scene: &Scene, backend: &dyn Backend) -> [[f64; 3]; 2] {
     let (x, v) = (backend.positions(), backend.velocities());
     let total: f64 = scene.inverse_masses().iter().map(|&w| 1.0 / f64::from(w)).sum();
@@ -372,7 +371,7 @@ fn a_rigid_group_takes_its_shape_at_once_and_keeps_its_momenta() {
             let random = |k: u32| [0, 1, 2].map(|axis| f64::from(noise(seed.wrapping_add(k + axis))));
             let (push, jitter) = (random(0), random(3));
             let position = [0, 1, 2].map(|axis| x[axis] + 0.1 * push[axis]);
-            // It flies, turns slowly, and every particle has a will of its own.
+            // The cube translates and rotates slowly, and each particle has a random additional velocity.
             let spin = cross([0.2, 0.5, -0.1], x);
             (position, [0, 1, 2].map(|axis| [2.0, -1.0, 3.0][axis] + spin[axis] + 0.5 * jitter[axis]))
         });
@@ -383,7 +382,7 @@ fn a_rigid_group_takes_its_shape_at_once_and_keeps_its_momenta() {
             let off = misshapen(&scene, side, &backend.positions());
             assert!(off < 1e-5, "{} side {side}: {off} m after a step", backend.name());
         }
-        // The angular momentum falls by ω² h t, 2.5e-4 at its 0.55 rad/s: the law of the integrator, see below.
+        // The angular momentum falls by ω² h t, 2.5e-4 at 0.55 rad/s, as the integrator predicts; see below.
         for mut backend in backends(&gpu, &scene, settings) {
             backend.step(1);
             let [p, l] = momenta(&scene, &*backend);
@@ -399,8 +398,8 @@ fn a_rigid_group_takes_its_shape_at_once_and_keeps_its_momenta() {
     }
 }
 
-/// A body that spins slows as a link does, by the integrator's own law ω = ω₀/√(1 + 2 ω₀² h t) (derived in
-/// `tests/physics.rs`; 7 % in the first second at 10 rad/s and 20 substeps), and no faster; its shape stays.
+/// A spinning body slows down as the integrator predicts: ω = ω₀/√(1 + 2 ω₀² h t) (derived in `tests/physics.rs`; 7 %
+/// in the first second at 10 rad/s and 20 substeps). Its shape stays.
 #[test]
 fn a_rigid_group_spins_on_by_the_law_of_the_integrator_and_keeps_its_shape() {
     let gpu = common::gpu();
@@ -425,8 +424,8 @@ fn a_rigid_group_spins_on_by_the_law_of_the_integrator_and_keeps_its_shape() {
     }
 }
 
-/// The rotation of a group at the start is that by which it was turned, and follows it: after t at ω about the same
-/// axis, that by ω t more.
+/// The initial rotation of a group is the applied rotation. After a time t at ω about the same axis it has grown by ω
+/// t.
 #[test]
 fn the_rotation_of_a_group_is_the_one_that_was_applied() {
     let gpu = common::gpu();
@@ -436,7 +435,7 @@ fn the_rotation_of_a_group_is_the_one_that_was_applied() {
         [axis[0] * sin, axis[1] * sin, axis[2] * sin, cos]
     };
     let apart = |found: [f32; 4], law: [f64; 4]| {
-        // q and −q are one rotation; the chord is half the angle between them.
+        // q and −q are the same rotation; the chord is half the angle between them.
         let chord =
             |sign: f64| found.iter().zip(law).map(|(a, b)| (f64::from(*a) - sign * b).powi(2)).sum::<f64>().sqrt();
         2.0 * chord(1.0).min(chord(-1.0))
@@ -461,8 +460,8 @@ fn the_rotation_of_a_group_is_the_one_that_was_applied() {
     }
 }
 
-/// Every particle is drawn to its goal by m (x − g)/α, and goals do not move where x = (1 + s) q: each swings at ω =
-/// 1/√α. The integrator turns by atan(ω h) a substep: 0.02 % slower here.
+/// Each particle is pulled to its goal by m (x − g)/α. The goals do not move if x = (1 + s) q, so each particle
+/// oscillates at ω = 1/√α. The integrator advances by atan(ω h) per substep: 0.02 % slower here.
 #[test]
 fn a_soft_group_breathes_at_one_over_the_root_of_its_compliance() {
     let gpu = common::gpu();
@@ -489,7 +488,7 @@ fn a_soft_group_breathes_at_one_over_the_root_of_its_compliance() {
     }
 }
 
-/// Groups of more than 256 members are solved by a workgroup each: the same bits where the adapter is exact.
+/// A workgroup solves each group of more than 256 members: the same bits on an exact adapter.
 #[test]
 fn large_groups_agree_between_the_players() {
     let gpu = common::gpu();

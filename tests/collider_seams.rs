@@ -1,4 +1,4 @@
-//! Seams between colliders: chunks of a terrain side by side, and floors of several boxes, hulls and meshes. Every claim is about both backends.
+//! Seams between colliders: adjacent chunks of a terrain, and floors of several boxes, hulls and meshes.
 
 mod common;
 
@@ -8,16 +8,16 @@ use supple::{
     SelfCollision, Settings, Shape,
 };
 
-/// What a particle of the default material keeps from a collider \[m\].
+/// The distance that a particle of the default material keeps from a collider \[m\].
 const KEEP: f32 = 0.0025;
 
-/// Heights of a steep terrain of 13 × 13 points, whose chunks have 5 × 5.
+/// Heights of a steep terrain of 13 × 13 points; its chunks have 5 × 5 points.
 fn steep(column: u32, row: u32) -> f32 {
     let (x, z) = (column as f32, row as f32);
     0.8 * (0.9 * x + 0.3 * z).sin() + 0.6 * (0.8 * z - 0.4 * x).cos() + 0.3 * noise(row * 13 + column)
 }
 
-/// The height of the terrain at a place \[m\] from its centre, its spacing being this.
+/// The height of the terrain at (x, z) \[m\] from its centre.
 fn ground(x: f32, z: f32, spacing: f32) -> f32 {
     let [u, v] = [x, z].map(|x| (x / spacing + 6.0).clamp(0.0, 12.0));
     let [c, r] = [u, v].map(|u| (u as u32).min(11));
@@ -30,7 +30,7 @@ fn ground(x: f32, z: f32, spacing: f32) -> f32 {
     far + (1.0 - s) * (height(c, r + 1) - far) + (1.0 - t) * (height(c + 1, r) - far)
 }
 
-/// The terrain in one piece, or as 3 × 3 chunks in an order of their own.
+/// Adds the terrain as one heightfield, or as 3 × 3 chunks in a shuffled order.
 fn add_terrain(scene: &mut Scene, chunked: bool, at: [f32; 3], spacing: f32, material: ContactMaterialId) {
     let mut add = |heights: Vec<f32>, count: u32, [x, z]: [f32; 2]| {
         let ground = Heightfield { columns: count, rows: count, spacing, heights, ends_at_border: chunked };
@@ -48,7 +48,7 @@ fn add_terrain(scene: &mut Scene, chunked: bool, at: [f32; 3], spacing: f32, mat
     }
 }
 
-/// 108 particles above the seams and the corners, which fall and move in all directions; `aside` of them, in spacings.
+/// 108 particles above the seams and corners that fall and move in all directions, displaced by `aside` spacings.
 fn over_seams(at: [f32; 3], spacing: f32, speed: f32, friction: f32, aside: [f32; 2]) -> (Scene, ContactMaterialId) {
     let mut scene = Scene::new();
     let friction = Friction { statics: friction, kinetic: friction };
@@ -57,7 +57,7 @@ fn over_seams(at: [f32; 3], spacing: f32, speed: f32, friction: f32, aside: [f32
     for i in 0..108u32 {
         let angle = (i % 12) as f32 * std::f32::consts::PI / 6.0;
         let [x, z] = [near[i as usize / 12 % 3] + aside[0], near[i as usize / 36] + aside[1]];
-        // Some start above the seam, others on their way to it.
+        // Some start above the seam, others move towards it.
         let back = if i % 5 == 0 { 0.0 } else { 0.6 };
         let [x, z] = [spacing * (x - back * angle.cos()), spacing * (z - back * angle.sin())];
         let position = [at[0] + x, at[1] + ground(x, z, spacing) + 0.3 * spacing, at[2] + z];
@@ -82,7 +82,7 @@ fn chunks_of_a_terrain_carry_like_the_terrain_in_one_piece() {
         });
         let mut apart = Vec::new();
         for _ in 0..50 {
-            // From the same state, or the first rounding at a ridge would count for all that follows.
+            // Both start from the same state, so that a rounding at a ridge does not accumulate.
             whole.set_positions(0, &chunked.read_positions().unwrap()).unwrap();
             whole.set_velocities(0, &chunked.read_velocities().unwrap()).unwrap();
             whole.step(1);
@@ -98,7 +98,8 @@ fn chunks_of_a_terrain_carry_like_the_terrain_in_one_piece() {
         }
         apart.sort_by(f32::total_cmp);
         let count = apart.len();
-        // An impact within a substep of a seam is on both triangles at once, where the terrain in one piece has the first alone.
+        // Within a substep, an impact near a seam touches both triangles; on the single heightfield it touches only the
+        // first one.
         let (most, few) = (apart[count - 1], apart[count - 1 - count / 200]);
         println!("{speed} m/s, friction {friction}: 99.5 % within {few} m, all within {most} m");
         assert!(few < 1e-4 && most < 0.05, "{speed} m/s, friction {friction}: {few} {most}");
@@ -107,7 +108,7 @@ fn chunks_of_a_terrain_carry_like_the_terrain_in_one_piece() {
 
 #[test]
 fn nothing_falls_through_the_seams_of_chunks() {
-    // On the seams, at places that round, and fast.
+    // On the seams, at positions with rounding, and at high speed.
     for (at, spacing, speed) in [
         ([0.0; 3], 1.0, 0.0),
         ([0.0; 3], 1.0, 3.0),
@@ -126,7 +127,7 @@ fn nothing_falls_through_the_seams_of_chunks() {
                     if x.abs().max(z.abs()) < 6.0 * spacing {
                         let below = ground(x, z, spacing) - y;
                         let what = format!("spacing {spacing}, {speed} m/s, friction {friction}, frame {frame}");
-                        // Over one substep what is fast may be in the corner of two triangles.
+                        // For one substep a fast particle may be in the corner between two triangles.
                         let most = if frame < 80 && speed > 10.0 { 0.02 } else { 1e-3 };
                         assert!(below < most, "{what}: {below} m below the surface at {x} {y} {z}");
                     }
@@ -146,7 +147,7 @@ fn what_falls_beside_a_heightfield_that_ends_falls_freely() {
         let along = -2.5 + 5.0 * (i / 4) as f32 / 9.0;
         let out = [2.0 + 1e-4, -2.0 - 1e-4][i % 2];
         let [x, z] = if i % 4 < 2 { [out, along] } else { [along, out] };
-        // Above the surface, in its height, and below it.
+        // Above the surface, at its height, and below it.
         let position = [x, [1.0, 0.1, -0.5, -3.0][i / 4 % 4], z];
         let velocity = if i % 4 < 2 { [0.0, 0.0, 0.5] } else { [-0.5, 0.0, 0.0] };
         scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
@@ -206,7 +207,7 @@ fn cuboid(half: [f32; 3]) -> Shape {
     Shape::Box { half_extents: half }
 }
 
-/// A cube of 1 m as each shape that can be one.
+/// A cube of 1 m as each shape that can represent it.
 fn cubes() -> Vec<(&'static str, Shape)> {
     let corner = |i: u32| [0, 1, 2].map(|axis| if i >> axis & 1 == 0 { -0.5 } else { 0.5 });
     let corners: Vec<[f32; 3]> = (0..8).map(corner).collect();
@@ -219,7 +220,8 @@ fn cubes() -> Vec<(&'static str, Shape)> {
     ]
 }
 
-/// Where particles are after some steps, on the reference, with and without surfaces kept apart; and on the GPU the same bits.
+/// The positions after `steps` steps on the reference, without and with the surface level; the first steps are compared
+/// with the GPU.
 fn after(scene: &Scene, steps: u32) -> Vec<[f32; 3]> {
     let gpu = common::gpu();
     let play = |self_collision| {
@@ -243,21 +245,21 @@ fn what_starts_in_the_seam_of_two_boxes_comes_out_on_top() {
             scene.add_collider(Collider::new(shape.clone(), [x, -0.5, 0.0])).unwrap();
         }
         for ([x, y, z], start) in after(&scene, 60).into_iter().zip(places.iter().cycle()) {
-            // The sampled edges of two meshes leave a notch between them, less deep than a quarter of a cell.
+            // The sampled edges of two meshes leave a notch between them, less than a quarter of a cell deep.
             let notch = if name == "mesh" { 0.0125 } else { 1e-4 };
             assert!(y > KEEP - notch && y < KEEP + 1e-4 && x.abs() < 0.06, "{name} from {start:?}: {x} {y} {z}");
         }
     }
 }
 
-/// The turn of everything in the floors of the tests: a unit quaternion.
+/// The rotation of all floors in these tests: a unit quaternion.
 const TURN: [f32; 4] = [0.18, 0.36, -0.1, 0.909_505_36];
 
 fn turned([x, y, z]: [f32; 3]) -> [f32; 3] {
     (glam::Quat::from_array(TURN).normalize() * glam::Vec3::new(x, y, z)).into()
 }
 
-/// Shapes at these places, all turned alike about the origin.
+/// Adds shapes at the given places, all rotated by `TURN` about the origin.
 fn add_turned(scene: &mut Scene, shapes: &[(Shape, [f32; 3])]) {
     for (shape, place) in shapes {
         let pose = Pose { position: turned(*place), rotation: TURN };
@@ -265,7 +267,7 @@ fn add_turned(scene: &mut Scene, shapes: &[(Shape, [f32; 3])]) {
     }
 }
 
-/// Where particles at these places of the turned frame are in it after some steps without gravity.
+/// The positions, in the rotated frame, after `steps` steps without gravity from the given places in that frame.
 fn after_in_turned(shapes: &[(Shape, [f32; 3])], places: &[[f32; 3]], steps: u32) -> Vec<[f32; 3]> {
     let places: Vec<_> = places.iter().map(|&place| turned(place)).collect();
     let mut scene = loose(&places);
@@ -280,11 +282,11 @@ fn after_in_turned(shapes: &[(Shape, [f32; 3])], places: &[[f32; 3]], steps: u32
 
 #[test]
 fn what_starts_in_a_floor_of_nine_boxes_comes_out_of_it() {
-    // Near the edges where four meshes meet their sampled distances leave gaps of less than a cell.
+    // The distance fields of four meshes that meet in an edge leave gaps of less than a cell.
     for (name, shape) in cubes().into_iter().take(2) {
         let tiles: Vec<_> =
             (0..9).map(|k| (shape.clone(), [(k % 3) as f32 - 1.0, -0.5, (k / 3) as f32 - 1.0])).collect();
-        // A grid about all seams and corners within, and depths up to nearly half the floor.
+        // A grid around all seams and corners, at depths of up to nearly half the floor.
         let across = [-0.52, -0.5, -0.499, -0.2, 0.0, 0.3, 0.497, 0.5, 0.503];
         let place = |i: usize| [across[i % 9], [-0.001, -0.02, -0.2, -0.45][i / 81], across[i / 9 % 9]];
         let places: Vec<_> = (0..324).map(place).collect();
@@ -298,7 +300,7 @@ fn what_starts_in_a_floor_of_nine_boxes_comes_out_of_it() {
 
 #[test]
 fn what_starts_between_floor_and_wall_comes_out_on_the_free_side() {
-    // A wall beside a floor, and another that stands on it: an L, and a corner.
+    // A wall beside a floor, and a second wall on the floor: an L and a corner.
     let shapes = [
         (cuboid([1.0, 0.5, 1.0]), [0.0, -0.5, 0.0]),
         (cuboid([0.1, 1.0, 1.0]), [1.1, 0.0, 0.0]),
@@ -320,7 +322,7 @@ fn what_starts_between_floor_and_wall_comes_out_on_the_free_side() {
         let [x, y, z] = end;
         let what = format!("from {start:?}: {end:?}");
         assert!(!inside(end), "{what}");
-        // The free side: above the floor, before both walls.
+        // The free region: above the floor and in front of both walls.
         assert!(y > 0.0 && x < 1.0 && z > -0.5, "{what}");
     }
 }
@@ -336,7 +338,7 @@ fn a_box_sunk_into_the_ground_lets_out_what_is_in_both() {
 
 #[test]
 fn what_no_exit_is_free_for_gets_out_the_nearest_way() {
-    // A pile of 27 cubes: those in the middle one go to a neighbour, and from there on.
+    // A stack of 27 cubes: particles in the middle cube move to a neighbour and then out.
     let place = |i: i32| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1].map(|k| k as f32);
     let pile: Vec<_> = (0..27).map(|i| (cuboid([0.5; 3]), place(i))).collect();
     let places = [[0.3, 0.1, 0.0], [0.0, -0.4, 0.1], [0.1, 0.2, -0.25]];

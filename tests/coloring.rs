@@ -1,4 +1,5 @@
-//! The colouring: valid, complete, small, the same every time, and without influence on the result.
+//! The colouring is valid, complete, small and deterministic, and the order within a colour has no influence on the
+//! result.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 use supple::internals::coloring::{Coloring, HUB_DEGREE, Span};
 use supple::{ClothGrid, ClothMesh, Distance, Fabric, Material, Particle, Reference, Scene, Settings};
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, and the same everywhere.
+/// SplitMix64 (Steele, Lea, Flood 2014).
 struct Random(u64);
 
 impl Random {
@@ -22,7 +23,7 @@ impl Random {
         (self.next() % count as u64) as usize
     }
 
-    /// −½ to ½.
+    /// A number in −½ to ½.
     fn centered(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1u64 << 24) as f32 - 0.5
     }
@@ -34,7 +35,7 @@ impl Random {
     }
 }
 
-/// The particles of constraints, `arity` apiece.
+/// The particles of constraints, `arity` for each.
 struct Graph {
     name: String,
     particles: Vec<u32>,
@@ -63,7 +64,7 @@ impl Graph {
         Self { name, particles, arity: 2, particle_count: scene.particle_count() }
     }
 
-    /// Constraints between particles drawn at random.
+    /// Constraints between random particles.
     fn random(random: &mut Random, arity: usize, particle_count: usize, count: usize) -> Self {
         let mut particles: Vec<u32> = Vec::with_capacity(count * arity);
         for _ in 0..count {
@@ -83,7 +84,7 @@ impl Graph {
         }
     }
 
-    /// Every particle in `degree` constraints of 2: the union of random cycles, shuffled.
+    /// A graph in which each particle has `degree` constraints of arity 2: the union of random cycles, shuffled.
     fn regular(random: &mut Random, particle_count: usize, degree: usize) -> Self {
         let mut pairs = Vec::new();
         for _ in 0..degree / 2 {
@@ -98,7 +99,7 @@ impl Graph {
     }
 }
 
-/// A flat cloth of the given triangles, with its edges and bend springs.
+/// A flat cloth of the given triangles, with its edges and bending springs.
 fn mesh_graph(name: String, points: &[[f32; 2]], triangles: &[[u32; 3]]) -> Graph {
     let positions: Vec<[f32; 3]> = points.iter().map(|&[x, z]| [x, 0.0, z]).collect();
     let mut scene = Scene::new();
@@ -107,7 +108,7 @@ fn mesh_graph(name: String, points: &[[f32; 2]], triangles: &[[u32; 3]]) -> Grap
     Graph::of_scene(name, &scene)
 }
 
-/// A jittered grid whose cells are cut along a diagonal drawn at random.
+/// A jittered grid whose cells are cut along random diagonals.
 fn irregular_mesh(seed: u64, columns: usize, rows: usize) -> Graph {
     let random = &mut Random(seed);
     let mut points = Vec::new();
@@ -123,7 +124,7 @@ fn irregular_mesh(seed: u64, columns: usize, rows: usize) -> Graph {
             triangles.extend(if random.below(2) == 0 { [[a, d, b], [b, d, e]] } else { [[a, d, e], [a, e, b]] });
         }
     }
-    // As an exporter may have ordered them.
+    // Shuffled, as an exporter may order them.
     random.shuffle(&mut triangles);
     mesh_graph(format!("{columns} × {rows} irregular mesh, seed {seed}"), &points, &triangles)
 }
@@ -148,7 +149,7 @@ fn delaunay_mesh(seed: u64, count: usize) -> Graph {
             if inside {
                 let [a, b, c] = *triangle;
                 for (from, to) in [(a, b), (b, c), (c, a)] {
-                    // An edge between two of them is run through both ways.
+                    // An edge between two removed triangles occurs in both directions.
                     if !rim.remove(&(to, from)) {
                         rim.insert((from, to));
                     }
@@ -190,12 +191,13 @@ fn random_graphs() -> Vec<Graph> {
     graphs
 }
 
-/// Everything that a colouring must be.
+/// Checks all requirements on a colouring.
 fn check(graph: &Graph, coloring: &Coloring) {
     let name = &graph.name;
     let conflict = coloring.find_conflict(&graph.particles, graph.arity, graph.particle_count);
     assert_eq!(conflict, None, "{name}");
-    // Complete: every constraint stands at one place, and every place is in one colour or in the overflow.
+    // Complete: each constraint occurs once in the order, and each entry of the order is in one colour or in the
+    // overflow.
     let mut order = coloring.order.clone();
     order.sort_unstable();
     assert!(order.iter().copied().eq(0..graph.len() as u32), "{name}: the order is no permutation");
@@ -206,7 +208,7 @@ fn check(graph: &Graph, coloring: &Coloring) {
     }
     assert_eq!(end as usize, graph.len(), "{name}: the spans");
     assert!(coloring.colors.iter().all(|span| span.count > 0), "{name}: an empty colour");
-    // Independently of find_conflict.
+    // Checked independently of `find_conflict`.
     for &span in &coloring.colors {
         let mut particles = BTreeSet::new();
         for &constraint in &coloring.order[span.range()] {
@@ -215,7 +217,8 @@ fn check(graph: &Graph, coloring: &Coloring) {
             }
         }
     }
-    // Within a colour, what is near in memory is near in the order; what is split, whose sums have an order, in that of insertion.
+    // Each colour is sorted by the lowest particle. The overflow is in the order of insertion, which fixes the order of
+    // its sums.
     for &span in &coloring.colors {
         let lowest = |&constraint: &u32| {
             graph.particles[constraint as usize * graph.arity..][..graph.arity].iter().copied().min()
@@ -257,8 +260,8 @@ fn the_same_constraints_get_the_same_colors() {
 
 #[test]
 fn colors_of_cloth_meshes_are_at_most_one_more_than_the_degree() {
-    // No colouring can do with fewer than the degree, and Vizing's theorem says that one more always suffices. First fit
-    // promises only twice the degree, but with the busiest particles first it keeps to Vizing's bound on meshes.
+    // The degree is a lower bound, and Vizing's theorem gives degree + 1 as an upper bound. First fit guarantees only
+    // twice the degree, but by descending degree it meets Vizing's bound on meshes.
     for graph in meshes() {
         let (coloring, degree) = (graph.coloring(), graph.max_degree());
         println!("{}: {} constraints, degree {degree}, {} colours", graph.name, graph.len(), coloring.colors.len());
@@ -274,7 +277,7 @@ fn colors_of_random_graphs_stay_below_the_bound_of_first_fit() {
         let overflow = coloring.overflow.count;
         let colors = coloring.colors.len();
         println!("{}: degree {degree}, {colors} colours, {overflow} in the overflow", graph.name);
-        // A constraint meets at most Δ − 1 others at each of its particles.
+        // A constraint shares each of its particles with at most Δ − 1 others.
         let bound = graph.arity * degree.saturating_sub(1) + 1;
         assert!(colors <= bound, "{}: {colors} of {bound}", graph.name);
         if degree <= HUB_DEGREE && bound <= 64 {
@@ -285,7 +288,7 @@ fn colors_of_random_graphs_stay_below_the_bound_of_first_fit() {
 
 #[test]
 fn a_grid_cloth_needs_twelve_colors() {
-    // Two for each of the six directions, and its inner particles have twelve springs: the least possible.
+    // Two colours for each of six directions. Inner particles have twelve springs, so this is the minimum.
     for (columns, rows) in [(5, 5), (16, 16), (33, 7), (64, 64), (101, 100)] {
         let graph = Graph::of_scene(format!("{columns} × {rows} grid"), &grid_scene(columns, rows));
         let coloring = graph.coloring();
@@ -303,7 +306,7 @@ fn a_planted_conflict_is_found() {
     let good = graph.coloring();
     assert_eq!(find(&good), None);
 
-    // Two colours made one.
+    // Merges two colours.
     let mut merged = good.clone();
     let second = merged.colors.remove(4);
     merged.colors[3].count += second.count;
@@ -312,7 +315,7 @@ fn a_planted_conflict_is_found() {
     let [a, b] = conflict.constraints.map(|c| &graph.particles[c as usize * 2..][..2]);
     assert!(a.iter().any(|particle| b.contains(particle)), "{a:?} and {b:?} share nothing");
 
-    // One constraint of the next colour, where it meets one of this colour.
+    // Moves a constraint of the next colour into this colour, where it conflicts.
     let mut shifted = good.clone();
     let last = shifted.colors.len() - 2;
     shifted.colors[last].count += 1;
@@ -320,7 +323,7 @@ fn a_planted_conflict_is_found() {
     shifted.colors[last + 1].count -= 1;
     assert_eq!(find(&shifted).map(|conflict| conflict.color), Some(Some(last as u32)));
 
-    // One constraint stands twice.
+    // One constraint occurs twice.
     let mut doubled = good.clone();
     doubled.order[7] = doubled.order[3];
     let conflict = find(&doubled).expect("a conflict");
@@ -331,12 +334,12 @@ fn a_planted_conflict_is_found() {
 fn a_missing_constraint_is_found() {
     let graph = Graph::of_scene("grid".into(), &grid_scene(9, 9));
     let find = |coloring: &Coloring| coloring.find_conflict(&graph.particles, 2, graph.particle_count);
-    // The last one stands nowhere.
+    // The last constraint does not occur.
     let mut short = graph.coloring();
     short.order.pop();
     short.colors.last_mut().expect("a colour").count -= 1;
     assert!(find(&short).is_some(), "a constraint that stands nowhere");
-    // It has a place, but no colour reaches it.
+    // It is in the order, but in no colour.
     let mut uncovered = graph.coloring();
     uncovered.colors.last_mut().expect("a colour").count -= 1;
     assert!(find(&uncovered).is_some(), "a constraint that no colour reaches");
@@ -385,7 +388,7 @@ fn no_constraints_have_no_colors() {
 fn six_hundred_thousand_constraints_are_colored_within_a_second() {
     let graph = Graph::of_scene("large grid".into(), &grid_scene(317, 317));
     assert!(graph.len() >= 590_000, "{}", graph.len());
-    // The best of three: the machine may have other things to do.
+    // The best of three measurements, because the machine may be busy.
     let time = |_| {
         let start = Instant::now();
         let coloring = graph.coloring();
@@ -396,14 +399,14 @@ fn six_hundred_thousand_constraints_are_colored_within_a_second() {
     assert!(best < Duration::from_secs(1), "{best:?}");
 }
 
-/// The springs of a crumpled cloth, in the order that `order` gives, pinned at two corners.
+/// The springs of a crumpled cloth in the given order, pinned at two corners.
 fn springs(cloth: &Scene, order: &[u32]) -> Scene {
     let mut scene = Scene::new();
     for (&[x, y, z], &inverse_mass) in cloth.positions().iter().zip(cloth.inverse_masses()) {
         let position = [x, y + 0.02 * (9.0 * x + 4.0 * z).sin(), z];
         scene.add_particle(Particle { position, inverse_mass, ..Particle::default() }).unwrap();
     }
-    // Links outside of grids would be solved in stars, which sum them in the order of insertion.
+    // Constraints outside of grids would be solved as stars, which sum in the order of insertion.
     scene.add_grid(0..13 * 11, 13).unwrap();
     scene.pin(0).unwrap();
     scene.pin(12).unwrap();
@@ -418,8 +421,8 @@ fn springs(cloth: &Scene, order: &[u32]) -> Scene {
 
 #[test]
 fn the_order_within_a_color_changes_no_bit() {
-    // The real meaning of a colouring. Colour by colour is an order in which first fit finds the same colours again: a
-    // constraint got its colour because each lower one was taken by another before it.
+    // Ordering by colour reproduces the colours: first fit gave each constraint its colour because earlier constraints
+    // occupied each lower colour.
     let cloth = grid_scene(13, 11);
     let graph = Graph::of_scene("cloth".into(), &cloth);
     let coloring = graph.coloring();
@@ -447,7 +450,7 @@ fn the_order_within_a_color_changes_no_bit() {
         assert_eq!(shuffled.colors, coloring.colors, "round {round}");
         assert!(in_order == play(&order), "round {round}: the order within a colour shows");
     }
-    // And it can fail: the order across colours does show.
+    // Negative control: the order across colours changes the result.
     let mut order = insertion;
     order.reverse();
     assert!(in_order.0 != play(&order).0);

@@ -1,5 +1,4 @@
-//! What contacts must do, whatever the way: Coulomb's law, Newton's impacts, forces that balance, nothing that passes through.
-//! Every claim is about both players.
+//! Contacts on both backends: Coulomb friction, restitution, balance of forces, no penetration.
 
 mod common;
 
@@ -13,10 +12,10 @@ use supple::{
 
 const G: f64 = 9.81;
 const DT: f64 = 1.0 / 60.0;
-/// Half the thickness of the default material [m]: what particles keep from a collider.
+/// Half the thickness of the default material [m]: the distance that particles keep from a collider.
 const KEEP: f64 = 0.0025;
 
-/// What a player can do with contacts.
+/// The contact calls of a backend.
 trait Touching: Backend {
     fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId>;
     fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()>;
@@ -84,7 +83,7 @@ fn weightless() -> Settings {
     Settings { gravity: [0.0; 3], ..Settings::default() }
 }
 
-/// Colliders are played twice in a substep where surfaces are kept apart.
+/// Both backends without and with the surface level, which solves colliders twice per substep.
 fn with_and_without_surfaces<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> Vec<Box<dyn Touching + 'a>> {
     let apart = Settings { self_collision: Some(SelfCollision::surfaces()), ..settings };
     [settings, apart].into_iter().flat_map(|settings| both(gpu, scene, settings)).collect()
@@ -94,7 +93,7 @@ fn slippery() -> ContactMaterial {
     ContactMaterial { friction: Friction::NONE, ..ContactMaterial::default() }
 }
 
-/// A material that only touches itself.
+/// A material that collides only with itself.
 fn alone(scene: &mut Scene, group: u32, material: ContactMaterial) -> ContactMaterialId {
     scene.add_contact_material(ContactMaterial { groups: 1 << group, touches: 1 << group, ..material }).unwrap()
 }
@@ -106,7 +105,7 @@ fn particle(scene: &mut Scene, position: [f64; 3], velocity: [f64; 3], material:
     i
 }
 
-/// Along the slope downwards, along it level, and its normal.
+/// The directions down the slope and across it, and its normal.
 fn slope(angle: f64) -> [[f64; 3]; 3] {
     let (sin, cos) = angle.sin_cos();
     [[cos, -sin, 0.0], [0.0, 0.0, 1.0], [sin, cos, 0.0]]
@@ -128,7 +127,8 @@ fn wide(v: [f32; 3]) -> [f64; 3] {
     v.map(f64::from)
 }
 
-/// A block of lattice tetrahedra, `size` long, with its lower corner at `origin` of the frame `axes` (x, z, y of the block).
+/// A block of lattice tetrahedra of the given size, with its lower corner at `origin` of the frame `axes` (x, z, y of
+/// the block).
 fn block(
     scene: &mut Scene,
     origin: [f64; 3],
@@ -169,7 +169,7 @@ fn block(
     scene.add_tetrahedra(&mesh).unwrap().particles
 }
 
-/// A cloth that lies in the plane of the first two axes.
+/// A cloth in the plane of the first two axes.
 fn sheet(scene: &mut Scene, origin: [f64; 3], axes: [[f64; 3]; 3], count: u32, size: f64) -> std::ops::Range<u32> {
     let axis = |k: usize| axes[k].map(|x| (x * size) as f32);
     let grid = ClothGrid {
@@ -192,7 +192,7 @@ fn mean(values: &[[f32; 3]], particles: std::ops::Range<u32>) -> [f64; 3] {
     sum.map(|s| s / count)
 }
 
-/// Mean by mass.
+/// The mass-weighted mean.
 fn center(scene: &Scene, values: &[[f32; 3]], particles: std::ops::Range<u32>) -> ([f64; 3], f64) {
     let (mut sum, mut mass) = ([0f64; 3], 0f64);
     for i in particles {
@@ -203,13 +203,13 @@ fn center(scene: &Scene, values: &[[f32; 3]], particles: std::ops::Range<u32>) -
     (sum.map(|s| s / mass), mass)
 }
 
-// 1. Inclines
+// 1. Inclined planes
 
 struct Slope {
     what: String,
     particles: std::ops::Range<u32>,
     down: [f64; 3],
-    /// None: it stays.
+    /// The acceleration; `None` if the block sticks.
     acceleration: Option<f64>,
 }
 
@@ -258,7 +258,7 @@ fn check_slopes(gpu: &Context, cases: &[(&str, f64, f64, f64)]) {
             };
             let measured = (along(&v1) - along(&v0)) / 2.0;
             println!("{}: {what}: {measured:.5} m/s², expected {expected:.5}", backend.name());
-            // As v² = 2 a s too, from the places.
+            // Also as v² = 2 a s, from the positions.
             if (measured / expected - 1.0).abs() > 0.03 || along(&x1) <= along(&x0) {
                 faults.push(format!("{}: {what}: {measured} instead of {expected} m/s²", backend.name()));
             }
@@ -322,7 +322,7 @@ fn a_dropped_particle_bounces_to_e_squared_of_its_height() {
                 assert!(y > -1e-5 && y < height + 1e-6, "{}: e {}: at {y}", backend.name(), coefficients[i]);
                 fallen[i] |= v[1] >= -0.1 && y < 0.97 * height;
                 if fallen[i] {
-                    // The top lies between two steps: at most g dt²/8 higher.
+                    // The apex lies between two steps: up to g dt²/8 higher.
                     highest[i] = highest[i].max(y);
                 }
             }
@@ -359,7 +359,7 @@ fn impacts_reflect_the_velocity_about_the_normal() {
     }
 }
 
-/// Shaders are made without restitution while there is none.
+/// The shaders have no restitution code while all restitutions are 0.
 #[test]
 fn restitution_can_come_later_and_go() {
     let gpu = common::gpu();
@@ -380,7 +380,8 @@ fn restitution_can_come_later_and_go() {
     }
 }
 
-/// Where it slides all through the impact: Δv_t = −μ (1 + e) v_n, whenever in the substep it hits.
+/// If the particle slides during the whole impact, Δv_t = −μ (1 + e) v_n, independent of the time of the impact in the
+/// substep.
 #[test]
 fn friction_of_an_impact_is_that_of_its_impulse() {
     let gpu = common::gpu();
@@ -498,7 +499,7 @@ fn forces_on_colliders_that_nobody_asks_for_are_not_summed() {
             assert_eq!(with.positions(), without.positions(), "{}", with.name());
             assert!(with.forces()[0].force[1] < -0.01, "{}: {:?}", with.name(), with.forces());
             assert!(without.forces().is_empty(), "{}: {:?}", without.name(), without.forces());
-            // And the other way round. What is known of contacts stays, forces begin anew.
+            // And the reverse. The contact data persist, the forces restart.
             let searches = with.report().searches;
             with.set_settings(off);
             without.set_settings(on);
@@ -548,7 +549,7 @@ fn the_impulse_of_an_impact_is_the_change_of_momentum() {
     }
 }
 
-// 4. Surfaces that run
+// 4. Moving surfaces
 
 #[test]
 fn belts_and_moving_boxes_drag_by_kinetic_friction() {
@@ -558,7 +559,7 @@ fn belts_and_moving_boxes_drag_by_kinetic_friction() {
     let [a, b] =
         [1, 2].map(|group| alone(&mut scene, group, ContactMaterial { friction, ..ContactMaterial::default() }));
     let quarter = (0.5f32).sqrt();
-    // The belt runs along its own z, which is turned to x.
+    // The belt runs along its own z axis, which is rotated onto x.
     let pose = Pose { position: [0.0; 3], rotation: [0.0, quarter, 0.0, quarter] };
     let belt = Collider { material: a, pose, surface_velocity: [0.0, 0.0, speed as f32], ..Collider::default() };
     scene.add_collider(belt).unwrap();
@@ -618,7 +619,8 @@ fn a_turntable_carries_what_friction_can_hold() {
     }
 }
 
-/// Whatever its axes are rounded to: the matrix of what a collider does in a substep is 0 where it does not turn.
+/// Independent of the rounding of its axes: the motion matrix of a collider in a substep is 0 if the collider does not
+/// rotate.
 #[test]
 fn a_platform_that_was_turned_carries_without_creep() {
     let gpu = common::gpu();
@@ -653,7 +655,7 @@ fn a_platform_that_was_turned_carries_without_creep() {
     }
 }
 
-// 5. Nothing passes through
+// 5. No penetration
 
 #[test]
 fn nothing_fast_passes_a_thin_plate() {
@@ -678,7 +680,8 @@ fn what_hits_a_ball_beside_its_middle_goes_on_to_that_side() {
     let gpu = common::gpu();
     let (mut scene, radius) = (Scene::new(), 0.05);
     scene.add_collider(Collider::new(Shape::Sphere { radius: radius as f32 }, [0.0; 3])).unwrap();
-    // From slick to rough, up to ways of sixteen radii in a substep; the first four materials bounce.
+    // From frictionless to rough, with displacements of up to sixteen radii per substep. The first four materials have
+    // restitution.
     let frictions = [0.0, 0.2, 0.5, 5.0].map(Friction::coulomb);
     let mut shots = Vec::new();
     for (k, friction) in [frictions; 2].concat().into_iter().enumerate() {
@@ -702,7 +705,7 @@ fn what_hits_a_ball_beside_its_middle_goes_on_to_that_side() {
             let seen = format!("{}: {aside} m aside at {speed} m/s: at {x:?} with {v:?}", backend.name());
             assert!(out[0] > f64::abs(aside) - KEEP && out[1] >= -1e-3 * speed, "{seen}");
             if rough {
-                // It stays where it struck, or not much before.
+                // It stays at the point of impact, or slightly before it.
                 let height = ((radius + KEEP).powi(2) - aside * aside).sqrt();
                 let off = f64::hypot(x[0] - aside, x[1] - height);
                 assert!(off < KEEP && f64::hypot(v[0], v[1]) < 1e-3 * speed, "{seen}");
@@ -722,7 +725,7 @@ fn a_plate_that_is_flung_takes_along_what_lies_on_it() {
         particle(&mut scene, place, [0.0; 3], ContactMaterialId::default());
     }
     for mut backend in both(&gpu, &scene, Settings::default()) {
-        // It lies still first, so that it touches.
+        // The body is at rest first, so that it is in contact.
         backend.step(10);
         backend.move_collider(id, Pose { position: [0.0, 1.0, 0.0], ..Pose::default() }).unwrap();
         backend.step(1);
@@ -757,7 +760,7 @@ fn a_fast_ball_pushes_all_of_a_curtain() {
                 assert!(from > reach - 1e-4, "{}: particle {i} is inside: {from}", backend.name());
                 let behind = f64::from(x[2]) < center;
                 assert!(!behind || aside > reach - 1e-4, "{}: the ball passed particle {i}: {x:?}", backend.name());
-                // Those in its way are pushed.
+                // Particles in the swept path are pushed.
                 let passed = center > 0.0 && before < reach - 1e-3;
                 assert!(!passed || v != [0.0; 3], "{}: particle {i} was not pushed", backend.name());
             }
@@ -765,7 +768,7 @@ fn a_fast_ball_pushes_all_of_a_curtain() {
     }
 }
 
-/// Distance from the outside of a shape (negative inside).
+/// Signed distance to a shape (negative inside).
 fn outside(shape: &Shape, x: [f32; 3]) -> f64 {
     let [x, y, z] = wide(x);
     match *shape {
@@ -840,7 +843,7 @@ fn a_turning_bar_sweeps_all_before_it() {
     for k in 0..60 {
         let angle = 0.3 + 0.01 * f64::from(k);
         let r = 0.3 + 0.01 * f64::from(k);
-        // Turned by a positive angle about y, +x goes to −z.
+        // A rotation by a positive angle about y turns +x to −z.
         particle(&mut scene, [r * angle.cos(), 0.0, -r * angle.sin()], [0.0; 3], slippery);
     }
     for mut backend in both(&gpu, &scene, weightless()) {
@@ -852,7 +855,7 @@ fn a_turning_bar_sweeps_all_before_it() {
             backend.step(1);
         }
         for (i, x) in backend.positions().iter().enumerate() {
-            // Before the bar, which stands along −z now, or flung off its end.
+            // In front of the bar, which now points along −z, or thrown off its end.
             let flung = x[0].hypot(x[2]) > 1.0;
             assert!(flung || f64::from(x[0]) < -0.005 - 0.9 * KEEP, "{}: particle {i} at {x:?}", backend.name());
         }
@@ -868,7 +871,7 @@ fn impacts_gain_no_energy() {
     shapes.extend(round_shapes());
     let mut scene = Scene::new();
     let kinds = [(0.0, 0.0), (0.0, 1.0), (0.5, 0.0), (0.5, 1.0)];
-    // A floor for all, far below.
+    // A common floor, far below.
     let mut owner = Vec::new();
     let mut group = 1;
     for (s, shape) in shapes.iter().enumerate() {
@@ -917,7 +920,7 @@ fn impacts_gain_no_energy() {
     }
 }
 
-// 7. Who touches whom, and changes while running
+// 7. Collision groups, and changes while running
 
 #[test]
 fn what_must_not_touch_falls_through() {
@@ -928,7 +931,7 @@ fn what_must_not_touch_falls_through() {
         scene.add_contact_material(ContactMaterial { groups, touches, ..plain }).unwrap()
     };
     let ground = make(&mut scene, 0b01, 0b011);
-    // Each must be in a group that the other touches; one way is not enough.
+    // Both materials must be in a group that the other one collides with; one direction is not enough.
     let cases = [
         (make(&mut scene, 0b01, 0b01), true),
         (make(&mut scene, 0b10, 0b01), true),
@@ -945,13 +948,13 @@ fn what_must_not_touch_falls_through() {
     for mut backend in both(&gpu, &scene, Settings { dt: 1.0 / 60.0, ..Settings::default() }) {
         backend.step(60);
         for (x, (material, holds)) in backend.positions().iter().zip(cases) {
-            let quarantined = f64::from(x[1]) > 0.9 * KEEP;
-            assert_eq!(quarantined, holds, "{}: {material:?} at {x:?}", backend.name());
+            let held = f64::from(x[1]) > 0.9 * KEEP;
+            assert_eq!(held, holds, "{}: {material:?} at {x:?}", backend.name());
         }
     }
 }
 
-/// Friction is the geometric mean of both unless it is said of the pair.
+/// Friction is the geometric mean of both materials unless it is set for the pair.
 #[test]
 fn friction_is_that_of_the_pair() {
     let gpu = common::gpu();
@@ -979,7 +982,7 @@ fn friction_is_that_of_the_pair() {
     }
 }
 
-/// Particles keep the mean of their thicknesses, and those that are in no group of each other's pass.
+/// Particles keep the mean of their thicknesses. Materials without matching groups do not collide.
 #[test]
 fn what_touches_of_two_materials_keeps_their_mean_thickness() {
     let gpu = common::gpu();
@@ -1008,7 +1011,7 @@ fn what_touches_of_two_materials_keeps_their_mean_thickness() {
 fn soft_bodies_lie_on_each_other() {
     let gpu = common::gpu();
     let spacing = 0.05;
-    // As balls they sink into each other's hollows; as surfaces the one that is bent keeps clear of the other everywhere.
+    // At the particle level the blocks interlock; at the surface level they keep their distance everywhere.
     let levels = [(SelfCollision::default(), spacing, -0.5 * spacing), (SelfCollision::surfaces(), 0.02, 0.0)];
     for (own, thickness, gap) in levels {
         let mut scene = Scene::new();
@@ -1017,7 +1020,7 @@ fn soft_bodies_lie_on_each_other() {
         let material = scene.add_contact_material(material).unwrap();
         let ground = scene.add_collider(Collider { material, ..Collider::default() }).unwrap();
         let axes = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]];
-        // A quarter of a cell aside, so that they do not stand on each other's tips.
+        // Displaced by a quarter of a cell, so that particles do not rest on particles.
         let blocks = [[0.0, 0.03, 0.0], [0.0125, 0.33, 0.0125]].map(|origin| {
             let block = block(&mut scene, origin, axes, [0.2; 3], spacing);
             scene.set_particle_contact(block.clone(), material).unwrap();
@@ -1054,7 +1057,7 @@ fn colliders_and_materials_change_while_running() {
     for mut backend in both(&gpu, &scene, settings) {
         let name = backend.name();
         backend.step(10);
-        // It is thicker: pushed out, not flung.
+        // With a larger thickness it is pushed out at bounded speed.
         backend.set_contact_material(own, ContactMaterial { thickness: 0.1, ..ContactMaterial::default() }).unwrap();
         backend.step(20);
         let [x, v] = [backend.positions()[0], backend.velocities()[0]];
@@ -1062,13 +1065,13 @@ fn colliders_and_materials_change_while_running() {
         backend.set_contact_material(own, ContactMaterial::default()).unwrap();
         backend.step(20);
         assert!((f64::from(backend.positions()[0][1]) - KEEP).abs() < 1e-4, "{name}: thin again");
-        // The ground sinks.
+        // The ground moves down.
         let lower = Collider { pose: Pose { position: [0.0, -0.1, 0.0], ..Pose::default() }, ..Collider::default() };
         backend.set_collider(ground, &lower).unwrap();
         backend.step(30);
         assert!((f64::from(backend.positions()[0][1]) - KEEP + 0.1).abs() < 1e-4, "{name}: lower");
         assert!((f64::from(backend.forces()[ground.index()].force[1]) + G).abs() < 0.1, "{name}: its weight");
-        // A box slips between, and the ground goes.
+        // A box is inserted, and the ground is removed.
         let shelf = Collider::new(Shape::Box { half_extents: [1.0, 0.1, 1.0] }, [0.0, -0.4, 0.0]);
         let shelf_id = backend.add_collider(&shelf).unwrap();
         backend.remove_collider(ground).unwrap();
@@ -1077,7 +1080,7 @@ fn colliders_and_materials_change_while_running() {
         let forces = backend.forces();
         assert_eq!(forces[ground.index()].force, [0.0; 3], "{name}: a collider that is gone");
         assert!((f64::from(forces[shelf_id.index()].force[1]) + G).abs() < 0.1, "{name}: {forces:?}");
-        // Its name is void, also when another stands in its place.
+        // The old id is invalid, even after another collider takes its slot.
         let void = |result: Result<()>| assert!(matches!(result, Err(Error::NoCollider { .. })), "{name}: {result:?}");
         void(backend.remove_collider(ground));
         void(backend.move_collider(ground, Pose::default()));
@@ -1087,7 +1090,7 @@ fn colliders_and_materials_change_while_running() {
         void(backend.remove_collider(ground));
         backend.move_collider(next, Pose { position: [6.0, 0.0, 0.0], ..Pose::default() }).unwrap();
         backend.step(2);
-        // Back to the scene's colliders.
+        // A reset restores the colliders of the scene.
         backend.reset();
         backend.step(20);
         assert!((f64::from(backend.positions()[0][1]) - KEEP).abs() < 1e-4, "{name}: after the reset");
@@ -1104,7 +1107,7 @@ fn colliders_and_materials_change_while_running() {
     }
 }
 
-// 8. Each other
+// 8. Contacts between particles
 
 #[test]
 fn particles_collide_and_keep_their_momentum() {
@@ -1135,7 +1138,8 @@ fn particles_collide_and_keep_their_momentum() {
                 let (a, b) = (f64::from(*a), f64::from(*b));
                 let before = 2.0 * (a - b);
                 let after = a * f64::from(v[i][0]) + b * f64::from(v[j][0]);
-                // A quantum of each mass a sweep: 2⁻²⁴ of a thickness; and what f32 keeps of 2 m/s.
+                // The tolerance is one quantum of each mass per sweep, 2⁻²⁴ of a thickness, plus the f32 rounding of 2
+                // m/s.
                 let h = DT / 20.0;
                 let tolerance = (a + b) * (f64::from(thickness) * 2f64.powi(-24) / h + 4.0 * 2f64.powi(-23));
                 assert!(
@@ -1149,14 +1153,15 @@ fn particles_collide_and_keep_their_momentum() {
                     "{}: row {row}: {gap}",
                     backend.name()
                 );
-                // Plastic: they go on together.
+                // Inelastic: both continue at the same velocity.
                 assert!((v[i][0] - v[j][0]).abs() < 0.01, "{}: row {row}: {v:?}", backend.name());
             }
         }
     }
 }
 
-/// The sum of many large corrections ends at what there is room for, 119 thicknesses here, and does not turn round: 8 m/s is 133 a step.
+/// The sum of large corrections saturates at the range of its type, here 119 thicknesses, and does not wrap around; 8
+/// m/s is 133 thicknesses per step.
 #[test]
 fn corrections_that_are_too_large_do_not_turn_round() {
     let gpu = common::gpu();
@@ -1177,7 +1182,7 @@ fn corrections_that_are_too_large_do_not_turn_round() {
     }
 }
 
-/// Where all are at rest, nobody but the host says that the list no longer holds.
+/// If all particles are at rest, only the host can invalidate the pair list.
 #[test]
 fn a_list_that_the_host_calls_stale_is_made_anew() {
     let gpu = common::gpu();
@@ -1209,7 +1214,7 @@ fn a_list_that_the_host_calls_stale_is_made_anew() {
     }
 }
 
-/// "Particles of one body that are nearer than one and a half thicknesses at rest do not see each other": loose ones are of no body.
+/// The exclusion of close pairs at rest applies within one body; loose particles belong to no body.
 #[test]
 fn loose_particles_that_start_close_do_collide() {
     let gpu = common::gpu();
@@ -1230,7 +1235,7 @@ fn loose_particles_that_start_close_do_collide() {
     }
 }
 
-/// One shot at one of many that are at rest.
+/// One fast particle hits one of many particles at rest.
 fn check_shots(shots: &[(f64, [f64; 3])]) {
     let gpu = common::gpu();
     let mut faults = Vec::new();
@@ -1265,8 +1270,8 @@ fn a_shot_through_thousands_of_cells_is_not_lost_unseen() {
     check_shots(&[(400.0, [-1.0, 1.0, 1.0])]);
 }
 
-/// "So no pair that could meet within a substep is left out": nor where both are fast, each another way, or all drift, nor where something is held
-/// or what is beside them makes that nothing is taken to travel with the others.
+/// The pair list contains each pair that can collide within a substep. Cases: both particles are fast, in different
+/// directions, drift together, or have a pinned or resting particle or a collider beside them.
 #[test]
 fn two_that_are_fast_hit() {
     let gpu = common::gpu();
@@ -1286,7 +1291,7 @@ fn two_that_are_fast_hit() {
     let levels = [SelfCollision::default(), SelfCollision::surfaces()];
     for (own, (what, [one, other], beside)) in levels.into_iter().flat_map(|own| ways.map(|way| (own, way))) {
         let mut scene = Scene::new();
-        // The two reach the middle together, at half a substep.
+        // The two particles reach the origin at the same time, at half a substep.
         let time = 30.5 * DT / 20.0;
         let first = particle(&mut scene, one.map(|v| -v * time), one, ContactMaterialId::default());
         particle(&mut scene, other.map(|v| -v * time), other, ContactMaterialId::default());
@@ -1296,8 +1301,8 @@ fn two_that_are_fast_hit() {
                 scene.add_collider(Collider::new(Shape::Sphere { radius: 1.0 }, [0.0, -100.0, 0.0])).unwrap();
             }
             "a pin" => {
-                let quarantined = particle(&mut scene, [20.0, -20.0, 0.0], [0.0; 3], ContactMaterialId::default());
-                scene.pin(quarantined).unwrap();
+                let held = particle(&mut scene, [20.0, -20.0, 0.0], [0.0; 3], ContactMaterialId::default());
+                scene.pin(held).unwrap();
             }
             _ => (0..9).for_each(|k| {
                 particle(&mut scene, [20.0 + f64::from(k), -20.0, 0.0], [0.0; 3], ContactMaterialId::default());
@@ -1316,13 +1321,14 @@ fn two_that_are_fast_hit() {
     common::cases::assert_no_faults(faults);
 }
 
-/// A heap that falls together is fast against what is held, but nothing in it crosses another's way: it is searched as if it were at rest.
+/// A falling heap is fast relative to a pin, but its predicted paths do not cross: it needs no wider search than at
+/// rest.
 #[test]
 fn a_dense_heap_that_is_fast_sees_all_about_it() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
-    let quarantined = particle(&mut scene, [10.0, 0.0, 0.0], [0.0; 3], ContactMaterialId::default());
-    scene.pin(quarantined).unwrap();
+    let held = particle(&mut scene, [10.0, 0.0, 0.0], [0.0; 3], ContactMaterialId::default());
+    scene.pin(held).unwrap();
     for index in 0..28u32.pow(3) {
         let place = [index % 28, index / 28 % 28, index / 784].map(|k| 0.0052 * (f64::from(k) - 13.5));
         particle(&mut scene, place, [0.0, -40.0, 0.0], ContactMaterialId::default());
@@ -1336,7 +1342,7 @@ fn a_dense_heap_that_is_fast_sees_all_about_it() {
     assert!(report.lost == 0 && report.pairs > 150_000, "{report:?}");
 }
 
-/// A free sheet hits another that is at rest, and moves it, whatever is held elsewhere: momentum is not lost where nothing is stuck.
+/// A free sheet hits a sheet at rest and moves it; a pin elsewhere does not change this. Momentum is kept.
 #[test]
 fn a_sheet_that_is_hit_by_another_takes_over_its_momentum() {
     let gpu = common::gpu();
@@ -1346,8 +1352,8 @@ fn a_sheet_that_is_hit_by_another_takes_over_its_momentum() {
     for index in second.clone() {
         scene.set_velocity(index, [0.0, -12.0, 0.0]).unwrap();
     }
-    let quarantined = particle(&mut scene, [0.0, 0.0, 10.0], [0.0; 3], ContactMaterialId::default());
-    scene.pin(quarantined).unwrap();
+    let held = particle(&mut scene, [0.0, 0.0, 10.0], [0.0; 3], ContactMaterialId::default());
+    scene.pin(held).unwrap();
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..weightless() };
     for mut backend in both(&gpu, &scene, settings) {
         backend.step(1);
@@ -1359,7 +1365,7 @@ fn a_sheet_that_is_hit_by_another_takes_over_its_momentum() {
     }
 }
 
-/// Three sheets above the ground, each a little aside.
+/// Three sheets above the ground, each slightly displaced.
 fn stack(thickness: f64, count: u32, size: f64, aside: f64) -> (Scene, Vec<std::ops::Range<u32>>) {
     let mut scene = Scene::new();
     let wool = ContactMaterial { thickness: thickness as f32, ..ContactMaterial::default() };
@@ -1470,9 +1476,9 @@ fn two_runs_are_the_same_bit_by_bit() {
     assert!(once == run(&mut first), "after a reset");
 }
 
-// 9. Started inside
+// 9. Initial overlap
 
-/// Colliders lead it out against what is held above it: no way is left, and no velocity may be.
+/// A collider pushes the sheet against a pinned sheet above it. No motion is possible, so the velocity must be 0.
 #[test]
 fn what_cannot_be_led_out_keeps_no_velocity() {
     let gpu = common::gpu();
@@ -1512,7 +1518,7 @@ fn what_starts_inside_is_led_out() {
             let place = [0, 1, 2].map(|axis| 0.2 * f64::from(noise(3 * k + axis)));
             particle(&mut scene, place, [0.0; 3], ContactMaterialId::default());
         }
-        // On the origin, where there is no way out by the gradient.
+        // At the origin, where the gradient gives no direction out.
         particle(&mut scene, [0.0; 3], [0.0; 3], ContactMaterialId::default());
         let settings = Settings { recovery_speed: recovery as f32, ..weightless() };
         for mut backend in both(&gpu, &scene, settings) {

@@ -1,5 +1,5 @@
-//! Contacts on the GPU are those of the reference, stage by stage: colliders of every shape, at rest and moving, and contacts
-//! between particles on both levels.
+//! Contacts on the GPU equal those of the reference, pass by pass: colliders of each shape, at rest and moving, and
+//! contacts between particles at both levels.
 
 mod common;
 
@@ -14,7 +14,8 @@ fn tolerance(gpu: &supple::gpu::Context) -> f32 {
     if is_exact(gpu) { 0.0 } else { 2e-5 }
 }
 
-/// Whether both players report the same: to the last bit where the adapter is exact, else what does not hang on the rounding of a single contact.
+/// Compares the reports of both backends: bit for bit on an exact adapter, else without the fields that depend on the
+/// rounding of a single contact.
 fn assert_alike(gpu: &supple::gpu::Context, reports: &(ContactReport, ContactReport), what: &str) {
     let (on_gpu, on_reference) = reports;
     if is_exact(gpu) {
@@ -52,7 +53,7 @@ fn shapes() -> Vec<(&'static str, Shape)> {
     ]
 }
 
-/// A cloud of particles that rains on something that is turned.
+/// Particles that fall onto a rotated collider.
 fn rain(shape: Shape, two_sided: bool) -> Scene {
     let mut scene = Scene::new();
     let friction = Friction { statics: 0.4, kinetic: 0.3 };
@@ -67,7 +68,7 @@ fn rain(shape: Shape, two_sided: bool) -> Scene {
     scene.set_particle_contact(100..200, rubber).unwrap();
     let pose = Pose { position: [0.05, -0.1, 0.02], rotation: [0.1, 0.2, -0.15, 0.9] };
     let surface_velocity = [0.5, 0.0, 0.2];
-    // Nearer than a cell nobody knows the sides of a sheet apart.
+    // Within one cell the field of a sheet does not separate its two sides.
     let margin = if let Shape::Field(field) = &shape
         && !field.signed
     {
@@ -102,7 +103,8 @@ fn every_shape_agrees() {
     }
 }
 
-/// More than have a text of their own in the shader, at rest and moving, with one removed; particles meet several in a substep.
+/// More colliders than are unrolled in the shader, at rest and moving, with one removed. Particles touch several per
+/// substep.
 #[test]
 fn many_colliders_agree() {
     let gpu = common::gpu();
@@ -155,7 +157,7 @@ fn moving_colliders_agree() {
     }
 }
 
-/// A plan without colliders carries none, but the next one does.
+/// The plan without colliders has no collider passes; the next plan has them.
 #[test]
 fn the_first_collider_may_come_late_and_move() {
     let gpu = common::gpu();
@@ -183,7 +185,7 @@ fn the_first_collider_may_come_late_and_move() {
     }
 }
 
-/// Two cloths, one falling on the other, which hangs by two corners; and a rope on top.
+/// Two cloths, one falling on the other, which hangs by two corners, and a rope on top.
 fn layers(thickness: f32) -> Scene {
     let mut scene = Scene::new();
     let wool = scene.add_contact_material(ContactMaterial { thickness, ..Default::default() }).unwrap();
@@ -227,7 +229,7 @@ fn contacts_between_particles_agree() {
     }
 }
 
-/// Those that are fast and cross each other's way are found by the lengths of their ways.
+/// Fast particles with crossing paths: pairs are found by the lengths of their predicted paths.
 #[test]
 fn particles_that_fly_every_which_way_agree() {
     let gpu = common::gpu();
@@ -255,13 +257,14 @@ fn particles_that_fly_every_which_way_agree() {
     }
 }
 
-/// So many that the coarse grid has rows of two words of marks. A beam, longer than the grid, is at rest, so that nobody needs to look again for long; then
-/// the one side of each place where a word ends is pushed against the other, and only the marks of that side tell that the other is near.
+/// A beam of particles, longer than the coarse grid, whose rows of marks have two words. The beam is at rest, so search
+/// horizons are long. Then particles on one side of each word boundary are pushed towards the other side. Only their
+/// marks start a search.
 #[test]
 fn a_long_beam_of_particles_agrees() {
     const COUNT: u32 = 66_000;
     const THICKNESS: f32 = 0.005;
-    // Three reaches, each of 2.8 thicknesses.
+    // Three search radii, each of 2.8 thicknesses.
     const CELL: f32 = 8.4 * THICKNESS;
     let gpu = common::gpu();
     let mut scene = Scene::new();
@@ -270,7 +273,7 @@ fn a_long_beam_of_particles_agrees() {
     for index in 0..COUNT {
         let cell = [index / 100, index % 10, (index / 10) % 10];
         let jitter = |axis: usize| 0.3 * (common::noise(3 * index + axis as u32) - 0.5);
-        // No border of cells comes within half a thickness of any.
+        // Cell borders are more than half a thickness away from all particles.
         let position = [0, 1, 2].map(|axis| 0.2 * CELL * (cell[axis] as f32 + 0.5 + jitter(axis)));
         scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
     }
@@ -295,7 +298,7 @@ fn a_long_beam_of_particles_agrees() {
     println!("{:?}", reports.0);
 }
 
-/// Whatever was cut, released or pinned before it.
+/// A reset also discards earlier truncations, releases and pins.
 #[test]
 fn after_a_reset_contacts_are_those_of_a_new_solver() {
     let gpu = common::gpu();
@@ -316,7 +319,7 @@ fn after_a_reset_contacts_are_those_of_a_new_solver() {
     assert!(play(&mut solver) == first, "after all was released");
 }
 
-/// Where a caller plays a part of a step, which ends before what was met is settled, a reset forgets that too.
+/// If a caller runs only part of a step, up to the corrections, a reset discards the collected contacts.
 #[test]
 fn after_a_part_of_a_step_a_reset_leaves_nothing() {
     let gpu = common::gpu();
@@ -359,14 +362,14 @@ fn what_would_pass_through_is_cut_short_alike() {
     assert!(reports.0.truncated > 100 && reports.0.lost == 0, "{reports:?}");
 }
 
-/// What overlaps at the start is taken out of a moving collider, and what is pushed by it is cut before the other cloth.
+/// A cloth that overlaps a moving collider is pushed out of it, and truncated before a second cloth.
 #[test]
 fn what_is_cut_within_a_moving_collider_agrees() {
     let gpu = common::gpu();
     let mut scene = layers(0.03);
-    // The other cloth does not give way.
+    // The second cloth is pinned.
     (143..143 + 168).for_each(|particle| scene.pin(particle).unwrap());
-    // Under the cloth that hangs, and a little into it.
+    // Below the hanging cloth, with a small overlap.
     let ball = Collider::new(Shape::Sphere { radius: 0.3 }, [0.0, -0.31, 0.0]);
     let id = scene.add_collider(ball).unwrap();
     let settings = Settings { substeps: 4, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
@@ -399,7 +402,8 @@ fn what_is_entangled_is_parted_alike() {
     assert!(reports.0.crossings == Some(0), "{reports:?}");
 }
 
-/// Each size of element has its own grid, and those of different grids find each other, fast or not, and entangled.
+/// Elements of each size have their own grid. Pairs across grids are found, also for fast and for intersecting
+/// elements.
 #[test]
 fn elements_of_all_sizes_agree() {
     let gpu = common::gpu();
@@ -419,7 +423,8 @@ fn elements_of_all_sizes_agree() {
     }
 }
 
-/// Two pins of a cloth are driven through a held triangle: their ways are cut, and tethers see them where they then are.
+/// Two pins of a cloth are driven through a pinned triangle. Their displacements are truncated, and tethers use the
+/// truncated positions.
 #[test]
 fn pins_whose_ways_are_cut_agree() {
     let gpu = common::gpu();

@@ -1,5 +1,5 @@
-//! Hulls, heightfields and meshes as colliders: what rains on them rests on them, what is fast does not pass, and what cannot be
-//! one is refused.
+//! Convex hulls, heightfields and meshes as colliders: particles rest on them, fast particles do not penetrate, and
+//! invalid shapes are errors.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn cuboid(half: [f32; 3]) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     (corners(half), quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect())
 }
 
-/// Particles with thickness twice [`KEEP`] and friction that holds them.
+/// Particles with a thickness of twice [`KEEP`] and high friction.
 fn particles(places: impl Iterator<Item = [f32; 3]>, velocity: [f32; 3]) -> Scene {
     let mut scene = Scene::new();
     let friction = Friction { statics: 1.0, kinetic: 1.0 };
@@ -71,7 +71,7 @@ fn run(scene: &Scene, steps: u32) -> Vec<[f32; 3]> {
     reference.read_positions().unwrap()
 }
 
-/// A box 0.6 m wide with its top at y = 0.1, as each shape that can be one.
+/// A box 0.6 m wide with its top at y = 0.1, as each shape that can represent it.
 fn plates() -> Vec<(&'static str, Shape)> {
     let half = [0.6, 0.1, 0.6];
     let (vertices, triangles) = cuboid(half);
@@ -119,7 +119,7 @@ fn a_sheet_holds_from_below_too() {
 #[test]
 fn turned_and_moved_they_carry() {
     for (name, shape) in plates() {
-        // Stood on its side: its y is the z of the world, and it is pushed along that.
+        // On its side: its y axis is the z axis of the world, along which it is pushed.
         let rotation = [0.5f32.sqrt(), 0.0, 0.0, 0.5f32.sqrt()];
         let mut scene = particles(above(0.3, 0.0).map(|[x, y, z]| [x, z, y + 0.4]), [0.0; 3]);
         let pose = |z: f32| Pose { position: [0.0, 0.0, z], rotation };
@@ -197,7 +197,7 @@ fn hills_hold_what_rolls_over_them() {
         reference.step(1);
         for [x, y, z] in reference.read_positions().unwrap() {
             if x.abs() < 1.9 && z.abs() < 1.9 {
-                // Straight up at least as far as across.
+                // The vertical distance is at least the normal distance.
                 let ground = ground(x / spacing + 20.0, z / spacing + 20.0);
                 assert!(y - ground > 0.9 * KEEP, "step {step}: {x} {y} {z} over {ground}");
             }

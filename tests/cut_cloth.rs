@@ -1,4 +1,4 @@
-//! Cloth that is cut out of a woven grid.
+//! Cloth cut out of a woven grid.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn grid(columns: u32, rows: u32, bending: Bending) -> ClothGrid {
 
 type Keep = fn(u32, u32) -> bool;
 
-/// Shapes for grids of 13 × 11: a disc, an L, a ring, a comb, two cells that share a corner.
+/// Shapes cut out of a grid of 13 × 11: a disc, an L, a ring, a comb, and two cells that share a corner.
 const SHAPES: [(&str, Keep); 5] = [
     ("disc", |c, r| (f32::from(c as u8) - 5.5).hypot(f32::from(r as u8) - 4.5) < 5.0),
     ("L", |c, r| c < 4 || r > 6),
@@ -45,7 +45,7 @@ fn a_cut_cloth_has_the_particles_links_and_masses_of_its_cells() {
         let points: HashSet<u32> = expected.iter().flatten().copied().collect();
         assert_eq!(scene.particle_count(), points.len(), "{name}");
         assert_eq!(cut.points.len(), 143);
-        // Particles are numbered in the order of the points, which have one each.
+        // Particles are numbered in the order of the grid points that have one.
         let given: Vec<u32> = cut.points.iter().flatten().copied().collect();
         assert!(given.iter().copied().eq(cloth.particles.clone()), "{name}");
         assert!((0..143).all(|point| cut.points[point as usize].is_some() == points.contains(&point)), "{name}");
@@ -58,7 +58,7 @@ fn a_cut_cloth_has_the_particles_links_and_masses_of_its_cells() {
         assert_eq!((cloth.shear.len(), cloth.triangles.len()), (2 * cells.len(), 2 * cells.len()), "{name}");
         let bends = expected.iter().filter(|[a, b]| expected.contains(&[*b, 2 * b - a])).count();
         assert_eq!(cloth.bend.len(), bends, "{name}");
-        // Each is as long as in the grid, and each is in the place of its point.
+        // Each edge has the length, and each particle the position, of the full grid.
         let mut whole = Scene::new();
         let other = whole.add_cloth_grid(&grid(13, 11, Bending::Springs)).unwrap();
         for (point, particle) in cut.points.iter().enumerate() {
@@ -140,7 +140,8 @@ fn a_cut_cloth_hangs_by_its_pins_alike_on_both_backends_in_every_execution() {
 
 #[test]
 fn tethers_of_a_cut_cloth_go_around_its_holes() {
-    // A U that hangs by the end of one arm. It unfolds to 4 m and more, where a tether across the hole would hold its other end within 2 m.
+    // A U that hangs by the end of one arm and unfolds to more than 4 m. A tether across the gap would stop the other
+    // end at 2 m.
     let mut scene = Scene::new();
     let tethers = Some(Tethers { per_particle: 1, scale: 1.0 });
     let grid = ClothGrid { tethers, ..grid(13, 11, Bending::None) };

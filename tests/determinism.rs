@@ -1,5 +1,5 @@
-//! One adapter, one scene, one answer: identical bits however the work is cut into submissions, and nothing of the past
-//! survives a reset or a change of settings. The reference is held to the same.
+//! Results are identical bits on one adapter, however the work is split into submissions. A reset or a change of
+//! settings leaves no trace of earlier state. The same holds for the reference.
 
 mod common;
 
@@ -23,11 +23,11 @@ fn gusts() -> Wind {
     Wind { velocity: [3.0, 1.0, -5.0], gust: 0.8, ..Wind::default() }
 }
 
-/// What is played: every kind of pass occurs in one of them.
+/// Scenes and settings that together contain each kind of pass.
 fn cases() -> [(&'static str, Scene, Settings); 8] {
     let cloth = || hanging_cloth(21, 17).0;
     let base = Settings { substeps: 5, damping: 0.3, ..Settings::default() };
-    // A sheet between two that press it, and a ball in the way of what slips out.
+    // A sheet between two that press it, and a ball in the path of particles that slip out.
     let pressed = || {
         let mut scene = press(0.02, 1);
         scene.add_collider(Collider::new(Shape::Sphere { radius: 0.2 }, [0.3, -0.15, 0.0])).unwrap();
@@ -46,7 +46,7 @@ fn cases() -> [(&'static str, Scene, Settings); 8] {
     ]
 }
 
-/// The same scene played anew by both players in `play`, twice each: the second time differently.
+/// Runs the same scene on both backends twice, by `first` and by `second`; the results must be equal.
 fn assert_same(claim: &str, first: impl Fn(&mut dyn Backend), second: impl Fn(&mut dyn Backend)) {
     let gpu = common::gpu();
     for (case, scene, settings) in cases() {
@@ -66,7 +66,7 @@ fn two_runs_agree() {
     assert_same("two runs differ", |backend| backend.step(30), |backend| backend.step(30));
 }
 
-/// The hash can tell: one ulp of one component of one velocity is enough.
+/// Negative control: one ulp in one component of one velocity changes the hash.
 #[test]
 fn a_difference_of_one_bit_shows() {
     let gpu = common::gpu();
@@ -80,7 +80,7 @@ fn a_difference_of_one_bit_shows() {
     }
 }
 
-/// A step begins where the last one ended: what d holds beyond v is kept between steps, whoever submits them.
+/// A step continues from the state of the last one, including the residual of d beyond v, across submissions.
 #[test]
 fn thirty_steps_in_one_submission_equal_thirty_submissions_of_one() {
     let apart = |backend: &mut dyn Backend| (0..30).for_each(|_| backend.step(1));
@@ -103,7 +103,7 @@ fn several_encodes_in_one_submission_equal_one() {
     }
 }
 
-/// Reading, waiting and encoding no steps are pauses, and leave no trace.
+/// Reading, waiting and encoding zero steps have no effect on the state.
 #[test]
 fn a_pause_leaves_no_trace() {
     let paused = |backend: &mut dyn Backend| {
@@ -121,8 +121,7 @@ fn a_pause_leaves_no_trace() {
     assert_eq!(one.solver.read_diagnostics().unwrap().steps, 0);
 }
 
-/// Pins, targets, materials, settings, velocities, residuals and the clock of the wind: a reset forgets them all, but for
-/// the settings.
+/// A reset restores pins, targets, materials, velocities, residuals and the time of the wind, but keeps the settings.
 #[test]
 fn a_reset_forgets_everything_but_the_settings() {
     let gpu = common::gpu();
@@ -149,7 +148,7 @@ fn a_reset_forgets_everything_but_the_settings() {
     }
 }
 
-/// Settings act where a step is played, not where they are set.
+/// Settings take effect when a step runs, not when they are set.
 #[test]
 fn settings_that_were_changed_and_changed_back_leave_no_trace() {
     let back_and_forth = |backend: &mut dyn Backend, settings: Settings| {
@@ -177,7 +176,7 @@ fn settings_that_were_changed_and_changed_back_leave_no_trace() {
     }
 }
 
-/// Two runs that change settings alike agree, with steps played in between.
+/// Two runs with the same changes of settings and steps between them agree.
 #[test]
 fn runs_that_change_alike_agree() {
     let change = |backend: &mut dyn Backend| {
@@ -196,8 +195,8 @@ fn runs_that_change_alike_agree() {
     assert_same("the same changes differ", change, change);
 }
 
-/// λ that is kept is λ that was there. A shader that stores it may be compiled with other roundings, so this is held only
-/// where the adapter has none of its own.
+/// Storing λ does not change the result. The compiler may round the storing shader differently, so this is checked only
+/// on exact adapters.
 #[test]
 fn keeping_lambdas_changes_nothing_else() {
     let gpu = common::gpu();

@@ -1,4 +1,4 @@
-//! Energy of scenes in which several rigid links meet in one particle: it never grows, whatever the topology and the masses.
+//! The energy of scenes with several rigid constraints per particle never grows, for any topology and any masses.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{Pair, gpu};
 use supple::internals::Pass;
 use supple::{Distance, DistanceLimit, Execution, Limit, Material, Particle, Reference, Scene, Settings};
 
-/// The largest gain of energy over the start, in m g L, and the mean and the largest strain of all frames.
+/// The largest gain of energy over the start, in m g L, and the mean and largest strain over all frames.
 fn play_on_reference(net: &Net, substeps: u32, frames: u32) -> (f64, f32, f32) {
     let settings = Settings { substeps, ..Settings::default() };
     let mut reference = Reference::new(&net.scene(), settings).unwrap();
@@ -24,7 +24,7 @@ fn play_on_reference(net: &Net, substeps: u32, frames: u32) -> (f64, f32, f32) {
     (gain, mean, largest)
 }
 
-/// Plays so many nets of each family, and says how much energy they gain and how far they stretch.
+/// Runs `nets` nets of each family and prints their gain of energy and their strain.
 fn play_families(nets: u64, substeps: u32) {
     for (name, family) in FAMILIES {
         let (mut worst, mut mean, mut largest) = (f64::NEG_INFINITY, 0.0, 0f32);
@@ -109,7 +109,7 @@ fn hubs_of_hundreds_of_links_gain_no_energy() {
     }
 }
 
-/// A hub with links of every sort, rigid, compliant and damped, that hangs by limits from pins.
+/// A hub with rigid, compliant and damped constraints, which hangs from pins by distance limits.
 fn mixed_star(random: &mut Random) -> Scene {
     let mut scene = Scene::new();
     let mass = |random: &mut Random| 1.0 / 100f32.powf(random.next());

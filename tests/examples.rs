@@ -1,9 +1,9 @@
-//! Every example runs headless and finds its end state in order.
+//! Each example runs headless and ends in the expected state.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The examples lie beside the folder of this test's executable; `cargo test` has built them.
+/// The path of an example, beside the folder of the test executable; `cargo test` builds it.
 fn example(name: &str) -> Command {
     let executable = std::env::current_exe().unwrap();
     let folder = executable.ancestors().nth(2).unwrap().join("examples");
@@ -14,7 +14,7 @@ fn example(name: &str) -> Command {
     command
 }
 
-/// Runs it and returns what it printed.
+/// Runs a command and returns its standard output.
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -102,7 +102,7 @@ fn cloth_reports_what_its_positions_say() {
     assert_eq!(report["execution"], "colors");
     assert!(report["adapter"].is_string() && report["backend"].is_string() && report["seed"].is_number());
 
-    // The strain again, from the file and by other means.
+    // Recomputes the strain from the file.
     let npy = npyz::NpyFile::new(std::fs::File::open(npy).map(std::io::BufReader::new).unwrap()).unwrap();
     assert_eq!(npy.shape(), [960, 3]);
     let flat: Vec<f32> = npy.into_vec().unwrap();
@@ -127,7 +127,7 @@ fn cloth_reports_what_its_positions_say() {
     assert!(std::fs::metadata(gif).unwrap().len() > 1000);
 }
 
-/// A demo's line of JSON.
+/// The line of JSON that a demo prints.
 fn report(name: &str, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&run(example(name).args(["--headless", "--json"]).args(arguments))).unwrap()
 }
@@ -141,10 +141,10 @@ fn cloth_says_where_the_time_goes() {
     assert!(figure("gpu_ms_per_frame_median") > 0.0 && figure("recording_ms_median") > 0.0, "{report}");
     assert!(figure("gpu_ms_per_frame_median") < figure("ms_per_frame_max"), "{report}");
     assert!(figure("recording_ms_median") < figure("ms_per_frame_median"), "{report}");
-    // Positions, displacements, velocities, normals, residuals and two tethers alone are 112 bytes.
+    // Positions, displacements, velocities, normals, residuals and two tethers already take 112 bytes.
     assert!((112.0..600.0).contains(&figure("bytes_per_particle")), "{report}");
     assert!(figure("ms_per_frame_early") > 0.0 && figure("ms_per_frame_late") > 0.0, "{report}");
-    // Equal runs end at equal bits, others do not.
+    // Equal runs end in equal bits; different runs do not.
     let again =
         |frames: &str| self::report("cloth", &[&arguments[..4], &["--frames", frames, "--substeps", "6"]].concat());
     assert_eq!(report["positions_hash"], again("9")["positions_hash"]);
@@ -163,7 +163,7 @@ fn cloth_says_where_the_time_goes() {
     assert!(slices.iter().all(|slice| time(slice, "ts") >= 0.0 && time(slice, "dur") >= 0.0));
     let count =
         |name: &str, row: u32| slices.iter().filter(|slice| slice["name"] == name && slice["tid"] == row).count();
-    // Five frames of six substeps; rows are the host and the GPU.
+    // Five frames of six substeps; the rows are the host and the GPU.
     for (name, row, expected) in
         [("record", 1, 5), ("wait", 1, 5), ("start", 2, 5), ("solve_tethers", 2, 5), ("integrate_tethered", 2, 25)]
     {
@@ -178,7 +178,7 @@ fn cloth_says_where_the_time_goes() {
         let inside = slices.iter().filter(|slice| slice["tid"] == 2 && slice["name"] != name.as_str());
         let inside =
             inside.filter(|slice| time(slice, "ts") >= begin && time(slice, "ts") + time(slice, "dur") <= end + 1e-3);
-        // What takes no time may stand at the very end of one frame and count for the next as well.
+        // A pass of zero duration may lie on the boundary of two frames and count for both.
         assert!(inside.count() >= PASSES, "{name}");
     }
     assert_eq!(slices.iter().filter(|slice| slice["tid"] == 2).count(), 5 * (PASSES + 1));
@@ -265,7 +265,7 @@ fn contacts_lay_a_cloth_over_a_ball() {
     assert!(figure("searches") > 0.0 && figure("ms_per_frame_median_without") > 0.0, "{report}");
     assert!(figure("lowest_point") < 0.6 && figure("mean_speed") > 0.0, "{report}");
     assert_eq!(image::open(png).unwrap().width(), 160);
-    // The start, and what is there after 20 and after 40 steps.
+    // The start, and the states after 20 and 40 steps.
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3);
     let (models, _) = tobj::load_obj(folder.join("frame_00002.obj"), &tobj::LoadOptions::default()).unwrap();
     assert_eq!(models[0].mesh.positions.len(), 3 * 28 * 28);
@@ -277,7 +277,7 @@ fn contacts_lay_a_cloth_over_a_mesh() {
     let report = report("contacts", &["--scene", "mesh", "--columns", "24", "--frames", "30"]);
     let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
     assert_eq!(figure("self_intersections"), 0.0, "{report}");
-    // Half the thickness of 1.2 spacings away, but for the error of the sampled distances.
+    // Half the thickness of 1.2 spacings, up to the sampling error of the distance field.
     assert!((figure("nearest_to_mesh") - 1.2 * 0.6 / 23.0).abs() < 2e-3, "{report}");
     assert!(figure("lowest_point") < 0.9, "{report}");
 }
@@ -296,11 +296,11 @@ fn contacts_keep_layers_apart() {
     let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
     assert!(figure("candidates_max") >= figure("contacts_max") && figure("contacts_max") > 300.0, "{report}");
     assert_eq!(figure("self_intersections"), 0.0, "{report}");
-    // The lowest lies on the ground, half its thickness above it.
+    // The lowest particle lies on the ground, at half its thickness.
     assert!((figure("lowest_point") - 0.5 / 19.0).abs() < 1e-3, "{report}");
 }
 
-/// Each checks its own end: nothing inside anything, no crossings, the bullet caught.
+/// Each scene checks its own end state: no penetration, no intersections, the bullet caught.
 #[test]
 fn contacts_of_every_scene_end_well() {
     let scenes: [&[&str]; 5] = [
@@ -332,7 +332,7 @@ fn contacts_hold_a_block_on_a_slope_or_let_it_slide() {
 fn contacts_tighten_a_knot() {
     let report = report("contacts", &["--scene", "knot"]);
     let figure = |name: &str| report[name].as_f64().unwrap();
-    // That of a tight open trefoil is 3.4.
+    // The writhe of a tight open trefoil is 3.4.
     assert!((3.2..3.7).contains(&figure("writhe").abs()), "{report}");
     assert!(figure("nearest_strands") > 0.019 && figure("max_strain") < 0.01, "{report}");
 }

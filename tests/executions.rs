@@ -1,4 +1,4 @@
-//! Constraints in tiles and in clusters: the same constraints, the same results on the GPU and on the reference, and as good as by colours.
+//! Tiles and clusters: the same results on both backends, and a similar residual as by colours.
 
 mod common;
 
@@ -13,7 +13,7 @@ use supple::{
     Reference, Scene, Settings, Solver, Sweep, Tethers, wgpu,
 };
 
-/// Relative to the largest component after some steps, where bits may differ.
+/// Tolerance relative to the largest component after several steps, on adapters that are not exact.
 const TOLERANCE: f32 = 1e-3;
 
 fn clusters() -> Settings {
@@ -29,7 +29,7 @@ fn add_cloth(scene: &mut Scene, columns: u32, rows: u32, bending: Bending, heigh
     particles
 }
 
-/// Cloths of two sizes, stitched together, a rope of loose particles beside them, and edges of another material.
+/// Cloths of two sizes stitched together, a rope of loose particles, and edges of another material.
 fn patchwork(bending: Bending) -> Scene {
     let mut scene = Scene::new();
     let a = add_cloth(&mut scene, 11, 8, bending, 0.0);
@@ -46,7 +46,7 @@ fn patchwork(bending: Bending) -> Scene {
     };
     for k in 0..4 {
         link([loose + k, loose + k + 1], 0.0);
-        // From cloth to cloth, across a cloth, along an edge that has a constraint already, and with a material of its own.
+        // From cloth to cloth, across a cloth, along an edge that already has a constraint, and with another material.
         link([a.start + k, b.start + k], 1e-4);
         link([a.start + k, a.end - 1 - k], 1e-5);
         link([a.start + k, a.start + k + 1], 1e-4);
@@ -86,7 +86,7 @@ fn every_stage_agrees_in_tiles_and_clusters() {
     }
 }
 
-/// A grid of its own, in whose parameters all tiles agree: they stand in the shader, and are still no constants to the compiler.
+/// A grid whose parameters are equal in all tiles. They become shader parameters that the compiler must not fold.
 #[test]
 fn every_stage_agrees_where_parameters_stand_in_the_shader() {
     let gpu = common::gpu();
@@ -100,7 +100,7 @@ fn every_stage_agrees_where_parameters_stand_in_the_shader() {
     }
 }
 
-/// Where the shader of the tiles holds all parameters, the records take no memory on the GPU, until one of them is changed.
+/// If the tile shader holds all parameters, the records are not uploaded until one of them changes.
 #[test]
 fn records_that_nothing_reads_are_not_uploaded() {
     let gpu = common::gpu();
@@ -134,10 +134,10 @@ fn a_grid_takes_four_dispatches_in_place_of_twelve() {
     let springs = Settings { execution: Execution::Tiles, ..clusters() };
     assert_eq!(passes(springs), 4);
     assert_eq!(passes(Settings { execution: Execution::Colors, ..springs }), 12);
-    // What has no fixed order of colours has no tiles.
+    // Settings without a fixed colour order have no tiles.
     assert_eq!(passes(Settings { color_order: ColorOrder::Alternating, ..springs }), 12);
     assert_eq!(passes(Settings { sweep: Sweep::Jacobi, ..springs }), 3);
-    // Many constraints in a grid are tiled unasked, few are not.
+    // `Auto` tiles many constraints in a grid, and few not.
     assert_eq!(passes(Settings { execution: Execution::Auto, ..springs }), 4);
     let (small, _) = common::hanging_cloth(9, 9);
     let plan = Reference::new(&small, Settings::default()).unwrap().plan().clone();
@@ -191,7 +191,7 @@ fn the_execution_may_change_while_running_and_keeps_what_was_set() {
             assert_eq!(common::first_unequal(&on_gpu, &on_reference, 0.0), None, "{execution:?}");
         }
         let [a, b] = [0, 1].map(|particle| glam::Vec3::from(on_reference[particle]));
-        // The limit of its stretch, 5 %, holds it back, and gives way.
+        // The stretch limit of 5 % acts and is compliant.
         assert!(a.distance(b) > 1.08 * 0.2, "{execution:?}: {}", a.distance(b));
     }
 }
@@ -215,7 +215,7 @@ fn grids_that_are_none_are_refused() {
 #[test]
 fn constraints_of_tiles_count_as_placed() {
     let gpu = common::gpu();
-    // A grid in tiles, and beside it a chain by colours.
+    // A grid in tiles and a chain by colours.
     let mut scene = Scene::new();
     add_cloth(&mut scene, 64, 64, Bending::Springs, 1.0);
     let chain: Vec<u32> = (0..10).map(|_| scene.add_particle(Particle::default()).unwrap()).collect();
@@ -249,7 +249,7 @@ fn the_fastest_execution_is_measured_and_does_not_change_within_a_run() {
     let ((found, measuring), (again, remembering)) = (find(), find());
     assert_ne!(found, Execution::Auto);
     assert_eq!(again, found);
-    // Without any solver.
+    // The second call creates no solver.
     assert!(remembering < measuring / 20, "{remembering:?} after {measuring:?}");
     let wrong = Settings { substeps: 0, ..clusters() };
     let refused = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, wrong);
@@ -259,7 +259,7 @@ fn the_fastest_execution_is_measured_and_does_not_change_within_a_run() {
 #[test]
 fn scenes_of_equal_sizes_are_told_apart() {
     let gpu = common::gpu();
-    // 2000 particles and 2000 constraints: a hundred rings fit workgroups, one does not.
+    // 2000 particles and 2000 constraints: a hundred rings fit into workgroups, one ring does not.
     let rings = |count: u32| {
         let (mut scene, size) = (Scene::new(), 2000 / count);
         (0..2000).for_each(|k| {
@@ -293,7 +293,7 @@ fn no_execution_is_the_fastest_where_the_device_has_no_memory_for_any() {
     assert!(matches!(none, Err(Error::LimitExceeded { .. })), "{none:?}");
 }
 
-/// A flat mesh of points that lie anyhow, each cell of its grid cut along either diagonal.
+/// A flat mesh of jittered points; each cell of the grid is cut along a random diagonal.
 fn irregular(scene: &mut Scene, columns: u32, rows: u32) -> Cloth {
     let random = |k: u32| (k.wrapping_mul(2_654_435_761) >> 20) as f32 / 4096.0 - 0.5;
     let along = |k: u32, by: u32| 0.02 * (k as f32 + 0.6 * random(by));
@@ -324,7 +324,7 @@ fn clusters_take_few_dispatches_whatever_the_mesh() {
     scene.pin(0).unwrap();
     let (few, many) =
         (plan(&scene, in_clusters), plan(&scene, Settings { execution: Execution::Colors, ..in_clusters }));
-    // Seven layers of clusters, and a dispatch for each colour of the stars around vertices of eight triangles.
+    // Seven layers of clusters, and one dispatch per colour of the stars around vertices of eight triangles.
     println!("{few} dispatches in clusters, {many} by colours");
     assert!(few <= 20 && many > 20, "{few}, {many}");
 }

@@ -1,4 +1,5 @@
-//! Far from the origin: velocities at rest are as calm as near it, and a shift of the origin leaves no trace. On both backends.
+//! Far from the origin, on both backends: velocities at rest are as small as near it, and a shift of the origin has no
+//! effect.
 
 mod common;
 
@@ -8,7 +9,7 @@ use supple::{
     Pose, Reference, Rope, Scene, SelfCollision, Settings, Shape, Solver, Tethers, Wind,
 };
 
-/// A cloth hung by its upper row, and a rope beside it hung by its end, `at` metres from the origin on each axis.
+/// A cloth that hangs by its upper row and a rope that hangs by its end, `at` metres from the origin on each axis.
 fn at_rest(at: f32, fabric: Fabric) -> Scene {
     let mut scene = Scene::new();
     let (columns, rows) = (10, 10);
@@ -27,7 +28,7 @@ fn fastest(velocities: &[[f32; 3]]) -> f32 {
     velocities.iter().flatten().fold(0.0, |most, component| most.max(component.abs()))
 }
 
-/// The largest component of any velocity in ten steps after 150.
+/// The largest velocity component during ten steps after the first 150.
 fn unrest(at: f32, fabric: Fabric, settings: Settings) -> f32 {
     let mut reference = Reference::new(&at_rest(at, fabric), settings).unwrap();
     reference.step(150);
@@ -37,7 +38,7 @@ fn unrest(at: f32, fabric: Fabric, settings: Settings) -> f32 {
     })
 }
 
-/// The law of `Settings`: calm to a millimetre a second up to 10 km. Without the residual in d it was ulp(x)/h, 0.1 m/s at 1 km.
+/// The bound documented in `Settings`: at most 1 mm/s up to 10 km. Without the residual in d it would be ulp(x)/h.
 #[test]
 fn what_hangs_at_rest_is_calm_up_to_ten_kilometres_from_the_origin() {
     let damped = |time: f32| {
@@ -76,7 +77,7 @@ fn a_cloth_ten_kilometres_away_is_calm_on_the_gpu_and_its_released_pins_fall_as_
     for velocities in [on_gpu.read_velocities().unwrap(), reference.read_velocities().unwrap()] {
         assert!(fastest(&velocities) < 1e-3, "{} m/s", fastest(&velocities));
     }
-    // The cloth contracts sideways once its pins are gone. Rounded to 1 mm it is not quite the same cloth.
+    // The released cloth contracts sideways. Rounding to 1 mm changes its shape slightly.
     let mut near = Reference::new(&at_rest(0.0, Fabric::COTTON), settings).unwrap();
     near.step(150);
     let all: Vec<u32> = (0..10).collect();
@@ -114,14 +115,15 @@ fn what_lies_on_a_floor_far_away_is_calm() {
     }
 }
 
-/// All coordinates lie between 1024 m and 2048 m, before and after.
+/// All coordinates are between 1024 m and 2048 m before and after the shift.
 const OFFSET: [f32; 3] = [512.0, 256.0, -64.0];
 
 fn moved(positions: &[[f32; 3]], offset: [f32; 3]) -> Vec<[f32; 3]> {
     positions.iter().map(|x| std::array::from_fn(|axis| x[axis] + offset[axis])).collect()
 }
 
-/// Everything that has a position: cloth, pins with targets, a resting and a moving collider, fields, gusts and turbulence, contacts.
+/// All state that depends on positions: cloth, pins with targets, a resting and a moving collider, fields, gusts,
+/// turbulence and contacts.
 fn full_scene() -> (Scene, Settings, ColliderId) {
     let (hung, cloth) = hanging_cloth(8, 6);
     let mut scene = Scene::new();
@@ -150,7 +152,7 @@ fn full_scene() -> (Scene, Settings, ColliderId) {
     (scene, settings, ball)
 }
 
-/// Positions, velocities, λ of distances, forces on colliders.
+/// Positions, velocities, λ of distance constraints, forces on colliders.
 type State = (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<f32>, String);
 
 /// The same calls on either backend.
@@ -221,7 +223,7 @@ impl Backend for Reference {
     }
 }
 
-/// Both play the same; one is shifted on its way, while a collider and a pin are on theirs.
+/// Runs both; one is shifted while a collider and a pin are moving.
 fn compare(mut shifted: impl Backend, mut unshifted: impl Backend, ball: ColliderId) {
     let target = [1200.25, 1300.125, 1400.25];
     let place = [1200.25, 1300.0, 1400.25];
@@ -296,7 +298,7 @@ fn a_scene_that_is_brought_back_to_the_origin_goes_on_as_it_was() {
             apart(&velocities, &far.read_velocities().unwrap())
         );
     }
-    // There and back again a reset restores the very start.
+    // After a shift there and back, a reset restores the exact initial state.
     near_reference.shift_origin([4096.0; 3]).unwrap();
     near_reference.reset();
     assert_eq!(near_reference.read_positions().unwrap(), scene.positions());
@@ -331,7 +333,7 @@ fn instances_are_shifted_without_a_trace() {
         let ids = [spawn(flags, [1200.0, 1300.0, 1400.0]), spawn(flags, [1202.0, 1301.0, 1400.0])];
         play(flags, 2);
         flags.set_target(ids[0], 0, [1200.0, 1300.25, 1400.0]).unwrap();
-        // On its way to another place when the shift comes.
+        // In motion towards another place at the time of the shift.
         flags.teleport(ids[1], Placement::at([1203.0, 1301.5, 1400.0])).unwrap();
         ids
     });

@@ -1,5 +1,5 @@
-//! What groups of particles must bear: half turns, particles that went astray, large ones beside small ones; and what reset and
-//! set_positions mean for both players.
+//! Shape matching groups: half turns, recovery from non-finite particles, large groups beside small ones, and the
+//! effects of `reset` and `set_positions` on both backends.
 
 mod common;
 
@@ -7,8 +7,7 @@ use common::{Pair, backends, crumple, first_unequal, hanging_cloth, is_exact, st
 use glam::{Quat, Vec3};
 use supple::{Balloon, Fabric, Material, Particle, Reference, Scene, Settings, ShapeMatching, Sweep};
 
-/// A rigid cube of 3 × 3 × 3 particles 1 m apart, which stands turned against its rest pose. With 1 kg each all sums over it are
-/// exact.
+/// A rigid cube of 3 × 3 × 3 particles 1 m apart, rotated against its rest pose. At 1 kg each all sums are exact.
 fn turned_cube(turn: Quat, mass: f32) -> Scene {
     let mut scene = Scene::new();
     let rest: Vec<[f32; 3]> = (0..27u8).map(|k| [k % 3, k / 3 % 3, k / 9].map(|c| f32::from(c) - 1.0)).collect();
@@ -26,7 +25,7 @@ fn turned_cube(turn: Quat, mass: f32) -> Scene {
 fn a_group_that_stands_half_a_turn_away_stays_where_it_is() {
     let gpu = common::gpu();
     for axis in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::new(1.0, 1.0, 0.0).normalize(), Vec3::ONE.normalize()] {
-        // Exactly, as half a turn by its angle is not in f32.
+        // The exact quaternion; half a turn by its angle is not exact in f32.
         let scene = turned_cube(Quat::from_xyzw(axis.x, axis.y, axis.z, 0.0), 1.0);
         for mut backend in backends(&gpu, &scene, Settings { gravity: [0.0; 3], ..Settings::default() }) {
             backend.step(1);
@@ -38,7 +37,7 @@ fn a_group_that_stands_half_a_turn_away_stays_where_it_is() {
     }
 }
 
-/// One particle is thrown out of the range of numbers; once all are put back, the group is as good as new.
+/// One particle leaves the range of f32. After all particles are reset, the group works again.
 #[test]
 fn a_group_recovers_from_a_particle_that_went_astray() {
     let gpu = common::gpu();
@@ -67,7 +66,7 @@ fn a_group_recovers_from_a_particle_that_went_astray() {
     assert!(reference.read_rotations().unwrap()[0].iter().all(|component| component.is_finite()));
 }
 
-/// Many small groups and a large one in one scene, and the same bits from both players.
+/// Many small groups and a large one in one scene give the same bits on both backends.
 #[test]
 fn large_groups_beside_small_ones_agree() {
     let gpu = common::gpu();
@@ -127,7 +126,7 @@ fn reset_takes_the_forces_away() {
         step(&gpu, solver, 4);
     }
     assert_eq!(fresh.read_positions().unwrap(), used.read_positions().unwrap());
-    // Off and on again is none as well.
+    // Switching forces off and on again has no effect.
     used.set_forces(0, &[[1.0, 2.0, 3.0]; 25]).unwrap();
     for forces in [false, true] {
         used.set_settings(Settings { forces, ..settings }).unwrap();
@@ -138,7 +137,7 @@ fn reset_takes_the_forces_away() {
     assert_eq!(fresh.read_positions().unwrap(), used.read_positions().unwrap());
 }
 
-/// Skin and gas pull against each other at rest. The skin is solved by mass splitting in either sweep.
+/// The skin and the gas of a balloon pull against each other at rest. Both sweeps solve the skin by mass splitting.
 #[test]
 fn a_taut_balloon_keeps_still_in_either_sweep() {
     let (positions, triangles) = common::shapes::icosphere(2, 0.5);

@@ -1,6 +1,6 @@
-//! One step of XPBD against one step of implicit Euler of the same energy U = Σ C²/(2α): the minimum of
-//! Σ m |x − x̃|²/(2 h²) + U(x), x̃ being the predicted positions, found here by Newton's method in f64 on derivatives by
-//! differences, with energies that share no code with the library.
+//! Compares one step of XPBD with one step of implicit Euler for the same energy U = Σ C²/(2α). Implicit Euler is the
+//! minimum of Σ m |x − x̃|²/(2 h²) + U(x), where x̃ are the predicted positions. The minimum is computed by Newton's
+//! method in f64 with numerical derivatives; the energies share no code with the library.
 
 mod common;
 
@@ -35,7 +35,7 @@ fn points(x: &[f64]) -> Vec<V> {
 
 // ------------------------------------------------------------------------------------------- Newton's method
 
-/// ∇f by the difference of fourth order.
+/// ∇f by fourth-order differences.
 fn gradient(f: &dyn Fn(&[f64]) -> f64, x: &[f64], step: f64) -> Vec<f64> {
     let at = |k: usize, by: f64| {
         let mut x = x.to_vec();
@@ -50,7 +50,7 @@ fn gradient(f: &dyn Fn(&[f64]) -> f64, x: &[f64], step: f64) -> Vec<f64> {
         .collect()
 }
 
-/// x of A x = b by elimination with pivots.
+/// Solves A x = b by Gaussian elimination with pivoting.
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for column in 0..n {
@@ -71,7 +71,7 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-/// The minimum of f from `x` on, by Newton's method; the coordinates that are not `free` stay.
+/// Minimizes f from `start` by Newton's method; only the `free` coordinates change.
 fn minimum(f: &dyn Fn(&[f64]) -> f64, start: &[f64], free: &[usize], size: f64) -> Vec<f64> {
     let step = 1e-2 * size;
     let place = |y: &[f64]| {
@@ -83,7 +83,7 @@ fn minimum(f: &dyn Fn(&[f64]) -> f64, start: &[f64], free: &[usize], size: f64) 
     let mut y: Vec<f64> = free.iter().map(|&k| start[k]).collect();
     let mut hessian = Vec::new();
     for round in 0..40 {
-        // A Hessian serves four rounds: it is what takes the time.
+        // The Hessian dominates the cost, so it is reused for four rounds.
         if round % 4 == 0 {
             let column = |k: usize| -> Vec<f64> {
                 let [above, below] = [step, -step].map(|by| {
@@ -107,7 +107,7 @@ fn minimum(f: &dyn Fn(&[f64]) -> f64, start: &[f64], free: &[usize], size: f64) 
 
 // --------------------------------------------------------------------------------------------------- energies
 
-/// Particles at rest at `rest`, with masses of 1 to 2 kg.
+/// Particles at `rest`, with masses of 1 to 2 kg.
 fn scene_of(rest: &[V]) -> Scene {
     let mut scene = Scene::new();
     for (k, place) in rest.iter().enumerate() {
@@ -123,10 +123,10 @@ fn scene_of(rest: &[V]) -> Scene {
     scene
 }
 
-/// C of all constraints, as a function of the positions.
+/// C of all constraints as a function of the positions.
 type Constraints<'a> = Box<dyn Fn(&[V]) -> Vec<f64> + 'a>;
 
-/// A scene at rest, C², and α.
+/// A scene at rest, its constraints, and α.
 struct Case<'a> {
     name: &'static str,
     scene: Scene,
@@ -136,7 +136,7 @@ struct Case<'a> {
 
 fn springs(alpha: f64) -> Case<'static> {
     let (mut scene, _) = chain(4, 1.0, [0.6, 0.0, -0.8], 1.0, Material::compliant(alpha as f32));
-    // Bent, as a straight chain turns no gradient.
+    // Bent, because the gradients of a straight chain do not turn.
     for (k, place) in [[0.0f32; 3], [0.6, 0.0, -0.8], [0.6, 1.0, -0.8], [1.4, 1.6, -0.8]].into_iter().enumerate() {
         scene.set_position(k as u32, place).unwrap();
     }
@@ -144,14 +144,15 @@ fn springs(alpha: f64) -> Case<'static> {
     Case { name: "springs", scene, squares: Box::new(squares), alpha }
 }
 
-/// The dihedral angle by the angle between the two normals, with the sign of the side.
+/// The dihedral angle from the two triangle normals, signed.
 fn angle([x0, x1, x2, x3]: [V; 4]) -> f64 {
     let e = sub(x1, x0);
     let [a, b] = [sub(x2, x0), sub(x3, x0)].map(|v| {
         let along = dot(v, e) / dot(e, e);
         sub(v, e.map(|component| along * component))
     });
-    // a and b stand on the edge, 180° apart where the hinge is flat; seen along −e the turn from b to −a.
+    // a and b are perpendicular to the edge, 180° apart for a flat hinge; the angle is the one from b to −a, seen along
+    // −e.
     let turn = dot(cross(a, b), e) / norm(e);
     turn.atan2(-dot(a, b))
 }
@@ -175,12 +176,12 @@ fn hinges(alpha: f64) -> Case<'static> {
 
 const BODY: [V; 5] = [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.2, 1.1, 0.0], [0.3, 0.2, 1.2], [1.1, 1.0, 0.9]];
 
-/// Σ k x, squared.
+/// |Σ k x|².
 fn square(x: &[V], terms: &[(u32, f64)]) -> f64 {
     (0..3).map(|axis| terms.iter().map(|&(place, k)| k * x[place as usize][axis]).sum::<f64>().powi(2)).sum()
 }
 
-/// Three bends along five particles.
+/// Three bending constraints along five particles.
 fn lines(alpha: f64) -> Case<'static> {
     let mut scene = scene_of(&[0.0, 1.0, 2.0, 3.0, 4.0].map(|x| [x, 0.0, 0.0]));
     for middle in 1..4 {
@@ -191,7 +192,7 @@ fn lines(alpha: f64) -> Case<'static> {
     Case { name: "lines", scene, squares: Box::new(squares), alpha }
 }
 
-/// Two quadratic hinges of a strip of equilateral triangles, whose cotangents are 1/√3.
+/// Two quadratic hinges of a strip of equilateral triangles; all cotangents are 1/√3.
 fn sheets(alpha: f64) -> Case<'static> {
     let height = 0.75f64.sqrt();
     let rest = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, height, 0.0], [1.5, height, 0.0], [1.0, 2.0 * height, 0.0]];
@@ -225,7 +226,7 @@ fn volumes(alpha: f64) -> Case<'static> {
 
 fn areas(alpha: f64) -> Case<'static> {
     let triangles = [[0u32, 1, 2], [2, 1, 4], [0, 2, 3]];
-    // By Heron.
+    // Heron's formula.
     let area = |x: &[V], triangle: [u32; 3]| {
         let [a, b, c] = triangle.map(|k| x[k as usize]);
         let [a, b, c] = [norm(sub(b, c)), norm(sub(c, a)), norm(sub(a, b))];
@@ -243,9 +244,10 @@ fn areas(alpha: f64) -> Case<'static> {
     Case { name: "areas", scene, squares: Box::new(squares), alpha }
 }
 
-/// min over R and t of Σ m |x − R q − t|² = Σ m (|x'|² + |q'|²) − 2 λ, about the centres, λ being the largest
-/// eigenvalue of Horn's 4 × 4 matrix (Horn 1987, *Closed-form solution of absolute orientation using unit
-/// quaternions*), here by power iteration.
+/// The minimum over R and t of Σ m |x − R q − t|² = Σ m (|x'|² + |q'|²) − 2 λ, relative to the centres of mass.
+///
+/// The power iteration computes λ, the largest eigenvalue of Horn's 4 × 4 matrix (Horn 1987, *Closed-form solution of
+/// absolute orientation using unit quaternions*).
 fn misfit(x: &[V], q: &[V], m: &[f64]) -> f64 {
     let total: f64 = m.iter().sum();
     let center = |x: &[V]| [0, 1, 2].map(|axis| x.iter().zip(m).map(|(x, m)| m * x[axis]).sum::<f64>() / total);
@@ -262,7 +264,8 @@ fn misfit(x: &[V], q: &[V], m: &[f64]) -> f64 {
         [s[2][0] - s[0][2], s[0][1] + s[1][0], s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1]],
         [s[0][1] - s[1][0], s[2][0] + s[0][2], s[1][2] + s[2][1], s[2][2] - s[0][0] - s[1][1]],
     ];
-    // Shifted by the largest that an eigenvalue can be below zero, so that the largest one is the largest in size.
+    // The matrix is shifted by a bound on its negative eigenvalues, so that the largest eigenvalue also has the largest
+    // magnitude.
     let (mut v, mut lambda) = ([1.0, 0.1, 0.1, 0.1], 0.0);
     for _ in 0..100 {
         let next = [0, 1, 2, 3].map(|row| (0..4).map(|k| matrix[row][k] * v[k]).sum::<f64>() + 0.5 * size * v[row]);
@@ -299,7 +302,7 @@ fn pressure(alpha: f64) -> Case<'static> {
     let rest =
         [[1.0, 0.0, 0.1], [-1.1, 0.0, 0.0], [0.0, 0.9, 0.0], [0.1, -1.0, 0.0], [0.0, 0.1, 1.2], [0.0, 0.0, -1.0]];
     let triangles = [[0u32, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
-    // From outside, so that nothing is at the origin.
+    // Relative to an outside point, so that no particle is at the origin.
     let volume = move |x: &[V]| {
         let tet = |&[a, b, c]: &[u32; 3]| {
             let [a, b, c] = [a, b, c].map(|k| sub(x[k as usize], [3.0, -2.0, 1.0]));
@@ -318,8 +321,8 @@ fn pressure(alpha: f64) -> Case<'static> {
 
 // ------------------------------------------------------------------------------------------------------ claims
 
-/// A step that begins up to `size` m off the rest shape, with velocities of `size`/h: what the constraints have to mend
-/// is of that size, whatever it is.
+/// The initial state of a step: up to `size` m off the rest shape, with velocities of `size`/h, so constraint errors
+/// are of that size too.
 fn disturb(scene: &Scene, size: f64, settings: &Settings) -> Scene {
     let mut scene = scene.clone();
     for particle in 0..scene.particle_count() as u32 {
@@ -334,7 +337,7 @@ fn disturb(scene: &Scene, size: f64, settings: &Settings) -> Scene {
     scene
 }
 
-/// Where implicit Euler ends a step, and the largest distance from where inertia alone does.
+/// The result of an implicit Euler step, and its largest distance from the motion by inertia alone.
 fn implicit_euler(case: &Case<'_>, velocities: &[[f32; 3]], settings: &Settings, size: f64) -> (Vec<V>, f64) {
     let scene = &case.scene;
     let h = f64::from(settings.dt);
@@ -349,7 +352,7 @@ fn implicit_euler(case: &Case<'_>, velocities: &[[f32; 3]], settings: &Settings,
         );
     }
     let masses: Vec<f64> = scene.inverse_masses().iter().map(|&w| 1.0 / f64::from(w)).collect();
-    // Times h², so that both terms are of the order of m |x − x̃|².
+    // Multiplied by h², so both terms are of the order of m |x − x̃|².
     let energy = |x: &[f64]| {
         let inertia: f64 = (0..x.len()).map(|k| 0.5 * masses[k / 3] * (x[k] - predicted[k]).powi(2)).sum();
         let squares: f64 = (case.squares)(&points(x)).iter().sum();
@@ -360,10 +363,10 @@ fn implicit_euler(case: &Case<'_>, velocities: &[[f32; 3]], settings: &Settings,
     (points(&end), far)
 }
 
-/// How far the players end from the minimum for `softer` times the compliance, by each of the settings, as a share of how
-/// far the constraints move anything. The scene is disturbed by `size`.
+/// The distance of the backends from the minimum for `softer` times the compliance, relative to the largest
+/// displacement by constraints. One value per entry of `variants`; `size` is the disturbance.
 fn departures(gpu: &supple::gpu::Context, case: &Case<'_>, size: f64, variants: &[Settings], softer: f64) -> Vec<f64> {
-    // As much weight as falls `size` within the step.
+    // Gravity that causes a fall of `size` within the step.
     let gravity = [0.0, (-size / h2()) as f32, 0.0];
     let scene = disturb(&case.scene, size, &variants[0]);
     let [reference, _] = backends(gpu, &scene, variants[0]);
@@ -388,16 +391,17 @@ fn settings(sweep: Sweep, relaxation: f32, iterations: u32) -> Settings {
     Settings { substeps: 1, keep_lambdas: true, sweep, relaxation, iterations, ..Settings::default() }
 }
 
-/// h² of the steps here.
+/// h² of these steps.
 fn h2() -> f64 {
     f64::from(Settings::default().dt).powi(2)
 }
 
-/// What many iterations come to is x = x̃ + W Σ ∇C(x_k) Δλ_k with C(x) = −α̃ Σ Δλ_k: implicit Euler but for the
-/// gradients, which are those of the iterates x_k instead of the last. They turn by the order of |x − x̃|/l along the
-/// way, so that the departure, as a share of |x − x̃|, is proportional to the motion of a step: it falls with the step,
-/// and with it vanishes. (Macklin et al. 2016 take their g = M (x − x̃) − ∇C λ for zero, which would bring it back.) A
-/// relaxation above 1 takes longer steps on old gradients, one below 1 shorter ones.
+/// Many iterations converge to x = x̃ + W Σ ∇C(x_k) Δλ_k with C(x) = −α̃ Σ Δλ_k. This is implicit Euler, except that
+/// the gradients are those of the iterates x_k instead of the last one. They turn by the order of |x − x̃|/l, so the
+/// relative difference is proportional to the motion per step. Macklin et al. 2016 take their residual g = M (x − x̃) −
+/// ∇C λ as zero.
+///
+/// A relaxation above 1 takes longer steps along old gradients, one below 1 shorter ones.
 #[test]
 fn a_converged_step_is_that_of_implicit_euler_to_first_order_in_its_motion() {
     let gpu = common::gpu();
@@ -423,7 +427,7 @@ fn a_converged_step_is_that_of_implicit_euler_to_first_order_in_its_motion() {
     }
 }
 
-/// Once it has converged, further iterations change nothing but roundings; and one alone has not.
+/// After convergence, further iterations change only roundings; a single iteration has not converged.
 #[test]
 fn iterations_beyond_convergence_change_nothing() {
     let gpu = common::gpu();
@@ -446,8 +450,7 @@ fn iterations_beyond_convergence_change_nothing() {
     }
 }
 
-/// What holds to rounding however large the motion, by any sweep and any relaxation: the law of the spring, C = −α
-/// λ/h².
+/// The spring law C = −α λ/h² holds to rounding for any motion, sweep and relaxation.
 #[test]
 fn lambda_of_a_converged_step_is_that_of_the_stretch() {
     let gpu = common::gpu();
@@ -469,10 +472,10 @@ fn lambda_of_a_converged_step_is_that_of_the_stretch() {
     }
 }
 
-/// C of a shape is √Σ m |x − g|², whose gradient m (x − g)/C is a unit vector of many dimensions: where several groups
-/// pull, it turns from iteration to iteration by as much as x − g itself changes, however small all of it is. With one λ for
-/// all of it, groups that overlap would end a tenth of the way aside; with a multiplier for each member they end at the
-/// minimum of implicit Euler, by any sweep and any relaxation.
+/// For a shape, C = √Σ m |x − g|², and its gradient m (x − g)/C is a unit vector in many dimensions. If several groups
+/// overlap, the gradient turns between iterations as much as x − g changes, at any size. A single λ per group would end
+/// a tenth of the displacement away. With one multiplier per member, groups end at the minimum of implicit Euler for
+/// any sweep and relaxation.
 #[test]
 fn shapes_end_where_implicit_euler_does_alone_and_overlapping() {
     let gpu = common::gpu();
@@ -485,8 +488,8 @@ fn shapes_end_where_implicit_euler_does_alone_and_overlapping() {
     }
 }
 
-/// What bends a line or a sheet is the length of a vector that is linear in the positions, with a multiplier for each
-/// component: no term is dropped, and the step is that of implicit Euler.
+/// The C of line and sheet bending is the length of a vector that is linear in the positions, with one multiplier per
+/// component. No term is dropped, so the step equals implicit Euler.
 #[test]
 fn quadratic_bends_end_where_implicit_euler_does() {
     let gpu = common::gpu();
@@ -497,7 +500,7 @@ fn quadratic_bends_end_where_implicit_euler_does() {
     }
 }
 
-/// Both sweeps, and either side of the plain relaxation.
+/// Both sweeps, with relaxations below and above 1.
 fn variants() -> [Settings; 4] {
     [
         settings(Sweep::GaussSeidel, 1.0, 150),

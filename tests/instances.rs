@@ -1,4 +1,5 @@
-//! Instances of one asset: each plays bit by bit as the reference does with the asset put where it is, whatever the others do.
+//! Instances of one asset. Each runs bit for bit as the reference with the placed asset, independent of the other
+//! instances.
 
 mod common;
 
@@ -27,7 +28,7 @@ fn few() -> Settings {
     Settings { substeps: 4, ..Settings::default() }
 }
 
-/// What an instance has to do: the asset, put where it is, with the passes in the order in which instances play them.
+/// The reference for an instance: the placed asset, with the passes in the order of instances.
 fn reference(asset: &Scene, instance: &Instance, settings: Settings) -> Reference {
     let mut scene = asset.clone();
     let Instance { placement, velocity, wind, pinned } = instance;
@@ -41,7 +42,7 @@ fn reference(asset: &Scene, instance: &Instance, settings: Settings) -> Referenc
     let add =
         |wind: Wind, more: &[f32; 3]| Wind { velocity: (Vec3::from(wind.velocity) + Vec3::from(*more)).into(), ..wind };
     let wind = settings.wind.map(|settings| add(settings, wind));
-    // No force changes nothing but the order of the passes.
+    // Enabling forces without any force changes only the order of the passes.
     let settings = Settings { wind, forces: true, ..settings };
     let mut reference = Reference::of_asset(&scene, settings).unwrap();
     let other: Vec<u32> = asset.pinned_particles().filter(|pin| !pins.contains(pin)).collect();
@@ -50,7 +51,7 @@ fn reference(asset: &Scene, instance: &Instance, settings: Settings) -> Referenc
     reference
 }
 
-/// The first difference of all that can be read of an instance.
+/// The first difference in any readable state of an instance.
 fn difference(instances: &Instances, id: InstanceId, reference: &Reference, tolerance: f32) -> Option<String> {
     let slack = if tolerance == 0.0 { 0.0 } else { roundings(&reference.read_positions().unwrap()) };
     let Settings { dt, substeps, .. } = *reference.settings();
@@ -75,12 +76,12 @@ fn turned(x: f32, y: f32, z: f32) -> [f32; 4] {
     Quat::from_euler(glam::EulerRot::XYZ, x, y, z).to_array()
 }
 
-/// A cloth of all that a builder makes but groups, tethered to two corners.
+/// A cloth with all constraint kinds of the builder except groups, tethered to two corners.
 fn flag(columns: u32, rows: u32, bending: Bending) -> Scene {
     hung(columns, rows, bending).0
 }
 
-/// The same, with what it is made of.
+/// As [`flag`], with the ranges of the cloth.
 fn hung(columns: u32, rows: u32, bending: Bending) -> (Scene, Cloth) {
     let mut scene = Scene::new();
     let fabric = Fabric { bending, flexural_rigidity: 1e-2, stretch_limit: 1.05, ..Fabric::default() };
@@ -100,7 +101,7 @@ fn hung(columns: u32, rows: u32, bending: Bending) -> (Scene, Cloth) {
     (scene, cloth)
 }
 
-/// A cloth of an irregular mesh, `size` times as large, with the compliances and masses that an instance of it has.
+/// A cloth of an irregular mesh, scaled by `size`, with the compliances and masses of an instance at that scale.
 fn leaf(size: f32) -> Scene {
     let mut scene = Scene::new();
     let mut points = vec![[0.0f32; 3]];
@@ -167,7 +168,7 @@ fn block() -> Scene {
     scene
 }
 
-/// Three bodies that would not share a batch, and a particle of its own.
+/// Three components that do not fit into one batch, and a single particle.
 fn bodies() -> Scene {
     let mut scene = flag(12, 11, Bending::Springs);
     for k in 0..2 {
@@ -239,10 +240,10 @@ fn every_instance_plays_as_the_reference_does() {
 fn small_instances_that_share_a_workgroup_keep_to_themselves() {
     let gpu = common::gpu();
     let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
-    // Of 4, 9 and 16 tiles, and of none.
+    // Assets of 4, 9 and 16 tiles, and one without tiles.
     for asset in [flag(8, 8, Bending::Springs), flag(9, 12, Bending::Springs), flag(15, 16, Bending::Springs), rope()] {
         let mut played = instances(&gpu, &asset, 40, few());
-        // As many as leave the last workgroup part full, however many it takes.
+        // A number of instances that leaves the last workgroup partly empty.
         let all: Vec<Instance> = (0..39).map(|k| some()[k % 4].clone()).collect();
         let mut ids = played.spawn_many(&all).unwrap();
         let mut references: Vec<_> = all.iter().map(|instance| reference(&asset, instance, few())).collect();
@@ -276,7 +277,7 @@ fn gusts_and_turbulence_are_those_of_the_reference() {
         for (particle, (a, b)) in left.iter().zip(&right).enumerate() {
             assert!(Vec3::from(*a).distance((*b).into()) < 2e-4, "particle {particle}: {a:?}, {b:?}");
         }
-        // The wind is felt: without it the flag is elsewhere.
+        // Negative control: without wind the flag is elsewhere.
         let mut calm = self::reference(&asset, instance, few());
         calm.step(4);
         let apart = |(a, b): (&[f32; 3], [f32; 3])| Vec3::from(*a).distance(b.into());
@@ -338,7 +339,7 @@ fn pins_targets_winds_and_settings_change_as_the_references_do() {
                 _ => {}
             }
         }
-        // After two steps of one recording a pin still is where it was led.
+        // After one recording of two steps a pin still reaches its target.
         let steps = 1 + u32::from(turn == 2);
         step(&gpu, &played, steps);
         for (place, (&id, reference)) in ids.iter().zip(&mut references).enumerate() {
@@ -393,7 +394,7 @@ fn a_slot_that_is_taken_again_has_no_trace_of_the_one_before() {
     assert_ne!(old, new);
     let none = vec![0.0; asset.constraint_count_of(Distance::INFO)];
     assert_eq!(played.read_lambdas::<Distance>(new).unwrap(), none);
-    // Pinned before its first step, so that its velocities are not all those of its start.
+    // Pinned before its first step, so that not all velocities are initial ones.
     played.pin(new, &[9]).unwrap();
     let mut other = instances(&gpu, &asset, 2, settings);
     let same = other.spawn(calm).unwrap();
@@ -412,7 +413,7 @@ fn a_slot_that_is_taken_again_has_no_trace_of_the_one_before() {
 fn a_teleport_carries_shape_and_velocities_and_makes_none() {
     let gpu = common::gpu();
     let asset = flag(7, 6, Bending::Springs);
-    // Nothing acts, so that one substep shows the jump alone.
+    // No forces, so that one substep shows only the teleport.
     let settings = Settings { gravity: [0.0; 3], ..few() };
     let mut played = instances(&gpu, &asset, 3, settings);
     let ids = played.spawn_many(&some()[..2]).unwrap();
@@ -423,7 +424,7 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
         (Placement { position: [from.position[0] + 64.0, from.position[1], from.position[2]], ..from }, false),
         (Placement { position: [1.0, 2.0, 3.0], rotation: turned(-1.0, 0.3, 0.9), scale: 2.0 }, true),
     ] {
-        // What the reference plays on from where it is put.
+        // The reference continues from the placed state.
         let q = |placement: Placement| Quat::from_array(placement.rotation).normalize();
         let turn = if turns { q(to) * q(from).inverse() } else { Quat::IDENTITY };
         let apart = |x: [f32; 3]| turn * (Vec3::from(x) - Vec3::from(from.position)) * (to.scale / from.scale);
@@ -435,7 +436,7 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
         other.teleport(ids[1], Placement::at([-7.0; 3])).unwrap();
         other.teleport(ids[1], to).unwrap();
         assert_eq!(other.placement(ids[1]).unwrap(), to);
-        // Recorded and thrown away: no trace.
+        // An encoder that is recorded and dropped has no effect.
         other.encode(&mut gpu.device.create_command_encoder(&Default::default()), 1);
         step(&gpu, &other, 1);
         if to.scale == 1.0 {
@@ -451,14 +452,14 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
             let moved = Vec3::from(*x).distance((*y).into());
             assert!(moved < 0.1, "particle {particle} is {moved} m from where it was carried");
         }
-        // The neighbour has noticed nothing.
+        // The neighbouring instance is unchanged.
         step(&gpu, &played, 1);
         let mut alone = instances(&gpu, &asset, 1, settings);
         let id = alone.spawn(&some()[0]).unwrap();
         step(&gpu, &alone, 6);
         assert_eq!(other.read_positions(ids[0]).unwrap(), alone.read_positions(id).unwrap());
     }
-    // Pins are carried with their targets, which they have reached or not, and rest there.
+    // Pins are teleported with their targets, reached or not, and stay there.
     let mut other = instances(&gpu, &asset, 1, few());
     let id = other.spawn(&Instance::default()).unwrap();
     let [x, y, z] = asset.positions()[0];
@@ -474,7 +475,7 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
         assert!(Vec3::from(other.read_velocities(id).unwrap()[particle]).length() < 1e-4);
     }
     other.teleport(id, Placement::at([0.0, 2.0, 0.0])).unwrap();
-    // Back to the start.
+    // Back to the initial state.
     other.reset(id).unwrap();
     let start: Vec<[f32; 3]> = asset.positions().iter().map(|&x| Placement::at([0.0, 2.0, 0.0]).place(x)).collect();
     assert_eq!(other.read_positions(id).unwrap(), start);
@@ -483,7 +484,7 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
     reference.step(2);
     step(&gpu, &other, 2);
     let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
-    // Gusts go by the clock, but there is no wind.
+    // Gusts depend on the time, but there is no wind.
     assert_eq!(difference(&other, id, &reference, tolerance), None);
 }
 
@@ -517,17 +518,17 @@ fn names_of_what_is_gone_and_too_many_are_errors() {
     assert_eq!(played.read_velocities(a), Err(gone.clone()));
     assert_eq!(played.read_normals(a), Err(gone.clone()));
     assert_eq!(played.read_lambdas::<Distance>(a), Err(gone.clone()));
-    // One that is there, but of others.
+    // An id that exists, but in another pool.
     let mut others = instances(&gpu, &asset, 2, few());
     let [foreign, other] = [0; 2].map(|_| others.spawn(&Instance::default()).unwrap());
     assert_eq!(other.slot(), b.slot());
     assert!(!played.contains(other) && !others.contains(b) && others.contains(foreign));
     assert_eq!(played.remove(other), Err(Error::NoInstance { slot: b.slot(), generation: 0 }));
-    // Its place is taken, and it is still gone.
+    // Its slot is reused, and the old id stays invalid.
     let c = played.spawn(&Instance::default()).unwrap();
     assert_eq!(c.slot(), a.slot());
     assert_eq!(played.remove(a), Err(gone));
-    // All go, and nothing is played but the clock.
+    // All instances are removed; a step only advances the time.
     played.remove(b).unwrap();
     played.remove(c).unwrap();
     assert!(played.is_empty());
@@ -684,7 +685,7 @@ fn seventy_thousand_instances_take_more_than_one_row_of_workgroups() {
     println!("{} bytes a particle", played.memory_bytes() as f64 / 140_000.0);
 }
 
-/// Drivers that end long loops without a word must not have a reason to.
+/// Some drivers end long loops silently. The limit on substeps keeps the loops below that length.
 #[test]
 fn a_step_of_as_many_substeps_as_there_may_be_is_played_to_its_end() {
     let gpu = common::gpu();
@@ -709,11 +710,12 @@ fn a_step_of_as_many_substeps_as_there_may_be_is_played_to_its_end() {
     }
 }
 
-/// Software drivers end loops that are too long without a word; threads that work in step are all in them as long as one of them is.
+/// Software drivers end long loops silently, and all threads of a subgroup take part in a loop until the last one
+/// leaves it.
 #[test]
 fn what_takes_too_many_turns_in_wind_is_refused_wherever_its_hubs_are() {
     let gpu = common::gpu();
-    // Eight fans of 60 triangles, with their middles in eight rows of threads, each at another thread.
+    // Eight fans of 60 triangles; their hubs are in eight rows of threads, each at a different thread.
     let middles: Vec<u32> = (0..8).map(|k| 129 * k).collect();
     let mut positions: Vec<[f32; 3]> = (0..1024u16).map(|k| [f32::from(k), 50.0, 0.0]).collect();
     let mut others = (0..1024).filter(|particle| !middles.contains(particle));
@@ -767,7 +769,7 @@ fn the_same_again_has_the_same_bits() {
     assert_eq!(play(), play());
 }
 
-/// Spawns, removes, pins, releases, leads, carries, and plays, at random, with a reference for every instance.
+/// Random spawns, removals, pins, releases, targets, teleports and steps, with a reference for each instance.
 #[test]
 fn any_order_of_changes_leaves_every_instance_to_itself() {
     let gpu = common::gpu();
@@ -781,7 +783,7 @@ fn any_order_of_changes_leaves_every_instance_to_itself() {
             (state >> 8) % below
         };
         let mut played = instances(&gpu, &asset, 5, settings);
-        // With whether any particle of it is led.
+        // Each entry has a flag that is true if one of its particles has a target.
         let mut model: Vec<(InstanceId, Reference, bool)> = Vec::new();
         for turn in 0..60 {
             let who = if model.is_empty() { 0 } else { random(model.len() as u32) as usize };
@@ -855,7 +857,7 @@ fn the_limits_that_are_asked_for_are_enough() {
     step(&gpu, &played, 1);
     assert!(played.memory_bytes() > before);
     assert_eq!(played.read_positions(ids[49]).unwrap()[7], asset.positions()[7]);
-    // Large crowds ask for more than the defaults.
+    // Large pools need more than the default limits.
     let limits = Instances::required_limits(&flag(32, 32, Bending::Springs), 10_000, &few());
     assert!(limits.max_storage_buffer_binding_size >= 1025 * 10_000 * 32);
 }
@@ -875,7 +877,7 @@ fn positions_are_kept_near_or_far_to_the_same_bits() {
         step(gpu, &played, 2);
         ids.map(|id| played.read_positions(id).unwrap())
     };
-    // 600 particles of 16 bytes have room in there, but not of 32.
+    // 600 particles of 16 bytes fit into this workgroup memory, of 32 bytes they do not.
     let small = wgpu::Limits { max_compute_workgroup_storage_size: 12_288, ..wgpu::Limits::default() };
     let (near, far) = (play(&common::gpu()), play(&Context::new(small).unwrap()));
     let tolerance = if is_exact(&common::gpu()) { 0.0 } else { 1e-4 };

@@ -1,7 +1,7 @@
-//! The count of edges through triangles, against an oracle in integers of any size and against counts that are known.
+//! Tests the count of edge-triangle intersections against an integer oracle and against known counts.
 //!
-//! The oracle solves p + t (q − p) = a + u (b − a) + v (c − a) by Cramer's rule, in polynomials of the infinitesimals by which
-//! the particles are moved, straight from the definition: no trees, no predicates, no order of tests.
+//! The oracle solves p + t (q − p) = a + u (b − a) + v (c − a) by Cramer's rule, in polynomials of the infinitesimals
+//! that perturb the particles. It has no trees, no predicates and no order of tests.
 
 use num_bigint::BigInt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ impl<T: Integer> Polynomial<T> {
         product
     }
 
-    /// That of the lowest power which is there.
+    /// The sign of the coefficient of the lowest power.
     fn sign(&self) -> i32 {
         self.0.values().map(sign).find(|&sign| sign != 0).unwrap_or(0)
     }
@@ -74,7 +74,8 @@ fn polynomial_determinant<T: Integer>(rows: [&[Polynomial<T>; 3]; 3]) -> Polynom
     sum
 }
 
-/// Whether D, t D, (1 − t) D, u D, v D and (1 − u − v) D have one sign, none of them 0; `None` where only the zeros decide.
+/// Returns true if D, t D, (1 − t) D, u D, v D and (1 − u − v) D have one sign and none is 0; `None` if only zeros
+/// decide.
 fn one_sign(signs: [i32; 6]) -> Option<bool> {
     let (positive, negative) = (signs.contains(&1), signs.contains(&-1));
     if positive && negative {
@@ -83,7 +84,8 @@ fn one_sign(signs: [i32; 6]) -> Option<bool> {
     if signs.contains(&0) { None } else { Some(true) }
 }
 
-/// Whether an edge (the first two) passes through a triangle (the other three), each particle with its place and its index.
+/// Returns true if an edge (the first two) intersects a triangle (the other three). Each particle has a position and an
+/// index.
 fn passes<T: Integer>(particles: [([T; 3], u32); 5]) -> bool {
     let [p, q, a, b, c] = particles.each_ref().map(|(place, _)| place);
     let (d, e, f, r) = (minus(q, p), minus(a, b), minus(a, c), minus(a, p));
@@ -93,7 +95,7 @@ fn passes<T: Integer>(particles: [([T; 3], u32); 5]) -> bool {
     if let Some(decided) = one_sign([whole, t, before, u, v, w].each_ref().map(sign)) {
         return decided;
     }
-    // The infinitesimal of axis k of the particle that is the i-th in order of place and index is ε^(2^(3i + k)).
+    // The infinitesimal of axis k of the i-th particle, in order of position and index, is ε^(2^(3i + k)).
     let mut order = [0, 1, 2, 3, 4];
     order.sort_by(|&i, &j| particles[i].partial_cmp(&particles[j]).unwrap());
     let moved: [[Polynomial<T>; 3]; 5] = std::array::from_fn(|i| {
@@ -111,7 +113,7 @@ fn passes<T: Integer>(particles: [([T; 3], u32); 5]) -> bool {
     one_sign([whole, t, before, u, v, w].each_ref().map(Polynomial::sign)).expect("an infinitesimal leaves no zeros")
 }
 
-/// Every edge against every triangle; `place` makes exact integers of coordinates.
+/// Tests each edge against each triangle; `place` converts coordinates to exact integers.
 fn oracle<T: Integer>((positions, triangles): &Mesh, place: impl Fn(f32) -> T) -> Vec<EdgeTriangle> {
     let places: Vec<[T; 3]> = positions.iter().map(|position| position.map(&place)).collect();
     let at = |particle: u32| places[particle as usize].clone();
@@ -136,7 +138,7 @@ fn oracle<T: Integer>((positions, triangles): &Mesh, place: impl Fn(f32) -> T) -
 
 // ------------------------------------------------------------------------------------------------------ meshes
 
-/// An xorshift generator: the same numbers in every run.
+/// An xorshift generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -157,7 +159,7 @@ fn count((positions, triangles): &Mesh) -> Intersections {
     count_intersections(positions, triangles).unwrap()
 }
 
-/// A sheet of square cells in the xy plane, or wherever `place` puts the particle of column and row.
+/// A sheet of square cells; `place` maps column and row to a position.
 fn sheet(columns: u32, rows: u32, place: impl Fn(f32, f32) -> [f32; 3]) -> Mesh {
     let mut mesh = Mesh::default();
     for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
@@ -170,7 +172,7 @@ fn sheet(columns: u32, rows: u32, place: impl Fn(f32, f32) -> [f32; 3]) -> Mesh 
     mesh
 }
 
-/// Both meshes beside each other; the particles of the second come after those of the first.
+/// Both meshes together; the particles of the second follow those of the first.
 fn joined((mut positions, mut triangles): Mesh, second: &Mesh) -> Mesh {
     let first = positions.len() as u32;
     positions.extend(&second.0);
@@ -178,7 +180,7 @@ fn joined((mut positions, mut triangles): Mesh, second: &Mesh) -> Mesh {
     (positions, triangles)
 }
 
-/// One triangle, for the sake of its edges.
+/// One triangle, used for its edges.
 fn needle(p: [f32; 3], q: [f32; 3], far: [f32; 3]) -> Mesh {
     (vec![p, q, far], vec![[0, 1, 2]])
 }
@@ -187,7 +189,7 @@ fn moved((positions, triangles): &Mesh, place: impl Fn([f32; 3]) -> [f32; 3]) ->
     (positions.iter().map(|&position| place(position)).collect(), triangles.clone())
 }
 
-/// The same surfaces with other indices, corners and orders, and which pairs become of the given ones.
+/// The same surfaces with other indices, corners and orders, and `pairs` with the new indices.
 fn relabelled(random: &mut Random, (positions, triangles): &Mesh, pairs: &[EdgeTriangle]) -> (Mesh, Vec<EdgeTriangle>) {
     let mut shuffled = |count: usize| {
         let mut order: Vec<u32> = (0..count as u32).collect();
@@ -221,21 +223,21 @@ const TRIANGLE: [[f32; 3]; 3] = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.
 #[test]
 fn two_triangles_that_cross_are_found_with_edge_and_triangle() {
     let flat: Mesh = (TRIANGLE.to_vec(), vec![[0, 1, 2]]);
-    // Both edges from the low corner pass through the flat one.
+    // Both edges at the low corner intersect the flat triangle.
     let through = joined(flat.clone(), &needle([1.0, 1.0, -1.0], [1.0, 1.0, 1.0], [0.5, 1.0, 2.0]));
     let found = count(&through);
     let pair = |edge| EdgeTriangle { edge, triangle: 0 };
     assert_eq!(found, Intersections { count: 2, pairs: vec![pair([3, 4]), pair([3, 5])] });
-    // One edge of each passes through the other.
+    // One edge of each triangle intersects the other triangle.
     let hooked = joined(flat.clone(), &needle([1.0, 1.0, -1.0], [1.0, 1.0, 1.0], [1.0, -9.0, 0.5]));
     let crossed = EdgeTriangle { edge: [0, 1], triangle: 1 };
     assert_eq!(count(&hooked).pairs, [crossed, pair([3, 4])]);
-    // Just before and just behind.
+    // Just in front of the triangle, and just behind it.
     for (low, high) in [(f32::from_bits(1), 1.0), (-1.0, -f32::from_bits(1)), (1.0, 2.0)] {
         let apart = joined(flat.clone(), &needle([1.0, 1.0, low], [1.0, 1.0, high], [0.5, 1.0, high]));
         assert_eq!(count(&apart), Intersections::default(), "{low} {high}");
     }
-    // Just beside the border.
+    // Just outside the border.
     let x = 2.0 + 2.0 * f32::EPSILON;
     assert_eq!(count(&joined(flat, &needle([x, 2.0, -1.0], [x, 2.0, 1.0], [9.0, 9.0, 1.0]))).count, 0);
 }
@@ -244,15 +246,15 @@ fn two_triangles_that_cross_are_found_with_edge_and_triangle() {
 fn neighbours_do_not_count_but_their_far_edges_do() {
     let positions =
         vec![[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [1.0, 1.0, 1.0], [1.0, 1.0, -1.0], [-9.0, 0.0, 1.0]];
-    // A common edge, and folded onto each other.
+    // Triangles with a common edge, flat and folded onto each other.
     assert_eq!(count(&(positions.clone(), vec![[0, 1, 2], [1, 0, 3]])).count, 0);
     let folded = vec![[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [1.0, 1.0, 0.0]];
     assert_eq!(count(&(folded, vec![[0, 1, 2], [1, 0, 3]])).count, 0);
-    // A common corner: the edge that faces it passes through the other triangle; the edges at the corner do not.
+    // A common corner: the edge opposite to it intersects the other triangle, the edges at the corner do not.
     let found = count(&(positions.clone(), vec![[0, 1, 2], [0, 3, 4]]));
     assert_eq!(found.pairs, [EdgeTriangle { edge: [3, 4], triangle: 0 }]);
     assert_eq!(count(&(positions, vec![[0, 1, 2], [0, 3, 5]])).count, 0);
-    // Flat cloth, whose neighbours all lie in one plane and touch, and the same on edge.
+    // Flat cloth: neighbours are coplanar and touch; the same in a vertical plane.
     assert_eq!(count(&sheet(20, 20, |x, y| [x, y, 0.0])).count, 0);
     assert_eq!(count(&sheet(20, 20, |x, y| [x, x, y])).count, 0);
 }
@@ -271,7 +273,7 @@ fn triangles_in_one_plane_count_by_the_rule_and_apart_never() {
 
 #[test]
 fn without_area_or_length_nothing_counts() {
-    // A line, a point, and a triangle that names a particle twice, all of them run through, or running through.
+    // Degenerate triangles (a line, a point, a repeated particle) that are intersected, or intersect another one.
     let through = needle([1.0, 0.0, -1.0], [1.0, 0.0, 1.0], [1.0, 0.0, 2.0]);
     for line in [[[0.0; 3], [2.0, 0.0, 0.0], [4.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]; 3]] {
         assert_eq!(count(&joined((line.to_vec(), vec![[0, 1, 2]]), &through)).count, 0);
@@ -284,7 +286,7 @@ fn without_area_or_length_nothing_counts() {
     let stick = (vec![[1.0, 1.0, -1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], vec![[0, 1, 2]]);
     let found = count(&joined((TRIANGLE.to_vec(), vec![[0, 1, 2]]), &stick));
     assert_eq!(found.pairs, [[3, 4], [3, 5]].map(|edge| EdgeTriangle { edge, triangle: 0 }));
-    // A whole cloth in one place.
+    // A whole cloth at one point.
     assert_eq!(count(&sheet(50, 50, |_, _| [1.0; 3])).count, 0);
     assert_eq!(count_intersections(&[], &[]), Ok(Intersections::default()));
 }
@@ -307,9 +309,9 @@ fn through_an_edge_or_a_vertex_of_a_sheet_counts_once() {
         {
             let [x, y] = at;
             let along = |t: f32| [x + dx * t, y + dy * t, t];
-            // The needle has no area; both edges from its low end take the same way.
+            // The needle has no area; both edges from its low end coincide.
             let needle = needle(along(-1.0), along(1.0), along(31.0));
-            // The rule goes by the order of places, so every direction must do.
+            // The tie-breaking rule depends on the order of positions, so each direction is tested.
             let mirrored = |position: [f32; 3]| {
                 std::array::from_fn(|axis| if turn >> axis & 1 == 1 { -position[axis] } else { position[axis] })
             };
@@ -341,7 +343,7 @@ fn a_closed_surface_is_left_once_and_passed_an_even_number_of_times() {
         if size(p) == 2.0 || size(q) == 2.0 || p == q {
             continue;
         }
-        // A needle without area: its edges are pq, and pq again.
+        // A needle without area: its edges are pq, twice.
         let found = count(&joined(octahedron.clone(), &needle(p, q, q)));
         let of = |edge: [u32; 2]| found.pairs.iter().filter(|pair| pair.edge == edge).count();
         let crossings = of([6, 7]);
@@ -349,7 +351,7 @@ fn a_closed_surface_is_left_once_and_passed_an_even_number_of_times() {
             assert_eq!(crossings, 1, "from {p:?} to {q:?}");
             left += 1;
         } else {
-            // Both outside or both inside.
+            // Both ends outside, or both inside.
             assert!(crossings == 0 || crossings == 2 && size(p) > 2.0, "from {p:?} to {q:?}: {crossings}");
             passed += crossings / 2;
         }
@@ -359,7 +361,7 @@ fn a_closed_surface_is_left_once_and_passed_an_even_number_of_times() {
 
 #[test]
 fn a_curtain_with_a_row_of_particles_in_the_plane_of_a_sheet_is_seen() {
-    // Rows and columns of the curtain meet those of the sheet exactly, at particles and at the middles of edges.
+    // Rows and columns of the curtain meet those of the sheet exactly, at particles and at edge midpoints.
     for (offset, step) in [(1.0, 1.0), (1.5, 1.0), (1.0, 0.5), (1.25, 0.25)] {
         for y in [3.0, 2.5] {
             let floor = sheet(8, 8, |x, y| [x, y, 0.0]);
@@ -371,7 +373,7 @@ fn a_curtain_with_a_row_of_particles_in_the_plane_of_a_sheet_is_seen() {
                 let ways = |pair: &&EdgeTriangle| (0..4).any(|row| pair.edge == [particle(row), particle(row + 1)]);
                 assert_eq!(found.pairs.iter().filter(ways).count(), 1, "{offset} {step} {y} {column}");
             }
-            // One huge triangle in place of the floor: none of its edges is near.
+            // One huge triangle in place of the floor, with no edge nearby.
             let huge = (vec![[-1e6, -1e6, 0.0], [1e6, -1e6, 0.0], [0.0, 1e6, 0.0]], vec![[0, 1, 2]]);
             assert!(count(&joined(huge, &curtain)).count >= 4 + 3);
         }
@@ -384,7 +386,7 @@ fn a_curtain_with_a_row_of_particles_in_the_plane_of_a_sheet_is_seen() {
 fn soups_of_small_integers_agree_with_the_oracle() {
     let mut random = Random(1);
     let (mut pairs, mut soups) = (0, 0);
-    // The smaller the range, the more lies in one plane, on one line or at one place.
+    // Smaller ranges have more coplanar, collinear and coincident points.
     for range in [2, 3, 4, 5, 8, 16, 100, 1 << 20] {
         for _ in 0..40 {
             let (particles, triangles) = (6 + random.below(20), 4 + random.below(12));
@@ -402,7 +404,7 @@ fn soups_of_small_integers_agree_with_the_oracle() {
 
 #[test]
 fn soups_of_all_sizes_of_numbers_agree_with_the_oracle() {
-    // Each coordinate has a magnitude of its own, so that differences of f64 are rounded and products far apart.
+    // Each coordinate has its own magnitude, so f64 differences round and products differ widely.
     let mut random = Random(2);
     let mut pairs = 0;
     for exponents in [&[0, 30][..], &[0, 60], &[-40, 0, 40], &[-149, 0, 100], &[-149, -126, 125], &[100, 124]] {
@@ -411,7 +413,7 @@ fn soups_of_all_sizes_of_numbers_agree_with_the_oracle() {
                 let exponent = exponents[random.below(exponents.len() as u32) as usize];
                 ((f64::from(random.below(7)) - 3.0) * 2f64.powi(exponent)) as f32
             });
-            // Units of the smallest number of f32, 2⁻¹⁴⁹.
+            // Units of the smallest f32, 2⁻¹⁴⁹.
             let whole = |x: f32| {
                 let bits = x.abs().to_bits();
                 let (exponent, mantissa) = (bits >> 23, i64::from(bits & 0x7f_ffff));
@@ -428,7 +430,7 @@ fn soups_of_all_sizes_of_numbers_agree_with_the_oracle() {
 
 #[test]
 fn nearly_flat_triangles_agree_with_the_oracle() {
-    // Points of one plane, off it by the last bit or not: f64 alone would guess.
+    // Coplanar points, exactly or off by the last bit; f64 alone cannot decide.
     let mut random = Random(3);
     let mut pairs = 0;
     for _ in 0..60 {
@@ -446,8 +448,8 @@ fn nearly_flat_triangles_agree_with_the_oracle() {
 
 // ------------------------------------------------------------------------------------------------------ known counts
 
-/// A strip that runs up, back down and up again through itself, in `pieces` (odd) straight pieces a leg; its rows shift sideways, so
-/// that none meets another. Legs 1 and 3 cross in the middle of their middle pieces.
+/// A strip that runs up, down and up again through itself, with `pieces` (odd) straight pieces per leg. Rows shift
+/// sideways, so no two meet. Legs 1 and 3 intersect in the middle of their middle pieces.
 fn looped(rows: u32, pieces: u32) -> Mesh {
     let way = [[-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [-1.0, 1.0f32]];
     sheet(3 * pieces + 1, rows + 1, |s, row| {
@@ -461,8 +463,8 @@ fn looped(rows: u32, pieces: u32) -> Mesh {
 
 #[test]
 fn a_cloth_folded_through_itself_has_the_crossings_that_geometry_says() {
-    // The line at which the legs cross holds the n + 1 edges across it and the n diagonals of each leg. It reaches from y = 1/16 to
-    // n + 1/16 on one leg and from 5/16 to n + 5/16 on the other: the first edge of the one and the last of the other pass by.
+    // The line of intersection crosses n + 1 edges and n diagonals of each leg. It runs from y = 1/16 to n + 1/16 on
+    // one leg and from 5/16 to n + 5/16 on the other, so the first edge of one leg and the last of the other miss.
     for (rows, pieces) in [(1, 1), (10, 1), (10, 5), (37, 9), (300, 3)] {
         let mesh = looped(rows, pieces);
         let found = count(&mesh);
@@ -478,7 +480,7 @@ fn a_cloth_folded_through_itself_has_the_crossings_that_geometry_says() {
 
 #[test]
 fn distance_without_contact_never_counts() {
-    // Two layers at the distance of one bit, and a roll whose turns are near each other.
+    // Two layers one ulp apart, and a roll with close turns.
     let gap = 1.0 + f32::EPSILON;
     let layers = joined(sheet(40, 40, |x, y| [x, y, 1.0]), &sheet(40, 40, |x, y| [x, y, gap]));
     assert_eq!(count(&layers).count, 0);
@@ -495,7 +497,7 @@ fn counts_do_not_depend_on_names_or_place() {
     let mut all = 0;
     for range in [3, 4, 8, 1000] {
         for _ in 0..25 {
-            // All at places of their own: at the same place only the index can tell two particles apart.
+            // All positions are distinct, because only the index distinguishes particles at the same position.
             let (mut positions, triangles) = soup(&mut random, 16, 14, |random| random.below(range) as f32);
             let mut seen = BTreeSet::new();
             for position in &mut positions {
@@ -515,7 +517,7 @@ fn counts_do_not_depend_on_names_or_place() {
         }
     }
     assert!(all > 1000, "{all}");
-    // What does not touch is the same in a mirror and with the axes exchanged.
+    // Without contact, mirroring and exchanging axes do not change the result.
     let mesh = looped(12, 3);
     let found = count(&mesh);
     let places: [fn([f32; 3]) -> [f32; 3]; 4] =
@@ -559,7 +561,8 @@ fn surfaces_of_a_scene_count_followers_among_them() {
     let first_triangle = scene.triangle_count() as u32;
     scene.add_soft_body(&body).unwrap();
     let found = scene.intersections(scene.positions()).unwrap();
-    // The four upright edges of the box go through the cloth, its faces' diagonals too; and edges of the cloth through its faces.
+    // The four vertical edges of the box and the diagonals of its faces intersect the cloth; edges of the cloth
+    // intersect the faces.
     let through_cloth = found.pairs.iter().filter(|pair| pair.triangle < first_triangle).count();
     assert_eq!(through_cloth, 4 + 4, "{found:?}");
     assert!(found.count > through_cloth, "{found:?}");
@@ -589,13 +592,13 @@ fn one_huge_triangle_and_particles_far_astray_cost_nothing() {
     let cloth = sheet(100, 100, |x, y| [x, y, (x * 0.3).sin()]);
     let clean = count(&cloth);
     assert_eq!(clean.count, 0);
-    // Through the middle of a cell, upright and huge.
+    // A huge vertical triangle through the middle of a cell.
     let huge = needle([50.3, 40.2, -1e30], [50.3, 40.2, 1e30], [f32::MAX, 40.2, 1e30]);
     let found = count(&joined(cloth.clone(), &huge));
     assert!(found.pairs.iter().any(|pair| pair.edge == [10_000, 10_001]), "{:?}", found.pairs);
-    // The edges of the cloth along y pass through it at x = 51 to 99, the diagonals at 51.2 to 98.2.
+    // Edges of the cloth along y intersect it at x = 51 to 99, diagonals at 51.2 to 98.2.
     assert_eq!(found.pairs.iter().filter(|pair| pair.triangle as usize == cloth.1.len()).count(), 49 + 48);
-    // Particles astray, every tenth of them at the ends of what f32 can say.
+    // Distant particles, every tenth of them near the limits of f32.
     let mut astray = cloth;
     for (k, position) in astray.0.iter_mut().enumerate().filter(|(k, _)| k % 1000 == 0) {
         *position = if k % 2000 == 0 { [f32::MAX; 3] } else { [-1e30, 1e30, -f32::MAX] };
@@ -609,7 +612,7 @@ fn a_large_folded_cloth_takes_little_time() {
     let start = Instant::now();
     let count_of = |side: u32, fold: &dyn Fn(f32, f32) -> [f32; 3]| count(&sheet(side, side, fold)).count;
     let side = if cfg!(debug_assertions) { 100 } else { 316 };
-    // Pleats on top of each other, ten layers closer than the cells are wide; then flat, where every test is degenerate.
+    // Ten pleats, closer than the cell width; then flat, with every test degenerate.
     let width = side as f32 / 10.0;
     let pleats = |x: f32, y: f32| {
         let layer = (x / width).floor();

@@ -1,5 +1,5 @@
-//! The conformance suite: what every constraint kind must be, over the list of kinds. A new kind is covered as soon as it
-//! stands in [`KINDS`].
+//! The conformance suite: requirements on all constraint kinds in [`KINDS`]. A new kind is covered once it is in that
+//! list.
 
 mod common;
 
@@ -8,19 +8,19 @@ use glam::Vec3;
 use supple::constraints::{Distance, Function, KINDS, Kind, KindInfo, MAX_ARITY, Sample};
 use supple::{Material, Reference, Settings};
 
-/// Without forces: what moves is moved by the constraint.
+/// No external forces: all motion comes from the constraint.
 fn weightless(iterations: u32) -> Settings {
     Settings { substeps: 1, iterations, gravity: [0.0; 3], ..Settings::default() }
 }
 
-/// A kind's C and ∇C.
+/// C and ∇C of a kind.
 fn evaluate(info: &KindInfo, sample: &Sample, positions: &[Vec3]) -> (f32, Vec<Vec3>) {
     let mut grad = vec![Vec3::NAN; positions.len()];
     let c = info.evaluate(&sample.parameters, &sample.members, positions, &mut grad);
     (c, grad)
 }
 
-/// The size of a constellation [m]: the largest distance from its first particle.
+/// The largest distance from the first particle [m].
 fn extent(positions: &[Vec3]) -> f32 {
     positions.iter().fold(0.0, |size, x| size.max(x.distance(positions[0])))
 }
@@ -29,8 +29,8 @@ fn largest(vectors: &[Vec3]) -> f32 {
     vectors.iter().fold(0.0, |size, vector| size.max(vector.length()))
 }
 
-/// The largest difference of ∇C from the central difference of C, relative to the largest gradient. The positions are
-/// taken in the frame of the first particle, as the solver does, and the differences are formed in f64.
+/// The largest difference between ∇C and the central difference of C, relative to the largest gradient. Positions are
+/// relative to the first particle, as in the solver; differences are computed in f64.
 fn gradient_error(info: &KindInfo, sample: &Sample) -> f64 {
     let p: Vec<Vec3> = sample.positions.iter().map(|&x| x - sample.positions[0]).collect();
     let (_, grad) = evaluate(info, sample, &p);
@@ -41,7 +41,7 @@ fn gradient_error(info: &KindInfo, sample: &Sample) -> f64 {
             let mut moved = [p.clone(), p.clone()];
             moved[0][particle][axis] += step;
             moved[1][particle][axis] -= step;
-            // As far as they really are apart in f32.
+            // The actual distance in f32.
             let run = f64::from(moved[0][particle][axis]) - f64::from(moved[1][particle][axis]);
             let [above, below] = moved.map(|p| f64::from(evaluate(info, sample, &p).0));
             let difference = (f64::from(grad[particle][axis]) - (above - below) / run).abs();
@@ -97,7 +97,7 @@ fn gradients_equal_central_differences() {
 
 #[test]
 fn gradients_sum_to_zero_and_turn_nothing() {
-    // Otherwise the constraint would push or turn a body from inside.
+    // Otherwise the constraint would exert a net force or torque.
     for (_, info, sample) in cases() {
         let [force, torque] = force_and_torque(info, &sample);
         assert!(force < 1e-5, "{}: Σ∇C is {force} at {:?}", info.name, sample.positions);
@@ -107,7 +107,7 @@ fn gradients_sum_to_zero_and_turn_nothing() {
 
 #[test]
 fn samples_stand_in_general_position() {
-    // A sample at rest, or without a gradient, would let everything pass.
+    // A sample at rest, or without a gradient, would pass every test.
     for (_, info, sample) in cases() {
         let (c, grad) = evaluate(info, &sample, &sample.positions);
         assert!(grad.iter().all(|one| one.length() > 1e-3 * largest(&grad)), "{}: {grad:?}", info.name);
@@ -119,7 +119,7 @@ fn samples_stand_in_general_position() {
 fn c_is_zero_at_rest() {
     for (_, info, sample) in cases() {
         let (c, grad) = evaluate(info, &sample, &sample.rest);
-        // A kind may have no gradient at rest; C itself is then of the order of a length, an angle or less.
+        // Some kinds have no gradient at rest; C is then at most of the order of a length or an angle.
         let slope = if largest(&grad) > 0.0 { largest(&grad) } else { 1.0 };
         let size = slope * extent(&sample.rest);
         assert!(c.abs() <= 1e-5 * size, "{}: C = {c} at {:?}", info.name, sample.rest);
@@ -128,7 +128,7 @@ fn c_is_zero_at_rest() {
 
 #[test]
 fn c_does_not_depend_on_the_frame() {
-    // The solver evaluates in the frame of the first particle.
+    // The solver evaluates relative to the first particle.
     for (_, info, sample) in cases() {
         let shifted: Vec<Vec3> = sample.positions.iter().map(|&x| x + Vec3::new(0.5, -1.25, 2.0)).collect();
         let [(here, grad), (there, grad_there)] = [&sample.positions, &shifted].map(|p| evaluate(info, &sample, p));
@@ -152,7 +152,7 @@ fn degenerate_positions_give_finite_numbers() {
     for (place, info, sample) in cases() {
         let count = sample.positions.len();
         let all_at_one = vec![corner; count];
-        // In a line, and all but the last at one point.
+        // All on a line, and all but the last at one point.
         let in_line: Vec<Vec3> = (0..count).map(|k| corner + Vec3::X * k as f32).collect();
         let mut nearly = all_at_one.clone();
         nearly[count - 1] += Vec3::Y;
@@ -210,7 +210,7 @@ fn nothing_moves_at_rest() {
     }
 }
 
-/// C after so many sweeps from the sample, over C before.
+/// The ratio of C after `iterations` sweeps to C before.
 fn remaining(place: usize, info: &KindInfo, sample: &Sample, iterations: u32) -> f32 {
     let scene = scene_of(place, sample, &sample.positions, Material::RIGID);
     let mut reference = Reference::new(&scene, weightless(iterations)).unwrap();
@@ -222,7 +222,7 @@ fn remaining(place: usize, info: &KindInfo, sample: &Sample, iterations: u32) ->
 
 #[test]
 fn one_projection_satisfies_a_rigid_constraint_between_two_particles() {
-    // Two opposite unit gradients that turn nothing lie along the line between the two: C is linear along them.
+    // Two opposite unit gradients without torque lie along the line between the particles, along which C is linear.
     let cases: Vec<_> = cases().filter(|(_, info, _)| info.unit_gradients && info.arity == 2).collect();
     assert!(cases.iter().any(|(_, info, _)| info.name == "distance"));
     for (place, info, sample) in cases {
@@ -260,7 +260,7 @@ fn projections_keep_the_momentum() {
     }
 }
 
-/// The distance, with something wrong with its gradient.
+/// The distance constraint with a modified gradient.
 macro_rules! broken {
     (|$grad:ident| $change:block) => {{
         let mut info = *Distance::INFO;

@@ -1,4 +1,4 @@
-//! Masses set after a builder and while running, and tethers of particles that were added one by one. On both backends.
+//! Masses set after a builder and while running, and tethers of particles added one by one, on both backends.
 
 mod common;
 
@@ -9,7 +9,7 @@ use supple::{
 
 const TOLERANCE: f32 = 2e-4;
 
-/// Two free particles joined by a stretched rigid link: they meet at their centre of mass.
+/// Two free particles with a stretched rigid constraint: they meet at their centre of mass.
 fn linked() -> Scene {
     let mut scene = Scene::new();
     for k in 0..2 {
@@ -19,7 +19,7 @@ fn linked() -> Scene {
     scene
 }
 
-/// Where the centre of mass of the two is, if the second has so many times the mass of the first.
+/// The centre of mass x of the two, if the second has `ratio` times the mass of the first.
 fn centre(positions: &[[f32; 3]], ratio: f32) -> f32 {
     (positions[0][0] + ratio * positions[1][0]) / (1.0 + ratio)
 }
@@ -49,7 +49,7 @@ fn masses_that_are_set_while_running_count_from_the_next_step_on_and_stay_after_
         pair.solver.reset();
         pair.reference.reset();
     }
-    // What is pinned stays so, and has its mass once it is released.
+    // Pinned particles stay pinned; the mass applies after release.
     change!(pair, pin(&[0]));
     change!(pair, set_masses(0, &[4.0]));
     pair.run(1, TOLERANCE, "pinned");
@@ -111,7 +111,7 @@ fn a_mass_that_cannot_be_is_refused_by_particle_and_number_and_changes_nothing()
     on_gpu.set_settings(settings).unwrap();
     common::step(&gpu, &mut on_gpu, 1);
     assert!((centre(&on_gpu.read_positions().unwrap(), 1.0) - 1.0).abs() < 1e-5, "a mass has changed");
-    // A massless particle of the scene gets one, and is free.
+    // A massless particle of the scene gets a mass and becomes free.
     scene.set_mass(2, 2.0).unwrap();
     assert_eq!(scene.inverse_masses()[2], 0.5);
     assert_eq!(scene.pinned_particles().collect::<Vec<_>>(), [3]);
@@ -138,7 +138,7 @@ fn a_group_keeps_its_masses() {
     );
 }
 
-/// A chain of heavy particles that were added by hand, hung by its first.
+/// A chain of heavy particles added one by one, which hangs by the first.
 fn chain(count: u32) -> Scene {
     let mut scene = Scene::new();
     for k in 0..count {

@@ -16,7 +16,7 @@ fn averaged() -> Settings {
     Settings { mean_forces: true, ..Settings::default() }
 }
 
-/// A pin and a free particle, joined by a link along a direction that no axis has.
+/// A pin and a free particle with a distance constraint in an oblique direction.
 fn link(length: f32, mass: f32, material: Material) -> Scene {
     let mut scene = Scene::new();
     let (end, inverse_mass) = ([0.36, -0.48, 0.8].map(|x| x * length), 1.0 / mass);
@@ -28,25 +28,25 @@ fn link(length: f32, mass: f32, material: Material) -> Scene {
     scene
 }
 
-/// What hangs along that direction.
+/// Settings with gravity along that direction.
 fn hanging(substeps: u32) -> Settings {
     let gravity = [0.36, -0.48, 0.8].map(|x| 9.81 * x);
     Settings { gravity, substeps, damping: 20.0, ..averaged() }
 }
 
-/// The most that the force of a substep of a rigid link is off \[N\]: 8 · 2⁻²⁴ L/(w h²).
+/// A bound on the rounding error of the force of a rigid constraint in a substep \[N\]: 8 · 2⁻²⁴ L/(w h²).
 fn rounding(length: f32, mass: f32, settings: &Settings) -> f64 {
     let h = f64::from(settings.dt) / f64::from(settings.substeps);
     8.0 * 2f64.powi(-24) * f64::from(length) * f64::from(mass) / (h * h)
 }
 
-/// The mean force on the first link of either backend.
+/// The mean force of the first distance constraint on each backend.
 fn forces(pair: &Pair<'_>) -> [f64; 2] {
     let on_gpu = pair.solver.read_mean_forces::<Distance>().unwrap()[0];
     [on_gpu, pair.reference.read_mean_forces::<Distance>().unwrap()[0]].map(f64::from)
 }
 
-/// 3 kg weigh 29.4 N. On a link of 1 m the bound of the rounding is 51 N for one substep of 1/6000 s, and 0.51 N for the mean of a step.
+/// 3 kg weigh 29.4 N. At 1 m the rounding bound is 51 N for a substep of 1/6000 s and 0.51 N for the mean of a step.
 #[test]
 fn the_weight_on_a_rigid_link_at_6000_substeps_a_second_reads_its_tension() {
     let gpu = gpu();
@@ -66,7 +66,8 @@ fn the_weight_on_a_rigid_link_at_6000_substeps_a_second_reads_its_tension() {
     }
 }
 
-/// The forces of a step sum to the change of momentum, so their rounding errors cancel but for those of its first and last substep.
+/// The forces of a step sum to the change of momentum, so rounding errors cancel except those of the first and last
+/// substep.
 #[test]
 fn the_error_of_the_mean_force_of_a_rigid_link_is_that_of_one_substep_divided_by_their_number() {
     for (length, mass, substeps) in [
@@ -95,7 +96,7 @@ fn the_error_of_the_mean_force_of_a_rigid_link_is_that_of_one_substep_divided_by
     }
 }
 
-/// Over a step of length t the force F and the weight change the momentum: m Δv = (F + m g) t, whatever F does in between.
+/// The mean force F over a step of length t satisfies m Δv = (F + m g) t.
 #[test]
 fn the_mean_force_on_an_oscillating_mass_is_its_change_of_momentum_over_the_step() {
     let gpu = gpu();
@@ -120,7 +121,7 @@ fn the_mean_force_on_an_oscillating_mass_is_its_change_of_momentum_over_the_step
     assert!(least < -1.8 * f64::from(mass) * G && greatest > -0.2 * f64::from(mass) * G, "{least} to {greatest} N");
 }
 
-/// Two crumpled sheets with tethers, each on a pin.
+/// Two crumpled sheets with tethers, each with a pin.
 fn cloths(bending: Bending) -> Scene {
     let mut scene = Scene::new();
     for [columns, rows] in [[20, 14], [5, 4]] {
@@ -178,7 +179,7 @@ fn mean_forces_of_every_kind_agree_on_both_backends() {
     }
 }
 
-/// Of one substep it is the force of the last.
+/// With one substep the mean force is the force of that substep.
 #[test]
 fn the_mean_force_over_one_substep_is_the_force_of_the_last() {
     for bending in [Bending::Springs, Bending::Isometric] {

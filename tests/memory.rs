@@ -1,4 +1,5 @@
-//! The memory of a process that simulates does not grow: a file of its own, as tests of one process run side by side.
+//! The memory of a simulating process does not grow. This is a separate binary because tests of one process run in
+//! parallel.
 
 #![cfg(target_os = "linux")]
 
@@ -11,8 +12,8 @@ fn scene() -> Scene {
     hanging_cloth(24, 20).0
 }
 
-/// Drivers must not make anything anew from step to step: some compile a pass again at every dispatch where a uniform alone decides a
-/// branch, and keep it (`by_thread` in the prelude).
+/// Nothing is recreated from step to step. Some drivers recompile and cache a shader at every dispatch if a branch
+/// depends only on a uniform (`by_thread` in the prelude).
 #[test]
 fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
     let gpu = gpu();
@@ -43,7 +44,7 @@ fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
         let grown = growth(|| {
             turn += 1;
             let placement = Placement::at([(turn % 7) as f32, 0.0, 0.0]);
-            // With pins of its own in every second step.
+            // Every second step the new instance has its own pins.
             let pinned = (turn % 2 == 0).then(|| vec![5]);
             instances.teleport(last, placement).unwrap();
             let next = instances.spawn(&Instance { placement, pinned, ..Instance::default() }).unwrap();
@@ -57,10 +58,10 @@ fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
     }
 }
 
-/// A pass that is compiled in each step leaves more than 100 kB in each.
+/// A pass that is recompiled in each step leaves more than 100 kB per step.
 const MOST: u64 = 3 << 20;
 
-/// By how much the process grows in 100 steps, after some others [bytes].
+/// The growth of the process in 100 steps after a warm-up [bytes].
 fn growth(mut step: impl FnMut()) -> u64 {
     let resident = || -> u64 {
         let pages = std::fs::read_to_string("/proc/self/statm").unwrap();

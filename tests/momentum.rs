@@ -13,8 +13,8 @@ fn still() -> Settings {
     Settings { gravity: [0.0; 3], ..Settings::default() }
 }
 
-/// Of the first particles of a scene: momentum and angular momentum about their centre, what both would be if all moved and turned one
-/// way (Σ m |v| and Σ m |x − x̄| |v|), and Σ m |x − x̄|².
+/// For the first particles of a scene: momentum; angular momentum about their centre; Σ m |v| and Σ m |x − x̄| |v| as
+/// scales of both; and Σ m |x − x̄|².
 fn momenta(scene: &Scene, count: usize, x: &[[f32; 3]], v: &[[f32; 3]]) -> (DVec3, DVec3, f64, f64, f64) {
     let wide = |vectors: &[[f32; 3]]| -> Vec<DVec3> {
         vectors[..count].iter().map(|vector| DVec3::from(vector.map(f64::from))).collect()
@@ -35,7 +35,7 @@ fn momenta(scene: &Scene, count: usize, x: &[[f32; 3]], v: &[[f32; 3]]) -> (DVec
     (momentum, angular, size, angular_size, spread)
 }
 
-/// ω of a round body [rad/s], its moment of inertia being ⅔ Σ m |x − x̄|².
+/// ω of a spherical shell [rad/s], with the moment of inertia ⅔ Σ m |x − x̄|².
 fn spin(scene: &Scene, count: usize, x: &[[f32; 3]], v: &[[f32; 3]]) -> f64 {
     let (_, angular, _, _, spread) = momenta(scene, count, x, v);
     angular.length() / (spread / 1.5)
@@ -50,7 +50,7 @@ fn balloon(radius: f32, pressure: f32, fabric: Fabric, gas: Material) -> (Scene,
     (scene, positions.len())
 }
 
-/// Free and on a floor, ten seconds at the default settings: rigid skin and liquid, a gas of 5 kPa, rubber.
+/// Free and on a floor, ten seconds at the default settings: rigid skin with a liquid, a gas of 5 kPa, rubber.
 #[test]
 fn a_balloon_at_rest_does_not_spin() {
     let soft = Material::compliant(1e-5);
@@ -76,7 +76,7 @@ fn a_balloon_at_rest_does_not_spin() {
     }
 }
 
-/// A balloon lifted by its forces on a rope that is pinned at the other end.
+/// A balloon with upward forces, on a rope that is pinned at the other end.
 #[test]
 fn a_balloon_on_a_rope_does_not_spin() {
     let (mut scene, count) = balloon(0.15, 1.5, Fabric::RUBBER, Material::compliant(1e-9));
@@ -89,7 +89,7 @@ fn a_balloon_on_a_rope_does_not_spin() {
     scene.pin(rope.particles.start).unwrap();
     scene.add(Distance { particles: [rope.particles.end - 1, lowest], rest_length: 0.01 }, Material::RIGID).unwrap();
     let lift = Settings { gravity: [0.0, 1.0, 0.0], ..Settings::default() };
-    // About the rope it does not turn at all; about the other axes it swings as a pendulum, until damping ends that.
+    // It does not spin about the rope; about the other axes it swings as a pendulum until damping stops it.
     for (damping, allowed) in [(0.0, DVec3::new(0.1, 1e-3, 0.1)), (1.0, DVec3::splat(0.01))] {
         let mut reference = Reference::new(&scene, Settings { damping, ..lift }).unwrap();
         reference.step(600);
@@ -115,9 +115,9 @@ fn a_balloon_does_not_spin_on_either_backend_however_it_is_executed() {
     }
 }
 
-/// A free constraint of each kind that is violated at the start and then swings, undamped and damped, for one second. Momentum is kept
-/// to rounding. Angular momentum is too, but for `Hinge` and `CosineBend`: their gradients turn within a substep, and an implicit step of h
-/// takes h Σ v × F, which halves with the substep.
+/// A free constraint of each kind starts violated and oscillates for one second, undamped and damped. Momentum is kept
+/// to rounding, and so is angular momentum, except for `Hinge` and `CosineBend`. Their gradients turn within a substep,
+/// and an implicit step removes h Σ v × F, which is proportional to h.
 #[test]
 fn every_kind_keeps_momentum_and_angular_momentum() {
     for (place, info, sample) in raw::cases() {

@@ -1,4 +1,4 @@
-//! Surfaces do not pass through each other, whatever forces them to.
+//! Surfaces do not intersect, whatever forces act on them.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn crossings(solver: &Solver, scene: &Scene) -> usize {
     scene.intersections(&solver.read_positions().unwrap()).unwrap().count
 }
 
-/// What is held does not give way, so that in the end there is no room for what lies between.
+/// The pinned sheets do not give way, so in the end the sheets between them have no space.
 #[test]
 fn sheets_in_a_press_do_not_cross() {
     let gpu = common::gpu();
@@ -33,7 +33,7 @@ fn sheets_in_a_press_do_not_cross() {
     }
 }
 
-/// Both ends turn in opposite senses until the cloth is a rope.
+/// Both ends turn in opposite directions until the cloth is twisted into a rope.
 #[test]
 fn a_cloth_that_is_wrung_does_not_cross() {
     let gpu = common::gpu();
@@ -46,18 +46,18 @@ fn a_cloth_that_is_wrung_does_not_cross() {
     scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
     common::crumple(&mut scene, cloth.particles.clone(), 1e-3);
     let middle = scene.positions().iter().fold([0.0; 3], |sum, x| [0, 1, 2].map(|k| sum[k] + x[k] / 256.0));
-    let mut quarantined = Vec::new();
+    let mut held = Vec::new();
     for particle in cloth.particles {
         let column = particle % count;
         let [x, y, z] = scene.positions()[particle as usize];
         if (column == 0 || column == count - 1) && (z - middle[2]).abs() < 0.15 {
             scene.pin(particle).unwrap();
-            quarantined.push((particle, [x, y, z]));
+            held.push((particle, [x, y, z]));
         }
     }
     let mut solver = solver(&gpu, &scene, settings(20));
     for frame in 0..100 {
-        for &(particle, [x, y, z]) in &quarantined {
+        for &(particle, [x, y, z]) in &held {
             let side = (x - middle[0]).signum();
             let (sin, cos) = (side * TAU * 0.75 * frame as f32 / 100.0).sin_cos();
             let (y, z) = (y - middle[1], z - middle[2]);
@@ -73,7 +73,8 @@ fn a_cloth_that_is_wrung_does_not_cross() {
     assert!(report.truncated > 0 && report.most_contacts > 50 && report.lost == 0, "{report:?}");
 }
 
-/// What is fine looks no farther for being above something large: it would have to look at all of itself.
+/// The search radius of small elements does not grow near a large one, because their own pairs would exceed the
+/// capacity.
 #[test]
 fn what_is_fine_falls_on_what_is_large() {
     let gpu = common::gpu();
@@ -88,7 +89,7 @@ fn what_is_fine_falls_on_what_is_large() {
     assert_eq!(scene.intersections(&positions).unwrap().count, 0);
 }
 
-/// The search looks as far as elements are large, not as far as they once were.
+/// The search uses the current size of elements, not their size at rest.
 #[test]
 fn what_falls_on_a_stretched_sheet_is_held() {
     let gpu = common::gpu();
@@ -109,7 +110,7 @@ fn what_falls_on_a_stretched_sheet_is_held() {
     let places: Vec<[f32; 3]> =
         scene.positions()[..16].iter().map(|x| [0, 1, 2].map(|k| stretched * (x[k] - first[k]))).collect();
     solver.set_positions(0, &places).unwrap();
-    // Into the inside of a triangle.
+    // Above the interior of a triangle.
     let third = stretched / 9.0;
     let drops: Vec<[f32; 3]> =
         scene.positions()[16..].iter().map(|x| [x[0] + third, x[1], x[2] + 0.5 * third]).collect();
@@ -119,7 +120,8 @@ fn what_falls_on_a_stretched_sheet_is_held() {
     assert!(lowest > 0.009, "{lowest}");
 }
 
-/// Sheets of 30 cm that lie on one another from so high on, but for those above the third, which are 5 cm higher.
+/// Seven sheets of 30 cm stacked from `height` on; the fourth and later ones are 5 cm higher and start at
+/// `velocity_above`.
 fn layers(scene: &mut Scene, height: f32, thickness: f32, velocity_above: [f32; 3]) {
     let material = ContactMaterial { thickness, ..ContactMaterial::default() };
     let material = scene.add_contact_material(material).unwrap();
@@ -149,7 +151,7 @@ fn roomy(substeps: u32) -> Settings {
     Settings { self_collision: Some(own), ..settings(substeps) }
 }
 
-/// What is cut is not taken along with the others, most of which fall: it would be taken into what it rests on.
+/// Truncated particles do not take part in the common motion of the falling ones, which would push them into the plate.
 #[test]
 fn what_rests_on_a_thin_plate_is_not_pushed_through_it() {
     let gpu = common::gpu();
@@ -170,7 +172,8 @@ fn what_rests_on_a_thin_plate_is_not_pushed_through_it() {
     assert!(report.truncated > 1000 && report.lost == 0, "{report:?}");
 }
 
-/// What a collider pushes into others is cut before them and left in the collider, which takes it out again on a way that is cut, too.
+/// Particles that a collider pushes towards other surfaces are truncated and stay inside the collider. The collider
+/// pushes them out again, with truncation.
 #[test]
 fn what_a_moving_collider_pushes_does_not_cross() {
     let gpu = common::gpu();

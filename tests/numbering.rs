@@ -1,4 +1,4 @@
-//! Renumbered scenes: what is tied together lies near each other, and nothing else has changed.
+//! Renumbered scenes: connected particles are close in memory, and nothing else changes.
 
 mod common;
 
@@ -8,14 +8,14 @@ use supple::{
     SoftBody, Solver, Sweep, Tethers,
 };
 
-/// A number for each of so many, in no order.
+/// The numbers 0 to `count` − 1 in random order.
 fn shuffled(count: usize) -> Vec<u32> {
     let mut numbers: Vec<u32> = (0..count as u32).collect();
     numbers.sort_by_key(|number| number.wrapping_mul(2_654_435_761) ^ 0x5bd1_e995);
     numbers
 }
 
-/// A sheet of `n` × `n` vertices in no order, its triangles in no order either, and the vertices of two of its corners.
+/// A sheet of `n` × `n` vertices in random order, its triangles in random order, and the vertices of two corners.
 fn sheet(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 3]>, [u32; 2]) {
     let numbers = shuffled(n * n);
     let mut positions = vec![[0.0; 3]; n * n];
@@ -44,7 +44,7 @@ fn add_sheet(scene: &mut Scene, n: usize, tethers: Option<Tethers>) -> std::ops:
     particles
 }
 
-/// A sphere of `n` rings of 2 `n` vertices each, in no order.
+/// A sphere of `n` rings of 2 `n` vertices each, in random order.
 fn sphere(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let (across, count) = (2 * n, 2 * n * n + 2);
     let numbers = shuffled(count);
@@ -70,7 +70,7 @@ fn sphere(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     (positions, triangles)
 }
 
-/// How far apart the particles of distance constraints are, on average.
+/// The mean difference of particle indices of distance constraints.
 fn spread(scene: &Scene, constraints: std::ops::Range<u32>) -> f64 {
     let count = constraints.len() as f64;
     scene
@@ -91,11 +91,11 @@ fn what_is_tied_together_comes_near() {
     let after = spread(&scene, cloth.structural.clone());
     // Row by row it would be 40.
     assert!(before > 800.0 && after < 60.0, "{before} particles apart before, {after} after");
-    // What is in order stays as it is.
+    // A scene in order does not change.
     assert!(!numbering.is_unchanged() && scene.renumber().is_unchanged());
 }
 
-/// Ties what has its number at one end of a body loosely to what has it at the other, so that a body in order wants another one.
+/// Connects the particles of both ends of a body by soft constraints, so that an ordered body needs another order.
 fn tie_ends(scene: &mut Scene, body: std::ops::Range<u32>) {
     let (positions, material) = (scene.positions().to_vec(), Material::compliant(1e6));
     for (k, other) in body.clone().zip(body.clone().rev()).take(body.len() / 2) {
@@ -106,7 +106,7 @@ fn tie_ends(scene: &mut Scene, body: std::ops::Range<u32>) {
     }
 }
 
-/// Where all constraints are solved at once, the order of particles matters to rounding only.
+/// Jacobi solves all constraints at once, so the order of particles affects only rounding.
 fn moves_alike(scene: Scene) -> Numbering {
     moves_alike_with(scene, Settings::default(), 10)
 }
@@ -147,7 +147,7 @@ fn bodies_of_all_sorts_move_as_before() {
     let changed = |particles: std::ops::Range<u32>| particles.filter(|&k| numbering.now(k) != Ok(k)).count();
     let shuffled = [sheet.clone(), balloon].map(changed);
     assert!(shuffled[0] > 150 && shuffled[1] > 100, "{shuffled:?}");
-    // Rows and what follows are in order, and what is of one body stays in its range.
+    // Rows and followers are in order already, and the particles of a body stay in its range.
     assert_eq!((changed(grid), changed(surface), numbering.now(follower)), (0, 0, Ok(follower)));
     assert!(sheet.clone().all(|k| sheet.contains(&numbering.now(k).unwrap())));
 }
@@ -202,7 +202,7 @@ fn what_names_particles_follows() {
 fn what_touches_moves_as_before() {
     let mut scene = Scene::new();
     let sheet = add_sheet(&mut scene, 14, None);
-    // Next neighbours are nearer than one thickness, and do not see each other as they lie so at rest.
+    // Next neighbours are closer than one thickness at rest, so their pairs are excluded.
     let thick = |thickness| ContactMaterial { thickness, ..ContactMaterial::default() };
     let [thin, thick] = [0.078, 0.084].map(|thickness| scene.add_contact_material(thick(thickness)).unwrap());
     for particle in sheet.clone() {
@@ -213,7 +213,7 @@ fn what_touches_moves_as_before() {
     let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
     let numbering = moves_alike_with(scene.clone(), settings, 5);
     assert!(!numbering.is_unchanged());
-    // Were any of it forgotten, that would be seen.
+    // Negative control: losing any of these would change the result.
     let alike = |materials: [_; 2]| {
         let mut other = scene.clone();
         for particle in sheet.clone() {
@@ -249,14 +249,14 @@ fn ropes_that_touch_move_as_before() {
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
     let numbering = moves_alike_with(scene.clone(), settings, 12);
     assert!(over.clone().filter(|&k| numbering.now(k) != Ok(k)).count() > 20);
-    // They do touch.
+    // They are in contact.
     let height = |settings| {
         let mut reference = Reference::new(&scene, settings).unwrap();
         reference.step(12);
         reference.read_positions().unwrap()[over.start as usize + 19][1]
     };
-    let (quarantined, falling) = (height(settings), height(Settings { self_collision: None, ..settings }));
-    assert!(quarantined > falling + 0.01, "{quarantined} m, {falling} m");
+    let (held, falling) = (height(settings), height(Settings { self_collision: None, ..settings }));
+    assert!(held > falling + 0.01, "{held} m, {falling} m");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn a_renumbered_balloon_can_be_blown_up() {
     reference.step(20);
     let grown = volume(&reference) / f64::from(parts.rest_volume);
     assert!(grown > 1.02, "{grown} times as large");
-    // Other particles are still other ones.
+    // The surface of other particles is a different one.
     let other = ClosedSurface::new(&[[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]).unwrap();
     let pressure = Pressure { surface: &other, ..pressure };
     assert!(reference.set_constraint(parts.pressure, pressure).is_err());
@@ -315,7 +315,7 @@ fn forces_and_targets_of_a_scene_file_follow() {
     assert_eq!(targets(&file), expected);
     assert!(file.scene.pinned_particles().any(|pin| pin == expected[0].0));
     assert_eq!(file.parts, before.parts);
-    // Particles that were added since feel no force, and what names none of them is not lost.
+    // Particles added later have no force, and entries of particles that do not exist are kept.
     let mut more = before.clone();
     more.scene.add_particle(Particle::default()).unwrap();
     more.targets[0].particles.push((u32::MAX, [0.0; 3]));

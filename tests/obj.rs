@@ -42,7 +42,7 @@ fn vector_area(corners: [Vector; 3]) -> Vector {
     cross(minus(corners[1], corners[0]), minus(corners[2], corners[0])).map(|component| 0.5 * component)
 }
 
-/// Three axes at right angles.
+/// Three orthogonal axes.
 fn frame(random: &mut impl FnMut() -> f64) -> [Vector; 3] {
     let mut direction = || [random() - 0.5, random() - 0.5, random() - 0.5];
     let unit = |v: Vector| v.map(|component| component / length(v));
@@ -51,7 +51,7 @@ fn frame(random: &mut impl FnMut() -> f64) -> [Vector; 3] {
     [u, cross(n, u), n]
 }
 
-/// A polygon of the plane in a frame, as an OBJ of one face.
+/// A polygon in the plane of a frame, as an OBJ with one face.
 fn face(points: &[[f64; 2]], [u, v, _]: [Vector; 3], offset: Vector) -> String {
     let mut text = String::new();
     for [x, y] in points {
@@ -62,8 +62,8 @@ fn face(points: &[[f64; 2]], [u, v, _]: [Vector; 3], offset: Vector) -> String {
     text + "f " + &corners.join(" ") + "\n"
 }
 
-/// Every triangle faces along the normal, the areas sum up to that of the polygon, the borders are exactly its edges, and the
-/// triangles are those of a disc.
+/// Checks that each triangle faces along the normal, that areas sum to that of the polygon, that the border consists of
+/// its edges, and that the triangles form a disc.
 fn check_triangulation(what: &str, points: &[[f64; 2]], mesh: &ObjMesh, normal: Vector) {
     let count = points.len();
     assert_eq!(mesh.triangles.len(), count - 2, "{what}");
@@ -91,7 +91,7 @@ fn check_triangulation(what: &str, points: &[[f64; 2]], mesh: &ObjMesh, normal: 
         assert_ne!(sides.contains_key(&[to, from]), border, "{what}: the side {from} {to}");
     }
     assert!((0..count).all(|corner| sides.contains_key(&[corner, (corner + 1) % count])), "{what}: an edge is missing");
-    // What a cloth refuses is not made.
+    // Cloth must accept the mesh.
     Topology::new(&mesh.positions, &mesh.triangles).unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
@@ -119,7 +119,7 @@ fn concave_faces_in_any_plane_become_triangles_inside_them() {
     for (name, polygon) in [("L", l), ("arrow", arrow), ("star", star), ("comb", comb)] {
         for turn in 0..20 {
             let axes = frame(&mut random);
-            // Whichever corner is the first.
+            // With every corner as the first one.
             let mut points = polygon.clone();
             points.rotate_left(turn % polygon.len());
             let what = format!("{name} {turn}");
@@ -129,7 +129,7 @@ fn concave_faces_in_any_plane_become_triangles_inside_them() {
     }
 }
 
-/// A random simple polygon: a star about the origin, or a monotone band with collinear corners in it.
+/// A random simple polygon: a star around the origin, or a monotone band with collinear corners.
 fn simple_polygon(random: &mut impl FnMut() -> f64, count: usize) -> Vec<[f64; 2]> {
     if random() < 0.5 {
         let mut angles: Vec<f64> = (0..count).map(|k| (k as f64 + 0.8 * random()) / count as f64).collect();
@@ -142,7 +142,7 @@ fn simple_polygon(random: &mut impl FnMut() -> f64, count: usize) -> Vec<[f64; 2
             })
             .collect();
     }
-    // Below at most 0, above at least 1; some corners are in the middle of an edge.
+    // The lower chain is at most 0, the upper one at least 1; some corners lie on an edge.
     let half = count / 2;
     let mut points: Vec<[f64; 2]> = Vec::new();
     for k in 0..half {
@@ -165,7 +165,7 @@ fn random_simple_polygons_keep_their_area_and_every_corner() {
         if points.len() < 4 {
             continue;
         }
-        // Axis-aligned planes have exactly collinear corners, others have them but for rounding.
+        // Axis-aligned planes have exactly collinear corners, others up to rounding.
         let axes = match trial % 3 {
             0 => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
             1 => [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]],
@@ -179,7 +179,7 @@ fn random_simple_polygons_keep_their_area_and_every_corner() {
 
 #[test]
 fn a_corner_in_the_middle_of_an_edge_stays_and_the_mesh_conforms_to_its_neighbours() {
-    // A sheet of two faces: the vertex 0.5 0 0 is a plain corner of one and collinear in the other.
+    // A sheet of two faces: vertex 0.5 0 0 is a convex corner of one face and collinear in the other.
     for first in ["f 1 4 3 2 5", "f 5 1 4 3 2", "f 2 5 1 4 3", "f 3 2 5 1 4"] {
         let text = format!("v 0 0 0\nv 1 0 0\nv 1 0 1\nv 0 0 1\nv 0.5 0 0\nv 0.5 0 -1\n{first}\nf 1 5 6\nf 5 2 6\n");
         let mesh = parsed(first, &text);
@@ -187,7 +187,7 @@ fn a_corner_in_the_middle_of_an_edge_stays_and_the_mesh_conforms_to_its_neighbou
         assert_eq!(mesh.triangles.len(), 5, "{first}");
         assert_eq!((report.boundary_edges, report.is_clean()), (5, true), "{first}: {report:?}");
     }
-    // A box whose six faces have collinear corners at every edge is closed, and every triangle has a good part of the area.
+    // A box of six faces with collinear corners at each edge is closed, and each triangle has a substantial area.
     let mut points: Vec<[i32; 3]> = Vec::new();
     let mut faces = String::new();
     for axis in 0..3 {
@@ -275,7 +275,7 @@ fn faces_without_a_triangulation_are_named_with_their_line() {
 
 #[test]
 fn particles_fall_through_the_notch_of_a_concave_collider_and_rest_on_its_arms_on_both_backends() {
-    // A U whose caps are single faces and whose channel runs along z: upright walls, then sloping ones.
+    // A U with single faces as caps and a channel along z, with vertical and then sloped walls.
     let shapes: [(&[[f64; 2]], f64); 2] = [
         (
             &[[-1.0, 0.0], [-1.0, -1.0], [1.0, -1.0], [1.0, 0.0], [0.4, 0.0], [0.4, -0.8], [-0.4, -0.8], [-0.4, 0.0]],
@@ -380,7 +380,7 @@ fn paths_need_not_be_utf8() {
     assert!(error.to_string().contains("cannot read"), "{error}");
 }
 
-/// A cylinder without caps whose seam has two columns of vertices, as texture coordinates make them.
+/// A cylinder without caps; its seam has two columns of vertices, as texture coordinates require.
 fn tube(around: u32, rows: u32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let at = |r: u32, c: u32| r * (around + 1) + c;
     let mut positions = Vec::new();
@@ -416,7 +416,7 @@ fn welding_joins_what_is_within_the_tolerance_and_keeps_a_map() {
     let again = weld(&welded.positions, &welded.triangles, 0.0).unwrap();
     assert_eq!(again.positions, welded.positions);
 
-    // A seam that gapes, far from the origin and across the cells of any grid.
+    // An open seam, far from the origin and across the cells of any grid.
     for offset in [0.0f32, 1000.0] {
         for position in &mut positions {
             position[0] += offset;
@@ -427,7 +427,7 @@ fn welding_joins_what_is_within_the_tolerance_and_keeps_a_map() {
         assert_eq!((welded.positions.len(), welded.map[12]), (60, 0));
         positions[12][0] = positions[0][0];
     }
-    // All at one point: nothing is left of the triangles.
+    // All vertices are merged into one point, and no triangle remains.
     let all = weld(&positions, &triangles, 1e4).unwrap();
     assert_eq!((all.positions.len(), all.triangles.len()), (1, 0));
     for bad in [-1e-6, f32::NAN, f32::INFINITY] {
@@ -464,11 +464,11 @@ fn open_seams_are_counted_and_borders_are_no_faults() {
     let (positions, triangles) = tube(12, 5);
     let report = cloth_of(&positions, &triangles);
     assert_eq!((report.coincident_vertices, report.is_clean(), report.is_closed()), (5, false, false));
-    // A flat square with a border is clean, not closed.
+    // A flat square with a border is consistent but not closed.
     let square = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, -0.0], [0.0, 1.0, 0.0]];
     let report = cloth_of(&square, &[[0, 1, 2], [0, 2, 3]]);
     assert_eq!((report.boundary_edges, report.is_clean(), report.is_closed()), (4, true, false));
-    // −0 is 0: two triangles side by side that share no vertex.
+    // −0 equals 0: two adjacent triangles without shared vertices.
     let apart =
         [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, -0.0, 0.0], [1.0, 1.0, 0.0], [-0.0, 1.0, 0.0]];
     assert_eq!(cloth_of(&apart, &[[0, 1, 2], [3, 4, 5]]).coincident_vertices, 2);
@@ -514,7 +514,7 @@ fn a_scene_file_hints_at_open_seams_and_welds_on_request() {
     }
 }
 
-/// Each face with vertices of its own: closed only when it is welded. Faces outwards.
+/// A box whose faces have their own vertices: closed only after welding. The faces point outwards.
 fn split_box(half: f32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let mut positions = Vec::new();
     let mut triangles = Vec::new();
@@ -581,7 +581,7 @@ fn a_closed_collider_that_faces_inwards_is_refused_with_its_volume_and_a_shell_i
     };
     let error = scene(&inward, false).unwrap_err().to_string();
     assert!(error.starts_with("colliders[0].shape") && error.contains("two_sided"), "{error}");
-    // Either winding makes the same shell: the cloth falls to the floor of the room and stays there.
+    // Both windings give the same shell: the cloth falls to the floor of the room and stays there.
     for triangles in [&inward, &room.triangles] {
         let mut reference: Reference = scene(triangles, true).unwrap().reference().unwrap();
         reference.step(120);

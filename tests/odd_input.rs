@@ -1,4 +1,4 @@
-//! What is odd but lawful runs on, finite.
+//! Extreme but valid input runs and stays finite.
 
 mod common;
 
@@ -16,7 +16,8 @@ fn a_position_that_would_be_nan_is_counted_and_not_taken() {
     let scene = running_scene();
     let mut solver = solver(&gpu, &scene, Settings::default());
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
-    // At the second step it leaves the range of f32, if the spring to particle 1 has not pulled by ∞ · 0 before.
+    // In the second step it leaves the range of f32, unless the distance constraint to particle 1 computed ∞ · 0
+    // before.
     let settings = Settings { dt: 1.0, substeps: 1, ..Settings::default() };
     let mut set_off = |velocity: [f32; 3]| {
         solver.set_settings(settings)?;
@@ -34,10 +35,10 @@ fn a_position_that_would_be_nan_is_counted_and_not_taken() {
     assert!(all_finite(&positions));
     assert!(reference.read_diagnostics().unwrap().non_finite_count > 0);
     assert!(all_finite(&reference.read_positions().unwrap()));
-    // The cloth beside it has noticed nothing.
+    // The cloth beside it is unchanged.
     let tolerance = if common::is_exact(&gpu) { 0.0 } else { 1e-4 };
     assert_eq!(common::first_unequal(&positions[3..], &reference.read_positions().unwrap()[3..], tolerance), None);
-    // A reset forgets it.
+    // A reset clears the state.
     solver.reset();
     step(&gpu, &mut solver, 1);
     let found = solver.read_diagnostics().unwrap();
@@ -46,7 +47,7 @@ fn a_position_that_would_be_nan_is_counted_and_not_taken() {
 
 #[test]
 fn both_players_hold_the_same_particles() {
-    // The square of the spring's length overflows.
+    // The square of the constraint's length overflows.
     let gpu = gpu();
     let scene = running_scene();
     let mut solver = solver(&gpu, &scene, Settings::default());
@@ -84,7 +85,7 @@ fn a_free_particle_that_leaves_the_range_of_f32_stays_at_its_end() {
 
 #[test]
 fn a_target_out_of_reach_leaves_everything_finite() {
-    // The velocity that would reach it in a step is beyond f32.
+    // The velocity that reaches the target in one step overflows f32.
     let gpu = gpu();
     let mut solver = solver(&gpu, &running_scene(), Settings::default());
     solver.set_target(3, [f32::MAX; 3]).unwrap();
@@ -92,7 +93,8 @@ fn a_target_out_of_reach_leaves_everything_finite() {
     assert!(all_finite(&solver.read_positions().unwrap()));
 }
 
-/// Plays a scene on both players, and returns the positions on the GPU once both agree, all finite, with nothing held.
+/// Runs a scene on both backends. Both must agree and be finite, without quarantined particles. Returns the positions
+/// of the GPU.
 fn played(scene: &Scene, settings: Settings, steps: u32) -> Vec<[f32; 3]> {
     let gpu = gpu();
     let mut on_gpu = solver(&gpu, scene, settings);
@@ -109,7 +111,7 @@ fn played(scene: &Scene, settings: Settings, steps: u32) -> Vec<[f32; 3]> {
 
 #[test]
 fn a_rigid_spring_between_two_pins_does_nothing() {
-    // 0/0, and the spring is too short by half.
+    // The damping ratio is 0/0, and the constraint is stretched to twice its rest length.
     let mut scene = Scene::new();
     for x in [0.0, 1.0] {
         let index = scene.add_particle(Particle { position: [x, 1.0, 2.0], ..Particle::default() }).unwrap();
@@ -130,7 +132,7 @@ fn nothing_moves_where_everything_is_pinned() {
 
 #[test]
 fn a_spring_between_coincident_particles_rests() {
-    // It has no direction. Both fall, side by side.
+    // The constraint has no direction. Both particles fall together.
     let mut scene = Scene::new();
     for _ in 0..2 {
         scene.add_particle(Particle { position: [0.25, 1.0, -3.0], ..Particle::default() }).unwrap();
@@ -168,7 +170,7 @@ fn extreme_materials_and_masses_stay_finite() {
 
 #[test]
 fn a_velocity_survives_a_change_of_the_time_step() {
-    // The state is a displacement per substep, which means another velocity as soon as the substep changes.
+    // The state is a displacement per substep, so it must be rescaled if the substep changes.
     let gpu = gpu();
     let mut scene = Scene::new();
     let velocity = [1.0, -2.0, 0.5];

@@ -1,4 +1,4 @@
-//! The order in which constraints are projected: how fast it converges, the bias that it leaves, and what mends it.
+//! The order in which constraints are projected: its rate of convergence, its bias, and remedies for the bias.
 
 mod common;
 
@@ -9,7 +9,7 @@ use supple::{ClothGrid, ColorOrder, Distance, Fabric, Material, Particle, Scene,
 
 const LINKS: u32 = 32;
 
-/// A free straight chain of 32 rigid links of 1/8 m, stretched in its slowest mode: C ∝ sin(k θ), θ = π/33.
+/// A free straight chain of 32 rigid constraints of 1/8 m, stretched in its slowest mode: C ∝ sin(k θ), θ = π/33.
 fn stretched_chain() -> Scene {
     let theta = std::f64::consts::PI / f64::from(LINKS + 1);
     let mut scene = Scene::new();
@@ -25,7 +25,7 @@ fn stretched_chain() -> Scene {
     scene
 }
 
-/// √Σ C² of the chain after so many iterations in one step.
+/// √Σ C² of the chain after `iterations` iterations in one step.
 fn residual(backend: &mut dyn Backend, settings: Settings, iterations: u32) -> f64 {
     backend.reset();
     backend.set_settings(Settings { iterations, ..settings });
@@ -34,11 +34,11 @@ fn residual(backend: &mut dyn Backend, settings: Settings, iterations: u32) -> f
     x.windows(2).map(|pair| (distance(pair[0], pair[1]) - 0.125).powi(2)).sum::<f64>().sqrt()
 }
 
-/// A straight chain is linear: with equal masses A = ∇C W ∇Cᵀ is tridiagonal, 2 and −1, and I − A/2 has the eigenvalue
-/// μ = cos θ. Its two colours are a consistent ordering, so that a sweep of relaxation ω multiplies the slowest mode by
-/// λ with (λ + ω − 1)² = λ ω² μ² (Young 1954, *Iterative Methods for Solving Partial Difference Equations of Elliptic
-/// Type*): μ² for Gauss-Seidel, and ω − 1 from ω = 2/(1 + sin θ) on. Mass splitting halves Jacobi's Δλ where both
-/// particles have two links: 1 − (1 − μ)/2, four times slower than Gauss-Seidel.
+/// A straight chain is linear: with equal masses A = ∇C W ∇Cᵀ is tridiagonal with 2 and −1, and I − A/2 has the
+/// eigenvalue μ = cos θ. Its two colours are a consistent ordering. A sweep with relaxation ω therefore multiplies the
+/// slowest mode by λ with (λ + ω − 1)² = λ ω² μ² (Young 1954, *Iterative Methods for Solving Partial Difference
+/// Equations of Elliptic Type*). For Gauss-Seidel λ = μ²; from ω = 2/(1 + sin θ) on, λ = ω − 1. Mass splitting halves
+/// the Δλ of Jacobi where both particles have two constraints: λ = 1 − (1 − μ)/2, four times slower than Gauss-Seidel.
 #[test]
 fn sweeps_converge_at_the_rates_of_their_theory() {
     let gpu = common::gpu();
@@ -68,7 +68,7 @@ fn sweeps_converge_at_the_rates_of_their_theory() {
             ends.push(late);
         }
         assert!(ends.windows(2).all(|pair| pair[1] < 0.9 * pair[0]), "{}: {ends:?}", backend.name());
-        // At the best ω the residual is gone, of which plain Gauss-Seidel still has a third.
+        // At the optimal ω the residual vanishes; a third of it remains with plain Gauss-Seidel.
         let best = Settings { relaxation: 1.83, ..base };
         let left = residual(&mut *backend, best, 120);
         println!("{}: {left:.1e} m left at ω 1.83", backend.name());
@@ -78,15 +78,14 @@ fn sweeps_converge_at_the_rates_of_their_theory() {
 
 // ----------------------------------------------------------------------------------------------------------- bias
 
-/// A scene that is its own mirror image across a plane x = `middle`, and the mirror image of each particle.
+/// A scene that is symmetric about the plane x = `middle`, and the mirror image of each particle.
 struct Symmetric {
     scene: Scene,
     images: Vec<usize>,
     middle: f64,
 }
 
-/// A rope of 16 links of 1/8 m between two pins 1.8 m apart. Of two links that mirror each other one is of either
-/// colour.
+/// A rope of 16 constraints of 1/8 m between two pins 1.8 m apart. Mirrored constraints have different colours.
 fn slack_rope(material: Material) -> Symmetric {
     let mut scene = Scene::new();
     for k in 0..=16u8 {
@@ -100,7 +99,7 @@ fn slack_rope(material: Material) -> Symmetric {
     Symmetric { scene, images: (0..=16).rev().collect(), middle: 0.9 }
 }
 
-/// A cloth of 9 × 9 particles that hangs by its four corners, which are a tenth closer than it is wide.
+/// A cloth of 9 × 9 particles that hangs by its four corners; they are 10 % closer together than the cloth is wide.
 fn hammock() -> Symmetric {
     let mut scene = Scene::new();
     let grid = ClothGrid {
@@ -121,8 +120,7 @@ fn hammock() -> Symmetric {
     Symmetric { scene, images: (0..81).map(|k| k / 9 * 9 + 8 - k % 9).collect(), middle: 0.0 }
 }
 
-/// The largest distance of a particle from the mirror image of its partner [m], of positions averaged over `frames`
-/// steps.
+/// The largest distance between a particle and its mirrored partner [m], from positions averaged over `frames` steps.
 fn asymmetry(symmetric: &Symmetric, backend: &mut dyn Backend, frames: u32) -> f64 {
     backend.step(180);
     let mut mean = vec![[0f64; 3]; symmetric.images.len()];
@@ -139,7 +137,7 @@ fn asymmetry(symmetric: &Symmetric, backend: &mut dyn Backend, frames: u32) -> f
     symmetric.images.iter().enumerate().map(apart).fold(0.0, f64::max)
 }
 
-/// By each player: the asymmetry, and the largest component of a velocity [m/s] in the end.
+/// For each backend: the asymmetry, and the largest velocity component [m/s] at the end.
 fn rest(symmetric: &Symmetric, settings: Settings, frames: u32) -> [[f64; 2]; 2] {
     let gpu = common::gpu();
     backends(&gpu, &symmetric.scene, settings).map(|mut backend| {
@@ -152,9 +150,8 @@ fn rest(symmetric: &Symmetric, settings: Settings, frames: u32) -> [[f64; 2]; 2]
 
 const SHUFFLED: ColorOrder = ColorOrder::Shuffled { seed: 1 };
 
-/// A fixed order gives the colours that come last the last word, so that what is symmetric comes to hang aside, by 2 to
-/// 3 mm at 4 substeps. Shuffled orders do so in every frame, but not in the mean; it shows as a tremble. Jacobi
-/// has no order.
+/// With a fixed order the last colour dominates, so a symmetric scene hangs off-centre. Shuffled orders do so in each
+/// frame, but not in the mean; the effect is visible as jitter. Jacobi has no order.
 #[test]
 fn a_fixed_order_of_colors_hangs_a_symmetric_scene_aside_and_others_do_not() {
     let base = Settings { substeps: 4, damping: 8.0, ..Settings::default() };
@@ -170,7 +167,7 @@ fn a_fixed_order_of_colors_hangs_a_symmetric_scene_aside_and_others_do_not() {
     }
 }
 
-/// Alternation is free of the bias where links give way, with one sweep a substep and with two.
+/// Alternating orders have no bias for compliant constraints, with one or two sweeps per substep.
 #[test]
 fn alternating_colors_hang_a_springy_rope_straight() {
     let springy = slack_rope(Material::compliant(1e-4));
@@ -185,8 +182,8 @@ fn alternating_colors_hang_a_springy_rope_straight() {
     }
 }
 
-/// It throws rigid links about, whatever damping there is: what one sweep leaves too long the next
-/// finds in the opposite place, and the false stretch changes sides at the frequency of the substeps.
+/// For rigid constraints, alternating orders oscillate at any damping: the residual of one sweep has the opposite sign
+/// in the next, so the error alternates at the substep frequency.
 #[test]
 fn alternating_colors_boil_rigid_links_in_spite_of_damping() {
     let rope = slack_rope(Material::RIGID);

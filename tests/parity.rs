@@ -1,4 +1,4 @@
-//! The GPU does what the reference does: stage by stage, and over whole frames. And the comparison can fail.
+//! The GPU equals the reference, pass by pass and over whole frames. Includes negative controls.
 
 mod common;
 
@@ -10,7 +10,7 @@ use supple::{
     ShapeMatching, SoftBody, Sweep, Wind,
 };
 
-/// Bit for bit where the adapter computes exactly, to float rounding elsewhere.
+/// Bit for bit on an exact adapter, else up to float rounding.
 fn tolerance(gpu: &supple::gpu::Context) -> f32 {
     if is_exact(gpu) { 0.0 } else { 2e-5 }
 }
@@ -48,7 +48,7 @@ fn whole_frames_agree() {
             );
         }
     } else {
-        // Trajectories part lawfully; what they mean does not.
+        // Trajectories may diverge; their strain does not.
         let [a, b] =
             [on_gpu, on_reference].map(|positions| scene.strain(cloth.structural.clone(), &positions).unwrap());
         assert!((a.mean - b.mean).abs() < 0.2 * b.mean, "{a:?} against {b:?}");
@@ -58,7 +58,7 @@ fn whole_frames_agree() {
 #[test]
 fn a_hub_agrees() {
     let gpu = common::gpu();
-    // More links than a star may have.
+    // More constraints than a star may have.
     let scene = wheel(1100, Material::compliant(1e-4));
     let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, iterations: 2, ..Settings::default() });
     assert_eq!(pair.solver.coloring::<Distance>().overflow.count, 1100);
@@ -102,7 +102,7 @@ fn every_kind_agrees() {
     }
 }
 
-/// The first difference over so many steps, and none is wanted.
+/// Checks that no pass differs over `steps` steps.
 fn agrees(scene: &Scene, settings: Settings, steps: u32) {
     let gpu = common::gpu();
     let mut pair = Pair::new(&gpu, scene, settings);
@@ -188,7 +188,7 @@ fn colors_in_any_order_agree() {
         let (scene, _) = hanging_cloth(12, 11);
         let settings = Settings { substeps: 5, iterations: 2, color_order, ..Settings::default() };
         let mut pair = Pair::new(&gpu, &scene, settings);
-        // In two submissions and pass by pass, so that the count of steps must go on.
+        // Two submissions and then pass by pass, so that the step count must continue.
         step(&gpu, &mut pair.solver, 3);
         step(&gpu, &mut pair.solver, 2);
         pair.reference.step(5);
@@ -220,7 +220,7 @@ fn a_sweep_that_is_changed_while_running_agrees() {
 
 #[test]
 fn wind_agrees_to_rounding() {
-    // Its gusts are sines, which no two machines compute alike.
+    // Gusts are sines, which differ between machines.
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(12, 12);
     let wind = Wind { velocity: [3.0, 1.0, -5.0], gust: 0.8, turbulence: 2.0, ..Wind::default() };
@@ -250,7 +250,7 @@ fn pins_targets_and_releases_agree() {
             pair.solver.release(&[0, 7]).unwrap();
             pair.reference.release(&[0, 7]).unwrap();
         }
-        // Without any pins no tether is played; with the next they are again.
+        // Without pins the tether pass is absent; with the next pin it returns.
         if frame == 10 {
             pair.solver.release(&[60]).unwrap();
             pair.reference.release(&[60]).unwrap();
@@ -267,7 +267,7 @@ fn pins_targets_and_releases_agree() {
     }
 }
 
-/// A scene of one spring, and the same with a rest length that is wrong by 1 %.
+/// A scene of one spring; the test compares it with a rest length that is wrong by 1 %.
 fn spring(rest_length: f32) -> Scene {
     let mut scene = Scene::new();
     for x in [0.0, 1.1] {

@@ -1,5 +1,5 @@
-//! The solver against closed forms, on both players. The closed forms are computed here in f64 and share no code with
-//! either player; where the integrator itself departs from physics, its own law is derived and held instead.
+//! Closed-form solutions on both backends, computed in f64 without code of the backends. If the integrator deviates
+//! from physics, the test derives and checks the law of the integrator.
 //!
 //! ω is an angular frequency [rad/s], h the substep [s], n a number of substeps, and g = 9.81 m/s² points along −y.
 
@@ -10,7 +10,7 @@ use supple::{Bending, ClothGrid, ClothMesh, Distance, Execution, Fabric, Materia
 
 const G: f64 = 9.81;
 
-/// The substep in f64.
+/// The substep h in f64 [s].
 fn substep(settings: &Settings) -> f64 {
     f64::from(settings.dt) / f64::from(settings.substeps)
 }
@@ -26,7 +26,7 @@ fn point(position: [f32; 3], velocity: [f32; 3]) -> Scene {
     scene
 }
 
-/// A pinned particle at the origin and a free one of mass m at (`x`, 0, 0), on a link of rest length 1 m.
+/// A pinned particle at the origin and a free one of mass m at (`x`, 0, 0), with a distance constraint of 1 m.
 fn spring(x: f32, mass: f32, material: Material) -> Scene {
     let mut scene = Scene::new();
     scene.add_particle(Particle::default()).unwrap();
@@ -46,10 +46,10 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
 
 // ---------------------------------------------------------------------------------------------------- free fall
 
-/// Heights from which and substeps at which particles fall for 1 s.
+/// Initial heights [m] and numbers of substeps for falls of 1 s.
 const FALLS: [(f32, u32); 6] = [(0.0, 1), (0.0, 20), (0.0, 100), (10.0, 1), (10.0, 20), (10.0, 100)];
 
-/// How far from the closed form a fall of 1 s may end [m].
+/// The tolerance of a fall of 1 s [m].
 const FALL_TOLERANCE: f64 = 1e-5;
 
 /// Symplectic Euler: after substep k the velocity is −k g h, so the height is −g h² (1 + 2 + … + n) = −g h² n(n + 1)/2.
@@ -71,7 +71,8 @@ fn free_fall_is_exact_whatever_the_height_and_the_substep() {
     }
 }
 
-/// What the rounding of x + d loses is kept from substep to substep, even where d is far below half an ulp of x. (The 2 % are the readout.)
+/// The rounding residual of x + d is kept between substeps, even if d is far below half an ulp of x. The 2 % are the
+/// readout.
 #[test]
 fn a_slow_particle_travels_as_fast_as_it_moves_however_far_away_it_is() {
     let gpu = common::gpu();
@@ -86,8 +87,8 @@ fn a_slow_particle_travels_as_fast_as_it_moves_however_far_away_it_is() {
     }
 }
 
-/// The same fall with v = (x − x_prev)/h recovered in f32, as the textbooks have it: the bound above is no formality.
-/// From 10 m at 100 substeps g h² is under half an ulp of the height, and the particle never falls at all.
+/// The same fall with v = (x − x_prev)/h computed in f32 misses the tolerance above. From 10 m at 100 substeps g h² is
+/// below half an ulp of the height, and the particle does not fall.
 #[test]
 fn free_fall_with_velocities_recovered_from_positions_misses_that_bound() {
     let fall = |height: f32, substeps: u32| {
@@ -111,7 +112,7 @@ fn free_fall_with_velocities_recovered_from_positions_misses_that_bound() {
     assert_eq!(fall(10.0, 100).0, 10.0);
 }
 
-/// The players keep displacements, not velocities: a new substep must scale them.
+/// The backends store displacements, not velocities, so a new substep must scale them.
 #[test]
 fn a_change_of_substeps_or_step_in_flight_keeps_the_velocity() {
     let gpu = common::gpu();
@@ -132,9 +133,9 @@ fn a_change_of_substeps_or_step_in_flight_keeps_the_velocity() {
 
 // ------------------------------------------------------------------------------------------------ hanging chains
 
-/// Hangs a chain of 1 kg particles until it rests, and returns its links' lengths less `spacing`, from the top.
+/// Runs a chain of 1 kg particles to rest and returns the lengths of its constraints less `spacing`, from the top.
 ///
-/// Velocity damping multiplies a displacement that is zero at rest, so it alters nothing there.
+/// Velocity damping scales a displacement that is zero at rest, so it does not change the rest state.
 fn rest_stretches(backend: &mut dyn Backend, spacing: f64, steps: u32) -> Vec<f64> {
     backend.step(steps);
     let speed = backend.velocities().iter().map(|v| length(v.map(f64::from))).fold(0.0, f64::max);
@@ -142,12 +143,12 @@ fn rest_stretches(backend: &mut dyn Backend, spacing: f64, steps: u32) -> Vec<f6
     backend.positions().windows(2).map(|pair| distance(pair[0], pair[1]) - spacing).collect()
 }
 
-/// Link k carries the weight T of the particles below it, and stretches by α T.
+/// Constraint k carries the weight T of the particles below it and stretches by α T.
 ///
-/// What one sweep of two colours makes of it: at rest the predicted particles are g h² too low, and every Δλ is h² T.
-/// A link of the first colour finds C = (Σ w + α̃) h² T = α T + 2 w h² T, and finds its particles apart as at rest,
-/// since both fell alike: it hangs too long by 2 w h² T, relatively 2 w h²/α, 0.96 % at 24 substeps. A link of the second
-/// colour finds C widened by the pulls w h² T of its two neighbours, whose mean T is its own: it is exact.
+/// The error of one sweep with two colours: at rest the predicted particles are g h² too low, and each Δλ is h² T. A
+/// constraint of the first colour has C = (Σ w + α̃) h² T = α T + 2 w h² T, and its particles are as far apart as at
+/// rest. It is too long by 2 w h² T, or 2 w h²/α of its stretch. A constraint of the second colour has C increased by w
+/// h² T of each neighbour, whose mean T is its own, so it is exact.
 #[test]
 fn a_hanging_chain_stretches_by_its_compliance_times_the_weight_below() {
     let gpu = common::gpu();
@@ -164,7 +165,7 @@ fn a_hanging_chain_stretches_by_its_compliance_times_the_weight_below() {
                 let error = stretch / (alpha * below * G) - 1.0;
                 worst[place][which] = worst[place][which].max(error.abs());
                 assert!(error.abs() < bound, "{} at {substeps}, link {link}: {error}", backend.name());
-                // The first link's upper particle is pinned, and no pull of it is undone.
+                // The upper particle of the first constraint is pinned, so only one particle contributes.
                 let own = match link {
                     0 => h * h * (below - 1.0) / below / alpha,
                     _ if link % 2 == 0 => 2.0 * h * h / alpha,
@@ -184,9 +185,9 @@ fn a_hanging_chain_stretches_by_its_compliance_times_the_weight_below() {
     }
 }
 
-/// The law of the false stretch: the sum of the figures above for α = 0. Of n links the first finds its upper particle
-/// pinned and is too long by g h² (n − 1), every further odd one by 2 g h² times the links from it on: together
-/// g h² (n²/2 − 1) for an even n. Neither mass, length nor compliance enters.
+/// The residual stretch for α = 0 is the sum of the errors above. The first of n constraints, with a pinned upper
+/// particle, is too long by g h² (n − 1). Each further odd one is too long by 2 g h² times the number of constraints
+/// from it on. The sum is g h² (n²/2 − 1) for even n, independent of mass, length and compliance.
 #[test]
 fn one_sweep_leaves_a_rigid_chain_too_long_by_g_h2_times_half_the_square_of_its_links() {
     let gpu = common::gpu();
@@ -213,8 +214,8 @@ fn one_sweep_leaves_a_rigid_chain_too_long_by_g_h2_times_half_the_square_of_its_
     }
 }
 
-/// What XPBD adds to PBD: stiffness belongs to the material, not to substeps, iterations or the time step.
-/// The largest difference allowed for is the false stretch 71 g h² of one sweep at 20 substeps of 1/30 s, 0.08 %.
+/// With XPBD, stiffness is independent of substeps, iterations and time step. The tolerance is the residual stretch 71
+/// g h² of one sweep at 20 substeps of 1/30 s: 0.08 %.
 #[test]
 fn the_rest_position_of_a_chain_depends_neither_on_substeps_nor_on_iterations_nor_on_the_step() {
     let gpu = common::gpu();
@@ -261,7 +262,7 @@ fn lambda_over_h2_is_the_tension_of_a_hanging_mass() {
                 worst = worst.max(error.abs());
             }
             println!("{} {material:?} × {iterations}: {worst:.1e}", backend.name());
-            // Rigid links move by some hundred roundings of their length in a substep.
+            // Rigid constraints move by several hundred roundings of their length per substep.
             let most = match material.compliance == 0.0 {
                 true if is_exact(&gpu) => 3e-3,
                 true => 1e-2,
@@ -274,7 +275,8 @@ fn lambda_over_h2_is_the_tension_of_a_hanging_mass() {
 
 // --------------------------------------------------------------------------------------------------- oscillators
 
-/// The times [s] at which the spring passes its rest length, and its largest stretch [m] between them, over so many steps.
+/// The times [s] at which the spring passes its rest length, and its largest stretch [m] between them, over `steps`
+/// steps.
 fn swings(backend: &mut dyn Backend, dt: f64, steps: u32) -> (Vec<f64>, Vec<(f64, f64)>) {
     let (mut crossings, mut peaks) = (Vec::new(), Vec::new());
     let mut previous = f64::from(backend.positions()[1][0]) - 1.0;
@@ -296,8 +298,8 @@ fn swings(backend: &mut dyn Backend, dt: f64, steps: u32) -> (Vec<f64>, Vec<(f64
     (crossings, peaks)
 }
 
-/// ω = 1/√(m α). The integrator is implicit Euler for the spring: C(n+1) = (C(n) + d(n))/(1 + ω² h²), so its modes are
-/// 1/(1 ± i ω h): they turn by atan(ω h) a substep, slower by (ω h)²/3, which is 0.003 % where 2πh is T/100.
+/// ω = 1/√(m α). The integrator is implicit Euler for the spring: C(n+1) = (C(n) + d(n))/(1 + ω² h²), with modes 1/(1 ±
+/// i ω h). They advance by atan(ω h) per substep, slower by (ω h)²/3: 0.003 % at 2πh = T/100.
 #[test]
 fn a_mass_on_a_link_swings_with_the_period_of_its_compliance() {
     let gpu = common::gpu();
@@ -316,8 +318,8 @@ fn a_mass_on_a_link_swings_with_the_period_of_its_compliance() {
     }
 }
 
-/// m ẍ = −x/α − β ẋ decays as exp(−β t/(2m)). Rayleigh damping γ = α β/h makes the force −(C + γ d)/α, a dashpot; the
-/// integrator's modes satisfy |z|² = 1/(1 + β h/m + ω² h²), so it adds ω² h/2 to the rate, which is subtracted here.
+/// m ẍ = −x/α − β ẋ decays as exp(−β t/(2m)). Rayleigh damping γ = α β/h gives the force −(C + γ d)/α, a dashpot. The
+/// modes of the integrator satisfy |z|² = 1/(1 + β h/m + ω² h²), which adds ω² h/2 to the rate; the test subtracts it.
 #[test]
 fn a_dashpot_damps_a_spring_at_beta_over_two_m() {
     let gpu = common::gpu();
@@ -340,8 +342,8 @@ fn a_dashpot_damps_a_spring_at_beta_over_two_m() {
     }
 }
 
-/// A dashpot that could stop its mass many times within a substep (β h/m = 8) neither stops it nor throws it about: spring
-/// and dashpot relax as exp(−t/(α β)), which needs the 1 + γ of the denominator.
+/// A dashpot with β h/m = 8 neither stops its mass nor causes oscillation. Spring and dashpot relax as exp(−t/(α β)),
+/// which requires the 1 + γ of the denominator.
 #[test]
 fn a_dashpot_stiffer_than_the_substep_lets_its_spring_creep_back() {
     let gpu = common::gpu();
@@ -358,8 +360,8 @@ fn a_dashpot_stiffer_than_the_substep_lets_its_spring_creep_back() {
     }
 }
 
-/// A free velocity decays as exp(−c t) at any substep. The factor exp(−c h) of a substep is rounded to f32, up to 3e-8
-/// each: 1.8e-4 after 6000 substeps.
+/// A free velocity decays as exp(−c t) for any substep. The factor exp(−c h) is rounded to f32, up to 3e-8 per substep:
+/// 1.8e-4 after 6000 substeps.
 #[test]
 fn velocity_damping_decays_exponentially_whatever_the_substep() {
     let gpu = common::gpu();
@@ -382,7 +384,8 @@ fn velocity_damping_decays_exponentially_whatever_the_substep() {
 
 // ------------------------------------------------------------------------------------------------------ momentum
 
-/// A cloth of 1 m without pins, that flies, spins about its normal at `spin` rad/s, and jitters by `jitter` m/s.
+/// A cloth of 1 m without pins that translates, spins about its normal at `spin` rad/s, and has random velocities of
+/// `jitter` m/s.
 fn flying_cloth(flight: [f32; 3], spin: f32, jitter: f32) -> Scene {
     let mut scene = Scene::new();
     let axes = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
@@ -419,7 +422,7 @@ fn angular_momentum(scene: &Scene, backend: &dyn Backend) -> f64 {
     length(sum)
 }
 
-/// Every correction moves its two particles by opposite impulses, so only rounding can change Σ m v.
+/// Each correction applies opposite impulses to its two particles, so only rounding changes Σ m v.
 #[test]
 fn the_momentum_of_a_free_cloth_is_kept() {
     let gpu = common::gpu();
@@ -435,10 +438,10 @@ fn the_momentum_of_a_free_cloth_is_kept() {
     }
 }
 
-/// How much of its angular velocity a body that spins at `omega` rad/s keeps for `t` seconds.
+/// The fraction of its angular velocity that a body with initial `omega` [rad/s] keeps for `t` seconds.
 ///
-/// The predicted ends of a link that turned by φ = ω h lie at the angle atan(sin φ/(2 − cos φ)) = φ − φ³ + …, as the
-/// displacement is the last chord, which points φ/2 back. So dω/dt = −ω³ h, and ω = ω₀/√(1 + 2 ω₀² h t).
+/// After a turn by φ = ω h, the displacement is the last chord, which points φ/2 back. The predicted ends of a
+/// constraint lie at the angle atan(sin φ/(2 − cos φ)) = φ − φ³ + …, so dω/dt = −ω³ h, and ω = ω₀/√(1 + 2 ω₀² h t).
 fn spin_law(omega: f64, h: f64, t: f64) -> f64 {
     1.0 / (1.0 + 2.0 * omega * omega * h * t).sqrt()
 }
@@ -449,7 +452,7 @@ fn a_spinning_link_slows_at_the_rate_of_the_integrator() {
     let omega = 10.0;
     let mut scene = Scene::new();
     for (x, mass) in [(-0.3f32, 2.0f32), (0.6, 1.0)] {
-        // About the centre of mass, which rests.
+        // Positions relative to the centre of mass, which is at rest.
         let particle = Particle { position: [x, 0.0, 0.0], velocity: [0.0, x * 10.0, 0.0], inverse_mass: 1.0 / mass };
         scene.add_particle(particle).unwrap();
     }
@@ -469,9 +472,9 @@ fn a_spinning_link_slows_at_the_rate_of_the_integrator() {
     }
 }
 
-/// A projection is central at the predicted places, which lie d from those where the substep began: it takes Σ m d × Δ
-/// from Σ m x × d. For a body in rigid rotation Δ is the centripetal ω² h² r across d = ω h r, whatever its shape: the
-/// loss of the spinning link. A body that widens turns slower and loses less.
+/// A projection is central at the predicted positions, which lie d from the start of the substep, so it removes Σ m d ×
+/// Δ from Σ m x × d. For a rigid rotation Δ is the centripetal ω² h² r, perpendicular to d = ω h r, for any shape: the
+/// loss of a spinning constraint. A body that widens turns more slowly and loses less.
 #[test]
 fn a_spinning_cloth_loses_angular_momentum_no_faster_than_a_spinning_link() {
     let gpu = common::gpu();
@@ -493,8 +496,8 @@ fn a_spinning_cloth_loses_angular_momentum_no_faster_than_a_spinning_link() {
 
 // ------------------------------------------------------------------------------------- pins, air, energy
 
-/// A pinned particle moves at (target − x)/dt and is there by the end of the step; released at once, it flies on with
-/// that velocity and falls from there on.
+/// A pinned particle moves at (target − x)/dt and arrives at the end of the step. Released at once, it keeps that
+/// velocity and falls.
 #[test]
 fn a_target_is_reached_by_the_end_of_the_step_and_its_velocity_outlives_the_pin() {
     let gpu = common::gpu();
@@ -512,7 +515,7 @@ fn a_target_is_reached_by_the_end_of_the_step_and_its_velocity_outlives_the_pin(
             let miss = distance(backend.positions()[0], target);
             println!("{} at {substeps}: missed by {miss:.1e} m", backend.name());
             assert!(miss < 1e-6, "{} at {substeps}: missed by {miss} m", backend.name());
-            // With time to stay it rests there, and has no velocity to fly on with.
+            // If it stays pinned longer, it rests there and has no velocity after release.
             backend.step(wait);
             let miss = distance(backend.positions()[0], target);
             assert!(miss < 1e-6, "{} at {substeps}: left its target by {miss} m", backend.name());
@@ -532,7 +535,7 @@ fn a_target_is_reached_by_the_end_of_the_step_and_its_velocity_outlives_the_pin(
     }
 }
 
-/// At its terminal velocity a horizontal sheet weighs as much as its drag: m g = ½ ρ A C_D v².
+/// At terminal velocity the drag of a horizontal sheet equals its weight: m g = ½ ρ A C_D v².
 #[test]
 fn a_falling_sheet_reaches_the_terminal_velocity_of_its_drag() {
     let gpu = common::gpu();
@@ -554,7 +557,7 @@ fn a_falling_sheet_reaches_the_terminal_velocity_of_its_drag() {
     }
 }
 
-/// A sheet across the wind, without weight, comes to drift with it.
+/// A weightless sheet perpendicular to the wind accelerates to the wind velocity.
 #[test]
 fn a_weightless_sheet_comes_to_drift_with_the_wind() {
     let gpu = common::gpu();
@@ -585,9 +588,8 @@ fn energy(masses: &[f64], positions: &[[f32; 3]], velocities: &[[f32; 3]]) -> f6
     positions.iter().zip(velocities).zip(masses).map(of).sum()
 }
 
-/// Nothing drives a cloth that hangs without damping: its energy never exceeds that of the start, by more than a
-/// thousandth of what there is to fall. "Start" needs a zero: the height is taken from the lowest place that the cloth
-/// could reach, its diagonal below the pins.
+/// A hanging cloth without damping has no energy source. Its energy never exceeds the initial energy by more than 0.1 %
+/// of the potential energy above the lowest reachable point, one diagonal below the pins.
 #[test]
 fn an_undamped_hanging_cloth_gains_no_energy() {
     let gpu = common::gpu();
@@ -621,7 +623,7 @@ fn an_undamped_hanging_cloth_gains_no_energy() {
 #[test]
 fn wind_carries_a_light_fan_no_faster_than_it_blows() {
     let gpu = common::gpu();
-    // A particle of many triangles: each is slowed by its own drag, and all of them together.
+    // A particle of many triangles: each triangle contributes its own drag.
     for valence in [6u16, 12, 50] {
         let mut positions = vec![[0.0; 3]];
         positions.extend((0..valence).map(|spoke| {
@@ -644,7 +646,7 @@ fn wind_carries_a_light_fan_no_faster_than_it_blows() {
     }
 }
 
-/// A soft cloth under a load that would stretch it to twice its length: the limit holds every edge.
+/// A soft cloth under a load that would stretch it to twice its length: the limit holds for every edge.
 #[test]
 fn a_stretch_limit_holds_where_the_springs_do_not() {
     let gpu = common::gpu();

@@ -1,4 +1,5 @@
-//! Tethers while pins come, go and move, as many as stand in a buffer of their own and more: both players agree bit by bit.
+//! Tethers while pins are added, removed and moved, up to and beyond the capacity of the pin buffer. Both backends
+//! agree.
 
 mod common;
 
@@ -6,7 +7,7 @@ use common::{Pair, change, crumple, step};
 use std::ops::Range;
 use supple::{ClothGrid, Cord, Execution, Material, Particle, Rope, Scene, Settings, Tethers};
 
-/// Relative to the largest component, where bits may differ.
+/// Tolerance relative to the largest component, on adapters that are not exact.
 const TOLERANCE: f32 = 2e-4;
 
 fn tethers(per_particle: u32) -> Option<Tethers> {
@@ -73,7 +74,7 @@ fn go_through_all_numbers(execution: Execution) {
     }
 }
 
-/// Where every particle has as many tethers as any other, nobody asks where its own begin.
+/// If all particles have equally many tethers, the kernel needs no offsets.
 #[test]
 fn all_may_have_as_many_tethers() {
     let gpu = common::gpu();
@@ -88,7 +89,7 @@ fn all_may_have_as_many_tethers() {
     }
 }
 
-/// What goes wrong at one pin or particle is counted there, and nothing else is any slower for it.
+/// A non-finite value at a pin or a particle is counted and does not affect unconnected particles.
 #[test]
 fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
     let gpu = common::gpu();
@@ -105,7 +106,7 @@ fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
         }
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, dt: 0.1, execution, ..Settings::default() });
         pair.run(1, TOLERANCE, "before");
-        // A displacement of a substep, and its square, beyond all numbers.
+        // The displacement of a substep, or its square, overflows.
         change!(pair, set_target(a.start, [3e37, 0.0, 0.0]));
         change!(pair, set_velocities(unpinned.start, &[[3e38, 0.0, 0.0]]));
         for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! The schedule: what is played, how often, in which order, and what it costs.
+//! The plan: its passes, their number and order, and the records that they cover.
 
 use supple::constraints::{KINDS, Kind, kind_index};
 use supple::internals::coloring::Span;
@@ -19,7 +19,7 @@ fn grid(columns: u32, rows: u32, tethers: Option<Tethers>) -> Scene {
     scene
 }
 
-/// A particle with so many springs to others, and a chain of four beside it.
+/// A hub with `spokes` springs to other particles, and a chain of four beside it.
 fn wheel_and_chain(spokes: u32) -> Scene {
     let mut scene = Scene::new();
     for particle in 0..spokes + 5 {
@@ -33,7 +33,7 @@ fn wheel_and_chain(spokes: u32) -> Scene {
     scene
 }
 
-/// The records of each kind that a list of passes projects, in order of the first.
+/// The records of each kind that a list of passes projects, in the order of the first iteration.
 fn projected(passes: &[Pass], kind: usize) -> Vec<Span> {
     let span = |pass: &Pass| match *pass {
         Pass::Project { kind: of, span, .. }
@@ -81,7 +81,7 @@ fn every_constraint_is_projected_exactly_once_an_iteration() {
             for iteration in iterations(&plan, count as usize) {
                 let mut total = 0;
                 for kind in 0..KINDS.len() {
-                    // The spans tile the records: no gap, no overlap.
+                    // The spans cover the records without gaps and overlaps.
                     let mut end = 0;
                     for span in projected(&iteration, kind) {
                         assert_eq!(span.first, end, "{span:?}");
@@ -106,7 +106,7 @@ fn lambda_starts_at_zero_in_the_first_iteration_alone() {
     }
 }
 
-/// One pass a line.
+/// One pass per line.
 fn text(plan: &Plan) -> String {
     let parts = [("begin", &plan.begin), ("substep", &plan.substep), ("between", &plan.between), ("end", &plan.end)];
     let lines = parts.iter().flat_map(|(name, passes)| passes.iter().map(move |pass| format!("{name:7} {pass:?}\n")));
@@ -116,7 +116,7 @@ fn text(plan: &Plan) -> String {
 
 #[test]
 fn the_plan_of_a_small_tethered_cloth() {
-    // 2 × 2 particles: the bend springs need a third. Both diagonals share no particle.
+    // 2 × 2 particles have no bending springs, which need three in a row. The two diagonals share no particle.
     let plan = plan(&grid(2, 2, Some(Tethers::default())), Settings::default());
     let golden = "\
 begin   Targets
@@ -180,8 +180,8 @@ end     Finish
 
 #[test]
 fn a_substep_of_a_cloth_costs_5_dispatches_with_few_pins_and_6_with_many() {
-    // Four phases of tiles or twelve colours, and one sweep over the particles, which also pulls the tethers. A guard of speed that no noise
-    // can blur.
+    // Four phases of tiles or twelve colours, and one pass over the particles that also solves the tethers. The counts
+    // guard the performance without timing.
     for (execution, sweep) in [(Execution::Auto, 4), (Execution::Colors, 12)] {
         let settings = Settings { execution, ..Settings::default() };
         let dispatches = |tethers, settings| plan(&grid(64, 64, tethers), settings).dispatches_per_substep();
@@ -203,7 +203,7 @@ fn tethers_hold_once_a_substep_whatever_the_iterations() {
     assert_eq!(whole.begin.last(), Some(&Pass::SolveTethers));
     assert_eq!(whole.between, [Pass::IntegrateTethered]);
     assert_eq!(whole.substep.len(), 5 * 12);
-    // Where the sweep over the particles is taken apart, a pass of their own.
+    // If the pass over the particles is split, tethers have their own pass.
     let windy = plan(&scene, Settings { wind: Some(Wind::default()), ..settings });
     assert_eq!(windy.substep.iter().filter(|pass| **pass == Pass::SolveTethers).count(), 1);
     assert_eq!(windy.substep.len(), 5 * 12 + 1);
@@ -222,7 +222,7 @@ fn tethers_without_pins_cost_nothing() {
     assert_eq!(has_tethers(reference.plan()), (true, true));
 }
 
-/// Where something comes between the two, colliders end a substep by themselves. Either way none is over without them.
+/// Colliders are part of the final pass of a substep, unless another pass must run in between.
 #[test]
 fn colliders_end_the_substep_in_one_pass_where_nothing_comes_between() {
     let with_collider = |mut scene: Scene| {
@@ -297,7 +297,7 @@ fn the_plan_follows_the_settings() {
     let before = reference.plan().clone();
     reference.set_settings(Settings { iterations: 2, ..Settings::default() }).unwrap();
     assert_eq!(reference.plan().substep.len(), 2 * before.substep.len());
-    // Refused, and nothing changed.
+    // The call fails and changes nothing.
     assert!(reference.set_settings(Settings { iterations: 0, ..Settings::default() }).is_err());
     assert_eq!(reference.plan().substep.len(), 2 * before.substep.len());
     reference.set_settings(Settings::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Times of passes by timestamps, and the size of what lies on the GPU.
+//! Pass times from timestamps, and the size of GPU memory.
 
 mod common;
 
@@ -94,14 +94,14 @@ fn without_timestamps_it_says_so() {
     let mut encoder = bare.device.create_command_encoder(&Default::default());
     let error = solver.encode_profiled(&mut encoder, 1).map(drop).unwrap_err();
     assert!(error.to_string().contains("TIMESTAMP_QUERY"), "{error}");
-    // Nothing was recorded, and the solver goes on.
+    // Nothing was recorded, and the solver continues.
     bare.queue.submit([encoder.finish()]);
     assert_eq!(solver.read_diagnostics().unwrap().steps, 0);
     step(&bare, &mut solver, 1);
     assert_eq!(solver.read_diagnostics().unwrap().steps, 1);
 }
 
-/// What the device has allocated under supple's labels [bytes].
+/// The bytes that the device has allocated under labels of supple.
 fn allocated(gpu: &Context) -> u64 {
     gpu.queue.submit([]);
     gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
@@ -120,9 +120,9 @@ fn memory_is_what_the_device_has_allocated() {
         let gpu = common::own_gpu();
         let mut solver = solver(&gpu, &scene, settings);
         let (said, taken) = (solver.memory_bytes(), allocated(&gpu));
-        // Drivers round the size of each buffer up; there are some hundred.
+        // Drivers round up the size of each of several hundred buffers.
         assert!(said <= taken && taken <= said + 150 * 256, "{said} said, {taken} taken");
-        // What is made anew is counted anew.
+        // Recreated buffers are counted again.
         let kept = Settings { keep_lambdas: !settings.keep_lambdas, ..settings };
         solver.set_settings(Settings { forces: true, ..kept }).unwrap();
         let (said, taken) = (solver.memory_bytes(), allocated(&gpu));

@@ -1,7 +1,7 @@
-//! Random scenes of all kinds of constraints, topologies, masses, executions and substeps: they stay finite, gain no energy, keep their momentum, and
-//! play the same in every run and on both backends.
+//! Random scenes with all kinds of constraints, topologies, masses, executions and substeps. They stay finite, gain no
+//! energy, keep their momentum, and run identically each time and on both backends.
 //!
-//! `SCENES=20000 cargo test --test random_scenes` draws as many as are asked for on the reference.
+//! `SCENES=20000 cargo test --test random_scenes` sets the number of scenes on the reference.
 
 mod common;
 
@@ -17,7 +17,7 @@ use supple::{
 struct Drawn {
     scene: Scene,
     settings: Settings,
-    /// Nothing acts from outside: momentum is kept.
+    /// True without external forces, so that momentum is kept.
     is_free: bool,
     name: String,
 }
@@ -26,11 +26,11 @@ fn pick<T: Copy>(random: &mut Random, of: &[T]) -> T {
     of[random.below(of.len())]
 }
 
-/// A compliance that is rigid, or from 1e-8 to 1e-2.
+/// A material with compliance 0, or 1e-8 to 1e-2.
 fn material(random: &mut Random) -> Material {
     let compliance = if random.next() < 0.4 { 0.0 } else { 10f32.powf(-8.0 + 6.0 * random.next()) };
-    // At most the shortest substep: rigid constraints with damping times of several substeps beside undamped ones gain up to 1.7 % of the energy
-    // (docs/limitations.md).
+    // Damping times up to about one substep. Longer ones on rigid constraints beside undamped ones can add a little
+    // energy.
     let damping_time = if random.next() < 0.3 { 2.7e-4 * random.next() } else { 0.0 };
     Material { compliance, damping_time, ..Material::RIGID }
 }
@@ -54,7 +54,7 @@ fn words(fabric: &Fabric) -> String {
     format!("{structural}, {bending:?} {bend}, B {flexural_rigidity:.0e}, limit {stretch_limit}")
 }
 
-/// Adds a part at rest around a place, and returns its name.
+/// Adds a part at rest around `at` and returns its name.
 fn add_part(scene: &mut Scene, random: &mut Random, at: [f32; 3]) -> String {
     let place = |[x, y, z]: [f32; 3]| [x + at[0], y + at[1], z + at[2]];
     match random.below(8) {
@@ -129,7 +129,7 @@ fn add_part(scene: &mut Scene, random: &mut Random, at: [f32; 3]) -> String {
     }
 }
 
-/// A tetrahedron of each kind that holds one, of random masses.
+/// A tetrahedron for each kind that fits on one, with random masses.
 fn add_elements(scene: &mut Scene, random: &mut Random, place: impl Fn([f32; 3]) -> [f32; 3]) {
     let corners = [[0.0; 3], [0.2, 0.0, 0.0], [0.0, 0.2, 0.0], [0.0, 0.0, 0.2]];
     let mut add = |random: &mut Random, far: f32| {
@@ -159,7 +159,7 @@ fn draw(seed: u64) -> Drawn {
         let first = scene.particle_count() as u32;
         name += " ";
         let part = add_part(&mut scene, random, [3.0 * part as f32, 0.0, 0.0]);
-        // A rigid group with three pins nearly in a line gains energy as it turns about them.
+        // A rigid group with three nearly collinear pins gains energy as it rotates about them.
         let pins_more = part != "soft body";
         name += &part;
         let count = scene.particle_count() - first as usize;
@@ -189,7 +189,7 @@ fn draw(seed: u64) -> Drawn {
     Drawn { scene, settings, is_free, name }
 }
 
-/// Kinetic energy, potential energy, momentum and Σ m |v| of what is not pinned.
+/// Kinetic energy, potential energy, momentum and Σ m |v| of the free particles.
 struct Sums {
     kinetic: f64,
     potential: f64,
@@ -217,7 +217,7 @@ fn sums(drawn: &Drawn, positions: &[[f32; 3]], velocities: &[[f32; 3]]) -> Sums 
     sums
 }
 
-/// The claim that fails after a step, if any; `start` are the sums before the first step.
+/// The claim that fails after a step, if any; `start` has the sums before the first step.
 fn fault(drawn: &Drawn, start: &Sums, positions: &[[f32; 3]], velocities: &[[f32; 3]]) -> Option<String> {
     if !positions.iter().chain(velocities).flatten().all(|value| value.is_finite()) {
         return Some("not finite".into());
@@ -233,7 +233,7 @@ fn fault(drawn: &Drawn, start: &Sums, positions: &[[f32; 3]], velocities: &[[f32
     (!is_kept).then(|| format!("momentum changes by {:.1e}", drift / start.scale))
 }
 
-/// Plays on the reference; returns the final positions, or what is wrong.
+/// Runs on the reference; returns the final positions, or the fault.
 fn run(drawn: &Drawn, steps: u32) -> Result<Vec<[f32; 3]>, String> {
     let mut reference = Reference::new(&drawn.scene, drawn.settings).map_err(|error| error.to_string())?;
     let start = sums(drawn, &reference.read_positions().unwrap(), &reference.read_velocities().unwrap());
@@ -256,7 +256,7 @@ fn random_scenes_stay_finite_and_keep_energy_and_momentum() {
         let drawn = draw(seed);
         match run(&drawn, 20) {
             Err(fault) => faults.push(format!("{}: {fault}", drawn.name)),
-            // Again, to the same bits.
+            // A second run gives the same bits.
             Ok(positions) if seed % 20 == 0 => assert_eq!(run(&drawn, 20), Ok(positions), "{}", drawn.name),
             Ok(_) => {}
         }

@@ -1,4 +1,4 @@
-//! What a solver says of itself: the number of the next step, what solves the constraints, which crossings are counted; and the texts of errors.
+//! The state that a solver reports: step number, execution, kind of intersection count; and the texts of errors.
 
 mod common;
 
@@ -56,7 +56,7 @@ fn a_solver_reports_why_another_execution_runs_than_the_chosen_one() {
         assert!(running.reason.is_some_and(|reason| reason.contains(words)), "{words}: {running:?}");
         assert_eq!(*played.settings(), settings);
     }
-    // Wind, contacts, iterations and multipliers change nothing.
+    // Wind, contacts, iterations and λ do not change the execution.
     let own = Some(SelfCollision::default());
     for settings in [
         Settings { wind: Some(Wind::default()), iterations: 2, keep_lambdas: true, ..clusters },
@@ -67,7 +67,7 @@ fn a_solver_reports_why_another_execution_runs_than_the_chosen_one() {
     }
     played.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
     assert_eq!(played.execution().execution, Execution::Clusters);
-    // Nothing lies in a grid.
+    // No particle lies in a grid.
     let mut own = Scene::new();
     for k in 0..3 {
         own.add_particle(Particle { position: [0.1 * k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
@@ -112,7 +112,7 @@ fn crossings_are_told_only_where_something_counts_them() {
     assert_eq!(reference.read_contacts().unwrap().crossings, None);
 }
 
-/// No boolean as a number, no removed thing as one past the end, no plural of one.
+/// Errors show no boolean as a number, no removed item as an index out of range, and no plural for one.
 #[test]
 fn errors_read_as_what_they_mean() {
     let gpu = gpu();
@@ -127,7 +127,7 @@ fn errors_read_as_what_they_mean() {
     for error in [text(played.remove_collider(collider)), text(reference.move_collider(collider, Default::default()))] {
         assert!(error.contains("no collider 0") && error.contains("removed") && !error.contains("only"), "{error}");
     }
-    // Another has its place now, not its name.
+    // Another collider reuses its slot, but not its id.
     played.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
     assert_eq!(played.remove_collider(collider), Err(Error::NoCollider { index: 0 }));
 
@@ -162,7 +162,7 @@ fn errors_read_as_what_they_mean() {
     assert_eq!(text(one.pin(3)), "pin names particle 3, but there is only 1");
     one.add_particle(Particle::default()).unwrap();
     assert_eq!(text(one.pin(3)), "pin names particle 3, but there are only 2");
-    // The shortest decimal of what was given.
+    // The shortest decimal of the given value.
     let error = text(Settings { relaxation: 2.1, ..Settings::default() }.check());
     assert!(error.contains("relaxation is 2.1,"), "{error}");
     let error = text(reference.pin(&[u32::MAX]));

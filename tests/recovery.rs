@@ -1,4 +1,4 @@
-//! Elastic bodies return to their rest shape from squeezed, flat, inverted and random shapes.
+//! Elastic bodies return to their rest shape from compressed, flat, inverted and random shapes.
 
 mod common;
 
@@ -7,7 +7,7 @@ use glam::Vec3;
 use supple::scene::Lattice;
 use supple::{Collider, Elasticity, Pose, Reference, Scene, Settings, Shape, SoftBody, TetMesh, Volume};
 
-/// Triangles of a box with corners in the order x, y, z.
+/// Triangles of a box; its corners are in the order x, y, z.
 const FACES: [[u32; 3]; 12] = [
     [0, 2, 1],
     [1, 2, 3],
@@ -23,7 +23,7 @@ const FACES: [[u32; 3]; 12] = [
     [3, 7, 5],
 ];
 
-/// A box of so many cubes of an edge along each axis.
+/// A box of cubes with a given edge length along each axis.
 struct Body {
     scene: Scene,
     lattice: Lattice,
@@ -46,7 +46,7 @@ impl Body {
         self.lattice.positions.iter().map(|&x| Vec3::from(x) - self.size / 2.0)
     }
 
-    /// The time that sound takes through the body [s].
+    /// The time in which sound crosses the body [s].
     fn crossing(&self, density: f32, young: f32) -> f32 {
         self.size.max_element() * (density / young).sqrt()
     }
@@ -58,8 +58,8 @@ impl Body {
         weights.iter().zip(velocities).map(energy).sum()
     }
 
-    /// Tetrahedra that are not of positive volume, the volume over that at rest, and how far any two particles' distance along a space
-    /// diagonal or an axis differs from that at rest, over the latter.
+    /// The number of tetrahedra without positive volume; the volume relative to rest; and the largest relative error of
+    /// a distance along a space diagonal or an axis.
     fn faults(&self, x: &[[f32; 3]]) -> (usize, f64, f64) {
         let volume = |t: &[u32; 4], x: &[[f32; 3]]| f64::from(Volume::of(t.map(|vertex| x[vertex as usize])));
         let inverted = self.lattice.tetrahedra.iter().filter(|t| volume(t, x) <= 0.0).count();
@@ -79,7 +79,7 @@ impl Body {
         (inverted, total(x) / total(&self.lattice.positions), extent)
     }
 
-    /// The named shapes to recover from.
+    /// The named initial shapes.
     fn shapes(&self) -> Vec<(&'static str, Vec<Vec3>)> {
         let size = self.size.max_element();
         let random = |salt: u32, k: usize| Vec3::from([0, 1, 2].map(|axis| noise(salt + 3 * k as u32 + axis)));
@@ -113,12 +113,12 @@ fn still() -> Settings {
     Settings { gravity: [0.0; 3], ..Settings::default() }
 }
 
-/// The speed of parts that fall from the shape of the start to that at rest: some times the speed of sound.
+/// The allowed peak speed: several times the speed of sound.
 fn peak_allowed(density: f32, young: f32) -> f32 {
     10.0 * (young / density).sqrt()
 }
 
-/// On the reference: every shape, from jelly to hard rubber, coarse and fine, a cube and a slab.
+/// On the reference: each shape, soft and stiff, coarse and fine, a cube and a slab.
 #[test]
 fn a_body_of_the_default_elasticity_recovers_from_every_shape() {
     for (cells, spacing, density, young) in [
@@ -130,7 +130,7 @@ fn a_body_of_the_default_elasticity_recovers_from_every_shape() {
     ] {
         let body = Body::new(cells, spacing, density, young);
         let seconds = (15.0 * body.crossing(density, young)).max(1.0);
-        // Out of a point a slab may fold over itself, with no tetrahedron inverted.
+        // From a point, a slab may fold over itself without inverted tetrahedra.
         let is_slab = cells[1] < 3;
         for (what, shape) in body.shapes().into_iter().filter(|(what, _)| !is_slab || *what != "a point") {
             let case = format!("{what}, {cells:?} of {spacing} m, {density} kg/m³, {young} Pa");
@@ -171,7 +171,7 @@ fn a_flat_a_mirrored_and_a_random_body_recover_on_both_backends() {
     }
 }
 
-/// The springs alone are at rest in the mirror image; the volumes turn it back.
+/// Distance constraints alone are at rest in the mirror image; volume constraints invert it back.
 #[test]
 fn a_mirrored_tetrahedral_mesh_recovers_only_by_its_volumes() {
     let lattice = Body::new([3, 3, 3], 0.2, 500.0, 1e5).lattice;
@@ -194,7 +194,7 @@ fn a_mirrored_tetrahedral_mesh_recovers_only_by_its_volumes() {
     }
 }
 
-/// It lands on a floor at a speed above that of sound in it, and is pressed flat by a plate that is lifted again.
+/// The body lands on a floor faster than its speed of sound, and is then pressed flat by a plate that lifts again.
 #[test]
 fn a_body_recovers_from_a_hard_landing_and_from_a_press() {
     let body = Body::new([4, 4, 4], 0.1, 300.0, 2e4);

@@ -1,4 +1,4 @@
-//! The format of scenes: what it says is what the library builds, and what is wrong is named with its place.
+//! Scene files build the same scene as the library calls, and errors name their place.
 
 use std::path::{Path, PathBuf};
 use supple::scene_file::{FileError, Limits, SceneFile};
@@ -15,7 +15,7 @@ fn good(text: &str) -> SceneFile {
     parse(text).unwrap_or_else(|error| panic!("{error}\nin {text}"))
 }
 
-/// A scene of these parts, and more fields after them.
+/// A scene of the given parts, followed by more fields.
 fn with(parts: &str, more: &str) -> String {
     format!(r#"{{"version": 1, "parts": [{parts}]{more}}}"#)
 }
@@ -28,7 +28,7 @@ const QUAD: &str =
 const TET: &str = r#"{"positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
     "triangles": [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]}"#;
 
-/// One that may only fail: what is wrong, the text, and the words that the error must contain.
+/// A text that must fail: its description, the text, and words that the error must contain.
 struct Bad(&'static str, String, &'static [&'static str]);
 
 fn constraint(text: &str) -> String {
@@ -499,7 +499,7 @@ fn bad_scenes_are_refused_with_their_place() {
     assert!(faults.is_empty(), "{} fault(s):\n{}", faults.len(), faults.join("\n"));
 }
 
-/// A folder with these files, for the length of a test.
+/// A folder with the given files, for one test.
 fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -559,14 +559,14 @@ fn bad_obj_files_are_named_with_their_line() {
 
 #[test]
 fn obj_files_keep_their_order_and_cut_quads_along_their_first_diagonal() {
-    // Two objects that share vertices, all forms of corners, a vertex with a colour, and a broken line.
+    // Two objects with shared vertices, all forms of corners, a vertex with a colour, and a continued line.
     let text = "o one\nv 0 0 0 1 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\nf 1/1/1 2/1/1 3//1 \\\n 4\no two\n\
         v 2 0 0 # last\nf 2 -1 3/1\n";
     let folder = folder("good_obj", &[("quad.obj", text)]);
     let file = SceneFile::parse(&cloth_from("quad.obj"), Some(&folder)).unwrap();
     assert_eq!(file.scene.triangles(), [[0, 1, 2], [0, 2, 3], [1, 4, 2]]);
     assert_eq!(file.scene.positions()[4], [2.0, 0.0, 0.0]);
-    // Written to a file, and found beside it.
+    // Written to a file and read from there.
     std::fs::write(folder.join("scene.json"), cloth_from("quad.obj")).unwrap();
     let read = SceneFile::read(folder.join("scene.json")).unwrap();
     assert_eq!(read.scene.positions(), file.scene.positions());
@@ -584,7 +584,7 @@ fn meshes_are_scaled_then_turned_then_moved() {
             assert!((place[axis] - expected[axis]).abs() < 1e-6, "{place:?} against {expected:?}");
         }
     }
-    // About x first, then y, then z: z goes to −y, which y keeps, and z turns to x.
+    // Rotations about x, then y, then z: z goes to −y, which y keeps, and z turns to x.
     let turned = |x: [f32; 3]| {
         let mesh = format!(
             r#"{{"positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0], {x:?}], "triangles": [[0, 1, 2]],
@@ -594,7 +594,7 @@ fn meshes_are_scaled_then_turned_then_moved() {
     };
     let [x, y, z] = turned([0.0, 0.0, 1.0]).map(f32::round);
     assert_eq!([x, y, z], [1.0, 0.0, 0.0]);
-    // A mirror image stays right side out, so that it can be blown up.
+    // A mirrored mesh keeps its outside, so a balloon accepts it.
     let mirrored = TET.replace("]]}", r#"]], "scale": [-1, 1, 1]}"#);
     good(&with(&format!(r#"{{"balloon": {{"mesh": {mirrored}}}}}"#), ""));
 }
@@ -787,7 +787,7 @@ fn constraints_keep_what_is() {
 
 #[test]
 fn defaults_of_rest_values_leave_a_shape_at_rest() {
-    // Nothing falls and nothing is bent, so nothing may move.
+    // No gravity and no deformation, so no particle may move.
     let still = r#", "settings": {"gravity": [0, 0, 0]}, "constraints": [
         {"distance": {"particles": [[0, 1]]}}, {"hinge": {"particles": [[0, 1, 2, 3]]}},
         {"distance_limit": {"particles": [[0, 2]], "limit": "at_least"}}, {"cosine_bend": {"particles": [[1, 2, 0]]}},
@@ -800,7 +800,7 @@ fn defaults_of_rest_values_leave_a_shape_at_rest() {
     for (end, start) in reference.read_positions().unwrap().iter().zip(file.scene.positions()) {
         assert!((0..3).all(|axis| (end[axis] - start[axis]).abs() < 1e-6), "{start:?} to {end:?}");
     }
-    // A row stays straight, and a flat quadrangle flat.
+    // A row stays straight, and a flat quadrangle stays flat.
     let flat = r#"{"particles": {"positions": [[0, 0, 0], [1, 0, 0], [0.5, 1, 0], [0.5, -1, 0], [2, 0, 0]]}}"#;
     let bends = r#", "settings": {"gravity": [0, 0, 0]}, "constraints": [{"line_bend": {"particles": [[0, 4, 1]]}},
         {"isometric_bend": {"particles": [[0, 1, 2, 3]]}}]"#;
@@ -890,7 +890,7 @@ fn selections_name_what_they_say() {
     for (list, expected) in cases {
         assert_eq!(pinned(list), expected, "{list}");
     }
-    // Within a part its own particles.
+    // Within a part, the selection names its own particles.
     let own = with(&format!(r#"{THREE}, {{"cloth_grid": {{"columns": 4, "rows": 3, "pin": [1, "row last"]}}}}"#), "");
     let pinned: Vec<u32> = good(&own).scene.pinned_particles().collect();
     assert_eq!(pinned, [0, 5, 12, 13, 14, 15]);
@@ -918,7 +918,7 @@ fn targets_go_along_straight_lines() {
         let [x0, y0, z0] = file.scene.positions()[index];
         assert_eq!((particle as usize, [x, y, z]), (index, [x0, y0 + 0.5, z0]));
     }
-    // Even at a time that is none.
+    // Also at a time of NaN.
     assert_eq!(file.targets_at(f64::NAN).count(), 4);
 }
 
@@ -942,7 +942,7 @@ fn materials_of_the_table_can_be_found_again() {
     let file = good(&with(THREE, text));
     let soft = file.scene.material(file.materials["soft"]).unwrap();
     assert_eq!(soft, Material::compliant(0.5));
-    // What is named can be changed while it runs.
+    // Named entries can be changed while running.
     let mut reference = file.reference().unwrap();
     reference.set_material(file.materials["soft"], Material::RIGID).unwrap();
 }
@@ -972,7 +972,7 @@ fn a_cloth_mesh_is_that_of_the_library() {
     }
 }
 
-/// The fenced blocks of that sort in a document.
+/// The fenced blocks of the given language in a document.
 fn blocks<'a>(text: &'a str, sort: &str) -> Vec<&'a str> {
     let fence = format!("```{sort}\n");
     text.split(&fence).skip(1).filter_map(|rest| rest.split("```").next()).collect()
@@ -1024,7 +1024,7 @@ fn the_document_names_every_field() {
     assert!(missing.is_empty(), "docs/scene.md does not name {missing:?}");
 }
 
-/// Run with `SUPPLE_WRITE_SCHEMA=1` to write the file anew.
+/// Run with `SUPPLE_WRITE_SCHEMA=1` to write the schema file.
 #[test]
 fn the_schema_is_that_of_the_code() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scene.schema.json");

@@ -1,4 +1,4 @@
-//! Contacts in the format of scenes: what it says is what the library builds, and what is wrong is named with its place.
+//! Contacts in scene files build the same scene as the library calls, and errors name their place.
 
 use supple::scene_file::{FileError, Limits, SceneFile};
 use supple::{
@@ -14,7 +14,7 @@ fn good(text: &str) -> SceneFile {
     parse(text).unwrap_or_else(|error| panic!("{error}\nin {text}"))
 }
 
-/// A scene of loose particles, and more fields after them.
+/// A scene of loose particles, followed by more fields.
 fn with(more: &str) -> String {
     let three = r#"{"particles": {"name": "p", "positions": [[0, 1, 0], [0.2, 1, 0], [0, 1.2, 0]]}}"#;
     format!(r#"{{"version": 1, "parts": [{three}], {more}}}"#)
@@ -28,7 +28,7 @@ fn collider(fields: &str) -> String {
     with(&format!(r#""colliders": [{{"shape": {{"half_space": {{}}}}}}, {{{fields}}}]"#))
 }
 
-/// A ball with more fields.
+/// A ball with the given fields.
 fn ball(fields: &str) -> String {
     collider(&format!(r#""shape": {{"sphere": {{"radius": 1}}}}, {fields}"#))
 }
@@ -49,7 +49,7 @@ fn setting(field: &str) -> String {
     with(&format!(r#""settings": {{{field}}}"#))
 }
 
-/// What is wrong, the text, the place of the error, and the words that it must contain.
+/// The description, the text, the place of the error, and words that it must contain.
 struct Bad(&'static str, String, &'static str, &'static [&'static str]);
 
 fn material_cases() -> Vec<Bad> {
@@ -479,7 +479,7 @@ fn bad_contacts_are_refused_with_their_place() {
     assert!(faults.is_empty(), "{} fault(s):\n{}", faults.len(), faults.join("\n"));
 }
 
-/// The positions after ten steps on the CPU, as bits; the colliders go where they are told.
+/// The positions after ten steps on the CPU, as bits, with colliders moved by `poses`.
 fn run(mut reference: Reference, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>) -> Vec<[u32; 3]> {
     let dt = f64::from(reference.settings().dt);
     for step in 1..=10 {
@@ -492,7 +492,7 @@ fn run(mut reference: Reference, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>)
     reference.read_positions().unwrap().into_iter().map(|position| position.map(f32::to_bits)).collect()
 }
 
-/// The same materials, colliders and settings, and the same bits after ten steps.
+/// Checks for equal materials, colliders and settings, and equal bits after ten steps.
 fn assert_same(file: &SceneFile, scene: &Scene, settings: Settings, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>) {
     assert_eq!(file.settings, settings);
     assert_eq!(file.scene.colliders(), scene.colliders());
@@ -530,7 +530,7 @@ fn contact_materials_and_frictions_are_those_of_the_library() {
     let wool = scene.add_contact_material(ContactMaterial { restitution: 0.0, ..wool }).unwrap();
     let steel = ContactMaterial { friction: fast, groups: 0b1000, restitution: 0.5, ..ContactMaterial::default() };
     let steel = scene.add_contact_material(steel).unwrap();
-    // Wool touches group 0 too, but is not touched by this.
+    // `wool` lists group 0, but `air` does not list the group of `wool`.
     let air = ContactMaterial { touches: 0, ..ContactMaterial::default() };
     let air = scene.add_contact_material(air).unwrap();
     scene.set_friction(wool, steel, Friction { statics: 0.2, kinetic: 0.2 }).unwrap();
@@ -674,7 +674,7 @@ fn every_sort_of_part_takes_a_contact_material() {
         ),
         format!(r#""balloon": {{"mesh": {tet}"#),
     ];
-    // What is of a material that touches nothing falls through the floor.
+    // Particles whose material collides with no group fall through the floor.
     let height = |part: &str| {
         let file = good(&format!(
             r#"{{"version": 1, "parts": [{{{part}}}}}], "colliders": [{{"shape": {{"half_space": {{}}}}}}],
@@ -718,7 +718,7 @@ fn motions_are_those_of_the_library() {
             (paddle, Pose { position: [0.0, -0.1, 0.3], rotation }),
         ]
     };
-    // By angles and by quaternions is the same to rounding only, so the way is compared first, and then followed.
+    // Rotations by angles and by quaternions differ by rounding, so the path is compared first, then applied.
     for step in 1..=10 {
         let time = f64::from(step) / 60.0;
         for ((id, own), (expected_id, expected)) in file.collider_poses_at(time).zip(poses(time)) {
@@ -734,7 +734,7 @@ fn motions_are_those_of_the_library() {
     let here = run(file.reference().unwrap(), |time| file.collider_poses_at(time).collect());
     assert!(still != here, "nothing has been moved");
     moved.move_collider(file.colliders["ball"], Pose::default()).unwrap();
-    // Still before and after; a motion decides where it starts, and takes the shorter way.
+    // At rest before and after; a motion sets the initial pose and takes the shorter arc.
     let at = |time: f64| file.collider_poses_at(time).map(|(_, pose)| pose).collect::<Vec<_>>();
     assert_eq!(at(0.25), [Pose { position: [0.5, 0.25, 0.0], rotation: turn }, at(0.25)[1]]);
     assert_eq!(at(9.0)[0], at(0.25)[0]);

@@ -1,4 +1,4 @@
-//! Every scene of `examples/scenes` plays on both players.
+//! Each scene of `examples/scenes` runs on both backends.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn read(path: &Path) -> SceneFile {
     SceneFile::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// How far any particle is from the origin [m].
+/// The largest coordinate of any particle [m].
 fn reach(positions: &[[f32; 3]]) -> f32 {
     positions.iter().flatten().fold(0.0, |reach, component| component.abs().max(reach))
 }
@@ -57,7 +57,7 @@ fn every_scene_plays_alike_on_both_players() {
         let (start, end) = (reach(file.scene.positions()), reach(&on_reference));
         assert!(end.is_finite() && end < 3.0 * start + 3.0, "{name}: from {start} m to {end} m away");
         assert_ne!(on_reference, file.scene.positions(), "{name}: nothing moves");
-        // Sines differ from driver to driver, so wind and what follows from it agrees to rounding only.
+        // Sines differ between drivers, so scenes with wind agree only up to rounding.
         if is_exact(&gpu) && file.settings.wind.is_none() {
             let unequal = first_unequal(&on_gpu, &on_reference, 0.0);
             assert_eq!(unequal, None, "{name}: the backends part");

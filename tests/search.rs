@@ -1,5 +1,5 @@
-//! The search for pairs leaves nothing out that meets: whatever its margin, and however seldom who looks, the bits are the same. A margin
-//! of many thicknesses lists next to everything, and so stands for a search that looks at all pairs.
+//! The pair search misses no contact: the margin and the number of searches do not change the bits of the result. A
+//! margin of many thicknesses lists nearly all pairs, so it serves as a search over all pairs.
 
 mod common;
 
@@ -10,7 +10,7 @@ use supple::{
 
 const THICKNESS: f32 = 0.02;
 
-/// Particles without gravity, in clouds that fly into each other: calm ones, and some that are faster the later they come.
+/// Particles without gravity in clouds that fly into each other; most are slow, and some rows are faster.
 fn clouds(count: u32, speed: f32) -> Scene {
     let mut scene = Scene::new();
     let own = ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() };
@@ -20,7 +20,7 @@ fn clouds(count: u32, speed: f32) -> Scene {
         let cell = [index % side, (index / side) % side, index / (side * side)];
         let jitter = |axis: u32| 0.45 * common::noise(6 * index + axis);
         let position = [0, 1, 2].map(|axis| 1.6 * THICKNESS * (cell[axis] as f32 + jitter(axis as u32)));
-        // A quarter of the rows moves, each with its own speed.
+        // A quarter of the rows is fast, each at its own speed.
         let moves = if cell[1].is_multiple_of(4) { speed * common::noise(cell[1] + 977) } else { 0.02 * speed };
         let velocity = [3, 4, 5].map(|axis| moves * common::noise(6 * index + axis));
         scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
@@ -29,7 +29,7 @@ fn clouds(count: u32, speed: f32) -> Scene {
     scene
 }
 
-/// A crumpled cloth that falls on another, both over a rope.
+/// A crumpled cloth that falls on another one, both over a rope.
 fn heap(columns: u32) -> Scene {
     let mut scene = Scene::new();
     let spacing = 1.0 / (columns - 1) as f32;
@@ -58,7 +58,8 @@ fn heap(columns: u32) -> Scene {
     scene
 }
 
-/// The bits after so many steps with the given margin, contacts, and searches.
+/// The position bits after `steps` steps with the given margin, the largest number of contacts, and the number of
+/// searches.
 fn played(gpu: &Context, scene: &Scene, settings: Settings, margin: f32, steps: u32) -> (Vec<[u32; 3]>, u32, u32) {
     let level = settings.self_collision.map_or(SelfCollisionLevel::Particles, |own| own.level);
     let own = SelfCollision { level, margin, pairs_per_particle: 256, ..SelfCollision::default() };
@@ -100,8 +101,9 @@ fn the_margin_changes_nothing_among_clouds_of_particles() {
     }
 }
 
-/// As two that both cross more than half the margin in a substep may miss each other, the margins are wide enough for all but one. One is faster than a margin in a substep for a while: then all look, and later again only those that must.
-/// One that is not so much faster lets those near it look farther.
+/// A single particle is shot through a cloud; the margins are wide enough for all others. At first it exceeds a margin
+/// per substep, so all particles search; later only those that must. A slower one extends the search of particles near
+/// it.
 #[test]
 fn the_margin_changes_nothing_where_something_is_shot_through() {
     for (speed, start) in [(60.0, -0.5), (4.0, -0.05)] {
@@ -116,18 +118,18 @@ fn the_margin_changes_nothing_where_something_is_shot_through() {
     }
 }
 
-/// Two that graze each other and are out of reach at the end of the substep have met.
+/// A pair that grazes and is out of range at the end of the substep still makes a contact.
 #[test]
 fn the_margin_changes_nothing_where_things_graze() {
     const SUBSTEPS: u32 = 8;
     const MARGIN: f32 = 0.35;
-    // In a substep, along each axis: as much as lets some look for themselves, not all.
+    // The displacement per substep and axis: large enough that some particles search, not all.
     let step = 0.277 * (1.0 + 3.0 * MARGIN) * THICKNESS;
     let mut scene = Scene::new();
     let own =
         scene.add_contact_material(ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() }).unwrap();
     for index in 0..64 {
-        // How far they are aside from each other, and how many substeps before they meet.
+        // The lateral offset, and the number of substeps before they meet.
         let aside = 0.97 * THICKNESS / 2f32.sqrt();
         let before = 3.0 + index as f32 / 32.0;
         for (side, sign) in [(0.0, 1.0), (1.0, -1.0)] {
@@ -137,14 +139,15 @@ fn the_margin_changes_nothing_where_things_graze() {
             scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap();
         }
     }
-    // What is held is what all others are compared with.
-    let quarantined = scene.add_particle(Particle { position: [-9.0; 3], ..Particle::default() }).unwrap();
-    scene.pin(quarantined).unwrap();
+    // Motion is measured relative to a pinned particle, if there is one.
+    let held = scene.add_particle(Particle { position: [-9.0; 3], ..Particle::default() }).unwrap();
+    scene.pin(held).unwrap();
     scene.set_particle_contact(0..128, own).unwrap();
     assert_the_margin_changes_nothing("grazing", &scene, weightless(SUBSTEPS), 5.0, &[MARGIN], 1);
 }
 
-/// While all fall by several thicknesses in a substep, what is shot meets what falls beside it, not what stands where it was.
+/// While all particles fall by several thicknesses per substep, a shot hits its falling neighbours at their current
+/// positions.
 #[test]
 fn a_shot_through_what_falls_hits() {
     const FALL: f32 = -8.0 * THICKNESS * 120.0;
@@ -160,7 +163,7 @@ fn a_shot_through_what_falls_hits() {
         };
         add([-2.5 * THICKNESS, 0.0, 0.0], SHOT);
         let target = add([0.0; 3], 0.0) as usize;
-        // What all travel is what these do.
+        // These particles determine the common motion.
         for index in 0..98 {
             add([0.0, 0.0, 2.0 + index as f32], 0.0);
         }
@@ -184,7 +187,8 @@ fn the_margin_changes_nothing_in_a_heap() {
     }
 }
 
-/// Both players look in the same substeps, for the same particles, and find the same; far from the origin too, where places are coarse.
+/// Both backends search in the same substeps for the same particles with the same result, also far from the origin,
+/// where quantised positions are coarse.
 #[test]
 fn who_looks_agrees() {
     let gpu = common::gpu();
@@ -213,7 +217,8 @@ fn who_looks_agrees() {
     }
 }
 
-/// What is shot over a hundred cells in a substep, so that those of the grid come round again, meets each on its way once.
+/// A shot crosses over a hundred cells per substep, so that cell hashes repeat; it finds each particle on its path
+/// once.
 #[test]
 fn a_long_shot_finds_each_once() {
     const THIN: f32 = 1e-3;
@@ -224,7 +229,7 @@ fn a_long_shot_finds_each_once() {
         let own =
             scene.add_contact_material(ContactMaterial { thickness: THIN, ..ContactMaterial::default() }).unwrap();
         for index in 0..COUNT {
-            // Around the way, nearer than the reach.
+            // Around the path, within the search radius.
             let angle = 2.4 * index as f32;
             let position =
                 [way * (index as f32 + 0.5) / COUNT as f32, 1.4 * THIN * angle.cos(), 1.4 * THIN * angle.sin()];
@@ -244,7 +249,7 @@ fn a_long_shot_finds_each_once() {
     }
 }
 
-/// Room is needed for what is listed at once, not for all that is ever found.
+/// The capacity limits the pairs listed at once, not all pairs ever found.
 #[test]
 fn places_that_become_vacant_are_filled() {
     let gpu = common::gpu();
@@ -263,7 +268,7 @@ fn places_that_become_vacant_are_filled() {
     assert!(report.searches > 100 && most > 500, "{report:?}");
 }
 
-/// What found no room in a crowd is sought again as soon as anything is, though nothing of its own has changed.
+/// Pairs lost for lack of capacity are searched again at the next search, even if their particles did not move.
 #[test]
 fn what_found_no_room_is_found_later() {
     const CROWD: u32 = 900;
@@ -271,7 +276,7 @@ fn what_found_no_room_is_found_later() {
     let mut scene = clouds(CROWD, 0.0);
     let own =
         scene.add_contact_material(ContactMaterial { thickness: THICKNESS, ..ContactMaterial::default() }).unwrap();
-    // Elsewhere pairs sail towards each other for a tenth of a second.
+    // Elsewhere, pairs of particles approach each other for a tenth of a second.
     for index in 0..100 {
         let side = if u32::is_multiple_of(index, 2) { -1.0 } else { 1.0 };
         let position = [5.0 + 0.03 * side, (index / 2) as f32, 5.0];
@@ -283,7 +288,7 @@ fn what_found_no_room_is_found_later() {
     let settings = Settings { self_collision: Some(own), ..weightless(8) };
     for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(1);
-        // One of the crowd stays; the others are far from each other.
+        // One particle of the crowd stays; the others are far apart.
         let apart: Vec<[f32; 3]> = (0..CROWD).map(|index| [0.0, 0.0, -10.0 * index as f32]).collect();
         backend.set_positions(0, &apart);
         for step in 0..30 {
@@ -297,8 +302,8 @@ fn what_found_no_room_is_found_later() {
     }
 }
 
-/// A cloth between two grips that have been turned against each other: its constraints pull its layers into each other in every substep, and
-/// contacts push them apart again. As nothing moves on the whole, a list holds for many substeps.
+/// A cloth between two grips that are twisted against each other. Constraints pull its layers together in each substep,
+/// and contacts push them apart. The net motion is small, so a pair list stays valid for many substeps.
 #[test]
 fn what_contacts_hold_back_is_seldom_sought_anew() {
     const COLUMNS: u32 = 18;
@@ -311,11 +316,11 @@ fn what_contacts_hold_back_is_seldom_sought_anew() {
     let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
     scene.set_particle_contact(cloth.clone(), own).unwrap();
     common::crumple(&mut scene, cloth.clone(), 0.0005);
-    let quarantined: Vec<(u32, [f32; 3])> = cloth
+    let held: Vec<(u32, [f32; 3])> = cloth
         .map(|i| (i, scene.positions()[i as usize]))
         .filter(|(_, x)| x[0].abs() > 0.49 && x[2].abs() < 0.2)
         .collect();
-    quarantined.iter().for_each(|&(particle, _)| scene.pin(particle).unwrap());
+    held.iter().for_each(|&(particle, _)| scene.pin(particle).unwrap());
     let settings = Settings {
         substeps: 20,
         damping: 5.0,
@@ -326,7 +331,7 @@ fn what_contacts_hold_back_is_seldom_sought_anew() {
     let mut searches = Vec::new();
     for step in 1..=110 {
         let turned = (step as f32 / 75.0).min(1.0);
-        for &(particle, [x, y, z]) in &quarantined {
+        for &(particle, [x, y, z]) in &held {
             let (sin, cos) = (std::f32::consts::TAU * 1.5 * 0.5 * turned * x.signum()).sin_cos();
             let target = [x * (1.0 - 0.12 * turned), y * cos - z * sin, y * sin + z * cos];
             solver.set_target(particle, target).unwrap();

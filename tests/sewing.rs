@@ -22,8 +22,8 @@ fn settings() -> Vec<Settings> {
     all
 }
 
-/// Pairs of particles `gap` [m] apart that are drawn together by one constraint each: rigid and compliant, of equal and unequal
-/// masses, one with a pin, by distances and limits.
+/// Pairs of particles `gap` [m] apart with one constraint each: rigid and compliant, of equal and unequal masses, one
+/// with a pin, by distances and limits.
 fn pairs(gap: f32, rest_length: f32, speed: f32) -> Scene {
     let mut scene = Scene::new();
     let materials = [Material::RIGID, Material { damping_time: 0.05, ..Material::compliant(1e-4) }];
@@ -65,7 +65,7 @@ fn welded_particles_at_one_place_stay_together_on_both_backends_in_every_executi
     let gpu = common::gpu();
     for settings in settings() {
         for rest_length in [0.0, 1e-30, 1e-17] {
-            // At rest there is no direction at all; with a speed the welds must hold.
+            // At rest there is no direction; with a speed the welds must hold.
             for speed in [0.0, 2.0] {
                 let scene = pairs(0.0, rest_length, speed);
                 for mut backend in backends(&gpu, &scene, settings) {
@@ -73,7 +73,7 @@ fn welded_particles_at_one_place_stay_together_on_both_backends_in_every_executi
                     let [gap, difference] = apart(&*backend);
                     let what =
                         format!("{} {settings:?} {rest_length:e} {speed}: {gap:e} {difference:e}", backend.name());
-                    // A compliant one gives way by w · g · compliance.
+                    // A compliant constraint gives way by w · g · compliance.
                     assert!(gap < 1.5e-3 && difference < 0.1, "{what}");
                     if speed == 0.0 {
                         assert!(gap < 1.1e-3 && difference < 1e-2, "{what}");
@@ -149,7 +149,7 @@ fn two_cloths_sewn_along_an_edge_close_their_gap() {
     scene.pin(front + 11).unwrap();
     let seam: Vec<[u32; 2]> =
         (0..12).flat_map(|row| [12 * row, 12 * row + 11]).map(|place| [front + place, back + place]).collect();
-    // A rigid seam would close within a substep, at 180 m/s; the free particles of this one reach 80 m/s at most.
+    // A rigid seam would close within a substep, at 180 m/s; the free particles here reach 80 m/s at most.
     let thread = Material::compliant(1e-3);
     for &particles in &seam {
         scene.add(Distance { particles, rest_length: 0.0 }, thread).unwrap();

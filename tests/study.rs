@@ -1,4 +1,4 @@
-//! The claims of `docs/study.md`, from the figures that the example `study` writes.
+//! The claims of `docs/study.md`, checked on the CSV files that the example `study` writes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +17,7 @@ impl Figures {
         Self(text.lines().skip(1).map(row).collect())
     }
 
-    /// The points of a series, both named by a part of their name.
+    /// The points of a series; panel and series are matched by a part of their names.
     fn series(&self, panel: &str, series: &str) -> Vec<(f64, f64)> {
         let named = self.0.iter().filter(|row| row.0.contains(panel) && row.1.contains(series));
         let points: Vec<(f64, f64)> = named.map(|row| (row.2, row.3)).collect();
@@ -32,7 +32,7 @@ impl Figures {
     }
 }
 
-/// Whether two figures differ by so little, relative to the second.
+/// Checks the difference relative to `expected`.
 #[track_caller]
 fn near(found: f64, expected: f64, tolerance: f64) {
     assert!((found / expected - 1.0).abs() < tolerance, "{found} against {expected}");
@@ -64,7 +64,7 @@ fn the_study_finds_what_its_page_says() {
     let law = figures.at("1e−4", "closed form", 1.0);
     figures.series("1e−4", "XPBD").iter().filter(|point| point.0 >= 3.0).for_each(|point| near(point.1, law, 2e-3));
     assert!(figures.at("1e−4", "naive", 100.0) < 0.02 * law);
-    // Too few iterations leave XPBD too soft, and k' still knows no material.
+    // With few iterations XPBD is too soft, and k' is still independent of the material.
     let law = figures.at("1e−6", "closed form", 1.0);
     assert!(figures.at("1e−6", "XPBD", 1.0) > 15.0 * law);
     near(figures.at("1e−6", "XPBD", 100.0), law, 5e-3);
@@ -79,7 +79,7 @@ fn the_study_finds_what_its_page_says() {
     }
     let law = figures.series("swinging", "closed form")[0].1;
     for (h, period) in figures.series("swinging", "XPBD") {
-        // The integrator's own law: slower by (ω h)²/3.
+        // The law of the integrator: slower by (ω h)²/3.
         near(period, law * (1.0 + (std::f64::consts::TAU / law * 1e-3 * h).powi(2) / 3.0), 3e-4);
     }
     figures.series("swinging", "PBD, k").iter().for_each(|&(h, period)| near(period, law * 0.6 * h, 1e-3));
@@ -87,7 +87,7 @@ fn the_study_finds_what_its_page_says() {
     let figures = Figures::read(&folder, "substeps");
     figures.series("chain", "× 1 iteration").iter().for_each(|&(n, error)| near(error, figures.at("", "law", n), 0.02));
     near(figures.at("", "1 substep ×", 20.0) / figures.at("", "1 substep ×", 100.0), 5.0, 0.05);
-    // A fifth of the work, a quarter of the error.
+    // A fifth of the work and a quarter of the error.
     near(figures.at("", "1 substep ×", 100.0) / figures.at("", "× 1 iteration", 20.0), 4.0, 0.05);
 
     let figures = Figures::read(&folder, "damping");

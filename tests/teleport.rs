@@ -1,4 +1,4 @@
-//! What `set_positions`, `set_velocities` and `pin` change besides the particles themselves: followers, normals and targets. On both backends.
+//! Effects of `set_positions`, `set_velocities` and `pin` on followers, normals and targets, on both backends.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{change, gpu, solver, step};
 use supple::gpu::Context;
 use supple::{ClothGrid, Error, Particle, Reference, Scene, Settings, Solver};
 
-/// A cloth of 4 × 4 particles in the x-z plane, and a follower of four of them (16).
+/// A cloth of 4 × 4 particles in the x-z plane, and a follower (16) of four of them.
 fn cloth_with_a_follower() -> Scene {
     let mut scene = Scene::new();
     scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 4, ..ClothGrid::default() }).unwrap();
@@ -31,7 +31,7 @@ impl<'a> Backends<'a> {
         self.reference.step(steps);
     }
 
-    /// Positions of both backends, which must be the same.
+    /// The positions of both backends, which must be equal.
     fn positions(&self) -> Vec<[f32; 3]> {
         let positions = self.solver.read_positions().unwrap();
         assert_eq!(positions, self.reference.read_positions().unwrap());
@@ -51,7 +51,7 @@ impl<'a> Backends<'a> {
     }
 }
 
-/// (x, y, z) → (−y, x, z) and 5 m up: a quarter turn about z.
+/// (x, y, z) → (−y, x, z), 5 m up: a quarter turn about z.
 fn turned(positions: &[[f32; 3]]) -> Vec<[f32; 3]> {
     positions.iter().map(|&[x, y, z]| [-y, x + 5.0, z]).collect()
 }
@@ -63,14 +63,14 @@ fn a_paused_cloth_that_is_set_elsewhere_has_its_normals_and_followers_there() {
     both.step(2);
     let before = both.positions();
     change!(both, set_positions(0, &turned(&before[..16])));
-    // What a renderer does: no step, no readback before the draw.
+    // As in a renderer: no step and no readback before drawing.
     step(&gpu, &mut both.solver, 0);
     let (positions, normals) = (both.positions(), both.normals());
     let expected = turned(&before)[16];
     for axis in 0..3 {
         assert!((positions[16][axis] - expected[axis]).abs() < 1e-5, "{:?} instead of {expected:?}", positions[16]);
     }
-    // The flat cloth faced y, and faces x now.
+    // The flat cloth faced y and now faces x.
     assert!(normals[5][0].abs() > 0.999, "{:?}", normals[5]);
 }
 
@@ -123,7 +123,7 @@ fn the_state_of_a_follower_is_refused_by_its_number_and_nothing_changes() {
     is_refused(both.solver.set_target(16, [1.0; 3]), "set_target");
     is_refused(both.reference.set_target(16, [1.0; 3]), "set_target");
     assert_eq!((both.positions(), both.velocities()), before);
-    // Up to the follower, and none at all, is lawful.
+    // Ranges up to the follower, and empty ranges, are valid.
     change!(both, set_positions(10, &[[1.0; 3]; 6]));
     change!(both, set_positions(17, &[]));
     change!(both, set_positions(16, &[]));
@@ -131,7 +131,8 @@ fn the_state_of_a_follower_is_refused_by_its_number_and_nothing_changes() {
 
 #[test]
 fn a_follower_stays_in_place_during_a_step_whatever_the_substep_was_before() {
-    // A particle that is tied to the follower of one that moves at 2 m/s: with another number of substeps, as with the same.
+    // A particle connected to the follower of one that moves at 2 m/s, with a changed and an unchanged number of
+    // substeps.
     let gpu = gpu();
     let mut scene = Scene::new();
     let mover = Particle { velocity: [2.0, 0.0, 0.0], ..Particle::default() };
@@ -158,7 +159,7 @@ fn a_pin_that_is_set_elsewhere_stays_there_whatever_its_target_was() {
         scene.pin(k).unwrap();
     }
     let mut both = Backends::new(&gpu, &scene, Settings::default());
-    // One at rest at its target, one on its way at 6 m/s, and one without a target.
+    // One particle at rest at its target, one moving at 6 m/s, and one without a target.
     change!(both, set_target(0, [0.0; 3]));
     change!(both, set_target(1, [1.1, 0.0, 0.0]));
     both.step(1);
@@ -168,7 +169,7 @@ fn a_pin_that_is_set_elsewhere_stays_there_whatever_its_target_was() {
         assert_eq!(both.positions(), [[5.0, 1.0, 0.0], [6.0, 1.0, 0.0], [7.0, 1.0, 0.0]]);
         assert_eq!(both.velocities(), [[0.0; 3]; 3]);
     }
-    // A target that comes after it holds; a refused call moves none.
+    // A later target applies; a failed call moves nothing.
     change!(both, set_target(1, [6.1, 1.0, 0.0]));
     assert!(both.solver.set_positions(0, &[[0.0; 3], [f32::NAN; 3]]).is_err());
     assert!(both.reference.set_positions(0, &[[0.0; 3], [f32::NAN; 3]]).is_err());

@@ -1,4 +1,4 @@
-//! Tethers hold a cloth together where one sweep of constraints cannot, and follow its pins. On both players.
+//! Tethers (long-range attachments) limit the stretch that one sweep leaves, and follow the pins. On both backends.
 
 mod common;
 
@@ -9,11 +9,11 @@ use supple::{Cloth, ClothGrid, Cord, Fabric, Material, Reference, Rope, Scene, S
 
 const G: f64 = 9.81;
 
-/// How far beyond its tether a particle may be. The constraints that a substep projects after the tethers move it out
-/// again, by what they leave in one sweep: the more, relatively, the nearer it is to the pin.
+/// The tolerance of the length of a tether. Constraints projected after the tethers move particles out again by their
+/// residual; relative to the length this is larger near the pin.
 const SLIP: f64 = 5e-3;
 
-/// A default cloth of 2 m, hung by the two corners of its first row.
+/// A default cloth of 2 m that hangs by the two corners of its first row.
 fn corner_pinned(side: u32, tethers: Tethers) -> (Scene, Cloth) {
     let mut scene = Scene::new();
     let grid = ClothGrid { columns: side, rows: side, tethers: Some(tethers), ..ClothGrid::default() };
@@ -23,7 +23,7 @@ fn corner_pinned(side: u32, tethers: Tethers) -> (Scene, Cloth) {
     (scene, cloth)
 }
 
-/// A rope of rigid segments that hangs from its first point, 1 m long.
+/// A rope of rigid segments, 1 m long, that hangs from its first point.
 fn hanging_rope(segments: u32, tethers: Option<Tethers>) -> (Scene, RopeParts) {
     let points: Vec<[f32; 3]> = (0..=segments).map(|point| [0.0, -(point as f32 / segments as f32), 0.0]).collect();
     let cord =
@@ -34,8 +34,8 @@ fn hanging_rope(segments: u32, tethers: Option<Tethers>) -> (Scene, RopeParts) {
     (scene, rope)
 }
 
-/// How far the farthest particle is beyond the sphere around `anchor` that its flat rest shape allows it, relative to its
-/// radius; the distances of a flat convex cloth are straight lines.
+/// The largest relative excess over the distance from `anchor` in the flat rest shape; distances in a flat convex cloth
+/// are straight lines.
 fn overstretch(scene: &Scene, positions: &[[f32; 3]], anchor: usize, place: [f32; 3]) -> f64 {
     let rest = scene.positions();
     let beyond = (0..rest.len())
@@ -44,7 +44,7 @@ fn overstretch(scene: &Scene, positions: &[[f32; 3]], anchor: usize, place: [f32
     beyond.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The gravity of a hanging cloth reaches its pins one particle a sweep; tethers carry it at once.
+/// One sweep propagates a load by one particle, tethers propagate it at once.
 #[test]
 fn a_cloth_with_tethers_stretches_less_than_five_percent_and_five_times_less_than_without() {
     let gpu = common::gpu();
@@ -52,19 +52,18 @@ fn a_cloth_with_tethers_stretches_less_than_five_percent_and_five_times_less_tha
     let with = backends(&gpu, &scene, Settings::default());
     let without = backends(&gpu, &scene, Settings { tethers: false, ..Settings::default() });
     for (mut with, mut without) in with.into_iter().zip(without) {
-        let [quarantined, loose] = [&mut with, &mut without].map(|backend| {
+        let [held, loose] = [&mut with, &mut without].map(|backend| {
             backend.step(60);
             scene.strain(cloth.structural.clone(), &backend.positions()).unwrap()
         });
-        println!("{}: {quarantined:?} with, {loose:?} without", with.name());
-        assert!(quarantined.max < 0.05, "{}: {quarantined:?}", with.name());
-        assert!(loose.max > 5.0 * quarantined.max, "{}: {quarantined:?} with, {loose:?} without", with.name());
-        assert!(loose.mean > quarantined.mean, "{}: {quarantined:?} with, {loose:?} without", with.name());
+        println!("{}: {held:?} with, {loose:?} without", with.name());
+        assert!(held.max < 0.05, "{}: {held:?}", with.name());
+        assert!(loose.max > 5.0 * held.max, "{}: {held:?} with, {loose:?} without", with.name());
+        assert!(loose.mean > held.mean, "{}: {held:?} with, {loose:?} without", with.name());
     }
 }
 
-/// A tether to a pin that was released would hold the cloth to a place where nothing is. Those of the pin that remains
-/// still hold.
+/// Tethers to a released pin are removed; those of the remaining pin stay active.
 #[test]
 fn a_released_pin_lets_go_and_the_other_holds() {
     let gpu = common::gpu();
@@ -74,27 +73,23 @@ fn a_released_pin_lets_go_and_the_other_holds() {
     for mut backend in backends(&gpu, &scene, Settings::default()) {
         backend.step(30);
         let both = backend.positions();
-        let quarantined = places.iter().zip([left, right]).map(|(&place, pin)| overstretch(&scene, &both, pin, place));
-        let quarantined = quarantined.fold(f64::NEG_INFINITY, f64::max);
+        let held = places.iter().zip([left, right]).map(|(&place, pin)| overstretch(&scene, &both, pin, place));
+        let held = held.fold(f64::NEG_INFINITY, f64::max);
         backend.release(&[left as u32]);
         backend.step(60);
         let one = backend.positions();
         let [to_left, to_right] =
             [(left, places[0]), (right, places[1])].map(|(pin, place)| overstretch(&scene, &one, pin, place));
         let corner = distance(one[left], places[0]);
-        println!(
-            "{}: {quarantined:.1e} on both, then {to_left:.2} / {to_right:.1e}, corner {corner:.3} m",
-            backend.name()
-        );
-        assert!(quarantined < SLIP, "{}: {quarantined} beyond the tethers of two pins", backend.name());
+        println!("{}: {held:.1e} on both, then {to_left:.2} / {to_right:.1e}, corner {corner:.3} m", backend.name());
+        assert!(held < SLIP, "{}: {held} beyond the tethers of two pins", backend.name());
         assert!(corner > 1.0, "{}: the released corner moved {corner} m only", backend.name());
         assert!(to_left > 1.0, "{}: still in the spheres of the released pin, {to_left}", backend.name());
         assert!(to_right < SLIP, "{}: {to_right} beyond the tethers of the remaining pin", backend.name());
     }
 }
 
-/// A pin set where a particle is: its tethers are tied to that place. A released pin that is pinned again elsewhere
-/// holds there, not where it was.
+/// Tethers of a new pin attach to its current position, also if it was pinned elsewhere before.
 #[test]
 fn a_pin_that_is_set_again_holds_where_it_is() {
     let gpu = common::gpu();
@@ -116,7 +111,7 @@ fn a_pin_that_is_set_again_holds_where_it_is() {
     }
 }
 
-/// The shape at rest is that of the material, not of its grid: 1 % of the cloth's side is 20 mm.
+/// The shape at rest depends on the material, not on the grid: 1 % of the side of the cloth is 20 mm.
 #[test]
 fn a_cloth_hangs_in_the_same_shape_at_every_resolution() {
     let gpu = common::gpu();
@@ -127,9 +122,9 @@ fn a_cloth_hangs_in_the_same_shape_at_every_resolution() {
         common::step(&gpu, &mut solver, 360);
         let positions = solver.read_positions().unwrap();
         let speed = solver.read_velocities().unwrap().into_iter().map(|v| distance(v, [0.0; 3])).fold(0.0, f64::max);
-        // Ripples under the upper border of the finest grid go on at 0.02 to 0.05 m/s.
+        // Ripples at the upper border of the finest grid persist at 0.02 to 0.05 m/s.
         assert!(speed < 0.05, "{cells} cells: it still moves at {speed} m/s");
-        // The particles that the coarsest grid has too.
+        // The particles shared with the coarsest grid.
         let stride = cells / 12;
         let places = (0..13 * 13).map(|k| (k / 13 * (cells + 1) + k % 13) * stride);
         shapes.push(places.map(|place| positions[(cloth.particles.start + place) as usize]).collect::<Vec<_>>());
@@ -142,7 +137,7 @@ fn a_cloth_hangs_in_the_same_shape_at_every_resolution() {
     }
 }
 
-/// A pin that the scene did not have: the tethers are tied anew, over the material around it.
+/// A new pin: tethers are recomputed along the material around it.
 #[test]
 fn a_pin_in_the_middle_of_the_cloth_holds_it_alone() {
     let gpu = common::gpu();
@@ -154,8 +149,8 @@ fn a_pin_in_the_middle_of_the_cloth_holds_it_alone() {
         backend.release(&[0, 19]);
         let place = backend.positions()[middle as usize];
         backend.step(60);
-        let (quarantined, pins) = (backend.positions(), [0, 19].map(|pin| scene.positions()[pin]));
-        let beyond = overstretch(&scene, &quarantined, middle as usize, place);
+        let (held, pins) = (backend.positions(), [0, 19].map(|pin| scene.positions()[pin]));
+        let beyond = overstretch(&scene, &held, middle as usize, place);
         backend.set_settings(Settings { tethers: false, ..Settings::default() });
         let mut loose = 0.0f64;
         for _ in 0..60 {
@@ -163,16 +158,16 @@ fn a_pin_in_the_middle_of_the_cloth_holds_it_alone() {
             loose = loose.max(overstretch(&scene, &backend.positions(), middle as usize, place));
         }
         println!("{}: {beyond:.1e}, {loose:.1e} without", backend.name());
-        assert_eq!(quarantined[middle as usize], place, "{}: a pin moved", backend.name());
+        assert_eq!(held[middle as usize], place, "{}: a pin moved", backend.name());
         assert!(beyond < SLIP, "{}: {beyond} beyond the tethers of the new pin", backend.name());
         assert!(loose > 2.0 * SLIP, "{}: {loose} without tethers: they were not needed", backend.name());
         for (corner, pin) in [0, 19].into_iter().zip(pins) {
-            assert!(distance(quarantined[corner], pin) > 0.5, "{}: corner {corner} did not fall", backend.name());
+            assert!(distance(held[corner], pin) > 0.5, "{}: corner {corner} did not fall", backend.name());
         }
     }
 }
 
-/// Without pins nothing outside acts but gravity: the centre of mass falls as a point does, and no tether holds it.
+/// Without pins only gravity acts: the centre of mass is in free fall, and no tether is active.
 #[test]
 fn a_cloth_with_all_pins_released_falls_freely() {
     let gpu = common::gpu();
@@ -196,8 +191,8 @@ fn a_cloth_with_all_pins_released_falls_freely() {
     }
 }
 
-/// One sweep leaves a rope of 200 segments g h² n²/2 too long, 14 % of this one at 20 substeps; tethered it is as long as
-/// it is. At rest it hangs straight, so the distance from the pin to its end is its length.
+/// One sweep leaves a rope of 200 segments g h² n²/2 too long, 14 % here at 20 substeps. With tethers it keeps its
+/// length. It hangs straight, so the distance from the pin to the end is its length.
 #[test]
 fn tethers_hold_a_rope_of_two_hundred_segments_to_one_percent() {
     let gpu = common::gpu();
@@ -221,9 +216,9 @@ fn tethers_hold_a_rope_of_two_hundred_segments_to_one_percent() {
     }
 }
 
-/// One sweep lets the link at the fraction s of a rope stretch by e (1 − s) of its length, with e = g h² n²/L: 109 % at
-/// the top here, 54 % on the whole. Tethers of scale 1 + ε cut that to ε wherever it is more, and leave the lower end,
-/// which stretches less, as it is: ε − ε²/(2e) on the whole, 4.9 % for ε = 5 %.
+/// One sweep leaves the constraint at the fraction s of a rope too long by e (1 − s), with e = g h² n²/L: 109 % at the
+/// top here, 54 % overall. Tethers of scale 1 + ε limit this to ε where it is larger. The overall stretch is ε −
+/// ε²/(2e), 4.9 % for ε = 5 %.
 #[test]
 fn tethers_of_scale_1_05_allow_five_percent() {
     let gpu = common::gpu();
@@ -242,7 +237,7 @@ fn tethers_of_scale_1_05_allow_five_percent() {
     }
 }
 
-/// A compliant rope that stretches less than its tethers allow does not feel them.
+/// Slack tethers have no effect on a compliant rope.
 #[test]
 fn tethers_that_are_slack_change_nothing() {
     let gpu = common::gpu();
@@ -270,7 +265,7 @@ fn tethers_that_are_slack_change_nothing() {
 
 #[test]
 fn pins_of_one_body_do_not_touch_the_tethers_of_another() {
-    // Two ropes side by side; the second loses its pin and gets it back, the first and then the second must hold.
+    // Two ropes side by side; the second is released and pinned again. The first must hold, then the second.
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let points = |x: f32| -> Vec<[f32; 3]> { (0..40).map(|k| [x, -0.05 * k as f32, 0.0]).collect() };
@@ -345,7 +340,7 @@ fn forces_of_tethers_that_are_not_asked_for_are_not_kept() {
     assert!(solver.read_tether_forces().unwrap().is_empty());
 }
 
-/// A cotton cloth of 1 m, hung by two corners.
+/// A cotton cloth of 1 m that hangs by two corners.
 fn cotton(side: u32, tethers: Option<Tethers>) -> Scene {
     let mut scene = Scene::new();
     let grid = ClothGrid {
@@ -363,7 +358,7 @@ fn cotton(side: u32, tethers: Option<Tethers>) -> Scene {
     scene
 }
 
-/// A steady wind across the cloth.
+/// A steady wind perpendicular to the cloth.
 fn in_wind(steps_per_second: f32, substeps: u32) -> Settings {
     let wind = Some(Wind { velocity: [0.0, 0.0, 5.0], ..Wind::default() });
     Settings { dt: 1.0 / steps_per_second, substeps, wind, ..Settings::default() }
@@ -374,7 +369,7 @@ fn mean_square(velocities: &[[f32; 3]]) -> f64 {
     squares.sum::<f64>() / velocities.len() as f64
 }
 
-/// Its rms speed [m/s] in the second after the first.
+/// The rms speed [m/s] in the second after the first.
 fn flutter(scene: &Scene, steps_per_second: u16, substeps: u32) -> f64 {
     let mut reference = Reference::new(scene, in_wind(steps_per_second.into(), substeps)).unwrap();
     reference.step(steps_per_second.into());
@@ -385,8 +380,8 @@ fn flutter(scene: &Scene, steps_per_second: u16, substeps: u32) -> f64 {
     (squares.sum::<f64>() / f64::from(steps_per_second)).sqrt()
 }
 
-/// One scene, of 24 × 24 particles on two pins. Taut tethers make it depend on the substep, and so does a coarser grid:
-/// [`Tethers::scale`] has the figures.
+/// A cloth of 24 × 24 particles on two pins. Taut tethers, or a coarser grid, make the result depend on the substep;
+/// see [`Tethers::scale`].
 #[test]
 fn a_corner_pinned_cloth_without_tethers_flutters_within_a_fifth_from_20_to_80_substeps() {
     let scene = cotton(24, None);
@@ -396,7 +391,7 @@ fn a_corner_pinned_cloth_without_tethers_flutters_within_a_fifth_from_20_to_80_s
     assert!(most < 1.2 * least, "{speeds:?} m/s");
 }
 
-/// Sines differ by rounding, and flutter amplifies it: only means are equal.
+/// Sines differ by rounding and flutter amplifies the difference, so only means are compared.
 #[test]
 fn a_cloth_flutters_alike_in_a_steady_wind_on_both_backends() {
     let gpu = common::gpu();

@@ -1,4 +1,4 @@
-//! What is entangled is parted, where the line of intersection shows the way out, and reported.
+//! Initial intersections are resolved where the line of intersection determines a direction, and are reported.
 
 mod common;
 
@@ -12,12 +12,12 @@ fn settings() -> Settings {
     Settings { gravity: [0.0; 3], damping: 1.0, self_collision, ..Settings::default() }
 }
 
-/// How deep a particle is in a dent of the given radius.
+/// The depth of a particle in a dent of the given radius.
 fn dent(radius: f32, depth: f32) -> impl Fn(f32, f32) -> f32 {
     move |x, z| if x.hypot(z) < radius { depth } else { 0.0 }
 }
 
-/// The same in a corner that is bent down.
+/// The depth of a particle in a corner that is bent down.
 fn corner(depth: f32) -> impl Fn(f32, f32) -> f32 {
     move |x, z| depth * (1.0 - (0.8 - x - z) / 0.4).max(0.0)
 }
@@ -28,7 +28,7 @@ fn what_starts_entangled_is_parted() {
     let names = ["a small dent", "a wide dent", "a deep dent", "a shallow corner", "a deep corner"];
     let scene = tangles(THICKNESS, &[&dent(0.1, 0.05), &dent(0.2, 0.05), &dent(0.1, 0.1), &corner(0.05), &corner(0.2)]);
     let mut solver = solver(&gpu, &scene, settings());
-    // By pair of sheets.
+    // Counts per pair of sheets.
     let crossings = |solver: &supple::Solver| {
         let mut counts = [0; 5];
         let found = scene.intersections(&solver.read_positions().unwrap()).unwrap();
@@ -48,7 +48,7 @@ fn what_starts_entangled_is_parted() {
     }
     let report = solver.read_contacts().unwrap();
     assert!(report.crossings == Some(0) && report.lost == 0, "{report:?}");
-    // Nothing was flung away.
+    // No particle gains a high speed.
     let velocities = solver.read_velocities().unwrap();
     let fastest = velocities.into_iter().map(|[x, y, z]| x.hypot(y).hypot(z)).fold(0.0, f32::max);
     assert!(fastest < 2.0, "{fastest} m/s");
@@ -61,7 +61,7 @@ fn scene_of(thickness: f32) -> (Scene, supple::ContactMaterialId) {
     (scene, material)
 }
 
-/// Two sheets of one mesh that is made so that they cross, and each triangle twice: nothing is to happen.
+/// Two sheets of one mesh whose rest shape intersects, with each triangle twice: nothing may happen.
 #[test]
 fn what_is_made_crossed_stays_so() {
     let gpu = common::gpu();
@@ -91,18 +91,18 @@ fn what_is_made_crossed_stays_so() {
     assert!(farthest < 1e-3, "{farthest} m");
 }
 
-/// A floor with a spike through one corner, and a sheet with another that falls on it somewhere else.
+/// A floor with a spike through one corner, and a sheet with another spike that falls on the floor elsewhere.
 #[test]
 fn what_is_entangled_with_one_thing_does_not_pass_through_another() {
     let gpu = common::gpu();
     let (mut scene, material) = scene_of(THICKNESS);
-    let mut add = |origin, column_axis, row_axis, speed: Option<f32>, quarantined: bool| {
+    let mut add = |origin, column_axis, row_axis, speed: Option<f32>, held: bool| {
         let sheet =
             ClothGrid { columns: 2, rows: 2, origin, column_axis, row_axis, tethers: None, ..Default::default() };
         let cloth = scene.add_cloth_grid(&sheet).unwrap();
         scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
         for particle in cloth.particles.clone() {
-            if quarantined {
+            if held {
                 scene.pin(particle).unwrap();
             }
             scene.set_velocity(particle, [0.0, -speed.unwrap_or(0.0), 0.0]).unwrap();
@@ -119,11 +119,11 @@ fn what_is_entangled_with_one_thing_does_not_pass_through_another() {
         let positions = solver.read_positions().unwrap();
         let lowest = falling.clone().map(|i| positions[i as usize][1]).fold(f32::INFINITY, f32::min);
         assert!(lowest > 0.9 * THICKNESS, "{lowest} m after step {frame}");
-        assert_eq!(positions[0], [-0.5, 0.0, -0.5], "what is quarantined was taken along");
+        assert_eq!(positions[0], [-0.5, 0.0, -0.5], "a pinned particle has moved");
     }
 }
 
-/// What is known of crossings and of counts outlives a collider that is added.
+/// Intersection state and counters are kept when a collider is added.
 #[test]
 fn colliders_that_are_added_do_not_stop_it() {
     let gpu = common::gpu();

@@ -1,4 +1,4 @@
-//! What the benches share: a frame's time, how figures are written, and where results go.
+//! Shared by the benches: frame times, number formatting, and output files.
 
 #[path = "../../examples/common/measure.rs"]
 #[allow(dead_code, reason = "each bench uses its own part of it")]
@@ -8,7 +8,7 @@ use std::time::Instant;
 use supple::gpu::{Context, Timestamps};
 use supple::wgpu;
 
-/// The name of an adapter as files have it.
+/// The name of an adapter as used in file names.
 pub fn file_name(adapter: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = adapter.chars().map(plain).collect();
@@ -26,21 +26,21 @@ pub fn write_results(suffix: &str, adapter: &str, text: &str) -> std::io::Result
     Ok(())
 }
 
-/// What can go wrong in a bench.
+/// The error type of the benches.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a frame took \[ms\].
+/// The times of a frame \[ms\].
 #[allow(dead_code, reason = "each bench uses its own part of it")]
 pub struct Frame {
-    /// Recording, `finish` included.
+    /// CPU time to record the frame, including `finish`.
     pub recording: f64,
-    /// From recording to the end of the work.
+    /// Wall-clock time from the start of recording to the end of the GPU work.
     pub wall: f64,
-    /// By timestamps around the compute pass; none where the adapter has no timestamps.
+    /// GPU time by timestamps around the compute pass; `None` without timestamp support.
     pub gpu: Option<f64>,
 }
 
-/// Plays what `encode` records, between these timestamps.
+/// Runs the commands that `encode` records, with optional timestamps.
 pub fn play(
     gpu: &Context,
     timestamps: Option<&Timestamps>,
@@ -51,7 +51,7 @@ pub fn play(
     encode(&mut encoder, timestamps.map(|timestamps| timestamps.writes(0)));
     let commands = encoder.finish();
     let recording = start.elapsed().as_secs_f64() * 1e3;
-    // What is asked for is no part of the frame.
+    // The readback request is not part of the frame.
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     let asked = timestamps.map(|timestamps| timestamps.request(&mut encoder));
     gpu.queue.submit([commands, encoder.finish()]);
@@ -61,13 +61,13 @@ pub fn play(
     Ok(Frame { recording, wall, gpu: taken.map(|intervals| intervals[0].milliseconds()) })
 }
 
-/// The median of the GPU times, if all have one.
+/// The median of the GPU times; `None` unless all frames have one.
 #[allow(dead_code, reason = "each bench uses its own part of this")]
 pub fn median_gpu(frames: &[Frame]) -> Option<f64> {
     frames.iter().map(|frame| frame.gpu).collect::<Option<_>>().map(measure::median)
 }
 
-/// Three digits, or a dash where there is nothing.
+/// Formats a value with three digits, or a dash for none.
 pub fn figure(value: impl Into<Option<f64>>) -> String {
     match value.into() {
         None => "–".into(),

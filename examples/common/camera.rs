@@ -3,7 +3,7 @@
 use glam::camera::rh::{proj::directx::perspective, view::look_at_mat4};
 use glam::{Mat4, Vec2, Vec3};
 
-/// Looks at a point from a distance; drag to orbit, scroll to zoom.
+/// A camera that orbits a point: drag to orbit, scroll to zoom.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Camera {
     pub target: Vec3,
@@ -14,7 +14,7 @@ pub struct Camera {
     pub pitch: f32,
 }
 
-/// A half-line.
+/// A ray.
 #[derive(Debug, Clone, Copy)]
 pub struct Ray {
     pub origin: Vec3,
@@ -42,7 +42,7 @@ impl Camera {
         self.distance = (self.distance * (-0.1 * lines).exp()).clamp(0.2, 30.0);
     }
 
-    /// The ray through a place in the picture, both axes from −1 to 1, y up.
+    /// The ray through a point of the picture; both axes run from −1 to 1, y up.
     pub fn ray(&self, place: Vec2, aspect: f32) -> Ray {
         let inverse = self.view_projection(aspect).inverse();
         let [near, far] = [0.0, 1.0].map(|depth| inverse.project_point3(place.extend(depth)));
@@ -51,15 +51,15 @@ impl Camera {
 }
 
 impl Ray {
-    /// Where the ray meets the plane through a point that faces against `normal`.
+    /// The intersection of the ray with the plane through a point, if the plane faces against `normal`.
     pub fn meet(&self, point: Vec3, normal: Vec3) -> Option<Vec3> {
         let along = self.direction.dot(normal);
         let distance = (point - self.origin).dot(normal) / along;
         (along.abs() > 1e-6 && distance > 0.0).then(|| self.origin + self.direction * distance)
     }
 
-    /// The point that the ray hits, seen from its origin; none that it misses by more than 2°. What lies in front is preferred
-    /// to what is hit better behind it.
+    /// The point closest to the ray, seen from its origin; `None` if all are off by more than 2°. Points in front are
+    /// preferred to better hits behind them.
     pub fn nearest(&self, points: impl Iterator<Item = (usize, [f32; 3])>) -> Option<usize> {
         let score = |(index, point): (usize, [f32; 3])| {
             let to = Vec3::from(point) - self.origin;

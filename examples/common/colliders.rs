@@ -1,15 +1,15 @@
-//! Colliders as they are drawn: a mesh of each shape, placed where it is.
+//! Meshes of collider shapes for drawing, placed at their poses.
 
 use super::shapes::Surface;
 use glam::{Quat, Vec3};
 use supple::{Collider, Pose, Shape};
 
-/// Half the side of the square that stands for a half-space [m].
+/// Half the side of the square that represents a half-space [m].
 const PLANE: f32 = 1.5;
 const AROUND: u32 = 64;
 const ALONG: u32 = 32;
 
-/// Points with their normals, and triangles.
+/// Points with normals, and triangles.
 #[derive(Debug, Default)]
 pub struct ColliderMesh {
     points: Vec<[Vec3; 2]>,
@@ -17,7 +17,7 @@ pub struct ColliderMesh {
 }
 
 impl ColliderMesh {
-    /// In its own frame; nothing where the ground at the given height stands for it.
+    /// The mesh in the frame of the collider; empty if the drawn ground represents it.
     pub fn new(collider: &Collider, ground: f32) -> Self {
         let mut mesh = Self::default();
         match collider.shape {
@@ -27,7 +27,7 @@ impl ColliderMesh {
                     mesh.face(Vec3::Y, Vec3::X * PLANE, Vec3::ZERO);
                 }
             }
-            // Of a shell the lower half, so that one can look in.
+            // Only the lower half of a shell, so that its inside is visible.
             Shape::Sphere { radius } => mesh.round(radius, 0.0, if collider.two_sided { ALONG / 2 } else { 0 }),
             Shape::Capsule { radius, half_height } => mesh.round(radius, half_height, 0),
             Shape::Box { half_extents } => {
@@ -37,13 +37,13 @@ impl ColliderMesh {
                     mesh.face(normal, side, extents);
                 }
             }
-            // A shape that is not known here is drawn only where the demo says how it looks.
+            // Other shapes are drawn only if the demo provides a mesh.
             _ => {}
         }
         mesh
     }
 
-    /// The surface of a mesh, in its own frame.
+    /// The surface of a mesh, in the frame of the collider.
     pub fn of_surface((positions, triangles): &Surface) -> Self {
         let place = |vertex: u32| Vec3::from(positions[vertex as usize]);
         let mut normals = vec![Vec3::ZERO; positions.len()];
@@ -55,7 +55,7 @@ impl ColliderMesh {
         Self { points: points.collect(), triangles: triangles.clone() }
     }
 
-    /// A rectangle: of a box of the given extents, or about the origin where these are none.
+    /// A rectangle: a face of a box with the given extents, or a square about the origin if they are 0.
     fn face(&mut self, normal: Vec3, side: Vec3, extents: Vec3) {
         let base = self.points.len() as u32;
         let other = normal.cross(side);
@@ -67,10 +67,10 @@ impl ColliderMesh {
         self.triangles.extend([[base, base + 1, base + 2], [base + 2, base + 1, base + 3]]);
     }
 
-    /// A ball, drawn out along y, without its first rows from above.
+    /// A ball stretched along y, without its first rows from the top.
     fn round(&mut self, radius: f32, half_height: f32, first: u32) {
         let base = self.points.len() as u32;
-        // The equator stands twice, at either end of the segment.
+        // The equator occurs twice, at either end of the segment.
         let rows: Vec<(u32, f32)> = (first..=ALONG)
             .flat_map(|row| match row.cmp(&(ALONG / 2)) {
                 std::cmp::Ordering::Less => vec![(row, half_height)],
@@ -94,7 +94,7 @@ impl ColliderMesh {
         }
     }
 
-    /// Its points and its normals at a pose.
+    /// Points and normals at a pose.
     pub fn placed(&self, pose: &Pose) -> impl Iterator<Item = [[f32; 4]; 2]> {
         let (turn, position) = (turn(pose), Vec3::from(pose.position));
         self.points.iter().map(move |&[point, normal]| {
@@ -107,7 +107,7 @@ impl ColliderMesh {
     }
 }
 
-/// How far a point is from a collider's surface [m], less than 0 inside; none of a shape that is not known here.
+/// The signed distance of a point from the surface of a collider [m]; `None` for unknown shapes.
 pub fn signed_distance(collider: &Collider, pose: &Pose, point: [f32; 3]) -> Option<f64> {
     let p = (turn(pose).inverse() * (Vec3::from(point) - Vec3::from(pose.position))).as_dvec3();
     Some(match collider.shape {

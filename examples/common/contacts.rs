@@ -1,11 +1,11 @@
-//! Figures of what touches.
+//! Contact statistics.
 
 use super::Figures;
 use glam::Vec3;
 use serde_json::json;
 use supple::{Scene, Solver};
 
-/// What a solver says of contacts between particles, and what is seen of them.
+/// The contact report of a solver, and statistics of its positions.
 pub fn figures(scene: &Scene, solver: &Solver, positions: &[[f32; 3]]) -> supple::Result<Figures> {
     let (report, velocities) = (solver.read_contacts()?, solver.read_velocities()?);
     let free = velocities.iter().zip(scene.inverse_masses()).filter(|(_, mass)| **mass > 0.0);

@@ -1,4 +1,4 @@
-//! Draws a solver's buffers where they lie: no readback, no copy.
+//! Draws the buffers of a solver in place, without readback or copies.
 
 use super::Demo;
 use super::colliders::ColliderMesh;
@@ -11,7 +11,7 @@ const SAMPLES: u32 = 4;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 const SHADOW_SIZE: u32 = 2048;
 
-/// What the surfaces show.
+/// The quantity that the surface colours show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ColorView {
     #[default]
@@ -36,24 +36,24 @@ struct FrameUniform {
 struct Line {
     particles: [u32; 2],
     color: [u8; 4],
-    /// [m]
+    /// The width [m].
     width: f32,
 }
 
-/// A piece of a rope, with those before and after it.
+/// A segment of a rope, with the neighbours before and after it.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Tube {
     particles: [u32; 4],
-    /// [m]
+    /// The radius [m].
     radius: f32,
 }
 
-/// Corners of a piece of a rope and of a ball, as many as `tube_corner` and `ball_vertex` of `draw.wgsl` make.
+/// Vertices of a rope segment and of a ball, as `tube_corner` and `ball_vertex` of `draw.wgsl` produce them.
 const TUBE_CORNERS: u32 = 72;
 const BALL_CORNERS: u32 = 8 * TUBE_CORNERS;
 
-/// The colliders of a scene, placed on the host whenever one has moved.
+/// The colliders of a scene, transformed on the host when one moves.
 struct DrawnColliders {
     meshes: Vec<ColliderMesh>,
     poses: Vec<Pose>,
@@ -63,7 +63,7 @@ struct DrawnColliders {
     index_count: u32,
 }
 
-/// Pipelines and targets for one solver and one picture size.
+/// Pipelines and render targets for one solver and one picture size.
 pub struct Renderer {
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -87,7 +87,7 @@ pub struct Renderer {
     tube_count: u32,
     ball: wgpu::RenderPipeline,
     ball_shadow: wgpu::RenderPipeline,
-    /// They stand after the tubes.
+    /// The balls follow the tubes in the buffer.
     ball_count: u32,
     collider: wgpu::RenderPipeline,
     colliders: DrawnColliders,
@@ -128,7 +128,7 @@ impl Renderer {
             entry(4, storage),
             entry(5, storage),
         ];
-        // The shadow map cannot be read in the pass that writes it.
+        // The shadow map cannot be bound in the pass that writes it.
         let [layout, shadow_layout] = [full.as_slice(), &[full[0], full[4]]]
             .map(|entries| device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries }));
 
@@ -268,7 +268,7 @@ impl Renderer {
         }
     }
 
-    /// Shows a strain at every particle in [`ColorView::Strain`].
+    /// Sets the strain of each particle, shown by [`ColorView::Strain`].
     pub fn set_strains(&mut self, solver: &Solver, strains: &[f32]) {
         if self.strains.size() == strains.len() as u64 * 4 {
             self.queue.write_buffer(&self.strains, 0, bytemuck::cast_slice(strains));
@@ -279,7 +279,7 @@ impl Renderer {
         }
     }
 
-    /// Records the picture.
+    /// Records the draw calls of a frame.
     pub fn draw(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -348,7 +348,7 @@ impl Renderer {
         pass.draw(0..4, 0..1);
         pass.set_pipeline(&self.collider);
         self.colliders.draw(&mut pass);
-        // Groups have no lines to show, a chain nothing else.
+        // Scenes without surfaces and ropes show only lines.
         let only_lines = solver.index_count() == 0 && self.tube_count == 0;
         let wants_lines = color_view == ColorView::Constraints && self.line_count > 0;
         if only_lines || wants_lines {
@@ -418,7 +418,7 @@ impl DrawnColliders {
     }
 }
 
-/// Every distance constraint, in the colour of its colour.
+/// Each distance constraint as a line; the colour shows its colour in the colouring.
 fn constraint_lines(demo: &Demo, solver: &Solver) -> Vec<Line> {
     let colors = solver.coloring::<Distance>().color_of_constraints();
     let distances = demo.scene.distances(0..colors.len() as u32);
@@ -430,7 +430,7 @@ fn constraint_lines(demo: &Demo, solver: &Solver) -> Vec<Line> {
     distances.zip(colors).map(line).collect()
 }
 
-/// The ropes, piece by piece; one that begins where the last has ended goes on from it.
+/// The ropes as segments; a segment that starts at the end of the previous one continues it.
 fn tubes(demo: &Demo) -> Vec<Tube> {
     let pieces: Vec<[u32; 2]> = demo.scene.distances(demo.ropes.clone()).map(|distance| distance.particles).collect();
     let radius = if demo.rope_thickness > 0.0 { 0.5 * demo.rope_thickness } else { 0.006 };
@@ -443,7 +443,7 @@ fn tubes(demo: &Demo) -> Vec<Tube> {
     (0..pieces.len()).map(tube).collect()
 }
 
-/// The colour of every particle, and 1 where both sides have it; one row for all where they are alike.
+/// The colour of each particle, with alpha 1 if both sides have it; a single row if all are equal.
 fn tints(demo: &Demo) -> Vec<[f32; 4]> {
     let count = if demo.tints.is_empty() { 1 } else { demo.scene.particle_count() };
     let mut tints = vec![[0.52, 0.05, 0.06, 0.0]; count];
@@ -453,7 +453,7 @@ fn tints(demo: &Demo) -> Vec<[f32; 4]> {
     tints
 }
 
-/// A full colour; `turns` go round the wheel.
+/// A saturated colour; `turns` is the hue in turns.
 fn hue(turns: f32) -> [u8; 4] {
     let channel = |offset: f32| {
         let distance = ((turns + offset).fract() * 6.0 - 3.0).abs() - 1.0;

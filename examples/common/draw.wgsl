@@ -1,4 +1,4 @@
-// The demos' drawing: a ground, lit two-sided surfaces with a shadow, and lines.
+// Draws the demos: the ground, lit two-sided surfaces with a shadow, colliders, tubes and lines.
 
 struct Frame {
     view_projection: mat4x4f,
@@ -29,16 +29,16 @@ fn lit(world: vec3f, normal: vec3f) -> f32 {
             sum += textureSampleCompareLevel(shadow_map, shadow_sampler, uv + vec2f(f32(x), f32(y)) * texel * 1.5, clip.z - 0.0015);
         }
     }
-    // What lies outside the map is in the light.
+    // Points outside the shadow map are lit.
     let inside = all(uv > vec2f(0.0)) && all(uv < vec2f(1.0)) && clip.z < 1.0;
     return select(1.0, sum / 9.0, inside);
 }
 
-// From the linear light of the shading to the bytes of a picture, for targets that do not do it themselves.
+// Converts linear light to sRGB for targets that do not convert themselves.
 override ENCODE_SRGB: bool = false;
 
 fn shown(color: vec3f) -> vec4f {
-    // The curve of Narkowicz (2015), an approximation of the film curve ACES.
+    // Tone mapping by Narkowicz (2015), an approximation of ACES.
     let mapped = clamp(color * (2.51 * color + 0.03) / (color * (2.43 * color + 0.59) + 0.14), vec3f(0.0), vec3f(1.0));
     return vec4f(select(mapped, pow(mapped, vec3f(1.0 / 2.2)), ENCODE_SRGB), 1.0);
 }
@@ -53,7 +53,7 @@ struct Surface {
 
 @vertex
 fn surface_vertex(@builtin(vertex_index) index: u32, @location(0) position: vec4f, @location(1) normal: vec4f) -> Surface {
-    // The storage of strains is one float long while nobody has asked for them.
+    // The strain buffer has one element until strains are set.
     let strain = strains[min(index, arrayLength(&strains) - 1u)];
     let tint = tints[min(index, arrayLength(&tints) - 1u)];
     return Surface(frame.view_projection * vec4f(position.xyz, 1.0), position.xyz, normal.xyz, strain, tint);
@@ -64,7 +64,7 @@ fn shadow_vertex(@location(0) position: vec4f) -> @builtin(position) vec4f {
     return frame.light_projection * vec4f(position.xyz, 1.0);
 }
 
-// Blue under no strain, through green and yellow to red at 10 %.
+// Blue at no strain, through green and yellow to red at 10 %.
 fn strain_color(strain: f32) -> vec3f {
     let t = clamp(strain * 10.0, 0.0, 1.0) * 3.0;
     let low = mix(vec3f(0.05, 0.12, 0.55), vec3f(0.05, 0.5, 0.25), clamp(t, 0.0, 1.0));
@@ -72,7 +72,7 @@ fn strain_color(strain: f32) -> vec3f {
     return mix(middle, vec3f(0.75, 0.03, 0.03), clamp(t - 2.0, 0.0, 1.0));
 }
 
-// What a surface of the given colour shows to the eye, its normal turned to it.
+// Shades a surface of the given base colour; the normal is turned towards the eye.
 fn shaded(base: vec3f, world: vec3f, n: vec3f, through: f32) -> vec4f {
     let view = normalize(frame.eye - world);
     let facing = dot(n, frame.light);
@@ -92,7 +92,7 @@ fn surface_fragment(in: Surface) -> @location(0) vec4f {
     if frame.color_view == 1u {
         base = strain_color(in.strain);
     }
-    // Light that falls on the far side of thin cloth shines through.
+    // Thin cloth transmits light from its far side.
     return shaded(base, in.world, select(-geometric, geometric, front), 0.18);
 }
 
@@ -115,8 +115,8 @@ fn solid_fragment(in: Solid) -> @location(0) vec4f {
     return shaded(in.color, in.world, select(-geometric, geometric, front), 0.0);
 }
 
-// A corner of a round piece of rope and its normal: twelve sides of two triangles. `particles` are those before, at either end
-// of, and after the piece, so that neighbours share their rings.
+// A vertex of a rope segment and its normal: twelve sides of two triangles. `particles` are the one before, the two
+// ends and the one after, so neighbouring segments share rings.
 fn tube_corner(index: u32, particles: vec4u, radius: f32) -> array<vec3f, 2> {
     let corner = index % 6u;
     let at_end = corner == 2u || corner == 4u || corner == 5u;
@@ -125,7 +125,7 @@ fn tube_corner(index: u32, particles: vec4u, radius: f32) -> array<vec3f, 2> {
     let from_place = points[select(particles.x, particles.y, at_end)].xyz;
     let to_place = points[select(particles.z, particles.w, at_end)].xyz;
     let along = normalize(to_place - from_place);
-    // A direction that a rope seldom runs in, so that rings are seldom turned against each other.
+    // A direction that is rarely parallel to a rope, so that rings rarely twist.
     let across = normalize(cross(along, vec3f(0.31, 0.88, 0.36)));
     let angle = f32(side % 12u) * (6.2831853 / 12.0);
     let normal = across * cos(angle) + cross(along, across) * sin(angle);
@@ -147,7 +147,7 @@ fn tube_shadow_vertex(
     return frame.light_projection * vec4f(tube_corner(index, particles, radius)[0], 1.0);
 }
 
-// A corner of a ball and its normal: eight bands of twelve sides.
+// A vertex of a ball and its normal: eight bands of twelve sides.
 fn ball_corner(index: u32, particle: u32, radius: f32) -> array<vec3f, 2> {
     let corner = index % 6u;
     let band = index / 72u + select(0u, 1u, corner == 2u || corner == 4u || corner == 5u);
@@ -214,7 +214,7 @@ struct Line {
     @location(1) across: f32,
 }
 
-// A band between two particles that faces the camera: one instance a constraint, six corners.
+// A camera-facing band between two particles: one instance per constraint, six vertices.
 @vertex
 fn line_vertex(
     @builtin(vertex_index) index: u32,
@@ -235,6 +235,6 @@ fn line_vertex(
 
 @fragment
 fn line_fragment(in: Line) -> @location(0) vec4f {
-    // Darker towards its edges, as something round is.
+    // Darker towards the edges, like a cylinder.
     return shown(in.color.rgb * (1.0 - 0.6 * in.across * in.across));
 }

@@ -1,4 +1,4 @@
-//! A demo without a window: steps, times, files, and a report.
+//! Runs a demo without a window: steps, times, files and a report.
 
 use super::measure::{drift, median, peak_memory_mb, resident_memory_mb};
 use super::obj::Sequence;
@@ -14,11 +14,11 @@ use supple::gpu::{Context, Profile, Timestamps};
 use supple::internals::coloring::Coloring;
 use supple::{Distance, Execution, Hinge, IsometricBend, LineBend, Pressure, ShapeMatching, Solver, Volume, wgpu};
 
-/// How many of the last frames are profiled where that is asked for.
+/// The number of final frames that are profiled on request.
 const PROFILED_FRAMES: u32 = 5;
 
-/// What came of a run. Times are wall-clock from the recording of a frame to the end of its work on the GPU,
-/// unless they say otherwise; frames that are profiled are left out where there are others.
+/// The report of a run. Times are wall-clock, from the recording of a frame to the end of its GPU work, unless stated
+/// otherwise. Profiled frames are excluded if there are others.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub adapter: String,
@@ -26,7 +26,7 @@ pub struct Report {
     pub particles: usize,
     pub constraints: usize,
     pub colors: usize,
-    /// Constraints that no colour took; where things touch, what was lost of contacts instead.
+    /// Constraints without a colour; with self-collision, the number of lost contacts instead.
     pub overflow: usize,
     pub dispatches_per_substep: usize,
     /// The schedule that ran: "colors", "tiles" or "clusters".
@@ -38,36 +38,36 @@ pub struct Report {
     pub ms_per_frame_median: f64,
     pub ms_per_frame_min: f64,
     pub ms_per_frame_max: f64,
-    /// Of the second tenth of the frames and of the last: they part if frames become slower as a run goes on.
+    /// Medians of the second tenth of the frames and of the last tenth. They differ if frames become slower.
     pub ms_per_frame_early: f64,
     pub ms_per_frame_late: f64,
-    /// By timestamps around the compute pass of a frame; none where the adapter has no timestamps.
+    /// GPU time by timestamps around the compute pass; `None` without timestamp support.
     pub gpu_ms_per_frame_median: Option<f64>,
-    /// What the host takes to record a frame, `finish` included.
+    /// CPU time to record a frame, including `finish`.
     pub recording_ms_median: f64,
     pub ns_per_particle_substep: f64,
     pub projections_per_second: f64,
-    /// From the scene to a solver that is ready: device, colours, tethers, pipelines, uploads.
+    /// Time from the scene to a ready solver: device, colours, tethers, pipelines, uploads.
     pub compile_ms: f64,
-    /// Of all buffers of the solver on the GPU.
+    /// GPU memory of all buffers of the solver, per particle.
     pub bytes_per_particle: f64,
     pub peak_memory_mb: Option<f64>,
-    /// How much more memory the process held after the last frame than after a tenth of them.
+    /// Growth of process memory from the first tenth of the frames to the last frame.
     pub memory_growth_mb: Option<f64>,
     pub mean_strain: f64,
     pub max_strain: f64,
-    /// [J]
+    /// Kinetic energy [J].
     pub kinetic_energy: f64,
     /// Height of the lowest particle [m].
     pub lowest_point: f64,
     pub non_finite_count: u32,
-    /// Of the bits of the last positions: equal runs have equal hashes.
+    /// The hash of the final position bits; equal runs have equal hashes.
     pub positions_hash: String,
     pub seed: u64,
-    /// GPU time by pass [ms a frame], with `--profile`.
+    /// GPU time per pass [ms per frame], with `--profile`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<serde_json::Map<String, serde_json::Value>>,
-    /// Those of the demo's script.
+    /// Values added by the script of the demo; they replace fields of the same name.
     #[serde(flatten)]
     pub figures: Figures,
     #[serde(skip)]
@@ -77,7 +77,7 @@ pub struct Report {
 impl Report {
     pub fn print(&self, json: bool) -> anyhow::Result<()> {
         if json {
-            // Through a map, in which a figure of a demo's script takes the place of one of the same name.
+            // Serialized through a map, in which a value of the script replaces a field of the same name.
             println!("{}", serde_json::to_value(self)?);
             return Ok(());
         }
@@ -114,13 +114,13 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     options.execution.measure(&gpu, demo)?;
     let start = Instant::now();
     let mut solver = Solver::new(&gpu.device, &gpu.queue, &demo.scene, demo.settings)?;
-    // The uploads belong to the cooking, not to the first frame.
+    // The uploads count as compile time, not as part of the first frame.
     gpu.queue.submit([]);
     gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
     let compile_ms = (opened + start.elapsed()).as_secs_f64() * 1e3;
 
     let picture_size = options.picture_size()?;
-    // Before the work rather than after it.
+    // Checked before the simulation runs.
     for path in options.png.iter().chain(&options.gif).chain(&options.positions).chain(&options.trace) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", cannot_write(path), folder.display());
@@ -167,7 +167,7 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         }
         let commands = encoder.finish();
         let recorded = Instant::now();
-        // What is asked for is no part of the frame.
+        // The readback request is not part of the frame.
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let pass = timestamps.as_ref().filter(|_| profile.is_none()).map(|timestamps| timestamps.request(&mut encoder));
         if let Some(script) = &mut demo.script {
@@ -220,14 +220,14 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     report(demo, options, &gpu, &solver, positions, Measured { frames, compile_ms, memory_growth_mb })
 }
 
-/// What a run took.
+/// The measurements of a run.
 struct Measured {
     frames: Vec<Frame>,
     compile_ms: f64,
     memory_growth_mb: Option<f64>,
 }
 
-/// What a frame took.
+/// The times of a frame.
 struct Frame {
     wall_ms: f64,
     recording_ms: f64,
@@ -235,7 +235,7 @@ struct Frame {
     profile: Option<Profile>,
 }
 
-/// The median time of each pass [ms a frame].
+/// The median time of each pass [ms per frame].
 fn by_pass<'a>(profiles: impl Iterator<Item = &'a Profile>) -> serde_json::Map<String, serde_json::Value> {
     let sums: Vec<_> = profiles.map(Profile::by_name).collect();
     let names = sums.first().into_iter().flatten().map(|&(name, _)| name);
@@ -316,7 +316,7 @@ fn report(
     })
 }
 
-/// The colours of all kinds that the builders use, and the constraints that no colour took.
+/// The number of colours of all kinds that the builders use, and of constraints without a colour.
 pub fn colors(solver: &Solver) -> [usize; 2] {
     let colorings = [
         solver.coloring::<Distance>(),
@@ -331,7 +331,7 @@ pub fn colors(solver: &Solver) -> [usize; 2] {
     colorings.into_iter().map(count).fold([0; 2], |sum, count| [sum[0] + count[0], sum[1] + count[1]])
 }
 
-/// XXH3 of the bits of all positions: two runs that agree here agree to the last bit.
+/// XXH3 of all position bits: equal hashes mean equal bits.
 fn positions_hash(positions: &[[f32; 3]]) -> String {
     format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(positions)))
 }

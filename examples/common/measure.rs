@@ -1,17 +1,17 @@
-//! Figures of a process and of a list.
+//! Memory use of the process, and statistics of lists.
 
-/// The middle of the values; NaN of none.
+/// The median; NaN for an empty list.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The most memory that this process has held [MiB], where the system says it.
+/// The peak memory of this process [MiB], if the system reports it.
 pub fn peak_memory_mb() -> Option<f64> {
     memory("VmHWM:")
 }
 
-/// What this process holds now [MiB], where the system says it.
+/// The current memory of this process [MiB], if the system reports it.
 pub fn resident_memory_mb() -> Option<f64> {
     memory("VmRSS:")
 }
@@ -22,7 +22,7 @@ fn memory(field: &str) -> Option<f64> {
     line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok().map(|kilobytes| kilobytes / 1024.0)
 }
 
-/// What a tenth of the frames, and at least one, took in the middle: the first tenth after the warm-up, which is the tenth before it, and the last.
+/// The median times of the second tenth of the frames and of the last tenth; a tenth has at least one frame.
 pub fn drift(times: &[f64]) -> [f64; 2] {
     let tenth = (times.len() / 10).max(1);
     let first = times.get(tenth..2 * tenth).unwrap_or(times);

@@ -1,5 +1,5 @@
-//! What the demos share: the command line, a window, a picture, a report. None of it is needed to use the library;
-//! `examples/embed.rs` and `examples/headless.rs` do without.
+//! Shared by the demos: command line, window, pictures and report. The library does not require it: `examples/embed.rs`
+//! and `examples/headless.rs` do without.
 
 #![allow(dead_code, reason = "each example uses its own part of it")]
 
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use supple::gpu::{Context, fastest_execution};
 use supple::{Execution, MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind, wgpu};
 
-/// The options that every demo takes.
+/// The options of all demos.
 #[derive(Args, Debug, Clone)]
 pub struct Options {
     /// Simulate without a window
@@ -33,25 +33,25 @@ pub struct Options {
     /// Steps of 1/60 s to simulate without a window
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: u32,
-    /// Substeps in a step
+    /// Substeps per step
     #[arg(long, default_value_t = 20)]
     pub substeps: u32,
-    /// Sweeps over all constraints in a substep
+    /// Sweeps over all constraints per substep
     #[arg(long, default_value_t = 1)]
     pub iterations: u32,
-    /// How constraints are made stiff or soft
+    /// The stiffness model of constraints
     #[arg(long, default_value = "xpbd", value_parser = choice(METHODS))]
     pub method: Method,
-    /// In which order they are solved
+    /// The order in which constraints are solved
     #[arg(long, default_value = "gauss-seidel", value_parser = choice(SWEEPS))]
     pub sweep: Sweep,
-    /// How the constraints are spread over the threads; "measured" tries all
+    /// The execution of constraints; "measured" selects the fastest on this adapter
     #[arg(long, default_value = "auto", value_parser = choice(EXECUTIONS))]
     pub execution: Spread,
-    /// Relaxation of every correction, between 0 and 2
+    /// Relaxation factor of each correction, between 0 and 2
     #[arg(long, default_value_t = 1.0)]
     pub relaxation: f32,
-    /// Leave the tethers slack
+    /// Disable tethers
     #[arg(long)]
     pub no_tethers: bool,
     /// Speed of the wind [m/s]
@@ -60,31 +60,31 @@ pub struct Options {
     /// Velocity damping [1/s]
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     pub damping: f32,
-    /// Seed of the unevenness at the start; 0 = none
+    /// Seed of the random displacement at the start; 0 = none
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Print one line of JSON
     #[arg(long)]
     pub json: bool,
-    /// Time the passes of the last steps by timestamps of the GPU, and report ms a step by pass
+    /// Time the passes of the last steps by GPU timestamps, and report ms per step and pass
     #[arg(long)]
     pub profile: bool,
     /// Write a trace of the last steps, for ui.perfetto.dev
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
-    /// Write the positions at the end, float32, particles × 3
+    /// Write the final positions, float32, particles × 3
     #[arg(long, value_name = "FILE.npy")]
     pub positions: Option<PathBuf>,
-    /// Write a picture of the end
+    /// Write a picture of the final state
     #[arg(long, value_name = "FILE.png")]
     pub png: Option<PathBuf>,
-    /// Write a film, a picture every second step
+    /// Write an animation, one picture per two steps
     #[arg(long, value_name = "FILE.gif")]
     pub gif: Option<PathBuf>,
-    /// Write the surfaces as frame_00000.obj and so on, the start first; the folder is made
+    /// Write the surfaces as frame_00000.obj and so on, from the initial state; creates the folder
     #[arg(long, value_name = "FOLDER")]
     pub obj: Option<PathBuf>,
-    /// Steps from one of these files to the next
+    /// Steps between these files
     #[arg(long, default_value_t = 1, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(1..))]
     pub every: u32,
     /// Width and height of pictures and of the window
@@ -102,11 +102,11 @@ const EXECUTIONS: &[(&str, Spread)] = &[
     ("measured", Spread::Measured),
 ];
 
-/// How the constraints are spread over the threads.
+/// The execution option of the command line.
 #[derive(Debug, Clone, Copy)]
 pub enum Spread {
     Forced(Execution),
-    /// As is fastest here.
+    /// The fastest execution on this adapter, by measurement.
     Measured,
 }
 
@@ -118,7 +118,7 @@ impl Spread {
         }
     }
 
-    /// Puts into the settings of a demo what is fastest on this adapter, if that was asked for.
+    /// If requested, measures the fastest execution and sets it in the settings of a demo.
     pub fn measure(self, gpu: &Context, demo: &mut Demo) -> anyhow::Result<()> {
         if let Self::Measured = self {
             demo.settings.execution = fastest_execution(&gpu.device, &gpu.queue, &demo.scene, demo.settings)?;
@@ -127,13 +127,13 @@ impl Spread {
     }
 }
 
-/// Reads one of a few names.
+/// Parses one of a list of names.
 pub fn choice<T: Clone + Send + Sync>(choices: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
     let find = |name: String| choices.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
     PossibleValuesParser::new(choices.iter().map(|(name, _)| *name)).try_map(move |name| find(name).ok_or("unknown"))
 }
 
-/// Reads the command line of a demo that has defaults of its own for some of these options.
+/// Parses the command line of a demo with its own defaults for some options.
 pub fn parse<Arguments: CommandFactory + FromArgMatches>(defaults: &[(&'static str, &'static str)]) -> Arguments {
     let own = |command: clap::Command, &(option, value): &(&'static str, &'static str)| {
         command.mut_arg(option, |argument| argument.default_value(value))
@@ -141,12 +141,12 @@ pub fn parse<Arguments: CommandFactory + FromArgMatches>(defaults: &[(&'static s
     read(defaults.iter().fold(Arguments::command(), own))
 }
 
-/// Reads the command line by a command that was made of `Arguments`.
+/// Parses the command line by a command derived from `Arguments`.
 pub fn read<Arguments: FromArgMatches>(command: clap::Command) -> Arguments {
     Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
 }
 
-/// Whether an option stands on the command line: in `contacts` each scene has defaults of its own.
+/// Returns true if the option is on the command line: each scene of `contacts` has its own defaults.
 pub fn is_given(option: &str) -> bool {
     std::env::args().any(|argument| argument.starts_with(option))
 }
@@ -175,12 +175,12 @@ impl Options {
     }
 }
 
-/// A gusty wind of the given mean speed [m/s], a little upwards, towards the back.
+/// A gusty wind of the given mean speed [m/s], slightly upwards and away from the camera.
 pub fn breeze(speed: f32) -> Wind {
     Wind { velocity: [0.25 * speed, 0.15 * speed, -0.95 * speed], gust: 0.6, ..Wind::default() }
 }
 
-/// Moves free particles up or down by at most `amplitude` [m], by a seed; 0 moves none.
+/// Moves free particles vertically by at most `amplitude` [m], with the given seed; 0 moves none.
 pub fn jitter(scene: &mut Scene, particles: Range<u32>, amplitude: f32, seed: u64) -> supple::Result<()> {
     let mut state = seed;
     let mut random = || {
@@ -198,37 +198,37 @@ pub fn jitter(scene: &mut Scene, particles: Range<u32>, amplitude: f32, seed: u6
     Ok(())
 }
 
-/// What a demo does besides letting its scene run.
+/// Callbacks of a demo that run with its scene.
 pub trait Script {
-    /// Before a step; `step` counts from 0, and from 0 again after a reset.
+    /// Called before each step; `step` counts from 0 and restarts at 0 after a reset.
     fn drive(&mut self, _solver: &mut Solver, _step: u32) -> supple::Result<()> {
         Ok(())
     }
 
-    /// After a step was recorded: what it asks for here is what the step has done.
+    /// Called after a step is recorded; readbacks requested here see the state after the step.
     fn request(&mut self, _solver: &Solver, _encoder: &mut wgpu::CommandEncoder) {}
 
-    /// Where it has moved colliders, by their places in [`Scene::colliders`]; the others are where they were at the start.
+    /// The colliders that the script has moved, by their index in [`Scene::colliders`]; the others are at their start.
     fn moved_colliders(&self) -> &[(usize, Pose)] {
         &[]
     }
 
-    /// Takes note of positions: those after every step, or in a window the last that have come.
+    /// Receives positions: after each step when headless, or the last ones read back in a window.
     fn observe(&mut self, _positions: &[[f32; 3]]) -> supple::Result<()> {
         Ok(())
     }
 
-    /// Its own part of the panel.
+    /// Adds its own controls to the panel.
     fn panel(&mut self, _ui: &mut egui::Ui) {}
 
-    /// What it adds to the report at the end.
+    /// The values that it adds to the final report.
     fn figures(&mut self, solver: &Solver) -> supple::Result<Figures>;
 }
 
-/// Figures by name.
+/// Values by name.
 pub type Figures = serde_json::Map<String, serde_json::Value>;
 
-/// A scene with what a demo needs to know of it.
+/// A scene with the presentation data of a demo.
 #[derive(Default)]
 pub struct Demo {
     pub title: &'static str,
@@ -238,15 +238,15 @@ pub struct Demo {
     pub edges: Range<u32>,
     /// Materials with a slider.
     pub materials: Vec<(&'static str, MaterialId)>,
-    /// The distance constraints that are drawn as cords beside the surfaces.
+    /// The distance constraints that are drawn as cords.
     pub ropes: Range<u32>,
-    /// How thick these are drawn [m]; 0 for 12 mm.
+    /// The drawn thickness of cords [m]; 0 selects 12 mm.
     pub rope_thickness: f32,
-    /// Particles that are drawn as balls, and their radii [m].
+    /// Particles drawn as balls, with their radii [m].
     pub balls: Vec<(u32, f32)>,
-    /// Colours of particles, linear; the others are red, and yellow on the back.
+    /// Linear colours of particles; the default is red, and yellow on the back.
     pub tints: Vec<(Range<u32>, [f32; 3])>,
-    /// How colliders look that are meshes, by their places in [`Scene::colliders`].
+    /// Meshes of colliders, by their index in [`Scene::colliders`].
     pub meshes: Vec<(usize, shapes::Surface)>,
     pub script: Option<Box<dyn Script>>,
     pub camera: Camera,
@@ -255,7 +255,7 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Where every collider is now.
+    /// The current pose of each collider.
     pub fn collider_poses(&self) -> Vec<Pose> {
         let mut poses: Vec<Pose> = self.scene.colliders().iter().map(|collider| collider.pose).collect();
         for &(index, pose) in self.script.iter().flat_map(|script| script.moved_colliders()) {
@@ -265,7 +265,7 @@ impl Demo {
     }
 }
 
-/// Runs a demo in a window, or without one where there is no display; prints and checks what came of it.
+/// Runs a demo in a window, or headless without a display; prints and checks the report.
 pub fn run(
     demo: Demo,
     options: &Options,
@@ -283,7 +283,7 @@ pub fn run(
         }
     };
     let mut options = options.clone();
-    // Somebody who wanted a window gets at least a picture.
+    // Without a display, a picture replaces the window.
     if !options.headless && options.png.is_none() {
         std::fs::create_dir_all("out")?;
         options.png = Some(format!("out/{}.png", demo.title).into());

@@ -1,17 +1,17 @@
-//! The surfaces of a demo as Wavefront files, one a picture of a sequence: for programs that render.
+//! Writes the surfaces of a demo as a sequence of Wavefront OBJ files, for renderers.
 
 use super::Demo;
 use anyhow::Context as _;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A folder that is being filled: `frame_00000.obj` is the start, those after it follow without a gap.
+/// A folder of consecutive files; `frame_00000.obj` is the initial state.
 pub struct Sequence {
     folder: PathBuf,
     every: u32,
     /// The particles that are written.
     vertices: Vec<u32>,
-    /// Faces and lines, which are the same in every file.
+    /// Faces and lines, equal in all files.
     elements: String,
     written: u32,
 }
@@ -20,7 +20,7 @@ impl Sequence {
     pub fn create(folder: &Path, every: u32, demo: &Demo) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let scene = &demo.scene;
-        // Ropes are lines; so is all of a scene that has nothing else to show.
+        // Ropes are lines. A scene without surfaces and ropes writes all edges as lines.
         let bare = scene.triangles().is_empty() && demo.ropes.is_empty();
         let cords = if bare { demo.edges.clone() } else { demo.ropes.clone() };
         let cords: Vec<[u32; 2]> = scene.distances(cords).map(|distance| distance.particles).collect();
@@ -40,7 +40,7 @@ impl Sequence {
         Ok(Self { folder: folder.into(), every, vertices, elements, written: 0 })
     }
 
-    /// Whether what is there after so many steps is to be written.
+    /// Returns true if the state after `steps` steps is written.
     pub fn wants(&self, steps: u32) -> bool {
         steps.is_multiple_of(self.every)
     }

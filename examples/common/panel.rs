@@ -1,4 +1,4 @@
-//! The panel over the picture: figures and sliders.
+//! The control panel: values and sliders.
 
 use super::{Demo, breeze, headless};
 use std::collections::HashMap;
@@ -7,34 +7,34 @@ use supple::{Material, MaterialId, Settings, Solver, Strain, wgpu};
 use winit::event::WindowEvent;
 use winit::window::Window;
 
-/// egui, its window events and its drawing.
+/// The state of egui: window events and drawing.
 pub struct Panel {
     context: egui::Context,
     state: egui_winit::State,
     renderer: egui_wgpu::Renderer,
     output: Option<egui::FullOutput>,
     frame_milliseconds: f32,
-    /// Whether the passes are to be timed one by one; it costs time itself.
+    /// If true, the passes are timed one by one, which itself takes time.
     pub profiles: bool,
-    /// GPU time of a step by pass [ms], smoothed.
+    /// GPU time per step and pass [ms], smoothed.
     pass_milliseconds: Vec<(String, f64)>,
-    /// Compliances that were moved away from the scene's.
+    /// Compliances that the user has changed.
     compliances: HashMap<MaterialId, f32>,
 }
 
-/// What changes from frame to frame.
+/// Values that change from frame to frame.
 pub struct Shown {
     pub seconds: f32,
     pub has_timestamps: bool,
     pub gpu_milliseconds: Option<f64>,
-    /// One that has come since the last frame.
+    /// A profile received since the last frame.
     pub profile: Option<Profile>,
     pub adapter: String,
     pub paused: bool,
     pub strain: Strain,
 }
 
-/// What the user has asked for.
+/// The actions that the user has requested.
 #[derive(Default)]
 pub struct Asked {
     pub settings: Option<Settings>,
@@ -66,19 +66,19 @@ impl Panel {
         }
     }
 
-    /// Whether the panel has taken the event for itself.
+    /// Returns true if the panel consumes the event.
     pub fn on_event(&mut self, window: &Window, event: &WindowEvent) -> bool {
         let consumed = self.state.on_window_event(window, event).consumed;
-        // A click on the picture belongs to the picture even while a slider has the keyboard.
+        // A click outside the panel belongs to the scene, even while a slider has the keyboard focus.
         consumed && (self.context.is_pointer_over_egui() || self.context.egui_wants_keyboard_input())
     }
 
-    /// The materials are those of the scene again.
+    /// Resets the sliders to the materials of the scene.
     pub fn forget_materials(&mut self) {
         self.compliances.clear();
     }
 
-    /// Lays the panel out.
+    /// Lays out the panel.
     pub fn run(&mut self, window: &Window, shown: &Shown, demo: &mut Demo, solver: &Solver) -> Asked {
         self.frame_milliseconds += (shown.seconds * 1e3 - self.frame_milliseconds) * 0.1;
         let milliseconds = self.frame_milliseconds;
@@ -116,7 +116,7 @@ impl Panel {
         asked
     }
 
-    /// Records the panel onto the picture; its textures are kept up to date even where there is no picture.
+    /// Records the panel over the picture; updates its textures even without a picture.
     pub fn draw(
         &mut self,
         gpu: &Context,
@@ -152,7 +152,7 @@ impl Panel {
         commands
     }
 
-    /// Frees the textures that no picture uses any more.
+    /// Frees unused textures.
     pub fn after_submit(&mut self) {
         if let Some(output) = &mut self.output {
             for id in output.textures_delta.free.drain() {

@@ -1,4 +1,4 @@
-//! Pictures without a window: a texture to draw to, and its way into files.
+//! Pictures without a window: a render target and its export to files.
 
 use super::Demo;
 use super::draw::{ColorView, Renderer};
@@ -13,7 +13,7 @@ use supple::{Solver, wgpu};
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 
-/// Draws a solver into images.
+/// Renders a solver into images.
 pub struct Painter {
     renderer: Renderer,
     texture: wgpu::Texture,
@@ -64,7 +64,7 @@ impl Painter {
     }
 }
 
-/// A GIF in the making, at half the size of the pictures.
+/// A GIF that is written picture by picture, at half the picture size.
 pub struct Film {
     encoder: GifEncoder<BufWriter<File>>,
 }
@@ -76,10 +76,10 @@ impl Film {
         Ok(Self { encoder })
     }
 
-    /// Adds a picture that stands for 1/30 s.
+    /// Adds a picture of 1/30 s.
     pub fn push(&mut self, picture: &RgbaImage) -> anyhow::Result<()> {
         let small = imageops::thumbnail(picture, picture.width() / 2, picture.height() / 2);
-        // GIF counts in hundredths of a second.
+        // GIF delays are in hundredths of a second.
         self.encoder.encode_frame(Frame::from_parts(small, 0, 0, Delay::from_numer_denom_ms(30, 1)))?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Closed surfaces, their volumes, and how far a body is from its shape.
+//! Closed surfaces, their volumes, and the deviation of a body from its rest shape.
 
 #[path = "../../tests/common/shapes.rs"]
 mod spheres;
@@ -11,7 +11,7 @@ use supple::scene_file::ObjMesh;
 
 pub use spheres::{Surface, icosphere};
 
-/// A ring around the y axis: `major` from its middle to the middle of its tube, whose radius is `minor` [m].
+/// A torus around the y axis with radii `major` and `minor` [m].
 pub fn torus(major: f32, minor: f32, around: u32, across: u32) -> Surface {
     let point = |i: u32, j: u32| {
         let [(sin_u, cos_u), (sin_v, cos_v)] =
@@ -22,18 +22,18 @@ pub fn torus(major: f32, minor: f32, around: u32, across: u32) -> Surface {
     (places(around, across).map(|(i, j)| point(i, j)).collect(), wrapped(around, across))
 }
 
-/// A tube along a trefoil knot, which winds twice around the y axis and thrice around the tube of a torus.
+/// A tube along a trefoil knot, which winds twice around the y axis and three times around the tube of a torus.
 pub struct Trefoil {
-    /// From the axis to the middle of the torus' tube [m].
+    /// The major radius of the torus [m].
     pub major: f32,
-    /// From there to the knot [m].
+    /// The distance of the knot from the centre of the torus tube [m].
     pub minor: f32,
-    /// Of the tube, less than `minor` [m].
+    /// The radius of the tube, less than `minor` [m].
     pub radius: f32,
 }
 
 impl Trefoil {
-    /// A point of its middle, after a share of the way, and the normal of the torus there.
+    /// The point of the centre line at parameter `share`, and the normal of the torus there.
     fn middle(&self, share: f32) -> [Vec3; 2] {
         let [(sin_u, cos_u), (sin_v, cos_v)] = [2.0, 3.0].map(|turns| (turns * share * TAU).sin_cos());
         let normal = Vec3::new(cos_v * cos_u, sin_v, cos_v * sin_u);
@@ -51,7 +51,7 @@ impl Trefoil {
         (places(along, across).map(|(i, j)| point(i, j)).collect(), wrapped(along, across))
     }
 
-    /// How far a point is from the tube [m], less than 0 inside; exact but for the pieces of which its middle is made here.
+    /// The signed distance from the tube [m], exact up to the polyline approximation of its centre line.
     pub fn distance(&self, point: Vec3) -> f32 {
         const PIECES: u32 = 512;
         let middle = |piece: u32| self.middle(piece as f32 / PIECES as f32)[0];
@@ -64,12 +64,12 @@ impl Trefoil {
     }
 }
 
-/// The points of a grid that is closed both ways.
+/// The indices of a grid that is periodic in both directions.
 fn places(around: u32, across: u32) -> impl Iterator<Item = (u32, u32)> {
     (0..around).flat_map(move |i| (0..across).map(move |j| (i, j)))
 }
 
-/// Its triangles.
+/// The triangles of that grid.
 fn wrapped(around: u32, across: u32) -> Vec<[u32; 3]> {
     let at = |i: u32, j: u32| (i % around) * across + j % across;
     let cell = |(i, j)| {
@@ -99,7 +99,7 @@ pub fn blob(cuts: u32, radius: f32) -> Surface {
     (positions.into_iter().map(bump).collect(), triangles)
 }
 
-/// Every object of a Wavefront file as one surface, moved to the origin and scaled so that its longest side is `size` [m].
+/// All objects of a Wavefront OBJ as one surface, centred at the origin and scaled to a longest side of `size` [m].
 pub fn load_obj(path: &Path, size: f32) -> anyhow::Result<Surface> {
     let mesh = ObjMesh::read(path)?;
     let (positions, triangles) = (mesh.positions, mesh.triangles);
@@ -110,12 +110,12 @@ pub fn load_obj(path: &Path, size: f32) -> anyhow::Result<Surface> {
     Ok((positions, triangles))
 }
 
-/// Turned about the origin, then moved.
+/// Rotates about the origin, then translates.
 pub fn placed((positions, triangles): Surface, turn: Quat, offset: Vec3) -> Surface {
     (positions.into_iter().map(|position| (turn * Vec3::from(position) + offset).into()).collect(), triangles)
 }
 
-/// A surface among particles, and the volume that it had at first.
+/// A surface over particles, and its initial volume.
 pub struct Volume {
     surface: ClosedSurface,
     pub at_rest: f64,
@@ -128,17 +128,18 @@ impl Volume {
         Ok(Self { surface, at_rest })
     }
 
-    /// Over that at first.
+    /// The volume relative to the initial one.
     pub fn ratio(&self, positions: &[[f32; 3]]) -> f64 {
         self.surface.volume(|vertex| positions[vertex as usize]) / self.at_rest
     }
 }
 
-/// How far a body is from its shape, as a part of the largest distance from its middle: of what is free, the worst particle's
-/// distance from its place in the rest shape, moved and turned as best fits the masses of those; and the same of what is held.
+/// The deviation of a body from its rest shape, relative to the largest distance from its centre. The first value is
+/// the worst free particle, relative to the best-fit rigid transform of the free particles by mass; the second is the
+/// worst pinned particle.
 ///
-/// The rotation is found as in Müller et al. 2016, *A Robust Method to Extract the Rotational Part of Deformations*;
-/// `rotation` is its start and comes back.
+/// The rotation is computed by Müller et al. 2016, *A Robust Method to Extract the Rotational Part of Deformations*;
+/// `rotation` is its initial value and receives the result.
 pub fn shape_errors(
     rest: &[[f32; 3]],
     now: &[[f32; 3]],
@@ -167,7 +168,7 @@ pub fn shape_errors(
     let arm = |particle| place(rest, particle) - rest_middle;
     let size = (0..rest.len()).map(|particle| arm(particle).length()).fold(0.0, f64::max);
     let error = |&particle: &usize| (place(now, particle) - middle - *rotation * arm(particle)).length() / size;
-    // A NaN must show, and f64::max would drop it.
+    // Unlike `f64::max`, this propagates NaN.
     let worse = |worst: f64, error: f64| if error > worst || error.is_nan() { error } else { worst };
     [free, held].map(|particles| particles.iter().map(error).fold(0.0, worse))
 }

@@ -1,12 +1,12 @@
-//! Traces for `ui.perfetto.dev` and `chrome://tracing`: the Trace Event Format, a slice for each run of passes and for what the
-//! host did.
+//! Traces in the Trace Event Format for `ui.perfetto.dev` and `chrome://tracing`: one slice per group of passes and per
+//! action of the host.
 
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
 use supple::gpu::Profile;
 
-/// The rows in which slices are drawn.
+/// The rows of the slices.
 const HOST: u32 = 1;
 const GPU: u32 = 2;
 
@@ -15,7 +15,7 @@ pub struct Trace {
     events: Vec<Value>,
 }
 
-/// When the host did what with a frame.
+/// The times of the host actions of a frame.
 pub struct Moments {
     pub begin: Instant,
     pub recorded: Instant,
@@ -31,7 +31,7 @@ impl Trace {
         Self { start: Instant::now(), events }
     }
 
-    /// Adds a frame. Host and GPU have clocks of their own: the GPU's first pass is drawn where the host had submitted.
+    /// Adds a frame. Host and GPU clocks differ, so the first GPU pass is drawn at the time of submission.
     pub fn push(&mut self, frame: u32, moments: &Moments, profile: &Profile) {
         let Moments { begin, recorded, submitted, done } = *moments;
         let since = |moment: Instant| moment.duration_since(self.start).as_secs_f64() * 1e6;

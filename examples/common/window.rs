@@ -1,4 +1,4 @@
-//! The demos' window: winit for the window and its events, egui for the panel, the renderer of `draw.rs`.
+//! The window of the demos: winit for the window and its events, egui for the panel, and the renderer of `draw.rs`.
 
 use super::draw::{ColorView, Renderer};
 use super::panel::{self, Panel};
@@ -14,11 +14,11 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{KeyCode, PhysicalKey};
 use winit::window::{Window, WindowId};
 
-/// How a window ended.
+/// The result of running a window.
 pub enum Outcome {
-    /// The user has closed it.
+    /// The user closed it.
     Closed,
-    /// It never opened; the demo comes back.
+    /// No window could be opened; the demo is returned.
     NoDisplay { demo: Box<Demo>, reason: String },
 }
 
@@ -45,7 +45,7 @@ struct App {
     failure: Option<anyhow::Error>,
 }
 
-/// Everything that exists while the window is open.
+/// The state while the window is open.
 struct State {
     window: Arc<Window>,
     instance: wgpu::Instance,
@@ -61,15 +61,15 @@ struct State {
     step: u32,
     cursor: Vec2,
     orbiting: bool,
-    /// The particle in the user's hand.
+    /// The particle that the user drags.
     grabbed: Option<Grab>,
     paused: bool,
     single_step: bool,
     released: bool,
     color_view: ColorView,
-    /// What is on its way from the GPU.
+    /// The readback in flight.
     pending: Option<Readback<Vec<[f32; 3]>>>,
-    /// The last that came: for picking and for strains.
+    /// The last positions read back, for picking and strains.
     positions: Vec<[f32; 3]>,
 }
 
@@ -95,7 +95,7 @@ impl App {
         let mut surface_config = surface
             .get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1))
             .ok_or_else(|| anyhow::anyhow!("{} cannot draw to this window", gpu.adapter_name()))?;
-        // egui blends in the bytes of the picture.
+        // egui blends in sRGB bytes.
         let formats = surface.get_capabilities(&gpu.adapter).formats;
         surface_config.format = egui_wgpu::preferred_framebuffer_format(&formats)?;
         surface.configure(&gpu.device, &surface_config);
@@ -198,14 +198,14 @@ impl State {
         self.surface_config.width as f32 / self.surface_config.height as f32
     }
 
-    /// The cursor in the picture, both axes from −1 to 1, y up.
+    /// The cursor in the picture; both axes run from −1 to 1, y up.
     fn place(&self) -> Vec2 {
         let size = Vec2::new(self.surface_config.width as f32, self.surface_config.height as f32);
         (self.cursor / size * 2.0 - 1.0) * Vec2::new(1.0, -1.0)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> anyhow::Result<()> {
-        // A minimised window has no size; it keeps its old surface and draws nothing.
+        // A minimised window has no size; it keeps its surface and draws nothing.
         if width > 0 && height > 0 {
             (self.surface_config.width, self.surface_config.height) = (width, height);
             self.configure()?;
@@ -213,10 +213,10 @@ impl State {
         Ok(())
     }
 
-    /// Takes the particle under the cursor in hand, if there is one.
+    /// Grabs the particle under the cursor, if there is one.
     fn grab(&mut self, demo: &Demo) -> anyhow::Result<bool> {
         let ray = demo.camera.ray(self.place(), self.aspect());
-        // What has no mass follows others.
+        // Massless particles cannot be grabbed: they may follow others.
         let masses = demo.scene.inverse_masses();
         let points = self.positions.iter().copied().enumerate().filter(|&(particle, _)| masses[particle] > 0.0);
         let Some(nearest) = ray.nearest(points) else { return Ok(false) };
@@ -227,7 +227,7 @@ impl State {
         Ok(true)
     }
 
-    /// The grabbed particle follows the cursor, in the plane that faces the camera.
+    /// Moves the grabbed particle to the cursor, in the plane that faces the camera.
     fn drag(&mut self, demo: &Demo) -> anyhow::Result<()> {
         let (ray, camera) = (demo.camera.ray(self.place(), self.aspect()), demo.camera);
         if let Some(grab) = &mut self.grabbed {
@@ -239,7 +239,7 @@ impl State {
         Ok(())
     }
 
-    /// What was in hand flies on, unless it was pinned before.
+    /// Releases the grabbed particle, unless it was pinned before.
     fn let_go(&mut self) -> anyhow::Result<()> {
         if let Some(grab) = self.grabbed.take()
             && !grab.was_pinned
@@ -257,7 +257,7 @@ impl State {
             KeyCode::KeyR => self.reset(),
             KeyCode::KeyP => {
                 self.let_go()?;
-                // What has no mass, like a follower, cannot be let go.
+                // Massless particles, such as followers, cannot be released.
                 let masses = demo.scene.inverse_masses();
                 let pins = demo.scene.pinned_particles().filter(|&particle| masses[particle as usize] > 0.0);
                 let pins: Vec<u32> = pins.collect();
@@ -298,9 +298,9 @@ impl State {
         self.last_frame = Instant::now();
         self.collect(demo)?;
 
-        // A machine that is slower than real time shows every step rather than every fourth.
+        // On a machine slower than real time, each step is shown.
         let due = self.solver.advance(if self.paused { 0.0 } else { elapsed.min(demo.settings.dt) });
-        // One at most, as the script has a say before each.
+        // At most one step, because the script runs before each step.
         let steps = if std::mem::take(&mut self.single_step) { 1 } else { due.min(1) };
         if let Some(script) = demo.script.as_mut().filter(|_| steps > 0) {
             script.drive(&mut self.solver, self.step)?;
@@ -342,14 +342,14 @@ impl State {
             self.window.pre_present_notify();
             self.gpu.queue.present(frame);
         } else {
-            // Nothing to see: no reason to spin.
+            // Not visible: limits the frame rate.
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         self.gpu.device.poll(wgpu::PollType::Poll)?;
         self.obey(asked, demo)
     }
 
-    /// Does what was asked for in the panel.
+    /// Executes the actions requested in the panel.
     fn obey(&mut self, asked: panel::Asked, demo: &mut Demo) -> anyhow::Result<()> {
         if let Some(settings) = asked.settings {
             self.apply(settings, demo)?;
@@ -369,7 +369,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes what has come from the GPU since the last frame.
+    /// Collects the readbacks that arrived since the last frame.
     fn collect(&mut self, demo: &mut Demo) -> anyhow::Result<()> {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         if let Some(positions) = pending.try_take()? {
@@ -385,7 +385,7 @@ impl State {
         Ok(())
     }
 
-    /// The surface's next texture; `None` where there is nothing to draw to now.
+    /// The next surface texture; `None` if there is currently nothing to draw to.
     fn next_picture(&mut self) -> anyhow::Result<Option<wgpu::SurfaceTexture>> {
         if self.window.is_minimized() == Some(true) {
             return Ok(None);
@@ -410,7 +410,7 @@ impl State {
         }
     }
 
-    /// The surface at the window's size. A window that was destroyed from outside has none any more, and wgpu would panic.
+    /// Configures the surface for the window size. wgpu would panic for a window that was destroyed externally.
     fn configure(&self) -> anyhow::Result<()> {
         let scope = self.gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
         self.surface.configure(&self.gpu.device, &self.surface_config);
@@ -421,7 +421,7 @@ impl State {
     }
 }
 
-/// The worst strain at each particle: of the demo's edges, and where a surface only follows, of its own.
+/// The largest strain at each particle: of the edges of the demo, or of the surface if it consists of followers.
 fn particle_strains(demo: &Demo, positions: &[[f32; 3]]) -> Vec<f32> {
     let place = |positions: &[[f32; 3]], particle: u32| Vec3::from(positions[particle as usize]);
     let (rest, masses) = (demo.scene.positions(), demo.scene.inverse_masses());
@@ -443,18 +443,18 @@ fn particle_strains(demo: &Demo, positions: &[[f32; 3]]) -> Vec<f32> {
 struct Timer {
     pass: Timestamps,
     pending: Option<Pending>,
-    /// Of one step, as last measured [ms].
+    /// The last measured step [ms].
     milliseconds: Option<f64>,
 }
 
-/// Times on their way from the GPU.
+/// Timings in flight.
 enum Pending {
     Pass(Readback<Vec<Interval>>),
     Runs(Readback<Profile>),
 }
 
 impl Timer {
-    /// `None` where the adapter has no timestamps.
+    /// `None` without timestamp support.
     fn new(gpu: &Context) -> Option<Self> {
         let pass = Timestamps::new(&gpu.device, &gpu.queue, 1).ok()?;
         Some(Self { pass, pending: None, milliseconds: None })
@@ -478,7 +478,7 @@ impl Timer {
         Ok(())
     }
 
-    /// Takes what has come since the last frame; a profile where one was asked for.
+    /// Collects the timings that arrived since the last frame; returns a profile if one was requested.
     fn collect(&mut self) -> anyhow::Result<Option<Profile>> {
         let (come, profile) = match &mut self.pending {
             None => return Ok(None),

@@ -1,4 +1,4 @@
-//! Soft bodies: in a funnel, and on a slope.
+//! Soft bodies in a funnel and on a slope.
 
 use crate::common::camera::Camera;
 use crate::common::shapes::{Surface, icosphere, placed, rounded_cube};
@@ -30,7 +30,7 @@ pub fn funnel(arguments: &Arguments) -> anyhow::Result<Play> {
     let mut scene = Scene::new();
     let mut arguments = arguments.clone();
     arguments.friction.get_or_insert(0.1);
-    // With less the lattices get into each other.
+    // With a smaller thickness the lattices interlock.
     arguments.thickness.get_or_insert(SPACING);
     let material = arguments.material(&mut scene, None, SPACING)?;
     let mut tints = Vec::new();
@@ -74,7 +74,7 @@ pub fn funnel(arguments: &Arguments) -> anyhow::Result<Play> {
     Ok(Play {
         demo,
         frames: 180,
-        // The search takes note of all that is near, of the same body too.
+        // The search lists all near pairs, including those within one body.
         margin: Some(0.3),
         measure: Box::new(passed),
         check: Box::new(|report| {
@@ -86,7 +86,7 @@ pub fn funnel(arguments: &Arguments) -> anyhow::Result<Play> {
     })
 }
 
-/// A block on a slope: it stays where tan α < μ, and slides with g (sin α − μ cos α) where it is steeper.
+/// A block on an inclined plane: it sticks for tan α < μ, else it slides with g (sin α − μ cos α).
 pub fn incline(arguments: &Arguments) -> anyhow::Result<Play> {
     let mut scene = Scene::new();
     let material = arguments.material(&mut scene, None, SPACING)?;
@@ -97,9 +97,9 @@ pub fn incline(arguments: &Arguments) -> anyhow::Result<Play> {
     let (mut positions, triangles) = rounded_cube(4, 0.4);
     // Flat, so that it does not tip over on a steep slope.
     positions.iter_mut().for_each(|position| position[1] *= 0.5);
-    // Well damped: while a block rings, it slips a little whenever less of its weight is on the slope.
+    // Strongly damped, because an oscillating block slips when its normal force is low.
     let parts = body(&mut scene, (positions, triangles), (2e5, 1e-2), material)?;
-    // Turned afterwards: the cubes of its lattice are to lie along the slope.
+    // Rotated after the lattice is built, so that the lattice is aligned with the slope.
     for particle in parts.particles.clone() {
         let place = turn * Vec3::from(scene.positions()[particle as usize]);
         scene.set_position(particle, place.into())?;

@@ -17,7 +17,7 @@ use supple::{
 const PARTICLES: Option<SelfCollisionLevel> = Some(SelfCollisionLevel::Particles);
 const SURFACES: Option<SelfCollisionLevel> = Some(SelfCollisionLevel::Surfaces);
 
-/// A square cloth about a point, its sides turned by an angle about the vertical.
+/// A square cloth around `middle`, rotated by `angle` about the vertical.
 fn sheet(columns: u32, rows: u32, side: f32, middle: Vec3, angle: f32) -> ClothGrid {
     let turn = Quat::from_rotation_y(angle);
     let (across, along) = (turn * Vec3::X * side, turn * Vec3::Z * side);
@@ -31,7 +31,7 @@ fn sheet(columns: u32, rows: u32, side: f32, middle: Vec3, angle: f32) -> ClothG
     }
 }
 
-/// Colours that differ, for the cloths of a pile.
+/// Distinct colours for the cloths of a pile.
 fn tint(index: u32) -> [f32; 3] {
     const TINTS: [[f32; 3]; 8] = [
         [0.45, 0.05, 0.05],
@@ -46,12 +46,12 @@ fn tint(index: u32) -> [f32; 3] {
     TINTS[index as usize % TINTS.len()]
 }
 
-/// A collider of the friction that is asked for.
+/// Adds a collider with the given material.
 fn add(scene: &mut Scene, material: ContactMaterialId, collider: Collider) -> supple::Result<ColliderId> {
     scene.add_collider(Collider { material, ..collider })
 }
 
-/// Turns a collider about the vertical, from half a second on.
+/// Rotates a collider about the vertical after half a second.
 fn spin(id: ColliderId, at: [f32; 3], turns_a_second: f32) -> Option<Drive> {
     let drive = move |solver: &mut Solver, step: u32| {
         let seconds = ((step + 1) as f32 / 60.0 - 0.5).max(0.0);
@@ -63,13 +63,13 @@ fn spin(id: ColliderId, at: [f32; 3], turns_a_second: f32) -> Option<Drive> {
     (turns_a_second != 0.0).then(|| Box::new(drive) as Drive)
 }
 
-/// How fast air takes the velocity of a cloth of 0.2 kg/m² [1/s]: g over the 1.6 m/s at which it falls broadside.
+/// Velocity damping by air for a cloth of 0.2 kg/m² [1/s]: g over its terminal velocity of 1.6 m/s.
 const AIR: f32 = 6.0;
 
-/// The damping time of a cloth's bending [s]: fabric does not spring back. Without it folds still snap over after seconds.
+/// The damping time of bending [s]. Fabric does not spring back; without damping, folds still snap over after seconds.
 const CREEP: f32 = 0.02;
 
-/// A square cloth over a body that stands on the ground, and falls from a little above it.
+/// A square cloth that falls from slightly above a body on the ground.
 fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32) -> anyhow::Result<Play> {
     let [columns, rows] = arguments.columns(columns);
     let mut scene = Scene::new();
@@ -77,7 +77,7 @@ fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32
     grid.fabric.bend.damping_time = CREEP;
     let cloth = scene.add_cloth_grid(&grid)?;
     let spacing = side / (columns.max(rows) - 1) as f32;
-    // A little more than the spacing, so that nothing slips through where the cloth is stretched.
+    // Larger than the spacing, so that no gaps open where the cloth is stretched.
     let material = arguments.material(&mut scene, PARTICLES, 1.2 * spacing)?;
     scene.set_particle_contact(cloth.particles.clone(), material)?;
     common::jitter(&mut scene, cloth.particles.clone(), 0.01 * spacing, arguments.options.seed)?;
@@ -88,10 +88,10 @@ fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32
     Ok(Play {
         demo: demo(scene, &[cloth], camera),
         drive: spin(id, at, arguments.spin),
-        // What is draped without pins is as stiff as the sweeps make it: 0.7 % of strain with 50, less than 0.5 % with these.
+        // Without pins the stiffness depends on the number of sweeps; this number keeps the strain below 0.5 %.
         substeps: 72,
         damping: AIR,
-        // Cloth lists a quarter of a pair a particle; the default would not fit into 128 MiB for a million.
+        // Cloth has a quarter of a pair per particle; the default capacity exceeds 128 MiB for a million particles.
         pairs_per_particle: (columns * rows > 400_000).then_some(4),
         check: Box::new(move |report| {
             crossed(report)?;
@@ -112,25 +112,25 @@ fn demo(scene: Scene, cloths: &[Cloth], camera: Camera) -> Demo {
     Demo { title: "contacts", edges, tints, camera, scene, ..Demo::default() }
 }
 
-/// Whether no edge passes through a triangle.
+/// Checks that no edge intersects a triangle.
 fn crossed(report: &Report) -> anyhow::Result<()> {
     let crossings = report.figures["self_intersections"].as_u64();
-    ensure!(crossings == Some(0), "cloth passes through cloth {crossings:?} times");
+    ensure!(crossings == Some(0), "{crossings:?} edges of cloth intersect triangles");
     Ok(())
 }
 
-/// On a ball of 0.5 m that lies on the ground.
+/// A cloth on a ball of 0.5 m that lies on the ground.
 pub fn sphere(arguments: &Arguments) -> anyhow::Result<Play> {
     over(arguments, 316, 2.0, Collider::new(Shape::Sphere { radius: 0.5 }, [0.0, 0.5, 0.0]), 1.0)
 }
 
-/// On a block with edges and corners.
+/// A cloth on a block with edges and corners.
 pub fn table(arguments: &Arguments) -> anyhow::Result<Play> {
     let half_extents = [0.5, 0.35, 0.5];
     over(arguments, 316, 2.0, Collider::new(Shape::Box { half_extents }, [0.0, 0.35, 0.0]), 0.7)
 }
 
-/// On a trefoil knot that stands on one of its three bends: a mesh of triangles.
+/// A cloth on a trefoil knot, a triangle mesh that stands on one of its three bends.
 pub fn mesh(arguments: &Arguments) -> anyhow::Result<Play> {
     let knot = Trefoil { major: 0.36, minor: 0.16, radius: 0.11 };
     // One bend is at the bottom, two are at the top.
@@ -151,13 +151,13 @@ pub fn mesh(arguments: &Arguments) -> anyhow::Result<Play> {
         measure: Box::new(move |positions| {
             let distance = |&position: &[f32; 3]| knot.distance(turn.inverse() * (Vec3::from(position) - at));
             let nearest = positions.iter().map(distance).fold(f32::INFINITY, f32::min);
-            // Of a knot that has been turned nobody asks.
+            // The distance is measured only if the knot does not rotate.
             let figures = [("nearest_to_mesh", nearest), ("deepest_penetration", (-nearest).max(0.0))];
             figures.into_iter().filter(|_| stands).map(|(name, value)| (name.into(), json!(value))).collect()
         }),
         check: Box::new(move |report| {
             check(report)?;
-            // The distances of a mesh are sampled, and its triangles are chords.
+            // Tolerance for the sampled distances of the mesh and its chordal triangles.
             let least = f64::from(half_thickness) - 2e-3;
             let nearest = report.figures.get("nearest_to_mesh").and_then(serde_json::Value::as_f64);
             ensure!(nearest.is_none_or(|nearest| nearest > least), "the cloth is at {nearest:?} m, not {least} m");
@@ -167,7 +167,7 @@ pub fn mesh(arguments: &Arguments) -> anyhow::Result<Play> {
     })
 }
 
-/// A pile of cloths, each turned against the one below.
+/// A pile of cloths, each rotated against the one below.
 fn pile(
     arguments: &Arguments,
     columns: u32,
@@ -206,7 +206,7 @@ pub fn layers(arguments: &Arguments) -> anyhow::Result<Play> {
     })
 }
 
-/// Cloths of 1 m in a bowl: the lower half of a shell of 1 m.
+/// Cloths of 1 m in a bowl: the lower half of a spherical shell of 1 m.
 pub fn bowl(arguments: &Arguments) -> anyhow::Result<Play> {
     let place = |index: u32| Vec3::new(0.0, -0.45 + 0.05 * index as f32, 0.0);
     let (mut scene, cloths, material) = pile(arguments, 48, 20, place)?;
@@ -230,8 +230,8 @@ pub fn bowl(arguments: &Arguments) -> anyhow::Result<Play> {
     })
 }
 
-/// A strip of cotton of 1 m by half a metre without weight, in two narrow grips that turn against each other and come nearer as it
-/// shortens.
+/// A strip of cotton of 1 m by half a metre without gravity, in two narrow grips. The grips rotate against each other
+/// and approach each other as the strip shortens.
 pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
     let [columns, rows] = arguments.columns(128);
     let mut scene = Scene::new();
@@ -245,13 +245,13 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
     })?;
     let spacing = 1.0 / (columns.max(rows) - 1) as f32;
     let mut arguments = arguments.clone();
-    // Thicker or rougher, five turns of it find no room: they jam, and what is between the grips has to stretch.
+    // A thicker or rougher strip jams before five turns, and the part between the grips stretches.
     arguments.thickness.get_or_insert(7e-4);
     arguments.friction.get_or_insert(0.2);
     let material = arguments.material(&mut scene, SURFACES, spacing)?;
     scene.set_particle_contact(cloth.particles.clone(), material)?;
     common::jitter(&mut scene, cloth.particles.clone(), 0.02 * spacing, arguments.options.seed.max(1))?;
-    // Either end of the cloth, along x.
+    // Both ends of the cloth along x.
     let mut held: Vec<(u32, Vec3)> = Vec::new();
     for particle in cloth.particles.clone() {
         let place = Vec3::from(scene.positions()[particle as usize]);
@@ -265,8 +265,8 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
     let thickness = scene.contact_material(material)?.thickness;
     let drive = move |solver: &mut Solver, step: u32| {
         let seconds = (step + 1) as f32 / 60.0;
-        // Half of the turns each.
-        // From rest within RAMP, so that nothing is jerked.
+        // Each grip makes half of the turns.
+        // They accelerate during RAMP.
         let seconds = if seconds < RAMP { 0.5 * seconds * seconds / RAMP } else { seconds - 0.5 * RAMP };
         let angle = TAU * (TURN_RATE * seconds).min(0.5 * turns.abs()) * turns.signum();
         let length = twisted_length(2.0 * angle.abs(), thickness);
@@ -287,7 +287,7 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
         level: SURFACES,
         pairs_per_particle: Some(128),
         contact_iterations: Some(8),
-        // The cloth is thin for its spacing, and turns.
+        // The cloth is thin relative to its spacing, and it rotates.
         margin: Some(2.0),
         gravity: Some([0.0; 3]),
         frames: ((0.5 * turns.abs() / TURN_RATE + 0.5 * RAMP) * 60.0) as u32 + 30,
@@ -302,17 +302,17 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
     })
 }
 
-/// Of the strip [m].
+/// The width of the strip [m].
 const WIDTH: f32 = 0.5;
-/// Half the width of what is held of either end [m].
+/// Half the width of the clamped part of either end [m].
 const GRIP: f32 = 0.04;
-/// Of either end [1/s].
+/// The rotation rate of either end [1/s].
 const TURN_RATE: f32 = 0.5;
-/// How long it takes them to turn so fast [s].
+/// The time in which the grips reach this rate [s].
 const RAMP: f32 = 1.0;
 
-/// How long the strip is when its ends have been turned by an angle [rad]: it winds up to a rope of the same volume, whose outer fibres
-/// are helices of 1 m, at somewhat more than its radius, as it does not wind up tightly.
+/// The length of the strip after its ends are rotated by `angle` [rad]. It winds up to a rope of the same volume, whose
+/// outer fibres are helices of length 1 m. Their radius is larger than that of a tight rope.
 fn twisted_length(angle: f32, thickness: f32) -> f32 {
     let mut length = 1f32;
     for _ in 0..50 {
@@ -322,7 +322,7 @@ fn twisted_length(angle: f32, thickness: f32) -> f32 {
     length
 }
 
-/// A small ball against a cloth that is held all around.
+/// A small ball shot at a cloth that is pinned along its border.
 pub fn bullet(arguments: &Arguments) -> anyhow::Result<Play> {
     let [columns, rows] = arguments.columns(32);
     let mut scene = Scene::new();
@@ -356,7 +356,7 @@ pub fn bullet(arguments: &Arguments) -> anyhow::Result<Play> {
     Ok(Play {
         demo,
         level: SURFACES,
-        // The margin is a share of the largest thickness, that of the bullet, which is many times that of the cloth.
+        // The margin is relative to the largest thickness, that of the bullet, which is many times that of the cloth.
         margin: Some(0.1),
         contact_iterations: Some(10),
         frames: 6,

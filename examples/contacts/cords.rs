@@ -1,4 +1,4 @@
-//! A rope that is knotted.
+//! A rope with a knot.
 
 use crate::common::camera::Camera;
 use crate::common::{Demo, Figures};
@@ -8,17 +8,18 @@ use glam::{DVec3, Vec3};
 use serde_json::json;
 use supple::{Collider, Cord, Rope, Scene, SelfCollisionLevel, Solver};
 
-/// How thick the rope is [m].
+/// The thickness of the rope [m].
 const THICKNESS: f32 = 0.02;
 
-/// An overhand knot with long ends, along x: the polynomial knot of Shastri (1992), x = t³ − 3t, y = t⁴ − 4t², z = t⁵ − 10t.
+/// An overhand knot with long ends along x: the polynomial knot of Shastri (1992), x = t³ − 3t, y = t⁴ − 4t², z = t⁵ −
+/// 10t.
 fn overhand(spacing: f32) -> Vec<[f32; 3]> {
     let knot = |t: f32| {
         let [x, y, z] = [t.powi(3) - 3.0 * t, t.powi(4) - 4.0 * t * t, t.powi(5) - 10.0 * t];
         Vec3::new(0.13 * x, 0.013 * z + 0.03, 0.09 * y)
     };
     let (from, to) = (knot(-2.1), knot(2.1));
-    // Where the ends lead out of it, they swing into the line that they are pulled along.
+    // The ends leave the knot on a smooth curve towards the pulling direction.
     let out = |end: Vec3, s: f32| {
         let far = Vec3::new(1.6 * end.x.signum(), 0.0, 0.0);
         let lead = end + (end - knot(2.0 * end.x.signum())) * 4.0;
@@ -28,7 +29,7 @@ fn overhand(spacing: f32) -> Vec<[f32; 3]> {
     let path = (0..400).rev().map(|step| out(from, share(step + 1)));
     let path = path.chain((0..=400).map(|step| knot(4.2 * share(step) - 2.1)));
     let path: Vec<Vec3> = path.chain((1..=400).map(|step| out(to, share(step)))).collect();
-    // Points that are equally far apart.
+    // Resampled at equal distances.
     let mut points = vec![path[0]];
     for pair in path.windows(2) {
         while let Some(last) = points.last().copied()
@@ -41,7 +42,7 @@ fn overhand(spacing: f32) -> Vec<[f32; 3]> {
     points.into_iter().map(Vec3::into).collect()
 }
 
-/// An overhand knot that two hands pull tight.
+/// An overhand knot that is pulled tight at both ends.
 pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
     let thickness = arguments.thickness.unwrap_or(THICKNESS);
     let points = overhand(0.7 * THICKNESS);
@@ -58,7 +59,7 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
     }
     let starts = ends.map(|end| Vec3::from(scene.positions()[end as usize]));
     let length = (points.len() - 1) as f32 * 0.7 * THICKNESS;
-    // A tight knot takes up about twelve thicknesses of its rope.
+    // A tight knot needs about twelve thicknesses of rope.
     let apart = length - 14.0 * thickness;
     let gap = (starts[1].x - starts[0].x).abs();
     let drive = move |solver: &mut Solver, step: u32| {
@@ -101,11 +102,11 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
     })
 }
 
-/// How fast the ends part [m/s].
+/// The speed of the ends relative to each other [m/s].
 const PULL: f32 = 1.0;
 
-/// The writhe of an open rope, about 3.4 for a knotted one and about 0 for one that is not; and how near two places of it are that
-/// are more than five thicknesses apart along it [m].
+/// The writhe of an open rope, about 3.4 if knotted and about 0 if not; and the smallest distance [m] between two
+/// points more than five thicknesses apart along the rope.
 fn shape(positions: &[[f32; 3]], thickness: f32) -> [f64; 2] {
     let places: Vec<DVec3> = positions.iter().map(|&position| Vec3::from(position).as_dvec3()).collect();
     let segments: Vec<[DVec3; 2]> =

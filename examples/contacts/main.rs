@@ -1,9 +1,9 @@
-//! Things that touch: cloth on bodies and on itself, a knot, soft bodies in a funnel.
+//! Contacts: cloth on bodies and on itself, a knot, soft bodies in a funnel.
 //!
 //! ```text
 //! cargo run --release --example contacts -- --scene sphere                             a window
-//! cargo run --release --example contacts -- --scene knot --headless --json             a line of figures
-//! cargo run --release --example contacts -- --scene layers --headless --obj out/layers meshes, one a step
+//! cargo run --release --example contacts -- --scene knot --headless --json             a line of JSON
+//! cargo run --release --example contacts -- --scene layers --headless --obj out/layers meshes, one per step
 //! ```
 
 mod bodies;
@@ -19,7 +19,7 @@ use common::{Demo, Figures, Options, choice, headless, is_given};
 use measure::Observed;
 use supple::{ContactMaterial, ContactMaterialId, Friction, Pose, Scene, SelfCollision, SelfCollisionLevel, Solver};
 
-/// What is kept apart from what; nothing for `off`.
+/// The level of self-collision; `None` for `off`.
 type Level = Option<SelfCollisionLevel>;
 
 const LEVELS: &[(&str, Level)] = &[
@@ -41,43 +41,42 @@ const SCENES: &[(&str, Build)] = &[
 ];
 
 #[derive(Parser, Debug, Clone)]
-#[command(about = "Things that touch")]
+#[command(about = "Contacts of cloth, ropes and soft bodies")]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// What is played; each has defaults of its own for most of what follows
+    /// The scene; each has its own defaults for most of the following options
     #[arg(long, default_value = "sphere", value_parser = choice(SCENES))]
     scene: Build,
-    /// What is kept apart from what, besides colliders
+    /// The level of self-collision
     #[arg(long, value_parser = choice(LEVELS))]
     self_collision: Option<Level>,
-    /// Sweeps over the contacts in a substep
+    /// Sweeps over the contacts per substep
     #[arg(long)]
     contact_iterations: Option<u32>,
     /// The margin of the search, in thicknesses
     #[arg(long)]
     margin: Option<f32>,
-    /// How thick cloth and ropes are, and how far apart the particles of bodies stay [m]; without it the
-    /// spacing of the particles, a fifth more for a cloth that is laid over something, and 0.4 of that between surfaces;
-    /// of the twister 0.7 mm, of the knot 20 mm
+    /// Thickness of cloth, ropes and particles of bodies [m]; by default the particle spacing, 1.2 times that for a
+    /// cloth laid over a body, 0.4 times that between surfaces, 0.7 mm for the twister and 20 mm for the knot
     #[arg(long)]
     thickness: Option<f32>,
     /// Coefficient of friction
     #[arg(long)]
     friction: Option<f32>,
-    /// Particles in a row of a cloth
+    /// Particles per row of a cloth
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     columns: Option<u32>,
-    /// Rows of a cloth; as many as columns
+    /// Rows of a cloth; default: as many as columns
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     rows: Option<u32>,
-    /// How many cloths of layers and bowl, or bodies of funnel
+    /// Number of cloths of layers and bowl, or of bodies of funnel
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=200))]
     count: Option<u32>,
-    /// Turns of the ball, the box or the mesh about the vertical a second, from half a second on [1/s]
+    /// Rotation of the ball, the box or the mesh about the vertical after half a second [1/s]
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     spin: f32,
-    /// Turns of one end of the twister against the other
+    /// Turns of one end of the twister relative to the other
     #[arg(long, default_value_t = 5.0)]
     turns: f32,
     /// Speed of the bullet [m/s]
@@ -89,7 +88,7 @@ struct Arguments {
     /// Slope of the incline [degrees]
     #[arg(long, default_value_t = 25.0)]
     angle: f32,
-    /// Play it without contacts between particles first, for the time that they take
+    /// First run without contacts between particles, to measure their cost
     #[arg(long)]
     compare: bool,
 }
@@ -100,7 +99,7 @@ impl Arguments {
         [columns, self.rows.unwrap_or(columns)]
     }
 
-    /// Adds a contact material for particles that are `spacing` apart, and of the given level where nothing else is said.
+    /// Adds a contact material for particles that are `spacing` apart; `level` is the default level.
     fn material(&self, scene: &mut Scene, level: Level, spacing: f32) -> supple::Result<ContactMaterialId> {
         let level = self.self_collision.unwrap_or(level);
         let share = if level == Some(SelfCollisionLevel::Surfaces) { 0.4 } else { 1.0 };
@@ -113,35 +112,35 @@ impl Arguments {
     }
 }
 
-/// Moves what is moved by hand before a step: takes a solver and the step, gives where colliders are then.
+/// Moves pins and colliders before a step. Takes the solver and the step; returns the poses of moved colliders.
 type Drive = Box<dyn FnMut(&mut Solver, u32) -> supple::Result<Vec<(usize, Pose)>>>;
-/// Figures of positions.
+/// Computes values from positions.
 type Measure = Box<dyn Fn(&[[f32; 3]]) -> Figures>;
-/// What must hold of a report.
+/// Checks a report.
 type Check = Box<dyn FnOnce(&headless::Report) -> anyhow::Result<()>>;
 type Build = fn(&Arguments) -> anyhow::Result<Play>;
 
-/// A scene with what is particular to it.
+/// A scene with its defaults and callbacks.
 struct Play {
     demo: Demo,
-    /// What is kept apart from what where nothing else is said.
+    /// The default level of self-collision.
     level: Level,
-    /// Steps and substeps where nothing else is said.
+    /// The default number of steps and of substeps.
     frames: u32,
     substeps: u32,
-    /// Velocity damping where nothing else is said [1/s].
+    /// The default velocity damping [1/s].
     damping: f32,
-    /// Where it is not that of the earth [m/s²].
+    /// The gravity [m/s²], if it is not the standard gravity.
     gravity: Option<[f32; 3]>,
-    /// Sweeps over the contacts and margin of the search where nothing else is said, not even by the level.
+    /// The default sweeps over the contacts and margin of the search; they override those of the level.
     contact_iterations: Option<u32>,
     margin: Option<f32>,
-    /// Room for pairs where nothing else is said, not even by the level.
+    /// The default capacity for pairs; it overrides that of the level.
     pairs_per_particle: Option<u32>,
     drive: Option<Drive>,
-    /// Figures of its own.
+    /// The measurements of the scene.
     measure: Measure,
-    /// What must hold at the end.
+    /// The check of the final state.
     check: Check,
 }
 
@@ -164,10 +163,10 @@ impl Default for Play {
     }
 }
 
-/// The demo, what it is run with, and what must hold at its end.
+/// The demo, its options, and its final check.
 type Ready = (Demo, Options, Check);
 
-/// With contacts between particles as asked for, or `alone`, without.
+/// Builds the demo with contacts between particles as requested, or without if `alone`.
 fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Result<Ready> {
     let mut options = arguments.options.clone();
     let play = (arguments.scene)(arguments)?;
@@ -184,7 +183,7 @@ fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Res
     demo.settings = options.settings();
     demo.settings.gravity = play.gravity.unwrap_or(demo.settings.gravity);
     let level = arguments.self_collision.unwrap_or(level).filter(|_| !alone);
-    // Nobody reads them here.
+    // The forces on colliders are not read.
     demo.settings.collider_forces = false;
     demo.settings.self_collision = level.map(|level| {
         let own = match level {
@@ -202,7 +201,7 @@ fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Res
     Ok((demo, options, check))
 }
 
-/// The command line; what every scene has a default of its own for is said to.
+/// Parses the command line; the help marks options whose default depends on the scene.
 fn parse() -> Arguments {
     let hidden = |command: clap::Command, option: &'static str| {
         command.mut_arg(option, |argument| {
@@ -227,8 +226,8 @@ fn main() -> anyhow::Result<()> {
     common::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let lost = report.figures["overflow"].as_u64();
-        ensure!(lost == Some(0), "{lost:?} pairs and contacts found no room, or were beyond what is looked at");
-        // Without contacts things pass through each other.
+        ensure!(lost == Some(0), "{lost:?} pairs and contacts were lost: beyond the capacity or the search range");
+        // Without contacts the check would fail.
         if apart { check(report) } else { Ok(()) }
     })
 }

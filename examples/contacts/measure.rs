@@ -1,4 +1,4 @@
-//! What is measured of things that touch.
+//! Measurements of contacts.
 
 use crate::common::colliders::signed_distance;
 use crate::common::contacts;
@@ -8,7 +8,7 @@ use serde_json::json;
 use supple::gpu::Readback;
 use supple::{ContactReport, Pose, Scene, Solver, wgpu};
 
-/// From how many steps to the next crossings are counted.
+/// The number of steps between two counts of intersections.
 const LOOKED_AT: u32 = 10;
 
 /// A scene that is driven and measured.
@@ -18,34 +18,34 @@ pub struct Observed {
     moved: Vec<(usize, Pose)>,
     measure: Measure,
     without: Option<f64>,
-    /// What every step is measured by, without a window; nothing with one.
+    /// Measurements of each step without a window; `None` with one.
     seen: Option<Seen>,
-    /// What is shown in a window, and what has been asked for.
+    /// The report shown in a window, and the readback in flight.
     shown: ContactReport,
     asked: Option<Readback<ContactReport>>,
 }
 
-/// The worst so far.
+/// The worst values so far.
 #[derive(Default, Clone, Copy)]
 struct Seen {
     step: u32,
-    /// How far a free particle was inside a collider [m].
+    /// The deepest penetration of a free particle into a collider [m].
     deepest: f64,
-    /// Edges that passed through triangles, after every tenth step.
+    /// The number of edge-triangle intersections, counted every tenth step.
     intersections: u64,
 }
 
 impl Observed {
-    /// `without` is what a step took without contacts between particles [ms]. What takes the host long is `watched` only without
-    /// a window.
+    /// `without` is the time of a step without contacts between particles [ms]. Expensive host measurements run only if
+    /// `watched`, without a window.
     pub fn new(scene: &Scene, drive: Option<Drive>, measure: Measure, without: Option<f64>, watched: bool) -> Self {
         let seen = watched.then(Seen::default);
         let scene = scene.clone();
         Self { scene, drive, moved: Vec::new(), measure, without, seen, shown: ContactReport::default(), asked: None }
     }
 
-    /// How far the deepest free particle is inside a collider [m], or on the wrong side of a shell; 0 where none is, and of
-    /// colliders whose distance is not known here.
+    /// The deepest penetration of a free particle into a collider [m], or behind the surface of a shell; 0 if there is
+    /// none, and for colliders of unknown shape.
     fn deepest(&self, positions: &[[f32; 3]]) -> f64 {
         let (rest, masses) = (self.scene.positions(), self.scene.inverse_masses());
         let mut deepest = 0f64;

@@ -1,4 +1,4 @@
-//! Draws all flags by one call, and their poles by another: straight from the buffers of the instances.
+//! Draws all flags in one call and their poles in another, from the buffers of the instances.
 
 use crate::Crowd;
 use crate::camera::Camera;
@@ -10,10 +10,11 @@ use supple::wgpu::{self, util::DeviceExt};
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 const PICTURE: wgpu::Extent3d = wgpu::Extent3d { width: 960, height: 600, depth_or_array_layers: 1 };
 
-/// Corners of a pole: three sides of two triangles.
+/// Vertices of a pole: three sides of two triangles.
 const POLE: u32 = 18;
 
-/// The flag is found by the list of those that are there, its particles by the flag. A pole stands below the first particle.
+/// A flag is looked up in the list of live instances, its particles by the flag. A pole stands below the first
+/// particle.
 const SHADER: &str = "
 @group(0) @binding(0) var<uniform> view_projection: mat4x4f;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
@@ -39,7 +40,7 @@ struct Out { @builtin(position) clip: vec4f, @location(0) normal: vec3f, @locati
     return vec4f(in.color * (0.35 + 0.65 * abs(dot(normalize(in.normal), normalize(vec3f(0.4, 0.8, 0.6))))), 1.0);
 }";
 
-/// What it takes to draw a crowd to pictures of a format.
+/// Pipelines and buffers to draw the flags to a texture format.
 pub struct Painter {
     flags: wgpu::RenderPipeline,
     poles: wgpu::RenderPipeline,
@@ -124,7 +125,7 @@ impl Painter {
         Self { flags: pipeline("flag"), poles: pipeline("pole"), bindings, view_projection, indices }
     }
 
-    /// Draws to a picture of a size.
+    /// Draws into a texture of the given size.
     pub fn draw(
         &self,
         gpu: &Context,
@@ -171,7 +172,7 @@ impl Painter {
     }
 }
 
-/// Writes a picture.
+/// Renders a picture and writes it.
 pub fn paint(gpu: &Context, crowd: &Crowd, path: &Path) -> anyhow::Result<()> {
     let device = &gpu.device;
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;

@@ -1,13 +1,13 @@
-//! A thousand flags that are instances of one: compiled once, each with a wind, a size and pins of its own, all played in two dispatches a step
-//! and drawn by one call. In every frame some are taken down, put up, and carried elsewhere.
+//! A thousand flags as instances of one asset, which is compiled once. Each has its own wind, size and pins. A step
+//! takes two dispatches and drawing one call. In each frame some flags are removed, spawned and teleported.
 //!
 //! ```text
 //! cargo run --release --example crowd                                          a window: drag to orbit, scroll to zoom
-//! cargo run --release --example crowd -- --headless --frames 60 --json         a line of figures
+//! cargo run --release --example crowd -- --headless --frames 60 --json         a line of JSON
 //! cargo run --release --example crowd -- --headless --frames 60 --png crowd.png
 //! ```
 
-// The shell of the demos plays solvers; a few of its parts are of use here.
+// Only parts of the shared demo code apply, because it runs solvers.
 #[path = "../common/camera.rs"]
 #[allow(dead_code, reason = "nothing is dragged here")]
 mod camera;
@@ -26,38 +26,38 @@ use supple::gpu::{Context, Timestamps};
 use supple::wgpu;
 use supple::{ClothGrid, Instance, InstanceId, Instances, Placement, Scene, Settings, Wind};
 
-/// Particles in a row of a flag, and rows.
+/// Particles per row of a flag, and rows.
 const SIDE: u32 = 32;
 
-/// Width and height of a flag of scale 1 [m], and how far it is from one pole to the next.
+/// Width and height of a flag at scale 1 [m], and the distance between poles [m].
 const SIZE: [f32; 2] = [0.45, 0.3];
 const APART: f32 = 0.9;
 
-/// Flags that are taken down and put up, and that are carried elsewhere, in each frame.
+/// Flags that are replaced, and flags that are teleported, in each frame.
 const CHANGES: u32 = 3;
 
 #[derive(Parser, Debug)]
 #[command(about = "A thousand flags, all instances of one")]
 struct Arguments {
-    /// Without a window
+    /// Run without a window
     #[arg(long)]
     headless: bool,
-    /// Frames of 1/60 s without a window
+    /// Frames of 1/60 s when headless
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     frames: u32,
-    /// Flags
+    /// Number of flags
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=30_000))]
     count: u32,
-    /// Substeps of a frame
+    /// Substeps per frame
     #[arg(long, default_value_t = 20)]
     substeps: u32,
     /// Mean speed of the wind [m/s]; 0 for no air
     #[arg(long, default_value_t = 4.0)]
     wind: f32,
-    /// Figures as a line of JSON
+    /// Print one line of JSON
     #[arg(long)]
     json: bool,
-    /// A picture of the last frame
+    /// Write a picture of the last frame
     #[arg(long)]
     png: Option<PathBuf>,
 }
@@ -87,7 +87,7 @@ fn main() -> anyhow::Result<()> {
         crowd.flags.encode_timed(&mut encoder, 1, timestamps.as_ref().map(|timestamps| timestamps.writes(0)));
         let commands = encoder.finish();
         recording.push(start.elapsed().as_secs_f64() * 1e3);
-        // What is asked for is no part of the frame.
+        // The readback request is not part of the frame.
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let asked = timestamps.as_ref().map(|timestamps| timestamps.request(&mut encoder));
         gpu.queue.submit([commands, encoder.finish()]);
@@ -144,11 +144,11 @@ fn flag() -> supple::Result<Scene> {
     Ok(flag)
 }
 
-/// All flags.
+/// The instances of all flags.
 struct Crowd {
     flag: Scene,
     flags: Instances,
-    /// By number.
+    /// The instance id of each flag.
     ids: Vec<InstanceId>,
     frame: u32,
 }
@@ -161,13 +161,13 @@ impl Crowd {
         Ok(Self { flag, flags, ids, frame: 0 })
     }
 
-    /// From where all of them are seen.
+    /// A camera that shows all flags.
     fn camera(&self) -> Camera {
         let side = APART * (self.ids.len() as f32).sqrt();
         Camera { target: Vec3::new(0.0, 0.6, 0.0), distance: (0.8 * side + 1.0).min(30.0), yaw: 0.5, pitch: 0.3 }
     }
 
-    /// Takes some flags down, puts others up in their places, and carries some a little.
+    /// Replaces some flags and teleports others by a small distance.
     fn change(&mut self) -> supple::Result<()> {
         let count = self.ids.len() as u32;
         for change in 0..CHANGES {
@@ -183,7 +183,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Of the threads of some flags, against what they are long in theirs.
+    /// The strains of the edges of some flags, relative to the rest lengths of each instance.
     fn strains(&self) -> supple::Result<Vec<f64>> {
         let mut strains = Vec::new();
         let apart =
@@ -202,7 +202,7 @@ impl Crowd {
     }
 }
 
-/// Where a flag stands: in a square.
+/// The position of a flag in a square arrangement.
 fn place(number: u32, count: u32) -> [f32; 3] {
     let across = (count as f32).sqrt().ceil() as u32;
     let [x, z] = [number % across, number / across].map(|k| APART * (k as f32 - 0.5 * (across - 1) as f32));
@@ -213,7 +213,7 @@ fn raised(number: u32, count: u32) -> Instance {
     let turn = (number as f32 * 0.618).fract() - 0.5;
     let rotation = Quat::from_rotation_y(turn).to_array();
     let placement = Placement { position: place(number, count), rotation, scale: 1.0 + 0.5 * turn };
-    // Every fifth hangs by its corners alone.
+    // Each fifth flag hangs by its corners only.
     let pinned = number.is_multiple_of(5).then(|| vec![0, SIDE * (SIDE - 1)]);
     Instance { placement, wind: [turn, 0.0, -2.0 * turn], pinned, ..Instance::default() }
 }

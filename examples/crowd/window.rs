@@ -1,4 +1,4 @@
-//! The flags in a window.
+//! The window of the flags.
 
 use crate::camera::Camera;
 use crate::draw::Painter;
@@ -14,11 +14,11 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Window, WindowId};
 
-/// How a window ended.
+/// The result of running a window.
 pub enum Outcome {
-    /// The user has closed it.
+    /// The user closed it.
     Closed,
-    /// It never opened.
+    /// No window could be opened.
     NoDisplay(String),
 }
 
@@ -107,7 +107,7 @@ impl State {
         Ok(())
     }
 
-    /// A step a picture.
+    /// Runs one step and draws one picture.
     fn frame(&mut self) -> anyhow::Result<()> {
         self.crowd.change()?;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());

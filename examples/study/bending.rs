@@ -1,22 +1,22 @@
-//! The droop of a clamped strip against the elastica.
+//! The deflection of a clamped strip against the elastica.
 //!
-//! The droop of a strip under its own weight is Peirce's test of cloth (1930).
+//! Peirce's cantilever test of cloth (1930).
 
 use crate::plot::{Axis, BLUE, Figure, GRAY, GREEN, Mark, ORANGE, Panel, Series};
 use crate::scenes::{G, Lab};
 use supple::{Bending, Cloth, ClothGrid, ClothMesh, Fabric, Material, Result, Scene, Settings};
 
-/// Of the free part [m]. The bend at the last clamped row turns for half a cell on either side of it, so that the clamp is
-/// half a cell behind that row.
+/// The free length [m]. The bending constraint at the last clamped row represents half a cell on either side, so the
+/// clamp lies half a cell behind that row.
 const LENGTH: f64 = 0.2;
 const CELLS: u32 = 8;
-/// [kg/m²]
+/// Mass per area [kg/m²].
 const DENSITY: f64 = 0.2;
 
-/// How low the tip of a strip of flexural rigidity B hangs, as a part of its length.
+/// The deflection of the tip of a strip of flexural rigidity B, relative to its length.
 ///
-/// B θ'' = −q (L − s) cos θ with q the weight per area, θ the angle below the horizontal, θ(0) = 0 and θ'(L) = 0, which is
-/// met by bisection of θ'(0), each trial by 4000 steps of the midpoint rule.
+/// B θ'' = −q (L − s) cos θ, with q the weight per area and θ the angle below the horizontal. The boundary conditions
+/// are θ(0) = 0 and θ'(L) = 0, met by bisection of θ'(0); each trial takes 4000 steps of the midpoint rule.
 fn elastica(rigidity: f64) -> f64 {
     const STEPS: u32 = 4000;
     let ds = LENGTH / f64::from(STEPS);
@@ -42,7 +42,7 @@ fn elastica(rigidity: f64) -> f64 {
     shoot(low).1
 }
 
-/// A way to make a strip that lies along x and is clamped at x ≤ 0.
+/// A function that builds a strip along x, clamped at x ≤ 0.
 type Strip = fn(&mut Scene, Fabric) -> Result<Cloth>;
 
 fn grid(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
@@ -58,10 +58,10 @@ fn grid(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
     })
 }
 
-/// Equilateral triangles, with edges across the strip: those along it would end in a jagged clamp of no certain place.
+/// Equilateral triangles with edges across the strip; edges along it would give a jagged clamp at no definite position.
 fn equilateral(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
     let (lines, points) = (CELLS + 2, 9);
-    // From one line of points to the next; every second one is shifted by half an edge.
+    // The distance between lines of points; each second line is shifted by half an edge.
     let height = LENGTH / (f64::from(CELLS) + 0.5);
     let edge = height * 2.0 / 3f64.sqrt();
     let mut positions = Vec::new();
@@ -83,7 +83,7 @@ fn equilateral(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
     scene.add_cloth_mesh(&ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None })
 }
 
-/// How low the end of a strip hangs at rest, as a part of its length.
+/// The deflection of the end of a strip at rest, relative to its length.
 fn droop(lab: &Lab, strip: Strip, bending: Bending, rigidity: f64) -> Result<f64> {
     let mut scene = Scene::new();
     let fabric = Fabric {

@@ -15,7 +15,8 @@ fn residual(scene: &Scene, positions: &[[f64; 3]]) -> f64 {
     100.0 * (strains.map(|strain| strain * strain).sum::<f64>() / scene.constraint_count() as f64).sqrt()
 }
 
-/// A cloth of 1 m, stretched by a tenth both ways. Pinned at one corner only: held along a side, it could not come to rest.
+/// A cloth of 1 m, stretched by a tenth in both directions and pinned at one corner. Pinned along a side, it could not
+/// reach rest.
 fn cloth(count: u32) -> Result<Scene> {
     let mut scene = Scene::new();
     let fabric = Fabric { shear: Material::RIGID, bending: Bending::None, ..Fabric::default() };

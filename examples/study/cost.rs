@@ -1,5 +1,5 @@
-//! What stiffness costs: strain against the time of a frame, of a cloth that hangs and of one that lies on a ball. It is timed, and so it is
-//! played on the solver alone.
+//! Strain against the time of a frame, for a hanging cloth and for one that is draped over a ball. The times require
+//! the GPU solver.
 //!
 //! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/schedule/tiling.rs`.
 
@@ -13,7 +13,7 @@ use supple::{
     ClothGrid, Collider, ContactMaterial, Execution, Fabric, Material, Result, Scene, Settings, Shape, Sweep,
 };
 
-/// Where the time goes: so many substeps, each of so many sweeps.
+/// A distribution of the work: substeps, and sweeps per substep.
 struct Way {
     label: &'static str,
     color: RGBColor,
@@ -40,14 +40,14 @@ fn hanging_ways() -> [Way; 5] {
     [jacobi, slack, twice, colors, way("tiles", BLUE, Execution::Tiles, &[20, 30, 50, 72])]
 }
 
-/// As in `contacts --scene sphere`: in air, and nothing but the ball holds it.
+/// As in `contacts --scene sphere`: damped by air, and supported by the ball only.
 fn draped_ways() -> [Way; 3] {
     let [_, _, twice, colors, tiles] = hanging_ways();
     let of = |way: Way, substeps| Way { settings: Settings { damping: 6.0, ..way.settings }, substeps, ..way };
     [of(twice, &[25, 36]), of(colors, &[10, 20, 40]), of(tiles, &[20, 50, 72])]
 }
 
-/// Of 2 m, held by two corners, from the horizontal.
+/// A cloth of 2 m, pinned at two corners, that falls from the horizontal.
 fn hanging(count: u32) -> Result<(Scene, Range<u32>)> {
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid { columns: count, rows: count, ..ClothGrid::default() })?;
@@ -56,7 +56,7 @@ fn hanging(count: u32) -> Result<(Scene, Range<u32>)> {
     Ok((scene, cloth.structural))
 }
 
-/// Of 2 m, over a ball of 0.5 m that lies on the ground.
+/// A cloth of 2 m over a ball of 0.5 m that lies on the ground.
 fn draped(count: u32) -> Result<(Scene, Range<u32>)> {
     let mut scene = Scene::new();
     let mut fabric = Fabric::default();
@@ -78,7 +78,7 @@ fn draped(count: u32) -> Result<(Scene, Range<u32>)> {
     Ok((scene, cloth.structural))
 }
 
-/// The median time of a frame \[ms\], and at the end the mean |l/L₀ − 1| of the springs between neighbours [%].
+/// The median time of a frame \[ms\], and the final mean |l/L₀ − 1| of the springs between neighbours [%].
 fn play(backend: &mut Backend<'_>, scene: &Scene, springs: Range<u32>, frames: u32) -> Result<(f64, f64)> {
     backend.wait()?;
     let mut times = Vec::new();

@@ -1,4 +1,4 @@
-//! Damping against substeps: what belongs to a second, and what to a substep.
+//! Damping against substeps: damping rates per time, and factors per substep.
 //!
 //! Macklin et al. 2016, eq. 26, for the dashpot.
 
@@ -6,9 +6,9 @@ use crate::plot::{Axis, BLUE, Figure, GRAY, Mark, ORANGE, Panel, Series};
 use crate::scenes::{Lab, spring, weightless};
 use supple::{Material, Result, Settings};
 
-/// A period of about a second [m/N].
+/// Compliance of a spring with a period of about one second [m/N].
 const ALPHA: f32 = 0.025;
-/// All three are made to decay as exp(−t/2) at 20 substeps.
+/// The decay rate: all three decay as exp(−t/2) at 20 substeps.
 const RATE: f32 = 0.5;
 
 /// The stretch of a spring [mm] over time [s].
@@ -26,7 +26,7 @@ fn swing(lab: &Lab, material: Material, settings: Settings) -> Result<Vec<(f64, 
 pub fn figure(lab: &Lab) -> Result<Figure> {
     let elastic = Material::compliant(ALPHA);
     let at = |substeps| Settings { substeps, ..weightless() };
-    // The factor of a substep at 20 of them.
+    // The factor per substep at 20 substeps.
     let factor = (-2.0 * RATE / 1200.0).exp();
     type Setup<'a> = &'a dyn Fn(u32) -> (Material, Settings);
     let ways: [(&str, Setup); 3] = [

@@ -10,16 +10,16 @@ use supple::{Material, Method, Result, Settings};
 const METHODS: [(&str, Method, RGBColor); 3] =
     [("naive PBD, k", Method::NaivePbd, ORANGE), ("PBD, k'", Method::Pbd, GREEN), ("XPBD, α", Method::Xpbd, BLUE)];
 
-/// Of the soft and of the stiff chain [m/N].
+/// The compliances of the soft and of the stiff chain [m/N].
 const SOFT: f64 = 1e-4;
 const STIFF: f64 = 1e-6;
 const LINKS: u32 = 11;
 const SUBSTEPS: u32 = 4;
 
-/// The part of a lone spring's stretch that is left after one substep of n iterations.
+/// The fraction of the stretch of a single spring that remains after one substep of n iterations.
 fn spring_left(lab: &Lab, method: Method, iterations: u32) -> Result<f64> {
     let (k, h) = (0.2, f64::from(weightless().substep()));
-    // Of the same stiffness at one iteration: α̃/(w + α̃) = 1 − k.
+    // Equal stiffness at one iteration: α̃/(w + α̃) = 1 − k.
     let compliance = (h * h * (1.0 - k) / k) as f32;
     let scene = spring(0.1, Material { compliance, stiffness: k as f32, ..Material::RIGID })?;
     let mut backend = lab.backend(&scene, Settings { method, iterations, ..weightless() })?;
@@ -27,7 +27,7 @@ fn spring_left(lab: &Lab, method: Method, iterations: u32) -> Result<f64> {
     Ok((-backend.positions()?[1][1] - 1.0) / 0.1)
 }
 
-/// How much a chain at rest is longer than its links [m].
+/// The total stretch of a chain at rest [m].
 fn chain_stretch(lab: &Lab, alpha: f64, method: Method, iterations: u32) -> Result<f64> {
     let settings =
         Settings { method, iterations, substeps: SUBSTEPS, damping: 12.0, tethers: false, ..Settings::default() };

@@ -1,7 +1,8 @@
-//! What articles on PBD and XPBD claim, measured: each claim as a plot (SVG) and as figures (CSV). `docs/study.md` shows
-//! and explains them; `tests/study.rs` holds the numbers.
+//! Measures claims of papers on PBD and XPBD: each as a plot (SVG) and as data (CSV). `docs/study.md` shows and
+//! explains them; `tests/study.rs` checks the numbers.
 //!
-//! Played on the CPU reference, which gives the same bits on every machine, or with `--gpu` on the solver, which also times what stiffness costs.
+//! Runs on the CPU reference, which gives the same bits on every machine. With `--gpu` it runs on the solver and adds
+//! the timed figure.
 
 mod bending;
 mod convergence;
@@ -26,7 +27,7 @@ use supple::gpu::Context;
 
 type Maker = fn(&Lab) -> supple::Result<Figure>;
 
-/// Name and maker of every figure.
+/// The name and function of each figure.
 const FIGURES: [(&str, Maker); 8] = [
     ("iterations", iterations::figure),
     ("time_step", time_step::figure),
@@ -38,13 +39,13 @@ const FIGURES: [(&str, Maker); 8] = [
     ("bending", bending::figure),
 ];
 
-/// What is timed, and only drawn with `--gpu`.
+/// The timed figure, which requires `--gpu`.
 const TIMED: (&str, Maker) = ("cost", cost::figure);
 
 #[derive(Parser, Debug)]
-#[command(about = "Plots what articles on PBD and XPBD claim")]
+#[command(about = "Plots claims of papers on PBD and XPBD")]
 struct Arguments {
-    /// Where the SVG and CSV files go
+    /// The folder of the SVG and CSV files
     #[arg(long, value_name = "DIR", default_value = "out/study")]
     out: PathBuf,
     /// Only the figure of this name
@@ -53,7 +54,7 @@ struct Arguments {
     /// Fewer points and smaller scenes
     #[arg(long)]
     quick: bool,
-    /// On the GPU solver instead of the CPU reference
+    /// Run on the GPU solver instead of the CPU reference
     #[arg(long)]
     gpu: bool,
 }

@@ -1,14 +1,14 @@
-//! The bias of a fixed order of colours: how far a symmetric cloth is from its mirror images.
+//! The bias of a fixed colour order: the asymmetry of a symmetric cloth.
 
 use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, Series};
 use crate::scenes::{Lab, distance};
 use supple::{Bending, ClothGrid, ColorOrder, Fabric, Material, Result, Scene, Settings, Sweep};
 
-/// Particles along a side of 1 m.
+/// Particles per side of 1 m.
 const COUNT: u32 = 21;
 
-/// A square cloth, pinned along its border: masses, pins and links are the same after any turn and reflection of the square,
-/// and it is stretched by a tenth, so that no symmetry breaks by buckling.
+/// A square cloth, pinned along its border. Masses, pins and constraints are invariant under the symmetries of the
+/// square. It is stretched by a tenth, so that buckling does not break a symmetry.
 fn cloth() -> Result<Scene> {
     let mut scene = Scene::new();
     let elastic = Material::compliant(1e-3);
@@ -33,7 +33,7 @@ fn cloth() -> Result<Scene> {
     Ok(scene)
 }
 
-/// The mean distance between a particle and its mirror images [m]: left and right exchanged, front and back, rows and columns.
+/// The mean distance between a particle and its mirror images [m]: left and right, front and back, rows and columns.
 fn asymmetry(positions: &[[f64; 3]]) -> f64 {
     let at = |row: u32, column: u32| positions[(row * COUNT + column) as usize];
     let last = COUNT - 1;

@@ -1,4 +1,4 @@
-//! Figures: panels of curves side by side, drawn as SVG and written as CSV.
+//! Figures of side-by-side panels of curves, drawn as SVG and written as CSV.
 
 use anyhow::Result;
 use plotters::coord::Shift;
@@ -8,20 +8,20 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
 
-/// Colours that stay apart for the colour-blind (Okabe, Ito 2008).
+/// Colours that are distinguishable with colour blindness (Okabe, Ito 2008).
 pub const BLUE: RGBColor = RGBColor(0, 114, 178);
 pub const ORANGE: RGBColor = RGBColor(230, 120, 0);
 pub const GREEN: RGBColor = RGBColor(0, 158, 115);
 pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
 pub const SKY: RGBColor = RGBColor(86, 180, 233);
-/// Of closed forms.
+/// The colour of closed-form solutions.
 pub const GRAY: RGBColor = RGBColor(110, 110, 110);
 
 const PANEL: (u32, u32) = (480, 340);
 const LEGEND_ROW: u32 = 18;
 const TITLE: u32 = 40;
 
-/// How a series is drawn.
+/// The style of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mark {
     Line,
@@ -44,10 +44,10 @@ impl Series {
     }
 }
 
-/// An axis; its range is that of the points unless it is given.
+/// An axis; its default range is that of the points.
 #[derive(Debug, Clone, Default)]
 pub struct Axis {
-    /// With the unit.
+    /// The label, with the unit.
     pub label: &'static str,
     pub log: bool,
     pub range: Option<(f64, f64)>,
@@ -66,12 +66,12 @@ impl Axis {
         Self { range: Some((from, to)), ..self }
     }
 
-    /// Where a value lies along the axis.
+    /// The coordinate of a value along the axis.
     fn place(&self, value: f64) -> f64 {
         if self.log { value.log10() } else { value }
     }
 
-    /// The ends of the axis, in the units of [`Axis::place`].
+    /// The ends of the axis, as returned by [`Axis::place`].
     fn ends(&self, values: impl Iterator<Item = f64>) -> (f64, f64) {
         if let Some((from, to)) = self.range {
             return (self.place(from), self.place(to));
@@ -84,14 +84,14 @@ impl Axis {
         (from - pad, to + pad)
     }
 
-    /// Round figures between the ends.
+    /// Round numbers between the ends.
     fn ticks(&self, (from, to): (f64, f64)) -> Vec<f64> {
         if self.log {
             let decades = from.floor() as i32..=to.ceil() as i32;
             let each: &[f64] = if to - from > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
             let figures = decades.flat_map(|decade| each.iter().map(move |lead| lead.log10() + f64::from(decade)));
             let figures: Vec<f64> = figures.filter(|tick| (from..=to).contains(tick)).collect();
-            // A label every second or third decade where there are many.
+            // If there are many decades, only every second or third has a label.
             let stride = figures.len().div_ceil(8);
             return figures.into_iter().step_by(stride).collect();
         }
@@ -109,7 +109,7 @@ impl Axis {
         if size < 1e-12 {
             "0".into()
         } else if (1e-3..1e5).contains(&size) {
-            // Six digits at most, and no trailing zeros.
+            // At most six digits, without trailing zeros.
             let text = format!("{value:.*}", (5 - size.log10().floor() as i32).clamp(0, 8) as usize);
             let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
             text.replace('-', "−")
@@ -119,7 +119,7 @@ impl Axis {
     }
 }
 
-/// An axis with its ends and its ticks, as plotters wants it.
+/// An axis with its ends and ticks, as plotters requires it.
 struct Scale<'a> {
     axis: &'a Axis,
     ends: (f64, f64),
@@ -159,13 +159,13 @@ pub struct Panel {
 
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// What is found.
+    /// The finding that the figure shows.
     pub title: String,
     pub panels: Vec<Panel>,
 }
 
 impl Figure {
-    /// One row a point: panel, series, x, y.
+    /// One row per point: panel, series, x, y.
     pub fn csv(&self) -> String {
         let mut text = String::from("panel,series,x,y\n");
         for panel in &self.panels {
@@ -180,7 +180,7 @@ impl Figure {
 
     pub fn draw(&self, path: &Path) -> Result<()> {
         let rows = self.panels.iter().map(|panel| panel.series.len()).max().unwrap_or(0) as u32;
-        // A lone panel is wider, to leave room for the title.
+        // A single panel is wider, because of the title.
         let width = if self.panels.len() == 1 { 640 } else { PANEL.0 * self.panels.len() as u32 };
         let size = (width, TITLE + PANEL.1 + LEGEND_ROW * rows + 10);
         let root = SVGBackend::new(path, size).into_drawing_area();
@@ -239,7 +239,7 @@ impl Panel {
         Ok(())
     }
 
-    /// Below the plot, where it hides no curve.
+    /// Draws the legend below the plot, where it covers no curve.
     fn draw_legend(&self, area: &Area) -> Result<()> {
         let text = ("sans-serif", 13).into_font().color(&BLACK);
         for (row, series) in self.series.iter().enumerate() {

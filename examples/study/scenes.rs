@@ -1,4 +1,4 @@
-//! What the figures share: a player of either sort, springs and chains, waiting for rest.
+//! Shared by the figures: backends, springs and chains, and running to rest.
 
 use std::ops::Range;
 use supple::gpu::Context;
@@ -6,14 +6,14 @@ use supple::{Distance, Material, Particle, Reference, Result, Scene, Settings, S
 
 pub const G: f64 = 9.81;
 
-/// How the study is run.
+/// The options of the study.
 pub struct Lab {
     pub quick: bool,
     pub gpu: Option<Context>,
 }
 
 impl Lab {
-    /// The one of both that suits the run.
+    /// Returns `quick` or `full`, by the option `--quick`.
     pub fn pick<T>(&self, quick: T, full: T) -> T {
         if self.quick { quick } else { full }
     }
@@ -26,7 +26,7 @@ impl Lab {
     }
 }
 
-/// The CPU reference, or the solver.
+/// The CPU reference or the GPU solver.
 pub enum Backend<'a> {
     Reference(Box<Reference>),
     Gpu(&'a Context, Box<Solver>),
@@ -44,7 +44,7 @@ impl Backend<'_> {
         }
     }
 
-    /// Until all steps have been played.
+    /// Waits until all steps are done.
     pub fn wait(&self) -> Result<()> {
         if let Self::Gpu(gpu, _) = self {
             let waited = gpu.device.poll(supple::wgpu::PollType::wait_indefinitely());
@@ -57,7 +57,7 @@ impl Backend<'_> {
         Ok(self.read_positions()?.into_iter().map(|position| position.map(f64::from)).collect())
     }
 
-    /// The mean |l/L₀ − 1| of springs of its scene [%].
+    /// The mean |l/L₀ − 1| of the given springs [%].
     pub fn strain(&self, scene: &Scene, springs: Range<u32>) -> Result<f64> {
         Ok(100.0 * scene.strain(springs, &self.read_positions()?)?.mean)
     }
@@ -69,7 +69,7 @@ impl Backend<'_> {
         }
     }
 
-    /// Plays 0.1 s at a time until no particle moves by more than `tolerance` [m] in it, or `limit` [s] are over.
+    /// Runs in intervals of 0.1 s until no particle moves by more than `tolerance` [m] in one, or until `limit` [s].
     pub fn settle(&mut self, dt: f32, tolerance: f64, limit: f64) -> Result<Vec<[f64; 3]>> {
         let steps = (0.1 / dt).round().max(1.0) as u32;
         let mut before = self.positions()?;
@@ -91,7 +91,7 @@ pub fn weightless() -> Settings {
     Settings { gravity: [0.0; 3], tethers: false, substeps: 1, ..Settings::default() }
 }
 
-/// A mass of 1 kg on a link of 1 m below a pin, stretched by so much [m].
+/// A mass of 1 kg on a distance constraint of 1 m below a pin, stretched by `stretch` [m].
 pub fn spring(stretch: f32, material: Material) -> Result<Scene> {
     let mut scene = Scene::new();
     scene.add_particle(Particle::default())?;
@@ -101,7 +101,8 @@ pub fn spring(stretch: f32, material: Material) -> Result<Scene> {
     Ok(scene)
 }
 
-/// Particles of 1 kg on links of `spacing` [m], hanging straight from a pin, stretched by the factor `stretch`.
+/// Particles of 1 kg with distance constraints of `spacing` [m], hanging straight from a pin, stretched by the factor
+/// `stretch`.
 pub fn chain(links: u32, spacing: f32, stretch: f32, material: Material) -> Result<Scene> {
     let mut scene = Scene::new();
     for particle in 0..=links {

@@ -1,4 +1,4 @@
-//! How stiff a hanging cloth is at equal work, by what the sweeps are spent on: substeps or iterations, colours, tiles, clusters or Jacobi,
+//! The stiffness of a hanging cloth at equal work: substeps against iterations; colours, tiles, clusters and Jacobi;
 //! with and without tethers.
 //!
 //! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/schedule/tiling.rs`, `src/schedule/clusters.rs`.
@@ -8,7 +8,7 @@ use crate::scenes::Lab;
 use plotters::style::RGBColor;
 use supple::{Cloth, ClothGrid, Execution, Result, Scene, Settings, Sweep, Tethers};
 
-/// A way to spend sweeps: iterations of each substep.
+/// A distribution of sweeps: iterations per substep.
 struct Way {
     label: &'static str,
     color: RGBColor,
@@ -29,7 +29,7 @@ const WAYS: [Way; 5] = [
     way("n substeps, tiles", BLUE, 1, Execution::Tiles),
 ];
 
-/// A cloth of 2 m that swings down from the horizontal, held by two corners; its springs between neighbours are rigid.
+/// A cloth of 2 m with rigid springs between neighbours, pinned at two corners, that swings down from the horizontal.
 fn cloth(count: u32, tethers: Option<Tethers>) -> Result<(Scene, Cloth)> {
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid { columns: count, rows: count, tethers, ..ClothGrid::default() })?;
@@ -38,7 +38,7 @@ fn cloth(count: u32, tethers: Option<Tethers>) -> Result<(Scene, Cloth)> {
     Ok((scene, cloth))
 }
 
-/// Mean |l/L₀ − 1| of the structural springs [%], on average from 1.5 to 2 s: the cloth bounces on its pins.
+/// The mean |l/L₀ − 1| of the structural springs [%], averaged from 1.5 to 2 s because the cloth oscillates.
 fn strain(lab: &Lab, scene: &Scene, cloth: &Cloth, settings: Settings) -> Result<f64> {
     let mut backend = lab.backend(scene, settings)?;
     let mut sum = 0.0;

@@ -6,10 +6,10 @@ use crate::plot::{Axis, BLUE, Figure, GRAY, GREEN, Mark, ORANGE, Panel, Series};
 use crate::scenes::{G, Lab, chain};
 use supple::{Material, Result, Settings};
 
-/// How much a rigid chain of 1 m, in so many links, hangs too long [m].
+/// The residual stretch of a rigid chain of 1 m with `links` constraints [m].
 fn false_stretch(lab: &Lab, links: u32, substeps: u32, iterations: u32) -> Result<f64> {
     let expected = law(links, substeps) / f64::from(iterations);
-    // The slowest mode of a chain that stretches so much by its weight: swings of it should die at once.
+    // The slowest mode of a chain that stretches so much by its weight; the damping is critical for it.
     let omega = std::f64::consts::FRAC_PI_2 * (G / (2.0 * expected)).sqrt();
     let damping = (2.0 * omega) as f32;
     let settings = Settings { substeps, iterations, damping, tethers: false, ..Settings::default() };
@@ -18,7 +18,7 @@ fn false_stretch(lab: &Lab, links: u32, substeps: u32, iterations: u32) -> Resul
     Ok(-rest[links as usize][1] - 1.0)
 }
 
-/// One sweep of two colours leaves g h² (N²/2 − 1); `tests/physics.rs` derives it.
+/// One sweep of two colours leaves g h² (N²/2 − 1); derived in `tests/physics.rs`.
 fn law(links: u32, substeps: u32) -> f64 {
     let h = 1.0 / 60.0 / f64::from(substeps);
     G * h * h * (f64::from(links).powi(2) / 2.0 - 1.0)

@@ -1,4 +1,4 @@
-//! Stiffness against the length of the substep: PBD's k is none, XPBD's α is one.
+//! Stiffness against the length of the substep: α of XPBD is a material property, k of PBD is not.
 //!
 //! Macklin et al. 2016, §1 and §3.
 
@@ -6,9 +6,9 @@ use crate::plot::{Axis, BLUE, Figure, GRAY, GREEN, Mark, Panel, Series};
 use crate::scenes::{G, Lab, spring, weightless};
 use supple::{Material, Method, Result, Settings};
 
-/// A period of about a second [m/N].
+/// Compliance of a spring with a period of about one second [m/N].
 const ALPHA: f64 = 0.025;
-/// The substep at which k is chosen to stand for α [s].
+/// The substep at which k matches α [s].
 const TUNED: f64 = 1.0 / 600.0;
 
 fn settings(method: Method, h: f64) -> Settings {
@@ -20,14 +20,14 @@ fn material() -> Material {
     Material { compliance: ALPHA as f32, stiffness: k as f32, ..Material::RIGID }
 }
 
-/// α that a constraint of stiffness k between a pin and 1 kg has at a substep: one substep keeps (1 − k)(C + h v) of what
-/// it predicts, where XPBD keeps α̃/(w + α̃) of it.
+/// The effective compliance of stiffness k between a pin and 1 kg at substep h: PBD leaves (1 − k)(C + h v) of the
+/// predicted error, XPBD leaves α̃/(w + α̃) of it.
 fn compliance_of_k(h: f64) -> f64 {
     let k = f64::from(material().stiffness);
     h * h * (1.0 - k) / k
 }
 
-/// The stretch by 1 kg at rest [m].
+/// The stretch under 1 kg at rest [m].
 fn rest_stretch(lab: &Lab, method: Method, h: f64) -> Result<f64> {
     let alpha = if method == Method::Pbd { compliance_of_k(h) } else { ALPHA };
     let damping = (2.0 / alpha.sqrt()) as f32;

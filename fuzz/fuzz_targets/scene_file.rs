@@ -1,16 +1,17 @@
-//! Any bytes as a scene: reading never panics, and what is read can be cooked and played for a step.
+//! Parses arbitrary bytes as a scene file. Parsing must not panic, and a parsed scene must compile and run for one
+//! step.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use supple::scene_file::{Limits, SceneFile};
 
-/// Work beyond this is refused, so that one input stays well below a second.
+/// Larger scenes are skipped, so that one input takes well below a second.
 const MOST_PARTICLES: usize = 2_000;
 const MOST_CONSTRAINTS: usize = 20_000;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    // Without a folder no file is read, whatever a text names.
+    // Without a folder no other file is read.
     let file = match SceneFile::parse_within(text, None, &Limits::small()) {
         Ok(file) => file,
         Err(error) => {
@@ -31,7 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut file = file;
     file.settings.substeps = file.settings.substeps.min(2);
     file.settings.iterations = file.settings.iterations.min(2);
-    // Cooking may refuse a scene that is too large for the loops of a GPU.
+    // Compilation may reject a scene whose loops are too long for a GPU.
     let Ok(mut reference) = file.reference() else { return };
     for (particle, position) in file.targets_at(time) {
         reference.set_target(particle, position).expect("what a file gives a target can follow it");

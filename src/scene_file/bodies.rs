@@ -10,7 +10,8 @@ use crate::constraints::Volume;
 use crate::scene::{Balloon, Elasticity, Particle, SoftBody, TetMesh, lattice, sound_time};
 use std::collections::VecDeque;
 
-/// Cubes under one triangle that are not counted: those of a mesh that is fine for its lattice.
+/// Cubes in the bounding box of one triangle that are not counted. A mesh finer than its lattice stays below this
+/// number.
 const CUBES_UNDER_A_TRIANGLE: f64 = 64.0;
 
 impl Builder<'_> {
@@ -67,7 +68,7 @@ impl Builder<'_> {
 
     pub fn add_tetrahedra(&mut self, place: &str, file: &TetrahedraFile) -> Built {
         self.check_room(file.positions.len() as u64).at(|| format!("{place}.positions"))?;
-        // Each has up to four faces.
+        // A tetrahedron has at most four surface faces.
         self.spend_elements(4 * file.tetrahedra.len() as u64).at(|| format!("{place}.tetrahedra"))?;
         let elasticity = self.elasticity(&file.elasticity, file.density, mean_edge(file));
         let elasticity = elasticity.at(|| format!("{place}.elasticity"))?;
@@ -137,9 +138,9 @@ impl Builder<'_> {
         })
     }
 
-    /// Counts the cubes that a lattice will look at, the particles that it may have, and the members of groups around them.
+    /// Counts the cubes that a lattice scans, its maximum number of particles, and the members of its groups.
     fn spend_lattice(&mut self, surface: &Surface, spacing: f32, rings: u32) -> Result<(), Reason> {
-        // What is out of range is for the library to refuse.
+        // The library reports a spacing out of range.
         if !(spacing > 0.0 && spacing.is_finite()) {
             return Ok(());
         }
@@ -199,7 +200,7 @@ impl Builder<'_> {
                 if ring == rings {
                     continue;
                 }
-                // Looking counts as well: where many meet at one, it is most of the work.
+                // Visiting neighbours counts as well; it dominates if many edges meet at one vertex.
                 members += neighbours[vertex as usize].len() as u64 / 16;
                 for &next in &neighbours[vertex as usize] {
                     if seen[next as usize] != center {
@@ -214,7 +215,8 @@ impl Builder<'_> {
     }
 }
 
-/// The edge of a regular tetrahedron of the mean volume \[m\]; 0 if there are none. Faulty tetrahedra are skipped; the scene refuses them.
+/// The edge of a regular tetrahedron of the mean volume \[m\]; 0 without tetrahedra. Skips invalid tetrahedra, which
+/// the scene rejects.
 fn mean_edge(file: &TetrahedraFile) -> f32 {
     let corners = |tetrahedron: &[u32; 4]| {
         let places = tetrahedron.map(|vertex| file.positions.get(vertex as usize).copied());

@@ -1,4 +1,4 @@
-//! From what serde has read to a scene.
+//! Builds a scene from the deserialized file.
 
 use super::error::{At, FileError, Reason};
 use super::format::{self, MaterialFile, StartFile};
@@ -14,26 +14,26 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::rc::Rc;
 
-/// A scene on its way.
+/// A scene under construction.
 pub(super) struct Builder<'a> {
     pub scene: Scene,
     pub limits: &'a Limits,
     pub folder: Option<&'a Path>,
     pub parts: Vec<Part>,
-    /// Where a part of a name is.
+    /// For each name, the index of its part.
     pub names: HashMap<String, usize>,
     materials: BTreeMap<String, MaterialId>,
     pub contact_materials: BTreeMap<String, ContactMaterialId>,
-    /// OBJ files that have been read.
+    /// OBJ files already read.
     pub meshes: HashMap<String, Rc<ObjMesh>>,
     pub hints: Vec<Hint>,
-    /// How many particles have been named, how many elements added, how many cubes laid and how many bodies made.
+    /// Counters compared with [`Limits`]: members named, elements added, lattice cubes.
     pub members: u64,
     pub elements: u64,
     pub cubes: u64,
 }
 
-/// What a part turns into, but for its name.
+/// The result of adding a part; the name is set later.
 pub(super) type Built = Result<Part, FileError>;
 
 pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) -> Result<SceneFile, FileError> {
@@ -104,7 +104,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A material of the table by its name, or one of its own; rigid where there is none.
+    /// A material of the table by its name, or an inline material; rigid if none is given.
     pub fn material(&self, given: Option<&NameOr<MaterialFile>>) -> Result<Material, Reason> {
         match given {
             None => Ok(Material::RIGID),
@@ -116,7 +116,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Its entry in the material table: that of its name, or the one that all equal ones share.
+    /// The index in the material table: a named material has its own entry; equal inline materials share one.
     pub fn material_id(&mut self, given: Option<&NameOr<MaterialFile>>) -> Result<MaterialId, Reason> {
         if let Some(NameOr::Short(name)) = given
             && let Some(&id) = self.materials.get(name)
@@ -128,7 +128,7 @@ impl Builder<'_> {
         Ok(self.scene.intern(material))
     }
 
-    /// Whether there is room for so many more particles.
+    /// Checks that `count` more particles are within the limits.
     pub fn check_room(&self, count: u64) -> Result<(), Reason> {
         let total = (self.scene.particle_count() as u64).saturating_add(count);
         if total > self.limits.particles {
@@ -137,7 +137,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Counts so many more triangles or tetrahedra.
+    /// Counts `count` more triangles or tetrahedra.
     pub fn spend_elements(&mut self, count: u64) -> Result<(), Reason> {
         self.elements = self.elements.saturating_add(count);
         if self.elements > self.limits.elements {
@@ -193,7 +193,7 @@ impl Builder<'_> {
     }
 
     fn add_bodies(&mut self, bodies: &[format::BodyFile]) -> Result<(), FileError> {
-        // Each is compared with all others.
+        // Each body is compared with all others.
         if bodies.len() as u64 > self.limits.bodies {
             let reason = Reason::too_large("bodies", bodies.len() as u64, self.limits.bodies);
             return Err(reason).at(|| "bodies".into());

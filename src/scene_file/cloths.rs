@@ -187,7 +187,8 @@ impl Part {
         }
     }
 
-    /// With the vertices and texture coordinates of its mesh, whose first vertex is its first particle or follower.
+    /// Sets the vertices and texture coordinates of the mesh. Its first vertex is the first follower if there are
+    /// followers, else the first particle.
     pub(super) fn with_mesh(mut self, mesh: Surface) -> Self {
         let first = if self.surface.is_empty() { self.particles.start } else { self.surface.start };
         self.vertex_particles = mesh.map.into_iter().map(|vertex| first + vertex).collect();

@@ -1,126 +1,129 @@
-//! Explicit constraints, as serde reads them.
+//! Explicit constraints, as deserialized by serde.
 
 use super::format::MaterialFile;
 use super::values::{NameOr, OneOrMany, Selection};
 use serde::Deserialize;
 
-/// Constraints of one kind, under its name. Each entry makes one constraint for each of its `particles`; whatever a constraint
-/// keeps is by default what it is in the shape in which the parts were given.
+/// Constraints of one kind, keyed by the kind. Each entry of `particles` makes one constraint. Omitted rest values are
+/// measured at the rest positions of the parts.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) enum Constraint {
-    /// Two particles keep their distance.
+    /// Keeps two particles at a distance.
     Distance {
         /// Pairs of particles.
         particles: Vec<[Selection; 2]>,
-        /// The distance that they keep [m]: one for all or one each. Default: as it is.
+        /// The rest length [m]: one for all, or one for each. Default: as measured.
         rest_length: Option<OneOrMany>,
-        /// How they give way [m/N]. Default rigid.
+        /// The material [m/N]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// Two particles come no farther apart, or no closer, than a length.
+    /// Keeps two particles within a maximum distance, or beyond a minimum distance.
     DistanceLimit {
         /// Pairs of particles; either these or `edges_of`.
         particles: Option<Vec<[Selection; 2]>>,
-        /// The name of a part: all pairs that its structural and shear links, its segments or its springs connect.
+        /// The name of a part: all pairs along its structural and shear edges, its segments or its springs.
         edges_of: Option<String>,
-        /// The limit [m]: one for all or one each. Default: the distance as it is, or the rest length of the edges, times `scale`.
+        /// The limit [m]: one for all, or one for each. Default: the distance as measured, or the rest length of the
+        /// edges, times `scale`.
         length: Option<OneOrMany>,
-        /// Factor of that default. Default 1.
+        /// The factor of the default limit. Default 1.
         scale: Option<f32>,
-        /// Which side is forbidden.
+        /// The side that is limited: "at_most" or "at_least".
         limit: LimitFile,
-        /// How they give way [m/N]. Default rigid.
+        /// The material [m/N]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// Two triangles that share an edge keep the angle between them.
+    /// Keeps the dihedral angle of two triangles that share an edge.
     Hinge {
-        /// The two ends of the edge, then the vertex that faces it on either side.
+        /// The two ends of the shared edge, then the opposite vertex of each triangle.
         particles: Vec<[Selection; 4]>,
-        /// The angle [rad], −π to π, 0 = flat: one for all or one each. Default: as it is.
+        /// The rest angle [rad], −π to π, 0 = flat: one for all, or one for each. Default: as measured.
         rest_angle: Option<OneOrMany>,
-        /// Factor of the angle, so that the energy is scale²/(2 compliance) angle²: one for all or one each. Default 1.
+        /// The factor of the angle: the energy is scale²/(2 compliance) angle². One for all, or one for each. Default
+        /// 1.
         scale: Option<OneOrMany>,
-        /// How they give way [rad²/J]. Default rigid.
+        /// The material [rad²/J]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// The angle at the last of three particles stays, by its cosine.
+    /// Keeps the cosine of the angle at the last of three particles.
     CosineBend {
         /// The two ends, then the middle.
         particles: Vec<[Selection; 3]>,
-        /// The angle [rad], 0 to π = straight: one for all or one each. Default: as it is.
+        /// The rest angle [rad], 0 to π = straight: one for all, or one for each. Default: as measured.
         rest_angle: Option<OneOrMany>,
-        /// How they give way [m⁴/J]. Default rigid.
+        /// The material [m⁴/J]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// Three particles stay in a line.
+    /// Keeps three particles on a straight line.
     LineBend {
         /// The two ends, then the middle.
         particles: Vec<[Selection; 3]>,
-        /// The rest lengths from the middle to either end [m], one pair each. Default: as they are.
+        /// The rest lengths from the middle to either end [m], one pair for each. Default: as measured.
         lengths: Option<Vec<[f32; 2]>>,
-        /// Factor of the turn, so that the energy is scale²/(2 compliance) turn²: one for all or one each. Default 1.
+        /// The factor of the turning angle: the energy is scale²/(2 compliance) angle². One for all, or one for each.
+        /// Default 1.
         scale: Option<OneOrMany>,
-        /// How they give way [rad²/J]. Default rigid.
+        /// The material [rad²/J]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// Two triangles that share an edge stay in a plane, by a quadratic energy.
+    /// Keeps two triangles that share an edge in a plane, by a quadratic energy.
     IsometricBend {
-        /// The two ends of the edge, then the vertex that faces it on either side.
+        /// The two ends of the shared edge, then the opposite vertex of each triangle.
         particles: Vec<[Selection; 4]>,
-        /// The first three coefficients of each. Default: by the triangles as they are.
+        /// The first three coefficients of each constraint. Default: computed from the rest positions.
         coefficients: Option<Vec<[f32; 3]>>,
-        /// Factor of the coefficients: one for all or one each. Default 1.
+        /// The factor of the coefficients: one for all, or one for each. Default 1.
         scale: Option<OneOrMany>,
-        /// How they give way [m²/J]. Default rigid.
+        /// The material [m²/J]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// A triangle keeps its area.
+    /// Keeps the area of a triangle.
     Area {
-        /// Its corners.
+        /// The corners.
         particles: Vec<[Selection; 3]>,
-        /// The area that it keeps [m²]: one for all or one each. Default: as it is.
+        /// The rest area [m²]: one for all, or one for each. Default: as measured.
         rest_area: Option<OneOrMany>,
-        /// How they give way [m⁴/J]. Default rigid.
+        /// The material [m⁴/J]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// A tetrahedron keeps its volume.
+    /// Keeps the volume of a tetrahedron.
     Volume {
-        /// Its corners, with (x1 − x0)·((x2 − x0) × (x3 − x0)) > 0.
+        /// The corners, with (x1 − x0)·((x2 − x0) × (x3 − x0)) > 0.
         particles: Vec<[Selection; 4]>,
-        /// The volume that it keeps [m³]: one for all or one each. Default: as it is.
+        /// The rest volume [m³]: one for all, or one for each. Default: as measured.
         rest_volume: Option<OneOrMany>,
-        /// How they give way [m⁶/J]. Default rigid.
+        /// The material [m⁶/J]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// A closed surface keeps a volume.
+    /// Keeps the volume of a closed surface.
     Pressure {
-        /// The name of a part whose surface it is; either this or `triangles`.
+        /// The name of the part with the surface; either this or `triangles`.
         part: Option<String>,
-        /// Its triangles, counterclockwise seen from outside.
+        /// The triangles of the surface, counterclockwise seen from outside.
         triangles: Option<Vec<[Selection; 3]>>,
-        /// Its volume without pressure [m³]. Default: as it is.
+        /// The volume at `pressure` 1 [m³]. Default: as measured.
         rest_volume: Option<f32>,
-        /// How many times that volume it keeps. Default 1.
+        /// The target volume, as a multiple of `rest_volume`. Default 1.
         pressure: Option<f32>,
-        /// How it gives way [m⁶/J]. Default rigid.
+        /// The material [m⁶/J]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// A group of particles keeps its shape.
+    /// Keeps the shape of a group of particles.
     ShapeMatching {
-        /// The group, each particle once, at least two.
+        /// The group: at least two particles, each once.
         particles: Vec<Selection>,
-        /// Where they are at rest [m], one each, anywhere in space. Default: as they are.
+        /// The rest positions [m], one for each particle, in any frame. Default: as measured.
         rest_positions: Option<Vec<[f32; 3]>>,
-        /// Their weights in the fit [kg]: one for all or one each. Default: their masses.
+        /// The weights of the fit [kg]: one for all, or one for each. Default: the masses.
         masses: Option<OneOrMany>,
-        /// How it gives way [s²]. Default rigid.
+        /// The material [s²]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
 }
 
-/// "at_most": resists stretch beyond the length only. "at_least": resists compression below it only.
+/// "at_most": resists stretch beyond the length. "at_least": resists compression below the length.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]

@@ -16,7 +16,7 @@ use crate::collision::{
 use crate::collision::{DistanceField, Sides};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The name of entry 0, which is there whether a file gives it or not.
+/// The name of entry 0, which always exists.
 const DEFAULT: &str = "default";
 
 impl Builder<'_> {
@@ -56,7 +56,7 @@ impl Builder<'_> {
             };
             self.contact_materials.insert(name.clone(), id);
         }
-        // One that nobody has given can be named too.
+        // "default" exists even if the file does not define it.
         self.contact_materials.entry(DEFAULT.into()).or_default();
         Ok(())
     }
@@ -81,7 +81,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The contact material of that name; entry 0 without one.
+    /// The contact material of the given name; entry 0 without a name.
     pub(super) fn contact(&self, name: Option<&str>) -> Result<ContactMaterialId, Reason> {
         let Some(name) = name else { return Ok(ContactMaterialId::default()) };
         let known = self.contact_materials.get(name).copied();
@@ -92,7 +92,7 @@ impl Builder<'_> {
         &mut self,
         files: &[ColliderFile],
     ) -> Result<(BTreeMap<String, ColliderId>, Vec<ColliderPath>), FileError> {
-        // Every particle looks at each.
+        // Every particle is tested against every collider.
         if files.len() as u64 > self.limits.colliders {
             let reason = Reason::too_large("colliders", files.len() as u64, self.limits.colliders);
             return Err(reason).at(|| "colliders".into());
@@ -154,14 +154,14 @@ impl Builder<'_> {
             two_sided: file.two_sided,
             surface_velocity: file.surface_velocity,
         };
-        // Whatever is wrong with the rest of it is not the shape's fault.
+        // Checks the other fields before the shape is set, so that their errors are not attributed to `shape`.
         let known = self.contact_materials.len();
         Colliders::default().add(&collider, known).at(|| place.into())?;
         let id = self.scene.add_collider(Collider { shape, ..collider }).at(|| of(".shape"))?;
         Ok((id, keys.map(|keys| ColliderPath { collider: id, keys })))
     }
 
-    /// The shape, and how it is turned by itself. What shapes a file can have is written here and in [`ShapeFile`].
+    /// The shape, with the pose that the shape itself implies. Together with [`ShapeFile`], the only list of shapes.
     fn shape(&mut self, place: &str, file: &ColliderFile) -> Result<Collider, FileError> {
         let shape = match &file.shape {
             ShapeFile::HalfSpace { normal: None } => Shape::HalfSpace,
@@ -192,7 +192,7 @@ impl Builder<'_> {
         };
         let surface = self.surface(place, &mesh)?;
         let of = || format!("{place}.mesh");
-        // Each sample looks for its triangle, which takes about a 64th of what a cube of a lattice does.
+        // A sample costs about 1/64 of a lattice cube.
         let samples = samples(&surface, file.cell);
         self.cubes = self.cubes.saturating_add((samples / 64.0) as u64);
         if self.cubes > self.limits.cubes {
@@ -203,7 +203,7 @@ impl Builder<'_> {
     }
 }
 
-/// About how many samples a mesh has, with 4 cells around it.
+/// The approximate number of samples of a mesh, with 4 cells of padding on each side.
 fn samples(surface: &Surface, cell: Option<f32>) -> f64 {
     let mut sides = [0.0f64; 3];
     for (axis, side) in sides.iter_mut().enumerate() {
@@ -251,7 +251,7 @@ fn friction(file: &FrictionFile) -> Friction {
     }
 }
 
-/// Groups as the library has them, a bit each.
+/// The groups as a bit mask.
 fn bits(groups: &[u32], place: impl Fn() -> String) -> Result<u32, FileError> {
     let mut bits = 0;
     for (index, &group) in groups.iter().enumerate() {

@@ -1,48 +1,48 @@
-//! What can be wrong with a scene file, and where.
+//! Errors of scene files, with their place in the file.
 
 use crate::error::Error;
 use std::path::PathBuf;
 
-/// What is wrong with a scene file, and at which place in it: `parts[2].cloth_grid.columns`.
+/// An error in a scene file, with its place in the file: `parts[2].cloth_grid.columns`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// It is not JSON, or has a field, a type or a range that the format does not have.
+    /// The file is not JSON, or has a field, a type or a value range that the format does not allow.
     #[error("{}line {line}, column {column}: {message}", prefix(place))]
     Syntax {
-        /// The place; empty for the whole file.
+        /// The place in the file; empty for the whole file.
         place: String,
         /// Line, from 1.
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
-    /// What it says makes no scene.
+    /// The fields contradict each other or name something that does not exist.
     #[error("{}{message}", prefix(place))]
     Content {
-        /// The place; empty for the whole file.
+        /// The place in the file; empty for the whole file.
         place: String,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
-    /// The library refuses it.
+    /// The library rejects the scene.
     #[error("{}{error}", prefix(place))]
     Scene {
-        /// The place; empty for the whole file.
+        /// The place in the file; empty for the whole file.
         place: String,
-        /// Why.
+        /// The error of the library.
         error: Error,
     },
     /// A file cannot be read.
     #[error("{}cannot read {}: {message}", prefix(place), path.display())]
     Read {
-        /// Where it is named; empty for the scene itself.
+        /// The place that names the file; empty for the scene file itself.
         place: String,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system, or the problem with the file.
         message: String,
     },
 }
@@ -72,14 +72,14 @@ impl FileError {
         let message = error.to_string();
         let tail = format!(" at line {line} column {column}");
         let message = message.strip_suffix(&tail).unwrap_or(&message);
-        // What serde_json says of an array that goes on where a fixed number is expected.
+        // serde_json reports this if an array continues beyond its fixed length.
         let goes_on = !place.is_empty() && message == "trailing characters";
         let message = if goes_on { "there are more entries than there may be" } else { message }.to_string();
         Self::Syntax { place: place.into(), line, column, message }
     }
 }
 
-/// An error that does not know its place yet.
+/// An error without its place.
 #[derive(Debug)]
 pub(super) enum Reason {
     Content(String),
@@ -111,7 +111,7 @@ impl From<Error> for Reason {
     }
 }
 
-/// Gives an error its place.
+/// Adds the place to an error.
 pub(super) trait At<T> {
     fn at(self, place: impl FnOnce() -> String) -> Result<T, FileError>;
 }

@@ -1,5 +1,5 @@
-//! The top of the file and its materials, as serde reads them. The comments of the fields are the descriptions of
-//! the schema.
+//! The top level of the file and its materials, as deserialized by serde. The doc comments of the fields are the
+//! descriptions of the JSON Schema.
 
 use super::colliders::{ColliderFile, ContactMaterialFile, FrictionPairFile};
 use super::constraints::Constraint;
@@ -8,65 +8,65 @@ use super::settings::SettingsFile;
 use super::values::{Either, Selection, Table, Version};
 use serde::Deserialize;
 
-/// A scene of supple: what there is, how it is held together and how it is simulated. Lengths are in m, masses in kg, times in s.
+/// A scene of supple: particles, constraints, colliders and settings. Lengths are in m, masses in kg, times in s.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct File {
-    /// The schema's address, for editors; it is not read.
+    /// The address of the schema, for editors; it is not read.
     #[serde(rename = "$schema")]
     pub _schema: Option<String>,
     /// The version of the format: 1.
     #[serde(rename = "version")]
     pub _version: Version,
-    /// What the scene shows.
+    /// The title of the scene.
     pub title: Option<String>,
-    /// How it is simulated.
+    /// The simulation settings.
     #[serde(default)]
     pub settings: SettingsFile,
     /// Materials by name.
     #[serde(default)]
     pub materials: Table<MaterialFile>,
-    /// What there is. Particles are counted through all parts, in this order.
+    /// The parts of the scene. Particles are numbered through all parts, in this order.
     #[serde(default)]
     pub parts: Vec<Part>,
-    /// Constraints beside those that the parts bring along.
+    /// Constraints in addition to those of the parts.
     #[serde(default)]
     pub constraints: Vec<Constraint>,
-    /// Runs of particles that count as one body each for `body_damping`; parts other than `particles` are bodies already.
+    /// Ranges of particles that form one body each for `body_damping`. Parts other than `particles` already are bodies.
     #[serde(default)]
     pub bodies: Vec<BodyFile>,
     /// Particles that are pinned at the start.
     #[serde(default)]
     pub pins: Vec<Selection>,
-    /// Particles that start elsewhere than where they are at rest, or with a velocity. Rest values stay.
+    /// Particles that start away from their rest positions, or with a velocity. Rest values do not change.
     #[serde(default)]
     pub start: Vec<StartFile>,
-    /// Where pinned particles go over time.
+    /// The motions of pinned particles.
     #[serde(default)]
     pub targets: Vec<TargetFile>,
     /// Constant forces on particles.
     #[serde(default)]
     pub forces: Vec<ForceFile>,
-    /// How things behave that touch, at most 16 with "default", which is there from the start.
+    /// Contact materials, at most 16 including "default", which always exists.
     #[serde(default)]
     pub contact_materials: Vec<ContactMaterialFile>,
-    /// Friction between two contact materials, where it is not what their own would make it.
+    /// Friction between two contact materials, in place of the geometric mean.
     #[serde(default)]
     pub frictions: Vec<FrictionPairFile>,
-    /// Shapes that particles do not enter.
+    /// Colliders: shapes that particles do not enter.
     #[serde(default)]
     pub colliders: Vec<ColliderFile>,
 }
 
-/// How a constraint gives way.
+/// The material of a constraint.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct MaterialFile {
-    /// Compliance [unit of the constraint² / J; m/N for a distance], 0 to 1e18. Default 0: rigid.
+    /// Compliance [(unit of C)²/J; m/N for a distance], 0 to 1e18. Default 0: rigid.
     pub compliance: f32,
-    /// Damping [J s / unit²; N s/m for a distance], 0 to 1e18. It has no effect on a rigid constraint. Default 0.
+    /// Damping [J s/(unit of C)²; N s/m for a distance], 0 to 1e18. It has no effect on a rigid constraint. Default 0.
     pub damping: f32,
     /// Damping time [s], for rigid constraints too. Default 0.
     pub damping_time: f32,
@@ -88,44 +88,44 @@ impl From<MaterialFile> for crate::scene::Material {
     }
 }
 
-/// A run of particles that count as one body.
+/// A range of particles that form one body.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct BodyFile {
-    /// Its first particle.
+    /// The first particle.
     pub first: Selection,
-    /// Its last particle.
+    /// The last particle, included.
     pub last: Selection,
 }
 
-/// Where particles start.
+/// The initial state of particles.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct StartFile {
-    /// Which.
+    /// The particles.
     pub particles: Vec<Selection>,
-    /// By how much they are moved [m].
+    /// The displacement from the rest positions [m].
     pub offset: Option<[f32; 3]>,
-    /// Where they are instead [m], one for each particle; not together with `offset`.
+    /// The initial positions [m], one for each particle; excludes `offset`.
     pub positions: Option<Vec<[f32; 3]>>,
-    /// Their velocity [m/s]. A pinned particle without a target moves at it.
+    /// The velocity [m/s]. A pinned particle without a target moves at this velocity.
     pub velocity: Option<[f32; 3]>,
 }
 
-/// Where pinned particles go over time: along straight lines between the given times, and still before and after them.
+/// The motion of pinned particles: linear between the given times, and at rest before and after them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct TargetFile {
-    /// Which; all must be pinned, and each may be named by one target only.
+    /// The particles; all must be pinned, and each belongs to at most one target.
     pub particles: Vec<Selection>,
-    /// Times [s] from 0, ascending.
+    /// Times [s] from 0, in ascending order.
     pub times: Vec<f64>,
-    /// Where the particle is at these times [m]. For a single particle.
+    /// The positions at these times [m], for a single particle.
     pub positions: Option<Vec<[f32; 3]>>,
-    /// How far each particle is from its start at these times [m]. Either this or `positions`.
+    /// The displacements from the start at these times [m]. Either this or `positions`.
     pub offsets: Option<Vec<[f32; 3]>>,
 }
 
@@ -134,11 +134,11 @@ pub(super) struct TargetFile {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct ForceFile {
-    /// Which.
+    /// The particles.
     pub particles: Vec<Selection>,
     /// The force on each [N]; forces on the same particle add up.
     pub force: [f32; 3],
 }
 
-/// True, false, or how.
+/// True, false, or the parameters.
 pub(super) type Switch<T> = Either<bool, T>;

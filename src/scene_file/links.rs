@@ -10,7 +10,7 @@ use crate::constraints::{LineBend, Pressure, ShapeMatching, Volume};
 use glam::{DVec3, Vec3};
 use std::f32::consts::PI;
 
-/// The entries of a list, if it is there and as long as there are constraints.
+/// Entry `index` of an optional list; an error if the list does not have `count` entries.
 fn each<T: Copy>(list: &Option<Vec<T>>, index: usize, count: usize) -> Result<Option<T>, Reason> {
     match list {
         None => Ok(None),
@@ -19,7 +19,7 @@ fn each<T: Copy>(list: &Option<Vec<T>>, index: usize, count: usize) -> Result<Op
     }
 }
 
-/// A figure of one constraint of many.
+/// The value of constraint `index` of `count`.
 fn figure(value: &Option<OneOrMany>, index: usize, count: usize) -> Result<Option<f32>, Reason> {
     Ok(value.as_ref().map(|value| value.get(index, count)).transpose()?)
 }
@@ -131,7 +131,8 @@ impl Builder<'_> {
         }
     }
 
-    /// One constraint for each entry of `list`; `make` gets its particles, where they are, its place and how many there are.
+    /// Adds one constraint for each entry of `list`. `make` receives the particles, their positions, the index and the
+    /// count.
     fn add_each<const N: usize, K: Kind>(
         &mut self,
         place: &str,
@@ -225,7 +226,7 @@ impl Builder<'_> {
     }
 }
 
-/// The distance [m] of two points.
+/// The distance [m] between two points.
 fn apart(a: [f32; 3], b: [f32; 3]) -> f32 {
     Vec3::from(a).distance(b.into())
 }

@@ -1,4 +1,4 @@
-//! Triangle meshes of a scene file: inline or from an OBJ, placed.
+//! Triangle meshes of a scene file: inline or from an OBJ, transformed.
 
 use super::build::Builder;
 use super::error::{At, FileError, Reason};
@@ -11,15 +11,15 @@ use glam::{DMat3, DVec3, EulerRot};
 use std::path::{Component, Path};
 use std::rc::Rc;
 
-/// A mesh in its place.
+/// A transformed mesh.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Surface {
     pub positions: Vec<[f32; 3]>,
     pub triangles: Vec<[u32; 3]>,
     pub texture: TextureCoordinates,
-    /// By vertex of the file, its vertex in `positions`.
+    /// For each vertex of the file, its index in `positions`.
     pub map: Vec<u32>,
-    /// By triangle its line in an OBJ; empty for others.
+    /// For each triangle, its line in the OBJ; empty for inline meshes.
     lines: Vec<u32>,
 }
 
@@ -29,7 +29,7 @@ impl Surface {
         Self { positions, triangles, map, ..Self::default() }
     }
 
-    /// An error of the library, with the line of the OBJ that it is about.
+    /// Adds the line of the OBJ to an error of the library.
     pub fn explain(&self, error: Error) -> Reason {
         match &error {
             Error::DegenerateTriangle { triangle, .. } if !self.lines.is_empty() => {
@@ -62,7 +62,7 @@ impl From<&ObjMesh> for Surface {
 }
 
 impl Builder<'_> {
-    /// The mesh in its place, within the limits.
+    /// The transformed mesh, checked against the limits.
     pub fn surface(&mut self, place: &str, file: &MeshFile) -> Result<Surface, FileError> {
         let of = |field: &str| format!("{place}.mesh{field}");
         let surface = match (&file.positions, &file.triangles, &file.obj) {
@@ -111,7 +111,7 @@ impl Builder<'_> {
     }
 }
 
-/// Scales, turns and moves.
+/// Scales, rotates and translates.
 fn transform(mut surface: Surface, file: &MeshFile) -> Result<Surface, Reason> {
     if file.scale.is_none() && file.rotate.is_none() && file.translate.is_none() {
         return Ok(surface);
@@ -133,7 +133,7 @@ fn transform(mut surface: Surface, file: &MeshFile) -> Result<Surface, Reason> {
         *position = place.as_vec3().into();
         crate::error::check_finite(|| format!("position of mesh vertex {vertex}"), *position)?;
     }
-    // A mirror image would be inside out.
+    // A mirrored mesh would be inside out.
     if scale.into_iter().product::<f64>() < 0.0 {
         let textures = surface.texture.triangles.iter_mut().flatten();
         surface.triangles.iter_mut().chain(textures).for_each(|triangle| triangle.swap(1, 2));

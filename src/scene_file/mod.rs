@@ -1,4 +1,4 @@
-//! Scenes from JSON files: what `docs/scene.md` describes, read, checked and built.
+//! Reads, checks and builds scenes from JSON files in the format of `docs/scene.md`.
 //!
 //! ```
 //! use supple::scene_file::SceneFile;
@@ -9,17 +9,17 @@
 //!     "targets": [{ "particles": ["flag:column 0"], "times": [0, 1], "offsets": [[0, 0, 0], [0, 0.5, 0]] }]
 //! }"#;
 //! let file = SceneFile::parse(text, None)?;
-//! let mut player = file.reference()?;
+//! let mut reference = file.reference()?;
 //! let mut time = 0.0;
 //! for _ in 0..10 {
 //!     time += f64::from(file.settings.dt);
 //!     for (particle, position) in file.targets_at(time) {
-//!         player.set_target(particle, position)?;
+//!         reference.set_target(particle, position)?;
 //!     }
 //!     for (collider, pose) in file.collider_poses_at(time) {
-//!         player.move_collider(collider, pose)?;
+//!         reference.move_collider(collider, pose)?;
 //!     }
-//!     player.step(1);
+//!     reference.step(1);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -56,42 +56,42 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// A scene file, read and built: what both players need.
+/// A parsed scene file: the scene, its settings, its forces and its motions. Both backends run it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SceneFile {
-    /// What the scene shows, in the file's words.
+    /// The title from the file.
     pub title: Option<String>,
-    /// What there is.
+    /// The particles, constraints and colliders.
     pub scene: Scene,
-    /// How it is simulated. [`Settings::forces`] is on where the file has forces.
+    /// The settings. [`Settings::forces`] is on if the file has forces.
     pub settings: Settings,
-    /// The constant force on every particle \[N\]; empty where the file has none. [`SceneFile::reference`] and
-    /// [`SceneFile::solver`] set them.
+    /// The constant force on each particle \[N\]; empty if the file has none. [`SceneFile::reference`] and
+    /// [`SceneFile::solver`] apply them.
     pub forces: Vec<[f32; 3]>,
-    /// What each part of the file became, in its order.
+    /// The ranges of each part, in the order of the file.
     pub parts: Vec<Part>,
-    /// The entries of the material table that have a name.
+    /// The named materials.
     pub materials: BTreeMap<String, MaterialId>,
-    /// The contact materials by name; `default` is always there.
+    /// The contact materials by name; `default` always exists.
     pub contact_materials: BTreeMap<String, ContactMaterialId>,
-    /// Where pinned particles go over time; see [`SceneFile::targets_at`].
+    /// The motions of pinned particles; see [`SceneFile::targets_at`].
     pub targets: Vec<TargetPath>,
-    /// The colliders that have a name.
+    /// The named colliders.
     pub colliders: BTreeMap<String, ColliderId>,
-    /// Where colliders go over time; see [`SceneFile::collider_poses_at`].
+    /// The motions of colliders; see [`SceneFile::collider_poses_at`].
     pub collider_paths: Vec<ColliderPath>,
-    /// What is odd about the scene, none of which keeps it from being simulated: open seams of cloth.
+    /// Warnings that do not prevent the simulation: open seams of cloth.
     pub hints: Vec<Hint>,
 }
 
-/// What is odd about a scene file, and at which place in it.
+/// A warning about a scene file, with its place in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hint {
     /// The place in the file: `parts[2].cloth_mesh`.
     pub place: String,
-    /// What is odd, and what to do about it.
+    /// The problem and its remedy.
     pub message: String,
 }
 
@@ -101,48 +101,48 @@ impl std::fmt::Display for Hint {
     }
 }
 
-/// What a part of a scene file became.
+/// The particles, triangles and edges that a part of a scene file produced.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Part {
-    /// Its name, if it has one.
+    /// The name, if the part has one.
     pub name: Option<String>,
-    /// Its particles; of a soft body those of the lattice.
+    /// The particles; for a soft body the particles of its lattice.
     pub particles: Range<u32>,
-    /// The particles of a soft body's surface, which follow the lattice; empty for other parts.
+    /// The surface particles of a soft body, which follow the lattice; empty for other parts.
     pub surface: Range<u32>,
-    /// Its triangles in [`Scene::triangles`].
+    /// The triangles, as a range of [`Scene::triangles`].
     pub triangles: Range<u32>,
-    /// The distance constraints along its structural and shear links, its segments or its springs.
+    /// The distance constraints along the structural and shear edges, the segments or the springs.
     pub edges: Range<u32>,
-    /// Columns and rows of a grid.
+    /// Columns and rows, if the part is a grid.
     pub grid: Option<[u32; 2]>,
-    /// By vertex of its mesh in the file, the particle that is there; empty for parts without a mesh. Welded vertices have the
-    /// same particle. The numbers are those before [`SceneFile::renumber`]; [`Numbering::now`] gives the new ones.
+    /// For each vertex of the mesh in the file, its particle; empty for parts without a mesh. Welded vertices share a
+    /// particle. The indices are those before [`SceneFile::renumber`]; [`Numbering::now`] gives the new ones.
     pub vertex_particles: Vec<u32>,
-    /// The texture coordinates of its triangles, if its mesh has them.
+    /// The texture coordinates of the triangles, if the mesh has them.
     pub texture: TextureCoordinates,
 }
 
-/// How large a scene may be. What a file asks for beyond it is refused before memory is taken.
+/// Upper bounds on the size of a scene. A larger file is an error, found before memory is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of a file, be it a scene or an OBJ. Default 1 GiB.
+    /// Bytes of a file, for a scene and for an OBJ. Default 1 GiB.
     pub file_bytes: u64,
     /// Particles, followers included. Default 4 000 000.
     pub particles: u64,
     /// Triangles and tetrahedra. Default 32 000 000.
     pub elements: u64,
-    /// Particles that selections, surfaces, edges and the groups of soft bodies name, each as often as it is named.
+    /// Particles named by selections, surfaces, edges and the groups of soft bodies, with repetitions.
     /// Default 32 000 000.
     pub members: u64,
-    /// Lattice cubes over the bounding boxes of soft bodies, and those beyond 64 over that of each of their triangles.
-    /// 64 samples of a mesh that is a collider count as one. Default 4 000 000.
+    /// Lattice cubes in the bounding box of each soft body, plus the cubes beyond 64 in the bounding box of each of its
+    /// triangles. 64 samples of a collider mesh count as one cube. Default 4 000 000.
     pub cubes: u64,
     /// Entries of `bodies`. Default 10 000.
     pub bodies: u64,
-    /// Entries of `colliders`. Default 4 096, which is as many as a player takes.
+    /// Entries of `colliders`. Default 4 096, the maximum of both backends.
     pub colliders: u64,
 }
 
@@ -161,8 +161,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Small ones, for scenes from strangers: 1 MiB, 10 000 particles, 40 000 elements, 200 000 members, 10 000 cubes, 100
-    /// bodies, 64 colliders.
+    /// Small limits for untrusted scenes: 1 MiB, 10 000 particles, 40 000 elements, 200 000 members, 10 000 cubes,
+    /// 100 bodies, 64 colliders.
     pub fn small() -> Self {
         Self {
             file_bytes: 1 << 20,
@@ -177,15 +177,15 @@ impl Limits {
 }
 
 impl SceneFile {
-    /// Reads and builds a scene. Meshes are looked for from `folder` on; without one, the text may name no files.
+    /// Reads and builds a scene. Paths of meshes are relative to `folder`; without a folder, naming a file is an error.
     ///
     /// # Errors
-    /// Whatever is wrong, with its place in the file. It never panics.
+    /// Any fault of the file, with its place in the file. Never panics.
     pub fn parse(text: &str, folder: Option<&Path>) -> Result<Self, FileError> {
         Self::parse_within(text, folder, &Limits::default())
     }
 
-    /// The same within other limits.
+    /// As [`SceneFile::parse`], with the given limits.
     ///
     /// # Errors
     /// As [`SceneFile::parse`].
@@ -199,7 +199,7 @@ impl SceneFile {
         build::build(file, folder, limits)
     }
 
-    /// Reads and builds a scene from a file; meshes are looked for in its folder.
+    /// Reads and builds a scene from a file. Paths of meshes are relative to its folder.
     ///
     /// # Errors
     /// [`FileError::Read`]; otherwise as [`SceneFile::parse`].
@@ -211,7 +211,7 @@ impl SceneFile {
         Self::parse_within(&text, Some(folder), &limits)
     }
 
-    /// Cooks the scene for the CPU and sets its forces.
+    /// Compiles the scene for the CPU reference and sets its forces.
     ///
     /// # Errors
     /// As [`Reference::new`].
@@ -223,7 +223,7 @@ impl SceneFile {
         Ok(reference)
     }
 
-    /// Cooks the scene for the GPU and sets its forces.
+    /// Compiles the scene for the GPU and sets its forces.
     ///
     /// # Errors
     /// As [`crate::Solver::new`].
@@ -235,16 +235,16 @@ impl SceneFile {
         Ok(solver)
     }
 
-    /// Renumbers the particles of the scene as [`Scene::renumber`] does, and with them its forces and targets. Parts keep their ranges of
-    /// particles, unless `bodies` of the file makes one body of several.
+    /// Renumbers the particles of the scene as [`Scene::renumber`] does, and its forces and targets accordingly. Parts
+    /// keep their ranges of particles, unless `bodies` of the file merges several parts into one body.
     pub fn renumber(&mut self) -> Numbering {
         let numbering = self.scene.renumber();
         let count = self.scene.particle_count();
-        // Particles that were added to the scene feel none.
+        // Particles added to the scene after parsing have no force.
         if !self.forces.is_empty() && self.forces.len() < count {
             self.forces.resize(count, [0.0; 3]);
         }
-        // What is of no particle stays, for `set_forces` and `set_target` to tell of.
+        // Entries of particles that do not exist stay: `set_forces` and `set_target` report them.
         if let Some(Ok(forces)) = self.forces.get(..count).map(|forces| numbering.arranged(forces)) {
             self.forces[..count].copy_from_slice(&forces);
         }
@@ -254,19 +254,19 @@ impl SceneFile {
         numbering
     }
 
-    /// The part of that name.
+    /// The part of the given name.
     pub fn part(&self, name: &str) -> Option<&Part> {
         self.parts.iter().find(|part| part.name.as_deref() == Some(name))
     }
 
-    /// Where the particles with targets are to be at a time \[s\] from the start: what to give to `set_target` before the step that
+    /// The target positions of particles at a time \[s\] from the start. Pass them to `set_target` before the step that
     /// *ends* at that time.
     pub fn targets_at(&self, time: f64) -> impl Iterator<Item = (u32, [f32; 3])> {
         self.targets.iter().flat_map(move |path| path.at(time))
     }
 
-    /// Where the colliders with a motion are to be at a time \[s\] from the start: what to give to `move_collider` before the step
-    /// that *ends* at that time. At the start they are where their motion is at 0.
+    /// The poses of moving colliders at a time \[s\] from the start. Pass them to `move_collider` before the step that
+    /// *ends* at that time. Colliders start at the pose of their motion at time 0.
     pub fn collider_poses_at(&self, time: f64) -> impl Iterator<Item = (ColliderId, Pose)> {
         self.collider_paths.iter().map(move |path| (path.collider, path.keys.at(time)))
     }

@@ -1,4 +1,4 @@
-//! Where pinned particles and colliders go over time.
+//! Motions of pinned particles and colliders over time.
 
 use super::build::Builder;
 use super::colliders::MotionFile;
@@ -7,20 +7,20 @@ use super::format::TargetFile;
 use crate::collision::{ColliderId, Pose};
 use glam::DQuat;
 
-/// Where some pinned particles go: along straight lines between the given times, and still before and after them.
+/// The motion of pinned particles: linear between the given times, and at rest before and after them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TargetPath {
-    /// Which, each with the point \[m\] from which its way is measured.
+    /// The particles, each with the point \[m\] to which the offsets are added.
     pub particles: Vec<(u32, [f32; 3])>,
     /// Times \[s\], ascending.
     pub times: Vec<f64>,
-    /// How far the particles are from their points at these times \[m\].
+    /// The displacements from these points \[m\], one for each time.
     pub offsets: Vec<[f32; 3]>,
 }
 
 impl TargetPath {
-    /// Where the particles are \[m\] at a time \[s\].
+    /// The positions of the particles \[m\] at a time \[s\].
     pub fn at(&self, time: f64) -> impl Iterator<Item = (u32, [f32; 3])> {
         let offset = self.offset(time);
         self.particles.iter().map(move |&(particle, point)| {
@@ -35,23 +35,24 @@ impl TargetPath {
     }
 }
 
-/// Where a collider goes.
+/// The motion of a collider.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ColliderPath {
-    /// Which.
+    /// The collider.
     pub collider: ColliderId,
-    /// Where it is at which times.
+    /// The poses over time.
     pub keys: KeyFrames,
 }
 
-/// Poses at given times: on straight lines and about one axis between them, the shorter way, and still before and after them.
+/// Poses at given times. Between them the position moves linearly and the rotation turns about one axis along the
+/// shorter arc; before and after them the pose is at rest.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct KeyFrames {
     /// Times \[s\], ascending.
     pub times: Vec<f64>,
-    /// The pose at each of them.
+    /// The poses, one for each time.
     pub poses: Vec<Pose>,
 }
 
@@ -62,7 +63,7 @@ impl KeyFrames {
         let (Some(a), Some(b)) = (self.poses.get(from), self.poses.get(to)) else { return Pose::default() };
         let position = mix(a.position.map(f64::from), b.position.map(f64::from), share);
         let turn = |pose: &Pose| DQuat::from_array(pose.rotation.map(f64::from)).normalize();
-        // Key frames themselves stay as they are, to the bit.
+        // At a key frame the rotation is returned bit for bit.
         let rotation = if a.rotation == b.rotation || share == 0.0 {
             a.rotation
         } else {
@@ -72,7 +73,7 @@ impl KeyFrames {
     }
 }
 
-/// Between which two keys a time is, and which share of the way; before the first and after the last it is at one key.
+/// The two keys around a time and the interpolation factor. Before the first and after the last key both are the same.
 fn between(times: &[f64], time: f64) -> (usize, usize, f64) {
     let next = times.partition_point(|&other| other <= time);
     match (times.get(next.wrapping_sub(1)), times.get(next)) {
@@ -94,7 +95,7 @@ fn check_times(times: &[f64]) -> Result<(), &'static str> {
 }
 
 impl MotionFile {
-    /// Its poses, where `start` says what it leaves out; `of` is the place of a field.
+    /// The key frames; `start` supplies omitted positions or rotations, and `of` returns the place of a field.
     pub(super) fn keys(&self, of: impl Fn(&str) -> String, start: Pose) -> Result<KeyFrames, FileError> {
         check_times(&self.times).at(|| of(".times"))?;
         if self.positions.is_none() && self.rotations.is_none() {

@@ -1,7 +1,7 @@
-//! Wavefront OBJ: vertices, faces and texture coordinates, and nothing else of it.
+//! Wavefront OBJ: vertices, faces and texture coordinates; other lines are skipped.
 //!
-//! Vertices keep the order of the file, whatever objects and groups it has, so that particles have the numbers that an
-//! editor shows and surfaces stay closed across groups.
+//! Vertices keep the order of the file across objects and groups, so particles have the numbers that an editor shows,
+//! and surfaces stay closed across groups.
 
 use super::error::{At, FileError};
 use super::{Limits, polygon, text};
@@ -9,35 +9,36 @@ use std::path::Path;
 
 /// The mesh of a Wavefront OBJ.
 ///
-/// Vertices keep the order and the numbers of the file, less one. Objects, groups, materials, normals, lines and points are
-/// skipped. A face of more than three corners becomes triangles between its corners: concave polygons and collinear corners
-/// are allowed, and each corner stays part of the triangulation. A convex quad is cut along the diagonal from its first corner.
+/// Vertices keep the order of the file, counted from 0. Objects, groups, materials, normals, lines and points are
+/// skipped. A face of more than three corners is triangulated between its corners. Concave polygons and collinear
+/// corners are allowed, and each corner stays a vertex of the triangulation. A convex quad is cut along the diagonal
+/// from its first corner.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ObjMesh {
     /// The vertices \[m\].
     pub positions: Vec<[f32; 3]>,
-    /// The triangles, as indices of vertices from 0.
+    /// The triangles, as vertex indices from 0.
     pub triangles: Vec<[u32; 3]>,
     /// The texture coordinates of the corners of the triangles.
     pub texture: TextureCoordinates,
-    /// By triangle, the line of its face in the file, from 1.
+    /// For each triangle, the line of its face in the file, from 1.
     pub lines: Vec<u32>,
 }
 
-/// Texture coordinates of a triangle mesh. They belong to corners: a vertex on a seam has several.
+/// Texture coordinates of a triangle mesh, per corner: a vertex on a seam has several.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct TextureCoordinates {
-    /// The coordinates, u and v.
+    /// The coordinates (u, v).
     pub coordinates: Vec<[f32; 2]>,
-    /// By triangle, the entries of `coordinates` of its three corners. Empty if the mesh has no texture coordinates; `None` for a
-    /// triangle without them.
+    /// For each triangle, the indices into `coordinates` of its three corners; `None` for a triangle without texture
+    /// coordinates. Empty if the mesh has none.
     pub triangles: Vec<Option<[u32; 3]>>,
 }
 
 impl ObjMesh {
-    /// Reads a file. It may begin with a byte order mark, and its comments and names may have any encoding.
+    /// Reads a file. It may start with a byte order mark; comments and names may have any encoding.
     ///
     /// # Errors
     /// [`FileError::Read`]; otherwise as [`ObjMesh::parse`].
@@ -47,11 +48,15 @@ impl ObjMesh {
         parse(&text).at(|| path.display().to_string())
     }
 
-    /// Reads the text of a file.
+    /// Reads the text of an OBJ file.
     ///
     /// # Errors
-    /// [`FileError::Content`] with the line: a number that is missing or not finite, a face of fewer than three corners, an
-    /// index without a vertex, a face that names a vertex twice, crosses itself or has no area. There must be a vertex and a face.
+    /// [`FileError::Content`] with the line, for:
+    /// - a number that is missing or not finite;
+    /// - an index without a vertex;
+    /// - a face of fewer than three corners;
+    /// - a face that repeats a vertex, intersects itself or has no area;
+    /// - a file without vertices or without faces.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         parse(text).at(String::new)
     }
@@ -64,7 +69,7 @@ struct Corner {
     texture: Option<u32>,
 }
 
-/// Reads an OBJ; an error names the line.
+/// Reads an OBJ; an error contains the line.
 pub(super) fn parse(text: &str) -> Result<ObjMesh, String> {
     let mut mesh = ObjMesh::default();
     let mut face = Vec::new();
@@ -121,7 +126,7 @@ fn vertex<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<[f32; 3], Stri
     Ok(position)
 }
 
-/// The second coordinate is 0 if it is missing; a third is skipped.
+/// Reads texture coordinates. A missing second coordinate is 0; a third one is skipped.
 fn texture<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<[f32; 2], String> {
     let u = coordinate(words.next().ok_or("a texture coordinate needs a number")?)?;
     Ok([u, words.next().map_or(Ok(0.0), coordinate)?])
@@ -132,7 +137,7 @@ fn coordinate(word: &str) -> Result<f32, String> {
     if value.is_finite() { Ok(value) } else { Err(format!("the coordinate {word} is not finite")) }
 }
 
-/// `7`, `7/1`, `7//3` or `7/1/3`, from 1, or backwards from −1.
+/// Reads a face of corners `7`, `7/1`, `7//3` or `7/1/3`. Indices count from 1, or backwards from −1.
 fn read_face<'a>(words: impl Iterator<Item = &'a str>, mesh: &ObjMesh, face: &mut Vec<Corner>) -> Result<(), String> {
     face.clear();
     for word in words {

@@ -1,10 +1,10 @@
-//! The parts of a scene, as serde reads them.
+//! The parts of a scene, as deserialized by serde.
 
 use super::format::{MaterialFile, Switch};
 use super::values::{NameOr, OneOrMany, Selection};
 use serde::Deserialize;
 
-/// Something that is simulated, under the name of its sort.
+/// A part of the scene, keyed by its type.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -21,34 +21,34 @@ pub(super) enum Part {
     SoftBody(SoftBodyFile),
     /// A soft or rigid body of given tetrahedra.
     Tetrahedra(TetrahedraFile),
-    /// A closed cloth with a gas inside.
+    /// A closed cloth filled with gas.
     Balloon(BalloonFile),
-    /// Particles without mass, each following four others.
+    /// Massless particles, each the weighted sum of four others.
     Followers(FollowersFile),
 }
 
-/// Loose particles, held by nothing but `constraints`.
+/// Loose particles, connected by `constraints` only.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct ParticlesFile {
-    /// A name to refer to them by.
+    /// The name of the part.
     pub name: Option<String>,
-    /// Where they are [m].
+    /// The positions [m].
     pub positions: Vec<[f32; 3]>,
-    /// Velocity of all of them [m/s]. Default [0, 0, 0].
+    /// The initial velocity of all particles [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
-    /// Mass [kg], one for all or one each. Default 1.
+    /// Mass [kg]: one value for all, or one for each. Default 1.
     pub mass: Option<OneOrMany>,
-    /// Inverse mass [1/kg] instead, 0 to 1e12; 0 is pinned for good.
+    /// Inverse mass [1/kg] in place of `mass`, 0 to 1e12; 0 pins the particle permanently.
     pub inverse_mass: Option<OneOrMany>,
-    /// Which of them are pinned at the start.
+    /// The particles that are pinned at the start.
     #[serde(default)]
     pub pin: Vec<Selection>,
-    /// Whether they count as one body for `body_damping`. Default false.
+    /// If true, the particles form one body for `body_damping`. Default false.
     #[serde(default)]
     pub body: bool,
-    /// The name of their contact material. Default "default".
+    /// The name of the contact material. Default "default".
     pub contact: Option<String>,
 }
 
@@ -58,112 +58,112 @@ pub(super) struct ParticlesFile {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct ClothGridFile {
-    /// A name to refer to it by.
+    /// The name of the part.
     pub name: Option<String>,
     /// Particles in a row, at least 2.
     pub columns: u32,
     /// Rows, at least 2.
     pub rows: u32,
-    /// Where particle (0, 0) lies [m]. Default [-1, 0, -1].
+    /// The position of particle (0, 0) [m]. Default [-1, 0, -1].
     pub origin: Option<[f32; 3]>,
-    /// From the first particle of a row to its last [m]. Default [2, 0, 0].
+    /// The vector from the first particle of a row to the last [m]. Default [2, 0, 0].
     pub column_axis: Option<[f32; 3]>,
-    /// From the first row to the last [m]. Default [0, 0, 2].
+    /// The vector from the first row to the last [m]. Default [0, 0, 2].
     pub row_axis: Option<[f32; 3]>,
-    /// What it is made of. Default "plain".
+    /// The fabric, by name or by its properties. Default "plain".
     pub fabric: Option<NameOr<FabricFile>>,
-    /// Tethers to its pins: true, false, or how. Default true.
+    /// Tethers (long-range attachments) to the pins: true, false, or their parameters. Default true.
     pub tethers: Option<Switch<TethersFile>>,
-    /// Which of its particles are pinned at the start.
+    /// The particles that are pinned at the start.
     #[serde(default)]
     pub pin: Vec<Selection>,
-    /// Velocity at the start [m/s]. Default [0, 0, 0].
+    /// The initial velocity [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
-    /// The name of the contact material of its particles. Default "default".
+    /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
 }
 
-/// A cloth in the shape of a triangle mesh, one particle a vertex.
+/// A cloth in the shape of a triangle mesh, one particle per vertex.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct ClothMeshFile {
-    /// A name to refer to it by.
+    /// The name of the part.
     pub name: Option<String>,
-    /// Its shape.
+    /// The mesh at rest.
     pub mesh: MeshFile,
-    /// What it is made of; `shear` is not used. Default "plain".
+    /// The fabric, by name or by its properties; `shear` is not used. Default "plain".
     pub fabric: Option<NameOr<FabricFile>>,
-    /// Tethers to its pins: true, false, or how. Default true.
+    /// Tethers (long-range attachments) to the pins: true, false, or their parameters. Default true.
     pub tethers: Option<Switch<TethersFile>>,
-    /// Which of its particles are pinned at the start.
+    /// The particles that are pinned at the start.
     #[serde(default)]
     pub pin: Vec<Selection>,
-    /// Velocity at the start [m/s]. Default [0, 0, 0].
+    /// The initial velocity [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
-    /// The name of the contact material of its particles. Default "default".
+    /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
 }
 
-/// A rope along a polyline, one particle a point.
+/// A rope along a polyline, one particle per point.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct RopeFile {
-    /// A name to refer to it by.
+    /// The name of the part.
     pub name: Option<String>,
-    /// Its points [m]; either these or `from`, `to` and `segments`.
+    /// The points [m]; either these or `from`, `to` and `segments`.
     pub points: Option<Vec<[f32; 3]>>,
-    /// Its first point [m].
+    /// The first point [m].
     pub from: Option<[f32; 3]>,
-    /// Its last point [m].
+    /// The last point [m].
     pub to: Option<[f32; 3]>,
-    /// Into how many equal segments the way between them is cut.
+    /// The number of equal segments between `from` and `to`.
     pub segments: Option<u32>,
-    /// What it is made of.
+    /// The cord, by name or by its properties.
     pub cord: NameOr<CordFile>,
-    /// Tethers to its pins: true, false, or how. Default true.
+    /// Tethers (long-range attachments) to the pins: true, false, or their parameters. Default true.
     pub tethers: Option<Switch<TethersFile>>,
-    /// Which of its particles are pinned at the start.
+    /// The particles that are pinned at the start.
     #[serde(default)]
     pub pin: Vec<Selection>,
-    /// Velocity at the start [m/s]. Default [0, 0, 0].
+    /// The initial velocity [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
-    /// The name of the contact material of its particles. Default "default".
+    /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
 }
 
-/// A body in the shape of a closed triangle mesh, held by a lattice of tetrahedra that the mesh follows. The particles of the part
-/// are those of the lattice; the vertices of the mesh come after them.
+/// A body in the shape of a closed triangle mesh, simulated by a lattice of tetrahedra that the mesh follows. The
+/// particles of the part are those of the lattice, then the vertices of the mesh.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct SoftBodyFile {
-    /// A name to refer to it by.
+    /// The name of the part.
     pub name: Option<String>,
-    /// Its shape, closed.
+    /// The surface at rest; it must be closed.
     pub mesh: MeshFile,
-    /// The edge of a lattice cube [m].
+    /// The edge length of a lattice cube [m].
     pub spacing: f32,
     /// Mass per volume [kg/m³].
     pub density: f32,
-    /// What holds it together.
+    /// The constraints of the body and their stiffness.
     pub elasticity: ElasticityFile,
-    /// Which particles of its lattice are pinned at the start.
+    /// The particles of the lattice that are pinned at the start.
     #[serde(default)]
     pub pin: Vec<Selection>,
-    /// Velocity at the start [m/s]. Default [0, 0, 0].
+    /// The initial velocity [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
-    /// The name of the contact material of its particles. Default "default".
+    /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
 }
 
-/// A body of given tetrahedra, one particle a vertex.
+/// A body of given tetrahedra, one particle per vertex.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct TetrahedraFile {
-    /// A name to refer to it by.
+    /// The name of the part.
     pub name: Option<String>,
     /// The vertices [m].
     pub positions: Vec<[f32; 3]>,
@@ -171,77 +171,76 @@ pub(super) struct TetrahedraFile {
     pub tetrahedra: Vec<[u32; 4]>,
     /// Mass per volume [kg/m³].
     pub density: f32,
-    /// What holds it together.
+    /// The constraints of the body and their stiffness.
     pub elasticity: ElasticityFile,
-    /// Which of its particles are pinned at the start.
+    /// The particles that are pinned at the start.
     #[serde(default)]
     pub pin: Vec<Selection>,
-    /// Velocity at the start [m/s]. Default [0, 0, 0].
+    /// The initial velocity [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
-    /// The name of the contact material of its particles. Default "default".
+    /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
 }
 
-/// A closed cloth with a gas inside, one particle a vertex.
+/// A closed cloth filled with gas, one particle per vertex.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct BalloonFile {
-    /// A name to refer to it by.
+    /// The name of the part.
     pub name: Option<String>,
-    /// Its shape: closed, counterclockwise seen from outside.
+    /// The mesh at rest: closed, counterclockwise seen from outside.
     pub mesh: MeshFile,
-    /// What its skin is made of. Default "plain".
+    /// The fabric of the skin, by name or by its properties. Default "plain".
     pub fabric: Option<NameOr<FabricFile>>,
-    /// How many times its volume the gas wants. Default 1.
+    /// The target volume of the gas, as a multiple of the rest volume. Default 1.
     pub pressure: Option<f32>,
-    /// How the gas gives way [m⁶/J]. Default rigid: a liquid.
+    /// The material of the gas [m⁶/J]. Default rigid: a liquid.
     pub gas: Option<NameOr<MaterialFile>>,
-    /// Which of its particles are pinned at the start.
+    /// The particles that are pinned at the start.
     #[serde(default)]
     pub pin: Vec<Selection>,
-    /// Velocity at the start [m/s]. Default [0, 0, 0].
+    /// The initial velocity [m/s]. Default [0, 0, 0].
     pub velocity: Option<[f32; 3]>,
-    /// The name of the contact material of its particles. Default "default".
+    /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
 }
 
-/// Particles without mass, each wherever the weighted sum of four others is.
+/// Massless particles, each at the weighted sum of four others.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct FollowersFile {
-    /// A name to refer to them by.
+    /// The name of the part.
     pub name: Option<String>,
-    /// The four particles that each follows; the same may be named again with a weight of 0.
+    /// The four source particles of each follower. A source may repeat with weight 0.
     pub sources: Vec<[Selection; 4]>,
-    /// The four weights of each, of sum 1.
+    /// The four weights of each follower; their sum is 1.
     pub weights: Vec<[f32; 4]>,
 }
 
-/// A triangle mesh: `positions` and `triangles`, or `obj`. It is scaled first, then turned, then moved, then
-/// welded.
+/// A triangle mesh: `positions` and `triangles`, or `obj`. It is scaled, then rotated, then translated, then welded.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct MeshFile {
     /// The vertices [m].
     pub positions: Option<Vec<[f32; 3]>>,
-    /// The triangles, as indices of vertices from 0.
+    /// The triangles, as vertex indices from 0.
     pub triangles: Option<Vec<[u32; 3]>>,
-    /// A Wavefront OBJ file, relative to the folder of the scene.
+    /// The path of a Wavefront OBJ file, relative to the folder of the scene.
     pub obj: Option<String>,
-    /// Factor of all coordinates, or one for each axis. Default 1.
+    /// The scale factor of all coordinates, or one factor per axis. Default 1.
     pub scale: Option<OneOrMany>,
-    /// Angles [degrees] by which it is turned about the x axis, then the y axis, then the z axis. Default [0, 0, 0].
+    /// Rotation angles [degrees] about the x axis, then the y axis, then the z axis. Default [0, 0, 0].
     pub rotate: Option<[f32; 3]>,
-    /// By how much it is moved [m]. Default [0, 0, 0].
+    /// The translation [m]. Default [0, 0, 0].
     pub translate: Option<[f32; 3]>,
-    /// Vertices that are no farther apart than this [m] become one, for instance along texture seams; at least 0. Default: none.
+    /// Vertices within this distance [m] are merged, for instance along texture seams; at least 0. Default: no merging.
     pub weld: Option<f32>,
 }
 
-/// What a cloth is made of. What is not given is that of the preset.
+/// The properties of a cloth. Omitted fields are those of the preset.
 #[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -250,22 +249,22 @@ pub(super) struct FabricFile {
     pub preset: Option<String>,
     /// Mass per area [kg/m²].
     pub area_density: Option<f32>,
-    /// Along the weave of a grid, or along the edges of a mesh [m/N].
+    /// The material along the weave of a grid, or along the edges of a mesh [m/N].
     pub structural: Option<NameOr<MaterialFile>>,
-    /// Along the diagonals of a grid's cells [m/N].
+    /// The material along the diagonals of the cells of a grid [m/N].
     pub shear: Option<NameOr<MaterialFile>>,
-    /// Of the bending springs [m/N].
+    /// The material of the bending springs [m/N].
     pub bend: Option<NameOr<MaterialFile>>,
-    /// Flexural rigidity [N m] of the bendings "hinges" and "isometric".
+    /// Flexural rigidity [N m] of the bending models "hinges" and "isometric".
     pub flexural_rigidity: Option<f32>,
-    /// What resists bending.
+    /// The bending model.
     pub bending: Option<BendingFile>,
-    /// How many times its rest length a structural edge may become at most. Default: no limit.
+    /// The maximum length of a structural edge, as a multiple of its rest length. Default: no limit.
     pub stretch_limit: Option<f32>,
 }
 
-/// "springs": distances, cheap. "hinges": dihedral angles, for cloth that stretches or is curved at rest. "isometric": quadratic,
-/// for cloth that does not stretch and is flat at rest. "none".
+/// "springs": distance constraints, cheap. "hinges": dihedral angles, for cloth that stretches or is curved at rest.
+/// "isometric": a quadratic energy, for cloth that does not stretch and is flat at rest. "none": no bending resistance.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -276,33 +275,33 @@ pub(super) enum BendingFile {
     None,
 }
 
-/// What a rope is made of. What is not given is that of the preset, if there is one.
+/// The properties of a rope. Omitted fields are those of the preset, if one is given.
 #[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct CordFile {
     /// "steel_cable", "nylon", "hemp", "cotton" or "rubber_band".
     pub preset: Option<String>,
-    /// Mass per length [kg/m]; needed without a preset.
+    /// Mass per length [kg/m]; required without a preset.
     pub linear_density: Option<f32>,
-    /// Axial stiffness EA [N]: the force that would double its length. Without it and a preset: rigid.
+    /// Axial stiffness EA [N]: the force at which the length doubles. Default without a preset: rigid.
     pub axial_stiffness: Option<f32>,
     /// Damping of each segment [N s/m]. Default 0.
     pub damping: Option<f32>,
-    /// Springs from each point to the next but one [m/N]. Default: none.
+    /// The material of the springs from each point to the next but one [m/N]. Default: no springs.
     pub bend: Option<NameOr<MaterialFile>>,
     /// Flexural rigidity EI [N m²]. Default 0.
     pub flexural_rigidity: Option<f32>,
 }
 
-/// How a body is tied to its pins.
+/// The parameters of tethers.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct TethersFile {
-    /// To how many of its nearest pins each particle is tied, 1 to 8. Default 2.
+    /// The number of nearest pins that each particle is tethered to, 1 to 8. Default 2.
     pub per_particle: u32,
-    /// The length of a tether over that of the material: 1 allows no stretch, 1.05 five per cent. Default 1.
+    /// The length of a tether divided by the rest length along the material: 1.05 allows 5 % stretch. Default 1.
     pub scale: f32,
 }
 
@@ -313,34 +312,35 @@ impl Default for TethersFile {
     }
 }
 
-/// What holds a body together.
+/// The constraints of a body and their stiffness.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) enum ElasticityFile {
-    /// Springs along the edges of the tetrahedra, and their volumes.
+    /// Distance constraints along the edges of the tetrahedra, and volume constraints.
     Elastic {
         /// Young's modulus [Pa].
         young: f32,
-        /// Bulk modulus of the volumes [Pa], on top of that of the springs; 0 for none. Default `young`: with it a body recovers from
-        /// flat and inverted shapes.
+        /// Bulk modulus of the volume constraints [Pa], in addition to that of the distance constraints; 0 for none.
+        /// Default `young`, with which a body recovers from flat and inverted shapes.
         bulk: Option<f32>,
-        /// Whether volumes are rigid, instead of `bulk`. Default false.
+        /// If true, volumes are rigid and `bulk` must be omitted. Default false.
         #[serde(default)]
         incompressible: bool,
-        /// Damping time of springs and volumes [s]. Default √(density/young) times the spacing, for tetrahedra times their mean edge.
+        /// Damping time of distance and volume constraints [s]. Default √(density/young) times the spacing; for
+        /// tetrahedra, times their mean edge length.
         damping_time: Option<f32>,
     },
     /// One shape matching group of all particles.
     Rigid {
-        /// How it gives way [s²]. Default rigid.
+        /// The material [s²]. Default rigid.
         shape: Option<NameOr<MaterialFile>>,
     },
-    /// A shape matching group around every particle.
+    /// One shape matching group around each particle.
     Regions {
-        /// How many edges each group reaches, 1 to 8.
+        /// The radius of each group in edges, 1 to 8.
         rings: u32,
-        /// How each gives way [s²]. Default rigid.
+        /// The material [s²]. Default rigid.
         shape: Option<NameOr<MaterialFile>>,
     },
 }

@@ -1,9 +1,9 @@
 //! Triangulation of the polygons of an OBJ: convex or concave, with collinear corners, planar or slightly warped.
 //!
-//! The polygon is projected along the dominant axis of its Newell normal. This projection drops one coordinate, so corners that
-//! are collinear in space stay exactly collinear, and the orientation tests are exact. If the projection is not simple, the
-//! Newell plane itself is tried. The triangulation uses the corners alone and all of them: no triangle crosses a collinear
-//! corner, so the mesh stays conforming with its neighbours.
+//! The polygon is projected along the dominant axis of its Newell normal. The projection drops one coordinate, so
+//! corners that are collinear in space stay exactly collinear, and the orientation tests are exact. If the projection
+//! is not simple, the Newell plane is tried. The triangulation uses all corners and no other points. No triangle edge
+//! passes through a collinear corner, so the mesh stays conforming with its neighbours.
 
 use crate::geometry::is_degenerate;
 use glam::{DVec2, DVec3};
@@ -11,14 +11,14 @@ use robust::{Coord, orient2d};
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 use std::collections::HashMap;
 
-/// A quad is cut along the diagonal from its first corner if both triangles have at least this area, in squares of their
-/// longest edge. Thinner ones come from a corner that is collinear but for rounding.
+/// A quad is cut along the diagonal from its first corner if both triangles have at least this area, in units of the
+/// square of their longest edge. Thinner triangles come from corners that are collinear up to rounding.
 const LEAST_AREA: f64 = 1e-3;
 
-/// Triangles as numbers of corners from 0, n − 2 of n corners, with the winding of the polygon.
+/// Returns n − 2 triangles of an n-gon, as corner indices from 0, with the winding of the polygon.
 pub(super) fn triangulate(positions: &[[f32; 3]], face: &[u32]) -> Result<Vec<[u32; 3]>, String> {
     check_distinct(positions, face)?;
-    // The area of a triangle that the file itself has is for its user to check: lattices accept any.
+    // The area of a triangle of the file is not checked here: lattices accept any.
     if face.len() == 3 {
         return Ok(vec![[0, 1, 2]]);
     }
@@ -40,17 +40,17 @@ pub(super) fn triangulate(positions: &[[f32; 3]], face: &[u32]) -> Result<Vec<[u
     Ok(triangles)
 }
 
-/// The numbers that the file has for vertices.
+/// The vertex numbers as in the file, from 1.
 fn numbers(vertices: &[u32]) -> String {
     let numbers: Vec<String> = vertices.iter().map(|vertex| (vertex + 1).to_string()).collect();
     numbers.join(", ")
 }
 
-/// Each corner has a vertex of its own, and those of a polygon a position of their own.
+/// Checks that corners have distinct vertices, and those of a polygon distinct positions.
 fn check_distinct(positions: &[[f32; 3]], face: &[u32]) -> Result<(), String> {
     let mut seen = HashMap::with_capacity(face.len());
     for &vertex in face {
-        // +0 and −0 are one place.
+        // +0 and −0 are the same coordinate.
         let place = positions[vertex as usize].map(|coordinate| (coordinate + 0.0).to_bits());
         match seen.insert(place, vertex) {
             None => {}
@@ -70,7 +70,7 @@ fn newell_normal(corners: &[DVec3]) -> DVec3 {
     (1..corners.len() - 1).map(|corner| from_first(corner).cross(from_first(corner + 1))).sum()
 }
 
-/// Without the coordinate in which the normal is largest; counterclockwise.
+/// Projects by dropping the coordinate in which the normal is largest; the result is counterclockwise.
 fn along_axis(corners: &[DVec3], normal: DVec3) -> Vec<DVec2> {
     let axis = normal.abs().max_position();
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -78,17 +78,17 @@ fn along_axis(corners: &[DVec3], normal: DVec3) -> Vec<DVec2> {
     corners.iter().map(|corner| DVec2::new(corner[u], corner[v])).collect()
 }
 
-/// In the Newell plane; counterclockwise.
+/// Projects onto the Newell plane; the result is counterclockwise.
 fn along_normal(corners: &[DVec3], normal: DVec3) -> Vec<DVec2> {
     let (u, v) = normal.try_normalize().unwrap_or(DVec3::Z).any_orthonormal_pair();
     corners.iter().map(|corner| DVec2::new((corner - corners[0]).dot(u), (corner - corners[0]).dot(v))).collect()
 }
 
-/// Why a polygon has no triangulation, as numbers of corners.
+/// The reason why a polygon has no triangulation, with corner indices.
 enum Fault {
     Flat,
     Overlap(u32, u32),
-    ColliderContact([u32; 2]),
+    OnVertex([u32; 2]),
     Crossing([u32; 2]),
     Number(String),
 }
@@ -101,7 +101,7 @@ impl Fault {
             Self::Overlap(a, b) => {
                 format!("a face is folded: vertices {} and {} lie one over the other in its plane", name(a), name(b))
             }
-            Self::ColliderContact([a, b]) => {
+            Self::OnVertex([a, b]) => {
                 format!("a face crosses itself: a vertex lies on its edge between vertices {} and {}", name(a), name(b))
             }
             Self::Crossing([a, b]) => {
@@ -112,7 +112,7 @@ impl Fault {
     }
 }
 
-/// Triangles of a simple polygon that runs counterclockwise.
+/// Triangulates a simple counterclockwise polygon.
 fn simple(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
     if points.len() == 4 && is_plain_quad(points) {
         return Ok(vec![[0, 1, 2], [0, 2, 3]]);
@@ -120,13 +120,13 @@ fn simple(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
     delaunay(points)
 }
 
-/// Twice the area of a triangle, with the exact sign.
+/// Twice the signed area of a triangle, with the exact sign.
 fn orientation(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     let coord = |p: DVec2| Coord { x: p.x, y: p.y };
     orient2d(coord(a), coord(b), coord(c))
 }
 
-/// Whether a quad is convex and both halves along its first diagonal are well shaped.
+/// Returns true if a quad is convex and both halves along its first diagonal are well shaped.
 fn is_plain_quad(points: &[DVec2]) -> bool {
     let well_shaped = |[a, b, c]: [usize; 3]| {
         let [a, b, c] = [a, b, c].map(|corner| points[corner]);
@@ -136,9 +136,9 @@ fn is_plain_quad(points: &[DVec2]) -> bool {
     [[0, 1, 2], [0, 2, 3], [1, 2, 3], [3, 0, 1]].into_iter().all(well_shaped)
 }
 
-/// The constrained Delaunay triangulation inside the polygon.
+/// The constrained Delaunay triangulation of the interior of the polygon.
 fn delaunay(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
-    // The smallest numbers of f32 are below what the triangulation accepts. A power of two rounds nothing.
+    // The smallest f32 values are below the range of the triangulation. Scaling by a power of two is exact.
     const SCALE: f64 = (1u64 << 40) as f64;
     let count = points.len();
     let vertices: Vec<Point2<f64>> = points.iter().map(|p| Point2::new(p.x * SCALE, p.y * SCALE)).collect();
@@ -156,12 +156,12 @@ fn delaunay(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
     let handle = spade::handles::FixedVertexHandle::from_index;
     let mut stack = Vec::with_capacity(count);
     for [from, to] in edges {
-        // A constraint through a vertex has become two.
+        // If the edge passes through a vertex, the triangulation has split it into two edges.
         let edge = cdt.get_edge_from_neighbors(handle(from), handle(to)).filter(|edge| edge.is_constraint_edge());
-        let edge = edge.ok_or(Fault::ColliderContact([from as u32, to as u32]))?;
+        let edge = edge.ok_or(Fault::OnVertex([from as u32, to as u32]))?;
         stack.push(edge.fix());
     }
-    // The polygon is on the left of its edges.
+    // The interior is on the left of each edge.
     let mut inside = vec![false; cdt.num_all_faces()];
     let mut triangles = Vec::with_capacity(count - 2);
     while let Some(edge) = stack.pop() {
@@ -177,7 +177,7 @@ fn delaunay(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
     if triangles.len() != count - 2 {
         return Err(Fault::Flat);
     }
-    // Independent of the order in which the faces were met.
+    // The result does not depend on the order in which the faces were visited.
     triangles.iter_mut().for_each(|triangle| {
         let least = (0..3).min_by_key(|&corner| triangle[corner]).unwrap_or(0);
         triangle.rotate_left(least);
@@ -186,7 +186,7 @@ fn delaunay(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
     Ok(triangles)
 }
 
-/// Two corners at one place of the plane.
+/// Finds two corners at the same point of the plane.
 fn coincident(points: &[DVec2]) -> Option<(u32, u32)> {
     let mut seen = HashMap::with_capacity(points.len());
     (0..).zip(points).find_map(|(corner, point)| {

@@ -1,4 +1,4 @@
-//! From what a file calls particles to their indices.
+//! Resolves the selections of a file to particle indices.
 
 use super::build::Builder;
 use super::error::{At, FileError, Reason};
@@ -6,7 +6,7 @@ use super::values::Selection;
 use std::ops::Range;
 
 impl Builder<'_> {
-    /// Counts so many more particles that something names.
+    /// Counts `count` more named particles.
     pub fn spend(&mut self, count: u64) -> Result<(), Reason> {
         self.members = self.members.saturating_add(count);
         if self.members > self.limits.members {
@@ -19,7 +19,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// All particles of a list, in its order. `own` is the part that names without a part mean.
+    /// All particles of a list, in its order. `own` is the part to which names without a part refer.
     pub fn select(
         &mut self,
         list: &[Selection],
@@ -33,7 +33,7 @@ impl Builder<'_> {
         Ok(chosen)
     }
 
-    /// The one particle that a selection names.
+    /// The particle that a selection names; an error if the selection may name several.
     pub fn one(&self, selection: &Selection) -> Result<u32, Reason> {
         let range = match selection {
             Selection::Index(particle) => *particle..particle.saturating_add(1),
@@ -58,7 +58,7 @@ impl Builder<'_> {
     ) -> Result<(), Reason> {
         let part_range = |own: Option<usize>| own.map(|part| self.parts[part].particles.clone());
         let picked = match selection {
-            // Within a part indices count from its first particle.
+            // Within a part, indices count from its first particle.
             Selection::Index(index) => match part_range(own) {
                 Some(range) => Chosen::Range(span(*index, *index, &range)?),
                 None => {
@@ -100,7 +100,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The part of that name.
+    /// The index of the part of the given name.
     pub fn part(&self, name: &str) -> Result<usize, Reason> {
         self.names.get(name).copied().ok_or_else(|| format!("no part above is named {name:?}").into())
     }
@@ -150,7 +150,7 @@ impl Builder<'_> {
     }
 }
 
-/// What a selection has picked: a run of particles, or some.
+/// A resolved selection: a range of particles, or a list.
 enum Chosen {
     Range(Range<u32>),
     List(Vec<u32>),
@@ -166,7 +166,7 @@ fn span(first: u32, last: u32, range: &Range<u32>) -> Result<Range<u32>, Reason>
     Ok(range.start + first..range.start + last + 1)
 }
 
-/// A row or a column of `count`.
+/// Parses the index of a row or a column out of `count`.
 fn line(text: &str, what: &str, count: u32) -> Result<u32, Reason> {
     let index = if text == "last" { Some(count - 1) } else { text.parse().ok() };
     index.filter(|&index| index < count).ok_or_else(|| format!("there is no {what} {text} of {count}").into())

@@ -1,4 +1,4 @@
-//! The settings of a scene file, as serde reads them.
+//! The settings of a scene file, as deserialized by serde.
 
 use crate::collision::SelfCollision;
 use crate::settings::{self, Settings};
@@ -7,46 +7,46 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, Unexpected, Visitor};
 use std::fmt::{self, Formatter};
 
-/// How the scene is simulated.
+/// The simulation settings.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct SettingsFile {
-    /// Length of a step [s], 1e-6 to 1. Default 1/60.
+    /// The time step [s], 1e-6 to 1. Default 1/60.
     pub dt: f32,
-    /// Substeps in a step, 1 to 10000. Default 20.
+    /// Substeps per step, 1 to 10000. Default 20.
     pub substeps: u32,
-    /// Sweeps over all constraints in a substep, 1 to 1000. Default 1.
+    /// Sweeps over all constraints per substep, 1 to 1000. Default 1.
     pub iterations: u32,
     /// Acceleration of every free particle [m/s²]. Default [0, -9.81, 0].
     pub gravity: [f32; 3],
     /// Velocity damping [1/s]: velocities decay as exp(-damping t). Default 0.
     pub damping: f32,
-    /// Factor of every velocity in each step, above 0 and at most 1. Default 1.
+    /// The factor applied to each velocity in each step, above 0 and at most 1. Default 1.
     pub step_factor: f32,
-    /// Share of its motion against itself that each body loses in a step, 0 to 1. Default 0.
+    /// The fraction of its non-rigid motion that each body loses per step, 0 to 1. Default 0.
     pub body_damping: f32,
-    /// What makes a constraint stiff or soft. Default "xpbd".
+    /// The stiffness model of constraints. Default "xpbd".
     pub method: MethodFile,
-    /// In which order constraints see each other's corrections. Default "gauss_seidel".
+    /// The order in which constraints are solved. Default "gauss_seidel".
     pub sweep: SweepFile,
-    /// Factor of every correction, above 0 and below 2. Default 1.
+    /// The factor applied to each correction, above 0 and below 2. Default 1.
     pub relaxation: f32,
     /// The order of the colours in a Gauss-Seidel sweep. Default "fixed".
     pub color_order: ColorOrderFile,
-    /// How the constraints are spread over the threads. Default "auto".
+    /// The distribution of constraints over GPU threads. Default "auto".
     pub execution: ExecutionFile,
-    /// Air around the surfaces. Default: none.
+    /// Wind on the surfaces. Default: none.
     pub wind: Option<WindFile>,
-    /// Fields of acceleration, at most 8. Default: none.
+    /// Acceleration fields, at most 8. Default: none.
     pub fields: Vec<FieldFile>,
-    /// Whether tethers hold. Default true.
+    /// If true, tethers are active. Default true.
     pub tethers: bool,
-    /// How particles are kept from passing through each other. Default: they may.
+    /// Collision between particles, or between surfaces. Default: none.
     pub self_collision: Option<SelfCollisionFile>,
-    /// How fast what overlaps at the start of a substep is pushed apart, at most [m/s], 0 to 1000. Default 1.
+    /// The maximum speed at which overlaps at the start of a substep are resolved [m/s], 0 to 1000. Default 1.
     pub recovery_speed: f32,
-    /// Whether λ is kept even with one iteration, to be read back. Default false.
+    /// If true, λ is stored for readback even with one iteration. Default false.
     pub keep_lambdas: bool,
 }
 
@@ -77,8 +77,8 @@ impl Default for SettingsFile {
     }
 }
 
-/// "xpbd": by compliance and damping, whatever iterations and substeps. "pbd": by stiffness, whatever the iterations.
-/// "naive_pbd": by stiffness, stiffer with every iteration.
+/// "xpbd": compliance and damping, independent of iterations and substeps. "pbd": stiffness, independent of iterations.
+/// "naive_pbd": stiffness that rises with the number of iterations.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -88,7 +88,7 @@ pub(super) enum MethodFile {
     NaivePbd,
 }
 
-/// "gauss_seidel": by colours. "jacobi": all constraints of a kind at once.
+/// "gauss_seidel": one colour after another. "jacobi": all constraints of a kind at once.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -97,8 +97,8 @@ pub(super) enum SweepFile {
     Jacobi,
 }
 
-/// "auto": tiles where many constraints lie in grids. "colors": one thread a constraint. "tiles": one thread a tile of a grid. "clusters": one
-/// workgroup a cluster of up to 256 particles.
+/// "auto": chosen by the scene and the adapter. "colors": one thread per constraint. "tiles": one thread per tile of a
+/// grid. "clusters": one workgroup per cluster of up to 256 particles.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -117,23 +117,23 @@ pub(super) enum ColorOrderFile {
     Fixed,
     Alternating,
     Shuffled {
-        /// The same seed gives the same orders.
+        /// The seed; equal seeds give equal orders.
         seed: u32,
     },
 }
 
-/// How particles are kept from passing through each other.
+/// Self-collision: off, a level with default parameters, or all parameters.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SelfCollisionFile {
-    /// Not: false.
+    /// Off: `false`.
     Off,
-    /// By a level, the rest as it is by default.
+    /// A level with default parameters.
     Level(LevelFile),
-    /// In full.
+    /// All parameters.
     Full(FiguresFile),
 }
 
-/// "particles": particles from particles, as balls. "surfaces": vertices from triangles and edges from edges.
+/// "particles": particles as balls. "surfaces": vertices against triangles and edges against edges.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -143,18 +143,18 @@ pub(super) enum LevelFile {
     Surfaces,
 }
 
-/// The figures of self-collision.
+/// The parameters of self-collision.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct FiguresFile {
-    /// What is kept apart from what. Default "particles".
+    /// The level. Default "particles".
     pub level: LevelFile,
-    /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.9, of "surfaces" 0.5.
+    /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.9; for "surfaces" 0.5.
     pub margin: Option<f32>,
-    /// Sweeps over the contacts in a substep, 1 to 64. Default 1, of "surfaces" 4.
+    /// Sweeps over the contacts per substep, 1 to 64. Default 1; for "surfaces" 4.
     pub iterations: Option<u32>,
-    /// Room for pairs, by particle, 1 to 256. Default 12, of "surfaces" 48.
+    /// The capacity for pairs per particle, 1 to 256. Default 12; for "surfaces" 48.
     pub pairs_per_particle: Option<u32>,
 }
 
@@ -220,28 +220,28 @@ impl schemars::JsonSchema for SelfCollisionFile {
     }
 }
 
-/// Moving air.
+/// The wind.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct WindFile {
     /// Mean velocity of the air [m/s]. Default [0, 0, 0].
     pub velocity: [f32; 3],
-    /// Strength of the gusts over the mean, 0 to 10. Default 0.
+    /// The amplitude of the gusts relative to the mean velocity, 0 to 10. Default 0.
     pub gust: f32,
-    /// Gusts a second [Hz], 0 to 1000. Default 0.5.
+    /// The frequency of the gusts [Hz], 0 to 1000. Default 0.5.
     pub gust_frequency: f32,
-    /// Distance between two gusts [m], 1e-3 to 1e6. Default 2.
+    /// The distance between gusts [m], 1e-3 to 1e6. Default 2.
     pub gust_length: f32,
     /// Density of the air [kg/m³]. Default 1.204.
     pub density: f32,
-    /// Drag coefficient. Default 1.2.
+    /// Drag coefficient C_D. Default 1.2.
     pub drag: f32,
     /// Lift coefficient. Default 0.6.
     pub lift: f32,
-    /// Size of the turbulence [m/s], 0 to 1000. Default 0.
+    /// Amplitude of the turbulence [m/s], 0 to 1000. Default 0.
     pub turbulence: f32,
-    /// Size of its eddies [m], 1e-3 to 1e6. Default 0.5.
+    /// Size of the eddies [m], 1e-3 to 1e6. Default 0.5.
     pub turbulence_length: f32,
 }
 
@@ -262,35 +262,35 @@ impl Default for WindFile {
     }
 }
 
-/// A field of acceleration.
+/// An acceleration field.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) enum FieldFile {
-    /// Towards a point.
+    /// Acceleration towards a point.
     Point {
         /// The point [m].
         position: [f32; 3],
-        /// Acceleration near the point [m/s²]; negative pushes away.
+        /// Acceleration near the point [m/s²]; negative values repel.
         strength: f32,
-        /// Distance at which half of it is left [m], 1e-6 to 1e6.
+        /// The distance at which the acceleration is halved [m], 1e-6 to 1e6.
         radius: f32,
     },
-    /// Around an axis, counterclockwise seen against it.
+    /// Acceleration around an axis, counterclockwise seen against it.
     Vortex {
-        /// A point of the axis [m].
+        /// A point on the axis [m].
         position: [f32; 3],
-        /// Its direction, of any length but 0.
+        /// The direction of the axis, of any length but 0.
         axis: [f32; 3],
         /// Acceleration near the axis [m/s²].
         strength: f32,
-        /// Distance at which half of it is left [m], 1e-6 to 1e6.
+        /// The distance at which the acceleration is halved [m], 1e-6 to 1e6.
         radius: f32,
     },
 }
 
 impl SettingsFile {
-    /// As the library has them. Fields beyond the eighth are for the caller to refuse.
+    /// Converts to the settings of the library. The caller must reject more than eight fields.
     pub fn settings(&self, forces: bool) -> Settings {
         let fields: Vec<settings::Field> = self.fields.iter().map(FieldFile::field).collect();
         let wind = |wind: WindFile| settings::Wind {

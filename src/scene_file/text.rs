@@ -1,15 +1,15 @@
-//! Text files: their size, and their encoding by a byte order mark.
+//! Reads text files, with a size limit and byte order marks.
 
 use super::error::Reason;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// The bytes of a file, at most `limit`.
+/// Reads the bytes of a file, at most `limit`.
 pub(super) fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Reason> {
     let fail = |message: String| Reason::Read(path.into(), message);
     let metadata = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?;
-    // A device or a pipe may never end.
+    // A device or a pipe may be endless.
     if !metadata.is_file() {
         return Err(fail("it is not a file".into()));
     }
@@ -22,13 +22,13 @@ pub(super) fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Reason> {
     Ok(bytes)
 }
 
-/// A text file of at most `limit` bytes: UTF-8, or UTF-16 with its byte order mark.
+/// Reads a text file of at most `limit` bytes: UTF-8, or UTF-16 with a byte order mark.
 pub(super) fn read_text(path: &Path, limit: u64) -> Result<String, Reason> {
     let bytes = read_bytes(path, limit)?;
     decode(bytes).map_err(|_| Reason::Read(path.into(), "it is neither UTF-8 nor UTF-16 text".into()))
 }
 
-/// The same, with a replacement character for all that is no text. Names in an OBJ may have any encoding.
+/// As [`read_text`], with a replacement character for each invalid sequence. Names in an OBJ may have any encoding.
 pub(super) fn read_lossy(path: &Path, limit: u64) -> Result<String, Reason> {
     let bytes = read_bytes(path, limit)?;
     Ok(decode(bytes).unwrap_or_else(|lossy| lossy))
@@ -39,7 +39,8 @@ pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Text by its byte order mark, UTF-8 without one; as an error the text with replacement characters.
+/// Decodes text by its byte order mark, else as UTF-8. On invalid input the error is the text with replacement
+/// characters.
 fn decode(bytes: Vec<u8>) -> Result<String, String> {
     let from: fn([u8; 2]) -> u16 = match bytes.first_chunk() {
         Some([0xff, 0xfe]) => u16::from_le_bytes,

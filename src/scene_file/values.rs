@@ -1,6 +1,6 @@
-//! Values that may be written in more than one way.
+//! Values that may be written in several forms.
 //!
-//! All of them read straight from the deserializer, without serde's buffers, so that an error keeps its place in the file.
+//! All of them read directly from the deserializer, without serde's buffers, so errors keep their place in the file.
 
 use crate::error::check_finite;
 use glam::{DQuat, DVec3};
@@ -19,13 +19,13 @@ pub(super) enum Either<A, B> {
     Full(B),
 }
 
-/// A name, or the thing itself.
+/// A name, or an inline object.
 pub(super) type NameOr<T> = Either<String, T>;
-/// One figure for all, or a list with one for each.
+/// One value for all, or a list with one value for each.
 pub(super) type OneOrMany = Either<f32, Vec<f32>>;
 
 impl OneOrMany {
-    /// That of entry `index` of `count`.
+    /// The value of entry `index` of `count`.
     pub fn get(&self, index: usize, count: usize) -> Result<f32, String> {
         match self {
             Self::Short(value) => Ok(*value),
@@ -84,22 +84,22 @@ impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for EitherVisit
 /// One particle or several.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Selection {
-    /// A particle by its index in the whole scene.
+    /// A particle by its index in the scene.
     Index(u32),
-    /// `"flag:3"`, `"flag:row 0"`; within a part's own `pin` also without the part.
+    /// `"flag:3"`, `"flag:row 0"`; in the `pin` field of a part the name of the part may be omitted.
     Text(Box<str>),
     /// All particles in a box.
     Box(Box<Within>),
 }
 
-/// All particles of a part, or of the scene, that lie in a box at the start.
+/// All particles of a part, or of the scene, whose rest positions lie in a box.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct Within {
-    /// The name of the part. Without it: within `pin` of a part this part, elsewhere the whole scene.
+    /// The name of the part. Default: in the `pin` field of a part that part, elsewhere the whole scene.
     pub part: Option<String>,
-    /// The lowest and the highest corner of the box [m]; both belong to it.
+    /// The lowest and the highest corner of the box [m], both included.
     #[serde(rename = "box")]
     pub corners: [[f32; 3]; 2],
 }
@@ -133,28 +133,28 @@ impl<'de> Deserialize<'de> for Selection {
     }
 }
 
-/// How something is turned.
+/// A rotation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rotation {
     /// A quaternion (x, y, z, w).
     Quaternion([f32; 4]),
-    /// So far about an axis.
+    /// An angle about an axis.
     About(About),
 }
 
-/// A turn about an axis, counterclockwise seen against it.
+/// A rotation about an axis, counterclockwise seen against it.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct About {
     /// The axis, of any length but 0.
     pub axis: [f32; 3],
-    /// How far [degrees].
+    /// The angle [degrees].
     pub degrees: f32,
 }
 
 impl Rotation {
-    /// A quaternion (x, y, z, w), of length 1 where it was made of an axis.
+    /// The quaternion (x, y, z, w); normalized if it was computed from an axis.
     pub fn quaternion(&self) -> Result<[f32; 4], crate::Error> {
         let About { axis, degrees } = match *self {
             Self::Quaternion(quaternion) => return Ok(quaternion),
@@ -193,7 +193,7 @@ impl<'de> Deserialize<'de> for Rotation {
     }
 }
 
-/// An object of named things, in the order of the file, each name once.
+/// An object with named entries, in the order of the file; each name occurs once.
 #[derive(Debug)]
 pub(super) struct Table<T>(pub Vec<(String, T)>);
 
@@ -284,7 +284,7 @@ mod schema {
 
         fn json_schema(generator: &mut SchemaGenerator) -> Schema {
             json_schema!({
-                "description": "How something is turned: a quaternion [x, y, z, w], of any length but 0, or an axis and degrees.",
+                "description": "A rotation: a quaternion [x, y, z, w] of any length but 0, or an axis and degrees.",
                 "anyOf": [generator.subschema_for::<[f32; 4]>(), generator.subschema_for::<About>()],
             })
         }

@@ -1,8 +1,8 @@
-//! Cases of bad input: what is wrong, and what the error must say.
+//! Cases of bad input and the errors that they must cause.
 
 use supple::{ClothGrid, Distance, Material, Particle, Result, Scene};
 
-/// An attempt that must fail: what is wrong, the variant of the error, and the words that its message must contain.
+/// A call that must fail: its description, the variant of the error, and words that the message must contain.
 pub struct Case<T: ?Sized> {
     pub what: &'static str,
     pub variant: &'static str,
@@ -10,7 +10,7 @@ pub struct Case<T: ?Sized> {
     pub attempt: Box<T>,
 }
 
-/// What is wrong with the outcome of a case; `None` if nothing.
+/// Describes the fault in the outcome of a case; `None` if the outcome is right.
 pub fn fault<T: ?Sized, V>(case: &Case<T>, outcome: Result<V>) -> Option<String> {
     let what = case.what;
     let Err(error) = outcome else { return Some(format!("{what}: accepted")) };
@@ -27,7 +27,8 @@ pub fn assert_no_faults(faults: Vec<String>) {
     assert!(faults.is_empty(), "{} fault(s):\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Three particles, one of them massless, a spring, a cloth and a material: enough for every index to be wrong.
+/// A scene of three particles (one massless), a spring, a cloth and a material, so that every kind of index can be
+/// wrong.
 pub fn base() -> Scene {
     let mut scene = Scene::new();
     for (x, inverse_mass) in [(0.0, 1.0), (1.0, 1.0), (2.0, 0.0)] {
@@ -39,7 +40,7 @@ pub fn base() -> Scene {
     scene
 }
 
-/// An attempt on a scene or a player.
+/// A call on a scene or a backend.
 pub type On<T> = dyn Fn(&mut T) -> Result<()>;
 
 pub fn running_scene() -> Scene {
@@ -52,7 +53,7 @@ pub fn bits(vectors: &[[f32; 3]]) -> Vec<[u32; 3]> {
     vectors.iter().map(|vector| vector.map(f32::to_bits)).collect()
 }
 
-/// The first particle whose positions differ in a bit.
+/// The index of the first particle whose positions differ in a bit.
 pub fn first_changed(left: &[[f32; 3]], right: &[[f32; 3]]) -> Option<usize> {
     assert_eq!(left.len(), right.len());
     bits(left).iter().zip(bits(right)).position(|(left, right)| *left != right)

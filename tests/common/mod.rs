@@ -1,4 +1,4 @@
-//! What the tests share: a device, scenes, and the comparison of both players.
+//! Shared by the tests: a device, scenes, and the comparison of both backends.
 
 #![allow(dead_code, unused_macros, unused_imports, reason = "each test file uses its own part of it")]
 
@@ -17,7 +17,7 @@ use supple::{
     Particle, Pressure, Reference, Scene, Settings, Solver, wgpu,
 };
 
-/// The device of the tests of a binary. A machine without one fails, and the error says what to install.
+/// The GPU of the tests. Without an adapter it fails and names the package to install.
 pub fn gpu() -> Context {
     static SHARED: OnceLock<Context> = OnceLock::new();
     SHARED.get_or_init(own_gpu).clone()
@@ -35,14 +35,14 @@ pub fn solver(gpu: &Context, scene: &Scene, settings: Settings) -> Solver {
     Solver::new(&gpu.device, &gpu.queue, scene, settings).unwrap()
 }
 
-/// Records and submits so many steps.
+/// Records and submits `steps` steps.
 pub fn step(gpu: &Context, solver: &mut Solver, steps: u32) {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     solver.encode(&mut encoder, steps);
     gpu.queue.submit([encoder.finish()]);
 }
 
-/// A cloth hung by two corners, a little crumpled, so that no coordinate is special.
+/// A cloth that hangs by two corners, slightly crumpled so that no coordinate is special.
 pub fn hanging_cloth(columns: u32, rows: u32) -> (Scene, Cloth) {
     let mut scene = Scene::new();
     let grid =
@@ -58,7 +58,7 @@ pub fn hanging_cloth(columns: u32, rows: u32) -> (Scene, Cloth) {
     (scene, cloth)
 }
 
-/// Moves every particle of a range by so much at most [m], each another way.
+/// Moves each particle of a range by at most `size` [m], in varying directions.
 pub fn crumple(scene: &mut Scene, particles: Range<u32>, size: f32) {
     for particle in particles {
         let [x, y, z] = scene.positions()[particle as usize];
@@ -67,7 +67,7 @@ pub fn crumple(scene: &mut Scene, particles: Range<u32>, size: f32) {
     }
 }
 
-/// Sheets of 0.4 m between two that are held, the upper of which comes down on the lower at 0.5 m/s and would pass through it.
+/// A stack of sheets of 0.4 m between two pinned sheets. The upper pinned sheet moves down at 0.5 m/s.
 pub fn press(thickness: f32, sheets: u32) -> Scene {
     let mut scene = Scene::new();
     let material = ContactMaterial { thickness, friction: Friction::coulomb(0.3), ..ContactMaterial::default() };
@@ -98,7 +98,7 @@ pub fn press(thickness: f32, sheets: u32) -> Scene {
     scene
 }
 
-/// A particle with more constraints than there are colours: spokes around a hub.
+/// A particle with more constraints than there are colours: a hub with spokes.
 pub fn wheel(spokes: u32, material: Material) -> Scene {
     let mut scene = Scene::new();
     let hub = scene.add_particle(Particle::default()).unwrap();
@@ -112,14 +112,14 @@ pub fn wheel(spokes: u32, material: Material) -> Scene {
     scene
 }
 
-/// Plays the passes of a plan on both players, one after another.
+/// Runs the passes of a plan on both backends and compares them.
 pub struct Pair<'a> {
     pub gpu: &'a Context,
     pub solver: Solver,
     pub reference: Reference,
 }
 
-/// The same change of both players of a [`Pair`].
+/// Makes the same call on both backends of a [`Pair`].
 macro_rules! change {
     ($pair:expr, $call:ident($($argument:expr),+)) => {{
         $pair.solver.$call($($argument),+).unwrap();
@@ -128,7 +128,7 @@ macro_rules! change {
 }
 pub(crate) use change;
 
-/// Where two players part.
+/// A difference between the backends after a pass.
 #[derive(Debug)]
 pub struct Difference {
     pub pass: String,
@@ -141,14 +141,14 @@ pub struct Difference {
 impl<'a> Pair<'a> {
     pub fn new(gpu: &'a Context, scene: &Scene, settings: Settings) -> Self {
         let solver = solver(gpu, scene, settings);
-        // What it has made of `Auto`.
+        // The reference must run the execution that the solver chose for `Auto`.
         let execution = solver.execution().chosen;
         let reference = Reference::new(scene, Settings { execution, ..*solver.settings() }).unwrap();
         Self { gpu, solver, reference }
     }
 
-    /// The first pass after which positions or displacements differ by more than `tolerance` relative to their size, and than positions are
-    /// rounded.
+    /// Returns the first pass after which positions or displacements differ by more than `tolerance`, relative to the
+    /// largest component, plus [`roundings`].
     pub fn first_difference(&mut self, tolerance: f32, passes: impl IntoIterator<Item = Pass>) -> Option<Difference> {
         for (index, pass) in passes.into_iter().enumerate() {
             let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
@@ -183,7 +183,7 @@ impl<'a> Pair<'a> {
         None
     }
 
-    /// Plays so many steps on both, which must agree: bit by bit where the adapter is exact, else within `tolerance`.
+    /// Runs `steps` steps on both backends. They must agree bit for bit on an exact adapter, else within `tolerance`.
     pub fn run(&mut self, steps: u32, tolerance: f32, what: &str) {
         step(self.gpu, &mut self.solver, steps);
         self.reference.step(steps);
@@ -213,7 +213,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// All passes of so many steps.
+    /// The passes of `steps` steps.
     pub fn passes(&self, steps: u32) -> Vec<Pass> {
         let plan = self.reference.plan();
         let substeps = self.reference.settings().substeps;
@@ -226,13 +226,13 @@ pub fn first_unequal(left: &[[f32; 3]], right: &[[f32; 3]], tolerance: f32) -> O
     first_apart(left, right, tolerance, 0.0)
 }
 
-/// What positions like these lose by some roundings \[m\]: an adapter that rounds otherwise differs by no less, however small the displacement
-/// is.
+/// The rounding error \[m\] of positions of this size. Adapters with other roundings differ by as much, even for small
+/// displacements.
 pub fn roundings(positions: &[[f32; 3]]) -> f32 {
     32.0 * f32::EPSILON * positions.iter().flatten().fold(1f32, |size, component| size.max(component.abs()))
 }
 
-/// The first particle at which two lists differ by more than `tolerance` of the largest component, and `slack` besides.
+/// The first particle at which two lists differ by more than `tolerance` of the largest component, plus `slack`.
 pub fn first_apart(left: &[[f32; 3]], right: &[[f32; 3]], tolerance: f32, slack: f32) -> Option<usize> {
     assert_eq!(left.len(), right.len());
     left.iter().zip(right).position(|(left, right)| {
@@ -244,12 +244,13 @@ pub fn first_apart(left: &[[f32; 3]], right: &[[f32; 3]], tolerance: f32, slack:
     })
 }
 
-/// Whether the adapter computes `f32` exactly as the CPU does (Mesa's software driver does), so that parity is bitwise.
+/// Returns true if the adapter computes `f32` exactly as the CPU, as Mesa's software driver does. Parity is then
+/// bitwise.
 pub fn is_exact(gpu: &Context) -> bool {
     gpu.adapter.get_info().name.contains("llvmpipe")
 }
 
-/// m v, summed [kg m/s].
+/// Σ m v [kg m/s].
 pub fn momentum(scene: &Scene, velocities: &[[f32; 3]]) -> [f64; 3] {
     let mut sum = [0f64; 3];
     for (velocity, &w) in velocities.iter().zip(scene.inverse_masses()) {
@@ -258,7 +259,7 @@ pub fn momentum(scene: &Scene, velocities: &[[f32; 3]]) -> [f64; 3] {
     sum
 }
 
-/// Particles in a row along x, `spacing` apart, the first pinned, linked by springs of the given material.
+/// A row of particles along `direction`, `spacing` apart, connected by distance constraints; the first is pinned.
 pub fn chain(count: u32, spacing: f32, direction: [f32; 3], mass: f32, material: Material) -> (Scene, Range<u32>) {
     let mut scene = Scene::new();
     for link in 0..count {
@@ -273,20 +274,20 @@ pub fn chain(count: u32, spacing: f32, direction: [f32; 3], mass: f32, material:
     (scene, 0..count - 1)
 }
 
-/// Either player, driven alike: what a claim of physics needs.
+/// A common interface of both backends, for tests of physics.
 pub trait Backend {
-    /// Which one, for the message of a failure.
+    /// The name of the backend, for failure messages.
     fn name(&self) -> &'static str;
     fn step(&mut self, steps: u32);
     fn positions(&self) -> Vec<[f32; 3]>;
     fn velocities(&self) -> Vec<[f32; 3]>;
-    /// λ of the distance constraints, in the order in which they were added.
+    /// λ of the distance constraints, in the order of insertion.
     fn lambdas(&self) -> Vec<f32>;
-    /// λ of the distance limits, likewise.
+    /// λ of the distance limits, in the order of insertion.
     fn limit_lambdas(&self) -> Vec<f32>;
-    /// λ of the pressures, likewise.
+    /// λ of the pressure constraints, in the order of insertion.
     fn pressure_lambdas(&self) -> Vec<f32>;
-    /// How every shape matching group is turned against its rest pose: (x, y, z, w).
+    /// The rotation of each shape matching group from its rest pose: (x, y, z, w).
     fn rotations(&self) -> Vec<[f32; 4]>;
     fn set_settings(&mut self, settings: Settings);
     fn set_material(&mut self, id: MaterialId, material: Material);
@@ -349,13 +350,13 @@ impl Backend for Reference {
     }
 }
 
-/// The solver together with the device that it plays on.
+/// The solver with its device.
 pub struct OnGpu<'a> {
     pub gpu: &'a Context,
     pub solver: Solver,
 }
 
-/// Dispatches in one submission: enough to hide its cost, few enough for a driver that gives up on long ones.
+/// Dispatches per submission: many enough to amortize a submission, few enough for a driver with a timeout.
 const DISPATCHES_PER_SUBMISSION: usize = 20_000;
 
 impl Backend for OnGpu<'_> {
@@ -415,26 +416,26 @@ impl Backend for OnGpu<'_> {
     }
 }
 
-/// The scene on both players.
+/// The scene on both backends.
 pub fn backends<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Backend + 'a>; 2] {
     let reference = Reference::new(scene, settings).unwrap();
     [Box::new(reference), Box::new(OnGpu { gpu, solver: solver(gpu, scene, settings) })]
 }
 
-/// |a − b| [m], in f64.
+/// |a − b| [m], computed in f64.
 pub fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
     (0..3).map(|axis| (f64::from(a[axis]) - f64::from(b[axis])).powi(2)).sum::<f64>().sqrt()
 }
 
-/// A figure in −1 to 1 that looks random and never changes.
+/// A fixed pseudorandom number in −1 to 1.
 pub fn noise(seed: u32) -> f32 {
     let mixed = seed.wrapping_mul(2_654_435_761) ^ 0x9e37_79b9;
     let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(2_246_822_519);
     ((mixed >> 8) & 0xffff) as f32 / 32_767.5 - 1.0
 }
 
-/// Pairs of sheets of 16 × 16, 3 m apart, the upper one of which has been laid through the lower: the depths say how far each of its
-/// particles is below where it would lie free, by its place along x and z. 512 particles a pair.
+/// Pairs of sheets of 16 × 16 particles, 3 m apart; the upper sheet of each pair intersects the lower one. `depths`
+/// gives the depth of each upper particle below its free height as a function of x and z. A pair has 512 particles.
 pub fn tangles(thickness: f32, depths: &[&dyn Fn(f32, f32) -> f32]) -> Scene {
     let mut scene = Scene::new();
     let material = ContactMaterial { thickness, ..ContactMaterial::default() };
@@ -466,8 +467,8 @@ pub fn tangles(thickness: f32, depths: &[&dyn Fn(f32, f32) -> f32]) -> Scene {
     scene
 }
 
-/// A fine cloth that falls on a floor of two triangles of 10 m, across long edges; under it a tent of middling size, and a dart that is fast. A blade
-/// of 1 m stands through the cloth if they are to be entangled.
+/// A fine cloth that falls on a floor of two triangles of 10 m. A tent lies under it, and a fast triangle crosses it.
+/// If `entangled`, a blade of 1 m intersects the cloth at the start.
 pub fn sizes(columns: u32, entangled: bool) -> Scene {
     let mut scene = Scene::new();
     let thin = ContactMaterial { thickness: 0.01, ..ContactMaterial::default() };
@@ -485,11 +486,11 @@ pub fn sizes(columns: u32, entangled: bool) -> Scene {
     let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
     crumple(&mut scene, cloth.clone(), 1e-3);
     cloth.for_each(|particle| scene.set_velocity(particle, [0.0, -1.5, 0.0]).unwrap());
-    let mut add = |positions: &[[f32; 3]], triangles: &[[u32; 3]], velocity: [f32; 3], quarantined: bool| {
+    let mut add = |positions: &[[f32; 3]], triangles: &[[u32; 3]], velocity: [f32; 3], held: bool| {
         let mesh = ClothMesh { positions, triangles, fabric: Fabric::default(), tethers: None };
         for particle in scene.add_cloth_mesh(&mesh).unwrap().particles {
             scene.set_velocity(particle, velocity).unwrap();
-            if quarantined {
+            if held {
                 scene.pin(particle).unwrap();
             }
         }

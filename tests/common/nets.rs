@@ -1,8 +1,9 @@
-//! Nets of rigid links that are satisfied at the start, drawn at random: stars, trees, cones and spheres, with masses of all ratios to 1000.
+//! Random nets of rigid distance constraints, satisfied at the start: stars, trees, cones and spheres, with mass ratios
+//! up to 1000.
 
 use supple::{Distance, Material, Particle, Scene};
 
-/// Repeatable random numbers from 0 to 1 (xorshift).
+/// Repeatable random numbers in 0 to 1 (xorshift).
 pub struct Random(u64);
 
 impl Random {
@@ -31,7 +32,7 @@ impl Random {
     }
 }
 
-/// Particles and rigid links between them that are satisfied at the start.
+/// Particles and the rigid distance constraints between them, satisfied at the start.
 #[derive(Default)]
 pub struct Net {
     pub positions: Vec<[f32; 3]>,
@@ -69,7 +70,7 @@ impl Net {
         scene
     }
 
-    /// Adds particles and links around a place, without the pins.
+    /// Adds the particles and constraints around `at`, without pinning.
     pub fn add_to(&self, scene: &mut Scene, at: [f32; 3], material: Material) {
         let first = scene.particle_count() as u32;
         for (place, &mass) in self.positions.iter().zip(&self.masses) {
@@ -82,7 +83,7 @@ impl Net {
         }
     }
 
-    /// Kinetic and potential energy over m g L, m being the mass of what is free, and L the size.
+    /// Kinetic plus potential energy over m g L, where m is the free mass and L the size.
     pub fn energy(&self, positions: &[[f32; 3]], velocities: &[[f32; 3]]) -> f64 {
         let free = (0..self.positions.len()).filter(|&particle| !self.pins.contains(&(particle as u32)));
         let (mut energy, mut mass) = (0.0, 0.0);
@@ -96,7 +97,7 @@ impl Net {
         energy / (mass * 9.81 * f64::from(size.fold(0.0, f32::max)))
     }
 
-    /// The mean and the largest strain of the links.
+    /// The mean and the largest strain of the constraints.
     pub fn strain(&self, positions: &[[f32; 3]]) -> (f32, f32) {
         let strains: Vec<f32> = self
             .links
@@ -151,7 +152,7 @@ fn tree(random: &mut Random) -> Net {
     net
 }
 
-/// Rings of so many particles between the two poles, or below the one that a cone has.
+/// Rings of `around` particles between two poles, or below the single pole of a cone.
 fn rings(net: &mut Net, around: usize, rows: usize, first: u32, place: impl Fn(usize) -> [f32; 2]) {
     let id = |row: usize, k: usize| first + (row * around + k % around) as u32;
     for row in 0..rows {

@@ -1,13 +1,13 @@
-//! Constraints of every kind in the list, made of the kinds' own samples.
+//! Constraints of every kind, built from the samples of the kinds.
 
 use glam::Vec3;
 use supple::constraints::{KINDS, Kind, KindInfo, Sample};
 use supple::{Material, Particle, Result, Scene};
 
-/// The most parameters that any kind's record has room for in these tests.
+/// The largest number of parameters in a record of these tests.
 pub const MAX_PARAMETERS: usize = 16;
 
-/// A constraint of the kind that stands at `PLACE` in [`KINDS`], made of a sample's words.
+/// A constraint of kind `KINDS[PLACE]`, built from the words of a sample.
 #[derive(Debug, Clone, Copy)]
 struct Raw<'a, const PLACE: usize> {
     particles: &'a [u32],
@@ -35,7 +35,7 @@ impl<const PLACE: usize> Kind for Raw<'_, PLACE> {
     }
 }
 
-/// The words of a record that are left for parameters.
+/// The number of words of a record that can hold parameters.
 pub fn parameter_room(info: &KindInfo) -> usize {
     let named = if info.is_group() { 3 } else { info.arity };
     info.record_words.checked_sub(named + 1).unwrap_or_else(|| panic!("{}: no room", info.name))
@@ -48,7 +48,7 @@ fn add_raw<const PLACE: usize>(scene: &mut Scene, sample: &Sample, material: Mat
     scene.add(Raw::<PLACE> { particles: &particles, parameters, members: &sample.members }, material).unwrap();
 }
 
-/// A scene of one constraint, of the kind at `place`, between the particles 0, 1, …
+/// A scene of one constraint of kind `place` between the particles 0, 1, …
 pub fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Material) -> Scene {
     let mut scene = Scene::new();
     for (k, &position) in positions.iter().enumerate() {
@@ -75,7 +75,7 @@ pub fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Mat
     scene
 }
 
-/// Every kind with its place, and every sample of it.
+/// Each kind with its index, and each of its samples.
 pub fn cases() -> impl Iterator<Item = (usize, &'static KindInfo, Sample)> {
     KINDS
         .iter()

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// Vertices and triangles, counterclockwise seen from outside.
 pub type Surface = (Vec<[f32; 3]>, Vec<[u32; 3]>);
 
-/// An icosahedron whose triangles are cut in four so many times, its vertices on a sphere around the origin.
+/// An icosahedron whose triangles are subdivided `cuts` times, with vertices on a sphere around the origin.
 pub fn icosphere(cuts: u32, radius: f32) -> Surface {
     let g = 0.5 * (1.0 + 5f32.sqrt());
     let mut vertices: Vec<Vec3> = Vec::new();
@@ -14,7 +14,7 @@ pub fn icosphere(cuts: u32, radius: f32) -> Surface {
         vertices.extend([Vec3::new(0.0, a, b), Vec3::new(a, b, 0.0), Vec3::new(b, 0.0, a)]);
     }
     let mut triangles: Vec<[u32; 3]> = Vec::new();
-    // The faces are the triples of neighbours, 2 apart.
+    // A face is a triple of vertices at distance 2 from each other.
     let near = |a: usize, b: usize| (vertices[a].distance(vertices[b]) - 2.0).abs() < 1e-3;
     for a in 0..12 {
         for b in a + 1..12 {

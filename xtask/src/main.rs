@@ -1,6 +1,6 @@
 //! `cargo xtask demo` and `cargo xtask test`: run the project on a machine that has cargo and nothing else.
 //!
-//! Both need a Vulkan driver. Where a Linux machine has none, Mesa's software driver is installed first.
+//! Both need a Vulkan driver. On Linux without one, Mesa's software driver is installed first.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -12,27 +12,27 @@ use std::process::{Command, ExitCode, Stdio};
 const USAGE: &str = "\
 Usage: cargo xtask <command> [arguments]
 
-  demo [arguments]   the cloth of 100 000 particles, in release: a window, or where there is no display a picture and
-                     a film under out/. The arguments go to the example; `cargo xtask demo --help` lists them.
-  test [arguments]   every test, the doc tests included. The arguments go to `cargo test`.
+  demo [arguments]   the cloth of 100 000 particles, in release: a window, or without a display a picture and an
+                     animation under out/. The arguments are passed to the example; `cargo xtask demo --help` lists them.
+  test [arguments]   all tests, including doc tests. The arguments are passed to `cargo test`.
   help               this text
 
-Both look for a Vulkan adapter first. Where a Linux machine has none, they install Mesa's software driver with the
-system's package manager, as root or through sudo. SUPPLE_ADAPTER picks the adapter: a part of its name, or `software`.";
+Both check for a Vulkan adapter first. On Linux without one, they install Mesa's software driver with the package
+manager of the system, as root or through sudo. SUPPLE_ADAPTER selects the adapter: a part of its name, or `software`.";
 
 const ADAPTER_VARIABLE: &str = "SUPPLE_ADAPTER";
 
-/// A package manager, and its commands that install Mesa's software driver and the Vulkan loader.
+/// A package manager and its commands that install Mesa's software driver and the Vulkan loader.
 struct Manager {
     program: &'static str,
-    /// Only the last has to succeed: one repository that is out of reach fails a refresh, yet may not matter.
+    /// Only the last step must succeed: an unreachable repository fails a refresh but may not matter.
     steps: &'static [&'static [&'static str]],
 }
 
 const MANAGERS: [Manager; 5] = [
     Manager {
         program: "apt-get",
-        // A machine that has just started often holds dpkg's lock for its own updates: wait for it.
+        // Waits for the dpkg lock, which a machine that has just started often holds for its own updates.
         steps: &[
             &["update"],
             &["install", "--yes", "-o", "DPkg::Lock::Timeout=120", "mesa-vulkan-drivers", "libvulkan1"],
@@ -45,24 +45,24 @@ const MANAGERS: [Manager; 5] = [
 ];
 
 impl Manager {
-    /// The whole command lines, each behind `prefix`.
+    /// The complete command lines, each with `prefix`.
     fn commands(&self, prefix: &[&'static str]) -> Vec<Vec<&'static str>> {
         self.steps.iter().map(|step| [prefix, &[self.program], step].concat()).collect()
     }
 
-    /// The command lines as one would type them.
+    /// The command lines as shell text.
     fn line(&self, prefix: &[&'static str]) -> String {
         self.commands(prefix).iter().map(|command| command.join(" ")).collect::<Vec<_>>().join(" && ")
     }
 }
 
-/// The first manager that the machine has.
+/// The first package manager on this machine.
 fn find_manager(has: impl Fn(&str) -> bool) -> Option<&'static Manager> {
     MANAGERS.iter().find(|manager| has(manager.program))
 }
 
-/// What to put before a command that needs root's rights; `None` where they cannot be had. Without a terminal nobody
-/// could type a password, so sudo must not ask.
+/// The prefix of commands that need root; `None` if root rights are unavailable. Without a terminal no password can be
+/// typed, so sudo must not prompt.
 fn root_prefix(is_root: bool, has_sudo: bool, has_terminal: bool) -> Option<&'static [&'static str]> {
     match (is_root, has_sudo, has_terminal) {
         (true, _, _) => Some(&[]),
@@ -72,8 +72,8 @@ fn root_prefix(is_root: bool, has_sudo: bool, has_terminal: bool) -> Option<&'st
     }
 }
 
-/// Those of `cargo test`'s arguments that say where and how to build. The check must be built the same way, or else
-/// everything is compiled twice.
+/// The arguments of `cargo test` that select the build. The adapter check uses the same ones, or everything would be
+/// compiled twice.
 fn build_options(arguments: &[OsString]) -> Vec<OsString> {
     let mut options = Vec::new();
     let mut arguments = arguments.iter().take_while(|argument| *argument != "--");
@@ -94,13 +94,13 @@ fn build_options(arguments: &[OsString]) -> Vec<OsString> {
     options
 }
 
-/// Whether Mesa's software driver could be what `SUPPLE_ADAPTER` asks for. It calls itself "llvmpipe (LLVM 20 ...)".
+/// Returns true if Mesa's software driver may match `SUPPLE_ADAPTER`. Its name is "llvmpipe (LLVM 20 ...)".
 fn wants_software(wanted: &str) -> bool {
     let wanted = wanted.trim();
     wanted.is_empty() || wanted == "software" || wanted.to_lowercase().starts_with("llvm")
 }
 
-/// Why the job did not run, and the exit code that says so.
+/// The reason why the job did not run, with its exit code.
 struct Failure {
     code: u8,
     message: String,
@@ -112,7 +112,7 @@ impl Failure {
     }
 }
 
-/// What to tell somebody whose machine has no adapter and on which nothing was installed, after `reason`.
+/// The message for a machine without an adapter on which nothing was installed, after `reason`.
 fn instruction(reason: impl fmt::Display, manager: Option<&Manager>) -> Failure {
     let mut text = format!("{reason}.\nInstall a Vulkan driver, then try again. As root, ");
     match manager {
@@ -127,10 +127,10 @@ fn instruction(reason: impl fmt::Display, manager: Option<&Manager>) -> Failure 
     Failure::new(text + &obstacles())
 }
 
-/// What keeps programs from finding a driver that is installed.
+/// Conditions under which programs do not find an installed driver.
 fn obstacles() -> String {
     let mut text = String::new();
-    // These make the loader look nowhere else.
+    // With these variables the loader searches nowhere else.
     for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
         if let Some(files) = env::var_os(variable) {
             let files = files.to_string_lossy();
@@ -154,7 +154,7 @@ fn run(command: &mut Command) -> Result<u8, Failure> {
     }
 }
 
-/// Whether a program is on the `PATH`.
+/// Returns true if a program is on the `PATH`.
 fn has(program: &str) -> bool {
     env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
@@ -164,10 +164,10 @@ fn is_root() -> bool {
     id.is_ok_and(|output| output.status.success() && output.stdout.trim_ascii() == b"0")
 }
 
-/// Installs Mesa's software driver, and says so first.
+/// Installs Mesa's software driver and prints a message first.
 fn install() -> Result<&'static Manager, Failure> {
     let Some(manager) = find_manager(has) else {
-        return Err(instruction("there is no Vulkan adapter, and no package manager that I know", None));
+        return Err(instruction("there is no Vulkan adapter, and no known package manager", None));
     };
     let has_terminal = io::stdin().is_terminal();
     let Some(prefix) = root_prefix(is_root(), has("sudo"), has_terminal) else {
@@ -195,12 +195,12 @@ fn install() -> Result<&'static Manager, Failure> {
         if index + 1 == commands.len() {
             return Err(instruction(reason, Some(manager)));
         }
-        eprintln!("xtask: {reason}; going on");
+        eprintln!("xtask: {reason}; continuing");
     }
     Ok(manager)
 }
 
-/// A private folder that goes when this does.
+/// A private temporary folder, removed on drop.
 struct PrivateFolder(PathBuf);
 
 impl PrivateFolder {
@@ -210,7 +210,7 @@ impl PrivateFolder {
         let mut number = 0;
         loop {
             let folder = env::temp_dir().join(format!("supple-xtask-{}-{number}", std::process::id()));
-            // Fails where the name is taken: a folder that somebody else made is not private.
+            // Fails if the name exists, because a folder of another user would not be private.
             match std::fs::DirBuilder::new().mode(0o700).create(&folder) {
                 Ok(()) => return Ok(Self(folder)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
@@ -227,12 +227,12 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // An empty folder left behind harms nobody.
+        // An empty folder that remains is harmless.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Where cargo runs, and with what.
+/// The folder and environment in which cargo runs.
 struct Workspace {
     root: PathBuf,
     runtime_folder: Option<PrivateFolder>,
@@ -240,11 +240,11 @@ struct Workspace {
 
 impl Workspace {
     fn new() -> Result<Self, Failure> {
-        // What cargo says now counts for more than what it said when this was compiled.
+        // The value at run time overrides the value at compile time.
         let member = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let root = Path::new(&member).parent().map(Path::to_owned);
         let root = root.ok_or_else(|| Failure::new(format!("{member:?} lies in no workspace")))?;
-        // Mesa complains on every start where there is none, as in containers.
+        // Mesa prints a warning at each start without this variable, for example in containers.
         let unset = env::var_os("XDG_RUNTIME_DIR").is_none_or(|folder| folder.is_empty());
         let runtime_folder = (cfg!(target_os = "linux") && unset).then(PrivateFolder::new).and_then(|folder| {
             folder
@@ -263,7 +263,7 @@ impl Workspace {
         cargo
     }
 
-    /// Whether there is an adapter that fits `SUPPLE_ADAPTER`.
+    /// Returns true if an adapter fits `SUPPLE_ADAPTER`.
     fn has_adapter(&self, build: &[OsString]) -> Result<bool, Failure> {
         let mut cargo = self.cargo();
         // Standard output belongs to the job.
@@ -271,17 +271,17 @@ impl Workspace {
         match run(&mut cargo)? {
             0 => Ok(true),
             1 => Ok(false),
-            // It was not compiled, or has crashed: no driver would mend that.
+            // It failed to compile or crashed, which no driver would fix.
             code => {
                 Err(Failure { code, message: "the check for a Vulkan adapter could not be made; see above".into() })
             }
         }
     }
 
-    /// Makes sure of an adapter, by installing one if need be.
+    /// Ensures that there is an adapter, and installs a driver if necessary.
     fn provide_adapter(&self, build: &[OsString]) -> Result<(), Failure> {
         if !cfg!(target_os = "linux") {
-            // The systems bring their own drivers.
+            // Other systems include their drivers.
             return Ok(());
         }
         eprintln!("xtask: looking for a Vulkan adapter");
@@ -327,7 +327,7 @@ fn main() -> ExitCode {
         Some("demo") => demo(&rest),
         Some("test") => test(&rest),
         Some("help" | "--help" | "-h") => {
-            // Somebody who reads only the first lines has closed the pipe, which is no fault.
+            // A closed pipe is no error: a reader may need only the first lines.
             let _ = writeln!(io::stdout(), "{USAGE}");
             Ok(0)
         }
@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(build_options(&strings(&["--release", "--lib"])), strings(&["--release"]));
         assert_eq!(build_options(&strings(&["--profile", "fast", "-r"])), strings(&["--profile", "fast", "-r"]));
         assert_eq!(build_options(&strings(&["--target-dir=/t", "a"])), strings(&["--target-dir=/t"]));
-        // What follows `--` is for the tests themselves.
+        // Arguments after `--` are for the tests.
         assert_eq!(build_options(&strings(&["--locked", "--", "--release"])), strings(&["--locked"]));
         assert_eq!(build_options(&strings(&["--profile"])), strings(&["--profile"]));
     }

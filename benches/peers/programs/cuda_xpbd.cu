@@ -2,8 +2,8 @@
 //
 // Modes (the same arithmetic; 'tile' solves in another order, the rest in the common order):
 //   stream  one launch per colour, 13 launches per substep
-//   graph   the same launches of one frame captured in one CUDA graph            <- the baseline to beat
-//   coop    ONE cooperative launch per frame, grid.sync() between colours (WGSL cannot do this)
+//   graph   the same launches of one frame captured in one CUDA graph            (the baseline)
+//   coop    one cooperative launch per frame, grid.sync() between colours (WGSL cannot do this)
 //   tile    constraints owned by TxT tiles, tiles in 2x2 phases, all 12 colours of a tile solved in shared
 //           memory, integration folded into the load: 4 launches per substep, CUDA graph per frame.
 //           Uses the implicit grid (no constraint data); a mesh solver would read ~8 B per constraint more.
@@ -35,7 +35,7 @@ namespace cg = cooperative_groups;
             exit(1);                                                                                          \
         }                                                                                                     \
     } while (0)
-#else  // one serial thread plays every block; __syncthreads and grid.sync are no-ops for it
+#else  // one serial thread runs every block; __syncthreads and grid.sync are no-ops
 struct float4 { float x, y, z, w; };
 struct int4 { int x, y, z, w; };
 struct D3 { int x, y, z; };
@@ -384,7 +384,7 @@ int main(int argc, char **argv) {
     Quality q = fetch();
     double mem_mb = 0; const char *dev = "serial shim";
 #ifndef CPU_SHIM
-    {                                                     // back to back, no host waits: the GPU's own time per frame
+    {                                                     // without waits of the host: the GPU time per frame
         cudaEvent_t a, b; CK(cudaEventCreate(&a)); CK(cudaEventCreate(&b));
         const int reps = 100;
         CK(cudaEventRecord(a, st)); for (int i = 0; i < reps; i++) frame(); CK(cudaEventRecord(b, st)); CK(cudaEventSynchronize(b));
@@ -393,7 +393,7 @@ int main(int argc, char **argv) {
     mem_mb = (f0 - f1) / 1048576.0; dev = pr.name;
 #endif
     double med = median(wall), lo = *std::min_element(wall.begin(), wall.end()), hi = *std::max_element(wall.begin(), wall.end());
-    auto num = [](double v) { return std::isfinite(v) ? v : -1.0; };    // -1: blew up
+    auto num = [](double v) { return std::isfinite(v) ? v : -1.0; };    // -1: diverged
     printf("{\"peer\":\"cuda-%s%s\",\"n\":%d,\"particles\":%d,\"constraints\":%.0f,\"substeps\":%d,\"iterations\":%d,"
            "\"ms_per_frame_median\":%.4f,\"ms_min\":%.4f,\"ms_max\":%.4f,\"gpu_ms_per_frame\":%.4f,\"projections_per_s\":%.4g,"
            "\"mean_strain\":%.6g,\"max_strain\":%.6g,\"mean_signed_strain\":%.6g,\"mean_strain_late\":%.6g,\"max_strain_late\":%.6g,"

@@ -1,7 +1,7 @@
 """drape-N: the common cloth workload, its constraint list, its metrics and the JSON line.
 
-Every Python peer imports this; xpbd_cpu.c and cuda_xpbd.cu restate it in C.
-See ../README.md for the definition in words.
+Every Python peer imports this module; xpbd_cpu.c and cuda_xpbd.cu implement the same in C.
+../README.md specifies the workload.
 """
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def run(a, cloth: Drape, step_frame, get_state, *, peer: str, note: str, constra
         sync()
         if f >= a.warmup:
             times.append((time.perf_counter() - t0) * 1e3)
-        if f + 1 >= 60 and (f + 1) % 5 == 0:             # the second second, every 5th frame
+        if f + 1 >= 60 and (f + 1) % 5 == 0:             # from 1 s on, every 5th frame
             u = resource.getrusage(resource.RUSAGE_SELF).ru_utime
             late.append(cloth.quality(*get_state()))
             user_q += resource.getrusage(resource.RUSAGE_SELF).ru_utime - u

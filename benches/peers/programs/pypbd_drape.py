@@ -4,7 +4,7 @@
     python pypbd_drape.py --n 316 --scene demo    its own cloth set-up: triangle-mesh edges as XPBD distance
                                                   constraints (method 4) + XPBD isometric bending (method 3)
 
-Meaning of its numbers: NUM_SUB_STEPS substeps of dt/NUM_SUB_STEPS, MAX_ITERATIONS Gauss-Seidel sweeps in each;
+Its parameters: NUM_SUB_STEPS substeps of dt/NUM_SUB_STEPS, MAX_ITERATIONS Gauss-Seidel sweeps in each;
 constraints are greedily coloured into groups, a group is an OpenMP loop of virtual calls; stiffness k means
 compliance 1/k, and stiffness 0 means compliance 0.
 """
@@ -19,7 +19,7 @@ a = p.parse_args()
 th = nthreads(a)
 if os.environ.get("OMP_NUM_THREADS") != str(th):         # libgomp reads it when it is loaded
     os.environ["OMP_NUM_THREADS"] = str(th)
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin stall each other where others use the machine
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # spinning threads stall each other on a shared machine
     os.execv(sys.executable, [sys.executable] + sys.argv)
 
 import numpy as np

@@ -17,7 +17,7 @@ a = p.parse_args()
 th = nthreads(a)
 ti.init(arch=getattr(ti, a.arch), cpu_max_num_threads=th, default_fp=ti.f32, fast_math=True, offline_cache=False)
 if ti.lang.impl.current_cfg().arch != getattr(ti, a.arch) and a.arch != "cpu":
-    raise SystemExit(f"taichi has no {a.arch} here")                       # it would quietly take the CPU
+    raise SystemExit(f"taichi has no {a.arch} here")                       # taichi would silently use the CPU
 
 cl = Drape(a)
 NP, NC = a.n * a.n, cl.n_constraints

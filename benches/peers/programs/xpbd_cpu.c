@@ -5,9 +5,9 @@
  *   scalar   indexed constraints {i,j,rest,alpha}, float4 particles, plain C
  *   avx512   the same data, 16 constraints at a time (load + 4x4 transposes + store)
  *   grid     no constraint data at all: indices, rest length and compliance follow from the grid;
- *            SoA rows, 16 lanes per instruction.  The arithmetic ceiling of the colour-by-colour
- *            method on this CPU (a general mesh solver cannot do this).
- *   fused    as grid, and all 12 colours + the integration of one substep done in ONE sweep over
+ *            SoA rows, 16 lanes per instruction.  An upper bound for the colour-by-colour method on
+ *            this CPU; it does not apply to general meshes.
+ *   fused    as grid, and all 12 colours + the integration of one substep done in one pass over
  *            the rows (each stage a few rows behind the one before it), so data stay in L1/L2.
  *            The same result as grid, bit for bit.  Threads take substeps in turn and follow one another
  *            down the rows (point-to-point counters), so there are no barriers inside a frame.
@@ -44,7 +44,7 @@ static double now_ms(void) {
     struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
 }
-/* -1 for what blew up; by its bits, since -ffast-math takes every number to be finite */
+/* -1 for non-finite values; tests the bits, since -ffast-math assumes finite numbers */
 static double num(double v) {
     uint64_t bits; memcpy(&bits, &v, sizeof bits);
     return (bits >> 52 & 0x7ff) == 0x7ff ? -1.0 : v;
@@ -58,7 +58,7 @@ static void *xalloc(size_t b) {
     if (posix_memalign(&p, 4096, b)) { fprintf(stderr, "out of memory\n"); exit(2); }
     memset(p, 0, b); return p;
 }
-/* spin barrier (yields when the partner is descheduled, so it survives a busy machine) */
+/* spin barrier (yields if the partner is descheduled) */
 static atomic_int bar_count, bar_gen;
 static inline void barrier(int nt) {
     if (nt == 1) return;
@@ -377,8 +377,8 @@ static void frame_grid(int t, int nt) {
  * While the front is at row f, stage k works on row f - D[k].  A constraint of stage k starting at row r reaches
  * down to row r + reach[k], and everything stage k-1 does to rows <= r + reach[k] must have been done before:
  * constraints of stage k-1 starting at rows <= r + reach[k] must have run, hence D[k] = D[k-1] + reach[k].
- * In the other direction: what stage k-1 has not yet run starts below r + reach[k], so it never touches a row that
- * stage k has already changed. */
+ * Conversely, the remaining constraints of stage k-1 start below r + reach[k], so they touch no row that stage k has
+ * already changed. */
 static int D[13];
 static void fused_setup(void) {
     int reach[13] = {0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 2, 2};
@@ -513,10 +513,10 @@ int main(int argc, char **argv) {
             barrier(THREADS);
             if (t == 0) {
                 ms[f] = now_ms() - t0;
-                if (f + 1 >= 60 && (f + 1) % 5 == 0) {       /* the second second, every 5th frame */
+                if (f + 1 >= 60 && (f + 1) % 5 == 0) {       /* from 1 s on, every 5th frame */
                     double u = user_ms(); Quality q = quality();
                     late_mean += q.mean; late_n++; if (!(q.max <= late_max)) late_max = q.max;
-                    uq += (user_ms() - u) * (THREADS > 1 ? THREADS : 1);   /* the others spin meanwhile */
+                    uq += (user_ms() - u) * (THREADS > 1 ? THREADS : 1);   /* the other threads spin */
                 }
             }
         }

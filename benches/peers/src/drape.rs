@@ -1,36 +1,36 @@
-//! drape-N: one square cloth that hangs by two corners, the same for every peer, and how it is measured.
+//! The workload drape-N, a square cloth that hangs by two corners, and its measurement; the same for each peer.
 //!
-//! `README.md` has it in words; `programs/drape.py` and the C programs restate it.
+//! `README.md` specifies the workload; `programs/drape.py` and the C programs implement it as well.
 
 use crate::common::measure;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// A frame \[s\].
+/// The length of a frame \[s\].
 pub const DT: f32 = 1.0 / 60.0;
-/// Substeps in a frame, of one sweep each.
+/// Substeps per frame, with one sweep each.
 pub const SUBSTEPS: u32 = 20;
 /// The side of the cloth \[m\].
 const SIZE: f64 = 2.0;
-/// Its mass per area [kg/m²].
+/// The mass per area [kg/m²].
 const DENSITY: f64 = 0.2;
-/// Frames that are played but not timed: pipelines, caches and allocations settle in them.
+/// Warm-up frames, which are not timed.
 const WARM_UP: u32 = 5;
 
-/// How the cloth starts.
+/// The initial state of the cloth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Init {
-    /// Upright below its pins; it sags.
+    /// Vertical, below its pins.
     Hang,
     /// Horizontal; it swings down.
     Flat,
 }
 
-/// The cloth.
+/// The size and initial state of the cloth.
 #[derive(Debug, Clone, Copy)]
 pub struct Drape {
-    /// Particles a side.
+    /// Particles per side.
     pub n: u32,
     pub init: Init,
 }
@@ -39,9 +39,9 @@ pub struct Drape {
 #[derive(Debug, Clone, Copy)]
 pub struct Link {
     pub particles: [u32; 2],
-    /// \[m\]
+    /// Rest length \[m\].
     pub rest_length: f32,
-    /// [m/N]
+    /// Compliance [m/N].
     pub compliance: f32,
 }
 
@@ -50,7 +50,7 @@ impl Drape {
         SIZE / f64::from(self.n - 1)
     }
 
-    /// Of one particle \[kg\]; all weigh the same.
+    /// The mass of each particle \[kg\].
     pub fn mass(&self) -> f64 {
         DENSITY * SIZE * SIZE / f64::from(self.n * self.n)
     }
@@ -60,7 +60,7 @@ impl Drape {
         [0, self.n - 1]
     }
 
-    /// One over the mass of each particle [1/kg]; 0 for the pins.
+    /// The inverse mass of each particle [1/kg]; 0 for the pins.
     pub fn inverse_masses(&self) -> Vec<f32> {
         let mut inverse_masses = vec![(1.0 / self.mass()) as f32; (self.n * self.n) as usize];
         for pin in self.pins() {
@@ -69,12 +69,12 @@ impl Drape {
         inverse_masses
     }
 
-    /// Where the particles start: the plane of the cloth with a bump of 2 mm, so that it knows where to fold.
+    /// The initial positions: the plane of the cloth with a bump of 2 mm, which determines the direction of folds.
     pub fn positions(&self) -> Vec<[f32; 3]> {
         self.places(0.002)
     }
 
-    /// The plane of the cloth, from which rest lengths are measured.
+    /// The plane of the cloth, which defines the rest lengths.
     pub fn rest_positions(&self) -> Vec<[f32; 3]> {
         self.places(0.0)
     }
@@ -95,8 +95,8 @@ impl Drape {
         (0..n).flat_map(|r| (0..n).map(move |c| place(r, c))).collect()
     }
 
-    /// Structural along rows, then columns; shear along one diagonal, then the other; bends along rows, then columns. Greedy
-    /// colouring in this order finds the twelve colours of the workload.
+    /// Structural constraints along rows, then columns; shear along one diagonal, then the other; bending along rows,
+    /// then columns. Greedy colouring in this order gives the twelve colours of the workload.
     pub fn links(&self) -> Vec<Link> {
         let n = i64::from(self.n);
         let families = [(0, 1, 0.0), (1, 0, 0.0), (1, 1, 1e-6), (1, -1, 1e-6), (0, 2, 1e-4), (2, 0, 1e-4)];
@@ -112,7 +112,7 @@ impl Drape {
         families.into_iter().flat_map(family).collect()
     }
 
-    /// The quality of a state.
+    /// Computes the quality measures of a state.
     fn quality(&self, State { positions, velocities }: &State) -> Result<Quality> {
         let n = self.n as usize;
         ensure!(positions.len() == n * n, "{} positions of {} particles", positions.len(), n * n);
@@ -128,7 +128,7 @@ impl Drape {
         let kinetic = |velocities: &Vec<[f32; 3]>| 0.5 * self.mass() * velocities.iter().map(square).sum::<f64>();
         Ok(Quality {
             mean_strain: finite(strains.iter().sum::<f64>() / strains.len() as f64),
-            // Not `f64::max`, which overlooks NaN.
+            // Unlike `f64::max`, this propagates NaN.
             max_strain: finite(strains.iter().fold(0.0, |most, &strain| if strain <= most { most } else { strain })),
             kinetic_energy: velocities.as_ref().map(kinetic).and_then(finite),
             lowest_y: finite(positions.iter().map(|position| f64::from(position[1])).fold(f64::INFINITY, f64::min)),
@@ -136,13 +136,13 @@ impl Drape {
     }
 }
 
-/// Where the particles are, and how fast, where that can be read.
+/// The positions, and the velocities if the peer exposes them.
 pub struct State {
     pub positions: Vec<[f32; 3]>,
     pub velocities: Option<Vec<[f32; 3]>>,
 }
 
-/// How well a cloth holds: structural strain |l/l₀ − 1|; `None` where it blew up.
+/// Quality measures: structural strain |l/l₀ − 1|; `None` if the simulation diverged.
 struct Quality {
     mean_strain: Option<f64>,
     max_strain: Option<f64>,
@@ -150,14 +150,14 @@ struct Quality {
     lowest_y: Option<f64>,
 }
 
-/// A solver with the cloth in it.
+/// A solver that holds the cloth.
 pub trait Player {
-    /// Plays a frame, and waits for it. What it took of the GPU's time \[ms\], where that is known.
+    /// Runs one frame and waits for it. Returns the GPU time \[ms\] if it is known.
     fn play(&mut self) -> Result<Option<f64>>;
     fn state(&mut self) -> Result<State>;
 }
 
-/// A player ready to start, and what is to be said of it.
+/// A solver that is ready to start, with its description.
 pub struct Ready {
     pub player: Box<dyn Player>,
     pub constraints: usize,
@@ -166,7 +166,7 @@ pub struct Ready {
     pub note: String,
 }
 
-/// What each peer prints, as a line of JSON. Strains of `None` or below 0 mean that it blew up.
+/// The line of JSON that each peer prints. Strains of `None` or below 0 mean that the simulation diverged.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Line {
     pub peer: String,
@@ -178,15 +178,15 @@ pub struct Line {
     pub ms_per_frame_median: f64,
     pub ms_min: f64,
     pub ms_max: f64,
-    /// By timestamps around each frame, or over many back to back.
+    /// GPU time, by timestamps around each frame or over many frames in sequence.
     pub gpu_ms_per_frame: Option<f64>,
-    /// CPU time outside of the kernel, which other load on the machine disturbs least.
+    /// User-mode CPU time, which is least sensitive to other load on the machine.
     pub user_ms_per_frame: Option<f64>,
     pub projections_per_s: f64,
     /// After the last frame.
     pub mean_strain: Option<f64>,
     pub max_strain: Option<f64>,
-    /// Mean of the means, and largest of the largest, over frames 60, 65, …: the cloth bounces on its pins.
+    /// The mean of the means and the maximum of the maxima over frames 60, 65, …, because the cloth oscillates.
     pub mean_strain_late: Option<f64>,
     pub max_strain_late: Option<f64>,
     pub kinetic_energy: Option<f64>,
@@ -195,12 +195,12 @@ pub struct Line {
     pub threads: Option<u32>,
     pub frames: u32,
     pub note: String,
-    /// What else a program says.
+    /// Other fields that a program prints.
     #[serde(flatten)]
     pub more: serde_json::Map<String, serde_json::Value>,
 }
 
-/// Plays so many frames and measures them.
+/// Runs and measures `frames` frames.
 pub fn measure(name: &str, drape: &Drape, frames: u32, ready: Ready) -> Result<Line> {
     let Ready { mut player, constraints, substeps, iterations, note } = ready;
     let (mut times, mut gpu_times, mut user_ms, mut late) = (Vec::new(), Vec::new(), Some(0.0), Vec::new());
@@ -247,10 +247,10 @@ pub fn measure(name: &str, drape: &Drape, frames: u32, ready: Ready) -> Result<L
     })
 }
 
-/// Time that all threads of this process have spent outside of the kernel, where the system says it.
+/// The user-mode CPU time of all threads of this process [ms], if the system reports it.
 fn user_time_ms() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // Fields are counted from behind the name, which may hold anything; Linux counts in hundredths of a second.
+    // Fields are counted after the name, which may contain any character; Linux counts in hundredths of a second.
     let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(11)?.parse().ok()?;
     Some(ticks * 10.0)
 }

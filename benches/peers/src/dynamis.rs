@@ -1,21 +1,21 @@
-//! Soft bodies of dynamis, on the GPU that supple takes.
+//! Soft bodies of dynamis, on the same GPU as supple.
 //!
-//! Its constraints are XPBD with compliances, all solved at once from the same positions and averaged. Its own cloth ends at 64 × 64
-//! particles, so both take the constraints of the workload.
+//! dynamis solves XPBD constraints by averaged Jacobi. Its own cloth is limited to 64 × 64 particles, so both rows use
+//! the constraints of the workload.
 
 use crate::drape::{DT, Drape, Link, Player, Ready, SUBSTEPS, State};
 use anyhow::{Result, anyhow, ensure};
 use dynamis::{GpuContext, GpuRequest, PhysicsConfig, SoftBodyDesc, SoftBodyHandle, SoftElement, WarmupBudget, World};
 use supple::wgpu;
 
-/// 20 substeps of one sweep, undamped.
+/// 20 substeps of one sweep, without damping.
 pub fn same(drape: &Drape) -> Result<Ready> {
     let config =
         PhysicsConfig { soft_substeps: SUBSTEPS, soft_iterations: 1, damping: 0.0, ..PhysicsConfig::default() };
     ready(drape, config, "20 substeps, undamped")
 }
 
-/// Its own settings.
+/// The default settings of dynamis.
 pub fn default(drape: &Drape) -> Result<Ready> {
     ready(drape, PhysicsConfig::default(), "its settings at their defaults")
 }
@@ -42,8 +42,7 @@ fn ready(drape: &Drape, config: PhysicsConfig, note: &str) -> Result<Ready> {
     })
 }
 
-/// The adapter that supple takes, by its name, unless it runs on the CPU: dynamis takes seconds a frame there, and says nothing of
-/// what it is on a GPU.
+/// Opens the adapter that supple chooses, by name. Rejects CPU adapters, on which dynamis takes seconds per frame.
 fn open() -> Result<GpuContext> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = supple::gpu::choose_adapter(&instance, None)?.get_info();
@@ -64,7 +63,7 @@ impl Player for Cloth {
     }
 
     fn state(&mut self) -> Result<State> {
-        // It keeps velocities to itself.
+        // dynamis does not expose velocities.
         Ok(State { positions: self.world.soft_body_positions(self.handle), velocities: None })
     }
 }

@@ -1,4 +1,4 @@
-//! What else the machine does while a peer plays.
+//! Measures the CPU load of other processes while a peer runs.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ const TICKS_PER_SECOND: f64 = 100.0;
 #[derive(Debug, Clone, Copy)]
 pub struct Load {
     all: f64,
-    /// Of this process and of the children that it has waited for.
+    /// The processor time of this process and of its finished children.
     ours: f64,
 }
 
 impl Load {
-    /// `None` where the system does not say.
+    /// The current times; `None` if the system does not report them.
     pub fn now() -> Option<Self> {
         let stat = std::fs::read_to_string("/proc/stat").ok()?;
         let fields: Vec<f64> = stat.lines().next()?.split_whitespace().skip(1).flat_map(str::parse).collect();
-        // user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already.
+        // The fields are user, nice, system, idle, iowait, irq, softirq and steal; user includes guest.
         let all = fields.get(..8)?.iter().sum::<f64>() - fields[3] - fields[4];
         let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-        // Behind the name: utime, stime, cutime, cstime are the fields from 11 on.
+        // After the name, utime, stime, cutime and cstime are the fields from 11 on.
         let ours = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(4).flat_map(str::parse::<f64>).sum();
         Some(Self { all, ours })
     }
 
-    /// How many processors others took on average.
+    /// The mean number of processors that other processes used.
     pub fn others_until(self, later: Self, elapsed: Duration) -> f64 {
         let ticks = (later.all - self.all) - (later.ours - self.ours);
         (ticks / TICKS_PER_SECOND / elapsed.as_secs_f64()).max(0.0)

@@ -1,8 +1,8 @@
-//! supple beside other solvers, on one cloth, in one run on one machine.
+//! Compares supple with other solvers on one cloth, in one run on one machine.
 //!
-//! `cargo run --release --manifest-path benches/peers/Cargo.toml -- --n 316 --repeat 3`; `README.md` says what the peers are.
-//! Every peer plays in a process of its own, one after the other, and all of them again in each round, so that what else the machine
-//! does meets all alike.
+//! `cargo run --release --manifest-path benches/peers/Cargo.toml -- --n 316 --repeat 3`; `README.md` lists the peers.
+//! Peers run one after another in separate processes, all of them in each round, so other load on the machine affects
+//! them equally.
 
 #[path = "../../common/mod.rs"]
 mod common;
@@ -32,7 +32,7 @@ use table::{Outcome, Run};
 #[derive(Parser, Debug)]
 #[command(about = "Measures supple beside other solvers on one cloth, and writes one table")]
 struct Arguments {
-    /// Particles a side
+    /// Particles per side
     #[arg(long, default_value_t = 316, value_parser = clap::value_parser!(u32).range(4..=4096))]
     n: u32,
     /// Rounds; the table shows medians
@@ -41,22 +41,22 @@ struct Arguments {
     /// Frames of 1/60 s; the strain is that of the last one
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(6..))]
     frames: u32,
-    /// Only the peers whose names begin so, and supple
+    /// Only supple and the peers whose names start with one of these
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     only: Vec<String>,
-    /// How the cloth starts
+    /// The initial state of the cloth
     #[arg(long, value_enum, default_value_t = Init::Hang)]
     init: Init,
-    /// Seconds after which a peer is stopped
+    /// Timeout per peer [s]
     #[arg(long, default_value_t = 900)]
     timeout: u64,
-    /// The Python of the scripts; benches/peers/venv if there is one, else the system's
+    /// The Python of the scripts; default: benches/peers/venv if it exists, else that of the system
     #[arg(long)]
     python: Option<PathBuf>,
-    /// Where the table (Markdown) and the runs (JSON lines) go, named by the adapter
+    /// The folder of the table (Markdown) and the runs (JSON lines), named by the adapter
     #[arg(long, default_value = "out", value_name = "FOLDER")]
     out: PathBuf,
-    /// Plays this one peer here and prints its line
+    /// Runs this peer in this process and prints its line
     #[arg(long, hide = true)]
     play: Option<String>,
 }
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // In one line: it stands in the table of the process that plays this one.
+            // On one line, because it becomes part of the table of the parent process.
             eprintln!("{error:#}");
             ExitCode::FAILURE
         }
@@ -100,7 +100,7 @@ fn run(arguments: &Arguments) -> Result<()> {
                 }
             }
         }
-        // After each round, so that a run that is broken off leaves something.
+        // Written after each round, so that an aborted run leaves a table.
         table = table::markdown(&adapter, &drape, arguments.frames, round, &outcomes)?;
         write(&arguments.out, &adapter, drape.n, &table, &outcomes)?;
     }
@@ -108,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The peers whose names begin so, and supple; all, if none is named.
+/// supple and the peers whose names start with an entry of `only`; all if it is empty.
 fn chosen(only: &[String]) -> Result<Vec<&'static Peer>> {
     let begins = |peer: &Peer, beginning: &String| peer.name.starts_with(beginning);
     if let Some(unknown) = only.iter().find(|beginning| !PEERS.iter().any(|peer| begins(peer, beginning))) {
@@ -119,7 +119,7 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Peer>> {
     Ok(PEERS.iter().filter(|peer| peer.name == peers::SUPPLE || named(peer)).collect())
 }
 
-/// The command that plays a peer; the error says why it cannot be played here.
+/// The command that runs a peer, or the reason why it cannot run here.
 fn command(peer: &Peer, tools: &Tools, arguments: &Arguments) -> Result<Command> {
     ensure!(arguments.n <= peer.largest_n, "too slow beyond {0} × {0} particles", peer.largest_n);
     let mut command = match peer.way {
@@ -148,12 +148,12 @@ fn play_here(name: &str, drape: &Drape, frames: u32) -> Result<Line> {
     drape::measure(name, drape, frames, ready(drape)?)
 }
 
-/// Runs a peer to its end: what it has measured, and how many processors others took meanwhile.
+/// Runs a peer to its end. Returns its measurements and the number of processors that others used.
 fn play(mut command: Command, scratch: &Path, timeout: u64) -> Result<(Line, Option<f64>)> {
     let [stdout, stderr] = ["stdout", "stderr"].map(|name| scratch.join(name));
     let load = Load::now();
     let start = Instant::now();
-    // Into files, since nobody reads while it runs.
+    // Output goes to files, because it is not read while the peer runs.
     let mut child = command
         .stdin(Stdio::null())
         .stdout(File::create(&stdout)?)

@@ -5,10 +5,10 @@ use crate::programs::Program;
 use crate::{dynamis, rapier, supple};
 use anyhow::Result;
 
-/// How a peer is played.
+/// The kind of a peer.
 #[derive(Clone, Copy)]
 pub enum Way {
-    /// By this program, in a process of its own.
+    /// Part of this program, run in its own process.
     Here(fn(&Drape) -> Result<Ready>),
     Program(Program),
 }
@@ -16,11 +16,11 @@ pub enum Way {
 pub struct Peer {
     pub name: &'static str,
     pub way: Way,
-    /// Beyond so many particles a side it takes too long, or does not work.
+    /// The largest number of particles per side; beyond it the peer is too slow or fails.
     pub largest_n: u32,
 }
 
-/// What all others are compared with.
+/// The reference of the comparison.
 pub const SUPPLE: &str = "supple";
 
 pub const PEERS: &[Peer] = &[

@@ -1,28 +1,28 @@
-//! Peers that are programs of their own: C and CUDA, compiled on the spot, and Python scripts. Each plays the workload and prints
-//! one line of JSON.
+//! Peers that are separate programs: C and CUDA, compiled before the run, and Python scripts. Each runs the workload
+//! and prints one line of JSON.
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where their sources are.
+/// The folder of the sources.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/programs");
 
-/// What a program needs and is called with.
+/// A program and its arguments.
 #[derive(Debug, Clone, Copy)]
 pub enum Program {
     /// `xpbd_cpu.c`.
     C(&'static [&'static str]),
     /// `cuda_xpbd.cu`.
     Cuda(&'static [&'static str]),
-    /// A script, the module that it is about, and its arguments.
+    /// A script, the Python module that it needs, and its arguments.
     Python(&'static str, &'static str, &'static [&'static str]),
-    /// The same on an NVIDIA GPU.
+    /// As [`Program::Python`], on an NVIDIA GPU.
     PythonCuda(&'static str, &'static str, &'static [&'static str]),
 }
 
-/// What there is on this machine. Each thing is looked for once, when it is first needed.
+/// The tools found on this machine. Each is searched once, at its first use.
 #[derive(Debug)]
 pub struct Tools {
     build: PathBuf,
@@ -33,8 +33,8 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Programs are compiled into the folder `build`, scripts run by `python`; if none is given, by that of the virtual environment
-    /// which `README.md` sets up, or the system's.
+    /// Programs are compiled into the folder `build`; scripts are run by `python`. Without it, the Python of the
+    /// virtual environment in `README.md` is used, else that of the system.
     pub fn new(build: PathBuf, python: Option<PathBuf>) -> Result<Self> {
         std::fs::create_dir_all(&build).with_context(|| format!("cannot make {}", build.display()))?;
         let venv = Path::new(env!("CARGO_MANIFEST_DIR")).join("venv/bin/python");
@@ -42,7 +42,7 @@ impl Tools {
         Ok(Self { build, python, c: OnceCell::new(), cuda: OnceCell::new(), nvidia: OnceCell::new() })
     }
 
-    /// The command of a program; the error says what is missing here.
+    /// The command of a program, or the tool that is missing.
     pub fn command(&self, program: Program) -> Result<Command> {
         let (mut command, arguments) = match program {
             Program::C(arguments) => (Command::new(known(&self.c, || self.compile_c())?), arguments),
@@ -81,13 +81,13 @@ impl Tools {
         let status = status.with_context(|| format!("{name} cannot be run"))?;
         ensure!(status.success(), "the Python module {module} is not installed (see benches/peers/README.md)");
         let mut command = Command::new(&self.python);
-        // Or Python would leave its caches between the sources.
+        // Otherwise Python would write its caches into the source folder.
         command.env("PYTHONDONTWRITEBYTECODE", "1").arg(Path::new(SOURCES).join(script));
         Ok(command)
     }
 }
 
-/// What a search has found, made the first time.
+/// The cached result of a search, which runs at the first call.
 fn known<T: Clone>(cell: &OnceCell<Result<T, String>>, search: impl FnOnce() -> Result<T>) -> Result<T> {
     cell.get_or_init(|| search().map_err(|error| format!("{error:#}"))).clone().map_err(anyhow::Error::msg)
 }
@@ -105,7 +105,7 @@ fn run(command: &mut Command, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The last line that says something.
+/// The last line that is not empty.
 pub fn last_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("without a word").to_owned()

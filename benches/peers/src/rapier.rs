@@ -1,17 +1,17 @@
-//! Soft bodies of rapier3d, on the CPU, with its threads.
+//! Soft bodies of rapier3d, on the CPU with its threads.
 //!
-//! Its constraints are springs of a frequency f and a damping ratio ζ, relative to the effective mass 1/(w₀ + w₁) of each. With
-//! ζ = 0 its softness is that of a compliance α where (2π f)² = (w₀ + w₁)/α. It solves for velocities and starts from the impulses of
-//! the substep before.
+//! Its constraints are springs of frequency f and damping ratio ζ, relative to the effective mass 1/(w₀ + w₁). With ζ =
+//! 0 a spring has the compliance α with (2π f)² = (w₀ + w₁)/α. rapier solves for velocities, warm-started from the
+//! previous substep.
 
 use crate::drape::{DT, Drape, Player, Ready, SUBSTEPS, State};
 use anyhow::{Context as _, Result};
 use rapier3d::prelude::{PhysicsWorld, SoftBodyBuilder, SoftBodyHandle, SpringCoefficients, Vector};
 
-/// A frequency \[Hz\] that is rigid to `f32` at any substep: its softness is far below rounding.
+/// A frequency \[Hz\] that is rigid in `f32` at any substep: its compliance is far below rounding.
 const RIGID: f32 = 1e7;
 
-/// The constraints of the workload, 20 substeps of one sweep.
+/// The constraints of the workload, with 20 substeps of one sweep.
 pub fn same(drape: &Drape) -> Result<Ready> {
     let (links, inverse_masses) = (drape.links(), drape.inverse_masses());
     let softness = links.iter().zip(0..).map(|(link, index)| {
@@ -25,12 +25,12 @@ pub fn same(drape: &Drape) -> Result<Ready> {
     builder.edge_softness = softness.collect();
     let mut world = PhysicsWorld::new();
     world.integration_parameters.num_solver_iterations = SUBSTEPS as usize;
-    // Or strained constraints would be swept twice.
+    // Disables the second sweep over strained constraints.
     world.integration_parameters.soft_bodies.resweep_strain = f32::MAX;
     ready(drape, world, builder, "the constraints of the workload")
 }
 
-/// Its own cloth with its own material and settings.
+/// The cloth of rapier with its own material and settings.
 pub fn default(drape: &Drape) -> Result<Ready> {
     let rest = drape.rest_positions();
     let n = drape.n as usize;
@@ -46,7 +46,7 @@ fn ready(drape: &Drape, mut world: PhysicsWorld, builder: SoftBodyBuilder, note:
     let substeps = parameters.num_solver_iterations as u32;
     let sweeps = parameters.num_internal_pgs_iterations + builder.particle_settings.additional_pgs_iterations;
     let constraints = builder.edges.len() + builder.bend_edges.len();
-    // Nothing is to collide or to sleep.
+    // No collision and no sleeping.
     let mut builder = builder.no_surface_collider().can_sleep(false);
     builder.particle_mass = drape.mass() as f32;
     builder.pinned = drape.pins().into();

@@ -1,4 +1,4 @@
-//! supple itself, through its public API.
+//! supple, through its public API.
 
 use crate::common::play;
 use crate::drape::{DT, Drape, Player, Ready, SUBSTEPS, State};
@@ -6,8 +6,8 @@ use anyhow::Result;
 use supple::gpu::{Context, Timestamps};
 use supple::{ClothGrid, Distance, Material, Particle, Scene, Settings, Solver};
 
-/// The workload to the letter, without tethers: every particle and every constraint by hand. Only the order is that of supple's own
-/// colouring, which has other constraints among those of the border.
+/// The exact workload, without tethers; particles and constraints are added one by one. Only the order is that of
+/// supple's colouring, which assigns other colours at the border.
 pub fn same(drape: &Drape) -> Result<Ready> {
     let mut scene = Scene::new();
     for (position, inverse_mass) in drape.positions().into_iter().zip(drape.inverse_masses()) {
@@ -21,16 +21,16 @@ pub fn same(drape: &Drape) -> Result<Ready> {
     ready(&scene, settings, "the workload to the letter")
 }
 
-/// Its own cloth with its own settings. Their compliances, substeps and sweeps are those of the workload; two tethers a particle
-/// come on top, and particles of the border weigh half.
+/// The cloth of supple with its own settings. Compliances, substeps and sweeps are those of the workload. It has two
+/// tethers per particle in addition, and border particles have half the mass.
 pub fn default(drape: &Drape) -> Result<Ready> {
-    cloth(drape, Settings::default(), "its cloth and settings at their defaults: two tethers a particle")
+    cloth(drape, Settings::default(), "its cloth and settings at their defaults: two tethers per particle")
 }
 
-/// The same as the `cloth` example plays it: 50 substeps.
+/// As [`default`], with the 50 substeps of the example `cloth`.
 pub fn demo(drape: &Drape) -> Result<Ready> {
     let settings = Settings { substeps: 50, ..Settings::default() };
-    cloth(drape, settings, "as the example `cloth` plays it: two tethers a particle")
+    cloth(drape, settings, "as in the example `cloth`: two tethers per particle")
 }
 
 fn cloth(drape: &Drape, settings: Settings, note: &str) -> Result<Ready> {

@@ -1,4 +1,4 @@
-//! The runs as one table.
+//! The table of all runs.
 
 use crate::common::figure;
 use crate::common::measure::median;
@@ -13,17 +13,17 @@ use std::fmt::Write as _;
 pub struct Run {
     pub name: String,
     pub round: u32,
-    /// How many processors others took meanwhile, where the system says it.
+    /// The mean number of processors that other processes used, if the system reports it.
     pub others_cores: Option<f64>,
     #[serde(flatten)]
     pub line: Line,
 }
 
-/// What became of a peer.
+/// The runs of a peer, or its error.
 pub struct Outcome {
     pub peer: &'static Peer,
     pub runs: Vec<Run>,
-    /// Why it was not played, or not to the end.
+    /// The reason why the peer did not run, or did not finish.
     pub fault: Option<String>,
 }
 
@@ -32,13 +32,13 @@ impl Outcome {
         Self { peer, runs: Vec::new(), fault: None }
     }
 
-    /// The median of a figure over the rounds, if it is there in all of them.
+    /// The median of a value over the rounds, if all rounds have it.
     fn median(&self, figure: impl Fn(&Line) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> = self.runs.iter().map(|run| figure(&run.line)).collect();
         values.filter(|values| !values.is_empty()).map(median)
     }
 
-    /// How many times the time of another in the same round, in the median.
+    /// The median ratio of the frame times of this peer and another one in the same round.
     fn ratio(&self, to: &Outcome) -> Option<f64> {
         let pairs = self
             .runs
@@ -52,7 +52,7 @@ impl Outcome {
     fn row(&self, supple: Option<&Outcome>) -> String {
         let name = self.peer.name;
         let Some(run) = self.runs.first() else {
-            let fault = self.fault.as_deref().unwrap_or("not played");
+            let fault = self.fault.as_deref().unwrap_or("not run");
             return format!("| {name} | not run: {} | | | | | | | |", fault.replace('|', "/"));
         };
         let best = self.runs.iter().map(|run| run.line.ms_min).fold(f64::INFINITY, f64::min);
@@ -76,7 +76,7 @@ impl Outcome {
     }
 }
 
-/// The table, and what has to be known to read it.
+/// The table with its explanation.
 pub fn markdown(adapter: &str, drape: &Drape, frames: u32, repeat: u32, outcomes: &[Outcome]) -> Result<String> {
     let supple = outcomes.iter().find(|outcome| outcome.peer.name == SUPPLE);
     let cores = std::thread::available_parallelism()?;
@@ -106,7 +106,7 @@ pub fn markdown(adapter: &str, drape: &Drape, frames: u32, repeat: u32, outcomes
     Ok(text)
 }
 
-/// A strain. What blew up has none, or less than none.
+/// Formats a strain. A diverged simulation has none, or a negative one.
 fn percent(strain: Option<f64>) -> String {
     match strain {
         Some(strain) if strain >= 0.0 => format!("{} %", figure(Some(strain * 100.0))),
