@@ -1,5 +1,5 @@
-// Distance: C = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). The twin of
-// src/constraints/distance.rs. Parameters: L₀.
+// Distance: C = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). Parameters: L₀.
+// Counterpart: src/constraints/distance.rs.
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let difference = p[0] - p[1];
@@ -8,7 +8,7 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     return Evaluation(l - parameter(record, 0u), Points(n, -n));
 }
 
-// What the projections apply, for a kind whose C is a number: ∇C Δλ for each particle.
+// Computes the impulses ∇C Δλ of a kind whose C is a scalar.
 
 struct Evaluation {
     c: f32,
@@ -26,7 +26,7 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
         } else {
             weighted += w[k] * dot(grad, grad);
         }
-        // The gradients sum to zero, so what all particles travel together counts for nothing.
+        // The gradients sum to zero, so the common displacement cancels.
         if k > 0u {
             travel += dot(grad, d[k] - d[0]);
         }
@@ -38,7 +38,7 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
         } else {
             weighted += w[k] * dot(grad, grad);
         }
-        // The gradients sum to zero, so what all particles travel together counts for nothing.
+        // The gradients sum to zero, so the common displacement cancels.
         if k > 0u {
             travel += dot(grad, d[k] - d[0]);
         }
@@ -66,29 +66,30 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
     return impulses;
 }
 
-// Projects the constraints of clusters (src/schedule/clusters.rs): one workgroup a cluster of one layer, which shares no particle with the others of the
-// layer. It keeps the particles in workgroup memory and solves the constraints in rounds, with a barrier after each; no two constraints of a
-// round name the same particle. Reads and writes the displacements of the particles of the cluster.
+// Projects the constraints of clusters (src/schedule/clusters.rs) in workgroup memory.
+// One workgroup per cluster of one layer; clusters of a layer share no particle. The constraints are solved in rounds
+// with a barrier after each; constraints of a round share no particle. Reads and writes the displacements of the
+// particles of the cluster.
 
-// For each cluster a head of 8 words: where its particles stand, how many, where its rounds stand, how many, where the local particles of its
-// constraints stand, its first record; then all that these point to.
+// A head of 8 words per cluster: start and number of its particles, start and number of its rounds, start of the
+// local particle indices of its constraints, first record. The arrays follow the heads.
 @group(0) @binding(6) var<storage, read> clusters: array<u32>;
 
 const HEAD = 8u;
 
-// A mask of rounds has so many bits.
+// Largest number of rounds of a cluster.
 const MOST_ROUNDS = 64u;
 
-// x and w; d.
+// x and w; d
 var<workgroup> places: array<vec4f, MOST_PARTICLES>;
 var<workgroup> moves: array<vec4f, MOST_PARTICLES>;
-// The first constraint of each round, and behind the last.
+// First constraint of each round, and the end of the last round.
 var<workgroup> bounds: array<u32, MOST_ROUNDS + 1u>;
 
-// What memory has of a constraint.
+// A constraint as stored.
 struct Constraint {
     record: Record,
-    // The local places of its particles, a byte each.
+    // Local indices of its particles, one byte each.
     locals: u32,
 }
 
@@ -132,7 +133,7 @@ fn project_cluster(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
     let rounds_at = clusters[head + 2u];
     let round_count = clusters[head + 3u];
     let locals_at = clusters[head + 4u] - clusters[head + 5u];
-    // While a round is solved, what the next one takes is on its way: memory is slower than a round.
+    // Loads for the next round are issued while a round is solved, to hide their latency.
     var place = clusters[head + 5u] + thread;
     var next = constraint_at(place, locals_at);
     if thread < round_count {
@@ -169,7 +170,7 @@ fn project_cluster(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
     }
 }
 
-// A record as it lies in memory, for the passes that read all of it.
+// The record of a constraint, for passes that load all of it.
 
 alias Record = array<vec4u, ROWS>;
 
@@ -186,12 +187,12 @@ fn word(record: Record, index: u32) -> u32 {
     return record[index / 4u][index % 4u];
 }
 
-// The parameters of the kind, after particles and material.
+// Returns a parameter of the kind; parameters follow particles and material.
 fn parameter(record: Record, index: u32) -> f32 {
     return bitcast<f32>(word(record, ARITY + 1u + index));
 }
 
-// Projects a constraint whose particles lie in the given slots.
+// Projects a constraint whose particles are in the given slots.
 
 alias Slots = array<u32, ARITY>;
 
@@ -229,16 +230,17 @@ fn particles_of(record: Record) -> Slots {
     return particles;
 }
 
-// The XPBD projection of one constraint of a kind with a fixed number of particles, for all schedules. It is called with the positions at the
-// start of the substep (xyz, inverse mass) and the displacements d of its particles; the kind's own file evaluates C and ∇C (`evaluate`), and
-// scalar.wgsl or vector.wgsl turns them into impulses ∇C Δλ. The pass says where x and d lie (`position_at`, `displacement_at`,
-// `set_displacement`), where λ lies (`place_of_lambda`), and how much larger than its asset an instance is (`shrunk`, `grown`).
+// XPBD projection of one constraint of a kind with a fixed number of particles, for all schedules.
+// Input: positions at the start of the substep (xyz, inverse mass) and displacements d. The file of the kind
+// evaluates C and ∇C (`evaluate`); scalar.wgsl or vector.wgsl computes the impulses ∇C Δλ.
+// The including pass defines the access to x and d (`position_at`, `displacement_at`, `set_displacement`) and to λ
+// (`place_of_lambda`), and the scale of an instance (`shrunk`, `grown`).
 
 alias Points = array<vec3f, ARITY>;
 alias Weights = array<f32, ARITY>;
 alias Positions = array<vec4f, ARITY>;
 
-// ∇C Δλ of each particle.
+// Returns ∇C Δλ of each particle.
 fn project_constraint(place: u32, record: Record, material: ScaledMaterial, x: Positions, d: Points) -> Points {
     var travels: Points;
     var p: Points;
@@ -257,7 +259,7 @@ fn project_constraint(place: u32, record: Record, material: ScaledMaterial, x: P
     return impulses_of(place_of_lambda(place, LAMBDAS), record, material, p, travels, w);
 }
 
-// The displacements after the projection: d + w ∇C Δλ.
+// Returns the displacements after the projection: d + w ∇C Δλ.
 fn projected(place: u32, record: Record, material: ScaledMaterial, x: Positions, d: Points) -> Points {
     let impulses = project_constraint(place, record, material, x, d);
     var moved: Points;
@@ -271,20 +273,20 @@ fn projected(place: u32, record: Record, material: ScaledMaterial, x: Positions,
     return moved;
 }
 
-// What the projections of a kind with a fixed number of particles share: their bindings and types. `ARITY` and `ROWS` are of the kind's
-// descriptor. How a record is read each says for itself: `Record`, `parameter`.
+// Bindings of the projections of a kind with a fixed number of particles. The host defines `ARITY` and `ROWS`; the
+// including pass defines `Record` and `parameter`.
 
 @group(0) @binding(0) var<uniform> span: Span;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
-// ROWS vec4s a constraint: particles, material, parameters. vec4s rather than a struct: one load instead of four.
+// ROWS rows per constraint: particles, material, parameters. A row is one load, a struct would be several.
 @group(0) @binding(3) var<storage, read> records: array<vec4u>;
 @group(0) @binding(4) var<storage, read> materials: array<ScaledMaterial>;
 @group(0) @binding(5) var<storage, read_write> lambdas: array<f32>;
 
 override KEEP_LAMBDA: bool = false;
 
-// For passes that scale nothing, and have multipliers of a scene: what shaders/instancing/instances.wgsl has for an instance.
+// Scale and λ index of scenes. instances.wgsl defines these functions for instances.
 
 fn shrunk(v: vec3f) -> vec3f {
     return v;

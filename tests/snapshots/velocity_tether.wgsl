@@ -1,39 +1,44 @@
-// velocity: the end of a substep, x += d; the displacement stays as the velocity (Macklin et al. 2016, alg. 1, lines 15–17).
-// velocity_predict: the same, then predict of the next substep (the pass Advance): half the dispatches and half the bytes
-// of the two.
-// velocity_tether: that for free particles, then solve_tethers.wgsl. The pins are still where the substep began, and will be there and their
-// displacement. Few pins also stand in a buffer of their own, so that they can move in the same pass (AdvanceTethered); many are moved by
-// velocity_pinned, after it (AdvanceFree, AdvancePinned).
-// One thread a particle, or a pinned one. Writes position, displacement and residual of its own particle.
+// Ends a substep: x += d; the displacement remains as the velocity (Macklin et al. 2016, alg. 1, lines 15–17).
+//
+// - velocity: only that.
+// - velocity_predict (pass IntegrateAndPredict): also predicts the next substep, which halves dispatches and memory
+//   traffic.
+// - velocity_tether (passes IntegrateTethered, IntegrateFree): velocity_predict of free particles, then
+//   solve_tethers.wgsl. It evaluates pins at their next position and displacement. Up to MOST_ANCHORS pins are read
+//   from a copy and are moved in the same dispatch.
+// - velocity_pinned (pass IntegratePinned): velocity_predict of the pins afterwards, if there are more.
+//
+// One thread per particle (velocity_pinned: per pin). Writes position, displacement and residual of its own particle;
+// velocity_tether also writes the copy of its own pin for the next substep.
 
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> residuals: array<vec4u>;
 
-// Of velocity_tether:
-// For each particle its first tether · 16 + how many it has.
+// velocity_tether only:
+// per particle: first tether · 16 + number of tethers
 @group(0) @binding(4) var<storage, read> tether_runs: array<u32>;
-// Two a row: anchor, length as bits; anchor, length as bits.
+// two tethers per row: pin, length (bits); pin, length (bits)
 @group(0) @binding(5) var<storage, read> tethers: array<vec4u>;
-// Where the substep began, and where the next will.
+// Pins at the start of this substep, and at the start of the next one.
 @group(0) @binding(6) var<uniform> uniform_anchors: array<Anchor, MOST_ANCHORS>;
 @group(0) @binding(7) var<storage, read_write> next_anchors: array<Anchor>;
 
-// Of velocity_pinned:
+// velocity_pinned only:
 @group(0) @binding(4) var<storage, read> pins: array<u32>;
 
-// The loops over rows of tethers and over anchors are written out by src/gpu/unroll.rs: real GPUs would keep what a loop indexes in memory.
-// The most that any particle has.
+// src/gpu/unroll.rs unrolls the loops over tether rows and anchors, because GPUs keep indexed arrays in memory.
+// Largest number of tethers of a particle.
 override MOST_TETHERS: u32 = 1u;
-// Two of these to a row.
+// Rows of two tethers.
 override TETHER_ROWS: u32 = 1u;
-// Whether every particle has so many, one after another.
+// True if every particle has MOST_TETHERS tethers, stored one after another.
 override ALL_TETHERED: bool = false;
-// How many anchors there are; 0 where they are too many for their buffer.
+// Number of anchors; 0 if the pins exceed MOST_ANCHORS.
 override ANCHORS: u32 = 0u;
 
-// Of the uniform buffers: see the prelude.
+// Copies of the uniform buffers, see shaders/common/params.wgsl.
 var<private> params: Params;
 var<private> anchors: array<Anchor, MOST_ANCHORS>;
 
@@ -79,7 +84,7 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
     { const k = 0u; 
         let two = tethers[run.x + k];
         motion.displacement = pulled_by(anchor_at(two.x), bitcast<f32>(two.y), motion, 2u * k < run.y);
-        // Compilers know the first.
+        // The first comparison is constant.
         let second = 2u * k + 1u < MOST_TETHERS && 2u * k + 1u < run.y;
         motion.displacement = pulled_by(anchor_at(two.z), bitcast<f32>(two.w), motion, second);
      }
@@ -94,17 +99,17 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
     store(i, motion);
 }
 
-// The row of the first tether of a particle, and how many it has.
+// Returns the first tether row of a particle, and its number of tethers.
 fn tether_run(i: u32) -> vec2u {
     if ALL_TETHERED {
         return vec2u(i * TETHER_ROWS, MOST_TETHERS);
     }
     let run = tether_runs[i];
-    // Every particle has an even number of them, two a row.
+    // Tethers of a particle are padded to an even number.
     return vec2u(run >> 5u, run & 15u);
 }
 
-// The first that is it, as below.
+// Returns the first anchor of this particle.
 fn anchor_place(particle: u32) -> u32 {
     var place = 0u;
     { const k = 0u; 
@@ -119,7 +124,7 @@ fn anchor_at(particle: u32) -> Anchor {
     if ANCHORS == 0u {
         return Anchor(positions[particle].xyz, particle, displacements[particle].xyz, 0u);
     }
-    // The first that is it: behind the pins there may be some that are no more.
+    // Returns the first match: entries behind the pins may be outdated.
     var anchor: Anchor;
     { const k = 0u; 
         let other = ANCHORS - 1u - k;
