@@ -114,3 +114,8 @@ struct ReadmeDoctests;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/guide.md")]
 struct GuideDoctests;
+
+/// Compiles the code of the page on collision as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/collision.md")]
+struct CollisionDoctests;

@@ -4,7 +4,7 @@
 //! `shaders/constraints/<name>.wgsl` (C and ∇C). All other code is common to all kinds:
 //!
 //! - `shaders/schedule/project.wgsl` and `src/reference/constraints.rs` gather, project and scatter.
-//! - [`crate::xpbd`] and `shaders/common/xpbd.wgsl` contain the XPBD update.
+//! - [`xpbd`] and `shaders/common/xpbd.wgsl` contain the XPBD update.
 //!
 //! To add a kind, write the two files and add the kind to [`KINDS`]. Colouring, plan, both backends and the conformance
 //! suite then include it.

@@ -31,7 +31,7 @@ pub struct MeshReport {
     /// Vertices of no triangle. They fall freely, with the mean mass of the other vertices.
     pub isolated_vertices: u32,
     /// Boundary vertices at exactly the position of another boundary vertex with a lower index. They are the two sides
-    /// of an open seam, as exporters write them along texture seams. [`super::weld`] joins them.
+    /// of an open seam, as exporters write them along texture seams. [`crate::scene::weld`] joins them.
     pub coincident_vertices: u32,
 }
 

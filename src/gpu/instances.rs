@@ -36,7 +36,7 @@ const MOST_WRITTEN: usize = 1 << 18;
 /// vertex shader reads `positions[live[instance_index] * n + vertex_index]`.
 ///
 /// Constraints are solved as by [`crate::Execution::Tiles`] for all settings, without stars and mass splitting. The
-/// order of the passes is that of a plan with accelerations ([`crate::schedule::plan`]); the CPU counterpart is
+/// order of the passes is that of a plan with accelerations (`src/schedule/plan.rs`); the CPU counterpart is
 /// [`crate::Reference::of_asset`].
 ///
 /// Not supported: groups (pressure, shape matching), followers, colliders, self-collision, forces, mean forces, damping
@@ -270,7 +270,7 @@ impl Instances {
         self.pool.slot(id).is_ok()
     }
 
-    /// The instance and the particle of a row of [`Instances::positions`], such as [`Diagnostics::first_non_finite`].
+    /// The instance and the particle of a row of [`Instances::positions`], such as [`crate::Diagnostics::first_non_finite`].
     pub fn owner(&self, row: u32) -> Option<(InstanceId, u32)> {
         let count = self.particle_count();
         self.pool.id(row / count).map(|id| (id, row % count))

@@ -55,7 +55,7 @@ impl Instances {
     /// · λ/h².
     ///
     /// # Errors
-    /// As [`Instances::read_positions`]; [`Error::NotEnabled`] if λ is not kept ([`Settings::keep_lambdas`]).
+    /// As [`Instances::read_positions`]; [`Error::NotEnabled`] if λ is not kept ([`crate::Settings::keep_lambdas`]).
     pub fn read_lambdas<K: Kind>(&self, id: InstanceId) -> Result<Vec<f32>> {
         let slot = self.pool.slot(id)?;
         if !self.keep_lambdas {

@@ -14,7 +14,7 @@ impl Instances {
     /// asset.
     ///
     /// # Errors
-    /// [`Error::NoInstance`]; the particles must exist; [`Error::LimitExceeded`] as of [`Instances::spawn`].
+    /// [`crate::Error::NoInstance`]; the particles must exist; [`crate::Error::LimitExceeded`] as of [`Instances::spawn`].
     pub fn pin(&mut self, id: InstanceId, particles: &[u32]) -> Result<()> {
         self.set_pinned(id, particles, true)
     }
@@ -49,7 +49,7 @@ impl Instances {
     /// Returns true if a particle of an instance is currently pinned.
     ///
     /// # Errors
-    /// [`Error::NoInstance`]; the particle must exist.
+    /// [`crate::Error::NoInstance`]; the particle must exist.
     pub fn is_pinned(&self, id: InstanceId, particle: u32) -> Result<bool> {
         let slot = self.pool.slot(id)?;
         self.pool.controls.scene.check_particle("is_pinned", particle)?;
@@ -60,7 +60,7 @@ impl Instances {
     /// [`crate::Solver::set_target`] does.
     ///
     /// # Errors
-    /// [`Error::NoInstance`]; [`Error::LimitExceeded`] as of [`Instances::spawn`]. The particle must exist and be
+    /// [`crate::Error::NoInstance`]; [`crate::Error::LimitExceeded`] as of [`Instances::spawn`]. The particle must exist and be
     /// pinned, and the position must be finite.
     pub fn set_target(&mut self, id: InstanceId, particle: u32, position: [f32; 3]) -> Result<()> {
         let slot = self.pool.slot(id)?;
@@ -80,7 +80,7 @@ impl Instances {
     /// Sets the wind of an instance [m/s], which is added to [`Settings::wind`].
     ///
     /// # Errors
-    /// [`Error::NoInstance`]; each component must be at most 1e6 in magnitude.
+    /// [`crate::Error::NoInstance`]; each component must be at most 1e6 in magnitude.
     pub fn set_wind(&mut self, id: InstanceId, wind: [f32; 3]) -> Result<()> {
         let slot = self.pool.slot(id)?;
         self.pool.set_wind(slot, wind)?;

@@ -99,7 +99,7 @@ impl Solver {
 
     /// Waits for all submitted work and reads the mean force and torque on every collider in the last step.
     ///
-    /// Each particle counts for at most two colliders, see [`super::Diagnostics::lost_collider_contacts`]. Empty if
+    /// Each particle counts for at most two colliders, see [`crate::Diagnostics::lost_collider_contacts`]. Empty if
     /// there are no colliders or [`crate::Settings::collider_forces`] is off. Each of these changes resets the values
     /// to zero until the next step:
     ///

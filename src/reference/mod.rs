@@ -1,6 +1,6 @@
 //! The CPU reference: the method in readable form, to compare with the papers, and the oracle of the tests.
 //!
-//! It runs the same [`Plan`] as the GPU with the same `f32` arithmetic in the same order, on one thread without SIMD.
+//! It runs the same `Plan` as the GPU with the same `f32` arithmetic in the same order, on one thread without SIMD.
 //! Each pass is a method. It is not optimised for speed.
 //!
 //! # State

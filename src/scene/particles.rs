@@ -116,7 +116,7 @@ impl Scene {
     }
 
     /// Sets the mass of a particle \[kg\]. A pinned particle has this mass after its release; a particle pinned by an
-    /// inverse mass of 0 becomes free. Groups ([`constraints::ShapeMatching`]) keep the masses of their descriptor.
+    /// inverse mass of 0 becomes free. Groups ([`crate::ShapeMatching`]) keep the masses of their descriptor.
     ///
     /// # Errors
     /// The particle does not exist or is a follower, or the mass is not finite or less than 1e-12 kg.
