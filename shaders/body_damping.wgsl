@@ -1,8 +1,6 @@
 // Momentum-conserving damping (Müller et al. 2007, §3.5): each body loses a share k of its motion against itself,
-// v += k (v_cm + ω × r − v), with the displacement d = h v in place of v; ω = I⁻¹ L, I being kept from singularity as in
-// `solve_symmetric`. Linear and angular momentum of the body stay.
-// One workgroup a body, whose threads take its particles in turns; the sums go through workgroup memory and are added in the
-// order of the lanes. Reads positions. Writes the displacements of its body, which no other body shares.
+// v += k (v_cm + ω × r − v), with the displacement d = h v in place of v. Linear and angular momentum of the body stay.
+// One workgroup a body (`shared/rigid_motion.wgsl`). Reads positions. Writes the displacements of its body, which no other body shares.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
@@ -10,27 +8,12 @@
 // first particle, particle count
 @group(0) @binding(3) var<storage, read> bodies: array<vec2u>;
 
-// `group::LANES` in src/kinds/group.rs.
-const LANES = 128u;
-
-var<workgroup> partial: array<array<vec4f, 3>, LANES>;
-
-fn mass(x: vec4f) -> f32 {
-    return select(0.0, 1.0 / x.w, x.w != 0.0);
+fn particle_of(k: u32) -> u32 {
+    return k;
 }
 
-// The sum over all lanes, for every lane.
-fn total(lane: u32, sums: array<vec4f, 3>) -> array<vec4f, 3> {
-    workgroupBarrier();
-    partial[lane] = sums;
-    workgroupBarrier();
-    var whole: array<vec4f, 3>;
-    for (var other = 0u; other < LANES; other++) {
-        for (var k = 0u; k < 3u; k++) {
-            whole[k] += partial[other][k];
-        }
-    }
-    return whole;
+fn displacement_of(k: u32) -> vec3f {
+    return displacements[k].xyz;
 }
 
 @compute @workgroup_size(LANES)
@@ -40,46 +23,16 @@ fn body_damping(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_i
         return;
     }
     let body = bodies[index];
-    let origin = positions[body.x].xyz;
-    let end = body.x + body.y;
-
-    // Σ m, Σ m x, Σ m d
-    var sums: array<vec4f, 3>;
-    for (var i = body.x + lane; i < end; i += LANES) {
-        let x = positions[i];
-        let m = mass(x);
-        sums[0] += vec4f((x.xyz - origin) * m, m);
-        sums[1] += vec4f(displacements[i].xyz * m, 0.0);
-    }
-    sums = total(lane, sums);
-    let weight = sums[0].w;
-    if weight == 0.0 {
+    let rigid = rigid_motion(lane, body.x, body.y, 0.0);
+    if !rigid.is_free {
         return;
     }
-    let center = opaque(sums[0].xyz / weight, params.zero);
-    let d_cm = opaque(sums[1].xyz / weight, params.zero);
-
-    // L, and I as its diagonal and (yz, zx, xy)
-    sums = array<vec4f, 3>();
-    for (var i = body.x + lane; i < end; i += LANES) {
-        let x = positions[i];
-        let m = mass(x);
-        let r = opaque((x.xyz - origin) - center, params.zero);
-        let l = cross_product(r, opaque(displacements[i].xyz - d_cm, params.zero), params.zero);
-        sums[0] += vec4f(opaque(l * m, params.zero), 0.0);
-        let squares = opaque(opaque(r.yzx * r.yzx, params.zero) + r.zxy * r.zxy, params.zero);
-        sums[1] += vec4f(opaque(squares * m, params.zero), 0.0);
-        sums[2] -= vec4f(opaque(opaque(r.yzx * r.zxy, params.zero) * m, params.zero), 0.0);
-    }
-    sums = total(lane, sums);
-    let omega = solve_symmetric(sums[1].xyz, sums[2].xyz, sums[0].xyz, params.zero);
-
-    for (var i = body.x + lane; i < end; i += LANES) {
+    for (var i = body.x + lane; i < body.x + body.y; i += LANES) {
         let x = positions[i];
         if x.w != 0.0 {
             let d = displacements[i].xyz;
-            let rigid = opaque(d_cm + cross_product(omega, (x.xyz - origin) - center, params.zero), params.zero);
-            displacements[i] = vec4f(d + (rigid - d) * params.body_damping, 0.0);
+            let motion = opaque(rigid.d_cm + turn_at(rigid, x.xyz), params.zero);
+            displacements[i] = vec4f(d + (motion - d) * params.body_damping, 0.0);
         }
     }
 }

@@ -118,19 +118,25 @@ impl Coloring {
         Self { order, colors: spans, overflow }
     }
 
-    /// The same where the constraints that were coloured are `rest` of a larger set, and come after those of `first`.
-    pub(crate) fn after(mut self, first: &[u32], rest: &[u32]) -> Self {
-        self.order.iter_mut().for_each(|constraint| *constraint = rest[*constraint as usize]);
-        self.order.splice(0..0, first.iter().copied());
-        self.colors.iter_mut().chain([&mut self.overflow]).for_each(|span| span.first += first.len() as u32);
-        self
-    }
-
-    /// The same with more constraints in the overflow.
-    pub(crate) fn with_overflow(mut self, more: &[u32]) -> Self {
-        self.order.extend_from_slice(more);
-        self.overflow.count += more.len() as u32;
-        self
+    /// One order of several colourings, in which constraint i of a part is `names[i]` of a larger set: the constraints of `first`, the colours of
+    /// each part, the overflow of each part, the constraints of `last` in the overflow.
+    pub(crate) fn joined(first: &[u32], parts: &[(Self, Vec<u32>)], last: &[u32]) -> Self {
+        let (mut order, mut colors) = (first.to_vec(), Vec::new());
+        let named = |names: &[u32], places: &[u32]| -> Vec<u32> {
+            places.iter().map(|&constraint| names[constraint as usize]).collect()
+        };
+        for (part, names) in parts {
+            let moved = |span: &Span| Span { first: span.first + order.len() as u32, count: span.count };
+            colors.extend(part.colors.iter().map(moved));
+            order.extend(named(names, &part.order[..part.overflow.first as usize]));
+        }
+        let first = order.len() as u32;
+        for (part, names) in parts {
+            order.extend(named(names, &part.order[part.overflow.range()]));
+        }
+        order.extend_from_slice(last);
+        let overflow = Span { first, count: order.len() as u32 - first };
+        Self { order, colors, overflow }
     }
 
     /// Values by place, put back in the order of insertion.

@@ -14,14 +14,10 @@ use crate::stars::Stars;
 use crate::tiling::Tiling;
 use crate::whole::{Batches, Whole};
 
-/// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting, besides the overflow: those of skins, and inequalities at crowded
-/// particles, which no star can solve.
-pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene, skins: &Skins) -> Vec<u32> {
-    let mut split = skins.constraints_of(set);
-    if set.info.unilateral {
-        split.extend(Stars::new(set, scene, 0, &split).order);
-    }
-    split
+/// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting, besides the overflow: inequalities at crowded particles, which
+/// no star can solve.
+pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene) -> Vec<u32> {
+    if set.info.unilateral { Stars::new(set, scene, 0, &[]).order } else { Vec::new() }
 }
 
 /// The longest loop that one GPU thread may run: Mesa's software driver ends every loop of an invocation after 65 535
@@ -56,6 +52,7 @@ pub(crate) struct Cooked {
     /// First particle and particle count of each body.
     pub bodies: Vec<[u32; 2]>,
     pub followers: Vec<Follower>,
+    pub skins: Skins,
     pub contacting: Contacting,
 }
 
@@ -77,11 +74,20 @@ pub(crate) struct CookedKind {
     pub patching: Patching,
     /// What is in neither.
     pub coloring: Coloring,
+    /// How many colours of stars and of constraints come before those within skins.
+    pub outside: Colors,
     pub split: Split,
 }
 
+/// Numbers of colours.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Colors {
+    pub stars: usize,
+    pub constraints: usize,
+}
+
 /// How constraints are solved at once: *mass splitting* (Tonge, Benevolenski, Voroshilov 2012). For the overflow of a
-/// colouring, for the skins of closed surfaces ([`Skins`]), or for all constraints of a kind in a Jacobi sweep.
+/// colouring, or for all constraints of a kind in a Jacobi sweep.
 ///
 /// A particle with n of these constraints counts as n particles of an n-th of its mass, one in each constraint. All
 /// constraints are then independent and projected at once; the particle moves to the mean of its parts. The whole keeps
@@ -126,7 +132,8 @@ impl Cooked {
         let all_tethered = tether_runs.iter().enumerate().all(|(particle, &run)| run == run_of(particle));
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
-        let (kinds, whole) = Self::cook_kinds(&scene.constraints, scene, settings, &tether_runs, batches)?;
+        let skins = Skins::new(&scene.constraints, particle_count);
+        let (kinds, whole) = Self::cook_kinds(&scene.constraints, scene, settings, (&skins, &tether_runs), batches)?;
         Ok(Self {
             kinds,
             whole,
@@ -137,6 +144,7 @@ impl Cooked {
             all_tethered,
             bodies,
             followers: scene.followers.clone(),
+            skins,
             contacting: Contacting::new(scene),
         })
     }
@@ -148,7 +156,7 @@ impl Cooked {
         sets: &[ConstraintSet],
         scene: &Scene,
         settings: &Settings,
-        tether_runs: &[u32],
+        (skins, tether_runs): (&Skins, &[u32]),
         batches: Batches,
     ) -> Result<(Vec<CookedKind>, Option<Whole>)> {
         let has_stars = || sets.iter().any(|set| !Stars::new(set, scene, 0, &[]).is_empty());
@@ -156,13 +164,11 @@ impl Cooked {
         let make = || Whole::new(sets, scene.particle_count(), &scene.grids, tether_runs, batches);
         let whole = fits.then(make).flatten();
         let orders = |kind: usize| whole.as_ref().map_or(&[][..], |whole| &whole.orders[kind]);
-        let skins = Skins::new(sets, scene.particle_count());
         let cook = |(kind, set): (usize, &ConstraintSet)| {
-            let split = match settings.sweep {
-                Sweep::GaussSeidel if whole.is_none() => split_at_once(set, scene, &skins),
-                _ => Vec::new(),
-            };
-            CookedKind::new(set, scene, settings, orders(kind), &split)
+            let is_swept = settings.sweep == Sweep::GaussSeidel && whole.is_none();
+            let split = if is_swept { split_at_once(set, scene) } else { Vec::new() };
+            let skin = if is_swept { skins.constraints_of(set) } else { Vec::new() };
+            CookedKind::new(set, scene, settings, orders(kind), [&skin, &split])
         };
         Ok((sets.iter().enumerate().map(cook).collect::<Result<_>>()?, whole))
     }
@@ -170,7 +176,8 @@ impl Cooked {
     /// The same for other settings, with the parameters that the constraints have now.
     pub fn spread_anew(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
         let sets: Vec<_> = self.kinds.iter().map(CookedKind::constraints).collect();
-        (self.kinds, self.whole) = Self::cook_kinds(&sets, scene, settings, &self.tether_runs, self.batches)?;
+        (self.kinds, self.whole) =
+            Self::cook_kinds(&sets, scene, settings, (&self.skins, &self.tether_runs), self.batches)?;
         Ok(())
     }
 
@@ -187,42 +194,61 @@ impl Cooked {
         if count <= limit { Ok(()) } else { Err(Error::TooLarge { what: "tethers", count, limit }) }
     }
 
-    /// Whether no thread that damps a body turns more often than it may: three rounds over its particles.
+    /// Whether no thread that damps a body or restores the momentum of a skin turns more often than it may: three rounds over the particles.
     pub fn check_bodies(&self, settings: &Settings) -> Result<()> {
+        let damped = if settings.body_damping > 0.0 { &self.bodies[..] } else { &[] };
         let limit = MAX_LOOP / 3 * group::LANES as u64;
-        let largest = self.bodies.iter().map(|&[_, count]| u64::from(count)).max().unwrap_or(0);
-        if settings.body_damping == 0.0 || largest <= limit {
-            return Ok(());
+        for (what, rows) in
+            [("particles of a body that is damped", damped), ("particles of closed surfaces", &self.skins.rows)]
+        {
+            let count = rows.iter().map(|&[_, count]| u64::from(count)).max().unwrap_or(0);
+            if count > limit {
+                return Err(Error::TooLarge { what, count, limit });
+            }
         }
-        Err(Error::TooLarge { what: "particles of a body that is damped", count: largest, limit })
+        Ok(())
     }
 }
 
 impl CookedKind {
-    /// Those of `whole` are solved body by body, and come first; those of `split` by mass splitting, and come last.
-    pub fn new(set: &ConstraintSet, scene: &Scene, settings: &Settings, whole: &[u32], split: &[u32]) -> Result<Self> {
+    /// Those of `whole` are solved body by body, and come first; those of `skin` by colours and stars of their own; those of `split` by mass
+    /// splitting, and come last.
+    pub fn new(
+        set: &ConstraintSet,
+        scene: &Scene,
+        settings: &Settings,
+        whole: &[u32],
+        [skin, split]: [&[u32]; 2],
+    ) -> Result<Self> {
         let info = set.info;
         let mut tiling = if settings.tiles() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
         let is_small = settings.execution == Execution::Auto && tiling.order.len() < WORTH_TILING;
-        let mut is_split = vec![false; set.len()];
-        split.iter().for_each(|&constraint| is_split[constraint as usize] = true);
-        if is_small || tiling.order.iter().any(|&constraint| is_split[constraint as usize]) {
+        let apart = [skin, split].concat();
+        let mut is_apart = vec![false; set.len()];
+        apart.iter().for_each(|&constraint| is_apart[constraint as usize] = true);
+        if is_small || tiling.order.iter().any(|&constraint| is_apart[constraint as usize]) {
             tiling = Tiling::default();
         }
         let mut clustered = [whole, &tiling.order].concat();
-        let stars = if settings.sweep == Sweep::GaussSeidel && whole.is_empty() && !info.unilateral {
-            Stars::new(set, scene, clustered.len() as u32, &[&clustered, split].concat())
-        } else {
-            Stars::default()
-        };
+        let (mut stars, mut outside) = (Stars::default(), Colors::default());
+        if settings.sweep == Sweep::GaussSeidel && whole.is_empty() && !info.unilateral {
+            stars = Stars::new(set, scene, clustered.len() as u32, &[&clustered[..], &apart].concat());
+            outside.stars = stars.colors.len();
+            if !skin.is_empty() {
+                let taken: Vec<u32> =
+                    (0..set.len() as u32).filter(|index| skin.binary_search(index).is_err()).collect();
+                stars.extend(Stars::new(set, scene, (clustered.len() + stars.order.len()) as u32, &taken));
+            }
+        }
         clustered.extend(&stars.order);
         let patching = if settings.patches() {
-            Patching::new(set, scene.particle_count(), clustered.len(), &[&clustered, split].concat())
+            Patching::new(set, scene.particle_count(), clustered.len(), &[&clustered[..], &apart].concat())
         } else {
             Patching::default()
         };
         clustered.extend(&patching.order);
-        let coloring = set.coloring(scene.particle_count(), &clustered, split);
+        let (coloring, constraints) = set.coloring(scene.particle_count(), &clustered, skin, split);
+        outside.constraints = constraints;
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
             let first = constraint as usize * info.record_words;
@@ -230,8 +256,19 @@ impl CookedKind {
         }
         let lanes = lanes(set);
         let (rows, slot_count) = (set.rows.clone(), set.slot_count);
-        let mut kind =
-            Self { info, records, rows, slot_count, lanes, tiling, stars, patching, coloring, split: Split::default() };
+        let mut kind = Self {
+            info,
+            records,
+            rows,
+            slot_count,
+            lanes,
+            tiling,
+            stars,
+            patching,
+            coloring,
+            outside,
+            split: Split::default(),
+        };
         if info.is_group() {
             kind.check_loops()?;
         }
@@ -257,6 +294,11 @@ impl CookedKind {
     /// Whether any is solved in a tile.
     pub fn has_tiles(&self) -> bool {
         !self.tiling.is_empty() && self.split.span.count < self.len() as u32
+    }
+
+    /// Whether any colour is of constraints within skins.
+    pub fn has_skins(&self) -> bool {
+        self.outside.stars < self.stars.colors.len() || self.outside.constraints < self.coloring.colors.len()
     }
 
     /// Whether any pass reads the records.

@@ -20,6 +20,9 @@
 //! Where a scene is played core by core ([`crate::Execution::Halos`]), `Halos` stands in the place of `substep` and `between`, wherever these are
 //! colours and motion alone.
 //!
+//! With closed surfaces of pressure constraints, the constraints within them end an iteration, of all kinds, between `SaveDisplacements` and
+//! `RestoreMomentum`.
+//!
 //! With wind, fields or forces, `Accelerations` stands before each `Predict`, and `Advance` is taken apart.
 //!
 //! With contacts a substep is
@@ -36,9 +39,10 @@
 
 use crate::collide::SelfCollisionLevel;
 use crate::coloring::Span;
-use crate::cooked::Cooked;
+use crate::cooked::{Cooked, CookedKind};
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
 use crate::whole::Whole;
+use std::ops::Range;
 
 /// One pass over particles or constraints; every pass is one GPU dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +134,10 @@ pub enum Pass {
         /// Place in [`crate::kinds::KINDS`].
         kind: usize,
     },
+    /// Copies the displacements of skins, before the constraints within them.
+    SaveDisplacements,
+    /// Removes from each skin the angular momentum that the constraints within it have created since `SaveDisplacements`.
+    RestoreMomentum,
     /// No particle farther from its pins than the material between is long.
     Tether,
     /// Whether any particle has moved so far that the list of pairs no longer holds.
@@ -422,18 +430,12 @@ impl Plan {
         }
         for (kind, constraints) in cooked.kinds.iter().enumerate() {
             if sweep == Sweep::GaussSeidel {
-                let stars = (0..).zip(&constraints.stars.records);
-                self.substep.extend(stars.map(|(color, &span)| Pass::Stars { kind, color, span, first_iteration }));
+                self.push_stars(kind, constraints, 0..constraints.outside.stars, first_iteration);
                 let records = (0..).zip(&constraints.tiling.records);
                 self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));
                 let records = (0..).zip(&constraints.patching.records);
                 self.substep.extend(records.map(|(layer, &span)| Pass::Patches { kind, layer, span, first_iteration }));
-                self.push_rest();
-                let (first, count) = (self.substep.len(), constraints.coloring.colors.len());
-                for (color, &span) in (0..).zip(&constraints.coloring.colors) {
-                    self.substep.push(Pass::Project { kind, color, span, first_iteration });
-                    self.runs.push(Run { first, count, iteration });
-                }
+                self.push_colors(kind, constraints, 0..constraints.outside.constraints, iteration);
             }
             if !constraints.split.is_empty() {
                 let span = constraints.split.span;
@@ -441,6 +443,39 @@ impl Plan {
                 self.substep.extend([Pass::GatherChunks { kind }, Pass::GatherHubs { kind }]);
             }
             self.push_rest();
+        }
+        if sweep == Sweep::GaussSeidel && cooked.kinds.iter().any(CookedKind::has_skins) {
+            self.push_skins(cooked, iteration);
+        }
+    }
+
+    /// The constraints within skins, of all kinds.
+    fn push_skins(&mut self, cooked: &Cooked, iteration: u32) {
+        self.substep.push(Pass::SaveDisplacements);
+        for (kind, constraints) in cooked.kinds.iter().enumerate() {
+            let (stars, colors) = (constraints.stars.colors.len(), constraints.coloring.colors.len());
+            self.push_stars(kind, constraints, constraints.outside.stars..stars, iteration == 0);
+            self.push_colors(kind, constraints, constraints.outside.constraints..colors, iteration);
+        }
+        self.substep.push(Pass::RestoreMomentum);
+        self.push_rest();
+    }
+
+    fn push_stars(&mut self, kind: usize, constraints: &CookedKind, colors: Range<usize>, first_iteration: bool) {
+        for color in colors {
+            let span = constraints.stars.records[color];
+            self.substep.push(Pass::Stars { kind, color: color as u32, span, first_iteration });
+        }
+    }
+
+    /// A run of colours.
+    fn push_colors(&mut self, kind: usize, constraints: &CookedKind, colors: Range<usize>, iteration: u32) {
+        self.push_rest();
+        let (first, count, first_iteration) = (self.substep.len(), colors.len(), iteration == 0);
+        for color in colors {
+            let span = constraints.coloring.colors[color];
+            self.substep.push(Pass::Project { kind, color: color as u32, span, first_iteration });
+            self.runs.push(Run { first, count, iteration });
         }
     }
 

@@ -126,8 +126,8 @@ pub enum Sweep {
     /// All at once from the same positions, and each particle takes the mean. A particle with n constraints counts as n particles
     /// of an n-th of its mass, one in each (mass splitting, Tonge et al. 2012): so momentum is kept and λ stays the true
     /// multiplier, which averaging of finished corrections loses. Free of any order, and slower to converge. It keeps angular momentum
-    /// to rounding, which Gauss-Seidel does not where constraints pull against each other at rest. The skin of a balloon is solved so in
-    /// either sweep. Takes 16 bytes a particle of each constraint, which [`crate::required_limits`] does not count.
+    /// to rounding. Gauss-Seidel does not where constraints pull against each other at rest, except within closed surfaces
+    /// ([`crate::Pressure`]). Takes 16 bytes a particle of each constraint, which [`crate::required_limits`] does not count.
     Jacobi,
 }
 

@@ -87,6 +87,7 @@ fn texts() -> Vec<(String, String)> {
             "accelerations" => &["rings", "air"],
             "normals" => &["rings", "normal"],
             "finish" => &["held"],
+            "body_damping" | "restore_momentum" => &["rigid_motion"],
             "instances" => &["instance", "air", "held"],
             "instances_normals" => &["instance", "normal"],
             "whole" | "project_tile" => &["unscaled"],
@@ -224,7 +225,7 @@ fn every_entry_point_is_a_compute_shader_of_the_common_workgroup_size() {
             // The override; a literal size would part from src/gpu/pipelines.rs in silence.
             let overrides = entry.workgroup_size_overrides;
             // A workgroup a group, a body, or a collider: `group::LANES`.
-            let wide = ["body_damping", "collider_forces", "search_scan_blocks"];
+            let wide = ["body_damping", "restore_momentum", "collider_forces", "search_scan_blocks"];
             if entry.name.ends_with("_wide") || wide.contains(&entry.name.as_str()) {
                 assert_eq!(entry.workgroup_size, [128, 1, 1]);
                 continue;

@@ -22,6 +22,7 @@ mod reading;
 mod recorder;
 mod remaking;
 mod shift;
+mod skins;
 mod solver;
 mod state;
 mod suited;

@@ -168,7 +168,10 @@ impl Pipelines {
             ),
             body_damping: stage(
                 "body_damping",
-                include_str!("../../shaders/body_damping.wgsl"),
+                concat!(
+                    include_str!("../../shaders/body_damping.wgsl"),
+                    include_str!("../../shaders/shared/rigid_motion.wgsl")
+                ),
                 &[Uniform, Read, Write, Read],
             ),
             follow: stage(

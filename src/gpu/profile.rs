@@ -92,6 +92,8 @@ pub fn pass_name(pass: &Pass) -> String {
         Pass::Start => "start",
         Pass::Accelerations => "accelerations",
         Pass::Predict => "predict",
+        Pass::SaveDisplacements => "save_displacements",
+        Pass::RestoreMomentum => "restore_momentum",
         Pass::Tether => "tether",
         Pass::Watch => "watch",
         Pass::Search(part) => match part {

@@ -5,6 +5,7 @@ use super::contacts::ContactStatus;
 use super::guarded;
 use super::halos::HaloPass;
 use super::readback::{Readback, decode_scalars, decode_vectors};
+use super::skins::SkinPasses;
 use super::solver::{Diagnostics, Solver};
 use crate::collide::{ColliderForce, ContactReport};
 use crate::error::{Error, Result};
@@ -208,7 +209,9 @@ impl Solver {
 
     /// Size of all its buffers on the GPU \[bytes\]. Readbacks come on top while they are on their way, and what the driver adds to each.
     pub fn memory_bytes(&self) -> u64 {
-        self.buffers.bytes() + self.contacts.bytes() + self.halos.as_ref().map_or(0, HaloPass::bytes)
+        let halos = self.halos.as_ref().map_or(0, HaloPass::bytes);
+        let skins = self.skins.as_ref().map_or(0, SkinPasses::bytes);
+        self.buffers.bytes() + self.contacts.bytes() + halos + skins
     }
 
     fn request_vectors(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer) -> Readback<Vec<[f32; 3]>> {

@@ -142,6 +142,9 @@ impl Solver {
         if let Some(halos) = &mut self.halos {
             halos.rebind(&self.device, &self.buffers);
         }
+        if let Some(skins) = &mut self.skins {
+            skins.rebind(&self.device, &self.buffers);
+        }
     }
 
     pub(super) fn other_obstacles(&self) -> Result<Option<contacts::Obstacles>> {

@@ -9,6 +9,7 @@ use super::halos::HaloPass;
 use super::pipelines::{Pipelines, SPAN_STRIDE, WORKGROUP_SIZE};
 use super::recorder::{Projection, Recorder, Sides};
 use super::shift::ShiftPass;
+use super::skins::SkinPasses;
 use super::suited::suited;
 use crate::collide::ContactParams;
 use crate::coloring::Coloring;
@@ -65,6 +66,8 @@ pub struct Solver {
     pub(super) halos: Option<HaloPass>,
     /// Whether that has been looked into since the constraints were spread.
     pub(super) tried_halos: bool,
+    /// The momentum of skins, where there are any.
+    pub(super) skins: Option<SkinPasses>,
     /// Which buffers the next pass reads, by what was recorded last.
     sides: Sides,
     /// The substep h \[s\] of what was recorded last.
@@ -144,12 +147,13 @@ impl Solver {
         let settings = controls.settings;
         check_workgroup_memory(device, &controls.cooked)?;
         let keep_lambdas = needs_lambdas(&settings);
-        let (pipelines, buffers, bindings, contacts) = guarded(device, || {
+        let (pipelines, buffers, bindings, contacts, skins) = guarded(device, || {
             let pipelines = Pipelines::new(device, &controls, keep_lambdas);
             let buffers = Buffers::new(device, queue, &controls, keep_lambdas)?;
             let bindings = Bindings::new(device, &pipelines, &buffers);
             let contacts = Contacts::new(device, queue, &controls, &buffers)?;
-            Ok((pipelines, buffers, bindings, contacts))
+            let skins = SkinPasses::new(device, queue, &controls.cooked.skins, &buffers)?;
+            Ok((pipelines, buffers, bindings, contacts, skins))
         })?;
         // If that is asked for later.
         let auto = if is_software(&device.adapter_info()) { Execution::Auto } else { suited(&controls.scene)[0] };
@@ -168,6 +172,7 @@ impl Solver {
             auto,
             halos: None,
             tried_halos: false,
+            skins,
             sides: Sides::default(),
             recorded_substep: settings.substep(),
             accumulator: 0.0,
@@ -269,6 +274,17 @@ impl Solver {
         recorder.sides
     }
 
+    /// The passes that keep the momentum of skins.
+    fn play_skins<'a>(&'a self, recorder: &mut Recorder<'a>, pass: Pass) {
+        let Some(SkinPasses { save, restore, bindings, .. }) = &self.skins else { return };
+        let skins = &self.controls.cooked.skins;
+        if pass == Pass::SaveDisplacements {
+            recorder.dispatch(save, &bindings[0], &[], skins.members.len() as u32);
+        } else {
+            recorder.dispatch_groups(restore, &bindings[1], &[], skins.rows.len() as u32);
+        }
+    }
+
     /// The GPU's side of [`crate::Reference::play`].
     fn play<'a>(&'a self, recorder: &mut Recorder<'a>, pass: Pass) {
         let (p, b) = (&self.pipelines, &self.bindings);
@@ -336,6 +352,7 @@ impl Solver {
                 let offset = self.buffers.kinds[kind].hubs_offset();
                 recorder.dispatch(&p.gather_hubs, &b.kinds[kind].gather_hubs, &[offset], count);
             }
+            Pass::SaveDisplacements | Pass::RestoreMomentum => self.play_skins(recorder, pass),
             Pass::Tether => {
                 recorder.sides.anchors = 0;
                 recorder.dispatch(&p.tether, &b.tether, &[], particles);

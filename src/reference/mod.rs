@@ -67,6 +67,8 @@ pub struct Reference {
     /// The sum of the impulses that each member of each group has been given in this substep, per kind.
     given: Vec<Vec<Vec3>>,
     chunk_sums: Vec<Vec3>,
+    /// The displacement of each member of each skin before the constraints within it.
+    saved_displacements: Vec<Vec3>,
     /// How far each tether has pulled in the last substep \[m\]; empty where that is not kept.
     pulls: Vec<f32>,
     /// The substep of the last step that was played \[s\].
@@ -122,6 +124,7 @@ impl Reference {
             impulses: Vec::new(),
             given: Vec::new(),
             chunk_sums: Vec::new(),
+            saved_displacements: Vec::new(),
             pulls: Vec::new(),
             last_h: 0.0,
             steps: 0,
@@ -193,6 +196,10 @@ impl Reference {
             }
             Pass::GatherChunks { kind } => self.gather_chunks(kind),
             Pass::GatherHubs { kind } => self.gather_hubs(kind),
+            Pass::SaveDisplacements => self.save_displacements(),
+            Pass::RestoreMomentum => {
+                (0..self.controls.cooked.skins.rows.len()).for_each(|skin| self.restore_momentum(skin))
+            }
             Pass::Tether => particles.for_each(|i| self.tether(i, false)),
             Pass::Velocity => particles.for_each(|i| self.velocity(i)),
             Pass::Advance => particles.for_each(|i| {

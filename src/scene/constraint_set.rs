@@ -46,14 +46,14 @@ impl ConstraintSet {
 
     /// How many constraints no colour takes.
     pub fn overflow_count(&self, scene: &Scene, skins: &Skins) -> u32 {
-        let (split, particle_count) = (split_at_once(self, scene, skins), scene.particle_count());
+        let (split, particle_count) = (split_at_once(self, scene), scene.particle_count());
         if split.is_empty()
             && !self.info.is_group()
             && Coloring::surely_fits(&self.particles(), self.info.arity, particle_count)
         {
             return 0;
         }
-        self.coloring(particle_count, &[], &split).overflow.count
+        self.coloring(particle_count, &[], &skins.constraints_of(self), &split).0.overflow.count
     }
 
     /// The particles of all constraints, of kinds that have a fixed number of them.
@@ -63,19 +63,33 @@ impl ConstraintSet {
         particles
     }
 
-    /// Colours the constraints that are neither in `clustered`, which come first, nor in `split`, which come last.
-    pub fn coloring(&self, particle_count: usize, clustered: &[u32], split: &[u32]) -> Coloring {
+    /// Colours the constraints that are neither in `clustered`, which come first, nor in `split`, which come last; and the number of colours
+    /// before those of `skin`. No colour contains constraints of `skin` and others.
+    pub fn coloring(&self, particle_count: usize, clustered: &[u32], skin: &[u32], split: &[u32]) -> (Coloring, usize) {
+        const OUTSIDE: usize = 0;
+        const SKIN: usize = 1;
+        const TAKEN: usize = 2;
+        let mut part_of = vec![OUTSIDE; self.len()];
+        skin.iter().for_each(|&constraint| part_of[constraint as usize] = SKIN);
+        clustered.iter().chain(split).for_each(|&constraint| part_of[constraint as usize] = TAKEN);
+        let parts = [OUTSIDE, SKIN].map(|part| {
+            let names: Vec<u32> =
+                (0..self.len() as u32).filter(|&constraint| part_of[constraint as usize] == part).collect();
+            (self.colored(particle_count, &names), names)
+        });
+        (Coloring::joined(clustered, &parts, split), parts[OUTSIDE].0.colors.len())
+    }
+
+    /// Colours some constraints, of which the first is number 0.
+    fn colored(&self, particle_count: usize, constraints: &[u32]) -> Coloring {
         if !self.info.is_group() {
-            let mut is_left = vec![true; self.len()];
-            clustered.iter().chain(split).for_each(|&constraint| is_left[constraint as usize] = false);
-            let rest: Vec<u32> = (0..self.len() as u32).filter(|&constraint| is_left[constraint as usize]).collect();
-            let mut particles = Vec::with_capacity(rest.len() * self.info.arity);
-            rest.iter().for_each(|&constraint| particles.extend_from_slice(self.particles_of(constraint)));
-            let coloring = Coloring::greedy(&particles, self.info.arity, particle_count);
-            return coloring.after(clustered, &rest).with_overflow(split);
+            let mut particles = Vec::with_capacity(constraints.len() * self.info.arity);
+            constraints.iter().for_each(|&constraint| particles.extend_from_slice(self.particles_of(constraint)));
+            return Coloring::greedy(&particles, self.info.arity, particle_count);
         }
         let (mut particles, mut offsets) = (Vec::new(), vec![0]);
-        for record in self.records() {
+        for &constraint in constraints {
+            let record = &self.words[constraint as usize * self.info.record_words..][..self.info.record_words];
             particles.extend(self.info.particles(record, &self.rows));
             offsets.push(particles.len());
         }

@@ -1,51 +1,59 @@
-//! The constraints within the closed surfaces of [`Pressure`] constraints.
+//! The closed surfaces of [`Pressure`] constraints, and the constraints within them.
 //!
-//! Skin and gas pull against each other even at rest. One after another, the constraints of a skin are evaluated at positions that
-//! differ by the corrections before them, so that their torques do not cancel: in a fixed order of colours the surface gains angular
-//! momentum in each substep. By mass splitting they are all evaluated at the same positions, and the torques cancel to rounding.
+//! Skin and gas pull against each other at rest. Constraint k keeps angular momentum about the positions x + d_k at which it is evaluated, and
+//! d_k contains the corrections δ_j of the constraints before it. About x the sweep creates −Σ_k Σ_(j<k) Σ m δ_j × δ_k. That is 0 for a single
+//! constraint and for mass splitting; in a sweep by colours a balloon begins to spin. So `Pass::RestoreMomentum` removes from each skin the
+//! angular momentum that the constraints within it have created ([decision](docs/decisions/0002-balloon-skins.md)).
 
-use super::{ConstraintSet, grouped};
+use super::ConstraintSet;
+use crate::components::components;
 use crate::kinds::{Kind, Pressure, kind_index};
 
-/// Which closed surfaces each particle belongs to.
+/// The particles of skins. Surfaces that share a particle are one skin.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Skins {
-    offsets: Vec<u32>,
-    surfaces: Vec<u32>,
+    /// First member and member count of each skin.
+    pub rows: Vec<[u32; 2]>,
+    /// The particles of each skin, ascending.
+    pub members: Vec<u32>,
+    /// The skin of each particle, or [`NO_SKIN`].
+    skin_of: Vec<u32>,
 }
 
+const NO_SKIN: u32 = u32::MAX;
+
 impl Skins {
-    /// Of the constraints of all kinds, in the order of [`crate::kinds::KINDS`].
+    /// The skins of the constraints of all kinds, in the order of [`crate::kinds::KINDS`].
     pub fn new(sets: &[ConstraintSet], particle_count: usize) -> Self {
         let set = &sets[kind_index(Pressure::INFO)];
+        let mut skins = Self::default();
         if set.len() == 0 {
-            return Self::default();
+            return skins;
         }
-        let members = (0u32..).zip(set.records()).flat_map(|(surface, record)| {
-            set.info.particles(record, &set.rows).map(move |particle| (particle, surface))
-        });
-        let members: Vec<(u32, u32)> = members.collect();
-        let (offsets, surfaces) = grouped(particle_count, members.iter().copied());
-        Self { offsets, surfaces }
+        let surfaces: Vec<Vec<u32>> =
+            set.records().map(|record| set.info.particles(record, &set.rows).collect()).collect();
+        skins.skin_of = vec![NO_SKIN; particle_count];
+        let united = components(surfaces.iter().map(Vec::as_slice), particle_count);
+        for particles in united.into_iter().filter(|particles| particles.len() > 1) {
+            let skin = skins.rows.len() as u32;
+            particles.iter().for_each(|&particle| skins.skin_of[particle as usize] = skin);
+            skins.rows.push([skins.members.len() as u32, particles.len() as u32]);
+            skins.members.extend(particles);
+        }
+        skins
     }
 
-    fn surfaces_of(&self, particle: u32) -> &[u32] {
-        match (self.offsets.get(particle as usize), self.offsets.get(particle as usize + 1)) {
-            (Some(&first), Some(&end)) => &self.surfaces[first as usize..end as usize],
-            _ => &[],
-        }
-    }
-
-    /// The constraints of a kind of which all particles belong to one surface, in ascending order; none of a kind of groups.
+    /// The constraints of a kind of which all particles belong to one skin, in ascending order.
     pub fn constraints_of(&self, set: &ConstraintSet) -> Vec<u32> {
-        if self.surfaces.is_empty() || set.info.is_group() {
+        if self.rows.is_empty() {
             return Vec::new();
         }
-        let is_inside = |&constraint: &u32| {
-            let particles = set.particles_of(constraint);
-            let of_all = |surface| particles.iter().all(|&particle| self.surfaces_of(particle).contains(surface));
-            self.surfaces_of(particles[0]).iter().any(of_all)
+        let is_inside = |record: &[u32]| {
+            let mut skins = set.info.particles(record, &set.rows).map(|particle| self.skin_of[particle as usize]);
+            let first = skins.next().unwrap_or(NO_SKIN);
+            first != NO_SKIN && skins.all(|skin| skin == first)
         };
-        (0..set.len() as u32).filter(is_inside).collect()
+        let constraints = (0u32..).zip(set.records());
+        constraints.filter(|(_, record)| is_inside(record)).map(|(constraint, _)| constraint).collect()
     }
 }

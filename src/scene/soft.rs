@@ -176,8 +176,8 @@ impl Scene {
 
     /// Adds a closed cloth with a gas inside.
     ///
-    /// The constraints of the skin are solved by mass splitting ([`crate::Sweep::Jacobi`]) in every sweep, so that a balloon at rest gains
-    /// no angular momentum. They converge more slowly than by colours: a rigid skin against a rigid gas stretches about twice as much.
+    /// The constraints within the skin are solved by colours of their own. The angular momentum that a sweep over them creates is removed from
+    /// the skin, so that a balloon at rest does not spin and one that spins continues to. Skins that share a particle count as one.
     ///
     /// # Errors
     /// The surface must be closed ([`ClosedSurface::new`]) and enclose a volume; otherwise as [`Scene::add_cloth_mesh`].
