@@ -138,7 +138,7 @@ fn reset_takes_the_forces_away() {
     assert_eq!(fresh.read_positions().unwrap(), used.read_positions().unwrap());
 }
 
-/// Skin and gas pull against each other at rest. The skin is solved by mass splitting in either sweep.
+/// Skin and gas pull against each other at rest. A Gauss-Seidel sweep restores the angular momentum of the skin.
 #[test]
 fn a_taut_balloon_keeps_still_in_either_sweep() {
     let (positions, triangles) = common::shapes::icosphere(2, 0.5);
