@@ -112,8 +112,9 @@ fn overpressure(pressure: f32) -> f32 {
 }
 
 fn main() -> anyhow::Result<()> {
-    // With fewer sweeps the gas and the skin do not converge to a common pressure.
-    let Arguments { options, pressure, cuts } = common::parse(&[("wind", "0.8"), ("iterations", "24")]);
+    // With fewer sweeps the gas and the skin, which pull against each other, do not come to rest on one pressure: at 1 it is
+    // a third of what it should be.
+    let Arguments { options, pressure, cuts } = common::parse(&[("wind", "0.8"), ("iterations", "6")]);
     let rubber = |compliance: f32| Material { damping_time: 2e-3, ..Material::compliant(compliance) };
     let fabric = Fabric {
         area_density: Fabric::RUBBER.area_density * THICKNESS,

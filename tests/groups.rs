@@ -137,7 +137,7 @@ fn reset_takes_the_forces_away() {
     assert_eq!(fresh.read_positions().unwrap(), used.read_positions().unwrap());
 }
 
-/// The skin and the gas of a balloon pull against each other at rest. Both sweeps solve the skin by mass splitting.
+/// Skin and gas pull against each other at rest. A Gauss-Seidel sweep restores the angular momentum of the skin.
 #[test]
 fn a_taut_balloon_keeps_still_in_either_sweep() {
     let (positions, triangles) = common::shapes::icosphere(2, 0.5);

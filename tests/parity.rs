@@ -6,8 +6,8 @@ use common::{Pair, hanging_cloth, is_exact, step, wheel};
 
 use supple::internals::Pass;
 use supple::{
-    Balloon, Bending, ClothGrid, ColorOrder, Distance, Elasticity, Fabric, Field, Material, Particle, Scene, Settings,
-    ShapeMatching, SoftBody, Sweep, Wind,
+    Balloon, Bending, ClothGrid, ColorOrder, Distance, Elasticity, Fabric, Field, Material, Particle, Reference, Scene,
+    Settings, ShapeMatching, SoftBody, Sweep, Wind,
 };
 
 /// Bit for bit on an exact adapter, else up to float rounding.
@@ -160,6 +160,30 @@ fn a_large_group_is_solved_by_a_workgroup_and_agrees() {
     for sweep in [Sweep::GaussSeidel, Sweep::Jacobi] {
         let settings = Settings { substeps: 2, iterations: 2, sweep, body_damping: 0.5, ..Settings::default() };
         agrees(&scene, settings, 2);
+    }
+}
+
+/// Two skins, one with a pin, tied together by a link that belongs to neither.
+#[test]
+fn skins_agree() {
+    let (positions, triangles) = common::shapes::icosphere(1, 0.5);
+    let mut scene = Scene::new();
+    let fabric = Fabric { structural: Material::compliant(1e-5), ..Fabric::default() };
+    for side in [0.0, 1.2] {
+        let positions: Vec<[f32; 3]> = positions.iter().map(|&[x, y, z]| [x + side, y, z]).collect();
+        let gas = Material::compliant(1e-6);
+        let balloon = Balloon { positions: &positions, triangles: &triangles, fabric, pressure: 1.3, gas };
+        scene.add_balloon(&balloon).unwrap();
+    }
+    let count = positions.len() as u32;
+    scene.add(Distance { particles: [0, count], rest_length: 1.1 }, Material::RIGID).unwrap();
+    common::crumple(&mut scene, 0..2 * count, 0.05);
+    scene.pin(5).unwrap();
+    let settings = Settings { substeps: 3, iterations: 2, ..Settings::default() };
+    let plan = Reference::new(&scene, settings).unwrap().plan().clone();
+    assert_eq!(plan.substep.iter().filter(|pass| **pass == Pass::RestoreMomentum).count(), 2);
+    for color_order in [ColorOrder::Fixed, ColorOrder::Alternating] {
+        agrees(&scene, Settings { color_order, ..settings }, 2);
     }
 }
 

@@ -123,7 +123,8 @@ fn every_module_is_valid_and_within_the_default_limits() {
         // A literal size would part from the size of the dispatch in silence; workgroups for one group, body or collider have 128 threads.
         let is_overridden =
             point.workgroup_size_overrides.is_some_and(|[x, y, z]| x.is_some() && y.is_none() && z.is_none());
-        let wide = ["body_damping", "collider_forces", "search_scan_blocks"].contains(&entry.as_str())
+        let wide = ["body_damping", "restore_momentum", "collider_forces", "search_scan_blocks"]
+            .contains(&entry.as_str())
             || entry.ends_with("_wide");
         assert!(is_overridden || wide && point.workgroup_size == [128, 1, 1], "{name}");
         let of_space = |space: naga::AddressSpace| {

@@ -10,4 +10,4 @@ pub(crate) use mesh::check_closed;
 #[cfg(feature = "scene-file")]
 pub(crate) use mesh::is_degenerate;
 pub use mesh::{MeshReport, Topology};
-pub(crate) use union_find::{root, unite};
+pub(crate) use union_find::{components, root, unite};

@@ -1,5 +1,25 @@
 //! Connected components by union-find. The root of a set is its lowest particle, so sets are in order of insertion.
 
+/// The connected components of sets of particles: the particles of each component in ascending order, components in the
+/// order of their lowest particles.
+pub(crate) fn components<'a>(sets: impl Iterator<Item = &'a [u32]>, particle_count: usize) -> Vec<Vec<u32>> {
+    let mut parents: Vec<u32> = (0..particle_count as u32).collect();
+    for particles in sets {
+        particles.windows(2).for_each(|pair| unite(&mut parents, pair[0], pair[1]));
+    }
+    let mut components: Vec<Vec<u32>> = Vec::new();
+    let mut component_of = vec![0; particle_count];
+    for particle in 0..particle_count as u32 {
+        let root = root(&mut parents, particle);
+        if root == particle {
+            component_of[particle as usize] = components.len();
+            components.push(Vec::new());
+        }
+        components[component_of[root as usize]].push(particle);
+    }
+    components
+}
+
 /// Merges the sets of two particles.
 pub(crate) fn unite(parents: &mut [u32], a: u32, b: u32) {
     let [a, b] = [root(parents, a), root(parents, b)];

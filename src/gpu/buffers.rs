@@ -9,6 +9,8 @@
 //! | accelerations | `vec4`: by wind, fields, forces [m/s²] | accelerations | predict |
 //! | forces | `vec4`: by the user \[N\], 0 | the caller | accelerations |
 //! | bodies, followers | rows, see the shaders | – | body_damping, follow |
+//! | skin rows, members | first member and member count, `u32` | – | save_displacements, restore_momentum |
+//! | saved displacements | `vec4` a member of a skin: d before the constraints within skins \[m\], 0 | save_displacements | restore_momentum |
 //! | normals | `vec4`: unit normal, 0 | normals | the caller's renderer |
 //! | indices | `u32`, three a triangle | – | the caller's renderer |
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
@@ -85,6 +87,9 @@ pub(super) struct Buffers {
     pub forces: wgpu::Buffer,
     pub bodies: wgpu::Buffer,
     pub followers: wgpu::Buffer,
+    pub skin_rows: wgpu::Buffer,
+    pub skin_members: wgpu::Buffer,
+    pub saved_displacements: wgpu::Buffer,
     pub normals: wgpu::Buffer,
     pub indices: wgpu::Buffer,
     pub ring_offsets: wgpu::Buffer,
@@ -113,6 +118,7 @@ impl Buffers {
         let drawn = storage | BufferUsages::VERTEX;
         let count = controls.scene.particle_count() as u64;
         let compiled = &controls.compiled;
+        let skins = &compiled.skins;
         let empty = |label, size, usage| maker.empty(label, size, usage);
 
         let (kinds, spans) = make_kinds(device, queue, controls, keep_lambdas)?;
@@ -127,6 +133,9 @@ impl Buffers {
             forces: Self::make_forces(device, controls)?,
             bodies: maker.filled(queue, "bodies", &compiled.bodies, storage)?,
             followers: maker.filled(queue, "followers", &follower_rows(&compiled.followers), storage)?,
+            skin_rows: maker.filled(queue, "skin_rows", &skins.rows, storage)?,
+            skin_members: maker.filled(queue, "skin_members", &skins.members, storage)?,
+            saved_displacements: empty("saved_displacements", skins.members.len() as u64 * 16, storage)?,
             normals: empty("normals", surface_count * 16, drawn)?,
             indices: maker.filled(queue, "indices", &controls.scene.triangles, storage | BufferUsages::INDEX)?,
             ring_offsets: maker.filled(queue, "ring_offsets", &compiled.rings.offsets, storage)?,
@@ -156,6 +165,9 @@ impl Buffers {
             forces,
             bodies,
             followers,
+            skin_rows,
+            skin_members,
+            saved_displacements,
             normals,
             indices,
             ring_offsets,
@@ -176,6 +188,9 @@ impl Buffers {
         let shape = sizes(&[
             bodies,
             followers,
+            skin_rows,
+            skin_members,
+            saved_displacements,
             indices,
             ring_offsets,
             ring_corners,

@@ -1,7 +1,8 @@
 //! Device limits that a scene requires.
 
 use super::contacts::COLLIDER_CONTACT_BYTES;
-use crate::scene::{ConstraintSet, Scene, Skins, TetheredBody, rows_of};
+use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
+use crate::schedule::skins::Skins;
 use crate::schedule::tiling::Tiling;
 use crate::settings::{Settings, Sweep};
 

@@ -42,6 +42,26 @@ const PARTICLES: Count = Count::Threads(|controls| controls.scene.particle_count
 const MOTION: [(Slot, Select); 4] =
     [(Uniform, |b| &b.params), (Write, |b| &b.positions), (Write, |b| &b.displacements), (Write, |b| &b.residuals)];
 
+const BODY_DAMPING: &str = concat!(
+    include_str!("../../shaders/integrate/body_damping.wgsl"),
+    include_str!("../../shaders/integrate/shared/rigid_motion.wgsl")
+);
+
+const RESTORE_MOMENTUM: &str = concat!(
+    include_str!("../../shaders/integrate/restore_momentum.wgsl"),
+    include_str!("../../shaders/integrate/shared/rigid_motion.wgsl")
+);
+
+/// Params, positions, displacements; skins, members, saved displacements.
+const SKINS: [(Slot, Select); 6] = [
+    (Uniform, |b| &b.params),
+    (Read, |b| &b.positions),
+    (Write, |b| &b.displacements),
+    (Read, |b| &b.skin_rows),
+    (Read, |b| &b.skin_members),
+    (Write, |b| &b.saved_displacements),
+];
+
 const VELOCITY: &str = include_str!("../../shaders/integrate/velocity.wgsl");
 
 pub(super) const PASSES: &[PassInfo] = &[
@@ -104,6 +124,20 @@ pub(super) const PASSES: &[PassInfo] = &[
         count: PARTICLES,
     },
     PassInfo {
+        pass: Pass::SaveDisplacements,
+        entry: "save_displacements",
+        text: RESTORE_MOMENTUM,
+        bindings: &SKINS,
+        count: Count::Threads(|controls| controls.compiled.skins.members.len() as u32),
+    },
+    PassInfo {
+        pass: Pass::RestoreMomentum,
+        entry: "restore_momentum",
+        text: RESTORE_MOMENTUM,
+        bindings: &SKINS,
+        count: Count::Groups(|controls| controls.compiled.skins.rows.len() as u32),
+    },
+    PassInfo {
         pass: Pass::SolveTethers,
         entry: "solve_tethers",
         text: include_str!("../../shaders/integrate/solve_tethers.wgsl"),
@@ -153,7 +187,7 @@ pub(super) const PASSES: &[PassInfo] = &[
     PassInfo {
         pass: Pass::BodyDamping,
         entry: "body_damping",
-        text: include_str!("../../shaders/integrate/body_damping.wgsl"),
+        text: BODY_DAMPING,
         bindings: &[
             (Uniform, |b| &b.params),
             (Read, |b| &b.positions),

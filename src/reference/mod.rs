@@ -71,6 +71,8 @@ pub struct Reference {
     /// The sum of the impulses on each member of each group in this substep, per kind.
     given: Vec<Vec<Vec3>>,
     chunk_sums: Vec<Vec3>,
+    /// The displacement of each member of each skin before the constraints within skins.
+    saved_displacements: Vec<Vec3>,
     /// Displacement by each tether in the last substep \[m\]; empty if tether forces are off.
     pulls: Vec<f32>,
     /// The substep of the last step \[s\].
@@ -143,6 +145,7 @@ impl Reference {
             impulses: Vec::new(),
             given: Vec::new(),
             chunk_sums: Vec::new(),
+            saved_displacements: Vec::new(),
             pulls: Vec::new(),
             last_h: 0.0,
             last_substeps: 0,
@@ -213,6 +216,10 @@ impl Reference {
             Pass::Start => particles.for_each(|i| self.start(i)),
             Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
+            Pass::SaveDisplacements => self.save_displacements(),
+            Pass::RestoreMomentum => {
+                (0..self.controls.compiled.skins.rows.len()).for_each(|skin| self.restore_momentum(skin));
+            }
             Pass::SolveTethers => particles.for_each(|i| self.tether(i, false)),
             Pass::Velocity => particles.for_each(|i| self.velocity(i)),
             Pass::IntegrateAndPredict => particles.for_each(|i| self.integrate(i)),

@@ -181,9 +181,9 @@ impl Scene {
 
     /// Adds a closed cloth with gas inside.
     ///
-    /// The constraints of the skin are solved by mass splitting ([`crate::Sweep::Jacobi`]) in every sweep, so a balloon
-    /// at rest gains no angular momentum. Mass splitting converges more slowly than colours: a rigid skin with a rigid
-    /// gas stretches about twice as much.
+    /// The constraints within the skin are solved by colours of their own. The angular momentum that a Gauss-Seidel sweep
+    /// over them creates is removed from the skin: a balloon at rest does not begin to spin, and a spinning balloon keeps
+    /// its angular momentum. Skins that share a particle count as one.
     ///
     /// # Errors
     /// The surface is not closed ([`ClosedSurface::new`]) or encloses no volume; also the errors of

@@ -120,19 +120,26 @@ impl Coloring {
         Self { order, colors: spans, overflow }
     }
 
-    /// Maps a colouring of the constraints `rest` of a larger set to that set, behind the constraints `first`.
-    pub(crate) fn after(mut self, first: &[u32], rest: &[u32]) -> Self {
-        self.order.iter_mut().for_each(|constraint| *constraint = rest[*constraint as usize]);
-        self.order.splice(0..0, first.iter().copied());
-        self.colors.iter_mut().chain([&mut self.overflow]).for_each(|span| span.first += first.len() as u32);
-        self
-    }
-
-    /// Appends constraints to the overflow.
-    pub(crate) fn with_overflow(mut self, more: &[u32]) -> Self {
-        self.order.extend_from_slice(more);
-        self.overflow.count += more.len() as u32;
-        self
+    /// Joins the colourings of subsets of a larger set: first the constraints `first`, then the colours of each part, then
+    /// the overflow of all parts, then the constraints `last`, which are added to the overflow. Constraint i of a part is
+    /// constraint `subset[i]` of the larger set.
+    pub(crate) fn joined(first: &[u32], parts: &[(Self, Vec<u32>)], last: &[u32]) -> Self {
+        let (mut order, mut colors) = (first.to_vec(), Vec::new());
+        let mapped = |subset: &[u32], constraints: &[u32]| -> Vec<u32> {
+            constraints.iter().map(|&constraint| subset[constraint as usize]).collect()
+        };
+        for (part, subset) in parts {
+            let moved = |span: &Span| Span { first: span.first + order.len() as u32, count: span.count };
+            colors.extend(part.colors.iter().map(moved));
+            order.extend(mapped(subset, &part.order[..part.overflow.first as usize]));
+        }
+        let first = order.len() as u32;
+        for (part, subset) in parts {
+            order.extend(mapped(subset, &part.order[part.overflow.range()]));
+        }
+        order.extend_from_slice(last);
+        let overflow = Span { first, count: order.len() as u32 - first };
+        Self { order, colors, overflow }
     }
 
     /// Sorts values by record into the order of insertion.

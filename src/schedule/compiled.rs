@@ -5,11 +5,12 @@
 
 use crate::constraints::{KindInfo, group};
 use crate::error::{Error, Result};
-use crate::scene::{ConstraintSet, Follower, Scene, Skins, TetherGraph, rows_of};
+use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, rows_of};
 use crate::schedule::clusters::Clustering;
 use crate::schedule::coloring::Coloring;
 use crate::schedule::contacts::ContactElements;
 use crate::schedule::rings::Rings;
+use crate::schedule::skins::Skins;
 use crate::schedule::split::{Split, split_at_once};
 use crate::schedule::stars::Stars;
 use crate::schedule::tiling::Tiling;
@@ -29,7 +30,7 @@ const WORTH_TILING_ASSET: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Scene,
-    /// The asset of [`crate::Instances`]: without stars and mass splitting.
+    /// The asset of [`crate::Instances`]: without stars, mass splitting and skins.
     Asset,
 }
 
@@ -52,6 +53,7 @@ pub(crate) struct CompiledScene {
     /// First particle and particle count of each body.
     pub bodies: Vec<[u32; 2]>,
     pub followers: Vec<Follower>,
+    pub skins: Skins,
     pub contact_elements: ContactElements,
 }
 
@@ -73,7 +75,16 @@ pub(crate) struct CompiledKind {
     pub clustering: Clustering,
     /// The order of all constraints, and the colours of the remaining ones.
     pub coloring: Coloring,
+    /// The numbers of colours of stars and of constraints before those within skins.
+    pub outside: Colors,
     pub split: Split,
+}
+
+/// Numbers of colours.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Colors {
+    pub stars: usize,
+    pub constraints: usize,
 }
 
 impl CompiledScene {
@@ -93,8 +104,12 @@ impl CompiledScene {
         let all_tethered = tether_runs.iter().enumerate().all(|(particle, &run)| run == run_of(particle));
         let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
+        let skins = match purpose {
+            Purpose::Scene => Skins::new(&scene.constraints, particle_count),
+            Purpose::Asset => Skins::default(),
+        };
         Ok(Self {
-            kinds: Self::compile_kinds(&scene.constraints, scene, settings, purpose)?,
+            kinds: Self::compile_kinds(&scene.constraints, scene, settings, (purpose, &skins))?,
             purpose,
             rings,
             most_tethers,
@@ -102,6 +117,7 @@ impl CompiledScene {
             all_tethered,
             bodies,
             followers: scene.followers.clone(),
+            skins,
             contact_elements: ContactElements::new(scene),
         })
     }
@@ -113,15 +129,14 @@ impl CompiledScene {
         sets: &[ConstraintSet],
         scene: &Scene,
         settings: &Settings,
-        purpose: Purpose,
+        (purpose, skins): (Purpose, &Skins),
     ) -> Result<Vec<CompiledKind>> {
-        let skins = Skins::new(sets, scene.particle_count());
         let cook = |set: &ConstraintSet| {
-            let split = match (settings.sweep, purpose) {
-                (Sweep::GaussSeidel, Purpose::Scene) => split_at_once(set, scene, &skins),
-                _ => Vec::new(),
+            let (skin, split) = match (settings.sweep, purpose) {
+                (Sweep::GaussSeidel, Purpose::Scene) => (skins.constraints_of(set), split_at_once(set, scene)),
+                _ => (Vec::new(), Vec::new()),
             };
-            CompiledKind::new(set, scene, settings, purpose, &split)
+            CompiledKind::new(set, scene, settings, purpose, [&skin, &split])
         };
         sets.iter().map(cook).collect()
     }
@@ -129,7 +144,7 @@ impl CompiledScene {
     /// Reschedules the constraints for other settings; their current parameters are kept.
     pub fn reschedule(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
         let sets: Vec<_> = self.kinds.iter().map(CompiledKind::constraints).collect();
-        self.kinds = Self::compile_kinds(&sets, scene, settings, self.purpose)?;
+        self.kinds = Self::compile_kinds(&sets, scene, settings, (self.purpose, &self.skins))?;
         Ok(())
     }
 
@@ -146,25 +161,32 @@ impl CompiledScene {
         if count <= limit { Ok(()) } else { Err(Error::TooLarge { what: "tethers", count, limit }) }
     }
 
-    /// `Ok` if the damping of every body stays within the limit of loop iterations: three loops over its particles.
+    /// `Ok` if the damping of every body, and the restored momentum of every skin, stays within the limit of loop
+    /// iterations: three loops over its particles.
     pub fn check_bodies(&self, settings: &Settings) -> Result<()> {
+        let damped = if settings.body_damping > 0.0 { &self.bodies[..] } else { &[] };
         let limit = MAX_LOOP / 3 * group::THREADS as u64;
-        let largest = self.bodies.iter().map(|&[_, count]| u64::from(count)).max().unwrap_or(0);
-        if settings.body_damping == 0.0 || largest <= limit {
-            return Ok(());
+        for (what, rows) in
+            [("particles of a body that is damped", damped), ("particles of closed surfaces", &self.skins.rows)]
+        {
+            let count = rows.iter().map(|&[_, count]| u64::from(count)).max().unwrap_or(0);
+            if count > limit {
+                return Err(Error::TooLarge { what, count, limit });
+            }
         }
-        Err(Error::TooLarge { what: "particles of a body that is damped", count: largest, limit })
+        Ok(())
     }
 }
 
 impl CompiledKind {
-    /// `split` lists the constraints that are solved by mass splitting; their records come last.
+    /// `skin` lists the constraints within skins, which have colours and stars of their own. `split` lists the constraints
+    /// that are solved by mass splitting; their records come last.
     pub fn new(
         set: &ConstraintSet,
         scene: &Scene,
         settings: &Settings,
         purpose: Purpose,
-        split: &[u32],
+        [skin, split]: [&[u32]; 2],
     ) -> Result<Self> {
         let info = set.info;
         let mut tiling = if settings.tiles() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
@@ -173,27 +195,34 @@ impl CompiledKind {
             (Purpose::Scene, Execution::Auto) => WORTH_TILING,
             (Purpose::Scene, _) => 0,
         };
-        let mut is_split = vec![false; set.len()];
-        split.iter().for_each(|&constraint| is_split[constraint as usize] = true);
+        let apart = [skin, split].concat();
+        let mut is_apart = vec![false; set.len()];
+        apart.iter().for_each(|&constraint| is_apart[constraint as usize] = true);
         let is_small = tiling.order.len() < worth_tiling;
-        if is_small || tiling.order.iter().any(|&constraint| is_split[constraint as usize]) {
+        if is_small || tiling.order.iter().any(|&constraint| is_apart[constraint as usize]) {
             tiling = Tiling::default();
         }
         let mut clustered = tiling.order.clone();
         let has_stars = settings.sweep == Sweep::GaussSeidel && purpose == Purpose::Scene && !info.unilateral;
-        let stars = if has_stars {
-            Stars::new(set, scene, clustered.len() as u32, &[&clustered, split].concat())
-        } else {
-            Stars::default()
-        };
+        let (mut stars, mut outside) = (Stars::default(), Colors::default());
+        if has_stars {
+            stars = Stars::new(set, scene, clustered.len() as u32, &[&clustered[..], &apart].concat());
+            outside.stars = stars.colors.len();
+            if !skin.is_empty() {
+                let taken: Vec<u32> =
+                    (0..set.len() as u32).filter(|index| skin.binary_search(index).is_err()).collect();
+                stars.extend(Stars::new(set, scene, (clustered.len() + stars.order.len()) as u32, &taken));
+            }
+        }
         clustered.extend(&stars.order);
         let clustering = if settings.clusters() {
-            Clustering::new(set, scene.particle_count(), clustered.len(), &[&clustered, split].concat())
+            Clustering::new(set, scene.particle_count(), clustered.len(), &[&clustered[..], &apart].concat())
         } else {
             Clustering::default()
         };
         clustered.extend(&clustering.order);
-        let coloring = set.coloring(scene.particle_count(), &clustered, split);
+        let (coloring, constraints) = set.coloring(scene.particle_count(), &clustered, skin, split);
+        outside.constraints = constraints;
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
             let first = constraint as usize * info.record_words;
@@ -211,6 +240,7 @@ impl CompiledKind {
             stars,
             clustering,
             coloring,
+            outside,
             split: Split::default(),
         };
         if info.is_group() {
@@ -238,6 +268,11 @@ impl CompiledKind {
     /// True if any constraint is solved in a tile.
     pub fn has_tiles(&self) -> bool {
         !self.tiling.is_empty() && self.split.span.count < self.len() as u32
+    }
+
+    /// True if any colour contains constraints within skins.
+    pub fn has_skins(&self) -> bool {
+        self.outside.stars < self.stars.colors.len() || self.outside.constraints < self.coloring.colors.len()
     }
 
     /// True if any pass reads the records.

@@ -10,6 +10,7 @@ pub(crate) mod contacts;
 mod pass;
 pub mod plan;
 pub(crate) mod rings;
+pub(crate) mod skins;
 pub(crate) mod split;
 pub(crate) mod stars;
 pub(crate) mod tiling;

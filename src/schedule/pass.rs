@@ -59,7 +59,7 @@ pub enum Pass {
         /// True if λ starts at 0.
         first_iteration: bool,
     },
-    /// Projects constraints in parallel by mass splitting: the overflow, skins, or all in a Jacobi sweep.
+    /// Projects constraints in parallel by mass splitting: the overflow, or all in a Jacobi sweep.
     Split {
         /// Index in [`crate::constraints::KINDS`].
         kind: usize,
@@ -88,6 +88,11 @@ pub enum Pass {
         /// Index in [`crate::constraints::KINDS`].
         kind: usize,
     },
+    /// Saves the displacements of the particles of skins, before the constraints within skins.
+    SaveDisplacements,
+    /// Removes from each skin the angular momentum that the constraints within it have created since
+    /// `SaveDisplacements`.
+    RestoreMomentum,
     /// Limits the distance of particles to their pins by the tether length (long-range attachments).
     SolveTethers,
     /// Marks the pair list as expired if a particle has moved too far.

@@ -13,6 +13,8 @@
 //! Options change the plan as follows:
 //! - With wind, fields or forces, `Accelerations` precedes each `Predict`. `Velocity` and `Predict` are then separate
 //!   passes in `between`.
+//! - With closed surfaces of pressure constraints, the constraints within them, of all kinds, end an iteration. They are
+//!   between `SaveDisplacements` and `RestoreMomentum`.
 //! - With [`Settings::mean_forces`], `begin` has `ClearForceSums`, and `AddForceSums` follows the constraints of each
 //!   substep.
 //! - With restitution, and with colliders at the surface level, `ApplyRestitution` follows `Velocity`, which is then a
@@ -42,8 +44,9 @@
 
 pub use super::pass::{Pass, SearchPass};
 
-use crate::schedule::compiled::CompiledScene;
+use crate::schedule::compiled::{CompiledKind, CompiledScene};
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
+use std::ops::Range;
 
 /// Maximum number of pins for [`Pass::IntegrateTethered`], which needs a copy of their positions before the substep.
 pub(crate) const FEW_PINS: usize = 8;
@@ -192,8 +195,7 @@ impl Plan {
         let first_iteration = iteration == 0;
         for (kind, constraints) in compiled.kinds.iter().enumerate() {
             if sweep == Sweep::GaussSeidel {
-                let stars = (0..).zip(&constraints.stars.records);
-                self.substep.extend(stars.map(|(color, &span)| Pass::Stars { kind, color, span, first_iteration }));
+                self.push_stars(kind, constraints, 0..constraints.outside.stars, first_iteration);
                 let records = (0..).zip(&constraints.tiling.records);
                 self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));
                 let records = (0..).zip(&constraints.clustering.records);
@@ -203,12 +205,7 @@ impl Plan {
                     span,
                     first_iteration,
                 }));
-                self.push_rest();
-                let (first, count) = (self.substep.len(), constraints.coloring.colors.len());
-                for (color, &span) in (0..).zip(&constraints.coloring.colors) {
-                    self.substep.push(Pass::Project { kind, color, span, first_iteration });
-                    self.runs.push(Run { first, count, iteration });
-                }
+                self.push_colors(kind, constraints, 0..constraints.outside.constraints, iteration);
             }
             if !constraints.split.is_empty() {
                 let span = constraints.split.span;
@@ -216,6 +213,39 @@ impl Plan {
                 self.substep.extend([Pass::GatherChunks { kind }, Pass::GatherHubs { kind }]);
             }
             self.push_rest();
+        }
+        if sweep == Sweep::GaussSeidel && compiled.kinds.iter().any(CompiledKind::has_skins) {
+            self.push_skins(compiled, iteration);
+        }
+    }
+
+    /// Adds the constraints within skins, of all kinds.
+    fn push_skins(&mut self, compiled: &CompiledScene, iteration: u32) {
+        self.substep.push(Pass::SaveDisplacements);
+        for (kind, constraints) in compiled.kinds.iter().enumerate() {
+            let (stars, colors) = (constraints.stars.colors.len(), constraints.coloring.colors.len());
+            self.push_stars(kind, constraints, constraints.outside.stars..stars, iteration == 0);
+            self.push_colors(kind, constraints, constraints.outside.constraints..colors, iteration);
+        }
+        self.substep.push(Pass::RestoreMomentum);
+        self.push_rest();
+    }
+
+    fn push_stars(&mut self, kind: usize, constraints: &CompiledKind, colors: Range<usize>, first_iteration: bool) {
+        for color in colors {
+            let span = constraints.stars.records[color];
+            self.substep.push(Pass::Stars { kind, color: color as u32, span, first_iteration });
+        }
+    }
+
+    /// Adds a run of colours.
+    fn push_colors(&mut self, kind: usize, constraints: &CompiledKind, colors: Range<usize>, iteration: u32) {
+        self.push_rest();
+        let (first, count, first_iteration) = (self.substep.len(), colors.len(), iteration == 0);
+        for color in colors {
+            let span = constraints.coloring.colors[color];
+            self.substep.push(Pass::Project { kind, color: color as u32, span, first_iteration });
+            self.runs.push(Run { first, count, iteration });
         }
     }
 

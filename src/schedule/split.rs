@@ -5,14 +5,15 @@ use super::compiled::{CompiledKind, check_loop};
 use super::stars::Stars;
 use crate::constraints::group;
 use crate::error::Result;
-use crate::scene::{ConstraintSet, Scene, Skins};
+use crate::scene::{ConstraintSet, Scene};
+use crate::schedule::skins::Skins;
 use crate::settings::Sweep;
 
 /// Number of contributions that one thread sums for a particle.
 const CHUNK: u32 = 64;
 
-/// Data of *mass splitting* (Tonge, Benevolenski, Voroshilov 2012). It solves the overflow of a colouring, the skins of
-/// closed surfaces ([`Skins`]), and in a Jacobi sweep all constraints of a kind.
+/// Data of *mass splitting* (Tonge, Benevolenski, Voroshilov 2012). It solves the overflow of a colouring, and in a
+/// Jacobi sweep all constraints of a kind.
 ///
 /// A particle with n of these constraints counts as n particles with 1/n of its mass, one in each constraint. All
 /// constraints are then independent and projected in parallel; the particle moves to the mean of its parts. Momentum is
@@ -38,27 +39,23 @@ impl Split {
     }
 }
 
-/// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting besides the overflow: those of skins,
-/// and inequalities at crowded particles, which stars cannot solve.
-pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene, skins: &Skins) -> Vec<u32> {
-    let mut split = skins.constraints_of(set);
-    if set.info.unilateral {
-        split.extend(Stars::new(set, scene, 0, &split).order);
-    }
-    split
+/// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting besides the overflow: inequalities at
+/// crowded particles, which stars cannot solve.
+pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene) -> Vec<u32> {
+    if set.info.unilateral { Stars::new(set, scene, 0, &[]).order } else { Vec::new() }
 }
 
 impl ConstraintSet {
     /// Number of constraints without a colour.
     pub fn overflow_count(&self, scene: &Scene, skins: &Skins) -> u32 {
-        let (split, particle_count) = (split_at_once(self, scene, skins), scene.particle_count());
+        let (split, particle_count) = (split_at_once(self, scene), scene.particle_count());
         if split.is_empty()
             && !self.info.is_group()
             && Coloring::surely_fits(&self.particles(), self.info.arity, particle_count)
         {
             return 0;
         }
-        self.coloring(particle_count, &[], &split).overflow.count
+        self.coloring(particle_count, &[], &skins.constraints_of(self), &split).0.overflow.count
     }
 
     /// The particles of all constraints of a kind with fixed arity.
@@ -68,19 +65,34 @@ impl ConstraintSet {
         particles
     }
 
-    /// Colours the constraints that are neither in `clustered` (ordered first) nor in `split` (ordered last).
-    pub fn coloring(&self, particle_count: usize, clustered: &[u32], split: &[u32]) -> Coloring {
+    /// Colours the constraints that are neither in `clustered` (ordered first) nor in `split` (ordered last). Constraints
+    /// in `skin` have colours of their own, after the others. Returns the colouring, and the number of colours before
+    /// those of `skin`.
+    pub fn coloring(&self, particle_count: usize, clustered: &[u32], skin: &[u32], split: &[u32]) -> (Coloring, usize) {
+        const OUTSIDE: usize = 0;
+        const SKIN: usize = 1;
+        const TAKEN: usize = 2;
+        let mut part_of = vec![OUTSIDE; self.len()];
+        skin.iter().for_each(|&constraint| part_of[constraint as usize] = SKIN);
+        clustered.iter().chain(split).for_each(|&constraint| part_of[constraint as usize] = TAKEN);
+        let parts = [OUTSIDE, SKIN].map(|part| {
+            let subset: Vec<u32> =
+                (0..self.len() as u32).filter(|&constraint| part_of[constraint as usize] == part).collect();
+            (self.colored(particle_count, &subset), subset)
+        });
+        (Coloring::joined(clustered, &parts, split), parts[OUTSIDE].0.colors.len())
+    }
+
+    /// Colours a subset of the constraints; in the result they are numbered within the subset.
+    fn colored(&self, particle_count: usize, subset: &[u32]) -> Coloring {
         if !self.info.is_group() {
-            let mut is_left = vec![true; self.len()];
-            clustered.iter().chain(split).for_each(|&constraint| is_left[constraint as usize] = false);
-            let rest: Vec<u32> = (0..self.len() as u32).filter(|&constraint| is_left[constraint as usize]).collect();
-            let mut particles = Vec::with_capacity(rest.len() * self.info.arity);
-            rest.iter().for_each(|&constraint| particles.extend_from_slice(self.particles_of(constraint)));
-            let coloring = Coloring::greedy(&particles, self.info.arity, particle_count);
-            return coloring.after(clustered, &rest).with_overflow(split);
+            let mut particles = Vec::with_capacity(subset.len() * self.info.arity);
+            subset.iter().for_each(|&constraint| particles.extend_from_slice(self.particles_of(constraint)));
+            return Coloring::greedy(&particles, self.info.arity, particle_count);
         }
         let (mut particles, mut offsets) = (Vec::new(), vec![0]);
-        for record in self.records() {
+        for &constraint in subset {
+            let record = &self.words[constraint as usize * self.info.record_words..][..self.info.record_words];
             particles.extend(self.info.particles(record, &self.rows));
             offsets.push(particles.len());
         }

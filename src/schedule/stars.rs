@@ -77,6 +77,16 @@ impl Stars {
         self.rows.is_empty()
     }
 
+    /// Appends stars of further colours, whose records come after those of `self`.
+    pub fn extend(&mut self, more: Self) {
+        let first = self.rows.len() as u32;
+        let colors = more.colors.iter().map(|span| Span { first: first + span.first, count: span.count });
+        self.colors.extend(colors);
+        self.rows.extend(more.rows);
+        self.order.extend(more.order);
+        self.records.extend(more.records);
+    }
+
     /// Finds the stars of a set, except constraints in `taken`. Their records begin at `first_record`.
     pub fn new(set: &ConstraintSet, scene: &Scene, first_record: u32, taken: &[u32]) -> Self {
         if set.info.arity != 2 || set.len() < FEWEST_LINKS {

@@ -146,8 +146,8 @@ pub enum Sweep {
     /// stays the true multiplier, unlike with averaged corrections.
     ///
     /// There is no order of constraints; convergence is slower than Gauss-Seidel. Angular momentum is conserved to
-    /// rounding even if constraints act against each other at rest, unlike with Gauss-Seidel. The skin of a balloon
-    /// uses it in both sweeps.
+    /// rounding even if constraints act against each other at rest. With Gauss-Seidel it is then conserved only within
+    /// closed surfaces ([`crate::Pressure`]).
     ///
     /// Needs 16 bytes per particle of each constraint, which [`crate::required_limits`] does not include.
     Jacobi,
