@@ -60,11 +60,8 @@ impl Scene {
         for (segment, &length) in lengths.iter().enumerate() {
             rope.cord.material(length).check(&format!("segment {segment} of a rope"))?;
         }
-        // The bending constraint at point k + 1, with the EI of the cord.
-        let bend = |pair: &[f32]| Material::compliant(0.5 * (pair[0] + pair[1]) / rope.cord.flexural_rigidity);
-        let stiff = rope.cord.flexural_rigidity > 0.0;
-        for (point, pair) in lengths.windows(2).enumerate().filter(|_| stiff) {
-            bend(pair).check(&format!("the bend at point {} of a rope", point + 1))?;
+        for (point, pair) in lengths.windows(2).enumerate().filter(|_| rope.cord.flexural_rigidity > 0.0) {
+            bend_of(&rope.cord, pair).check(&format!("the bend at point {} of a rope", point + 1))?;
         }
         let inverse_masses = (0..points.len()).map(|point| {
             let before = if point > 0 { lengths[point - 1] } else { 0.0 };
@@ -84,23 +81,7 @@ impl Scene {
             self.cord_edges.push([particle, particle + 1]);
         }
         let first_bend = self.distance_count();
-        if let Some(bend) = rope.cord.bend {
-            let material = self.intern(bend);
-            for (point, pair) in lengths.windows(2).enumerate() {
-                let particle = base + point as u32;
-                let rest_length = Vec3::from(points[point]).distance(points[point + 2].into());
-                // At a full reversal of the rope the constraint has no direction.
-                if rest_length > 1e-6 * (pair[0] + pair[1]) {
-                    self.push_constraint(&Distance { particles: [particle, particle + 2], rest_length }, material);
-                }
-            }
-        }
-        for (point, pair) in lengths.windows(2).enumerate().filter(|_| stiff) {
-            let middle = base + point as u32 + 1;
-            let material = self.intern(bend(pair));
-            let particles = [middle - 1, middle + 1, middle];
-            self.push_constraint(&LineBend { particles, lengths: [pair[0], pair[1]], scale: 1.0 }, material);
-        }
+        self.push_rope_bends(rope, base, &lengths);
         let particles = base..base + points.len() as u32;
         let segments = first_segment..first_bend;
         if let Some(tethers) = rope.tethers {
@@ -110,4 +91,30 @@ impl Scene {
         self.bodies.push(particles.clone());
         Ok(RopeParts { particles, segments, bend: first_bend..self.distance_count() })
     }
+
+    /// Adds the bending constraints of a rope whose first particle is `base`.
+    fn push_rope_bends(&mut self, rope: &Rope, base: u32, lengths: &[f32]) {
+        if let Some(bend) = rope.cord.bend {
+            let material = self.intern(bend);
+            for (point, pair) in lengths.windows(2).enumerate() {
+                let particle = base + point as u32;
+                let rest_length = Vec3::from(rope.points[point]).distance(rope.points[point + 2].into());
+                // At a full reversal of the rope the constraint has no direction.
+                if rest_length > 1e-6 * (pair[0] + pair[1]) {
+                    self.push_constraint(&Distance { particles: [particle, particle + 2], rest_length }, material);
+                }
+            }
+        }
+        for (point, pair) in lengths.windows(2).enumerate().filter(|_| rope.cord.flexural_rigidity > 0.0) {
+            let middle = base + point as u32 + 1;
+            let material = self.intern(bend_of(&rope.cord, pair));
+            let particles = [middle - 1, middle + 1, middle];
+            self.push_constraint(&LineBend { particles, lengths: [pair[0], pair[1]], scale: 1.0 }, material);
+        }
+    }
+}
+
+/// The material of the bending constraint between two segments, with the EI of the cord.
+fn bend_of(cord: &Cord, pair: &[f32]) -> Material {
+    Material::compliant(0.5 * (pair[0] + pair[1]) / cord.flexural_rigidity)
 }

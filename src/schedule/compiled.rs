@@ -178,6 +178,26 @@ impl CompiledScene {
     }
 }
 
+/// The tiles of a kind; none if they are not worth compiling a shader, or if any of their constraints is in `apart`.
+fn tiling(set: &ConstraintSet, scene: &Scene, settings: &Settings, purpose: Purpose, apart: &[u32]) -> Tiling {
+    if !settings.tiles() {
+        return Tiling::default();
+    }
+    let worth_tiling = match (purpose, settings.execution) {
+        (Purpose::Asset, _) => WORTH_TILING_ASSET,
+        (Purpose::Scene, Execution::Auto) => WORTH_TILING,
+        (Purpose::Scene, _) => 0,
+    };
+    let tiling = Tiling::new(set, &scene.grids);
+    let mut is_apart = vec![false; set.len()];
+    apart.iter().for_each(|&constraint| is_apart[constraint as usize] = true);
+    let is_small = tiling.order.len() < worth_tiling;
+    if is_small || tiling.order.iter().any(|&constraint| is_apart[constraint as usize]) {
+        return Tiling::default();
+    }
+    tiling
+}
+
 impl CompiledKind {
     /// `skin` lists the constraints within skins, which have colours and stars of their own. `split` lists the constraints
     /// that are solved by mass splitting; their records come last.
@@ -189,19 +209,8 @@ impl CompiledKind {
         [skin, split]: [&[u32]; 2],
     ) -> Result<Self> {
         let info = set.info;
-        let mut tiling = if settings.tiles() { Tiling::new(set, &scene.grids) } else { Tiling::default() };
-        let worth_tiling = match (purpose, settings.execution) {
-            (Purpose::Asset, _) => WORTH_TILING_ASSET,
-            (Purpose::Scene, Execution::Auto) => WORTH_TILING,
-            (Purpose::Scene, _) => 0,
-        };
         let apart = [skin, split].concat();
-        let mut is_apart = vec![false; set.len()];
-        apart.iter().for_each(|&constraint| is_apart[constraint as usize] = true);
-        let is_small = tiling.order.len() < worth_tiling;
-        if is_small || tiling.order.iter().any(|&constraint| is_apart[constraint as usize]) {
-            tiling = Tiling::default();
-        }
+        let tiling = tiling(set, scene, settings, purpose, &apart);
         let mut clustered = tiling.order.clone();
         let has_stars = settings.sweep == Sweep::GaussSeidel && purpose == Purpose::Scene && !info.unilateral;
         let (mut stars, mut outside) = (Stars::default(), Colors::default());

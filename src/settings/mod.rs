@@ -283,30 +283,7 @@ impl Settings {
         if !(0.0..=1e3).contains(&self.recovery_speed) {
             return Err(Error::invalid("recovery speed", self.recovery_speed, "0 to 1000 m/s"));
         }
-        let Some(wind) = &self.wind else { return Ok(()) };
-        check_moderate("wind velocity", wind.velocity)?;
-        for (what, value, range, words) in [
-            ("gust frequency", wind.gust_frequency, 0.0..=1e3, "0 to 1000 Hz"),
-            ("gust length", wind.gust_length, 1e-3..=1e6, "1e-3 to 1e6 m"),
-            ("turbulence", wind.turbulence, 0.0..=1e3, "0 to 1000 m/s"),
-            ("turbulence length", wind.turbulence_length, 1e-3..=1e6, "1e-3 to 1e6 m"),
-        ] {
-            if !range.contains(&value) {
-                return Err(Error::invalid(what, value, words));
-            }
-        }
-        for (what, value) in
-            [("air density", wind.density), ("drag coefficient", wind.drag), ("lift coefficient", wind.lift)]
-        {
-            check_non_negative(what, value)?;
-            if value > 1e6 {
-                return Err(Error::invalid(what, value, "at most 1e6"));
-            }
-        }
-        if !(0.0..=10.0).contains(&wind.gust) {
-            return Err(Error::invalid("gust", wind.gust, "0 to 10"));
-        }
-        Ok(())
+        self.wind.as_ref().map_or(Ok(()), Wind::check)
     }
 }
 

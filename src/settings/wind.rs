@@ -1,5 +1,8 @@
 //! Moving air.
 
+use super::check_moderate;
+use crate::error::{Error, Result, check_non_negative};
+
 /// Wind and its forces on surfaces.
 ///
 /// A triangle of area A moves at v relative to the air; its normal n is oriented so that v·n ≥ 0. The force is F = −½ ρ
@@ -53,5 +56,34 @@ impl Default for Wind {
             turbulence: 0.0,
             turbulence_length: 0.5,
         }
+    }
+}
+
+impl Wind {
+    /// Checks that every parameter is in range.
+    pub(super) fn check(&self) -> Result<()> {
+        check_moderate("wind velocity", self.velocity)?;
+        for (what, value, range, words) in [
+            ("gust frequency", self.gust_frequency, 0.0..=1e3, "0 to 1000 Hz"),
+            ("gust length", self.gust_length, 1e-3..=1e6, "1e-3 to 1e6 m"),
+            ("turbulence", self.turbulence, 0.0..=1e3, "0 to 1000 m/s"),
+            ("turbulence length", self.turbulence_length, 1e-3..=1e6, "1e-3 to 1e6 m"),
+        ] {
+            if !range.contains(&value) {
+                return Err(Error::invalid(what, value, words));
+            }
+        }
+        for (what, value) in
+            [("air density", self.density), ("drag coefficient", self.drag), ("lift coefficient", self.lift)]
+        {
+            check_non_negative(what, value)?;
+            if value > 1e6 {
+                return Err(Error::invalid(what, value, "at most 1e6"));
+            }
+        }
+        if !(0.0..=10.0).contains(&self.gust) {
+            return Err(Error::invalid("gust", self.gust, "0 to 10"));
+        }
+        Ok(())
     }
 }
