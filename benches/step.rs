@@ -1,10 +1,13 @@
 //! Measures the hanging cloth at 10 000, 100 000 and 1 000 000 particles: whole frames and single passes, with each
 //! execution.
 //!
-//! `cargo bench` prints the tables and writes them to `benches/results/<adapter>.md`. Arguments select sizes (`cargo
-//! bench -- 100 316`) and executions (`cargo bench -- 316 tiles clusters`). GPU times come from timestamp queries;
-//! wall-clock times run from recording to the end of the work. Rates per particle and per second use the GPU time if
-//! there is one. Each value is a median.
+//! `cargo bench` prints the tables and writes them to `benches/results/<adapter>.md`. Arguments select the rows: sizes
+//! (particles per side), executions (`colours`, `tiles`, `clusters`) and variants (`plain`, the default; `wind`;
+//! `contacts`, self-collision of particles). Example: `cargo bench --bench step -- 316 tiles plain wind contacts`. Only
+//! the default table is written to a file. If a solver cannot be made, its row shows the error.
+//!
+//! GPU times come from timestamp queries; wall-clock times run from recording to the end of the work. Rates per particle
+//! and per second use the GPU time if there is one. Each value is a median.
 
 mod common;
 
@@ -13,7 +16,7 @@ use common::{Fault, figure, median_gpu, play};
 use std::fmt::Write as _;
 use std::time::Instant;
 use supple::gpu::{Context, Profile, Timestamps};
-use supple::{ClothGrid, Execution, Scene, Settings, Solver, wgpu};
+use supple::{ClothGrid, ContactMaterial, Error, Execution, Scene, SelfCollision, Settings, Solver, Wind, wgpu};
 
 /// Particles per side.
 const SIZES: [u32; 3] = [100, 316, 1000];
@@ -22,6 +25,22 @@ const ROUNDS: usize = 7;
 /// The executions, by name.
 const EXECUTIONS: [(&str, Execution); 3] =
     [("colours", Execution::Colors), ("tiles", Execution::Tiles), ("clusters", Execution::Clusters)];
+/// What a row adds to the constraints.
+#[derive(Clone, Copy, PartialEq)]
+enum Variant {
+    Plain,
+    Wind,
+    Contacts,
+}
+
+const VARIANTS: [(&str, Variant); 3] =
+    [("plain", Variant::Plain), ("wind", Variant::Wind), ("contacts", Variant::Contacts)];
+
+/// The executions and variants of a table, by name.
+struct Rows {
+    executions: Vec<(&'static str, Execution)>,
+    variants: Vec<(&'static str, Variant)>,
+}
 
 fn main() {
     // Skips the arguments `--bench` of `cargo bench` and `--test` of `cargo test --benches`.
@@ -32,70 +51,113 @@ fn main() {
     } else if sizes.is_empty() {
         sizes = SIZES.to_vec();
     }
-    let named = |(name, _): &&(&str, Execution)| arguments.iter().any(|argument| argument == name);
-    let mut executions: Vec<_> = EXECUTIONS.iter().filter(named).copied().collect();
-    if executions.is_empty() {
-        executions = EXECUTIONS.to_vec();
-    }
-    if let Err(error) = run(&sizes, &executions) {
+    let executions = named(&arguments, &EXECUTIONS).unwrap_or(EXECUTIONS.to_vec());
+    let variants = named(&arguments, &VARIANTS).unwrap_or(vec![VARIANTS[0]]);
+    if let Err(error) = run(&sizes, &Rows { executions, variants }) {
         eprintln!("{error}");
         std::process::exit(1);
     }
 }
 
-fn run(sizes: &[u32], executions: &[(&str, Execution)]) -> Result<(), Fault> {
-    let mut whole = String::from(
-        "| particles | constraints | execution | dispatches a substep | ms a frame | of these on the GPU | ns a particle and substep | million projections a second | cooking ms | recording ms | bytes a particle | peak memory so far MB |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    let mut stages = String::from("| particles | execution | passes | ms a frame | share |\n|---|---|---|---|---|\n");
-    let mut adapter = String::new();
-    for &size in sizes {
-        for &(name, execution) in executions {
-            let bench = Bench::new(size, execution)?;
-            adapter = bench.gpu.adapter_name();
-            bench.rows(name, &mut whole, &mut stages)?;
-        }
-    }
-    let text = format!(
-        "Adapter: {adapter}. Cloth hung by two corners, two tethers a particle, 20 substeps of one sweep a frame of 1/60 s.\n\n{whole}\n{stages}"
-    );
-    println!("{text}");
-    if sizes == SIZES && executions.len() == EXECUTIONS.len() {
-        common::write_results("", &adapter, &text)?;
-    }
-    Ok(())
+/// The entries whose names are on the command line; none if there is no such name.
+fn named<T: Copy>(arguments: &[String], entries: &[(&'static str, T)]) -> Option<Vec<(&'static str, T)>> {
+    let given = |(name, _): &&(&str, T)| arguments.iter().any(|argument| argument == name);
+    let found: Vec<_> = entries.iter().filter(given).copied().collect();
+    (!found.is_empty()).then_some(found)
 }
 
-struct Bench {
+fn run(sizes: &[u32], rows: &Rows) -> Result<(), Fault> {
+    let adapter = Context::new(wgpu::Limits::default())?.adapter_name();
+    let head = format!(
+        "Adapter: {adapter}. Cloth hung by two corners, two tethers a particle, 20 substeps of one sweep a frame of 1/60 s.\n\n\
+         | particles | constraints | execution | dispatches per substep | ms per frame | of these on the GPU | ns per particle and substep | million projections per second | compile ms | recording ms | bytes per particle | peak memory so far MB |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|"
+    );
+    let mut stages = String::from("| particles | execution | passes | ms per frame | share |\n|---|---|---|---|---|\n");
+    let mut lines = vec![head];
+    // Each line is printed at once: a time limit keeps the rows that are complete.
+    println!("{}", lines[0]);
+    let mut failed = false;
+    for &size in sizes {
+        let start = Instant::now();
+        let scene = hanging_cloth(size)?;
+        let scene_ms = start.elapsed().as_secs_f64() * 1e3;
+        for &(variant_name, variant) in &rows.variants {
+            for &(name, execution) in &rows.executions {
+                let name = if variant == Variant::Plain { name.into() } else { format!("{name}, {variant_name}") };
+                let row = Bench::new(&scene, settings(execution, variant))
+                    .map_err(Fault::from)
+                    .and_then(|bench| bench.row(&name, scene_ms, &mut stages));
+                let line = row.unwrap_or_else(|error| {
+                    failed |= !is_limit(&error);
+                    let reason = error.to_string().replace('\n', " ");
+                    format!("| {} | | {name} | not run: {reason} | | | | | | | | |", scene.particle_count())
+                });
+                println!("{line}");
+                lines.push(line);
+            }
+        }
+    }
+    println!("\n{stages}");
+    if sizes == SIZES && rows.executions == EXECUTIONS && rows.variants == VARIANTS[..1] {
+        common::write_results("", &adapter, &format!("{}\n\n{stages}", lines.join("\n")))?;
+    }
+    if failed { Err("some rows have an error".into()) } else { Ok(()) }
+}
+
+/// Returns true if the scene is too large for the device.
+fn is_limit(error: &Fault) -> bool {
+    matches!(error.downcast_ref(), Some(Error::AdapterLimit { .. } | Error::LimitExceeded { .. }))
+}
+
+fn hanging_cloth(size: u32) -> supple::Result<Scene> {
+    let grid = ClothGrid { columns: size, rows: size, ..ClothGrid::default() };
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&grid)?;
+    // The thickness is the spacing of the particles. Only the variant `contacts` uses it.
+    let thickness = grid.column_axis[0] / (size - 1) as f32;
+    let material = scene.add_contact_material(ContactMaterial { thickness, ..ContactMaterial::default() })?;
+    scene.set_particle_contact(cloth.particles, material)?;
+    scene.pin(0)?;
+    scene.pin(size - 1)?;
+    Ok(scene)
+}
+
+fn settings(execution: Execution, variant: Variant) -> Settings {
+    let wind = Wind { velocity: [1.0, 0.6, -3.8], gust: 0.6, ..Wind::default() };
+    // A cloth lists about a quarter of a pair a particle.
+    let particles = SelfCollision { pairs_per_particle: 4, ..SelfCollision::default() };
+    Settings {
+        execution,
+        wind: (variant == Variant::Wind).then_some(wind),
+        self_collision: (variant == Variant::Contacts).then_some(particles),
+        ..Settings::default()
+    }
+}
+
+struct Bench<'a> {
     gpu: Context,
-    scene: Scene,
+    scene: &'a Scene,
     solver: Solver,
     compile_ms: f64,
 }
 
-impl Bench {
-    fn new(size: u32, execution: Execution) -> supple::Result<Self> {
+impl<'a> Bench<'a> {
+    fn new(scene: &'a Scene, settings: Settings) -> supple::Result<Self> {
+        let gpu = Context::new(supple::required_limits_with(scene, &settings))?;
         let start = Instant::now();
-        let mut scene = Scene::new();
-        scene.add_cloth_grid(&ClothGrid { columns: size, rows: size, ..ClothGrid::default() })?;
-        scene.pin(0)?;
-        scene.pin(size - 1)?;
-        let scene_ms = start.elapsed().as_secs_f64() * 1e3;
-        let settings = Settings { execution, ..Settings::default() };
-        let gpu = Context::new(supple::required_limits_with(&scene, &settings))?;
-        let start = Instant::now();
-        let solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
-        let compile_ms = scene_ms + start.elapsed().as_secs_f64() * 1e3;
+        let solver = Solver::new(&gpu.device, &gpu.queue, scene, settings)?;
+        let compile_ms = start.elapsed().as_secs_f64() * 1e3;
         Ok(Self { gpu, scene, solver, compile_ms })
     }
 
-    fn rows(mut self, execution: &str, whole: &mut String, stages: &mut String) -> Result<(), Fault> {
+    /// Measures a row of the table; adds the times of the passes to `stages`.
+    fn row(mut self, execution: &str, scene_ms: f64, stages: &mut String) -> Result<String, Fault> {
         let particles = self.scene.particle_count() as f64;
         let constraints = self.scene.constraint_count() as f64;
         let substeps = f64::from(self.solver.settings().substeps);
         let rounds = if particles > 5e5 { 3 } else { ROUNDS };
-        // Warm-up frames, because a cloth at rest on its grid is a special case.
+        // A few frames of falling first: a cloth at rest on its grid is a special case.
         let warm_up = if particles > 5e5 { 1 } else { 10 };
         let timestamps = Timestamps::new(&self.gpu.device, &self.gpu.queue, 1).ok();
         let mut frames = Vec::new();
@@ -110,23 +172,21 @@ impl Bench {
         let on_gpu = median_gpu(&frames);
         let wall = median(frames.iter().map(|frame| frame.wall).collect());
         let frame = on_gpu.unwrap_or(wall);
-        writeln!(
-            whole,
+        let row = format!(
             "| {particles} | {constraints} | {execution} | {} | {} | {} | {} | {} | {:.0} | {:.2} | {:.0} | {} |",
             self.solver.plan().dispatches_per_substep(),
             figure(wall),
             figure(on_gpu),
             figure(frame * 1e6 / (particles * substeps)),
             figure(constraints * substeps / frame / 1e3),
-            self.compile_ms,
+            scene_ms + self.compile_ms,
             median(frames.iter().map(|frame| frame.recording).collect()),
             self.solver.memory_bytes() as f64 / particles,
             peak_memory_mb().map_or("–".into(), |megabytes| format!("{megabytes:.0}")),
-        )?;
+        );
 
         if timestamps.is_none() {
-            // Without timestamps the passes cannot be timed.
-            return Ok(());
+            return Ok(row);
         }
         let profiles = (0..rounds).map(|_| self.profile()).collect::<Result<Vec<_>, _>>()?;
         let sums: Vec<_> = profiles.iter().flatten().map(Profile::by_name).collect();
@@ -138,7 +198,7 @@ impl Bench {
             let (time, share) = (figure(time), time / sum * 100.0);
             writeln!(stages, "| {particles} | {execution} | {name} | {time} | {share:.0} % |")?;
         }
-        Ok(())
+        Ok(row)
     }
 
     /// The times of the passes of a frame; the plan is the same in each frame.
