@@ -1,8 +1,8 @@
 //! supple inside an existing renderer. This program owns the device, queue, encoder, depth buffer and pipelines. supple
-//! records its steps into the same encoder, and its buffers are drawn in place together with a cube. Nothing is copied
-//! and nothing blocks.
+//! records its steps into the same encoder. The renderer draws the cloth directly from the buffers of supple, together
+//! with a cube. A frame copies nothing and does not wait for the GPU.
 //!
-//! The program renders offscreen, to `out/embed.png`.
+//! The program renders offscreen and writes the last frame to `out/embed.png`.
 
 use glam::camera::rh::{proj::directx::perspective, view::look_at_mat4};
 use glam::{Mat4, Vec3};
@@ -32,7 +32,7 @@ struct Out { @builtin(position) clip: vec4f, @location(0) normal: vec3f, @locati
 }";
 
 fn main() -> anyhow::Result<()> {
-    // The device of the renderer; supple opens no device of its own.
+    // The device and queue of the renderer; supple creates no others.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = supple::gpu::choose_adapter(&instance, None)?;
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default()))?;
@@ -167,7 +167,7 @@ fn target(device: &wgpu::Device, format: wgpu::TextureFormat) -> wgpu::Texture {
     })
 }
 
-/// Reads the picture back, checks that it shows the cloth and the cube, and writes it.
+/// Reads the image back, checks by colour that the cloth and the cube are visible, and writes the file.
 fn save(device: &wgpu::Device, queue: &wgpu::Queue, picture: &wgpu::Texture) -> anyhow::Result<()> {
     let staging = device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
@@ -194,7 +194,7 @@ fn save(device: &wgpu::Device, queue: &wgpu::Queue, picture: &wgpu::Texture) -> 
     println!("{blue} bytes of cloth and {orange} bytes of cube in {} of picture", pixels.len());
     anyhow::ensure!(
         blue * 20 > pixels.len() && orange * 100 > pixels.len(),
-        "cloth or cube are missing in the picture"
+        "the cloth or the cube is missing in the image"
     );
     std::fs::create_dir_all("out")?;
     image::save_buffer("out/embed.png", &pixels, SIZE.width, SIZE.height, image::ExtendedColorType::Rgba8)?;

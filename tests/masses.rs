@@ -1,4 +1,4 @@
-//! Masses set after a builder and while running, and tethers of particles added one by one, on both backends.
+//! Masses that are set in a scene and in a running simulation, and tethers of particles that no builder added.
 
 mod common;
 
@@ -9,7 +9,7 @@ use supple::{
 
 const TOLERANCE: f32 = 2e-4;
 
-/// Two free particles with a stretched rigid constraint: they meet at their centre of mass.
+/// Two free particles with a stretched rigid distance constraint. Its corrections keep their centre of mass.
 fn linked() -> Scene {
     let mut scene = Scene::new();
     for k in 0..2 {
@@ -19,7 +19,7 @@ fn linked() -> Scene {
     scene
 }
 
-/// The centre of mass x of the two, if the second has `ratio` times the mass of the first.
+/// The x coordinate of the centre of mass of two particles; the second has `ratio` times the mass of the first.
 fn centre(positions: &[[f32; 3]], ratio: f32) -> f32 {
     (positions[0][0] + ratio * positions[1][0]) / (1.0 + ratio)
 }
@@ -49,7 +49,7 @@ fn masses_that_are_set_while_running_count_from_the_next_step_on_and_stay_after_
         pair.solver.reset();
         pair.reference.reset();
     }
-    // Pinned particles stay pinned; the mass applies after release.
+    // A pinned particle stays pinned; its mass applies after its release by the reset.
     change!(pair, pin(&[0]));
     change!(pair, set_masses(0, &[4.0]));
     pair.run(1, TOLERANCE, "pinned");
@@ -111,7 +111,7 @@ fn a_mass_that_cannot_be_is_refused_by_particle_and_number_and_changes_nothing()
     on_gpu.set_settings(settings).unwrap();
     common::step(&gpu, &mut on_gpu, 1);
     assert!((centre(&on_gpu.read_positions().unwrap(), 1.0) - 1.0).abs() < 1e-5, "a mass has changed");
-    // A massless particle of the scene gets a mass and becomes free.
+    // A particle with an inverse mass of 0 becomes free when it gets a mass.
     scene.set_mass(2, 2.0).unwrap();
     assert_eq!(scene.inverse_masses()[2], 0.5);
     assert_eq!(scene.pinned_particles().collect::<Vec<_>>(), [3]);
@@ -138,7 +138,7 @@ fn a_group_keeps_its_masses() {
     );
 }
 
-/// A chain of heavy particles added one by one, which hangs by the first.
+/// A chain of particles of 1 kg, added one by one. The first is pinned.
 fn chain(count: u32) -> Scene {
     let mut scene = Scene::new();
     for k in 0..count {

@@ -1,4 +1,5 @@
-//! The state that a solver reports: step number, execution, kind of intersection count; and the texts of errors.
+//! The state that a solver reports: recorded steps, running execution, intersection count. Also error texts, and
+//! readback by several threads.
 
 mod common;
 
@@ -56,7 +57,7 @@ fn a_solver_reports_why_another_execution_runs_than_the_chosen_one() {
         assert!(running.reason.is_some_and(|reason| reason.contains(words)), "{words}: {running:?}");
         assert_eq!(*played.settings(), settings);
     }
-    // Wind, contacts, iterations and λ do not change the execution.
+    // Wind, contacts, iterations, `keep_lambdas` and colliders do not change the execution.
     let own = Some(SelfCollision::default());
     for settings in [
         Settings { wind: Some(Wind::default()), iterations: 2, keep_lambdas: true, ..clusters },
@@ -67,7 +68,7 @@ fn a_solver_reports_why_another_execution_runs_than_the_chosen_one() {
     }
     played.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
     assert_eq!(played.execution().execution, Execution::Clusters);
-    // No particle lies in a grid.
+    // Without a grid of particles there are no tiles, so the solver runs by colours.
     let mut own = Scene::new();
     for k in 0..3 {
         own.add_particle(Particle { position: [0.1 * k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
@@ -112,7 +113,7 @@ fn crossings_are_told_only_where_something_counts_them() {
     assert_eq!(reference.read_contacts().unwrap().crossings, None);
 }
 
-/// Errors show no boolean as a number, no removed item as an index out of range, and no plural for one.
+/// Error texts print booleans as `true` or `false`, report a removed collider as removed, and use the singular for one.
 #[test]
 fn errors_read_as_what_they_mean() {
     let gpu = gpu();
@@ -127,7 +128,7 @@ fn errors_read_as_what_they_mean() {
     for error in [text(played.remove_collider(collider)), text(reference.move_collider(collider, Default::default()))] {
         assert!(error.contains("no collider 0") && error.contains("removed") && !error.contains("only"), "{error}");
     }
-    // Another collider reuses its slot, but not its id.
+    // The new collider takes the slot of the removed one; the old id stays invalid.
     played.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
     assert_eq!(played.remove_collider(collider), Err(Error::NoCollider { index: 0 }));
 
@@ -162,7 +163,7 @@ fn errors_read_as_what_they_mean() {
     assert_eq!(text(one.pin(3)), "pin names particle 3, but there is only 1");
     one.add_particle(Particle::default()).unwrap();
     assert_eq!(text(one.pin(3)), "pin names particle 3, but there are only 2");
-    // The shortest decimal of the given value.
+    // Errors print the shortest decimal that parses to the value.
     let error = text(Settings { relaxation: 2.1, ..Settings::default() }.check());
     assert!(error.contains("relaxation is 2.1,"), "{error}");
     let error = text(reference.pin(&[u32::MAX]));

@@ -1,10 +1,11 @@
-// Draws the demos: the ground, lit two-sided surfaces with a shadow, colliders, tubes and lines.
+// Draws the demos: sky, ground, two-sided surfaces, colliders, ropes, particles and lines. All but sky and lines are
+// shaded with one shadow map.
 
 struct Frame {
     view_projection: mat4x4f,
     light_projection: mat4x4f,
     eye: vec3f,
-    // 0: cloth, 1: strain
+    // 0: surfaces in their own colour, 1: surfaces coloured by strain
     color_view: u32,
     light: vec3f,
     ground: f32,
@@ -19,6 +20,7 @@ struct Frame {
 
 const SKY = vec3f(0.55, 0.62, 0.70);
 
+// Returns the fraction of the light that reaches a point: the mean of 3 × 3 samples of the shadow map.
 fn lit(world: vec3f, normal: vec3f) -> f32 {
     let clip = frame.light_projection * vec4f(world + normal * 0.004, 1.0);
     let uv = clip.xy * vec2f(0.5, -0.5) + 0.5;
@@ -34,7 +36,7 @@ fn lit(world: vec3f, normal: vec3f) -> f32 {
     return select(1.0, sum / 9.0, inside);
 }
 
-// Converts linear light to sRGB for targets that do not convert themselves.
+// If true, `shown` encodes sRGB (approximated by the power 1/2.2), for render targets without an sRGB format.
 override ENCODE_SRGB: bool = false;
 
 fn shown(color: vec3f) -> vec4f {
@@ -53,7 +55,7 @@ struct Surface {
 
 @vertex
 fn surface_vertex(@builtin(vertex_index) index: u32, @location(0) position: vec4f, @location(1) normal: vec4f) -> Surface {
-    // The strain buffer has one element until strains are set.
+    // The buffers of strains and tints have one element until they are set.
     let strain = strains[min(index, arrayLength(&strains) - 1u)];
     let tint = tints[min(index, arrayLength(&tints) - 1u)];
     return Surface(frame.view_projection * vec4f(position.xyz, 1.0), position.xyz, normal.xyz, strain, tint);
@@ -64,7 +66,7 @@ fn shadow_vertex(@location(0) position: vec4f) -> @builtin(position) vec4f {
     return frame.light_projection * vec4f(position.xyz, 1.0);
 }
 
-// Blue at no strain, through green and yellow to red at 10 %.
+// Blue at a strain of 0 or less, then green and yellow, red from 10 %.
 fn strain_color(strain: f32) -> vec3f {
     let t = clamp(strain * 10.0, 0.0, 1.0) * 3.0;
     let low = mix(vec3f(0.05, 0.12, 0.55), vec3f(0.05, 0.5, 0.25), clamp(t, 0.0, 1.0));
@@ -72,7 +74,8 @@ fn strain_color(strain: f32) -> vec3f {
     return mix(middle, vec3f(0.75, 0.03, 0.03), clamp(t - 2.0, 0.0, 1.0));
 }
 
-// Shades a surface of the given base colour; the normal is turned towards the eye.
+// Shades a point of a surface of the given base colour. `n` is the normal on the side of the eye; `through` is the
+// fraction of the light from the other side that is transmitted.
 fn shaded(base: vec3f, world: vec3f, n: vec3f, through: f32) -> vec4f {
     let view = normalize(frame.eye - world);
     let facing = dot(n, frame.light);
@@ -92,7 +95,7 @@ fn surface_fragment(in: Surface) -> @location(0) vec4f {
     if frame.color_view == 1u {
         base = strain_color(in.strain);
     }
-    // Thin cloth transmits light from its far side.
+    // Cloth transmits 18 % of the light from its far side.
     return shaded(base, in.world, select(-geometric, geometric, front), 0.18);
 }
 
@@ -115,8 +118,9 @@ fn solid_fragment(in: Solid) -> @location(0) vec4f {
     return shaded(in.color, in.world, select(-geometric, geometric, front), 0.0);
 }
 
-// A vertex of a rope segment and its normal: twelve sides of two triangles. `particles` are the one before, the two
-// ends and the one after, so neighbouring segments share rings.
+// Returns the position and normal of a vertex of a tube around a rope segment: twelve sides of two triangles each.
+// `particles` are the particle before the segment, its two ends, and the particle after it. A ring depends only on its
+// particle and the particles beside it, so adjacent segments share their ring.
 fn tube_corner(index: u32, particles: vec4u, radius: f32) -> array<vec3f, 2> {
     let corner = index % 6u;
     let at_end = corner == 2u || corner == 4u || corner == 5u;
@@ -125,7 +129,7 @@ fn tube_corner(index: u32, particles: vec4u, radius: f32) -> array<vec3f, 2> {
     let from_place = points[select(particles.x, particles.y, at_end)].xyz;
     let to_place = points[select(particles.z, particles.w, at_end)].xyz;
     let along = normalize(to_place - from_place);
-    // A direction that is rarely parallel to a rope, so that rings rarely twist.
+    // The ring starts perpendicular to a fixed direction. Ropes are rarely parallel to it, so tubes rarely twist.
     let across = normalize(cross(along, vec3f(0.31, 0.88, 0.36)));
     let angle = f32(side % 12u) * (6.2831853 / 12.0);
     let normal = across * cos(angle) + cross(along, across) * sin(angle);
@@ -147,7 +151,7 @@ fn tube_shadow_vertex(
     return frame.light_projection * vec4f(tube_corner(index, particles, radius)[0], 1.0);
 }
 
-// A vertex of a ball and its normal: eight bands of twelve sides.
+// Returns the position and normal of a vertex of a sphere at a particle: eight bands of twelve sides each.
 fn ball_corner(index: u32, particle: u32, radius: f32) -> array<vec3f, 2> {
     let corner = index % 6u;
     let band = index / 72u + select(0u, 1u, corner == 2u || corner == 4u || corner == 5u);

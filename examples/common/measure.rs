@@ -1,6 +1,6 @@
 //! Memory use of the process, and statistics of lists.
 
-/// The median; NaN for an empty list.
+/// The median, for an even count the upper of the two middle values; NaN for an empty list.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
@@ -22,7 +22,8 @@ fn memory(field: &str) -> Option<f64> {
     line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok().map(|kilobytes| kilobytes / 1024.0)
 }
 
-/// The median times of the second tenth of the frames and of the last tenth; a tenth has at least one frame.
+/// The median times of the second tenth and of the last tenth of the frames. The first tenth is warm-up. A tenth has at
+/// least one frame.
 pub fn drift(times: &[f64]) -> [f64; 2] {
     let tenth = (times.len() / 10).max(1);
     let first = times.get(tenth..2 * tenth).unwrap_or(times);

@@ -7,14 +7,14 @@ use supple::{Material, MaterialId, Settings, Solver, Strain, wgpu};
 use winit::event::WindowEvent;
 use winit::window::Window;
 
-/// The state of egui: window events and drawing.
+/// The panel in egui: input, layout and drawing.
 pub struct Panel {
     context: egui::Context,
     state: egui_winit::State,
     renderer: egui_wgpu::Renderer,
     output: Option<egui::FullOutput>,
     frame_milliseconds: f32,
-    /// If true, the passes are timed one by one, which itself takes time.
+    /// If true, each pass is timed separately, which lengthens the step.
     pub profiles: bool,
     /// GPU time per step and pass [ms], smoothed.
     pass_milliseconds: Vec<(String, f64)>,
@@ -22,7 +22,7 @@ pub struct Panel {
     compliances: HashMap<MaterialId, f32>,
 }
 
-/// Values that change from frame to frame.
+/// Values that the panel shows in a frame.
 pub struct Shown {
     pub seconds: f32,
     pub has_timestamps: bool,
@@ -69,7 +69,8 @@ impl Panel {
     /// Returns true if the panel consumes the event.
     pub fn on_event(&mut self, window: &Window, event: &WindowEvent) -> bool {
         let consumed = self.state.on_window_event(window, event).consumed;
-        // A click outside the panel belongs to the scene, even while a slider has the keyboard focus.
+        // egui also claims Tab, and drags that have left the panel. The scene receives both unless the panel has the
+        // keyboard focus.
         consumed && (self.context.is_pointer_over_egui() || self.context.egui_wants_keyboard_input())
     }
 
@@ -116,7 +117,7 @@ impl Panel {
         asked
     }
 
-    /// Records the panel over the picture; updates its textures even without a picture.
+    /// Records the panel on top of the frame. Without a frame, only the textures of egui are updated.
     pub fn draw(
         &mut self,
         gpu: &Context,
@@ -152,7 +153,7 @@ impl Panel {
         commands
     }
 
-    /// Frees unused textures.
+    /// Frees the textures that egui no longer uses after this frame.
     pub fn after_submit(&mut self) {
         if let Some(output) = &mut self.output {
             for id in output.textures_delta.free.drain() {
@@ -192,7 +193,7 @@ fn figures(ui: &mut egui::Ui, shown: &Shown, demo: &Demo, solver: &Solver, milli
     rows(ui, "figures", list);
 }
 
-/// GPU time by pass.
+/// One row per pass: its name and GPU time.
 fn pass_rows(milliseconds: &[(String, f64)]) -> Vec<(&str, String)> {
     milliseconds.iter().map(|(name, milliseconds)| (name.as_str(), format!("{milliseconds:.3} ms"))).collect()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 use supple::gpu::Profile;
 
-/// The rows of the slices.
+/// The rows of the trace, as thread ids.
 const HOST: u32 = 1;
 const GPU: u32 = 2;
 
@@ -15,7 +15,7 @@ pub struct Trace {
     events: Vec<Value>,
 }
 
-/// The times of the host actions of a frame.
+/// The times at which the host actions of a frame begin and end.
 pub struct Moments {
     pub begin: Instant,
     pub recorded: Instant,

@@ -11,15 +11,15 @@ use supple::{Collider, Cord, Rope, Scene, SelfCollisionLevel, Solver};
 /// The thickness of the rope [m].
 const THICKNESS: f32 = 0.02;
 
-/// An overhand knot with long ends along x: the polynomial knot of Shastri (1992), x = t³ − 3t, y = t⁴ − 4t², z = t⁵ −
-/// 10t.
+/// Points of an overhand knot with long ends along x, at the given spacing [m]. The knot is the polynomial knot of
+/// Shastri (1992): x = t³ − 3t, y = t⁴ − 4t², z = t⁵ − 10t, with y and z swapped and each axis scaled.
 fn overhand(spacing: f32) -> Vec<[f32; 3]> {
     let knot = |t: f32| {
         let [x, y, z] = [t.powi(3) - 3.0 * t, t.powi(4) - 4.0 * t * t, t.powi(5) - 10.0 * t];
         Vec3::new(0.13 * x, 0.013 * z + 0.03, 0.09 * y)
     };
     let (from, to) = (knot(-2.1), knot(2.1));
-    // The ends leave the knot on a smooth curve towards the pulling direction.
+    // Each end continues as a quadratic Bézier curve to a point on the x axis, along which it is pulled.
     let out = |end: Vec3, s: f32| {
         let far = Vec3::new(1.6 * end.x.signum(), 0.0, 0.0);
         let lead = end + (end - knot(2.0 * end.x.signum())) * 4.0;
@@ -29,7 +29,7 @@ fn overhand(spacing: f32) -> Vec<[f32; 3]> {
     let path = (0..400).rev().map(|step| out(from, share(step + 1)));
     let path = path.chain((0..=400).map(|step| knot(4.2 * share(step) - 2.1)));
     let path: Vec<Vec3> = path.chain((1..=400).map(|step| out(to, share(step)))).collect();
-    // Resampled at equal distances.
+    // Resample the path at equal spacing.
     let mut points = vec![path[0]];
     for pair in path.windows(2) {
         while let Some(last) = points.last().copied()
@@ -59,7 +59,7 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
     }
     let starts = ends.map(|end| Vec3::from(scene.positions()[end as usize]));
     let length = (points.len() - 1) as f32 * 0.7 * THICKNESS;
-    // A tight knot needs about twelve thicknesses of rope.
+    // The distance of the ends at the end of the pull: 14 thicknesses of rope stay in the knot.
     let apart = length - 14.0 * thickness;
     let gap = (starts[1].x - starts[0].x).abs();
     let drive = move |solver: &mut Solver, step: u32| {
@@ -106,7 +106,7 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
 const PULL: f32 = 1.0;
 
 /// The writhe of an open rope, about 3.4 if knotted and about 0 if not; and the smallest distance [m] between two
-/// points more than five thicknesses apart along the rope.
+/// segment midpoints more than five thicknesses apart along the rope.
 fn shape(positions: &[[f32; 3]], thickness: f32) -> [f64; 2] {
     let places: Vec<DVec3> = positions.iter().map(|&position| Vec3::from(position).as_dvec3()).collect();
     let segments: Vec<[DVec3; 2]> =

@@ -1,4 +1,4 @@
-//! Draws all flags in one call and their poles in another, from the buffers of the instances.
+//! Draws all flags in one draw call and their poles in a second one, from the buffers of the instance pool.
 
 use crate::Crowd;
 use crate::camera::Camera;
@@ -10,11 +10,11 @@ use supple::wgpu::{self, util::DeviceExt};
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 const PICTURE: wgpu::Extent3d = wgpu::Extent3d { width: 960, height: 600, depth_or_array_layers: 1 };
 
-/// Vertices of a pole: three sides of two triangles.
+/// Vertices of a pole: three sides of two triangles each.
 const POLE: u32 = 18;
 
-/// A flag is looked up in the list of live instances, its particles by the flag. A pole stands below the first
-/// particle.
+/// `live[instance_index]` is the slot of a flag; its particles start at `slot * PARTICLES`. A pole reaches from y = 0
+/// to 2 cm above the first particle of its flag.
 const SHADER: &str = "
 @group(0) @binding(0) var<uniform> view_projection: mat4x4f;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
@@ -125,7 +125,7 @@ impl Painter {
         Self { flags: pipeline("flag"), poles: pipeline("pole"), bindings, view_projection, indices }
     }
 
-    /// Draws into a texture of the given size.
+    /// Records the drawing of all flags and poles into a texture.
     pub fn draw(
         &self,
         gpu: &Context,
@@ -172,7 +172,7 @@ impl Painter {
     }
 }
 
-/// Renders a picture and writes it.
+/// Renders the flags offscreen and writes an image file.
 pub fn paint(gpu: &Context, crowd: &Crowd, path: &Path) -> anyhow::Result<()> {
     let device = &gpu.device;
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;

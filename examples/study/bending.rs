@@ -1,4 +1,4 @@
-//! The deflection of a clamped strip against the elastica.
+//! The deflection of a clamped strip, compared with the elastica.
 //!
 //! Peirce's cantilever test of cloth (1930).
 
@@ -16,7 +16,7 @@ const DENSITY: f64 = 0.2;
 /// The deflection of the tip of a strip of flexural rigidity B, relative to its length.
 ///
 /// B θ'' = −q (L − s) cos θ, with q the weight per area and θ the angle below the horizontal. The boundary conditions
-/// are θ(0) = 0 and θ'(L) = 0, met by bisection of θ'(0); each trial takes 4000 steps of the midpoint rule.
+/// are θ(0) = 0 and θ'(L) = 0. θ'(0) is found by bisection; each trial takes 4000 steps of the midpoint rule.
 fn elastica(rigidity: f64) -> f64 {
     const STEPS: u32 = 4000;
     let ds = LENGTH / f64::from(STEPS);
@@ -42,7 +42,7 @@ fn elastica(rigidity: f64) -> f64 {
     shoot(low).1
 }
 
-/// A function that builds a strip along x, clamped at x ≤ 0.
+/// A function that builds a strip along x; `droop` clamps the particles at x ≤ 0.
 type Strip = fn(&mut Scene, Fabric) -> Result<Cloth>;
 
 fn grid(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
@@ -58,7 +58,8 @@ fn grid(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
     })
 }
 
-/// Equilateral triangles with edges across the strip; edges along it would give a jagged clamp at no definite position.
+/// Equilateral triangles with edges across the strip. With edges along the strip, the clamped particles would form a
+/// zigzag, and the free length would be undefined.
 fn equilateral(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
     let (lines, points) = (CELLS + 2, 9);
     // The distance between lines of points; each second line is shifted by half an edge.
@@ -83,7 +84,7 @@ fn equilateral(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
     scene.add_cloth_mesh(&ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers: None })
 }
 
-/// The deflection of the end of a strip at rest, relative to its length.
+/// The deflection of the end of a strip in equilibrium, relative to its length.
 fn droop(lab: &Lab, strip: Strip, bending: Bending, rigidity: f64) -> Result<f64> {
     let mut scene = Scene::new();
     let fabric = Fabric {

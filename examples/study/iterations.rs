@@ -19,7 +19,7 @@ const SUBSTEPS: u32 = 4;
 /// The fraction of the stretch of a single spring that remains after one substep of n iterations.
 fn spring_left(lab: &Lab, method: Method, iterations: u32) -> Result<f64> {
     let (k, h) = (0.2, f64::from(weightless().substep()));
-    // Equal stiffness at one iteration: α̃/(w + α̃) = 1 − k.
+    // PBD and XPBD agree at one iteration: α̃/(w + α̃) = 1 − k, with w = 1/kg.
     let compliance = (h * h * (1.0 - k) / k) as f32;
     let scene = spring(0.1, Material { compliance, stiffness: k as f32, ..Material::RIGID })?;
     let mut backend = lab.backend(&scene, Settings { method, iterations, ..weightless() })?;
@@ -27,12 +27,12 @@ fn spring_left(lab: &Lab, method: Method, iterations: u32) -> Result<f64> {
     Ok((-backend.positions()?[1][1] - 1.0) / 0.1)
 }
 
-/// The total stretch of a chain at rest [m].
+/// The total stretch of a hanging chain in equilibrium [m].
 fn chain_stretch(lab: &Lab, alpha: f64, method: Method, iterations: u32) -> Result<f64> {
     let settings =
         Settings { method, iterations, substeps: SUBSTEPS, damping: 12.0, tethers: false, ..Settings::default() };
     let h = f64::from(settings.substep());
-    // Between two particles of 1 kg, w = 2/kg.
+    // The same stiffness at one iteration: k = w/(w + α̃), with w = 2/kg for two particles of 1 kg.
     let k = 2.0 * h * h / (2.0 * h * h + alpha);
     let material = Material { compliance: alpha as f32, stiffness: k as f32, ..Material::RIGID };
     let mut backend = lab.backend(&chain(LINKS, 0.2, 1.0, material)?, settings)?;

@@ -1,5 +1,5 @@
-// Clears the impulses on colliders of the last step.
-// One thread per particle. Writes the collider contact of its own particle.
+// Marks both impulses of each collider contact as unused (`impulse.w` = 0) at the start of a step.
+// One thread per particle. Each thread writes only the collider contact of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> touches: array<ColliderContact>;

@@ -1,6 +1,7 @@
-// Computes the force and torque on each collider: the sums of impulses and moments of the particles over dt.
-// One workgroup per collider; the threads take the particles in turn. Reads collider contacts. Writes force and
-// torque of its own collider. Partial sums are added in the order of the threads.
+// Computes the force and torque on each collider: the sums of the impulses and moments of all particles, divided by dt.
+// One workgroup per collider; thread t sums the particles t, t + THREADS, t + 2 THREADS, ... Reads collider contacts.
+// Each workgroup writes only the force and torque of its own collider. Thread 0 adds the partial sums in the order of
+// the threads, so results are deterministic.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;

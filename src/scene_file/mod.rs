@@ -64,7 +64,7 @@ pub struct SceneFile {
     pub title: Option<String>,
     /// The particles, constraints and colliders.
     pub scene: Scene,
-    /// The settings. [`Settings::forces`] is on if the file has forces.
+    /// The settings. [`Settings::forces`] is true if the file has forces.
     pub settings: Settings,
     /// The constant force on each particle \[N\]; empty if the file has none. [`SceneFile::reference`] and
     /// [`SceneFile::solver`] apply them.
@@ -113,7 +113,7 @@ pub struct Part {
     pub surface: Range<u32>,
     /// The triangles, as a range of [`Scene::triangles`].
     pub triangles: Range<u32>,
-    /// The distance constraints along the structural and shear edges, the segments or the springs.
+    /// The distance constraints: structural and shear edges of cloth, segments of a rope, or edges of a soft body.
     pub edges: Range<u32>,
     /// Columns and rows, if the part is a grid.
     pub grid: Option<[u32; 2]>,
@@ -137,8 +137,8 @@ pub struct Limits {
     /// Particles named by selections, surfaces, edges and the groups of soft bodies, with repetitions.
     /// Default 32 000 000.
     pub members: u64,
-    /// Lattice cubes in the bounding box of each soft body, plus the cubes beyond 64 in the bounding box of each of its
-    /// triangles. 64 samples of a collider mesh count as one cube. Default 4 000 000.
+    /// Lattice cubes in the bounding box of each soft body. If the bounding box of a surface triangle has more than 64
+    /// cubes, the excess is added. 64 samples of a collider mesh count as one cube. Default 4 000 000.
     pub cubes: u64,
     /// Entries of `bodies`. Default 10 000.
     pub bodies: u64,
@@ -177,10 +177,10 @@ impl Limits {
 }
 
 impl SceneFile {
-    /// Reads and builds a scene. Paths of meshes are relative to `folder`; without a folder, naming a file is an error.
+    /// Reads and builds a scene. Paths of meshes are relative to `folder`; without a folder, a mesh path is an error.
     ///
     /// # Errors
-    /// Any fault of the file, with its place in the file. Never panics.
+    /// The file is invalid; the error has the place in the file. Never panics.
     pub fn parse(text: &str, folder: Option<&Path>) -> Result<Self, FileError> {
         Self::parse_within(text, folder, &Limits::default())
     }

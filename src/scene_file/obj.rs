@@ -1,6 +1,6 @@
 //! Wavefront OBJ: vertices, faces and texture coordinates; other lines are skipped.
 //!
-//! Vertices keep the order of the file across objects and groups, so particles have the numbers that an editor shows,
+//! Vertices keep the order of the file across objects and groups, so indices agree with those of the modelling program,
 //! and surfaces stay closed across groups.
 
 use super::error::{At, FileError};
@@ -10,9 +10,9 @@ use std::path::Path;
 /// The mesh of a Wavefront OBJ.
 ///
 /// Vertices keep the order of the file, counted from 0. Objects, groups, materials, normals, lines and points are
-/// skipped. A face of more than three corners is triangulated between its corners. Concave polygons and collinear
-/// corners are allowed, and each corner stays a vertex of the triangulation. A convex quad is cut along the diagonal
-/// from its first corner.
+/// skipped. A face of more than three corners is triangulated without new vertices. Concave polygons and collinear
+/// corners are allowed, and each corner stays a vertex of the triangulation. A convex quad whose corners are not nearly
+/// collinear is cut along the diagonal from its first corner.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ObjMesh {
@@ -38,7 +38,7 @@ pub struct TextureCoordinates {
 }
 
 impl ObjMesh {
-    /// Reads a file. It may start with a byte order mark; comments and names may have any encoding.
+    /// Reads a file of at most 1 GiB. It may start with a byte order mark; comments and names may have any encoding.
     ///
     /// # Errors
     /// [`FileError::Read`]; otherwise as [`ObjMesh::parse`].
@@ -51,11 +51,12 @@ impl ObjMesh {
     /// Reads the text of an OBJ file.
     ///
     /// # Errors
-    /// [`FileError::Content`] with the line, for:
+    /// [`FileError::Content`], with the line if one line is at fault, for:
     /// - a number that is missing or not finite;
-    /// - an index without a vertex;
+    /// - an index that names no earlier vertex or texture coordinate;
     /// - a face of fewer than three corners;
-    /// - a face that repeats a vertex, intersects itself or has no area;
+    /// - a face that repeats a vertex;
+    /// - a face of more than three corners that repeats a position, intersects itself or has no area;
     /// - a file without vertices or without faces.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         parse(text).at(String::new)
@@ -69,7 +70,7 @@ struct Corner {
     texture: Option<u32>,
 }
 
-/// Reads an OBJ; an error contains the line.
+/// Reads an OBJ; an error of a line contains its number.
 pub(super) fn parse(text: &str) -> Result<ObjMesh, String> {
     let mut mesh = ObjMesh::default();
     let mut face = Vec::new();
@@ -137,7 +138,8 @@ fn coordinate(word: &str) -> Result<f32, String> {
     if value.is_finite() { Ok(value) } else { Err(format!("the coordinate {word} is not finite")) }
 }
 
-/// Reads a face of corners `7`, `7/1`, `7//3` or `7/1/3`. Indices count from 1, or backwards from −1.
+/// Reads a face with corners in the form `7`, `7/1`, `7//3` or `7/1/3`; the third index, a normal, is skipped. Indices
+/// count from 1, or backwards from −1.
 fn read_face<'a>(words: impl Iterator<Item = &'a str>, mesh: &ObjMesh, face: &mut Vec<Corner>) -> Result<(), String> {
     face.clear();
     for word in words {

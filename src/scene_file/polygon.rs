@@ -1,9 +1,9 @@
 //! Triangulation of the polygons of an OBJ: convex or concave, with collinear corners, planar or slightly warped.
 //!
 //! The polygon is projected along the dominant axis of its Newell normal. The projection drops one coordinate, so
-//! corners that are collinear in space stay exactly collinear, and the orientation tests are exact. If the projection
-//! is not simple, the Newell plane is tried. The triangulation uses all corners and no other points. No triangle edge
-//! passes through a collinear corner, so the mesh stays conforming with its neighbours.
+//! corners that are collinear in space stay exactly collinear, and the orientation tests are exact. If the projected
+//! polygon is not simple, the polygon is projected onto the Newell plane instead. The triangulation uses all corners
+//! and no other points. No triangle edge passes through a collinear corner, so adjacent faces share whole edges.
 
 use crate::geometry::is_degenerate;
 use glam::{DVec2, DVec3};
@@ -11,14 +11,14 @@ use robust::{Coord, orient2d};
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 use std::collections::HashMap;
 
-/// A quad is cut along the diagonal from its first corner if both triangles have at least this area, in units of the
-/// square of their longest edge. Thinner triangles come from corners that are collinear up to rounding.
+/// A triangle of three corners of a quad is well shaped if its area is greater than this, in units of the square of its
+/// longest edge. Thinner triangles come from corners that are collinear up to rounding.
 const LEAST_AREA: f64 = 1e-3;
 
 /// Returns n − 2 triangles of an n-gon, as corner indices from 0, with the winding of the polygon.
 pub(super) fn triangulate(positions: &[[f32; 3]], face: &[u32]) -> Result<Vec<[u32; 3]>, String> {
     check_distinct(positions, face)?;
-    // The area of a triangle of the file is not checked here: lattices accept any.
+    // The area of a triangle of the file is not checked here, because lattices accept degenerate triangles.
     if face.len() == 3 {
         return Ok(vec![[0, 1, 2]]);
     }
@@ -46,7 +46,7 @@ fn numbers(vertices: &[u32]) -> String {
     numbers.join(", ")
 }
 
-/// Checks that corners have distinct vertices, and those of a polygon distinct positions.
+/// Returns an error if a vertex occurs twice or, in a face of more than three corners, a position occurs twice.
 fn check_distinct(positions: &[[f32; 3]], face: &[u32]) -> Result<(), String> {
     let mut seen = HashMap::with_capacity(face.len());
     for &vertex in face {
@@ -57,7 +57,7 @@ fn check_distinct(positions: &[[f32; 3]], face: &[u32]) -> Result<(), String> {
             Some(other) if other == vertex => return Err(format!("a face names vertex {} twice", vertex + 1)),
             Some(_) if face.len() == 3 => {}
             Some(other) => {
-                return Err(format!("a face names vertices {} and {}, which lie at one place", other + 1, vertex + 1));
+                return Err(format!("a face names vertices {} and {} at the same position", other + 1, vertex + 1));
             }
         }
     }
@@ -99,7 +99,7 @@ impl Fault {
         match self {
             Self::Flat => "a face has no area, or crosses itself".into(),
             Self::Overlap(a, b) => {
-                format!("a face is folded: vertices {} and {} lie one over the other in its plane", name(a), name(b))
+                format!("a face is folded: vertices {} and {} coincide in its plane", name(a), name(b))
             }
             Self::OnVertex([a, b]) => {
                 format!("a face crosses itself: a vertex lies on its edge between vertices {} and {}", name(a), name(b))
@@ -126,7 +126,7 @@ fn orientation(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     orient2d(coord(a), coord(b), coord(c))
 }
 
-/// Returns true if a quad is convex and both halves along its first diagonal are well shaped.
+/// Returns true if the four triangles of three corners each are well shaped; the quad is then convex.
 fn is_plain_quad(points: &[DVec2]) -> bool {
     let well_shaped = |[a, b, c]: [usize; 3]| {
         let [a, b, c] = [a, b, c].map(|corner| points[corner]);
@@ -138,7 +138,7 @@ fn is_plain_quad(points: &[DVec2]) -> bool {
 
 /// The constrained Delaunay triangulation of the interior of the polygon.
 fn delaunay(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
-    // The smallest f32 values are below the range of the triangulation. Scaling by a power of two is exact.
+    // The smallest f32 values are below the range that spade accepts. Scaling by a power of two is exact.
     const SCALE: f64 = (1u64 << 40) as f64;
     let count = points.len();
     let vertices: Vec<Point2<f64>> = points.iter().map(|p| Point2::new(p.x * SCALE, p.y * SCALE)).collect();

@@ -122,18 +122,18 @@ pub(super) enum ColorOrderFile {
     },
 }
 
-/// Self-collision: off, a level with default parameters, or all parameters.
+/// Self-collision: off, a level with default parameters, or an object with parameters.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SelfCollisionFile {
     /// Off: `false`.
     Off,
     /// A level with default parameters.
     Level(LevelFile),
-    /// All parameters.
+    /// A level and its parameters; parameters left out have their defaults.
     Full(FiguresFile),
 }
 
-/// "particles": particles as balls. "surfaces": vertices against triangles and edges against edges.
+/// "particles": particles as spheres. "surfaces": vertices against triangles and edges against edges.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
@@ -231,7 +231,7 @@ pub(super) struct WindFile {
     pub gust: f32,
     /// The frequency of the gusts [Hz], 0 to 1000. Default 0.5.
     pub gust_frequency: f32,
-    /// The distance between gusts [m], 1e-3 to 1e6. Default 2.
+    /// The wavelength of the gusts [m], 1e-3 to 1e6. Default 2.
     pub gust_length: f32,
     /// Density of the air [kg/m³]. Default 1.204.
     pub density: f32,
@@ -276,7 +276,7 @@ pub(super) enum FieldFile {
         /// The distance at which the acceleration is halved [m], 1e-6 to 1e6.
         radius: f32,
     },
-    /// Acceleration around an axis, counterclockwise seen against it.
+    /// Acceleration around an axis, counterclockwise if the axis points at the viewer.
     Vortex {
         /// A point on the axis [m].
         position: [f32; 3],
@@ -290,7 +290,8 @@ pub(super) enum FieldFile {
 }
 
 impl SettingsFile {
-    /// Converts to the settings of the library. The caller must reject more than eight fields.
+    /// Converts to the settings of the library, with the given [`Settings::forces`]. The caller must reject more than
+    /// eight fields; the surplus is dropped here.
     pub fn settings(&self, forces: bool) -> Settings {
         let fields: Vec<settings::Field> = self.fields.iter().map(FieldFile::field).collect();
         let wind = |wind: WindFile| settings::Wind {

@@ -1,6 +1,6 @@
-//! Values that may be written in several forms.
+//! Values of a scene file that have several forms; also named entries and the format version.
 //!
-//! All of them read directly from the deserializer, without serde's buffers, so errors keep their place in the file.
+//! All of them read directly from the deserializer, without serde's buffering, so errors keep their place in the file.
 
 use crate::error::check_finite;
 use glam::{DQuat, DVec3};
@@ -10,10 +10,10 @@ use std::collections::HashSet;
 use std::fmt::{self, Formatter};
 use std::marker::PhantomData;
 
-/// A single value, or a list or an object instead of it.
+/// A scalar, or a list or object in its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Either<A, B> {
-    /// A number, a text, true or false.
+    /// A number, a string or a boolean.
     Short(A),
     /// A list or an object.
     Full(B),
@@ -21,7 +21,7 @@ pub(super) enum Either<A, B> {
 
 /// A name, or an inline object.
 pub(super) type NameOr<T> = Either<String, T>;
-/// One value for all, or a list with one value for each.
+/// One value for all entries, or a list with one value per entry.
 pub(super) type OneOrMany = Either<f32, Vec<f32>>;
 
 impl OneOrMany {
@@ -86,7 +86,7 @@ impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for EitherVisit
 pub(super) enum Selection {
     /// A particle by its index in the scene.
     Index(u32),
-    /// `"flag:3"`, `"flag:row 0"`; in the `pin` field of a part the name of the part may be omitted.
+    /// Particles of a part: `"flag:3"`, `"flag:row 0"`. In the `pin` field of a part, its name may be omitted.
     Text(Box<str>),
     /// All particles in a box.
     Box(Box<Within>),
@@ -97,7 +97,7 @@ pub(super) enum Selection {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct Within {
-    /// The name of the part. Default: in the `pin` field of a part that part, elsewhere the whole scene.
+    /// The name of the part. Default: the part itself in a `pin` field, the whole scene elsewhere.
     pub part: Option<String>,
     /// The lowest and the highest corner of the box [m], both included.
     #[serde(rename = "box")]
@@ -142,7 +142,7 @@ pub(super) enum Rotation {
     About(About),
 }
 
-/// A rotation about an axis, counterclockwise seen against it.
+/// A rotation about an axis, counterclockwise if the axis points at the viewer.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]

@@ -1,6 +1,7 @@
-// Heightfield: distance of a point from the plane of the triangle below it. Returns the normal (xyz) and the distance
-// (w) [m]. Beyond the border the ground continues level, or in the plane of the nearest triangle if `ends`. `data` is
-// the index of its heights. Counterpart: `sample_heights` in src/collision/baked/heightfield.rs, with the same
+// Heightfield: signed distance of a point from the plane of the triangle below it. Returns the normal (xyz) and the
+// distance (w) [m]. If `ends` is false, the ground continues level beyond the border. If it is true, the ground ends at
+// the border, and points beyond are measured from the plane of the nearest triangle. `data` is the index of the first
+// height in `collider_data`. Counterpart: `sample_heights` in src/collision/baked/heightfield.rs, with the same
 // operations in the same order.
 
 fn heightfield_sample(data: u32, columns: u32, rows: u32, spacing: f32, ends: bool, p: vec3f) -> vec4f {
@@ -33,14 +34,14 @@ fn heightfield_sample(data: u32, columns: u32, rows: u32, spacing: f32, ends: bo
     return vec4f(n, opaque1(p.y - height, zero) * n.y);
 }
 
-// Returns the position of a point on the grid, in cells.
+// Returns the horizontal position of a point relative to the first grid vertex, in cells.
 fn place_on_grid(limit: vec3f, spacing: f32, p: vec3f) -> vec3f {
     let zero = params.zero;
     return opaque(opaque(vec3f(p.xz, 0.0) / spacing, zero) + 0.5 * limit, zero);
 }
 
-// Returns the distance of a point beyond the border [m]; 0 inside, and up to `overlap` cells outside. Counterpart:
-// `beyond_border` in src/collision/baked/heightfield.rs.
+// Returns the horizontal distance of a point from the border [m]; 0 inside, and up to `overlap` cells outside.
+// Counterpart: `beyond_border` in src/collision/baked/heightfield.rs.
 fn heightfield_beyond(columns: u32, rows: u32, spacing: f32, overlap: f32, p: vec3f) -> f32 {
     let zero = params.zero;
     let limit = vec3f(f32(columns - 1u), f32(rows - 1u), 0.0);
