@@ -228,73 +228,28 @@ impl Scene {
             tethers.check()?;
         }
         let base = self.check_room("particles", positions.len())?;
-        let length = |[a, b]: [u32; 2]| Vec3::from(positions[a as usize]).distance(positions[b as usize].into());
-        for &edge in links.structural.iter().chain(&links.shear) {
-            let length = length(edge);
-            if !(length > 0.0 && length.is_finite()) {
-                let what = "edge of a cloth".into();
-                return Err(Error::ZeroLength { what, particles: edge.map(|particle| base + particle), length });
-            }
-        }
-
-        let length = |link: [u32; 2]| links.lines.map_or_else(|| length(link), |lines| lines.distance(link));
-        let mut areas = links.areas;
-        let used = areas.iter().filter(|&&area| area > 0.0);
-        let mean = used.clone().sum::<f32>() / used.count() as f32;
-        for area in &mut areas {
-            if *area == 0.0 {
-                *area = mean;
-            }
-        }
-        let inverse_masses = areas.into_iter().enumerate().map(|(vertex, area)| {
-            super::invert_mass(|| format!("mass of cloth vertex {vertex}"), area * fabric.area_density)
-        });
-        let inverse_masses: Vec<f32> = inverse_masses.collect::<Result<_>>()?;
+        links.check_lengths(positions, base)?;
+        let inverse_masses = inverse_masses(&links.areas, fabric.area_density)?;
         for (&position, inverse_mass) in positions.iter().zip(inverse_masses) {
             self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass });
         }
-        let first_triangle = self.triangles.len() as u32;
-        self.triangles.extend(triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)));
+        let triangles = self.push_triangles(base, triangles);
 
-        let mut group = |links: &[[u32; 2]], material: Material| -> Result<(Range<u32>, MaterialId)> {
-            let id = self.add_material(material)?;
-            let first = self.distance_count();
-            for &link in links {
-                let rest_length = length(link);
-                // Opposite vertices of a folded mesh may coincide; such a constraint has no direction.
-                if rest_length > 0.0 {
-                    let particles = link.map(|particle| base + particle);
-                    self.push_constraint(&Distance { particles, rest_length }, id);
-                }
-            }
-            Ok((first..self.distance_count(), id))
-        };
         // Greedy colouring keeps this order, and constraints that are projected last have the smallest error. With
         // shear last, the greatest strain of a corner-pinned cloth is smallest.
+        let measured = Measured { links: &links, positions, base };
         let springs = if fabric.bending == Bending::Springs { links.bend.as_slice() } else { &[] };
-        let (bend, bend_id) = group(springs, bend_material)?;
-        let (structural, structural_id) = group(&links.structural, fabric.structural)?;
-        let (shear, shear_id) = group(&links.shear, fabric.shear)?;
+        let (bend, bend_id) = self.push_distances(&measured, springs, bend_material)?;
+        let (structural, structural_id) = self.push_distances(&measured, &links.structural, fabric.structural)?;
+        let (shear, shear_id) = self.push_distances(&measured, &links.shear, fabric.shear)?;
         if fabric.stretch_limit.is_finite() {
-            let id = self.add_material(Material::RIGID)?;
-            for &edge in &links.structural {
-                let particles = edge.map(|particle| base + particle);
-                let limit =
-                    DistanceLimit { particles, length: fabric.stretch_limit * length(edge), limit: Limit::AtMost };
-                self.push_constraint(&limit, id);
-            }
+            self.push_stretch_limits(&measured, fabric.stretch_limit)?;
         }
-        match (fabric.bending, links.lines) {
-            (Bending::Springs | Bending::None, _) => {}
-            (Bending::Isometric, Some(lines)) => self.push_grid_bends(base, lines, bend_id),
-            (Bending::Hinges, Some(lines)) if lines.has_exact_hinges() => {
-                self.push_grid_hinges(base, lines, &links.hinges, bend_id);
-            }
-            (bending, _) => self.push_mesh_bends(base, positions, &links.hinges, bending, bend_id),
-        }
+        self.push_bends(&measured, fabric.bending, bend_id);
+
         let cloth = Cloth {
             particles: base..base + positions.len() as u32,
-            triangles: first_triangle..first_triangle + triangles.len() as u32,
+            triangles,
             structural,
             shear,
             bend,
@@ -317,4 +272,92 @@ impl Scene {
         self.bodies.push(cloth.particles.clone());
         Ok(cloth)
     }
+
+    /// Adds a distance constraint for each of `pairs`, with a new entry of the material table. Returns the indices of
+    /// the constraints.
+    fn push_distances(
+        &mut self,
+        cloth: &Measured<'_>,
+        pairs: &[[u32; 2]],
+        material: Material,
+    ) -> Result<(Range<u32>, MaterialId)> {
+        let id = self.add_material(material)?;
+        let first = self.distance_count();
+        for &pair in pairs {
+            let rest_length = cloth.rest_length(pair);
+            // Opposite vertices of a folded mesh may coincide; such a constraint has no direction.
+            if rest_length > 0.0 {
+                self.push_constraint(&Distance { particles: cloth.particles(pair), rest_length }, id);
+            }
+        }
+        Ok((first..self.distance_count(), id))
+    }
+
+    fn push_stretch_limits(&mut self, cloth: &Measured<'_>, stretch_limit: f32) -> Result<()> {
+        let id = self.add_material(Material::RIGID)?;
+        for &edge in &cloth.links.structural {
+            let length = stretch_limit * cloth.rest_length(edge);
+            let limit = DistanceLimit { particles: cloth.particles(edge), length, limit: Limit::AtMost };
+            self.push_constraint(&limit, id);
+        }
+        Ok(())
+    }
+
+    /// Adds the bending constraints that are no distance constraints.
+    fn push_bends(&mut self, cloth: &Measured<'_>, bending: Bending, id: MaterialId) {
+        let (base, hinges) = (cloth.base, &cloth.links.hinges);
+        match (bending, cloth.links.lines) {
+            (Bending::Springs | Bending::None, _) => {}
+            (Bending::Isometric, Some(lines)) => self.push_grid_bends(base, lines, id),
+            (Bending::Hinges, Some(lines)) if lines.has_exact_hinges() => {
+                self.push_grid_hinges(base, lines, hinges, id);
+            }
+            (bending, _) => self.push_mesh_bends(base, cloth.positions, hinges, bending, id),
+        }
+    }
+}
+
+impl Links {
+    /// Returns an error if a structural or shear link has no finite positive length. `base` is the first particle.
+    fn check_lengths(&self, positions: &[[f32; 3]], base: u32) -> Result<()> {
+        for &edge in self.structural.iter().chain(&self.shear) {
+            let length = distance(positions, edge);
+            if !(length > 0.0 && length.is_finite()) {
+                let what = "edge of a cloth".into();
+                return Err(Error::ZeroLength { what, particles: edge.map(|particle| base + particle), length });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The links of a cloth with the positions of its vertices.
+struct Measured<'a> {
+    links: &'a Links,
+    positions: &'a [[f32; 3]],
+    /// The particle of vertex 0.
+    base: u32,
+}
+
+impl Measured<'_> {
+    fn rest_length(&self, pair: [u32; 2]) -> f32 {
+        self.links.lines.map_or_else(|| distance(self.positions, pair), |lines| lines.distance(pair))
+    }
+
+    fn particles(&self, pair: [u32; 2]) -> [u32; 2] {
+        pair.map(|vertex| self.base + vertex)
+    }
+}
+
+fn distance(positions: &[[f32; 3]], [a, b]: [u32; 2]) -> f32 {
+    Vec3::from(positions[a as usize]).distance(positions[b as usize].into())
+}
+
+/// The inverse masses of vertices with the given areas. A vertex without area gets the mean area.
+fn inverse_masses(areas: &[f32], area_density: f32) -> Result<Vec<f32>> {
+    let used = areas.iter().filter(|&&area| area > 0.0);
+    let mean = used.clone().sum::<f32>() / used.count() as f32;
+    let areas = areas.iter().map(|&area| if area == 0.0 { mean } else { area });
+    let invert = |(vertex, area)| super::invert_mass(|| format!("mass of cloth vertex {vertex}"), area * area_density);
+    areas.enumerate().map(invert).collect()
 }

@@ -5,7 +5,7 @@ use glam::DVec3;
 /// Directions of the trial cylinders. The energy is of degree 4 in the direction, so 5 directions determine it.
 const DIRECTIONS: usize = 6;
 /// Iterations: enough for 1 % on a grid; more only scatter the weights of irregular meshes.
-const ROUNDS: usize = 10;
+const ITERATIONS: usize = 10;
 /// Bounds of a weight as a multiple of |e|²/(A₁ + A₂).
 const RANGE: (f64, f64) = (0.1, 4.0);
 
@@ -58,10 +58,25 @@ pub(super) fn hinge_weights(positions: &[[f32; 3]], hinges: &[[u32; 4]]) -> Vec<
     let at = |vertex: u32| DVec3::from(positions[vertex as usize].map(f64::from));
     let mut bends: Vec<Bend> = hinges.iter().map(|&hinge| Bend::new(hinge, at, false)).collect();
     bends.extend(border(hinges).into_iter().map(|half| Bend::new(half, at, true)));
+    let (areas, frames) = areas_and_frames(&bends, positions.len());
+    let circle = std::array::from_fn(|direction| {
+        let angle = direction as f64 * std::f64::consts::PI / DIRECTIONS as f64;
+        (angle.cos(), angle.sin())
+    });
+    let energies: Vec<[[f64; DIRECTIONS]; 4]> = bends
+        .iter()
+        .map(|bend| std::array::from_fn(|slot| bend.energies(slot, &frames[bend.vertices[slot] as usize], &circle)))
+        .collect();
+    let factors = fit_factors(&bends, &energies, &areas);
+    let weights = bends.iter().zip(&factors).map(|(bend, factor)| bend.classical * factor);
+    weights.take(hinges.len()).map(|weight| if weight.is_finite() { weight } else { 0.0 }).collect()
+}
 
-    let mut areas = vec![0.0; positions.len()];
-    let mut normals = vec![DVec3::ZERO; positions.len()];
-    for bend in &bends {
+/// The area of each vertex, and its frame: the normal and two tangents.
+fn areas_and_frames(bends: &[Bend], vertex_count: usize) -> (Vec<f64>, Vec<[DVec3; 3]>) {
+    let mut areas = vec![0.0; vertex_count];
+    let mut normals = vec![DVec3::ZERO; vertex_count];
+    for bend in bends {
         for (slot, vertex) in bend.vertices.into_iter().enumerate() {
             let (normal, sum) = (bend.normals[slot], &mut normals[vertex as usize]);
             // The winding of triangles and the order of a hinge's vertices are arbitrary.
@@ -69,41 +84,36 @@ pub(super) fn hinge_weights(positions: &[[f32; 3]], hinges: &[[u32; 4]]) -> Vec<
             areas[vertex as usize] += bend.areas[slot];
         }
     }
-    let frames: Vec<[DVec3; 3]> = normals
-        .into_iter()
-        .map(|normal| {
-            let normal = normal.normalize_or(DVec3::Z);
-            let (first, second) = normal.any_orthonormal_pair();
-            [normal, first, second]
-        })
-        .collect();
-    let circle = std::array::from_fn(|direction| {
-        let angle = direction as f64 * std::f64::consts::PI / DIRECTIONS as f64;
-        (angle.cos(), angle.sin())
-    });
-    let parts: Vec<[[f64; DIRECTIONS]; 4]> = bends
-        .iter()
-        .map(|bend| std::array::from_fn(|slot| bend.energies(slot, &frames[bend.vertices[slot] as usize], &circle)))
-        .collect();
+    let frame = |normal: DVec3| {
+        let normal = normal.normalize_or(DVec3::Z);
+        let (first, second) = normal.any_orthonormal_pair();
+        [normal, first, second]
+    };
+    (areas, normals.into_iter().map(frame).collect())
+}
 
+/// The factor of each hinge on its classical weight, by [`ITERATIONS`] of the update that [`hinge_weights`] describes.
+/// `energies` are those of [`Bend::energies`], by hinge and slot.
+fn fit_factors(bends: &[Bend], energies: &[[[f64; DIRECTIONS]; 4]], areas: &[f64]) -> Vec<f64> {
     let mut factors = vec![1.0f64; bends.len()];
-    let mut wanted = vec![[0.0; DIRECTIONS]; positions.len()];
-    for _ in 0..ROUNDS {
-        wanted.fill([0.0; DIRECTIONS]);
-        for ((bend, part), factor) in bends.iter().zip(&parts).zip(&factors) {
-            for (vertex, energies) in bend.vertices.iter().zip(part) {
-                for (sum, energy) in wanted[*vertex as usize].iter_mut().zip(energies) {
+    // First the energy of each vertex, then the ratio of the target to it.
+    let mut ratios = vec![[0.0; DIRECTIONS]; areas.len()];
+    for _ in 0..ITERATIONS {
+        ratios.fill([0.0; DIRECTIONS]);
+        for ((bend, energies), factor) in bends.iter().zip(energies).zip(&factors) {
+            for (vertex, energies) in bend.vertices.iter().zip(energies) {
+                for (sum, energy) in ratios[*vertex as usize].iter_mut().zip(energies) {
                     *sum += factor * energy;
                 }
             }
         }
-        for (ratios, area) in wanted.iter_mut().zip(&areas) {
+        for (ratios, area) in ratios.iter_mut().zip(areas) {
             *ratios = ratios.map(|energy| if energy > 0.0 { area / energy } else { 1.0 });
         }
-        for ((bend, part), factor) in bends.iter().zip(&parts).zip(&mut factors) {
+        for ((bend, energies), factor) in bends.iter().zip(energies).zip(&mut factors) {
             let (mut sum, mut total) = (0.0, 0.0);
-            for (vertex, energies) in bend.vertices.iter().zip(part) {
-                for (ratio, energy) in wanted[*vertex as usize].iter().zip(energies) {
+            for (vertex, energies) in bend.vertices.iter().zip(energies) {
+                for (ratio, energy) in ratios[*vertex as usize].iter().zip(energies) {
                     sum += ratio * energy;
                     total += energy;
                 }
@@ -112,8 +122,7 @@ pub(super) fn hinge_weights(positions: &[[f32; 3]], hinges: &[[u32; 4]]) -> Vec<
             *factor = (*factor * gain * gain.sqrt()).clamp(RANGE.0, RANGE.1);
         }
     }
-    let weights = bends.iter().zip(&factors).map(|(bend, factor)| bend.classical * factor);
-    weights.take(hinges.len()).map(|weight| if weight.is_finite() { weight } else { 0.0 }).collect()
+    factors
 }
 
 /// The triangle sides that are no hinge, as half hinges. Without them, border hinges would get too much weight.

@@ -205,7 +205,7 @@ impl Scene {
         Ok(BalloonParts { cloth, pressure, surface, rest_volume })
     }
 
-    fn push_triangles(&mut self, base: u32, triangles: &[[u32; 3]]) -> Range<u32> {
+    pub(super) fn push_triangles(&mut self, base: u32, triangles: &[[u32; 3]]) -> Range<u32> {
         let first = self.triangles.len() as u32;
         self.triangles.extend(triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)));
         first..self.triangles.len() as u32
@@ -216,33 +216,11 @@ impl Scene {
         let place = |vertex: u32| body.positions[vertex as usize];
         let volumes: Vec<f64> =
             body.tetrahedra.iter().map(|tetrahedron| f64::from(Volume::of(tetrahedron.map(place)))).collect();
-        let mut masses = vec![0f64; body.positions.len()];
-        for ((tetrahedron, volume), &fill) in body.tetrahedra.iter().zip(&volumes).zip(body.fill) {
-            for &vertex in tetrahedron {
-                masses[vertex as usize] += volume * f64::from(fill) * body.mass_scale * f64::from(body.density) / 4.0;
-            }
-        }
-        let mean = masses.iter().sum::<f64>() / masses.len() as f64;
-        let masses: Vec<f32> =
-            masses.into_iter().map(|mass| if mass > 0.0 { mass as f32 } else { mean as f32 }).collect();
+        let masses = body.vertex_masses(&volumes);
         let inverse_masses: Vec<f32> = (0..masses.len())
             .map(|vertex| super::invert_mass(|| format!("mass of body vertex {vertex}"), masses[vertex]))
             .collect::<Result<_>>()?;
-        match body.elasticity {
-            Elasticity::Elastic { bulk, .. } if bulk > 0.0 => {
-                for (volume, &fill) in volumes.iter().zip(body.fill) {
-                    let compliance = volume / (f64::from(bulk) * f64::from(fill) * body.mass_scale);
-                    Material::compliant(compliance as f32).check("a volume of a body")?;
-                }
-            }
-            Elasticity::Elastic { .. } => {}
-            _ => {
-                if let Some(vertex) = masses.iter().position(|&mass| mass > 1e12) {
-                    let what = format!("mass of body vertex {vertex}");
-                    return Err(Error::invalid(what, masses[vertex], "at most 1e12 in a group"));
-                }
-            }
-        }
+        body.check_elasticity(&volumes, &masses)?;
         let springs = match body.elasticity {
             Elasticity::Elastic { young, bulk, damping_time } => {
                 springs(body, &volumes, spring_modulus(young, bulk), damping_time)?
@@ -288,7 +266,7 @@ impl Scene {
         damping_time: f32,
     ) -> Result<()> {
         for ((tetrahedron, &volume), &fill) in body.tetrahedra.iter().zip(volumes).zip(body.fill) {
-            let compliance = (volume / (f64::from(bulk) * f64::from(fill) * body.mass_scale)) as f32;
+            let compliance = body.volume_compliance(volume, fill, bulk);
             let particles = tetrahedron.map(|vertex| base + vertex);
             // The same damping as the springs: otherwise one sweep of Gauss-Seidel adds energy.
             let material = Material { compliance, damping_time, ..Material::RIGID };
@@ -339,6 +317,45 @@ impl Scene {
             self.add(group, shape)?;
         }
         Ok(())
+    }
+}
+
+impl Tetrahedra<'_> {
+    /// The mass of each vertex \[kg\]: a quarter of the mass of its tetrahedra. A vertex of no tetrahedron gets the mean.
+    fn vertex_masses(&self, volumes: &[f64]) -> Vec<f32> {
+        let mut masses = vec![0f64; self.positions.len()];
+        for ((tetrahedron, volume), &fill) in self.tetrahedra.iter().zip(volumes).zip(self.fill) {
+            for &vertex in tetrahedron {
+                masses[vertex as usize] += volume * f64::from(fill) * self.mass_scale * f64::from(self.density) / 4.0;
+            }
+        }
+        let mean = masses.iter().sum::<f64>() / masses.len() as f64;
+        masses.into_iter().map(|mass| if mass > 0.0 { mass as f32 } else { mean as f32 }).collect()
+    }
+
+    /// Checks the materials of volumes, or the masses of groups.
+    fn check_elasticity(&self, volumes: &[f64], masses: &[f32]) -> Result<()> {
+        match self.elasticity {
+            Elasticity::Elastic { bulk, .. } if bulk > 0.0 => {
+                for (&volume, &fill) in volumes.iter().zip(self.fill) {
+                    let compliance = self.volume_compliance(volume, fill, bulk);
+                    Material::compliant(compliance).check("a volume of a body")?;
+                }
+            }
+            Elasticity::Elastic { .. } => {}
+            _ => {
+                if let Some(vertex) = masses.iter().position(|&mass| mass > 1e12) {
+                    let what = format!("mass of body vertex {vertex}");
+                    return Err(Error::invalid(what, masses[vertex], "at most 1e12 in a group"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The compliance of the [`Volume`] constraint of a tetrahedron, V/(K · filled fraction).
+    fn volume_compliance(&self, volume: f64, fill: f32, bulk: f32) -> f32 {
+        (volume / (f64::from(bulk) * f64::from(fill) * self.mass_scale)) as f32
     }
 }
 
