@@ -3,13 +3,13 @@
 use super::Reference;
 use crate::constraints::group::{self, Frame, Member, Moments, Sums, turned};
 use crate::constraints::xpbd::{ScaledMaterial, delta_lambda, relaxation, unilateral};
-use crate::constraints::{Function, KindInfo, MAX_ARITY};
+use crate::constraints::{Function, Group, KindInfo, MAX_ARITY};
 use crate::geometry::vector::{dot, solve_symmetric};
 use glam::Vec3;
 
 impl Reference {
     /// The particles of a record, relative to the position of the first one to keep the precision of differences.
-    fn gather(&self, record: &[u32], arity: usize) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY]) {
+    fn gather(&self, record: &[u32], arity: usize) -> ([usize; MAX_ARITY], Points) {
         let mut particles = [0; MAX_ARITY];
         let mut p = [Vec3::ZERO; MAX_ARITY];
         for k in 0..arity {
@@ -30,23 +30,26 @@ impl Reference {
         place: usize,
         first_iteration: bool,
         shares: [f32; MAX_ARITY],
-    ) -> ([usize; MAX_ARITY], [Vec3; MAX_ARITY]) {
+    ) -> ([usize; MAX_ARITY], Points) {
         let compiled = &self.controls.compiled.kinds[kind];
         let (info, record) = (compiled.info, compiled.record(place));
         let (particles, p) = self.gather(record, info.arity);
-        let d: [Vec3; MAX_ARITY] = particles.map(|particle| self.displacements[particle]);
-        let w: [f32; MAX_ARITY] = std::array::from_fn(|k| self.controls.inverse_masses[particles[k]] * shares[k]);
-        let parameters = &record[info.arity + 1..];
-        let material = self.materials[record[info.material_word()] as usize];
+        let gathered = Gathered {
+            parameters: &record[info.arity + 1..],
+            material: self.materials[record[info.material_word()] as usize],
+            arity: info.arity,
+            p,
+            d: particles.map(|particle| self.displacements[particle]),
+            w: std::array::from_fn(|k| self.controls.inverse_masses[particles[k]] * shares[k]),
+        };
         let count = info.lambda_count();
         let lambdas = &mut self.lambdas[kind][place * count..][..count];
         if first_iteration {
             lambdas.fill(0.0);
         }
-        let arity = info.arity;
         let impulses = match info.function {
-            Function::Vector(evaluate) => vector_impulses(evaluate, parameters, arity, &p, &d, &w, lambdas, material),
-            _ => scalar_impulses(info, parameters, &p, &d, &w, lambdas, material),
+            Function::Vector(evaluate) => vector_impulses(evaluate, &gathered, lambdas),
+            _ => scalar_impulses(info, &gathered, lambdas),
         };
         (particles, impulses)
     }
@@ -85,7 +88,7 @@ impl Reference {
     fn solve_group(&mut self, kind: usize, place: usize, first_iteration: bool) -> Vec<(usize, Vec3)> {
         let compiled = &self.controls.compiled.kinds[kind];
         let Function::Group(function) = compiled.info.function else { return Vec::new() };
-        let (record, threads) = (compiled.record(place), compiled.threads);
+        let record = compiled.record(place);
         let parameters = &record[group::MATERIAL_WORD + 1..];
         let pin_weight = group::PIN_WEIGHT * f32::from_bits(parameters[0]);
         let member = |index: usize| {
@@ -94,39 +97,18 @@ impl Reference {
             Member { weight: if pinned { pin_weight } else { member.weight }, ..member }
         };
         let members: Vec<_> = (0..record[1] as usize).map(member).collect();
-        let first = members[0].particle as usize;
-        let (origin, d0) = (self.positions[first], self.displacements[first]);
-        let relative =
-            |particle: u32| (self.positions[particle as usize] - origin) + self.displacements[particle as usize];
-
-        let mut moments = Moments::default();
-        for thread in 0..threads {
-            let mut partial = Moments::default();
-            for member in members.iter().skip(thread).step_by(threads) {
-                partial.add_member(member, relative(member.particle));
-            }
-            moments.add(&partial);
-        }
+        let state = GroupState {
+            function,
+            first: members[0].particle as usize,
+            members,
+            threads: compiled.threads,
+            positions: &self.positions,
+            displacements: &self.displacements,
+            inverse_masses: &self.controls.inverse_masses,
+        };
         let start = self.rotations[kind][place];
-        let frame = Frame::new(&moments, function.rotates, start, group::ROTATION_STEPS);
-
-        let mut directions = vec![Vec3::ZERO; members.len()];
-        let mut sums = Sums::default();
-        for thread in 0..threads {
-            let mut partial = Sums::default();
-            for index in (thread..members.len()).step_by(threads) {
-                let member = &members[index];
-                let i = member.particle as usize;
-                let (r, value) = (function.direction)(member, relative(member.particle), &frame, &relative);
-                directions[index] = r;
-                let w = self.controls.inverse_masses[i] * member.share;
-                let travel = dot(r, self.displacements[i] - d0);
-                let torque =
-                    if function.rotates { (relative(member.particle) - frame.middle).cross(r) } else { Vec3::ZERO };
-                partial.add(&Sums { direction: r, value, weighted: w * dot(r, r), travel, torque });
-            }
-            sums.add(&partial);
-        }
+        let frame = Frame::new(&state.moments(), function.rotates, start, group::ROTATION_STEPS);
+        let (directions, sums) = state.directions(&frame);
         let (c, s) = (function.measure)(parameters, sums.value);
         let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][place] };
         let material = self.materials[record[compiled.info.material_word()] as usize];
@@ -139,8 +121,8 @@ impl Reference {
         let relax = if function.rotates { relaxation(weighted, material) } else { 0.0 };
         let omega = solve_symmetric(frame.inertia, sums.torque);
         let first_slot = record[2] as usize;
-        let mut impulses = Vec::with_capacity(members.len());
-        for (index, (member, r)) in members.iter().zip(directions).enumerate() {
+        let mut impulses = Vec::with_capacity(directions.len());
+        for (index, (member, r)) in state.members.iter().zip(directions).enumerate() {
             let mut r = r - sums.direction * (member.weight / frame.total);
             if function.rotates {
                 r -= omega.cross(turned(frame.rotation, member.rest - frame.rest)) * member.weight;
@@ -174,20 +156,29 @@ impl Reference {
     }
 }
 
-/// ∇C Δλ of each particle. Counterpart: `shaders/schedule/projection/scalar.wgsl`.
-fn scalar_impulses(
-    info: &KindInfo,
-    parameters: &[u32],
-    p: &[Vec3],
-    d: &[Vec3],
-    w: &[f32],
-    lambdas: &mut [f32],
+/// A value for each particle of a constraint.
+type Points = [Vec3; MAX_ARITY];
+
+/// A constraint with the values of its particles: the parameters of `impulses_of` in the shaders.
+struct Gathered<'a> {
+    parameters: &'a [u32],
     material: ScaledMaterial,
-) -> [Vec3; MAX_ARITY] {
+    arity: usize,
+    /// Positions relative to the position of the first particle at the start of the substep \[m\].
+    p: Points,
+    /// Displacements \[m\].
+    d: Points,
+    /// Inverse masses, multiplied by the numbers of parts of mass splitting.
+    w: [f32; MAX_ARITY],
+}
+
+/// ∇C Δλ of each particle. Counterpart: `shaders/schedule/projection/scalar.wgsl`.
+fn scalar_impulses(info: &KindInfo, gathered: &Gathered<'_>, lambdas: &mut [f32]) -> Points {
+    let Gathered { parameters, material, arity, p, d, w } = gathered;
     let mut grad = [Vec3::ZERO; MAX_ARITY];
     let c = info.evaluate(parameters, &[], p, &mut grad);
     let (mut weighted, mut travel) = (0.0, 0.0);
-    for k in 0..info.arity {
+    for k in 0..*arity {
         let unit = info.unit_gradients && grad[k] != Vec3::ZERO;
         weighted += if unit { w[k] } else { w[k] * dot(grad[k], grad[k]) };
         // The gradients sum to zero: the common motion of all particles has no effect.
@@ -195,28 +186,23 @@ fn scalar_impulses(
             travel += dot(grad[k], d[k] - d[0]);
         }
     }
-    let delta = delta_lambda(c, weighted, travel, lambdas[0], material);
+    let delta = delta_lambda(c, weighted, travel, lambdas[0], *material);
     let delta = if info.unilateral { unilateral(delta, lambdas[0]) } else { delta };
     lambdas[0] += delta;
     grad.map(|grad| grad * delta)
 }
 
 /// k Δλ of each particle, Δλ being a vector. Counterpart: `shaders/schedule/projection/vector.wgsl`.
-#[allow(clippy::too_many_arguments, reason = "they are what a projection is made of")]
 fn vector_impulses(
     evaluate: fn(&[u32], &[Vec3], &mut [f32]) -> Vec3,
-    parameters: &[u32],
-    arity: usize,
-    p: &[Vec3],
-    d: &[Vec3],
-    w: &[f32],
+    gathered: &Gathered<'_>,
     lambdas: &mut [f32],
-    material: ScaledMaterial,
-) -> [Vec3; MAX_ARITY] {
+) -> Points {
+    let Gathered { parameters, material, arity, p, d, w } = gathered;
     let mut factors = [0.0; MAX_ARITY];
-    let s = evaluate(parameters, p, &mut factors[..arity]);
+    let s = evaluate(parameters, p, &mut factors[..*arity]);
     let (mut weighted, mut travel) = (0.0, Vec3::ZERO);
-    for k in 0..arity {
+    for k in 0..*arity {
         weighted += w[k] * (factors[k] * factors[k]);
         if k > 0 {
             travel += (d[k] - d[0]) * factors[k];
@@ -224,8 +210,63 @@ fn vector_impulses(
     }
     let mut delta = Vec3::ZERO;
     for axis in 0..3 {
-        delta[axis] = delta_lambda(s[axis], weighted, travel[axis], lambdas[axis], material);
+        delta[axis] = delta_lambda(s[axis], weighted, travel[axis], lambdas[axis], *material);
         lambdas[axis] += delta[axis];
     }
     factors.map(|k| delta * k)
+}
+
+/// A group with the state of its particles.
+struct GroupState<'a> {
+    function: Group,
+    members: Vec<Member<'a>>,
+    /// The particle whose position is the origin.
+    first: usize,
+    /// The number of threads that solve the group on the GPU.
+    threads: usize,
+    positions: &'a [Vec3],
+    displacements: &'a [Vec3],
+    inverse_masses: &'a [f32],
+}
+
+impl GroupState<'_> {
+    fn relative(&self, particle: u32) -> Vec3 {
+        (self.positions[particle as usize] - self.positions[self.first]) + self.displacements[particle as usize]
+    }
+
+    /// The first pass over the members.
+    fn moments(&self) -> Moments {
+        let mut moments = Moments::default();
+        for thread in 0..self.threads {
+            let mut partial = Moments::default();
+            for member in self.members.iter().skip(thread).step_by(self.threads) {
+                partial.add_member(member, self.relative(member.particle));
+            }
+            moments.add(&partial);
+        }
+        moments
+    }
+
+    /// The second pass over the members: their directions and the sums.
+    fn directions(&self, frame: &Frame) -> (Vec<Vec3>, Sums) {
+        let d0 = self.displacements[self.first];
+        let relative = |particle: u32| self.relative(particle);
+        let mut directions = vec![Vec3::ZERO; self.members.len()];
+        let mut sums = Sums::default();
+        for thread in 0..self.threads {
+            let mut partial = Sums::default();
+            for index in (thread..self.members.len()).step_by(self.threads) {
+                let member = &self.members[index];
+                let (i, x) = (member.particle as usize, relative(member.particle));
+                let (r, value) = (self.function.direction)(member, x, frame, &relative);
+                directions[index] = r;
+                let w = self.inverse_masses[i] * member.share;
+                let travel = dot(r, self.displacements[i] - d0);
+                let torque = if self.function.rotates { (x - frame.middle).cross(r) } else { Vec3::ZERO };
+                partial.add(&Sums { direction: r, value, weighted: w * dot(r, r), travel, torque });
+            }
+            sums.add(&partial);
+        }
+        (directions, sums)
+    }
 }

@@ -12,6 +12,7 @@ use crate::geometry::grouped;
 use crate::scene::ConstraintSet;
 use crate::schedule::coloring::{HUB_DEGREE, Span};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Maximum number of particles of a cluster: a local index has 8 bits, and 32 bytes per particle fill 8 KiB of
 /// workgroup memory.
@@ -155,60 +156,19 @@ impl<'a> Grower<'a> {
     /// capacity; further seeds fill the remaining capacity.
     fn grow_layer(&mut self) -> Vec<Cluster> {
         let (offsets, constraints) = self.neighbours();
-        let around =
-            |particle: u32| &constraints[offsets[particle as usize] as usize..offsets[particle as usize + 1] as usize];
-        let mut owner = vec![NOBODY; self.particle_count];
-        let mut seen = vec![false; self.set.len()];
+        let mut growth = Growth {
+            offsets,
+            constraints,
+            owner: vec![NOBODY; self.particle_count],
+            seen: vec![false; self.set.len()],
+            waiting: None,
+            border: VecDeque::new(),
+            all: 0..self.particle_count as u32,
+        };
         let mut used = vec![0u64; self.particle_count];
-        // Seeds: particles next to clusters first, then all.
-        let (mut border, mut all) = (VecDeque::new(), 0..self.particle_count as u32);
-        let mut waiting: Option<u32> = None;
         let mut layer: Vec<Cluster> = Vec::new();
         loop {
-            let index = layer.len() as u32;
-            let (mut particles, mut chosen, mut wave) = (Vec::<u32>::new(), Vec::<u32>::new(), VecDeque::new());
-            while let Some(seed) = waiting.take().or_else(|| border.pop_front()).or_else(|| all.next()) {
-                let unowned = owner[seed as usize] == NOBODY;
-                let mut near = around(seed).iter().filter(|_| unowned);
-                let Some(&first) = near.find(|&&constraint| self.is_free(constraint, &owner, index)) else { continue };
-                if particles.len() + self.set.info.arity > MOST_PARTICLES {
-                    waiting = Some(seed);
-                    break;
-                }
-                let before = (particles.len(), chosen.len());
-                let mut crowded = false;
-                wave.push_back(first);
-                while let Some(constraint) = wave.pop_front() {
-                    if !self.is_free(constraint, &owner, index) {
-                        continue;
-                    }
-                    let new = self.set.particles_of(constraint).iter().filter(|&&i| owner[i as usize] == NOBODY);
-                    if particles.len() + new.clone().count() > MOST_PARTICLES {
-                        crowded = true;
-                        border.extend(new);
-                        continue;
-                    }
-                    self.is_left[constraint as usize] = false;
-                    chosen.push(constraint);
-                    for &particle in self.set.particles_of(constraint) {
-                        if std::mem::replace(&mut owner[particle as usize], index) == NOBODY {
-                            particles.push(particle);
-                            let unseen = |&&other: &&u32| !std::mem::replace(&mut seen[other as usize], true);
-                            wave.extend(around(particle).iter().filter(unseen));
-                        }
-                    }
-                }
-                if crowded && before.0 > 0 {
-                    // This seed's constraints do not fit: undo them and start a new cluster with the seed.
-                    for particle in particles.drain(before.0..) {
-                        owner[particle as usize] = NOBODY;
-                        around(particle).iter().for_each(|&other| seen[other as usize] = false);
-                    }
-                    chosen.drain(before.1..).for_each(|constraint: u32| self.is_left[constraint as usize] = true);
-                    waiting = Some(seed);
-                    break;
-                }
-            }
+            let (particles, mut chosen) = self.grow_cluster(&mut growth, layer.len() as u32);
             if chosen.is_empty() {
                 break;
             }
@@ -222,11 +182,115 @@ impl<'a> Grower<'a> {
         layer
     }
 
+    /// The particles and constraints of cluster `index` of a layer; empty if no constraint is free.
+    fn grow_cluster(&mut self, growth: &mut Growth, index: u32) -> (Vec<u32>, Vec<u32>) {
+        let (mut particles, mut chosen) = (Vec::new(), Vec::new());
+        while let Some(seed) = growth.next_seed() {
+            let unowned = growth.owner[seed as usize] == NOBODY;
+            let mut near = growth.around(seed).iter().filter(|_| unowned);
+            let free = |constraint: &&u32| self.is_free(**constraint, &growth.owner, index);
+            let Some(&first) = near.find(free) else { continue };
+            if particles.len() + self.set.info.arity > MOST_PARTICLES {
+                growth.waiting = Some(seed);
+                break;
+            }
+            let (particle_count, constraint_count) = (particles.len(), chosen.len());
+            let is_complete = self.grow_from(growth, first, index, &mut particles, &mut chosen);
+            if !is_complete && particle_count > 0 {
+                // This seed's constraints do not fit: undo them and start a new cluster with the seed.
+                particles.drain(particle_count..).for_each(|particle| growth.release(particle));
+                chosen.drain(constraint_count..).for_each(|constraint: u32| self.is_left[constraint as usize] = true);
+                growth.waiting = Some(seed);
+                break;
+            }
+        }
+        (particles, chosen)
+    }
+
+    /// Adds constraints to cluster `index`, breadth-first from the constraint `first`. Returns false if the cluster is
+    /// full before all of them are added.
+    fn grow_from(
+        &mut self,
+        growth: &mut Growth,
+        first: u32,
+        index: u32,
+        particles: &mut Vec<u32>,
+        chosen: &mut Vec<u32>,
+    ) -> bool {
+        let mut is_complete = true;
+        let mut wave = VecDeque::from([first]);
+        while let Some(constraint) = wave.pop_front() {
+            if !self.is_free(constraint, &growth.owner, index) {
+                continue;
+            }
+            let named = self.set.particles_of(constraint);
+            let new = named.iter().filter(|&&particle| growth.owner[particle as usize] == NOBODY);
+            if particles.len() + new.clone().count() > MOST_PARTICLES {
+                is_complete = false;
+                growth.border.extend(new);
+                continue;
+            }
+            self.is_left[constraint as usize] = false;
+            chosen.push(constraint);
+            for &particle in named {
+                if std::mem::replace(&mut growth.owner[particle as usize], index) == NOBODY {
+                    particles.push(particle);
+                    growth.extend(&mut wave, particle);
+                }
+            }
+        }
+        is_complete
+    }
+
     /// True if a constraint remains and no other cluster owns any of its particles.
     fn is_free(&self, constraint: u32, owner: &[u32], cluster: u32) -> bool {
         let mut named = self.set.particles_of(constraint).iter();
         self.is_left[constraint as usize]
             && named.all(|&particle| [NOBODY, cluster].contains(&owner[particle as usize]))
+    }
+}
+
+/// The state of a layer that grows.
+struct Growth {
+    /// Constraints of particle p: `constraints[offsets[p]..offsets[p + 1]]`.
+    offsets: Vec<u32>,
+    constraints: Vec<u32>,
+    /// The cluster of each particle, or [`NOBODY`].
+    owner: Vec<u32>,
+    /// By constraint: true if it was in a wave.
+    seen: Vec<bool>,
+    /// The seed of the next cluster, if the last one had no capacity for it.
+    waiting: Option<u32>,
+    /// Seeds next to clusters.
+    border: VecDeque<u32>,
+    /// All other seeds.
+    all: Range<u32>,
+}
+
+impl Growth {
+    fn next_seed(&mut self) -> Option<u32> {
+        self.waiting.take().or_else(|| self.border.pop_front()).or_else(|| self.all.next())
+    }
+
+    fn around(&self, particle: u32) -> &[u32] {
+        let particle = particle as usize;
+        &self.constraints[self.offsets[particle] as usize..self.offsets[particle + 1] as usize]
+    }
+
+    /// Adds the constraints of a particle to a wave, except those that were in one.
+    fn extend(&mut self, wave: &mut VecDeque<u32>, particle: u32) {
+        let particle = particle as usize;
+        let around = &self.constraints[self.offsets[particle] as usize..self.offsets[particle + 1] as usize];
+        let seen = &mut self.seen;
+        wave.extend(around.iter().filter(|&&other| !std::mem::replace(&mut seen[other as usize], true)));
+    }
+
+    /// Removes a particle from its cluster.
+    fn release(&mut self, particle: u32) {
+        self.owner[particle as usize] = NOBODY;
+        for place in self.offsets[particle as usize]..self.offsets[particle as usize + 1] {
+            self.seen[self.constraints[place as usize] as usize] = false;
+        }
     }
 }
 
