@@ -10,19 +10,8 @@ use crate::constraints::{LineBend, Pressure, ShapeMatching, Volume};
 use glam::{DVec3, Vec3};
 use std::f32::consts::PI;
 
-/// Entry `index` of an optional list; an error if the list does not have `count` entries.
-fn each<T: Copy>(list: &Option<Vec<T>>, index: usize, count: usize) -> Result<Option<T>, Reason> {
-    match list {
-        None => Ok(None),
-        Some(list) if list.len() == count => Ok(Some(list[index])),
-        Some(list) => Err(format!("{} values for {count} constraints", list.len()).into()),
-    }
-}
-
-/// The value of constraint `index` of `count`.
-fn figure(value: &Option<OneOrMany>, index: usize, count: usize) -> Result<Option<f32>, Reason> {
-    Ok(value.as_ref().map(|value| value.get(index, count)).transpose()?)
-}
+/// An optional value of a constraint: one for all constraints of a list, or one each.
+type Value<'a> = &'a Option<OneOrMany>;
 
 type Named<'a> = Option<&'a NameOr<MaterialFile>>;
 
@@ -31,87 +20,44 @@ impl Builder<'_> {
         let place = |kind: &str| format!("constraints[{index}].{kind}");
         match constraint {
             Constraint::Distance { particles, rest_length, material } => {
-                self.add_each(&place("distance"), particles, material.as_ref(), |particles, points, index, count| {
-                    let rest_length = figure(rest_length, index, count)?.unwrap_or_else(|| apart(points[0], points[1]));
-                    Ok(Distance { particles, rest_length })
-                })
+                let place = place("distance");
+                self.add_each(&place, particles, material.as_ref(), |entry| entry.distance(rest_length))
             }
             Constraint::DistanceLimit { particles, edges_of, length, scale, limit, material } => {
                 let place = place("distance_limit");
-                let limit = match limit {
-                    LimitFile::AtMost => Limit::AtMost,
-                    LimitFile::AtLeast => Limit::AtLeast,
-                };
                 if length.is_some() && scale.is_some() {
                     return Err("it has both a length and a scale").at(|| place);
                 }
-                let scale = scale.unwrap_or(1.0);
+                let limit = LimitRule { length, scale: scale.unwrap_or(1.0), limit: *limit };
                 match (particles, edges_of) {
                     (Some(particles), None) => {
-                        self.add_each(&place, particles, material.as_ref(), |particles, points, index, count| {
-                            let given = figure(length, index, count)?;
-                            let length = given.unwrap_or_else(|| apart(points[0], points[1]) * scale);
-                            Ok(DistanceLimit { particles, length, limit })
-                        })
+                        self.add_each(&place, particles, material.as_ref(), |entry| entry.distance_limit(&limit))
                     }
-                    (None, Some(name)) => {
-                        let edges = self.edges_of(name).at(|| format!("{place}.edges_of"))?;
-                        let count = edges.len();
-                        let id = self.material_id(material.as_ref()).at(|| format!("{place}.material"))?;
-                        for (index, edge) in edges.into_iter().enumerate() {
-                            let given = figure(length, index, count).at(|| format!("{place}.length"))?;
-                            let length = given.unwrap_or(edge.rest_length * scale);
-                            let limit = DistanceLimit { particles: edge.particles, length, limit };
-                            self.scene.add_with(limit, id).at(|| place.clone())?;
-                        }
-                        Ok(())
-                    }
+                    (None, Some(name)) => self.limit_edges(&place, name, &limit, material.as_ref()),
                     _ => Err("it must have either particles or edges_of").at(|| place),
                 }
             }
             Constraint::Hinge { particles, rest_angle, scale, material } => {
-                self.add_each(&place("hinge"), particles, material.as_ref(), |particles, points, index, count| {
-                    let own = || Hinge::angle(points).clamp(-PI, PI);
-                    let rest_angle = figure(rest_angle, index, count)?.unwrap_or_else(own);
-                    Ok(Hinge { particles, rest_angle, scale: figure(scale, index, count)?.unwrap_or(1.0) })
-                })
+                let place = place("hinge");
+                self.add_each(&place, particles, material.as_ref(), |entry| entry.hinge(rest_angle, scale))
             }
             Constraint::CosineBend { particles, rest_angle, material } => {
-                self.add_each(&place("cosine_bend"), particles, material.as_ref(), |particles, points, index, count| {
-                    let rest_angle = figure(rest_angle, index, count)?.unwrap_or_else(|| angle(points));
-                    Ok(CosineBend { particles, rest_angle })
-                })
+                let place = place("cosine_bend");
+                self.add_each(&place, particles, material.as_ref(), |entry| entry.cosine_bend(rest_angle))
             }
             Constraint::LineBend { particles, lengths, scale, material } => {
-                self.add_each(&place("line_bend"), particles, material.as_ref(), |particles, points, index, count| {
-                    let own = || [apart(points[0], points[2]), apart(points[1], points[2])];
-                    let lengths = each(lengths, index, count)?.unwrap_or_else(own);
-                    Ok(LineBend { particles, lengths, scale: figure(scale, index, count)?.unwrap_or(1.0) })
-                })
+                let place = place("line_bend");
+                self.add_each(&place, particles, material.as_ref(), |entry| entry.line_bend(lengths, scale))
             }
             Constraint::IsometricBend { particles, coefficients, scale, material } => {
                 let place = place("isometric_bend");
-                self.add_each(&place, particles, material.as_ref(), |particles, points, index, count| {
-                    let bend = match each(coefficients, index, count)? {
-                        Some(coefficients) => IsometricBend { particles, coefficients },
-                        None => IsometricBend::new(particles, points)?,
-                    };
-                    let scale = figure(scale, index, count)?.unwrap_or(1.0);
-                    crate::error::check_positive("scale", scale)?;
-                    Ok(bend.scaled(scale))
-                })
+                self.add_each(&place, particles, material.as_ref(), |entry| entry.isometric_bend(coefficients, scale))
             }
             Constraint::Area { particles, rest_area, material } => {
-                self.add_each(&place("area"), particles, material.as_ref(), |particles, points, index, count| {
-                    let rest_area = figure(rest_area, index, count)?.unwrap_or_else(|| area(points));
-                    Ok(Area { particles, rest_area })
-                })
+                self.add_each(&place("area"), particles, material.as_ref(), |entry| entry.area(rest_area))
             }
             Constraint::Volume { particles, rest_volume, material } => {
-                self.add_each(&place("volume"), particles, material.as_ref(), |particles, points, index, count| {
-                    let rest_volume = figure(rest_volume, index, count)?.unwrap_or_else(|| Volume::of(points));
-                    Ok(Volume { particles, rest_volume })
-                })
+                self.add_each(&place("volume"), particles, material.as_ref(), |entry| entry.volume(rest_volume))
             }
             Constraint::Pressure { part, triangles, rest_volume, pressure, material } => {
                 let place = place("pressure");
@@ -131,14 +77,13 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds one constraint for each entry of `list`. `make` receives the particles, their positions, the index and the
-    /// count.
+    /// Adds one constraint for each entry of `list`.
     fn add_each<const N: usize, K: Kind>(
         &mut self,
         place: &str,
         list: &[[Selection; N]],
         material: Named,
-        make: impl Fn([u32; N], [[f32; 3]; N], usize, usize) -> Result<K, Reason>,
+        make: impl Fn(&Entry<N>) -> Result<K, Reason>,
     ) -> Result<(), FileError> {
         let id = self.material_id(material).at(|| format!("{place}.material"))?;
         for (index, selections) in list.iter().enumerate() {
@@ -148,8 +93,21 @@ impl Builder<'_> {
                 *particle = self.one(selection).at(|| format!("{place}.particles[{index}][{corner}]"))?;
             }
             let points = particles.map(|particle| self.scene.positions[particle as usize]);
-            let constraint = make(particles, points, index, list.len()).at(at)?;
+            let constraint = make(&Entry { particles, points, index, count: list.len() }).at(at)?;
             self.scene.add_with(constraint, id).at(at)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a limit to each edge of a part.
+    fn limit_edges(&mut self, place: &str, part: &str, rule: &LimitRule, material: Named) -> Result<(), FileError> {
+        let edges = self.edges_of(part).at(|| format!("{place}.edges_of"))?;
+        let count = edges.len();
+        let id = self.material_id(material).at(|| format!("{place}.material"))?;
+        for (index, edge) in edges.into_iter().enumerate() {
+            let given = value_of(rule.length, index, count).at(|| format!("{place}.length"))?;
+            let limit = rule.limit(edge.particles, given, edge.rest_length);
+            self.scene.add_with(limit, id).at(|| place.to_owned())?;
         }
         Ok(())
     }
@@ -211,7 +169,7 @@ impl Builder<'_> {
         let count = particles.len();
         let own = || particles.iter().map(|&particle| self.scene.positions[particle as usize]).collect();
         let rest_positions = rest_positions.clone().unwrap_or_else(own);
-        let mass = |(index, &particle): (usize, &u32)| match (figure(masses, index, count)?, particle) {
+        let mass = |(index, &particle): (usize, &u32)| match (value_of(masses, index, count)?, particle) {
             (Some(mass), _) => Ok(mass),
             (None, particle) => match self.scene.inverse_masses[particle as usize] {
                 0.0 => Err(Reason::from(format!("particle {particle} has no mass; give masses"))),
@@ -224,6 +182,108 @@ impl Builder<'_> {
         self.scene.add_with(group, id)?;
         Ok(())
     }
+}
+
+/// A [`Constraint::DistanceLimit`] without its particles.
+struct LimitRule<'a> {
+    length: Value<'a>,
+    /// The factor on the rest length if no length is given.
+    scale: f32,
+    limit: LimitFile,
+}
+
+impl LimitRule<'_> {
+    fn limit(&self, particles: [u32; 2], given: Option<f32>, rest_length: f32) -> DistanceLimit {
+        let limit = match self.limit {
+            LimitFile::AtMost => Limit::AtMost,
+            LimitFile::AtLeast => Limit::AtLeast,
+        };
+        DistanceLimit { particles, length: given.unwrap_or(rest_length * self.scale), limit }
+    }
+}
+
+/// An entry of a list of constraints: its particles, their positions \[m\], its index, and the length of the list.
+struct Entry<const N: usize> {
+    particles: [u32; N],
+    points: [[f32; 3]; N],
+    index: usize,
+    count: usize,
+}
+
+impl<const N: usize> Entry<N> {
+    fn value(&self, value: Value) -> Result<Option<f32>, Reason> {
+        value_of(value, self.index, self.count)
+    }
+
+    /// The element of an optional list; an error if the list has another length.
+    fn element<T: Copy>(&self, list: &Option<Vec<T>>) -> Result<Option<T>, Reason> {
+        match list {
+            None => Ok(None),
+            Some(list) if list.len() == self.count => Ok(Some(list[self.index])),
+            Some(list) => Err(format!("{} values for {} constraints", list.len(), self.count).into()),
+        }
+    }
+}
+
+/// The constraints of two particles.
+impl Entry<2> {
+    fn distance(&self, rest_length: Value) -> Result<Distance, Reason> {
+        let own = || apart(self.points[0], self.points[1]);
+        Ok(Distance { particles: self.particles, rest_length: self.value(rest_length)?.unwrap_or_else(own) })
+    }
+
+    fn distance_limit(&self, rule: &LimitRule) -> Result<DistanceLimit, Reason> {
+        Ok(rule.limit(self.particles, self.value(rule.length)?, apart(self.points[0], self.points[1])))
+    }
+}
+
+/// The constraints of three particles.
+impl Entry<3> {
+    fn cosine_bend(&self, rest_angle: Value) -> Result<CosineBend, Reason> {
+        let rest_angle = self.value(rest_angle)?.unwrap_or_else(|| angle(self.points));
+        Ok(CosineBend { particles: self.particles, rest_angle })
+    }
+
+    fn line_bend(&self, lengths: &Option<Vec<[f32; 2]>>, scale: Value) -> Result<LineBend, Reason> {
+        let [a, b, middle] = self.points;
+        let lengths = self.element(lengths)?.unwrap_or_else(|| [apart(a, middle), apart(b, middle)]);
+        Ok(LineBend { particles: self.particles, lengths, scale: self.value(scale)?.unwrap_or(1.0) })
+    }
+
+    fn area(&self, rest_area: Value) -> Result<Area, Reason> {
+        let rest_area = self.value(rest_area)?.unwrap_or_else(|| area(self.points));
+        Ok(Area { particles: self.particles, rest_area })
+    }
+}
+
+/// The constraints of four particles.
+impl Entry<4> {
+    fn hinge(&self, rest_angle: Value, scale: Value) -> Result<Hinge, Reason> {
+        let own = || Hinge::angle(self.points).clamp(-PI, PI);
+        let rest_angle = self.value(rest_angle)?.unwrap_or_else(own);
+        Ok(Hinge { particles: self.particles, rest_angle, scale: self.value(scale)?.unwrap_or(1.0) })
+    }
+
+    fn isometric_bend(&self, coefficients: &Option<Vec<[f32; 3]>>, scale: Value) -> Result<IsometricBend, Reason> {
+        let particles = self.particles;
+        let bend = match self.element(coefficients)? {
+            Some(coefficients) => IsometricBend { particles, coefficients },
+            None => IsometricBend::new(particles, self.points)?,
+        };
+        let scale = self.value(scale)?.unwrap_or(1.0);
+        crate::error::check_positive("scale", scale)?;
+        Ok(bend.scaled(scale))
+    }
+
+    fn volume(&self, rest_volume: Value) -> Result<Volume, Reason> {
+        let rest_volume = self.value(rest_volume)?.unwrap_or_else(|| Volume::of(self.points));
+        Ok(Volume { particles: self.particles, rest_volume })
+    }
+}
+
+/// The value of constraint `index` of `count`.
+fn value_of(value: Value, index: usize, count: usize) -> Result<Option<f32>, Reason> {
+    Ok(value.as_ref().map(|value| value.get(index, count)).transpose()?)
 }
 
 /// The distance [m] between two points.

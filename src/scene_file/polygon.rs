@@ -28,8 +28,8 @@ pub(super) fn triangulate(positions: &[[f32; 3]], face: &[u32]) -> Result<Vec<[u
     if normal == DVec3::ZERO {
         return Err(Fault::Flat.of(face));
     }
-    let triangles = simple(&along_axis(&corners, normal))
-        .or_else(|fault| simple(&along_normal(&corners, normal)).map_err(|_| fault))
+    let triangles = triangulate_simple(&along_axis(&corners, normal))
+        .or_else(|fault| triangulate_simple(&along_normal(&corners, normal)).map_err(|_| fault))
         .map_err(|fault| fault.of(face))?;
     for &triangle in &triangles {
         let vertices = triangle.map(|corner| face[corner as usize]);
@@ -48,14 +48,23 @@ fn numbers(vertices: &[u32]) -> String {
 
 /// Returns an error if a vertex occurs twice or, in a face of more than three corners, a position occurs twice.
 fn check_distinct(positions: &[[f32; 3]], face: &[u32]) -> Result<(), String> {
+    let repeated = |vertex: u32| Err(format!("a face names vertex {} twice", vertex + 1));
+    if let &[a, b, c] = face {
+        return if a == b || a == c {
+            repeated(a)
+        } else if b == c {
+            repeated(b)
+        } else {
+            Ok(())
+        };
+    }
     let mut seen = HashMap::with_capacity(face.len());
     for &vertex in face {
         // +0 and −0 are the same coordinate.
         let place = positions[vertex as usize].map(|coordinate| (coordinate + 0.0).to_bits());
         match seen.insert(place, vertex) {
             None => {}
-            Some(other) if other == vertex => return Err(format!("a face names vertex {} twice", vertex + 1)),
-            Some(_) if face.len() == 3 => {}
+            Some(other) if other == vertex => return repeated(vertex),
             Some(other) => {
                 return Err(format!("a face names vertices {} and {} at the same position", other + 1, vertex + 1));
             }
@@ -90,7 +99,8 @@ enum Fault {
     Overlap(u32, u32),
     OnVertex([u32; 2]),
     Crossing([u32; 2]),
-    Number(String),
+    /// A coordinate is outside of the range of the triangulation; the message is spade's.
+    OutOfRange(String),
 }
 
 impl Fault {
@@ -107,13 +117,13 @@ impl Fault {
             Self::Crossing([a, b]) => {
                 format!("a face crosses itself at its edge between vertices {} and {}", name(a), name(b))
             }
-            Self::Number(message) => format!("a face has no triangulation: {message}"),
+            Self::OutOfRange(message) => format!("a face has no triangulation: {message}"),
         }
     }
 }
 
 /// Triangulates a simple counterclockwise polygon.
-fn simple(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
+fn triangulate_simple(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
     if points.len() == 4 && is_plain_quad(points) {
         return Ok(vec![[0, 1, 2], [0, 2, 3]]);
     }
@@ -149,7 +159,7 @@ fn delaunay(points: &[DVec2]) -> Result<Vec<[u32; 3]>, Fault> {
     let mut crossing = None;
     let on_conflict = |edge: [usize; 2]| crossing = crossing.or(Some(edge.map(|corner| corner as u32)));
     let cdt = ConstrainedDelaunayTriangulation::<Point2<f64>>::try_bulk_load_cdt(vertices, edges.clone(), on_conflict)
-        .map_err(|error| Fault::Number(error.to_string()))?;
+        .map_err(|error| Fault::OutOfRange(error.to_string()))?;
     if let Some(edge) = crossing {
         return Err(Fault::Crossing(edge));
     }
