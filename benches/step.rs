@@ -11,7 +11,7 @@
 
 mod common;
 
-use common::measure::{median, peak_memory_mb};
+use common::measure::{median, peak_memory_mib};
 use common::{Fault, figure, median_gpu, play};
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -70,7 +70,7 @@ fn run(sizes: &[u32], rows: &Rows) -> Result<(), Fault> {
     let adapter = Context::new(wgpu::Limits::default())?.adapter_name();
     let head = format!(
         "Adapter: {adapter}. Cloth hung by two corners, two tethers a particle, 20 substeps of one sweep a frame of 1/60 s.\n\n\
-         | particles | constraints | execution | dispatches per substep | ms per frame | of these on the GPU | ns per particle and substep | million projections per second | compile ms | recording ms | bytes per particle | peak memory so far MB |\n\
+         | particles | constraints | execution | dispatches per substep | ms per frame | of these on the GPU | ns per particle and substep | million projections per second | compile ms | recording ms | bytes per particle | peak memory so far MiB |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|"
     );
     let mut stages = String::from("| particles | execution | passes | ms per frame | share |\n|---|---|---|---|---|\n");
@@ -182,7 +182,7 @@ impl<'a> Bench<'a> {
             scene_ms + self.compile_ms,
             median(frames.iter().map(|frame| frame.recording).collect()),
             self.solver.memory_bytes() as f64 / particles,
-            peak_memory_mb().map_or("–".into(), |megabytes| format!("{megabytes:.0}")),
+            peak_memory_mib().map_or("–".into(), |mebibytes| format!("{mebibytes:.0}")),
         );
 
         if timestamps.is_none() {

@@ -45,10 +45,11 @@ fn main() -> anyhow::Result<()> {
 
     let eye = Vec3::new(2.2, 0.3, 2.8);
     let view = look_at_mat4(eye, Vec3::new(0.0, -0.8, -0.3), Vec3::Y);
-    let projection: Mat4 = perspective(45f32.to_radians(), SIZE.width as f32 / SIZE.height as f32, 0.1, 50.0) * view;
+    let view_projection: Mat4 =
+        perspective(45f32.to_radians(), SIZE.width as f32 / SIZE.height as f32, 0.1, 50.0) * view;
     let uniform = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
         label: Some("view projection"),
-        contents: bytemuck::bytes_of(&projection),
+        contents: bytemuck::bytes_of(&view_projection),
         usage: wgpu::BufferUsages::UNIFORM,
     });
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -186,10 +187,10 @@ fn save(device: &wgpu::Device, queue: &wgpu::Queue, picture: &wgpu::Texture) -> 
     queue.submit([encoder.finish()]);
     device.poll(wgpu::PollType::wait_indefinitely())?;
     let pixels = staging.get_mapped_range(..)?.to_vec();
-    let share = |is: fn(&[u8]) -> bool| pixels.chunks_exact(4).filter(|pixel| is(pixel)).count() * 4;
+    let bytes_where = |is: fn(&[u8]) -> bool| pixels.chunks_exact(4).filter(|pixel| is(pixel)).count() * 4;
     let (blue, orange) = (
-        share(|pixel| i16::from(pixel[2]) > i16::from(pixel[0]) + 30),
-        share(|pixel| i16::from(pixel[0]) > i16::from(pixel[2]) + 60),
+        bytes_where(|pixel| i16::from(pixel[2]) > i16::from(pixel[0]) + 30),
+        bytes_where(|pixel| i16::from(pixel[0]) > i16::from(pixel[2]) + 60),
     );
     println!("{blue} bytes of cloth and {orange} bytes of cube in {} of picture", pixels.len());
     anyhow::ensure!(

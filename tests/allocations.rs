@@ -158,7 +158,7 @@ fn a_frame_of_instances_allocates_no_more_than_wgpu_does() {
 }
 
 #[test]
-fn what_is_allocated_is_seen() {
+fn allocations_are_counted() {
     let gpu = gpu();
     let mut solver = solver(&gpu, &scene(), Settings::default());
     let plain = count(&gpu, |encoder| solver.encode(encoder, 1)).count_total;

@@ -331,7 +331,7 @@ fn rope_cases() -> Vec<SceneCase> {
 }
 
 #[test]
-fn scenes_refuse_bad_input_by_name_and_stay_as_they_were() {
+fn invalid_scene_input_is_rejected_by_name_without_changes() {
     let mut cases = particle_cases();
     cases.extend(constraint_cases());
     cases.extend(grid_cases());
@@ -394,7 +394,7 @@ fn settings_cases() -> Vec<SettingsCase> {
 }
 
 #[test]
-fn settings_out_of_range_are_refused_by_name() {
+fn settings_out_of_range_are_rejected_by_name() {
     let mut faults = Vec::new();
     let mut reference = Reference::new(&base(), Settings::default()).unwrap();
     for case in settings_cases() {
@@ -430,7 +430,7 @@ fn settings_at_the_ends_of_their_ranges_run() {
 }
 
 #[test]
-fn meshes_that_are_odd_are_taken_and_reported() {
+fn defective_meshes_are_accepted_and_reported() {
     // Three triangles on one edge, a vertex without triangles, and a triangle wound against its neighbour.
     let positions = [SQUARE[0], SQUARE[1], SQUARE[2], [0.5, 1.0, 0.2], [0.5, -1.0, 0.3], [9.0, 9.0, 9.0]];
     let mut scene = Scene::new();
@@ -452,7 +452,7 @@ fn meshes_that_are_odd_are_taken_and_reported() {
 }
 
 #[test]
-fn ranges_of_constraints_past_the_end_hold_none() {
+fn constraint_ranges_past_the_end_are_empty() {
     let scene = base();
     let count = scene.constraint_count() as u32;
     assert_eq!(scene.distances(0..count).count(), count as usize);
@@ -463,7 +463,7 @@ fn ranges_of_constraints_past_the_end_hold_none() {
 }
 
 #[test]
-fn masses_beyond_f32_are_refused() {
+fn masses_beyond_f32_are_rejected() {
     // If the mass underflows, its inverse is infinite; if it overflows, the inverse is 0, which would mean pinned.
     let light = grid(|grid| grid.fabric.area_density = 1e-39);
     let heavy = grid(|grid| (grid.fabric.area_density, grid.row_axis) = (3e38, [0.0, 0.0, 1e4]));
@@ -483,7 +483,7 @@ fn masses_beyond_f32_are_refused() {
 }
 
 #[test]
-fn cords_whose_segments_are_beyond_the_limits_of_a_material_are_refused() {
+fn cords_beyond_the_limits_of_a_material_are_rejected() {
     // α = L/(EA) overflows although L and EA are in range.
     let soft = |rope: &mut Rope| rope.cord.axial_stiffness = 1e-30;
     let damped = |rope: &mut Rope| rope.cord.damping = HUGE;

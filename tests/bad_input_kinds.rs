@@ -429,8 +429,8 @@ fn cloth_and_rope_cases() -> Vec<SceneCase> {
     ]
 }
 
-/// The positions of a scene after three steps, as bits.
-fn played(scene: &Scene) -> Vec<[u32; 3]> {
+/// The positions and velocities of a scene after three steps, as bits.
+fn bits_after_three_steps(scene: &Scene) -> Vec<[u32; 3]> {
     let settings = Settings { substeps: 3, body_damping: 0.5, ..Settings::default() };
     let mut reference = Reference::new(scene, settings).unwrap();
     reference.step(3);
@@ -440,13 +440,13 @@ fn played(scene: &Scene) -> Vec<[u32; 3]> {
 }
 
 #[test]
-fn scenes_refuse_bad_kinds_and_bodies_by_name_and_stay_as_they_were() {
+fn invalid_kinds_and_bodies_are_rejected_by_name_without_changes() {
     let mut cases = kind_cases();
     cases.extend(surface_cases());
     cases.extend(body_cases());
     cases.extend(cloth_and_rope_cases());
     assert!(cases.len() >= 100, "{}", cases.len());
-    let expected = played(&rich());
+    let expected = bits_after_three_steps(&rich());
     let mut faults = Vec::new();
     for case in &cases {
         let mut scene = rich();
@@ -460,7 +460,7 @@ fn scenes_refuse_bad_kinds_and_bodies_by_name_and_stay_as_they_were() {
             faults.push(format!("{what}: particles, constraints, triangles {counted:?} became {:?}", counts(&scene)));
         } else if format!("{scene:?}") != before {
             faults.push(format!("{}: the scene has changed", case.what));
-        } else if played(&scene) != expected {
+        } else if bits_after_three_steps(&scene) != expected {
             faults.push(format!("{}: it runs differently", case.what));
         }
     }
@@ -515,7 +515,7 @@ fn settings_cases() -> Vec<SettingsCase> {
 }
 
 #[test]
-fn settings_of_methods_fields_and_damping_out_of_range_are_refused_by_name() {
+fn methods_fields_and_damping_out_of_range_are_rejected_by_name() {
     let gpu = gpu();
     let mut faults = Vec::new();
     let mut reference = Reference::new(&rich(), Settings::default()).unwrap();
@@ -632,7 +632,7 @@ fn running_cases() -> Vec<Case<Attempt>> {
 }
 
 #[test]
-fn running_players_refuse_bad_constraints_and_forces_and_go_on_as_if_they_had_not_been_asked() {
+fn rejected_constraints_and_forces_leave_running_backends_unchanged() {
     let gpu = gpu();
     let scene = rich();
     let settings = Settings { forces: true, substeps: 5, ..Settings::default() };
@@ -661,7 +661,7 @@ fn running_players_refuse_bad_constraints_and_forces_and_go_on_as_if_they_had_no
 }
 
 #[test]
-fn forces_that_are_off_cannot_be_set() {
+fn disabled_forces_cannot_be_set() {
     let gpu = gpu();
     let mut on_gpu = solver(&gpu, &rich(), Settings::default());
     let mut reference = Reference::new(&rich(), Settings::default()).unwrap();
@@ -674,7 +674,7 @@ fn forces_that_are_off_cannot_be_set() {
 
 /// Setting the constraint of a group keeps its rest shape, and so must keep the sum of masses that defines its centre.
 #[test]
-fn a_group_set_anew_with_other_masses_stays_where_it_is() {
+fn a_group_replaced_with_other_masses_keeps_its_position() {
     let mut scene = Scene::new();
     let group = |masses: &'static [f32]| ShapeMatching { particles: &[0, 1, 2, 3], rest_positions: &CORNER, masses };
     for position in CORNER {
@@ -763,7 +763,7 @@ fn bodies_of_a_millimetre_and_of_a_kilometre_fall_as_they_are() {
 }
 
 #[test]
-fn groups_that_are_flat_straight_collapsed_or_coincident_run_on() {
+fn flat_straight_collapsed_and_coincident_groups_stay_finite() {
     let gpu = gpu();
     let flat = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.4, 0.0, 0.3]];
     let straight = [0.0, 0.5, 1.5, 2.0, 3.0].map(|x| [x, 0.5 * x, -x]);
@@ -798,7 +798,7 @@ fn groups_that_are_flat_straight_collapsed_or_coincident_run_on() {
 }
 
 #[test]
-fn kinds_without_a_gradient_rest() {
+fn constraints_without_a_gradient_stay_at_rest() {
     let gpu = gpu();
     // All particles at one point, and all on a line: most constraints have no gradient direction.
     for apart in [0.0, 1.0] {
@@ -874,7 +874,7 @@ fn fields_at_their_own_centre_and_at_the_ends_of_their_range_stay_finite() {
 }
 
 #[test]
-fn bodies_of_every_elasticity_without_any_motion_stay_to_the_bit() {
+fn resting_bodies_of_every_elasticity_keep_their_bits() {
     let gpu = gpu();
     let (positions, triangles) = shapes::icosphere(1, 0.5);
     let shape = Material::RIGID;

@@ -10,8 +10,8 @@ use supple::gpu::Context;
 use supple::internals::Pass;
 use supple::internals::coloring::Span;
 use supple::{
-    ClothGrid, Distance, Error, Material, MaterialId, Particle, Reference, Scene, Settings, ShapeMatching, Solver,
-    Sweep, wgpu,
+    ClothGrid, Collider, ColorOrder, Distance, Error, Instances, Material, MaterialId, Particle, Reference, Scene,
+    SelfCollision, Settings, Shape, ShapeMatching, Solver, Sweep, wgpu,
 };
 
 const NAN: f32 = f32::NAN;
@@ -87,7 +87,7 @@ fn running_cases(foreign: MaterialId) -> Vec<Case<Attempt>> {
 }
 
 #[test]
-fn a_running_solver_refuses_mistakes_and_goes_on_as_if_they_had_not_been() {
+fn rejected_calls_leave_a_running_solver_unchanged() {
     let gpu = gpu();
     let scene = running_scene();
     let foreign = (0..9).map(|_| Scene::add_material).fold((Scene::new(), None), |(mut other, _), add| {
@@ -136,7 +136,7 @@ fn a_running_solver_refuses_mistakes_and_goes_on_as_if_they_had_not_been() {
 }
 
 #[test]
-fn real_time_that_is_no_number_counts_as_none() {
+fn non_finite_real_time_counts_as_zero() {
     let gpu = gpu();
     let mut solver = solver(&gpu, &base(), Settings::default());
     for nonsense in [NAN, INF, -INF, -1.0] {
@@ -150,21 +150,21 @@ fn real_time_that_is_no_number_counts_as_none() {
 }
 
 #[test]
-fn an_empty_scene_is_refused() {
+fn an_empty_scene_is_rejected() {
     let gpu = gpu();
     let outcome = Solver::new(&gpu.device, &gpu.queue, &Scene::new(), Settings::default());
     assert!(matches!(outcome, Err(Error::Empty { .. })), "{outcome:?}");
 }
 
 #[test]
-fn both_players_refuse_an_empty_scene() {
+fn both_backends_reject_an_empty_scene() {
     // The documentation says: "As `Solver::new`, but for the device."
     let outcome = Reference::new(&Scene::new(), Settings::default());
     assert!(matches!(outcome, Err(Error::Empty { .. })), "{:?}", outcome.map(drop));
 }
 
 #[test]
-fn a_scene_over_the_limits_of_the_device_is_refused_with_both_numbers() {
+fn a_scene_over_the_limits_of_the_device_is_rejected_with_both_numbers() {
     const ROOM: u64 = 65_536;
     let small = |limits: wgpu::Limits| Context::new(limits).unwrap_or_else(|error| panic!("{error}"));
     let mut scene = Scene::new();
@@ -194,7 +194,7 @@ fn a_scene_over_the_limits_of_the_device_is_refused_with_both_numbers() {
 }
 
 #[test]
-fn what_is_solved_at_once_needs_room_for_its_impulses() {
+fn required_limits_include_the_impulses_of_mass_splitting() {
     const LINKS: u32 = 4_300_000;
     let mut scene = Scene::new();
     for _ in 0..LINKS / 10 + 2 {
@@ -214,7 +214,7 @@ fn what_is_solved_at_once_needs_room_for_its_impulses() {
 }
 
 #[test]
-fn large_groups_need_room_for_what_they_have() {
+fn required_limits_include_the_members_of_groups() {
     const MEMBERS: u32 = 3_000_000;
     const SIZE: u32 = 4000;
     let mut scene = Scene::new();
@@ -232,7 +232,7 @@ fn large_groups_need_room_for_what_they_have() {
 }
 
 #[test]
-fn limits_that_no_adapter_has_are_refused() {
+fn limits_beyond_the_adapter_are_rejected() {
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 60, ..wgpu::Limits::default() };
     let outcome = Context::new(limits).map(drop);
     let Err(Error::AdapterLimit { limit, needed, available, .. }) = outcome else { panic!("{outcome:?}") };
@@ -254,7 +254,7 @@ fn within_a_minute<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send
 }
 
 #[test]
-fn a_device_that_is_destroyed_is_an_error_and_neither_a_panic_nor_a_hang() {
+fn a_destroyed_device_causes_an_error_without_panic_or_hang() {
     let outcomes = within_a_minute("a destroyed device", || {
         let gpu = common::own_gpu();
         let mut solver = solver(&gpu, &base(), Settings::default());
@@ -324,7 +324,7 @@ fn a_request_made_before_the_device_was_destroyed_is_an_error() {
 }
 
 #[test]
-fn passes_that_are_not_planned_are_left_out() {
+fn passes_outside_the_plan_are_skipped() {
     let gpu = gpu();
     let mut scene = Scene::new();
     scene.add_particle(Particle::default()).unwrap();
@@ -344,4 +344,63 @@ fn passes_that_are_not_planned_are_left_out() {
     solver.encode_passes(&mut encoder, foreign, None);
     gpu.queue.submit([encoder.finish()]);
     assert_eq!(solver.read_positions().unwrap(), reference.read_positions().unwrap());
+}
+
+/// Error texts print booleans as `true` or `false`, report a removed collider as removed, and use the singular for one.
+#[test]
+fn error_texts_name_values_and_objects() {
+    let gpu = gpu();
+    let mut scene = Scene::new();
+    scene.add_cloth_grid(&ClothGrid { columns: 8, rows: 8, ..ClothGrid::default() }).unwrap();
+    let cloth = scene.clone();
+    let collider = scene.add_collider(Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
+    let mut on_gpu = solver(&gpu, &scene, Settings::default());
+    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    let text = |outcome: Result<(), Error>| outcome.unwrap_err().to_string();
+
+    on_gpu.remove_collider(collider).unwrap();
+    reference.remove_collider(collider).unwrap();
+    for error in [text(on_gpu.remove_collider(collider)), text(reference.move_collider(collider, Default::default()))] {
+        assert!(error.contains("no collider 0") && error.contains("removed") && !error.contains("only"), "{error}");
+    }
+    // The new collider takes the slot of the removed one; the old id stays invalid.
+    on_gpu.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
+    assert_eq!(on_gpu.remove_collider(collider), Err(Error::NoCollider { index: 0 }));
+
+    let error = text(on_gpu.read_lambdas::<Distance>().map(drop));
+    assert_eq!(error, "read_lambdas needs Settings::keep_lambdas = true, or more than one iteration");
+    for error in [text(on_gpu.set_forces(0, &[[0.0; 3]])), text(reference.set_forces(0, &[[0.0; 3]]))] {
+        assert_eq!(error, "set_forces needs Settings::forces = true");
+    }
+    let instances = |settings| Instances::new(&gpu.device, &gpu.queue, &cloth, 1, settings).map(drop);
+    for (settings, needed) in [
+        (Settings { forces: true, ..Settings::default() }, "Settings::forces = false"),
+        (Settings { mean_forces: true, ..Settings::default() }, "Settings::mean_forces = false"),
+        (Settings { sweep: Sweep::Jacobi, ..Settings::default() }, "Settings::sweep = Sweep::GaussSeidel"),
+        (
+            Settings { color_order: ColorOrder::Alternating, ..Settings::default() },
+            "Settings::color_order = ColorOrder::Fixed",
+        ),
+        (Settings { body_damping: 0.5, ..Settings::default() }, "Settings::body_damping = 0"),
+        (
+            Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() },
+            "Settings::self_collision = None",
+        ),
+    ] {
+        assert_eq!(text(instances(settings)), format!("Instances needs {needed}"));
+    }
+    let refused = Instances::new(&gpu.device, &gpu.queue, &scene, 1, Settings::default()).map(drop);
+    assert!(text(refused).contains("the asset has 1 collider, which"));
+
+    let mut one = Scene::new();
+    assert_eq!(text(one.pin(0)), "pin names particle 0, but there are none");
+    one.add_particle(Particle::default()).unwrap();
+    assert_eq!(text(one.pin(3)), "pin names particle 3, but there is only 1");
+    one.add_particle(Particle::default()).unwrap();
+    assert_eq!(text(one.pin(3)), "pin names particle 3, but there are only 2");
+    // Errors print the shortest decimal that parses to the value.
+    let error = text(Settings { relaxation: 2.1, ..Settings::default() }.check());
+    assert!(error.contains("relaxation is 2.1,"), "{error}");
+    let error = text(reference.pin(&[u32::MAX]));
+    assert!(error.contains("4294967295"), "{error}");
 }

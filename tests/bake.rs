@@ -47,7 +47,7 @@ fn array(name: &str) -> (Vec<u64>, Vec<f32>) {
 }
 
 #[test]
-fn arrays_hold_every_frame_that_was_asked_for() {
+fn arrays_contain_every_requested_frame() {
     let (name, file) = (scene("jacobi_net.json"), SceneFile::read(scene("jacobi_net.json")).unwrap());
     let out = baked(&[
         &name,
@@ -85,7 +85,7 @@ fn arrays_hold_every_frame_that_was_asked_for() {
 }
 
 #[test]
-fn the_gpu_follows_targets_too() {
+fn targets_move_on_the_gpu() {
     let name = scene("animated_target.json");
     baked(&[&name, "--frames", "12", "--every", "12", "--out", "gpu.npy"]);
     let (shape, values) = array("gpu.npy");
@@ -99,7 +99,7 @@ fn the_gpu_follows_targets_too() {
 }
 
 #[test]
-fn lambdas_alone_leave_no_positions() {
+fn lambdas_alone_write_no_positions() {
     let name = scene("balloon.json");
     baked(&[&name, "--frames", "1", "--lambda", "p.npy", "--lambda-kind", "pressure"]);
     let (shape, values) = array("p.npy");
@@ -109,7 +109,7 @@ fn lambdas_alone_leave_no_positions() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_and_leaves_nothing() {
+fn invalid_requests_are_reported_and_write_no_files() {
     let name = scene("beam.json");
     let error = refused(&[&name, "--frames", "1", "--out", "none/x.npy"]);
     assert!(error.contains("cannot write none"), "{error}");
@@ -144,7 +144,7 @@ fn lines(name: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn contacts_are_lines_of_what_the_player_says() {
+fn contact_lines_equal_the_report_of_the_solver() {
     let name = scene("bat.json");
     let file = SceneFile::read(&name).unwrap();
     let out = baked(&[&name, "--frames", "12", "--every", "4", "--reference", "--contacts", "bat.jsonl"]);
@@ -186,7 +186,7 @@ fn short(value: &serde_json::Value) -> serde_json::Value {
 }
 
 #[test]
-fn both_players_count_the_same_contacts() {
+fn both_backends_count_the_same_contacts() {
     let text = r#"{"version": 1, "settings": {"substeps": 5, "self_collision": "particles"},
         "contact_materials": [{"name": "default", "thickness": 0.1}], "colliders": [{"shape": {"half_space": {}}}], "parts": [
         {"cloth_grid": {"columns": 9, "rows": 9, "origin": [-0.5, 0.1, -0.5], "column_axis": [1, 0, 0], "row_axis": [0, 0, 1]}},
@@ -207,7 +207,7 @@ fn both_players_count_the_same_contacts() {
 }
 
 #[test]
-fn lost_contacts_are_said_at_the_end() {
+fn lost_contacts_are_reported_at_the_end() {
     let text = r#"{"version": 1, "settings": {"substeps": 2, "self_collision": {"pairs_per_particle": 1}},
         "contact_materials": [{"name": "default", "thickness": 0.5}], "parts": [
         {"cloth_grid": {"columns": 9, "rows": 9}}, {"cloth_grid": {"columns": 9, "rows": 9, "origin": [-1, 0.1, -1]}}]}"#;

@@ -55,7 +55,7 @@ fn elastica(w: f64, tip_load: f64) -> [f64; 2] {
 /// Bisshopp and Drucker 1945: a tip load of 2 EI/L² lowers the tip by 0.4935 L and shortens the beam by 0.1606 L. Small
 /// loads lower it by w L⁴/8 EI and P L³/3 EI.
 #[test]
-fn the_elastica_of_this_file_is_that_of_the_books() {
+fn the_elastica_agrees_with_published_values() {
     let [along, down] = elastica(0.0, 2.0);
     assert!((down - 0.4935).abs() < 1e-4 && (1.0 - along - 0.1606).abs() < 1e-4, "{along} {down}");
     assert!((elastica(1e-3, 0.0)[1] / (1e-3 / 8.0) - 1.0).abs() < 1e-5);
@@ -149,7 +149,7 @@ fn error(strip: &Strip, substeps: u32) -> f64 {
 
 /// `load` is w L³/B. At 0.8 the tip sinks by 0.1 L, at 8 by 0.6 L.
 #[test]
-fn a_grid_strip_bends_to_the_elastica_whatever_its_direction_and_the_shape_of_its_cells() {
+fn a_grid_strip_bends_to_the_elastica_in_any_direction_and_cell_shape() {
     for load in [0.8, 8.0] {
         for (aspect, turned) in [(1.0, false), (1.0, true), (2.0, false), (2.0, true), (0.5, false)] {
             let strip = grid_strip(Bending::Isometric, 16, 2, aspect, turned, load);
@@ -163,7 +163,7 @@ fn a_grid_strip_bends_to_the_elastica_whatever_its_direction_and_the_shape_of_it
 /// 8, 16 and 32 columns: the deflection is that of the material. The number of substeps grows with the square of the
 /// columns, as does the ratio of bending stiffness to particle mass.
 #[test]
-fn the_droop_of_a_grid_strip_does_not_depend_on_its_resolution() {
+fn the_deflection_of_a_grid_strip_does_not_depend_on_its_resolution() {
     let mut errors = Vec::new();
     for (cells, substeps) in [(8, 4_000), (16, 16_000), (32, 100_000)] {
         let strip = grid_strip(Bending::Isometric, cells, 1, 1.0, false, 3.0);
@@ -221,7 +221,7 @@ fn rope(segments: &[f32], load: f64) -> Strip {
 }
 
 #[test]
-fn a_rope_of_a_flexural_rigidity_bends_to_the_elastica_however_it_is_cut() {
+fn a_rope_bends_to_the_elastica_at_any_resolution() {
     let uneven: Vec<f32> = (0..24).map(|k| if k % 3 == 1 { 2.0 } else { 1.0 }).collect();
     let cuts: [(&str, &[f32], u32); 4] = [
         ("8 segments", &[1.0; 8], 4_000),
@@ -376,7 +376,7 @@ fn a_strip_of_a_grid_has_its_flexural_rigidity_at_any_width_by_hinges_and_by_iso
 
 /// Springs between next neighbours resist bending only with the third power of the angle.
 #[test]
-fn a_strip_with_springs_sinks_more_than_twice_as_far_as_a_plate_under_a_small_load() {
+fn a_strip_with_springs_deflects_more_than_twice_as_far_as_a_plate_under_a_small_load() {
     let strip = grid_strip(Bending::Springs, 16, 2, 1.0, false, 0.1);
     let [_, down] = tip(&strip, &at_rest(&strip, 16_000, Settings::default(), &[]));
     let law = elastica(0.1, 0.0)[1];
@@ -418,7 +418,7 @@ fn strips_of_an_irregular_mesh_bend_alike_in_both_directions_by_hinges_and_by_is
 
 /// Cells of 2 : 1 are outside the range of the weights; those of a sheared grid are not rectangular.
 #[test]
-fn a_grid_whose_hinges_are_too_soft_says_so() {
+fn a_grid_with_soft_hinges_is_reported() {
     let soft = |width: f32, shear: f32, bending: Bending| {
         let grid = ClothGrid {
             columns: 9,

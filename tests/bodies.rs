@@ -135,7 +135,7 @@ fn body_damping_of_one_leaves_a_rigid_motion() {
 /// One step of 1 µs, in which a rotation is linear to 1e-5. The angular velocity is computed from the inertia tensor
 /// plus 1e-6 of its trace on the diagonal: an error of up to 1e-5 ω for these shapes.
 #[test]
-fn body_damping_leaves_a_rigid_motion_alone() {
+fn body_damping_leaves_a_rigid_motion_unchanged() {
     let gpu = gpu();
     let omega = DVec3::new(2.0, -1.0, 3.0);
     let rigid = |_: u32, x: DVec3| DVec3::new(1.0, 2.0, -1.0) + omega.cross(x);
@@ -161,7 +161,7 @@ fn body_damping_leaves_a_rigid_motion_alone() {
 
 /// A straight rope has neither inertia nor angular momentum about its axis. Damping keeps its angular momentum.
 #[test]
-fn body_damping_takes_from_a_straight_rope_only_what_is_no_turn() {
+fn body_damping_of_a_straight_rope_keeps_its_rotation() {
     let gpu = gpu();
     for axis in [DVec3::X, DVec3::ONE.normalize(), DVec3::new(0.3, -0.9, 0.2).normalize()] {
         let mut scene = Scene::new();
@@ -194,7 +194,7 @@ fn body_damping_takes_from_a_straight_rope_only_what_is_no_turn() {
 }
 
 #[test]
-fn bodies_are_damped_each_by_itself_and_nothing_else_is() {
+fn body_damping_acts_on_each_body_separately_and_on_no_other_particle() {
     let gpu = gpu();
     let scene_of = |other: f32, k: f32| {
         let mut scene = Scene::new();
@@ -235,7 +235,7 @@ fn bodies_are_damped_each_by_itself_and_nothing_else_is() {
 /// The factor is exp(−c t) for damping and fⁿ after n steps for the step factor, independent of substeps; they
 /// multiply.
 #[test]
-fn damping_and_step_factor_are_what_they_say() {
+fn damping_and_step_factor_follow_their_formulas() {
     let gpu = gpu();
     let mut scene = Scene::new();
     scene.add_particle(Particle { velocity: [3.0, -1.0, 2.0], ..Particle::default() }).unwrap();
@@ -429,7 +429,7 @@ fn air(gpu: &Context, places: &[DVec3], wind: Wind) -> [Vec<DVec3>; 2] {
 }
 
 #[test]
-fn turbulence_is_bounded_smooth_without_a_mean_and_always_the_same() {
+fn turbulence_is_bounded_smooth_without_a_mean_and_deterministic() {
     let gpu = gpu();
     let wind =
         Wind { turbulence: 3.0, turbulence_length: 0.5, drag: 3e3, lift: 0.0, velocity: [0.0; 3], ..Wind::default() };

@@ -268,7 +268,7 @@ fn the_step_factor_multiplies_a_free_velocity_once_a_step_whatever_the_substeps(
 
 /// A satisfied limit has no effect: the same bits as without the limit, and λ = 0.
 #[test]
-fn a_limit_that_holds_does_nothing() {
+fn a_satisfied_limit_applies_no_force() {
     let gpu = common::gpu();
     let free = two(1.0, [0.5, 0.7, -0.3]);
     for (limit, bound) in [(Limit::AtMost, 3.0), (Limit::AtLeast, 0.5)] {
@@ -288,7 +288,7 @@ fn a_limit_that_holds_does_nothing() {
 
 /// A violated limit acts with λ ≤ 0 towards its bound, and never on the other side.
 #[test]
-fn a_limit_that_is_broken_acts_to_its_side_only() {
+fn a_violated_limit_acts_on_its_side_only() {
     let gpu = common::gpu();
     for (limit, apart, held) in [
         (Limit::AtMost, 1.25, true),

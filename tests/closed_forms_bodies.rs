@@ -75,7 +75,7 @@ fn column(cubes: u32) -> (Vec<[f32; 3]>, Vec<[u32; 4]>) {
 /// A column of rigid volumes and soft edges that is compressed by 15 % between its ends keeps its volume and expands
 /// sideways. The edges alone, of 100 N/m each, fold.
 #[test]
-fn a_column_of_volumes_that_is_pressed_keeps_its_volume() {
+fn a_compressed_column_of_volumes_keeps_its_volume() {
     let gpu = common::gpu();
     let (positions, tets) = column(4);
     let rest: f64 = tets.iter().map(|&tet| tet_volume(&positions, tet)).sum();
@@ -124,7 +124,7 @@ fn a_column_of_volumes_that_is_pressed_keeps_its_volume() {
 
 /// V is signed: a tetrahedron with its tip pushed through its base returns to V₀, not to −V₀.
 #[test]
-fn a_tetrahedron_turned_inside_out_comes_back() {
+fn an_inverted_tetrahedron_recovers() {
     let gpu = common::gpu();
     for depth in [0.3f32, 1.0, 2.0] {
         let positions = [[0.0f32; 3], [1.0, 0.0, 0.0], [0.2, 0.0, -1.0], [0.3, -depth, -0.3]];
@@ -141,7 +141,7 @@ fn a_tetrahedron_turned_inside_out_comes_back() {
 
 /// A compressed triangle and an enlarged one return to A₀ and keep their plane.
 #[test]
-fn a_triangle_comes_back_to_its_area() {
+fn a_triangle_recovers_its_area() {
     let gpu = common::gpu();
     for height in [0.05f32, 0.5, 3.0] {
         let mut scene = with_particles(&[[0.0; 3], [1.0, 0.0, 0.0], [0.4, height, 0.0]], 1.0);
@@ -241,7 +241,7 @@ impl Balloon {
 }
 
 #[test]
-fn the_icosphere_is_one() {
+fn the_icosphere_has_the_counts_and_volume_of_a_sphere_mesh() {
     let (points, triangles) = icosphere(2);
     let edges = balloon(2, 1.0, Material::RIGID).edges.len();
     assert_eq!((points.len(), triangles.len(), edges), (162, 320, 480));
@@ -426,7 +426,7 @@ fn a_rigid_group_spins_on_by_the_law_of_the_integrator_and_keeps_its_shape() {
 /// The initial rotation of a group is the applied rotation. After a time t at ω about the same axis it has grown by ω
 /// t.
 #[test]
-fn the_rotation_of_a_group_is_the_one_that_was_applied() {
+fn the_rotation_of_a_group_equals_the_applied_rotation() {
     let gpu = common::gpu();
     let axis = [0.48, 0.6, -0.64];
     let quaternion = |angle: f64| {
@@ -462,7 +462,7 @@ fn the_rotation_of_a_group_is_the_one_that_was_applied() {
 /// Each particle is pulled to its goal by m (x − g)/α. The goals do not move if x = (1 + s) q, so each particle
 /// oscillates at ω = 1/√α. The integrator advances by atan(ω h) per substep: 0.02 % slower here.
 #[test]
-fn a_soft_group_breathes_at_one_over_the_root_of_its_compliance() {
+fn a_soft_group_oscillates_at_one_over_the_root_of_its_compliance() {
     let gpu = common::gpu();
     for (side, omega) in [(3u32, 8.0f64), (7, 20.0)] {
         let scene = cube(side, Material::compliant((1.0 / (omega * omega)) as f32), |x| (x.map(|x| 1.2 * x), [0.0; 3]));
@@ -489,7 +489,7 @@ fn a_soft_group_breathes_at_one_over_the_root_of_its_compliance() {
 
 /// A workgroup solves each group of more than 256 members: the same bits on an exact adapter.
 #[test]
-fn large_groups_agree_between_the_players() {
+fn large_groups_agree_on_both_backends() {
     let gpu = common::gpu();
     let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
     let mut large = balloon(3, 0.5, Material::compliant(1e-3));

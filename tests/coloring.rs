@@ -346,7 +346,7 @@ fn a_missing_constraint_is_found() {
 }
 
 #[test]
-fn a_hub_goes_to_the_overflow_and_the_rest_does_not() {
+fn only_the_constraints_of_a_hub_are_solved_by_mass_splitting() {
     const SPOKES: u32 = 5000;
     let rim = |spoke: u32| 1 + spoke % SPOKES;
     let spokes = (0..SPOKES).flat_map(|spoke| [0, rim(spoke)]);
@@ -367,7 +367,7 @@ fn a_hub_goes_to_the_overflow_and_the_rest_does_not() {
 }
 
 #[test]
-fn a_hub_is_one_spring_more_than_the_limit() {
+fn a_particle_above_the_degree_limit_is_a_hub() {
     for (spokes, overflow) in [(HUB_DEGREE as u32, 0), (HUB_DEGREE as u32 + 1, HUB_DEGREE as u32 + 1)] {
         let particles = (1..=spokes).flat_map(|rim| [0, rim]).collect();
         let graph = Graph { name: "star".into(), particles, arity: 2, particle_count: spokes as usize + 1 };

@@ -109,7 +109,7 @@ fn bending_of_a_cut_cloth_is_that_of_its_mesh() {
 }
 
 #[test]
-fn a_cut_cloth_hangs_by_its_pins_alike_on_both_backends_in_every_execution() {
+fn a_hanging_cut_cloth_agrees_on_both_backends_in_every_execution() {
     let gpu = common::gpu();
     for (name, keep) in SHAPES {
         if name == "corner" {
@@ -160,7 +160,7 @@ fn tethers_of_a_cut_cloth_go_around_its_holes() {
 }
 
 #[test]
-fn a_grid_of_which_no_cell_is_kept_is_refused_and_nothing_is_added() {
+fn a_grid_without_kept_cells_is_rejected_and_adds_nothing() {
     let mut scene = Scene::new();
     let error = scene.add_cloth_grid_where(&grid(4, 4, Bending::Springs), |_, _| false).unwrap_err();
     assert!(matches!(error, Error::Empty { what } if what.contains("cells")), "{error}");

@@ -68,7 +68,7 @@ fn two_runs_agree() {
 
 /// Negative control: one ulp in one component of one velocity changes the hash.
 #[test]
-fn a_difference_of_one_bit_shows() {
+fn a_difference_of_one_bit_is_found() {
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(5, 5);
     for mut backend in backends(&gpu, &scene, Settings::default()) {
@@ -123,7 +123,7 @@ fn a_pause_leaves_no_trace() {
 
 /// A reset restores pins, targets, materials, velocities, residuals and the time of the wind, but keeps the settings.
 #[test]
-fn a_reset_forgets_everything_but_the_settings() {
+fn a_reset_restores_everything_but_the_settings() {
     let gpu = common::gpu();
     for (case, mut scene, settings) in cases() {
         let material = scene.add_material(Material::RIGID).unwrap();
@@ -178,7 +178,7 @@ fn settings_that_were_changed_and_changed_back_leave_no_trace() {
 
 /// Two runs with the same changes of settings and steps between them agree.
 #[test]
-fn runs_that_change_alike_agree() {
+fn runs_with_equal_changes_agree() {
     let change = |backend: &mut dyn Backend| {
         let base = Settings { substeps: 5, damping: 0.3, ..Settings::default() };
         for settings in

@@ -57,7 +57,7 @@ fn links_that_meet_in_one_particle_gain_no_energy_at_100_substeps() {
 }
 
 #[test]
-fn beads_on_a_light_knot_swing_no_faster_than_they_fall() {
+fn beads_on_a_light_junction_swing_no_faster_than_they_fall() {
     // A knot of 1 g on a thread of 5 cm, with 16 beads of 1 g on threads of 5 to 6 cm.
     let mut scene = Scene::new();
     let particle = |scene: &mut Scene, position: [f32; 3]| {
@@ -139,7 +139,7 @@ fn mixed_star(random: &mut Random) -> Scene {
 }
 
 #[test]
-fn stars_are_solved_alike_on_both_backends() {
+fn stars_agree_on_both_backends() {
     let gpu = gpu();
     let has_stars = |pair: &Pair| pair.passes(1).iter().any(|pass| matches!(pass, Pass::Stars { .. }));
     for execution in [Execution::Colors, Execution::Tiles, Execution::Clusters] {

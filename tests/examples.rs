@@ -27,7 +27,7 @@ fn file(name: &str) -> PathBuf {
 }
 
 #[test]
-fn headless_swings_down() {
+fn headless_lets_the_cloth_swing_down() {
     assert!(run(&mut example("headless")).contains("lowest of 1024 particles"));
 }
 
@@ -37,7 +37,7 @@ fn embed_draws_cloth_and_cube() {
 }
 
 #[test]
-fn crowd_comes_and_goes_and_is_drawn() {
+fn crowd_spawns_removes_and_draws_instances() {
     let png = file("crowd.png");
     let size = ["--headless", "--json", "--frames", "6", "--count", "9", "--substeps", "8"];
     let out = run(example("crowd").args(size).arg("--png").arg(&png));
@@ -51,32 +51,32 @@ fn crowd_comes_and_goes_and_is_drawn() {
 }
 
 #[test]
-fn adapters_names_the_one_it_picks() {
+fn adapters_reports_the_chosen_adapter() {
     assert!(run(example("adapters").arg("--headless")).contains('*'));
 }
 
 #[test]
-fn chain_holds_together() {
+fn chain_reports_its_last_particle() {
     let out = run(example("chain").args(["--headless", "--frames", "60"]));
     assert!(out.contains("particle 12:"), "{out}");
 }
 
 #[test]
-fn cloth_is_clustered_where_it_is_asked_for_and_by_colours_as_the_yardstick() {
+fn cloth_runs_by_tiles_and_as_the_baseline_by_colours() {
     let report = |options: &[&str]| -> serde_json::Value {
         let size = ["--headless", "--columns", "24", "--rows", "24", "--frames", "2", "--json"];
         serde_json::from_str(&run(example("cloth").args(size).args(options))).unwrap()
     };
-    let (clusters, baseline) = (report(&["--execution", "tiles"]), report(&["--baseline"]));
-    assert_eq!((&clusters["execution"], &baseline["execution"]), (&"tiles".into(), &"colors".into()));
-    assert_eq!((clusters["dispatches_per_substep"].as_u64(), baseline["substeps"].as_u64()), (Some(5), Some(20)));
-    assert!(clusters["substeps"].as_u64() > Some(20));
+    let (tiles, baseline) = (report(&["--execution", "tiles"]), report(&["--baseline"]));
+    assert_eq!((&tiles["execution"], &baseline["execution"]), (&"tiles".into(), &"colors".into()));
+    assert_eq!((tiles["dispatches_per_substep"].as_u64(), baseline["substeps"].as_u64()), (Some(5), Some(20)));
+    assert!(tiles["substeps"].as_u64() > Some(20));
     let output = example("cloth").args(["--headless", "--baseline", "--substeps", "40"]).output().unwrap();
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("--baseline"));
 }
 
 #[test]
-fn cloth_reports_what_its_positions_say() {
+fn cloth_report_agrees_with_its_positions() {
     let npy = file("cloth.npy");
     let (png, gif) = (file("cloth.png"), file("cloth.gif"));
     let size = ["--headless", "--columns", "40", "--rows", "24", "--frames", "30", "--json", "--size", "160", "120"];
@@ -133,7 +133,7 @@ fn report(name: &str, arguments: &[&str]) -> serde_json::Value {
 }
 
 #[test]
-fn cloth_says_where_the_time_goes() {
+fn cloth_reports_the_time_of_its_passes() {
     let trace = file("trace.json");
     let arguments = ["--columns", "24", "--rows", "24", "--frames", "9", "--substeps", "6", "--profile"];
     let report = report("cloth", &[&arguments[..], &["--trace", trace.to_str().unwrap()]].concat());
@@ -185,7 +185,7 @@ fn cloth_says_where_the_time_goes() {
 }
 
 #[test]
-fn cloth_bends_in_every_way() {
+fn cloth_runs_with_every_bending_model() {
     for bending in ["springs", "hinges", "isometric", "none"] {
         let size = ["--columns", "24", "--rows", "24", "--frames", "30", "--rigidity", "1e-4", "--bending", bending];
         let report = report("cloth", &size);
@@ -195,7 +195,7 @@ fn cloth_bends_in_every_way() {
 }
 
 #[test]
-fn cloth_takes_other_ways_of_solving() {
+fn cloth_runs_with_other_methods_and_sweeps() {
     let size = ["--columns", "24", "--rows", "24", "--frames", "30", "--substeps", "20"];
     for extra in [["--sweep", "jacobi"], ["--relaxation", "1.4"], ["--method", "pbd"]] {
         let report = report("cloth", &[&size[..], &extra].concat());
@@ -229,7 +229,7 @@ fn soft_bodies_are_squeezed_and_keep_their_volume() {
 }
 
 #[test]
-fn balloon_takes_the_volume_and_the_pressure_of_a_sphere() {
+fn balloon_reaches_the_volume_and_the_pressure_of_a_sphere() {
     let report = report("balloon", &["--frames", "40", "--cuts", "2", "--pressure", "2", "--damping", "2"]);
     let figure = |name: &str| report[name].as_f64().unwrap();
     assert_eq!(figure("non_finite_count"), 0.0);
@@ -302,7 +302,7 @@ fn contacts_keep_layers_apart() {
 
 /// Each scene checks its own end state: no penetration, no intersections, the bullet caught.
 #[test]
-fn contacts_of_every_scene_end_well() {
+fn contacts_passes_its_checks_in_every_scene() {
     let scenes: [&[&str]; 5] = [
         &["bullet"],
         &["box", "--columns", "24", "--frames", "30"],
@@ -349,7 +349,7 @@ fn cloth_without_tethers_stretches_more() {
 }
 
 #[test]
-fn without_a_display_the_demo_says_so_and_makes_a_picture() {
+fn without_a_display_the_demo_reports_it_and_writes_an_image() {
     let mut command = example("cloth");
     command.args(["--columns", "16", "--rows", "16", "--frames", "4", "--size", "64", "64"]);
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
@@ -363,7 +363,7 @@ fn without_a_display_the_demo_says_so_and_makes_a_picture() {
 }
 
 #[test]
-fn a_wrong_option_is_named() {
+fn an_unknown_option_is_reported() {
     let output = example("cloth").args(["--headless", "--substeps", "0", "--frames", "1"]).output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("substeps is 0"));

@@ -88,7 +88,7 @@ fn every_stage_agrees_in_tiles_and_clusters() {
 
 /// A grid whose parameters are equal in all tiles. They become shader parameters that the compiler must not fold.
 #[test]
-fn every_stage_agrees_where_parameters_stand_in_the_shader() {
+fn every_stage_agrees_with_parameters_in_the_shader() {
     let gpu = common::gpu();
     for (columns, rows, bending) in [(6, 5, Bending::Springs), (4, 7, Bending::Hinges), (6, 5, Bending::Isometric)] {
         let mut scene = Scene::new();
@@ -102,7 +102,7 @@ fn every_stage_agrees_where_parameters_stand_in_the_shader() {
 
 /// If the tile shader holds all parameters, the records are not uploaded until one of them changes.
 #[test]
-fn records_that_nothing_reads_are_not_uploaded() {
+fn unread_records_are_not_uploaded() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     add_cloth(&mut scene, 14, 9, Bending::Springs, 0.0);
@@ -145,7 +145,7 @@ fn a_grid_takes_four_dispatches_in_place_of_twelve() {
 }
 
 #[test]
-fn tiles_and_clusters_converge_to_what_colours_converge_to() {
+fn tiles_and_clusters_converge_to_the_result_of_colours() {
     let mut scene = Scene::new();
     let [structural, shear, bend] = [1e-3, 2e-3, 1e-2].map(Material::compliant);
     let fabric = Fabric { structural, shear, bend, ..Fabric::default() };
@@ -170,7 +170,7 @@ fn tiles_and_clusters_converge_to_what_colours_converge_to() {
 }
 
 #[test]
-fn the_execution_may_change_while_running_and_keeps_what_was_set() {
+fn a_change_of_execution_keeps_the_changed_state() {
     let gpu = common::gpu();
     let scene = patchwork(Bending::Springs);
     let mut pair = Pair::new(&gpu, &scene, clusters());
@@ -197,7 +197,7 @@ fn the_execution_may_change_while_running_and_keeps_what_was_set() {
 }
 
 #[test]
-fn grids_that_are_none_are_refused() {
+fn invalid_grids_are_rejected() {
     let mut scene = Scene::new();
     for _ in 0..12 {
         scene.add_particle(Particle::default()).unwrap();
@@ -213,7 +213,7 @@ fn grids_that_are_none_are_refused() {
 }
 
 #[test]
-fn constraints_of_tiles_count_as_placed() {
+fn the_coloring_includes_the_constraints_of_tiles() {
     let gpu = common::gpu();
     // A grid in tiles and a chain by colours.
     let mut scene = Scene::new();
@@ -257,7 +257,7 @@ fn the_fastest_execution_is_measured_and_does_not_change_within_a_run() {
 }
 
 #[test]
-fn scenes_of_equal_sizes_are_told_apart() {
+fn scenes_of_equal_sizes_are_measured_separately() {
     let gpu = common::gpu();
     // 2000 particles and 2000 constraints: a hundred rings fit into workgroups, one ring does not.
     let rings = |count: u32| {
@@ -285,7 +285,7 @@ fn scenes_of_equal_sizes_are_told_apart() {
 }
 
 #[test]
-fn no_execution_is_the_fastest_where_the_device_has_no_memory_for_any() {
+fn no_execution_is_the_fastest_without_memory_for_any() {
     let scene = patchwork(Bending::Springs);
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 256, ..wgpu::Limits::default() };
     let gpu = Context::new(limits).unwrap();

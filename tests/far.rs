@@ -40,7 +40,7 @@ fn unrest(at: f32, fabric: Fabric, settings: Settings) -> f32 {
 
 /// The bound documented in `Settings`: at most 1 mm/s up to 10 km. Without the residual in d it would be ulp(x)/h.
 #[test]
-fn what_hangs_at_rest_is_calm_up_to_ten_kilometres_from_the_origin() {
+fn a_hanging_cloth_rests_up_to_ten_kilometres_from_the_origin() {
     let damped = |time: f32| {
         let mut fabric = Fabric::default();
         for material in [&mut fabric.structural, &mut fabric.shear, &mut fabric.bend] {
@@ -59,14 +59,14 @@ fn what_hangs_at_rest_is_calm_up_to_ten_kilometres_from_the_origin() {
 }
 
 #[test]
-fn more_substeps_far_from_the_origin_do_not_make_it_tremble() {
+fn a_cloth_far_from_the_origin_rests_at_50_substeps() {
     let settings = Settings { substeps: 50, damping: 4.0, ..Settings::default() };
     let speed = unrest(10_000.0, Fabric::COTTON, settings);
     assert!(speed < 1e-3, "{speed} m/s");
 }
 
 #[test]
-fn a_cloth_ten_kilometres_away_is_calm_on_the_gpu_and_its_released_pins_fall_as_near_it() {
+fn a_cloth_ten_kilometres_away_rests_on_the_gpu_and_falls_as_near_the_origin() {
     let gpu = gpu();
     let scene = at_rest(10_000.0, Fabric::COTTON);
     let settings = Settings { damping: 4.0, substeps: 10, ..Settings::default() };
@@ -96,7 +96,7 @@ fn a_cloth_ten_kilometres_away_is_calm_on_the_gpu_and_its_released_pins_fall_as_
 }
 
 #[test]
-fn what_lies_on_a_floor_far_away_is_calm() {
+fn a_cloth_on_a_floor_far_away_rests() {
     for at in [0.0, 1000.0, 10_000.0] {
         let mut scene = Scene::new();
         let (column_axis, row_axis) = ([0.3, 0.0, 0.0], [0.0, 0.0, 0.3]);
@@ -267,7 +267,7 @@ fn a_shift_within_the_same_powers_of_two_leaves_no_trace_in_the_reference() {
 }
 
 #[test]
-fn a_scene_that_is_brought_back_to_the_origin_goes_on_as_it_was() {
+fn a_scene_shifted_to_the_origin_continues_as_before() {
     let gpu = gpu();
     let scene = at_rest(4096.0, Fabric::COTTON);
     let settings = Settings { damping: 2.0, substeps: 10, ..Settings::default() };
@@ -366,7 +366,7 @@ fn instances_are_shifted_without_a_trace() {
 }
 
 #[test]
-fn a_shift_that_cannot_be_is_refused_and_changes_nothing() {
+fn an_invalid_shift_is_rejected_and_changes_nothing() {
     let gpu = gpu();
     let (scene, settings, _) = full_scene();
     let mut on_gpu = solver(&gpu, &scene, settings);

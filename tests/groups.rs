@@ -22,7 +22,7 @@ fn turned_cube(turn: Quat, mass: f32) -> Scene {
 }
 
 #[test]
-fn a_group_that_stands_half_a_turn_away_stays_where_it_is() {
+fn a_group_rotated_by_half_a_turn_stays_at_rest() {
     let gpu = common::gpu();
     for axis in [Vec3::X, Vec3::Y, Vec3::Z, Vec3::new(1.0, 1.0, 0.0).normalize(), Vec3::ONE.normalize()] {
         // The exact quaternion; half a turn by its angle is not exact in f32.
@@ -39,7 +39,7 @@ fn a_group_that_stands_half_a_turn_away_stays_where_it_is() {
 
 /// One particle leaves the range of f32. After all particles are reset, the group works again.
 #[test]
-fn a_group_recovers_from_a_particle_that_went_astray() {
+fn a_group_recovers_from_an_outlying_particle() {
     let gpu = common::gpu();
     let scene = turned_cube(Quat::IDENTITY, 1e-3);
     let settings = Settings { forces: true, ..Settings::default() };
@@ -96,7 +96,7 @@ fn large_groups_beside_small_ones_agree() {
 }
 
 #[test]
-fn positions_set_while_running_mean_the_same_to_both_players() {
+fn positions_set_while_running_agree_on_both_backends() {
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(4, 4);
     let mut pair = Pair::new(&gpu, &scene, Settings::default());
@@ -113,7 +113,7 @@ fn positions_set_while_running_mean_the_same_to_both_players() {
 }
 
 #[test]
-fn reset_takes_the_forces_away() {
+fn a_reset_clears_the_forces() {
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(5, 5);
     let settings = Settings { forces: true, keep_lambdas: true, ..Settings::default() };

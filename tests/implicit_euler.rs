@@ -477,7 +477,7 @@ fn lambda_of_a_converged_step_is_that_of_the_stretch() {
 /// a tenth of the displacement away. With one multiplier per member, groups end at the minimum of implicit Euler for
 /// any sweep and relaxation.
 #[test]
-fn shapes_end_where_implicit_euler_does_alone_and_overlapping() {
+fn single_and_overlapping_shapes_converge_to_implicit_euler() {
     let gpu = common::gpu();
     let lone = shapes(&[&[0, 1, 2, 3, 4]], 0.5 * h2());
     let overlapping = shapes(&[&[0, 1, 2, 3], &[1, 2, 3, 4]], 0.5 * h2());
@@ -491,7 +491,7 @@ fn shapes_end_where_implicit_euler_does_alone_and_overlapping() {
 /// The C of line and sheet bending is the length of a vector that is linear in the positions, with one multiplier per
 /// component. No term is dropped, so the step equals implicit Euler.
 #[test]
-fn quadratic_bends_end_where_implicit_euler_does() {
+fn quadratic_bends_converge_to_implicit_euler() {
     let gpu = common::gpu();
     for case in [lines(0.05 * h2()), sheets(0.5 * h2())] {
         for departure in departures(&gpu, &case, 0.04, &variants(), 1.0) {

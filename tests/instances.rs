@@ -198,7 +198,7 @@ fn some() -> [Instance; 4] {
 }
 
 #[test]
-fn every_instance_plays_as_the_reference_does() {
+fn every_instance_agrees_with_the_reference() {
     let gpu = common::gpu();
     let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
     let wind = Some(Wind { velocity: [2.0, 0.0, 1.0], ..Wind::default() });
@@ -215,48 +215,48 @@ fn every_instance_plays_as_the_reference_does() {
     ];
     for (name, asset) in &assets {
         for settings in [few(), with_all] {
-            let mut played = instances(&gpu, asset, 5, settings);
-            let ids = played.spawn_many(&some()).unwrap();
+            let mut pool = instances(&gpu, asset, 5, settings);
+            let ids = pool.spawn_many(&some()).unwrap();
             let mut references = some().map(|instance| reference(asset, &instance, settings));
             for place in 0..ids.len() {
-                let before = difference(&played, ids[place], &references[place], 0.0);
+                let before = difference(&pool, ids[place], &references[place], 0.0);
                 assert_eq!(before, None, "{name}, instance {place} before the first step");
             }
             for steps in [1, 2] {
-                step(&gpu, &played, steps);
+                step(&gpu, &pool, steps);
                 for (place, reference) in references.iter_mut().enumerate() {
                     reference.step(steps);
-                    let found = difference(&played, ids[place], reference, tolerance);
+                    let found = difference(&pool, ids[place], reference, tolerance);
                     assert_eq!(found, None, "{name}, instance {place}, {} iterations", settings.iterations);
                 }
             }
-            assert_eq!(played.read_diagnostics().unwrap().steps, 3);
-            assert_eq!(played.read_diagnostics().unwrap().non_finite_count, 0);
+            assert_eq!(pool.read_diagnostics().unwrap().steps, 3);
+            assert_eq!(pool.read_diagnostics().unwrap().non_finite_count, 0);
         }
     }
 }
 
 #[test]
-fn small_instances_that_share_a_workgroup_keep_to_themselves() {
+fn small_instances_that_share_a_workgroup_are_independent() {
     let gpu = common::gpu();
     let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
     // Assets of 4, 9 and 16 tiles, and one without tiles.
     for asset in [flag(8, 8, Bending::Springs), flag(9, 12, Bending::Springs), flag(15, 16, Bending::Springs), rope()] {
-        let mut played = instances(&gpu, &asset, 40, few());
+        let mut pool = instances(&gpu, &asset, 40, few());
         // A number of instances that leaves the last workgroup partly empty.
         let all: Vec<Instance> = (0..39).map(|k| some()[k % 4].clone()).collect();
-        let mut ids = played.spawn_many(&all).unwrap();
+        let mut ids = pool.spawn_many(&all).unwrap();
         let mut references: Vec<_> = all.iter().map(|instance| reference(&asset, instance, few())).collect();
-        step(&gpu, &played, 1);
+        step(&gpu, &pool, 1);
         references.iter_mut().for_each(|reference| reference.step(1));
         for gone in [38, 17, 2] {
-            played.remove(ids.remove(gone)).unwrap();
+            pool.remove(ids.remove(gone)).unwrap();
             references.remove(gone);
         }
-        step(&gpu, &played, 1);
+        step(&gpu, &pool, 1);
         for (place, (id, reference)) in ids.into_iter().zip(&mut references).enumerate() {
             reference.step(1);
-            assert_eq!(difference(&played, id, reference, tolerance), None, "instance {place}");
+            assert_eq!(difference(&pool, id, reference, tolerance), None, "instance {place}");
         }
     }
 }
@@ -267,13 +267,13 @@ fn gusts_and_turbulence_are_those_of_the_reference() {
     let asset = flag(7, 6, Bending::Springs);
     let wind = Wind { velocity: [4.0, 0.0, 1.0], gust: 0.5, turbulence: 1.0, ..Wind::default() };
     let settings = Settings { wind: Some(wind), ..few() };
-    let mut played = instances(&gpu, &asset, 4, settings);
-    let ids = played.spawn_many(&some()).unwrap();
-    step(&gpu, &played, 4);
+    let mut pool = instances(&gpu, &asset, 4, settings);
+    let ids = pool.spawn_many(&some()).unwrap();
+    step(&gpu, &pool, 4);
     for (instance, id) in some().iter().zip(ids) {
         let mut reference = reference(&asset, instance, settings);
         reference.step(4);
-        let (left, right) = (played.read_positions(id).unwrap(), reference.read_positions().unwrap());
+        let (left, right) = (pool.read_positions(id).unwrap(), reference.read_positions().unwrap());
         for (particle, (a, b)) in left.iter().zip(&right).enumerate() {
             assert!(Vec3::from(*a).distance((*b).into()) < 2e-4, "particle {particle}: {a:?}, {b:?}");
         }
@@ -293,21 +293,21 @@ fn a_larger_instance_is_the_asset_built_larger() {
         Settings { wind: Some(Wind { velocity: [2.0, 1.0, 0.0], ..Wind::default() }), iterations: 2, ..few() };
     for (scale, exact) in [(2.0f32, true), (0.25, true), (1.7, false)] {
         let asset = leaf(1.0);
-        let mut played = instances(&gpu, &asset, 1, settings);
+        let mut pool = instances(&gpu, &asset, 1, settings);
         let placement = Placement { scale, position: [0.5, 0.0, -1.0], ..Placement::default() };
-        let id = played.spawn(&Instance { placement, ..Instance::default() }).unwrap();
+        let id = pool.spawn(&Instance { placement, ..Instance::default() }).unwrap();
         let at_origin = Instance { placement: Placement { scale: 1.0, ..placement }, ..Instance::default() };
         let mut reference = reference(&leaf(scale), &at_origin, settings);
-        step(&gpu, &played, 5);
+        step(&gpu, &pool, 5);
         reference.step(5);
         let tolerance = if exact && is_exact(&gpu) { 0.0 } else { 1e-3 };
-        let (left, right) = (played.read_positions(id).unwrap(), reference.read_positions().unwrap());
+        let (left, right) = (pool.read_positions(id).unwrap(), reference.read_positions().unwrap());
         assert_eq!(first_unequal(&left, &right, tolerance), None, "scale {scale}");
     }
 }
 
 #[test]
-fn pins_targets_winds_and_settings_change_as_the_references_do() {
+fn changes_of_pins_targets_winds_and_settings_agree_with_the_reference() {
     let gpu = common::gpu();
     let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
     let (asset, cloth) = hung(7, 6, Bending::Hinges);
@@ -316,24 +316,24 @@ fn pins_targets_winds_and_settings_change_as_the_references_do() {
         let [x, y, z] = reference.read_positions().unwrap()[particle as usize];
         [x + 0.01 * step, y, z - 0.02]
     };
-    let mut played = instances(&gpu, &asset, 8, settings);
-    let ids = played.spawn_many(&some()).unwrap();
+    let mut pool = instances(&gpu, &asset, 8, settings);
+    let ids = pool.spawn_many(&some()).unwrap();
     let mut references = some().map(|instance| reference(&asset, &instance, settings));
     for turn in 0..6u32 {
         for (place, (&id, reference)) in ids.iter().zip(&mut references).enumerate() {
             let particle = 11 + place as u32;
             match turn {
                 0 => {
-                    played.pin(id, &[particle]).unwrap();
+                    pool.pin(id, &[particle]).unwrap();
                     reference.pin(&[particle]).unwrap();
                 }
                 1 | 2 => {
                     let target = goal(reference, particle, turn as f32);
-                    played.set_target(id, particle, target).unwrap();
+                    pool.set_target(id, particle, target).unwrap();
                     reference.set_target(particle, target).unwrap();
                 }
                 4 => {
-                    played.release(id, &[particle, 0]).unwrap();
+                    pool.release(id, &[particle, 0]).unwrap();
                     reference.release(&[particle, 0]).unwrap();
                 }
                 _ => {}
@@ -341,24 +341,24 @@ fn pins_targets_winds_and_settings_change_as_the_references_do() {
         }
         // After one recording of two steps a pin still reaches its target.
         let steps = 1 + u32::from(turn == 2);
-        step(&gpu, &played, steps);
+        step(&gpu, &pool, steps);
         for (place, (&id, reference)) in ids.iter().zip(&mut references).enumerate() {
             reference.step(steps);
-            assert_eq!(difference(&played, id, reference, tolerance), None, "turn {turn}, instance {place}");
+            assert_eq!(difference(&pool, id, reference, tolerance), None, "turn {turn}, instance {place}");
         }
     }
     // Other settings, another wind, another material.
     let wind = Wind { velocity: [1.0, 0.0, 0.0], ..Wind::default() };
     let winds = [[0.0, 0.0, 5.0], [1.0, 0.0, 2.0], [-3.0, 0.5, 0.0], [0.0; 3]];
     let soft = Material::compliant(1e-3);
-    played.set_wind(ids[0], winds[0]).unwrap();
+    pool.set_wind(ids[0], winds[0]).unwrap();
     for (other, material) in [
         (Settings { substeps: 3, iterations: 2, wind: Some(wind), gravity: [1.0, -5.0, 0.0], ..settings }, soft),
         (Settings { wind: None, tethers: false, ..settings }, Material::RIGID),
     ] {
-        played.set_settings(other).unwrap();
-        played.set_material(cloth.materials.structural, material).unwrap();
-        step(&gpu, &played, 2);
+        pool.set_settings(other).unwrap();
+        pool.set_material(cloth.materials.structural, material).unwrap();
+        step(&gpu, &pool, 2);
         for (place, (&id, reference)) in ids.iter().zip(&mut references).enumerate() {
             let add =
                 |wind: Wind| Wind { velocity: (Vec3::from(wind.velocity) + Vec3::from(winds[place])).into(), ..wind };
@@ -366,47 +366,47 @@ fn pins_targets_winds_and_settings_change_as_the_references_do() {
             reference.set_settings(Settings { wind, forces: true, execution: Execution::Tiles, ..other }).unwrap();
             reference.set_material(cloth.materials.structural, material).unwrap();
             reference.step(2);
-            assert_eq!(difference(&played, id, reference, tolerance), None, "other settings, instance {place}");
+            assert_eq!(difference(&pool, id, reference, tolerance), None, "other settings, instance {place}");
             if other.iterations > 1 && is_exact(&gpu) {
                 let right = reference.read_lambdas::<Distance>().unwrap();
-                assert_eq!(played.read_lambdas::<Distance>(id).unwrap(), right, "λ of instance {place}");
+                assert_eq!(pool.read_lambdas::<Distance>(id).unwrap(), right, "λ of instance {place}");
             }
         }
     }
 }
 
 #[test]
-fn a_slot_that_is_taken_again_has_no_trace_of_the_one_before() {
+fn a_reused_slot_has_no_trace_of_its_previous_instance() {
     let gpu = common::gpu();
     let asset = flag(7, 6, Bending::Springs);
     let settings = Settings { iterations: 2, ..few() };
-    let mut played = instances(&gpu, &asset, 2, settings);
+    let mut pool = instances(&gpu, &asset, 2, settings);
     let wild = Instance { velocity: [9.0, 1.0, 4.0], pinned: Some(vec![5]), ..Instance::default() };
-    let old = played.spawn(&wild).unwrap();
-    played.set_target(old, 5, [3.0, 3.0, 3.0]).unwrap();
-    step(&gpu, &played, 3);
-    played.teleport(old, Placement::at([8.0, 8.0, 8.0])).unwrap();
-    played.remove(old).unwrap();
-    step(&gpu, &played, 1);
+    let old = pool.spawn(&wild).unwrap();
+    pool.set_target(old, 5, [3.0, 3.0, 3.0]).unwrap();
+    step(&gpu, &pool, 3);
+    pool.teleport(old, Placement::at([8.0, 8.0, 8.0])).unwrap();
+    pool.remove(old).unwrap();
+    step(&gpu, &pool, 1);
     let calm = &some()[2];
-    let new = played.spawn(calm).unwrap();
+    let new = pool.spawn(calm).unwrap();
     assert_eq!((old.slot(), new.slot()), (0, 0));
     assert_ne!(old, new);
     let none = vec![0.0; asset.constraint_count_of(Distance::INFO)];
-    assert_eq!(played.read_lambdas::<Distance>(new).unwrap(), none);
+    assert_eq!(pool.read_lambdas::<Distance>(new).unwrap(), none);
     // Pinned before its first step, so that not all velocities are initial ones.
-    played.pin(new, &[9]).unwrap();
+    pool.pin(new, &[9]).unwrap();
     let mut other = instances(&gpu, &asset, 2, settings);
     let same = other.spawn(calm).unwrap();
     other.pin(same, &[9]).unwrap();
     for _ in 0..2 {
-        assert_eq!(played.read_positions(new).unwrap(), other.read_positions(same).unwrap());
-        assert_eq!(played.read_velocities(new).unwrap(), other.read_velocities(same).unwrap());
-        assert_eq!(played.read_normals(new).unwrap(), other.read_normals(same).unwrap());
-        step(&gpu, &played, 2);
+        assert_eq!(pool.read_positions(new).unwrap(), other.read_positions(same).unwrap());
+        assert_eq!(pool.read_velocities(new).unwrap(), other.read_velocities(same).unwrap());
+        assert_eq!(pool.read_normals(new).unwrap(), other.read_normals(same).unwrap());
+        step(&gpu, &pool, 2);
         step(&gpu, &other, 2);
     }
-    assert_eq!(played.read_lambdas::<Distance>(new).unwrap(), other.read_lambdas::<Distance>(same).unwrap());
+    assert_eq!(pool.read_lambdas::<Distance>(new).unwrap(), other.read_lambdas::<Distance>(same).unwrap());
 }
 
 #[test]
@@ -415,10 +415,10 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
     let asset = flag(7, 6, Bending::Springs);
     // No forces, so that one substep shows only the teleport.
     let settings = Settings { gravity: [0.0; 3], ..few() };
-    let mut played = instances(&gpu, &asset, 3, settings);
-    let ids = played.spawn_many(&some()[..2]).unwrap();
-    step(&gpu, &played, 5);
-    let (before, speeds) = (played.read_positions(ids[1]).unwrap(), played.read_velocities(ids[1]).unwrap());
+    let mut pool = instances(&gpu, &asset, 3, settings);
+    let ids = pool.spawn_many(&some()[..2]).unwrap();
+    step(&gpu, &pool, 5);
+    let (before, speeds) = (pool.read_positions(ids[1]).unwrap(), pool.read_velocities(ids[1]).unwrap());
     let from = some()[1].placement;
     for (to, turns) in [
         (Placement { position: [from.position[0] + 64.0, from.position[1], from.position[2]], ..from }, false),
@@ -453,7 +453,7 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
             assert!(moved < 0.1, "particle {particle} is {moved} m from where it was carried");
         }
         // The neighbouring instance is unchanged.
-        step(&gpu, &played, 1);
+        step(&gpu, &pool, 1);
         let mut alone = instances(&gpu, &asset, 1, settings);
         let id = alone.spawn(&some()[0]).unwrap();
         step(&gpu, &alone, 6);
@@ -489,57 +489,57 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
 }
 
 #[test]
-fn names_of_what_is_gone_and_too_many_are_errors() {
+fn removed_instances_and_exceeded_capacity_are_errors() {
     let gpu = common::gpu();
     let asset = rope();
-    let mut played = instances(&gpu, &asset, 2, few());
-    let [a, b] = [0; 2].map(|_| played.spawn(&Instance::default()).unwrap());
-    assert_eq!((played.len(), played.capacity(), played.is_empty(), played.particle_count()), (2, 2, false, 20));
-    let error = played.spawn(&Instance::default()).unwrap_err();
+    let mut pool = instances(&gpu, &asset, 2, few());
+    let [a, b] = [0; 2].map(|_| pool.spawn(&Instance::default()).unwrap());
+    assert_eq!((pool.len(), pool.capacity(), pool.is_empty(), pool.particle_count()), (2, 2, false, 20));
+    let error = pool.spawn(&Instance::default()).unwrap_err();
     assert_eq!(error, Error::NoRoom { count: 3, capacity: 2 });
     assert!(error.to_string().contains("capacity of 2"), "{error}");
-    played.remove(a).unwrap();
-    assert!(!played.contains(a) && played.contains(b));
-    assert_eq!(played.ids().collect::<Vec<_>>(), [b]);
+    pool.remove(a).unwrap();
+    assert!(!pool.contains(a) && pool.contains(b));
+    assert_eq!(pool.ids().collect::<Vec<_>>(), [b]);
     let gone = Error::NoInstance { slot: a.slot(), generation: 0 };
     let at = Placement::default();
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    assert_eq!(played.remove(a), Err(gone.clone()));
-    assert_eq!(played.teleport(a, at), Err(gone.clone()));
-    assert_eq!(played.reset(a), Err(gone.clone()));
-    assert_eq!(played.pin(a, &[1]), Err(gone.clone()));
-    assert_eq!(played.release(a, &[1]), Err(gone.clone()));
-    assert_eq!(played.is_pinned(a, 1), Err(gone.clone()));
-    assert_eq!(played.set_target(a, 0, [0.0; 3]), Err(gone.clone()));
-    assert_eq!(played.set_wind(a, [0.0; 3]), Err(gone.clone()));
-    assert_eq!(played.placement(a), Err(gone.clone()));
-    assert_eq!(played.request_positions(&mut encoder, a).unwrap_err(), gone);
-    assert_eq!(played.read_positions(a), Err(gone.clone()));
-    assert_eq!(played.read_velocities(a), Err(gone.clone()));
-    assert_eq!(played.read_normals(a), Err(gone.clone()));
-    assert_eq!(played.read_lambdas::<Distance>(a), Err(gone.clone()));
+    assert_eq!(pool.remove(a), Err(gone.clone()));
+    assert_eq!(pool.teleport(a, at), Err(gone.clone()));
+    assert_eq!(pool.reset(a), Err(gone.clone()));
+    assert_eq!(pool.pin(a, &[1]), Err(gone.clone()));
+    assert_eq!(pool.release(a, &[1]), Err(gone.clone()));
+    assert_eq!(pool.is_pinned(a, 1), Err(gone.clone()));
+    assert_eq!(pool.set_target(a, 0, [0.0; 3]), Err(gone.clone()));
+    assert_eq!(pool.set_wind(a, [0.0; 3]), Err(gone.clone()));
+    assert_eq!(pool.placement(a), Err(gone.clone()));
+    assert_eq!(pool.request_positions(&mut encoder, a).unwrap_err(), gone);
+    assert_eq!(pool.read_positions(a), Err(gone.clone()));
+    assert_eq!(pool.read_velocities(a), Err(gone.clone()));
+    assert_eq!(pool.read_normals(a), Err(gone.clone()));
+    assert_eq!(pool.read_lambdas::<Distance>(a), Err(gone.clone()));
     // An id that exists, but in another pool.
     let mut others = instances(&gpu, &asset, 2, few());
     let [foreign, other] = [0; 2].map(|_| others.spawn(&Instance::default()).unwrap());
     assert_eq!(other.slot(), b.slot());
-    assert!(!played.contains(other) && !others.contains(b) && others.contains(foreign));
-    assert_eq!(played.remove(other), Err(Error::NoInstance { slot: b.slot(), generation: 0 }));
+    assert!(!pool.contains(other) && !others.contains(b) && others.contains(foreign));
+    assert_eq!(pool.remove(other), Err(Error::NoInstance { slot: b.slot(), generation: 0 }));
     // Its slot is reused, and the old id stays invalid.
-    let c = played.spawn(&Instance::default()).unwrap();
+    let c = pool.spawn(&Instance::default()).unwrap();
     assert_eq!(c.slot(), a.slot());
-    assert_eq!(played.remove(a), Err(gone));
+    assert_eq!(pool.remove(a), Err(gone));
     // All instances are removed; a step only advances the time.
-    played.remove(b).unwrap();
-    played.remove(c).unwrap();
-    assert!(played.is_empty());
-    step(&gpu, &played, 2);
-    assert_eq!(played.read_diagnostics().unwrap().steps, 2);
-    assert_eq!(played.owner(0), None);
-    assert_eq!(played.spawn_many(&[]).unwrap(), []);
+    pool.remove(b).unwrap();
+    pool.remove(c).unwrap();
+    assert!(pool.is_empty());
+    step(&gpu, &pool, 2);
+    assert_eq!(pool.read_diagnostics().unwrap().steps, 2);
+    assert_eq!(pool.owner(0), None);
+    assert_eq!(pool.spawn_many(&[]).unwrap(), []);
 }
 
 #[test]
-fn what_cannot_be_is_named() {
+fn invalid_assets_and_settings_are_rejected_by_name() {
     let gpu = common::gpu();
     let make = |asset: &Scene, capacity: u32, settings: Settings| {
         Instances::new(&gpu.device, &gpu.queue, asset, capacity, settings).map(drop).unwrap_err().to_string()
@@ -579,14 +579,14 @@ fn what_cannot_be_is_named() {
         (Settings { substeps: 10_000, iterations: 10, ..few() }, "turns of a thread"),
         (Settings { dt: f32::NAN, ..few() }, "dt is NaN"),
     ];
-    let mut played = instances(&gpu, &rope(), 2, few());
-    let id = played.spawn(&Instance::default()).unwrap();
+    let mut pool = instances(&gpu, &rope(), 2, few());
+    let id = pool.spawn(&Instance::default()).unwrap();
     for (settings, part) in refused {
         let error = make(&rope(), 1, settings);
         assert!(error.contains(part), "{error}");
-        assert_eq!(played.set_settings(settings).unwrap_err().to_string(), error);
+        assert_eq!(pool.set_settings(settings).unwrap_err().to_string(), error);
     }
-    assert_eq!(played.settings().substeps, 4);
+    assert_eq!(pool.settings().substeps, 4);
     let nan = f32::NAN;
     let at = Placement::default();
     let placements = [
@@ -599,10 +599,10 @@ fn what_cannot_be_is_named() {
         (Placement { scale: -1.0, ..at }, "scale"),
     ];
     for (placement, part) in placements {
-        let error = played.spawn(&Instance { placement, ..Instance::default() }).unwrap_err().to_string();
+        let error = pool.spawn(&Instance { placement, ..Instance::default() }).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
-        assert!(played.teleport(id, placement).is_err());
-        assert_eq!(played.placement(id).unwrap(), at);
+        assert!(pool.teleport(id, placement).is_err());
+        assert_eq!(pool.placement(id).unwrap(), at);
     }
     let others = [
         (Instance { velocity: [nan, 0.0, 0.0], ..Instance::default() }, "velocity of instance 1"),
@@ -615,49 +615,49 @@ fn what_cannot_be_is_named() {
         assert!(error.contains(part), "{error}");
         assert!(pair.is_empty());
     }
-    assert!(played.set_wind(id, [nan; 3]).unwrap_err().to_string().contains("slot 0"));
-    assert!(played.set_target(id, 0, [nan; 3]).unwrap_err().to_string().contains("target of particle 0"));
-    assert_eq!(played.set_target(id, 3, [0.0; 3]), Err(Error::NotPinned { particle: 3 }));
-    assert!(matches!(played.set_target(id, 20, [0.0; 3]), Err(Error::IndexOutOfRange { index: 20, count: 20, .. })));
-    assert!(matches!(played.pin(id, &[1, 20]), Err(Error::IndexOutOfRange { index: 20, .. })));
-    assert!(!played.is_pinned(id, 1).unwrap());
-    assert!(matches!(played.read_lambdas::<Distance>(id), Err(Error::NotEnabled { .. })));
+    assert!(pool.set_wind(id, [nan; 3]).unwrap_err().to_string().contains("slot 0"));
+    assert!(pool.set_target(id, 0, [nan; 3]).unwrap_err().to_string().contains("target of particle 0"));
+    assert_eq!(pool.set_target(id, 3, [0.0; 3]), Err(Error::NotPinned { particle: 3 }));
+    assert!(matches!(pool.set_target(id, 20, [0.0; 3]), Err(Error::IndexOutOfRange { index: 20, count: 20, .. })));
+    assert!(matches!(pool.pin(id, &[1, 20]), Err(Error::IndexOutOfRange { index: 20, .. })));
+    assert!(!pool.is_pinned(id, 1).unwrap());
+    assert!(matches!(pool.read_lambdas::<Distance>(id), Err(Error::NotEnabled { .. })));
 }
 
 #[test]
-fn a_position_that_is_not_finite_is_held_and_its_owner_known() {
+fn a_non_finite_position_is_quarantined_and_counted_by_instance() {
     let gpu = common::gpu();
     let asset = rope();
-    let mut played = instances(&gpu, &asset, 3, few());
-    let ids = played.spawn_many(&some()[..3]).unwrap();
-    played.pin(ids[1], &[4]).unwrap();
-    played.set_target(ids[1], 4, [f32::MAX; 3]).unwrap();
-    step(&gpu, &played, 1);
-    let found = played.read_diagnostics().unwrap();
+    let mut pool = instances(&gpu, &asset, 3, few());
+    let ids = pool.spawn_many(&some()[..3]).unwrap();
+    pool.pin(ids[1], &[4]).unwrap();
+    pool.set_target(ids[1], 4, [f32::MAX; 3]).unwrap();
+    step(&gpu, &pool, 1);
+    let found = pool.read_diagnostics().unwrap();
     assert!(found.non_finite_count > 0);
-    let (owner, particle) = played.owner(found.first_non_finite.unwrap()).unwrap();
+    let (owner, particle) = pool.owner(found.first_non_finite.unwrap()).unwrap();
     assert_eq!(owner, ids[1]);
     assert!(particle <= 5);
     for id in ids {
-        assert!(played.read_positions(id).unwrap().iter().flatten().all(|x| x.is_finite()));
+        assert!(pool.read_positions(id).unwrap().iter().flatten().all(|x| x.is_finite()));
     }
 }
 
 #[test]
-fn what_a_teleport_would_carry_beyond_all_numbers_stays_and_is_counted() {
+fn a_teleport_beyond_f32_is_quarantined_and_counted() {
     let gpu = common::gpu();
     let mut speck = Scene::new();
     speck.add_particle(Particle::default()).unwrap();
-    let mut played = instances(&gpu, &speck, 1, few());
-    let id = played.spawn(&Instance { pinned: Some(vec![0]), ..Instance::default() }).unwrap();
-    played.set_target(id, 0, [1e36, 0.0, 0.0]).unwrap();
-    step(&gpu, &played, 1);
-    played.release(id, &[0]).unwrap();
-    assert_eq!(played.read_diagnostics().unwrap().non_finite_count, 0);
-    played.teleport(id, Placement { scale: 1e3, ..Placement::default() }).unwrap();
-    step(&gpu, &played, 2);
-    assert_eq!(played.read_diagnostics().unwrap().non_finite_count, 1);
-    let [x, ..] = played.read_positions(id).unwrap()[0];
+    let mut pool = instances(&gpu, &speck, 1, few());
+    let id = pool.spawn(&Instance { pinned: Some(vec![0]), ..Instance::default() }).unwrap();
+    pool.set_target(id, 0, [1e36, 0.0, 0.0]).unwrap();
+    step(&gpu, &pool, 1);
+    pool.release(id, &[0]).unwrap();
+    assert_eq!(pool.read_diagnostics().unwrap().non_finite_count, 0);
+    pool.teleport(id, Placement { scale: 1e3, ..Placement::default() }).unwrap();
+    step(&gpu, &pool, 2);
+    assert_eq!(pool.read_diagnostics().unwrap().non_finite_count, 1);
+    let [x, ..] = pool.read_positions(id).unwrap()[0];
     assert!((2e36..4e36).contains(&x), "{x:e}");
 }
 
@@ -671,49 +671,49 @@ fn seventy_thousand_instances_take_more_than_one_row_of_workgroups() {
     asset.add(Distance { particles: [0, 1], rest_length: 1.0 }, Material::RIGID).unwrap();
     asset.pin(0).unwrap();
     let settings = Settings { substeps: 2, ..Settings::default() };
-    let mut played = instances(&gpu, &asset, 70_000, settings);
+    let mut pool = instances(&gpu, &asset, 70_000, settings);
     let place = |k: u32| Placement::at([(k % 300) as f32, 0.0, (k / 300) as f32]);
     let all: Vec<Instance> = (0..70_000).map(|k| Instance { placement: place(k), ..Instance::default() }).collect();
-    let ids = played.spawn_many(&all).unwrap();
-    step(&gpu, &played, 1);
+    let ids = pool.spawn_many(&all).unwrap();
+    step(&gpu, &pool, 1);
     for k in [0u32, 1, 65_534, 65_535, 65_536, 69_999] {
         let mut reference = reference(&asset, &all[k as usize], settings);
         reference.step(1);
         let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
-        assert_eq!(difference(&played, ids[k as usize], &reference, tolerance), None, "instance {k}");
+        assert_eq!(difference(&pool, ids[k as usize], &reference, tolerance), None, "instance {k}");
     }
-    println!("{} bytes a particle", played.memory_bytes() as f64 / 140_000.0);
+    println!("{} bytes a particle", pool.memory_bytes() as f64 / 140_000.0);
 }
 
 /// Some drivers end long loops silently. The limit on substeps keeps the loops below that length.
 #[test]
-fn a_step_of_as_many_substeps_as_there_may_be_is_played_to_its_end() {
+fn a_step_with_the_most_substeps_runs_to_its_end() {
     let gpu = common::gpu();
     let wind = Some(Wind { velocity: [2.0, 0.0, 1.0], ..Wind::default() });
     for (asset, settings) in [(flag(12, 13, Bending::Hinges), Settings { wind, ..few() }), (rope(), few())] {
-        let mut played = instances(&gpu, &asset, 1, settings);
-        let id = played.spawn(&Instance::default()).unwrap();
+        let mut pool = instances(&gpu, &asset, 1, settings);
+        let id = pool.spawn(&Instance::default()).unwrap();
         let (mut least, mut most) = (1, 10_001);
         while most - least > 1 {
             let substeps = (least + most) / 2;
-            let taken = played.set_settings(Settings { substeps, ..settings }).is_ok();
+            let taken = pool.set_settings(Settings { substeps, ..settings }).is_ok();
             *(if taken { &mut least } else { &mut most }) = substeps;
         }
         assert!((100..10_000).contains(&least), "{least} substeps");
         let settings = Settings { substeps: least, ..settings };
-        played.set_settings(settings).unwrap();
+        pool.set_settings(settings).unwrap();
         let mut reference = reference(&asset, &Instance::default(), settings);
-        step(&gpu, &played, 1);
+        step(&gpu, &pool, 1);
         reference.step(1);
         let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-3 };
-        assert_eq!(difference(&played, id, &reference, tolerance), None, "{least} substeps");
+        assert_eq!(difference(&pool, id, &reference, tolerance), None, "{least} substeps");
     }
 }
 
 /// Software drivers end long loops silently, and all threads of a subgroup take part in a loop until the last one
 /// leaves it.
 #[test]
-fn what_takes_too_many_turns_in_wind_is_refused_wherever_its_hubs_are() {
+fn assets_with_too_many_loop_iterations_in_wind_are_rejected() {
     let gpu = common::gpu();
     // Eight fans of 60 triangles; their hubs are in eight rows of threads, each at a different thread.
     let middles: Vec<u32> = (0..8).map(|k| 129 * k).collect();
@@ -737,41 +737,41 @@ fn what_takes_too_many_turns_in_wind_is_refused_wherever_its_hubs_are() {
     let mut refused = 0;
     for substeps in [20, 60, 90, 110, 130, 150, 200, 300] {
         let settings = Settings { substeps, wind, ..Settings::default() };
-        let mut played = match Instances::new(&gpu.device, &gpu.queue, &asset, 1, settings) {
-            Ok(played) => played,
+        let mut pool = match Instances::new(&gpu.device, &gpu.queue, &asset, 1, settings) {
+            Ok(pool) => pool,
             Err(error) => {
                 assert!(matches!(error, Error::TooLarge { count, limit: 60_000, .. } if count > 60_000), "{error}");
                 refused += 1;
                 continue;
             }
         };
-        let id = played.spawn(&Instance::default()).unwrap();
+        let id = pool.spawn(&Instance::default()).unwrap();
         let mut reference = reference(&asset, &Instance::default(), settings);
-        step(&gpu, &played, 1);
+        step(&gpu, &pool, 1);
         reference.step(1);
         let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-4 };
-        assert_eq!(difference(&played, id, &reference, tolerance), None, "{substeps} substeps");
+        assert_eq!(difference(&pool, id, &reference, tolerance), None, "{substeps} substeps");
     }
     assert!((1..7).contains(&refused), "{refused}");
 }
 
 #[test]
-fn the_same_again_has_the_same_bits() {
+fn a_repeated_run_has_the_same_bits() {
     let gpu = common::gpu();
     let asset = flag(12, 13, Bending::Hinges);
     let wind = Wind { velocity: [4.0, 0.0, 1.0], gust: 0.5, turbulence: 1.0, ..Wind::default() };
     let play = || {
-        let mut played = instances(&gpu, &asset, 4, Settings { wind: Some(wind), iterations: 2, ..few() });
-        let ids = played.spawn_many(&some()).unwrap();
-        step(&gpu, &played, 4);
-        ids.into_iter().map(|id| played.read_positions(id).unwrap()).collect::<Vec<_>>()
+        let mut pool = instances(&gpu, &asset, 4, Settings { wind: Some(wind), iterations: 2, ..few() });
+        let ids = pool.spawn_many(&some()).unwrap();
+        step(&gpu, &pool, 4);
+        ids.into_iter().map(|id| pool.read_positions(id).unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(play(), play());
 }
 
 /// Random spawns, removals, pins, releases, targets, teleports and steps, with a reference for each instance.
 #[test]
-fn any_order_of_changes_leaves_every_instance_to_itself() {
+fn instances_are_independent_under_any_order_of_changes() {
     let gpu = common::gpu();
     let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-4 };
     let asset = flag(5, 4, Bending::Springs);
@@ -782,7 +782,7 @@ fn any_order_of_changes_leaves_every_instance_to_itself() {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 8) % below
         };
-        let mut played = instances(&gpu, &asset, 5, settings);
+        let mut pool = instances(&gpu, &asset, 5, settings);
         // Each entry has a flag that is true if one of its particles has a target.
         let mut model: Vec<(InstanceId, Reference, bool)> = Vec::new();
         for turn in 0..60 {
@@ -792,26 +792,26 @@ fn any_order_of_changes_leaves_every_instance_to_itself() {
                 0 | 1 if model.len() < 5 => {
                     let mut instance = some()[random(4) as usize].clone();
                     instance.placement.position[0] += random(10) as f32;
-                    let id = played.spawn(&instance).unwrap();
+                    let id = pool.spawn(&instance).unwrap();
                     model.push((id, reference(&asset, &instance, settings), false));
                 }
                 2 if !model.is_empty() => {
                     let (id, ..) = model.swap_remove(who);
-                    played.remove(id).unwrap();
+                    pool.remove(id).unwrap();
                 }
                 3..=5 if !model.is_empty() => {
                     let (id, reference, is_led) = &mut model[who];
                     let particles = [random(20), random(20)];
                     if what == 3 {
-                        played.release(*id, &particles).unwrap();
+                        pool.release(*id, &particles).unwrap();
                         reference.release(&particles).unwrap();
                     } else {
-                        played.pin(*id, &particles).unwrap();
+                        pool.pin(*id, &particles).unwrap();
                         reference.pin(&particles).unwrap();
                         if what == 5 {
                             let [x, y, z] = reference.read_positions().unwrap()[particles[0] as usize];
                             let target = [x, y + 0.01, z];
-                            played.set_target(*id, particles[0], target).unwrap();
+                            pool.set_target(*id, particles[0], target).unwrap();
                             reference.set_target(particles[0], target).unwrap();
                             *is_led = true;
                         }
@@ -819,10 +819,10 @@ fn any_order_of_changes_leaves_every_instance_to_itself() {
                 }
                 _ => {
                     if let Some((id, reference, false)) = model.get_mut(who).filter(|_| what == 6) {
-                        let from = played.placement(*id).unwrap();
+                        let from = pool.placement(*id).unwrap();
                         let [x, y, z] = from.position;
                         let to = Placement { position: [x + 1.0, y, z - 0.3], ..from };
-                        played.teleport(*id, to).unwrap();
+                        pool.teleport(*id, to).unwrap();
                         let carried = |x: [f32; 3]| Vec3::from(x) - Vec3::from(from.position) + Vec3::from(to.position);
                         let positions: Vec<_> =
                             reference.read_positions().unwrap().into_iter().map(|x| carried(x).into()).collect();
@@ -830,16 +830,16 @@ fn any_order_of_changes_leaves_every_instance_to_itself() {
                         reference.set_positions(0, &positions).unwrap();
                         reference.set_velocities(0, &velocities).unwrap();
                     }
-                    step(&gpu, &played, 1);
+                    step(&gpu, &pool, 1);
                     model.iter_mut().for_each(|(_, reference, _)| reference.step(1));
                 }
             }
-            assert_eq!(played.len() as usize, model.len());
+            assert_eq!(pool.len() as usize, model.len());
             if turn % 10 == 9 {
-                step(&gpu, &played, 1);
+                step(&gpu, &pool, 1);
                 for (id, reference, _) in &mut model {
                     reference.step(1);
-                    assert_eq!(difference(&played, *id, reference, tolerance), None, "seed {seed}, turn {turn}");
+                    assert_eq!(difference(&pool, *id, reference, tolerance), None, "seed {seed}, turn {turn}");
                 }
             }
         }
@@ -847,35 +847,35 @@ fn any_order_of_changes_leaves_every_instance_to_itself() {
 }
 
 #[test]
-fn the_limits_that_are_asked_for_are_enough() {
+fn required_limits_are_sufficient() {
     let asset = flag(5, 4, Bending::Springs);
     let gpu = Context::new(Instances::required_limits(&asset, 50, &few())).unwrap();
-    let mut played = instances(&gpu, &asset, 50, few());
+    let mut pool = instances(&gpu, &asset, 50, few());
     let all = vec![Instance { pinned: Some(vec![7]), ..Instance::default() }; 50];
-    let before = played.memory_bytes();
-    let ids = played.spawn_many(&all).unwrap();
-    step(&gpu, &played, 1);
-    assert!(played.memory_bytes() > before);
-    assert_eq!(played.read_positions(ids[49]).unwrap()[7], asset.positions()[7]);
+    let before = pool.memory_bytes();
+    let ids = pool.spawn_many(&all).unwrap();
+    step(&gpu, &pool, 1);
+    assert!(pool.memory_bytes() > before);
+    assert_eq!(pool.read_positions(ids[49]).unwrap()[7], asset.positions()[7]);
     // Large pools need more than the default limits.
     let limits = Instances::required_limits(&flag(32, 32, Bending::Springs), 10_000, &few());
     assert!(limits.max_storage_buffer_binding_size >= 1025 * 10_000 * 32);
 }
 
 #[test]
-fn positions_are_kept_near_or_far_to_the_same_bits() {
+fn positions_in_workgroup_and_storage_memory_have_the_same_bits() {
     let asset = flag(25, 24, Bending::Springs);
     let wind = Some(Wind { velocity: [2.0, 0.0, 1.0], ..Wind::default() });
     let play = |gpu: &Context| {
-        let mut played = instances(gpu, &asset, 2, Settings { wind, ..few() });
+        let mut pool = instances(gpu, &asset, 2, Settings { wind, ..few() });
         let ids = [0.0, 2.0].map(|x| {
             let placement = Placement { position: [x, 0.0, 0.0], scale: 1.0 + x, ..Placement::default() };
-            played.spawn(&Instance { placement, velocity: [0.0, x, 0.5], ..Instance::default() }).unwrap()
+            pool.spawn(&Instance { placement, velocity: [0.0, x, 0.5], ..Instance::default() }).unwrap()
         });
-        step(gpu, &played, 2);
-        played.teleport(ids[1], Placement { position: [0.0, 3.0, 0.0], ..Placement::default() }).unwrap();
-        step(gpu, &played, 2);
-        ids.map(|id| played.read_positions(id).unwrap())
+        step(gpu, &pool, 2);
+        pool.teleport(ids[1], Placement { position: [0.0, 3.0, 0.0], ..Placement::default() }).unwrap();
+        step(gpu, &pool, 2);
+        ids.map(|id| pool.read_positions(id).unwrap())
     };
     // 600 particles of 16 bytes fit into this workgroup memory, of 32 bytes they do not.
     let small = wgpu::Limits { max_compute_workgroup_storage_size: 12_288, ..wgpu::Limits::default() };

@@ -260,7 +260,7 @@ fn neighbours_do_not_count_but_their_far_edges_do() {
 }
 
 #[test]
-fn triangles_in_one_plane_count_by_the_rule_and_apart_never() {
+fn coplanar_triangles_are_counted_by_the_rule() {
     let flat: Mesh = (TRIANGLE.to_vec(), vec![[0, 1, 2]]);
     for k in 0..9 {
         let shift = k as f32;
@@ -272,7 +272,7 @@ fn triangles_in_one_plane_count_by_the_rule_and_apart_never() {
 }
 
 #[test]
-fn without_area_or_length_nothing_counts() {
+fn elements_without_area_or_length_do_not_count() {
     // Degenerate triangles (a line, a point, a repeated particle) that are intersected, or intersect another one.
     let through = needle([1.0, 0.0, -1.0], [1.0, 0.0, 1.0], [1.0, 0.0, 2.0]);
     for line in [[[0.0; 3], [2.0, 0.0, 0.0], [4.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]; 3]] {
@@ -360,7 +360,7 @@ fn a_closed_surface_is_left_once_and_passed_an_even_number_of_times() {
 }
 
 #[test]
-fn a_curtain_with_a_row_of_particles_in_the_plane_of_a_sheet_is_seen() {
+fn a_curtain_with_a_row_of_particles_in_the_plane_of_a_sheet_is_counted() {
     // Rows and columns of the curtain meet those of the sheet exactly, at particles and at edge midpoints.
     for (offset, step) in [(1.0, 1.0), (1.5, 1.0), (1.0, 0.5), (1.25, 0.25)] {
         for y in [3.0, 2.5] {
@@ -462,7 +462,7 @@ fn looped(rows: u32, pieces: u32) -> Mesh {
 }
 
 #[test]
-fn a_cloth_folded_through_itself_has_the_crossings_that_geometry_says() {
+fn a_cloth_folded_through_itself_has_the_intersections_of_its_geometry() {
     // The line of intersection crosses n + 1 edges and n diagonals of each leg. It runs from y = 1/16 to n + 1/16 on
     // one leg and from 5/16 to n + 5/16 on the other, so the first edge of one leg and the last of the other miss.
     for (rows, pieces) in [(1, 1), (10, 1), (10, 5), (37, 9), (300, 3)] {
@@ -587,7 +587,7 @@ fn bad_input_is_an_error() {
 }
 
 #[test]
-fn one_huge_triangle_and_particles_far_astray_cost_nothing() {
+fn one_huge_triangle_and_outlying_particles_add_no_time() {
     let start = Instant::now();
     let cloth = sheet(100, 100, |x, y| [x, y, (x * 0.3).sin()]);
     let clean = count(&cloth);

@@ -65,7 +65,7 @@ fn norms_are_one(info: &KindInfo, sample: &Sample) -> bool {
 }
 
 #[test]
-fn descriptions_are_sound() {
+fn descriptions_are_consistent() {
     let mut names = std::collections::BTreeSet::new();
     for info in KINDS {
         let name = info.name;
@@ -96,7 +96,7 @@ fn gradients_equal_central_differences() {
 }
 
 #[test]
-fn gradients_sum_to_zero_and_turn_nothing() {
+fn gradients_exert_no_net_force_or_torque() {
     // Otherwise the constraint would exert a net force or torque.
     for (_, info, sample) in cases() {
         let [force, torque] = force_and_torque(info, &sample);
@@ -106,7 +106,7 @@ fn gradients_sum_to_zero_and_turn_nothing() {
 }
 
 #[test]
-fn samples_stand_in_general_position() {
+fn samples_are_in_general_position() {
     // A sample at rest, or without a gradient, would pass every test.
     for (_, info, sample) in cases() {
         let (c, grad) = evaluate(info, &sample, &sample.positions);
@@ -140,7 +140,7 @@ fn c_does_not_depend_on_the_frame() {
 }
 
 #[test]
-fn unit_gradients_are_claimed_only_where_they_are() {
+fn kinds_with_the_unit_gradient_flag_have_unit_gradients() {
     for (_, info, sample) in cases().filter(|(_, info, _)| info.unit_gradients) {
         assert!(norms_are_one(info, &sample), "{}: at {:?}", info.name, sample.positions);
     }
@@ -232,7 +232,7 @@ fn one_projection_satisfies_a_rigid_constraint_between_two_particles() {
 }
 
 #[test]
-fn projections_satisfy_a_rigid_constraint_in_the_end() {
+fn projections_converge_for_rigid_constraints() {
     for (place, info, sample) in cases() {
         let left = remaining(place, info, &sample, 50);
         assert!(left < 1e-3, "{}: {left} of C is left at {:?}", info.name, sample.positions);

@@ -1,11 +1,9 @@
-//! Masses that are set in a scene and in a running simulation, and tethers of particles that no builder added.
+//! Masses that are set in a scene and in a running simulation.
 
 mod common;
 
 use common::{Pair, change, gpu, solver};
-use supple::{
-    ClothGrid, Distance, Error, Material, Particle, Reference, Scene, Settings, ShapeMatching, Solver, Tethers,
-};
+use supple::{ClothGrid, Distance, Material, Particle, Reference, Scene, Settings, ShapeMatching, Solver};
 
 const TOLERANCE: f32 = 2e-4;
 
@@ -25,7 +23,7 @@ fn centre(positions: &[[f32; 3]], ratio: f32) -> f32 {
 }
 
 #[test]
-fn a_mass_that_is_set_in_the_scene_moves_the_centre_that_stays() {
+fn masses_of_the_scene_set_the_centre_of_mass() {
     let gpu = gpu();
     let mut scene = linked();
     scene.set_mass(0, 0.5).unwrap();
@@ -38,7 +36,7 @@ fn a_mass_that_is_set_in_the_scene_moves_the_centre_that_stays() {
 }
 
 #[test]
-fn masses_that_are_set_while_running_count_from_the_next_step_on_and_stay_after_a_reset() {
+fn masses_set_while_running_apply_from_the_next_step_and_survive_a_reset() {
     let gpu = gpu();
     let settings = Settings { gravity: [0.0; 3], ..Settings::default() };
     let mut pair = Pair::new(&gpu, &linked(), settings);
@@ -74,7 +72,7 @@ fn a_cloth_with_a_heavy_corner_agrees() {
 }
 
 #[test]
-fn a_mass_that_cannot_be_is_refused_by_particle_and_number_and_changes_nothing() {
+fn invalid_masses_are_rejected() {
     let gpu = gpu();
     let mut scene = linked();
     scene.add_particle(Particle { inverse_mass: 0.0, ..Particle::default() }).unwrap();
@@ -136,73 +134,4 @@ fn a_group_keeps_its_masses() {
             .zip(&corners[1..])
             .all(|(x, at)| (x[1] - at[1] - fall).abs() < 1e-4)
     );
-}
-
-/// A chain of particles of 1 kg, added one by one. The first is pinned.
-fn chain(count: u32) -> Scene {
-    let mut scene = Scene::new();
-    for k in 0..count {
-        let position = [0.1 * k as f32, 0.0, 0.0];
-        scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
-    }
-    for k in 1..count {
-        scene.add(Distance { particles: [k - 1, k], rest_length: 0.1 }, Material::RIGID).unwrap();
-    }
-    scene.pin(0).unwrap();
-    scene
-}
-
-#[test]
-fn tethers_of_raw_particles_are_those_of_a_rope() {
-    let gpu = gpu();
-    let stretch = |tethers: bool| {
-        let mut scene = chain(40);
-        scene.set_mass(39, 100.0).unwrap();
-        if tethers {
-            scene.add_tethers(0..40, Tethers::default()).unwrap();
-        }
-        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
-        pair.run(40, TOLERANCE, "a chain");
-        let [x, y, z] = pair.reference.read_positions().unwrap()[39];
-        (x * x + y * y + z * z).sqrt() / 3.9
-    };
-    let (slack, tied) = (stretch(false), stretch(true));
-    assert!(tied < 1.001 && slack > 1.05, "{tied}, {slack}");
-}
-
-#[test]
-fn tethers_of_raw_particles_follow_pins_and_a_new_numbering() {
-    let gpu = gpu();
-    let mut scene = chain(12);
-    scene.add_tethers(2..12, Tethers { per_particle: 1, scale: 1.0 }).unwrap();
-    scene.add_body(0..12).unwrap();
-    scene.renumber();
-    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
-    pair.run(5, TOLERANCE, "before");
-    change!(pair, pin(&[6]));
-    pair.run(5, TOLERANCE, "another pin");
-}
-
-#[test]
-fn tethers_that_cannot_be_are_refused() {
-    let mut scene = chain(10);
-    let none = scene.add_particle(Particle::default()).unwrap();
-    scene.add_body(4..8).unwrap();
-    let tethers = Tethers::default();
-    let refused = |scene: &mut Scene, particles, tethers, words: &str| {
-        let error = scene.add_tethers(particles, tethers).unwrap_err();
-        assert!(error.to_string().contains(words), "{error}");
-        error
-    };
-    refused(&mut scene, 3..3, tethers, "the particle range of tethers is empty");
-    refused(&mut scene, 0..12, tethers, "add_tethers names particle 11, but there are only 11");
-    refused(&mut scene, none..none + 1, tethers, "distance constraints among tethered particles is empty");
-    refused(&mut scene, 0..10, Tethers { per_particle: 9, ..tethers }, "tethers per particle is 9");
-    refused(&mut scene, 0..10, Tethers { scale: f32::NAN, ..tethers }, "NaN");
-    let cut = refused(&mut scene, 0..6, tethers, "particle 4 more than once");
-    assert!(matches!(cut, Error::RepeatedIndex { .. }));
-    scene.add_tethers(0..10, tethers).unwrap();
-    refused(&mut scene, 5..10, tethers, "tethered particles names particle 5 more than once");
-    assert!(scene.add_body(9..11).unwrap_err().to_string().contains("particle 9 more than once"));
-    scene.add_body(0..4).unwrap();
 }

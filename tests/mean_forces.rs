@@ -196,7 +196,7 @@ fn the_mean_force_over_one_substep_is_the_force_of_the_last() {
 }
 
 #[test]
-fn mean_forces_that_are_not_asked_for_are_an_error_and_take_no_memory_and_no_pass() {
+fn disabled_mean_forces_are_an_error_and_take_no_memory_and_no_pass() {
     let gpu = gpu();
     let scene = cloths(Bending::Springs);
     let not_enabled = |needed| Error::NotEnabled { what: "read_mean_forces", needed };

@@ -281,7 +281,7 @@ fn a_balloon_on_a_rope_does_not_spin() {
 }
 
 #[test]
-fn a_balloon_does_not_spin_on_either_backend_however_it_is_executed() {
+fn a_balloon_does_not_spin_on_either_backend_in_every_execution() {
     let gpu = gpu();
     let (scene, count) = balloon(0.3, 1.5, Fabric::default(), Material::RIGID);
     for execution in [Execution::Auto, Execution::Colors, Execution::Clusters] {
@@ -342,7 +342,7 @@ fn turns(info: &KindInfo) -> bool {
 }
 
 #[test]
-fn what_hinges_and_cosine_bends_lose_of_angular_momentum_halves_with_the_substep() {
+fn the_angular_momentum_error_of_hinges_and_cosine_bends_halves_with_the_substep() {
     for (place, info, sample) in raw::cases().filter(|(_, info, _)| turns(info)) {
         let scene = raw::scene_of(place, &sample, &sample.positions, Material::compliant(1e-2));
         let drift = |substeps: u32| {

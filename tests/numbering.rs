@@ -81,7 +81,7 @@ fn spread(scene: &Scene, constraints: std::ops::Range<u32>) -> f64 {
 }
 
 #[test]
-fn what_is_tied_together_comes_near() {
+fn connected_particles_get_near_indices() {
     let mut scene = Scene::new();
     let (positions, triangles, _) = sheet(60);
     let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric: Fabric::COTTON, tethers: None };
@@ -129,7 +129,7 @@ fn moves_alike_with(mut scene: Scene, settings: Settings, steps: u32) -> Numberi
 }
 
 #[test]
-fn bodies_of_all_sorts_move_as_before() {
+fn renumbered_bodies_of_all_kinds_move_as_before() {
     let mut scene = Scene::new();
     let grid = scene.add_cloth_grid(&ClothGrid { columns: 9, rows: 7, ..ClothGrid::default() }).unwrap().particles;
     scene.pin(grid.start).unwrap();
@@ -182,7 +182,7 @@ fn loose_particles_move_as_before_once_they_are_a_body() {
 }
 
 #[test]
-fn what_names_particles_follows() {
+fn pins_and_triangles_are_renumbered() {
     let mut scene = Scene::new();
     add_sheet(&mut scene, 20, Some(Tethers::default()));
     let points: Vec<[f32; 3]> = (0..30).map(|k| [0.1 * k as f32, 1.0, 0.0]).collect();
@@ -286,7 +286,7 @@ fn a_renumbered_balloon_can_be_blown_up() {
 
 #[cfg(feature = "scene-file")]
 #[test]
-fn forces_and_targets_of_a_scene_file_follow() {
+fn forces_and_targets_of_a_scene_file_are_renumbered() {
     let (positions, triangles, corners) = sheet(12);
     let positions: Vec<_> = positions.iter().map(|x| format!("{x:?}")).collect();
     let text = format!(
@@ -329,7 +329,7 @@ fn forces_and_targets_of_a_scene_file_follow() {
 }
 
 #[test]
-fn by_colours_and_in_clusters_it_is_played_as_by_the_reference() {
+fn colours_and_clusters_of_a_renumbered_scene_agree_with_the_reference() {
     let gpu = common::gpu();
     for execution in [Execution::Colors, Execution::Clusters] {
         let mut scene = Scene::new();
@@ -347,7 +347,7 @@ fn by_colours_and_in_clusters_it_is_played_as_by_the_reference() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error_and_nothing_is_nothing() {
+fn indices_and_lengths_out_of_range_are_errors() {
     let numbering = Scene::new().renumber();
     assert!(numbering.is_unchanged());
     assert!(matches!(numbering.now(0), Err(Error::IndexOutOfRange { index: 0, count: 0, .. })));

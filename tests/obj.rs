@@ -178,7 +178,7 @@ fn random_simple_polygons_keep_their_area_and_every_corner() {
 }
 
 #[test]
-fn a_corner_in_the_middle_of_an_edge_stays_and_the_mesh_conforms_to_its_neighbours() {
+fn a_corner_on_an_edge_is_kept_and_the_mesh_conforms_to_its_neighbours() {
     // A sheet of two faces: vertex 0.5 0 0 is a convex corner of one face and collinear in the other.
     for first in ["f 1 4 3 2 5", "f 5 1 4 3 2", "f 2 5 1 4 3", "f 3 2 5 1 4"] {
         let text = format!("v 0 0 0\nv 1 0 0\nv 1 0 1\nv 0 0 1\nv 0.5 0 0\nv 0.5 0 -1\n{first}\nf 1 5 6\nf 5 2 6\n");
@@ -244,13 +244,16 @@ fn slightly_warped_faces_are_triangulated_and_convex_quads_keep_their_first_diag
 }
 
 #[test]
-fn faces_without_a_triangulation_are_named_with_their_line() {
+fn faces_without_a_triangulation_are_rejected_with_their_line() {
     let square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0.5 0 0\nv 0 0 0\nv 2 0 0\nv 3 0 0\n";
-    let cases: [(&str, &[&str]); 8] = [
+    let cases: [(&str, &[&str]); 10] = [
         ("f 1 3 2 4", &["line 10", "no area, or crosses itself"]),
         ("f 1 2 3 1 4", &["line 10", "vertex 1 twice"]),
         ("f 1 2 2", &["line 10", "vertex 2 twice"]),
-        ("f 1 2 3 6", &["line 10", "vertices 1 and 6", "one place"]),
+        // Vertices 1 and 6 have the same position.
+        ("f 1 6 1", &["line 10", "vertex 1 twice"]),
+        ("f 1 6 6", &["line 10", "vertex 6 twice"]),
+        ("f 1 2 3 6", &["line 10", "vertices 1 and 6", "same position"]),
         ("f 1 2 7 8", &["line 10", "no area"]),
         ("f 1 2 3 9", &["line 10", "vertex 9", "only 8"]),
         ("f 1/1 2/2 3/3", &["line 10", "texture coordinate 1", "only 0"]),
@@ -401,7 +404,7 @@ fn tube(around: u32, rows: u32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
 }
 
 #[test]
-fn welding_joins_what_is_within_the_tolerance_and_keeps_a_map() {
+fn welding_joins_vertices_within_the_tolerance_and_returns_a_map() {
     let (mut positions, triangles) = tube(12, 5);
     let welded = weld(&positions, &triangles, 0.0).unwrap();
     assert_eq!((welded.positions.len(), welded.triangles.len()), (60, triangles.len()));
@@ -460,7 +463,7 @@ fn cloth_of(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> supple::scene::Me
 }
 
 #[test]
-fn open_seams_are_counted_and_borders_are_no_faults() {
+fn open_seams_are_counted_and_borders_are_not() {
     let (positions, triangles) = tube(12, 5);
     let report = cloth_of(&positions, &triangles);
     assert_eq!((report.coincident_vertices, report.is_clean(), report.is_closed()), (5, false, false));
@@ -558,7 +561,7 @@ fn bodies_balloons_and_colliders_are_closed_by_welding() {
 }
 
 #[test]
-fn a_closed_collider_that_faces_inwards_is_refused_with_its_volume_and_a_shell_is_not() {
+fn a_closed_collider_that_faces_inwards_is_rejected_with_its_volume_and_a_shell_is_not() {
     let (positions, triangles) = split_box(1.0);
     let room = weld(&positions, &triangles, 0.0).unwrap();
     let inward: Vec<[u32; 3]> = room.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
@@ -616,7 +619,7 @@ fn texture_coordinates_stay_with_the_corners_through_polygons_welds_and_mirrors(
 }
 
 #[test]
-fn a_triangle_without_area_is_named_with_its_line() {
+fn a_triangle_without_area_is_rejected_with_its_line() {
     let folder = folder("flat");
     std::fs::write(folder.join("mesh.obj"), "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 0 1 0\nf 1 2 4\n\nf 1 2 3\n").unwrap();
     let error = SceneFile::parse(CLOTH, Some(&folder)).unwrap_err().to_string();

@@ -11,7 +11,7 @@ fn all_finite(vectors: &[[f32; 3]]) -> bool {
 }
 
 #[test]
-fn a_position_that_would_be_nan_is_counted_and_not_taken() {
+fn a_non_finite_position_is_counted_and_not_stored() {
     let gpu = gpu();
     let scene = running_scene();
     let mut solver = solver(&gpu, &scene, Settings::default());
@@ -46,7 +46,7 @@ fn a_position_that_would_be_nan_is_counted_and_not_taken() {
 }
 
 #[test]
-fn both_players_hold_the_same_particles() {
+fn both_backends_quarantine_the_same_particles() {
     // The square of the constraint's length overflows.
     let gpu = gpu();
     let scene = running_scene();
@@ -95,7 +95,7 @@ fn a_target_out_of_reach_leaves_everything_finite() {
 
 /// Runs a scene on both backends. Both must agree and be finite, without quarantined particles. Returns the positions
 /// of the GPU.
-fn played(scene: &Scene, settings: Settings, steps: u32) -> Vec<[f32; 3]> {
+fn positions_after(scene: &Scene, settings: Settings, steps: u32) -> Vec<[f32; 3]> {
     let gpu = gpu();
     let mut on_gpu = solver(&gpu, scene, settings);
     let mut reference = Reference::new(scene, settings).unwrap();
@@ -118,15 +118,15 @@ fn a_rigid_spring_between_two_pins_does_nothing() {
         scene.pin(index).unwrap();
     }
     scene.add(Distance { particles: [0, 1], rest_length: 0.5 }, Material::RIGID).unwrap();
-    let positions = played(&scene, Settings { iterations: 3, ..Settings::default() }, 5);
+    let positions = positions_after(&scene, Settings { iterations: 3, ..Settings::default() }, 5);
     assert_eq!(first_changed(&positions, scene.positions()), None);
 }
 
 #[test]
-fn nothing_moves_where_everything_is_pinned() {
+fn a_fully_pinned_scene_does_not_move() {
     let mut scene = running_scene();
     (0..scene.particle_count() as u32).for_each(|particle| scene.pin(particle).unwrap());
-    let positions = played(&scene, Settings::default(), 5);
+    let positions = positions_after(&scene, Settings::default(), 5);
     assert_eq!(first_changed(&positions, scene.positions()), None);
 }
 
@@ -140,7 +140,7 @@ fn a_spring_between_coincident_particles_rests() {
     for material in [Material::RIGID, Material { compliance: 1e-3, damping: 1.0, ..Material::RIGID }] {
         scene.add(Distance { particles: [0, 1], rest_length: 0.5 }, material).unwrap();
     }
-    let positions = played(&scene, Settings::default(), 10);
+    let positions = positions_after(&scene, Settings::default(), 10);
     assert_eq!(positions[0], positions[1]);
     assert!(positions[0][1] < 0.9);
 }
@@ -169,7 +169,7 @@ fn extreme_materials_and_masses_stay_finite() {
 }
 
 #[test]
-fn a_velocity_survives_a_change_of_the_time_step() {
+fn a_change_of_the_time_step_keeps_the_velocity() {
     // The state is a displacement per substep, so it must be rescaled if the substep changes.
     let gpu = gpu();
     let mut scene = Scene::new();
@@ -190,7 +190,7 @@ fn a_velocity_survives_a_change_of_the_time_step() {
 }
 
 #[test]
-fn a_cloth_takes_changes_of_the_time_step_as_the_reference_does() {
+fn changes_of_the_time_step_agree_with_the_reference() {
     let gpu = gpu();
     let (scene, _) = common::hanging_cloth(9, 8);
     let mut on_gpu = solver(&gpu, &scene, Settings::default());

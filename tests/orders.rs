@@ -153,7 +153,7 @@ const SHUFFLED: ColorOrder = ColorOrder::Shuffled { seed: 1 };
 /// With a fixed order the last colour dominates, so a symmetric scene hangs off-centre. Shuffled orders do so in each
 /// frame, but not in the mean; the effect is visible as jitter. Jacobi has no order.
 #[test]
-fn a_fixed_order_of_colors_hangs_a_symmetric_scene_aside_and_others_do_not() {
+fn only_a_fixed_order_of_colors_breaks_the_symmetry_of_a_hanging_scene() {
     let base = Settings { substeps: 4, damping: 8.0, ..Settings::default() };
     for symmetric in [slack_rope(Material::RIGID), hammock()] {
         let fixed = rest(&symmetric, base, 1);
@@ -169,7 +169,7 @@ fn a_fixed_order_of_colors_hangs_a_symmetric_scene_aside_and_others_do_not() {
 
 /// Alternating orders have no bias for compliant constraints, with one or two sweeps per substep.
 #[test]
-fn alternating_colors_hang_a_springy_rope_straight() {
+fn a_springy_rope_hangs_straight_with_alternating_colors() {
     let springy = slack_rope(Material::compliant(1e-4));
     for iterations in [1, 2] {
         let base = Settings { damping: 8.0, iterations, ..Settings::default() };
@@ -185,7 +185,7 @@ fn alternating_colors_hang_a_springy_rope_straight() {
 /// For rigid constraints, alternating orders oscillate at any damping: the residual of one sweep has the opposite sign
 /// in the next, so the error alternates at the substep frequency.
 #[test]
-fn alternating_colors_boil_rigid_links_in_spite_of_damping() {
+fn rigid_links_jitter_with_alternating_colors_despite_damping() {
     let rope = slack_rope(Material::RIGID);
     for (color_order, boils) in [(ColorOrder::Fixed, false), (SHUFFLED, false), (ColorOrder::Alternating, true)] {
         for [_, speed] in rest(&rope, Settings { damping: 8.0, color_order, ..Settings::default() }, 1) {
@@ -230,7 +230,7 @@ fn a_seed_gives_one_order_in_every_run_and_after_a_reset_and_another_seed_anothe
 }
 
 #[test]
-fn both_players_play_the_same_orders() {
+fn both_backends_use_the_same_orders() {
     let gpu = common::gpu();
     if !is_exact(&gpu) {
         return;

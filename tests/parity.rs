@@ -112,7 +112,7 @@ fn agrees(scene: &Scene, settings: Settings, steps: u32) {
 }
 
 #[test]
-fn every_way_of_bending_agrees() {
+fn every_bending_model_agrees() {
     for bending in [Bending::Hinges, Bending::Isometric] {
         let mut scene = Scene::new();
         let fabric = Fabric { bending, flexural_rigidity: 1e-2, ..Fabric::default() };
@@ -302,7 +302,7 @@ fn spring(rest_length: f32) -> Scene {
 }
 
 #[test]
-fn the_comparison_notices_a_rest_length_that_is_one_percent_off() {
+fn the_comparison_finds_a_rest_length_error_of_one_percent() {
     let gpu = common::gpu();
     let mut pair = Pair::new(&gpu, &spring(1.0), Settings::default());
     pair.reference = supple::Reference::new(&spring(1.01), Settings::default()).unwrap();
@@ -312,7 +312,7 @@ fn the_comparison_notices_a_rest_length_that_is_one_percent_off() {
 }
 
 #[test]
-fn the_comparison_notices_a_missing_color() {
+fn the_comparison_finds_a_missing_color() {
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(9, 9);
     let mut pair = Pair::new(&gpu, &scene, Settings::default());

@@ -74,7 +74,7 @@ fn free_fall_is_exact_whatever_the_height_and_the_substep() {
 /// The rounding residual of x + d is kept between substeps, even if d is far below half an ulp of x. The 2 % are the
 /// readout.
 #[test]
-fn a_slow_particle_travels_as_fast_as_it_moves_however_far_away_it_is() {
+fn a_slow_particle_far_from_the_origin_travels_at_its_velocity() {
     let gpu = common::gpu();
     for (place, speed) in [(100.0f32, 1e-3f32), (1e3, 0.01), (1e4, 0.05), (1e4, 0.3)] {
         let settings = Settings { substeps: 1000, ..no_gravity() };
@@ -559,7 +559,7 @@ fn a_falling_sheet_reaches_the_terminal_velocity_of_its_drag() {
 
 /// A weightless sheet perpendicular to the wind accelerates to the wind velocity.
 #[test]
-fn a_weightless_sheet_comes_to_drift_with_the_wind() {
+fn a_weightless_sheet_reaches_the_velocity_of_the_wind() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     scene.add_cloth_grid(&ClothGrid { columns: 7, rows: 7, ..ClothGrid::default() }).unwrap();
@@ -648,7 +648,7 @@ fn wind_carries_a_light_fan_no_faster_than_it_blows() {
 
 /// A soft cloth under a load that would stretch it to twice its length: the limit holds for every edge.
 #[test]
-fn a_stretch_limit_holds_where_the_springs_do_not() {
+fn a_stretch_limit_bounds_the_strain_of_soft_springs() {
     let gpu = common::gpu();
     let stretch = |stretch_limit: f32| {
         let mut scene = Scene::new();

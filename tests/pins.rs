@@ -28,7 +28,7 @@ fn add_rope(scene: &mut Scene, x: f32, count: u32, tethers: Option<Tethers>) -> 
 }
 
 #[test]
-fn pins_go_through_all_numbers_and_back() {
+fn any_number_of_pins_can_be_set_and_released() {
     for execution in [Execution::Auto, Execution::Clusters] {
         go_through_all_numbers(execution);
     }
@@ -76,7 +76,7 @@ fn go_through_all_numbers(execution: Execution) {
 
 /// If all particles have equally many tethers, the kernel needs no offsets.
 #[test]
-fn all_may_have_as_many_tethers() {
+fn ropes_with_equal_tether_counts_agree() {
     let gpu = common::gpu();
     for (count, pin_count) in [(1, 1), (2, 1), (3, 1), (3, 5)] {
         let mut scene = Scene::new();
@@ -91,7 +91,7 @@ fn all_may_have_as_many_tethers() {
 
 /// A non-finite value at a pin or a particle is counted and does not affect unconnected particles.
 #[test]
-fn what_is_infinitely_far_does_not_touch_what_is_not_tied_to_it() {
+fn non_finite_particles_do_not_affect_unconnected_ones() {
     let gpu = common::gpu();
     let mut faults = 0;
     for (pin_count, execution) in

@@ -196,7 +196,7 @@ fn a_substep_of_a_cloth_costs_5_dispatches_with_few_pins_and_6_with_many() {
 }
 
 #[test]
-fn tethers_hold_once_a_substep_whatever_the_iterations() {
+fn tethers_are_solved_once_a_substep_at_any_iteration_count() {
     let settings = Settings { iterations: 5, ..Settings::default() };
     let scene = grid(8, 8, Some(Tethers::default()));
     let whole = plan(&scene, settings);
@@ -210,7 +210,7 @@ fn tethers_hold_once_a_substep_whatever_the_iterations() {
 }
 
 #[test]
-fn tethers_without_pins_cost_nothing() {
+fn tethers_without_pins_add_no_pass() {
     let scene = grid(8, 8, Some(Tethers::default()));
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
     let has_tethers = |plan: &Plan| (plan.contains(&Pass::SolveTethers), plan.contains(&Pass::IntegrateTethered));
@@ -224,7 +224,7 @@ fn tethers_without_pins_cost_nothing() {
 
 /// Colliders are part of the final pass of a substep, unless another pass must run in between.
 #[test]
-fn colliders_end_the_substep_in_one_pass_where_nothing_comes_between() {
+fn adjacent_passes_at_the_end_of_a_substep_with_colliders_are_fused() {
     let with_collider = |mut scene: Scene| {
         scene.add_collider(Collider::default()).unwrap();
         scene
@@ -256,7 +256,7 @@ fn colliders_end_the_substep_in_one_pass_where_nothing_comes_between() {
 }
 
 #[test]
-fn wind_takes_the_sweep_apart() {
+fn wind_splits_the_fused_passes_of_a_substep() {
     let settings = Settings { wind: Some(Wind::default()), ..Settings::default() };
     let plan = plan(&grid(8, 8, None), settings);
     assert_eq!(plan.begin, [Pass::Targets, Pass::Start, Pass::Accelerations, Pass::Predict]);
@@ -265,14 +265,14 @@ fn wind_takes_the_sweep_apart() {
 }
 
 #[test]
-fn wind_costs_nothing_where_there_is_no_surface() {
+fn wind_without_surfaces_adds_no_pass() {
     let scene = wheel_and_chain(3);
     let windy = plan(&scene, Settings { wind: Some(Wind::default()), ..Settings::default() });
     assert_eq!(windy, plan(&scene, Settings::default()));
 }
 
 #[test]
-fn a_step_is_begin_then_substeps_with_between_between_them_then_end() {
+fn a_step_is_begin_then_substeps_separated_by_between_then_end() {
     let plan = plan(&grid(5, 4, Some(Tethers::default())), Settings::default());
     for substeps in [1u32, 2, 7] {
         let passes: Vec<Pass> = plan.step(substeps, 0).collect();

@@ -83,7 +83,7 @@ fn more_passes_than_a_query_set_holds_are_timed() {
 }
 
 #[test]
-fn without_timestamps_it_says_so() {
+fn a_device_without_timestamps_is_reported() {
     let gpu = gpu();
     let descriptor = wgpu::DeviceDescriptor { label: None, ..Default::default() };
     let (device, queue) = pollster::block_on(gpu.adapter.request_device(&descriptor)).unwrap();
@@ -111,7 +111,7 @@ fn allocated(gpu: &Context) -> u64 {
 }
 
 #[test]
-fn memory_is_what_the_device_has_allocated() {
+fn memory_bytes_agree_with_the_allocations_of_the_device() {
     let (plain, _) = hanging_cloth(40, 30);
     let (full, settings) = with_contacts();
     let jacobi = Settings { sweep: Sweep::Jacobi, keep_lambdas: true, ..settings };

@@ -475,7 +475,7 @@ fn other_cases() -> Vec<Bad> {
 }
 
 #[test]
-fn bad_scenes_are_refused_with_their_place() {
+fn invalid_scenes_are_rejected_with_their_place() {
     let mut cases = syntax_cases();
     cases.extend(part_cases());
     cases.extend(constraint_cases());
@@ -514,7 +514,7 @@ fn cloth_from(obj: &str) -> String {
 }
 
 #[test]
-fn bad_obj_files_are_named_with_their_line() {
+fn invalid_obj_files_are_rejected_with_their_line() {
     let files = [
         ("faceless.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n"),
         ("empty.obj", "# nothing\n"),
@@ -575,7 +575,7 @@ fn obj_files_keep_their_order_and_cut_quads_along_their_first_diagonal() {
 }
 
 #[test]
-fn meshes_are_scaled_then_turned_then_moved() {
+fn meshes_are_scaled_then_rotated_then_translated() {
     let mesh = QUAD.replace('}', r#", "scale": [2, 1, 1], "rotate": [0, 0, 90], "translate": [0, 0, 5]}"#);
     let file = good(&with(&format!(r#"{{"cloth_mesh": {{"mesh": {mesh}}}}}"#), ""));
     let expected = [[0.0, 0.0, 5.0], [0.0, 2.0, 5.0], [-1.0, 2.0, 5.0], [-1.0, 0.0, 5.0]];
@@ -600,7 +600,7 @@ fn meshes_are_scaled_then_turned_then_moved() {
 }
 
 #[test]
-fn what_is_left_out_is_the_default() {
+fn omitted_fields_have_their_defaults() {
     let file = good(&with(GRID, ""));
     assert_eq!(file.settings, Settings::default());
     assert_eq!(good(&with(GRID, r#", "settings": {}"#)).settings, Settings::default());
@@ -659,7 +659,7 @@ fn assert_same(file: &SceneFile, scene: &Scene) {
 }
 
 #[test]
-fn presets_are_those_of_the_library() {
+fn presets_equal_those_of_the_library() {
     let fabrics = [
         ("plain", Fabric::default()),
         ("silk", Fabric::SILK),
@@ -698,7 +698,7 @@ fn cloth_text(field: &str) -> String {
 }
 
 #[test]
-fn a_cloth_of_given_figures_is_that_of_the_library() {
+fn a_cloth_with_given_parameters_equals_that_of_the_library() {
     let soft = Material { compliance: 2e-3, damping: 0.5, damping_time: 0.01, stiffness: 0.7 };
     for (name, bending) in [
         ("springs", Bending::Springs),
@@ -746,7 +746,7 @@ fn a_cloth_of_given_figures_is_that_of_the_library() {
 }
 
 #[test]
-fn constraints_keep_what_is() {
+fn constraints_without_rest_values_keep_the_shape() {
     let points = [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.2, 1.0, 0.3], [0.4, -0.8, 0.5]];
     let mut scene = Scene::new();
     for (position, mass) in points.into_iter().zip([1.0, 2.0, 3.0, 4.0]) {
@@ -811,7 +811,7 @@ fn defaults_of_rest_values_leave_a_shape_at_rest() {
 }
 
 #[test]
-fn bodies_are_those_of_the_library() {
+fn bodies_equal_those_of_the_library() {
     let positions = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let triangles = [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]];
     let elasticities = [
@@ -855,7 +855,7 @@ fn bodies_are_those_of_the_library() {
 }
 
 #[test]
-fn a_limit_on_all_edges_is_one_on_each() {
+fn a_limit_on_the_edges_of_a_part_limits_each_edge() {
     let text = r#", "constraints": [{"distance_limit": {"edges_of": "flag", "scale": 1.1, "limit": "at_most"}}]"#;
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 3, ..Default::default() }).unwrap();
@@ -868,7 +868,7 @@ fn a_limit_on_all_edges_is_one_on_each() {
 }
 
 #[test]
-fn selections_name_what_they_say() {
+fn selections_select_the_documented_particles() {
     let pinned = |list: &str| -> Vec<u32> {
         let text = with(&format!("{THREE}, {GRID}"), &format!(r#", "pins": [{list}]"#));
         good(&text).scene.pinned_particles().filter(|&particle| particle != 0).collect()
@@ -897,7 +897,7 @@ fn selections_name_what_they_say() {
 }
 
 #[test]
-fn targets_go_along_straight_lines() {
+fn targets_move_along_straight_lines() {
     let file = good(&target(r#""particles": [0], "times": [1, 2, 4], "positions": [[0, 0, 0], [1, 0, 0], [1, 2, 0]]"#));
     let at = |time: f64| file.targets_at(time).collect::<Vec<_>>();
     for (time, expected) in [
@@ -923,7 +923,7 @@ fn targets_go_along_straight_lines() {
 }
 
 #[test]
-fn forces_add_up_and_act() {
+fn forces_are_summed_and_applied() {
     let text = r#", "settings": {"gravity": [0, 0, 0]}, "forces": [{"particles": ["p:all"], "force": [1, 0, 0]},
         {"particles": [2], "force": [0, 2, 0]}]"#;
     let file = good(&with(THREE, text));
@@ -936,7 +936,7 @@ fn forces_add_up_and_act() {
 }
 
 #[test]
-fn materials_of_the_table_can_be_found_again() {
+fn materials_of_the_table_can_be_found_by_name() {
     let text = r#", "materials": {"soft": {"compliance": 0.5}, "hard": {}},
         "constraints": [{"distance": {"particles": [[0, 1]], "material": "soft"}}]"#;
     let file = good(&with(THREE, text));
@@ -948,7 +948,7 @@ fn materials_of_the_table_can_be_found_again() {
 }
 
 #[test]
-fn limits_can_be_narrowed() {
+fn lower_limits_are_respected() {
     let text = with(r#"{"cloth_grid": {"columns": 200, "rows": 200}}"#, "");
     assert!(parse(&text).is_ok());
     let error = SceneFile::parse_within(&text, None, &Limits::small()).unwrap_err();
@@ -959,7 +959,7 @@ fn limits_can_be_narrowed() {
 }
 
 #[test]
-fn a_cloth_mesh_is_that_of_the_library() {
+fn a_cloth_mesh_equals_that_of_the_library() {
     let positions = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
     let triangles = [[0, 1, 2], [0, 2, 3]];
     for (word, tethers) in [("true", Some(Tethers::default())), ("false", None)] {
@@ -997,7 +997,7 @@ fn the_examples_of_the_document_are_scenes() {
 }
 
 #[test]
-fn the_document_names_every_field() {
+fn the_document_lists_every_field() {
     fn names(schema: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
         match schema {
             serde_json::Value::Object(map) => {
@@ -1026,7 +1026,7 @@ fn the_document_names_every_field() {
 
 /// Run with `SUPPLE_WRITE_SCHEMA=1` to write the schema file.
 #[test]
-fn the_schema_is_that_of_the_code() {
+fn the_schema_agrees_with_the_code() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scene.schema.json");
     let schema = supple::scene_file::schema();
     if std::env::var_os("SUPPLE_WRITE_SCHEMA").is_some() {

@@ -29,7 +29,7 @@ fn reach(positions: &[[f32; 3]]) -> f32 {
 }
 
 #[test]
-fn every_scene_plays_alike_on_both_players() {
+fn every_scene_agrees_on_both_backends() {
     let gpu = gpu();
     assert!(scenes().len() >= 10);
     for path in scenes() {

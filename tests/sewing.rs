@@ -85,7 +85,7 @@ fn welded_particles_at_one_place_stay_together_on_both_backends_in_every_executi
 }
 
 #[test]
-fn sewn_pairs_come_together_and_stay_on_both_backends_in_every_execution() {
+fn sewn_pairs_close_and_stay_closed_on_both_backends_in_every_execution() {
     let gpu = common::gpu();
     for settings in settings() {
         for rest_length in [0.0, 1e-17] {

@@ -152,7 +152,7 @@ fn every_module_is_valid_and_within_the_default_limits() {
 }
 
 #[test]
-fn the_validation_can_fail() {
+fn the_validation_rejects_an_invalid_module() {
     let text = "@compute @workgroup_size(1) fn broken() { var x: u32 = 1.5; }";
     assert!(validated(text).is_err());
     // Parses, but writes to a storage buffer that is read only.
@@ -163,7 +163,7 @@ fn the_validation_can_fail() {
 
 /// Generated shaders, as they are compiled for a small cloth. `SUPPLE_WRITE_SNAPSHOTS=1 cargo test --test shaders` writes them.
 #[test]
-fn generated_modules_are_those_of_the_snapshots() {
+fn generated_modules_equal_their_snapshots() {
     let gpu = gpu();
     take_shader_modules();
     let mut scene = Scene::new();
@@ -207,7 +207,7 @@ fn generated_modules_are_those_of_the_snapshots() {
 }
 
 #[test]
-fn every_kind_carries_its_own_text() {
+fn every_kind_contains_its_own_shader() {
     for info in KINDS {
         let file = root().join(format!("shaders/constraints/{}.wgsl", info.name));
         assert_eq!(info.shader, read(&file), "the kind {} carries the text of another file", info.name);

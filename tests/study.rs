@@ -39,7 +39,7 @@ fn near(found: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn the_study_finds_what_its_page_says() {
+fn the_study_agrees_with_its_page() {
     let executable = std::env::current_exe().unwrap();
     let example = executable.ancestors().nth(2).unwrap().join("examples/study");
     let example = example.with_extension(std::env::consts::EXE_EXTENSION);

@@ -57,7 +57,7 @@ fn turned(positions: &[[f32; 3]]) -> Vec<[f32; 3]> {
 }
 
 #[test]
-fn a_paused_cloth_that_is_set_elsewhere_has_its_normals_and_followers_there() {
+fn normals_and_followers_of_a_paused_cloth_follow_set_positions() {
     let gpu = gpu();
     let mut both = Backends::new(&gpu, &cloth_with_a_follower(), Settings::default());
     both.step(2);
@@ -75,7 +75,7 @@ fn a_paused_cloth_that_is_set_elsewhere_has_its_normals_and_followers_there() {
 }
 
 #[test]
-fn what_is_read_back_without_any_encode_is_as_new() {
+fn readback_without_encode_includes_all_changes() {
     let gpu = gpu();
     let mut both = Backends::new(&gpu, &cloth_with_a_follower(), Settings::default());
     let before = both.positions();
@@ -91,7 +91,7 @@ fn what_is_read_back_without_any_encode_is_as_new() {
 }
 
 #[test]
-fn a_scene_whose_particles_were_set_elsewhere_begins_with_its_followers_there() {
+fn followers_start_at_the_changed_positions_of_a_scene() {
     let gpu = gpu();
     let mut scene = cloth_with_a_follower();
     for particle in 0..16 {
@@ -103,7 +103,7 @@ fn a_scene_whose_particles_were_set_elsewhere_begins_with_its_followers_there() 
 }
 
 #[test]
-fn the_state_of_a_follower_is_refused_by_its_number_and_nothing_changes() {
+fn the_state_of_a_follower_is_rejected_by_its_index_and_nothing_changes() {
     let gpu = gpu();
     let mut scene = cloth_with_a_follower();
     let is_refused = |outcome: Result<(), Error>, what: &str| {
@@ -130,7 +130,7 @@ fn the_state_of_a_follower_is_refused_by_its_number_and_nothing_changes() {
 }
 
 #[test]
-fn a_follower_stays_in_place_during_a_step_whatever_the_substep_was_before() {
+fn a_follower_stays_in_place_after_a_change_of_the_substep() {
     // A particle connected to the follower of one that moves at 2 m/s, with a changed and an unchanged number of
     // substeps.
     let gpu = gpu();
@@ -151,7 +151,7 @@ fn a_follower_stays_in_place_during_a_step_whatever_the_substep_was_before() {
 }
 
 #[test]
-fn a_pin_that_is_set_elsewhere_stays_there_whatever_its_target_was() {
+fn a_pin_stays_at_its_set_position_despite_an_earlier_target() {
     let gpu = gpu();
     let mut scene = Scene::new();
     for k in 0..3 {

@@ -2,16 +2,22 @@
 
 mod common;
 
-use common::{backends, distance, momentum};
+use common::{Pair, backends, change, distance, gpu, momentum};
 use supple::constraints::Distance;
 use supple::scene::RopeParts;
-use supple::{Cloth, ClothGrid, Cord, Fabric, Material, Reference, Rope, Scene, Settings, TetherForce, Tethers, Wind};
+use supple::{
+    Cloth, ClothGrid, Cord, Error, Fabric, Material, Particle, Reference, Rope, Scene, Settings, TetherForce, Tethers,
+    Wind,
+};
 
 const G: f64 = 9.81;
 
 /// The tolerance of the length of a tether. Constraints projected after the tethers move particles out again by their
 /// residual; relative to the length this is larger near the pin.
 const SLIP: f64 = 5e-3;
+
+/// The tolerance of positions between both backends [m].
+const TOLERANCE: f32 = 2e-4;
 
 /// A default cloth of 2 m that hangs by the two corners of its first row.
 fn corner_pinned(side: u32, tethers: Tethers) -> (Scene, Cloth) {
@@ -65,7 +71,7 @@ fn a_cloth_with_tethers_stretches_less_than_five_percent_and_five_times_less_tha
 
 /// Tethers to a released pin are removed; those of the remaining pin stay active.
 #[test]
-fn a_released_pin_lets_go_and_the_other_holds() {
+fn only_the_remaining_pin_holds_after_a_release() {
     let gpu = common::gpu();
     let (scene, _) = corner_pinned(20, Tethers::default());
     let (left, right) = (0usize, 19usize);
@@ -91,7 +97,7 @@ fn a_released_pin_lets_go_and_the_other_holds() {
 
 /// Tethers of a new pin attach to its current position, also if it was pinned elsewhere before.
 #[test]
-fn a_pin_that_is_set_again_holds_where_it_is() {
+fn a_pin_set_again_holds_its_new_position() {
     let gpu = common::gpu();
     let (scene, _) = corner_pinned(20, Tethers::default());
     for mut backend in backends(&gpu, &scene, Settings::default()) {
@@ -264,7 +270,7 @@ fn tethers_that_are_slack_change_nothing() {
 }
 
 #[test]
-fn pins_of_one_body_do_not_touch_the_tethers_of_another() {
+fn pins_of_one_body_do_not_change_the_tethers_of_another() {
     // Two ropes side by side; the second is released and pinned again. The first must hold, then the second.
     let gpu = common::gpu();
     let mut scene = Scene::new();
@@ -324,7 +330,7 @@ fn the_link_and_the_tethers_at_a_pin_carry_the_weight_of_the_rope() {
 }
 
 #[test]
-fn forces_of_tethers_that_are_not_asked_for_are_not_kept() {
+fn disabled_tether_forces_are_not_stored() {
     let gpu = common::gpu();
     let (scene, rope) = hanging_rope(10, Some(Tethers::default()));
     let mut solver = common::solver(&gpu, &scene, Settings::default());
@@ -393,7 +399,7 @@ fn a_corner_pinned_cloth_without_tethers_flutters_within_a_fifth_from_20_to_80_s
 
 /// Sines differ by rounding and flutter amplifies the difference, so only means are compared.
 #[test]
-fn a_cloth_flutters_alike_in_a_steady_wind_on_both_backends() {
+fn a_cloth_in_a_steady_wind_flutters_equally_on_both_backends() {
     let gpu = common::gpu();
     let scene = cotton(24, None);
     let speeds = backends(&gpu, &scene, in_wind(60.0, 20)).map(|mut backend| {
@@ -406,4 +412,73 @@ fn a_cloth_flutters_alike_in_a_steady_wind_on_both_backends() {
     });
     println!("{speeds:.3?} m/s");
     assert!((speeds[0] / speeds[1] - 1.0).abs() < 0.2, "{speeds:?} m/s");
+}
+
+/// A chain of particles of 1 kg, added one by one. The first is pinned.
+fn chain(count: u32) -> Scene {
+    let mut scene = Scene::new();
+    for k in 0..count {
+        let position = [0.1 * k as f32, 0.0, 0.0];
+        scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+    }
+    for k in 1..count {
+        scene.add(Distance { particles: [k - 1, k], rest_length: 0.1 }, Material::RIGID).unwrap();
+    }
+    scene.pin(0).unwrap();
+    scene
+}
+
+#[test]
+fn tethers_of_raw_particles_limit_the_stretch_of_a_chain() {
+    let gpu = gpu();
+    let stretch = |tethers: bool| {
+        let mut scene = chain(40);
+        scene.set_mass(39, 100.0).unwrap();
+        if tethers {
+            scene.add_tethers(0..40, Tethers::default()).unwrap();
+        }
+        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
+        pair.run(40, TOLERANCE, "a chain");
+        let [x, y, z] = pair.reference.read_positions().unwrap()[39];
+        (x * x + y * y + z * z).sqrt() / 3.9
+    };
+    let (slack, tied) = (stretch(false), stretch(true));
+    assert!(tied < 1.001 && slack > 1.05, "{tied}, {slack}");
+}
+
+#[test]
+fn tethers_of_raw_particles_follow_pins_and_a_new_numbering() {
+    let gpu = gpu();
+    let mut scene = chain(12);
+    scene.add_tethers(2..12, Tethers { per_particle: 1, scale: 1.0 }).unwrap();
+    scene.add_body(0..12).unwrap();
+    scene.renumber();
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
+    pair.run(5, TOLERANCE, "before");
+    change!(pair, pin(&[6]));
+    pair.run(5, TOLERANCE, "another pin");
+}
+
+#[test]
+fn invalid_tethers_are_rejected() {
+    let mut scene = chain(10);
+    let none = scene.add_particle(Particle::default()).unwrap();
+    scene.add_body(4..8).unwrap();
+    let tethers = Tethers::default();
+    let reject = |scene: &mut Scene, particles, tethers, words: &str| {
+        let error = scene.add_tethers(particles, tethers).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        error
+    };
+    reject(&mut scene, 3..3, tethers, "the particle range of tethers is empty");
+    reject(&mut scene, 0..12, tethers, "add_tethers names particle 11, but there are only 11");
+    reject(&mut scene, none..none + 1, tethers, "distance constraints among tethered particles is empty");
+    reject(&mut scene, 0..10, Tethers { per_particle: 9, ..tethers }, "tethers per particle is 9");
+    reject(&mut scene, 0..10, Tethers { scale: f32::NAN, ..tethers }, "NaN");
+    let cut = reject(&mut scene, 0..6, tethers, "particle 4 more than once");
+    assert!(matches!(cut, Error::RepeatedIndex { .. }));
+    scene.add_tethers(0..10, tethers).unwrap();
+    reject(&mut scene, 5..10, tethers, "tethered particles names particle 5 more than once");
+    assert!(scene.add_body(9..11).unwrap_err().to_string().contains("particle 9 more than once"));
+    scene.add_body(0..4).unwrap();
 }

@@ -21,7 +21,7 @@ struct Frame {
 const SKY = vec3f(0.55, 0.62, 0.70);
 
 // Returns the fraction of the light that reaches a point: the mean of 3 × 3 samples of the shadow map.
-fn lit(world: vec3f, normal: vec3f) -> f32 {
+fn light_visibility(world: vec3f, normal: vec3f) -> f32 {
     let clip = frame.light_projection * vec4f(world + normal * 0.004, 1.0);
     let uv = clip.xy * vec2f(0.5, -0.5) + 0.5;
     let texel = 1.0 / vec2f(textureDimensions(shadow_map));
@@ -36,10 +36,10 @@ fn lit(world: vec3f, normal: vec3f) -> f32 {
     return select(1.0, sum / 9.0, inside);
 }
 
-// If true, `shown` encodes sRGB (approximated by the power 1/2.2), for render targets without an sRGB format.
+// If true, `tone_mapped` encodes sRGB (approximated by the power 1/2.2), for render targets without an sRGB format.
 override ENCODE_SRGB: bool = false;
 
-fn shown(color: vec3f) -> vec4f {
+fn tone_mapped(color: vec3f) -> vec4f {
     // Tone mapping by Narkowicz (2015), an approximation of ACES.
     let mapped = clamp(color * (2.51 * color + 0.03) / (color * (2.43 * color + 0.59) + 0.14), vec3f(0.0), vec3f(1.0));
     return vec4f(select(mapped, pow(mapped, vec3f(1.0 / 2.2)), ENCODE_SRGB), 1.0);
@@ -79,12 +79,12 @@ fn strain_color(strain: f32) -> vec3f {
 fn shaded(base: vec3f, world: vec3f, n: vec3f, through: f32) -> vec4f {
     let view = normalize(frame.eye - world);
     let facing = dot(n, frame.light);
-    let direct = (max(facing, 0.0) + max(-facing, 0.0) * through) * lit(world, n);
+    let direct = (max(facing, 0.0) + max(-facing, 0.0) * through) * light_visibility(world, n);
     let sky = 0.5 + 0.5 * n.y;
     let half_way = normalize(frame.light + view);
     let sheen = pow(1.0 - max(dot(n, view), 0.0), 3.0) * 0.10 + pow(max(dot(n, half_way), 0.0), 24.0) * 0.08 * max(facing, 0.0);
     let ambient = mix(vec3f(0.10, 0.09, 0.085), SKY * 0.40, sky);
-    return shown(base * (ambient + direct * vec3f(1.75, 1.65, 1.5)) + sheen * (0.3 + direct));
+    return tone_mapped(base * (ambient + direct * vec3f(1.75, 1.65, 1.5)) + sheen * (0.3 + direct));
 }
 
 @fragment
@@ -195,10 +195,10 @@ fn ground_fragment(in: Ground) -> @location(0) vec4f {
     let width = fwidth(in.world.xz);
     let edge = smoothstep(vec2f(0.5) - width * 1.5, vec2f(0.5), cell);
     let line = max(edge.x, edge.y) * 0.25;
-    let light = 0.55 + 0.45 * lit(in.world, vec3f(0.0, 1.0, 0.0));
+    let light = 0.55 + 0.45 * light_visibility(in.world, vec3f(0.0, 1.0, 0.0));
     let base = vec3f(0.42, 0.425, 0.43) * (1.0 - line) * light;
     let far = smoothstep(3.0, 16.0, distance(in.world.xz, vec2f(0.0)));
-    return shown(mix(base, SKY * 0.8, far));
+    return tone_mapped(mix(base, SKY * 0.8, far));
 }
 
 @vertex
@@ -209,7 +209,7 @@ fn sky_vertex(@builtin(vertex_index) index: u32) -> Ground {
 
 @fragment
 fn sky_fragment(in: Ground) -> @location(0) vec4f {
-    return shown(mix(SKY * 0.8, vec3f(0.16, 0.27, 0.46), clamp(in.world.y, 0.0, 1.0)));
+    return tone_mapped(mix(SKY * 0.8, vec3f(0.16, 0.27, 0.46), clamp(in.world.y, 0.0, 1.0)));
 }
 
 struct Line {
@@ -240,5 +240,5 @@ fn line_vertex(
 @fragment
 fn line_fragment(in: Line) -> @location(0) vec4f {
     // Darker towards the edges, like a cylinder.
-    return shown(in.color.rgb * (1.0 - 0.6 * in.across * in.across));
+    return tone_mapped(in.color.rgb * (1.0 - 0.6 * in.across * in.across));
 }

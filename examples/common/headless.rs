@@ -1,9 +1,9 @@
 //! Runs a demo without a window: steps, times, files and a report.
 
-use super::measure::{drift, median, peak_memory_mb, resident_memory_mb};
+use super::measure::{early_and_late_medians, median, peak_memory_mib, resident_memory_mib};
 use super::obj::Sequence;
-use super::picture::{Film, Painter};
-use super::trace::{Moments, Trace};
+use super::picture::{Film, ImageRenderer};
+use super::trace::{FrameTimes, Trace};
 use super::{Demo, Figures, Options};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -51,9 +51,9 @@ pub struct Report {
     pub compile_ms: f64,
     /// GPU memory of all buffers of the solver, per particle.
     pub bytes_per_particle: f64,
-    pub peak_memory_mb: Option<f64>,
+    pub peak_memory_mib: Option<f64>,
     /// Growth of process memory from the first tenth of the frames to the last frame.
-    pub memory_growth_mb: Option<f64>,
+    pub memory_growth_mib: Option<f64>,
     pub mean_strain: f64,
     pub max_strain: f64,
     /// Kinetic energy [J].
@@ -130,7 +130,7 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         anyhow::ensure!(format == image::ImageFormat::Png, "{}: pictures are PNG", cannot_write(path));
     }
     let wants_pictures = options.png.is_some() || options.gif.is_some();
-    let mut painter = wants_pictures.then(|| Painter::new(&gpu, demo, &solver, picture_size));
+    let mut renderer = wants_pictures.then(|| ImageRenderer::new(&gpu, demo, &solver, picture_size));
     let mut film =
         options.gif.as_deref().map(|path| Film::create(path).with_context(|| cannot_write(path))).transpose()?;
     let mut sequence =
@@ -181,7 +181,7 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         let pass = pass.map(|mut pass| pass.try_take()).transpose()?.flatten();
         let milliseconds = |end: Instant| end.duration_since(begin).as_secs_f64() * 1e3;
         if let Some(profile) = &profile {
-            trace.push(frame, &Moments { begin, recorded, submitted, done }, profile);
+            trace.push(frame, &FrameTimes { begin, recorded, submitted, done }, profile);
         }
         let gpu_ms = profile.as_ref().map(Profile::milliseconds).or(pass.map(|intervals| intervals[0].milliseconds()));
         frames.push(Frame { wall_ms: milliseconds(done), recording_ms: milliseconds(recorded), gpu_ms, profile });
@@ -191,19 +191,19 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         if let Some(sequence) = sequence.as_mut().filter(|sequence| sequence.wants(frame + 1)) {
             sequence.write(&solver.read_positions()?)?;
         }
-        if let (Some(painter), Some(film), 0) = (&mut painter, &mut film, frame % 2) {
-            film.push(&painter.paint(&gpu, demo, &solver)?)?;
+        if let (Some(renderer), Some(film), 0) = (&mut renderer, &mut film, frame % 2) {
+            film.push(&renderer.render(&gpu, demo, &solver)?)?;
         }
         if frame == options.frames / 10 {
-            early_memory = resident_memory_mb();
+            early_memory = resident_memory_mib();
         }
         progress.inc(1);
     }
-    let memory_growth_mb = early_memory.zip(resident_memory_mb()).map(|(early, late)| late - early);
+    let memory_growth_mib = early_memory.zip(resident_memory_mib()).map(|(early, late)| late - early);
     progress.finish_and_clear();
     drop(film);
-    if let (Some(painter), Some(path)) = (&mut painter, &options.png) {
-        painter.paint(&gpu, demo, &solver)?.save(path).with_context(|| cannot_write(path))?;
+    if let (Some(renderer), Some(path)) = (&mut renderer, &options.png) {
+        renderer.render(&gpu, demo, &solver)?.save(path).with_context(|| cannot_write(path))?;
     }
     let positions = solver.read_positions()?;
     if let Some(path) = &options.positions {
@@ -217,14 +217,14 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     if let Some(path) = &options.trace {
         trace.write(path).with_context(|| cannot_write(path))?;
     }
-    report(demo, options, &gpu, &solver, positions, Measured { frames, compile_ms, memory_growth_mb })
+    report(demo, options, &gpu, &solver, positions, Measured { frames, compile_ms, memory_growth_mib })
 }
 
 /// The measurements of a run.
 struct Measured {
     frames: Vec<Frame>,
     compile_ms: f64,
-    memory_growth_mb: Option<f64>,
+    memory_growth_mib: Option<f64>,
 }
 
 /// The times of a frame.
@@ -255,7 +255,7 @@ fn report(
     positions: Vec<[f32; 3]>,
     measured: Measured,
 ) -> anyhow::Result<Report> {
-    let Measured { frames, compile_ms, memory_growth_mb } = measured;
+    let Measured { frames, compile_ms, memory_growth_mib } = measured;
     let mut plain: Vec<&Frame> = frames.iter().filter(|frame| frame.profile.is_none()).collect();
     if plain.is_empty() {
         plain = frames.iter().collect();
@@ -264,7 +264,7 @@ fn report(
     let gpu_times: Vec<f64> = plain.iter().filter_map(|frame| frame.gpu_ms).collect();
     let fastest = times.iter().copied().fold(f64::NAN, f64::min);
     let slowest = times.iter().copied().fold(f64::NAN, f64::max);
-    let [early, late] = drift(&times);
+    let [early, late] = early_and_late_medians(&times);
     let median = median(times);
     let settings = &demo.settings;
     let strain = demo.scene.strain(demo.edges.clone(), &positions)?;
@@ -301,8 +301,8 @@ fn report(
         projections_per_second: projections / median * 1e3,
         compile_ms,
         bytes_per_particle: solver.memory_bytes() as f64 / particles as f64,
-        peak_memory_mb: peak_memory_mb(),
-        memory_growth_mb,
+        peak_memory_mib: peak_memory_mib(),
+        memory_growth_mib,
         mean_strain: strain.mean,
         max_strain: strain.max,
         kinetic_energy: kinetic_energy(&solver.read_velocities()?, demo.scene.inverse_masses()),

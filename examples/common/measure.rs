@@ -7,12 +7,12 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// The peak memory of this process [MiB], if the system reports it.
-pub fn peak_memory_mb() -> Option<f64> {
+pub fn peak_memory_mib() -> Option<f64> {
     memory("VmHWM:")
 }
 
 /// The current memory of this process [MiB], if the system reports it.
-pub fn resident_memory_mb() -> Option<f64> {
+pub fn resident_memory_mib() -> Option<f64> {
     memory("VmRSS:")
 }
 
@@ -24,7 +24,7 @@ fn memory(field: &str) -> Option<f64> {
 
 /// The median times of the second tenth and of the last tenth of the frames. The first tenth is warm-up. A tenth has at
 /// least one frame.
-pub fn drift(times: &[f64]) -> [f64; 2] {
+pub fn early_and_late_medians(times: &[f64]) -> [f64; 2] {
     let tenth = (times.len() / 10).max(1);
     let first = times.get(tenth..2 * tenth).unwrap_or(times);
     let last = &times[times.len().saturating_sub(tenth)..];

@@ -23,7 +23,7 @@ pub struct Panel {
 }
 
 /// Values that the panel shows in a frame.
-pub struct Shown {
+pub struct PanelInput {
     pub seconds: f32,
     pub has_timestamps: bool,
     pub gpu_milliseconds: Option<f64>,
@@ -36,7 +36,7 @@ pub struct Shown {
 
 /// The actions that the user has requested.
 #[derive(Default)]
-pub struct Asked {
+pub struct Requests {
     pub settings: Option<Settings>,
     pub materials: Vec<(MaterialId, Material)>,
     pub reset: bool,
@@ -75,15 +75,15 @@ impl Panel {
     }
 
     /// Resets the sliders to the materials of the scene.
-    pub fn forget_materials(&mut self) {
+    pub fn reset_materials(&mut self) {
         self.compliances.clear();
     }
 
     /// Lays out the panel.
-    pub fn run(&mut self, window: &Window, shown: &Shown, demo: &mut Demo, solver: &Solver) -> Asked {
-        self.frame_milliseconds += (shown.seconds * 1e3 - self.frame_milliseconds) * 0.1;
+    pub fn run(&mut self, window: &Window, input: &PanelInput, demo: &mut Demo, solver: &Solver) -> Requests {
+        self.frame_milliseconds += (input.seconds * 1e3 - self.frame_milliseconds) * 0.1;
         let milliseconds = self.frame_milliseconds;
-        if let Some(profile) = &shown.profile {
+        if let Some(profile) = &input.profile {
             let known = std::mem::take(&mut self.pass_milliseconds);
             let smooth = |(name, now): (&str, f64)| {
                 let before = known.iter().find(|(other, _)| other == name).map_or(now, |&(_, before)| before);
@@ -91,22 +91,22 @@ impl Panel {
             };
             self.pass_milliseconds = profile.by_name().into_iter().map(smooth).collect();
         }
-        let mut asked = Asked::default();
-        let input = self.state.take_egui_input(window);
-        let mut output = self.context.run_ui(input, |ui| {
+        let mut requests = Requests::default();
+        let raw_input = self.state.take_egui_input(window);
+        let mut output = self.context.run_ui(raw_input, |ui| {
             egui::Window::new(demo.title).default_pos([10.0, 10.0]).resizable(false).show(ui.ctx(), |ui| {
-                figures(ui, shown, demo, solver, milliseconds);
-                ui.add_enabled(shown.has_timestamps, egui::Checkbox::new(&mut self.profiles, "time passes"));
+                value_rows(ui, input, demo, solver, milliseconds);
+                ui.add_enabled(input.has_timestamps, egui::Checkbox::new(&mut self.profiles, "time passes"));
                 if self.profiles {
                     rows(ui, "passes", pass_rows(&self.pass_milliseconds));
                 }
                 ui.separator();
-                sliders(ui, demo, &mut self.compliances, &mut asked);
+                sliders(ui, demo, &mut self.compliances, &mut requests);
                 if let Some(script) = &mut demo.script {
                     script.panel(ui);
                 }
                 if ui.button("reset").clicked() {
-                    asked.reset = true;
+                    requests.reset = true;
                 }
                 ui.collapsing("keys", |ui| ui.label(KEYS));
             });
@@ -114,7 +114,7 @@ impl Panel {
         self.state.handle_platform_output(window, std::mem::take(&mut output.platform_output));
         self.discard();
         self.output = Some(output);
-        asked
+        requests
     }
 
     /// Records the panel on top of the frame. Without a frame, only the textures of egui are updated.
@@ -170,16 +170,16 @@ impl Panel {
     }
 }
 
-fn figures(ui: &mut egui::Ui, shown: &Shown, demo: &Demo, solver: &Solver, milliseconds: f32) {
+fn value_rows(ui: &mut egui::Ui, input: &PanelInput, demo: &Demo, solver: &Solver, milliseconds: f32) {
     let [colors, _] = headless::colors(solver);
-    let gpu = match shown.gpu_milliseconds {
+    let gpu = match input.gpu_milliseconds {
         Some(gpu) => format!("{gpu:.2} ms a step"),
-        None if shown.has_timestamps => "–".into(),
+        None if input.has_timestamps => "–".into(),
         None => "no timestamps".into(),
     };
     let mut list = vec![
-        ("adapter", shown.adapter.clone()),
-        ("frame", format!("{milliseconds:.1} ms{}", if shown.paused { ", paused" } else { "" })),
+        ("adapter", input.adapter.clone()),
+        ("frame", format!("{milliseconds:.1} ms{}", if input.paused { ", paused" } else { "" })),
         ("solver", gpu),
         ("particles", demo.scene.particle_count().to_string()),
         ("constraints", demo.scene.constraint_count().to_string()),
@@ -187,10 +187,10 @@ fn figures(ui: &mut egui::Ui, shown: &Shown, demo: &Demo, solver: &Solver, milli
         ("dispatches", format!("{} a substep", solver.plan().dispatches_per_substep())),
     ];
     if !demo.edges.is_empty() {
-        let [mean, max] = [shown.strain.mean, shown.strain.max].map(|strain| strain * 100.0);
+        let [mean, max] = [input.strain.mean, input.strain.max].map(|strain| strain * 100.0);
         list.push(("strain", format!("mean {mean:.2} %, max {max:.1} %")));
     }
-    rows(ui, "figures", list);
+    rows(ui, "values", list);
 }
 
 /// One row per pass: its name and GPU time.
@@ -208,7 +208,7 @@ fn rows(ui: &mut egui::Ui, id: &str, rows: Vec<(&str, String)>) {
     });
 }
 
-fn sliders(ui: &mut egui::Ui, demo: &Demo, compliances: &mut HashMap<MaterialId, f32>, asked: &mut Asked) {
+fn sliders(ui: &mut egui::Ui, demo: &Demo, compliances: &mut HashMap<MaterialId, f32>, requests: &mut Requests) {
     let mut settings = demo.settings;
     let mut speed = settings.wind.map_or(0.0, |wind| glam::Vec3::from(wind.velocity).length());
     ui.add(egui::Slider::new(&mut settings.substeps, 1..=100).text("substeps"));
@@ -217,14 +217,14 @@ fn sliders(ui: &mut egui::Ui, demo: &Demo, compliances: &mut HashMap<MaterialId,
         settings.wind = (speed > 0.0).then(|| breeze(speed));
     }
     ui.checkbox(&mut settings.tethers, "tethers");
-    asked.settings = (settings != demo.settings).then_some(settings);
+    requests.settings = (settings != demo.settings).then_some(settings);
     for &(name, id) in &demo.materials {
         let Ok(mut material) = demo.scene.material(id) else { continue };
         material.compliance = compliances.get(&id).copied().unwrap_or(material.compliance);
         let slider = egui::Slider::new(&mut material.compliance, 0.0..=1.0).logarithmic(true).smallest_positive(1e-8);
         if ui.add(slider.text(format!("{name} [m/N]"))).changed() {
             compliances.insert(id, material.compliance);
-            asked.materials.push((id, material));
+            requests.materials.push((id, material));
         }
     }
 }

@@ -14,13 +14,13 @@ use supple::{Solver, wgpu};
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 
 /// Renders a solver into images.
-pub struct Painter {
+pub struct ImageRenderer {
     renderer: Renderer,
     texture: wgpu::Texture,
     size: (u32, u32),
 }
 
-impl Painter {
+impl ImageRenderer {
     pub fn new(gpu: &Context, demo: &Demo, solver: &Solver, size: (u32, u32)) -> Self {
         let renderer = Renderer::new(&gpu.device, &gpu.queue, FORMAT, demo, solver);
         let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
@@ -36,7 +36,7 @@ impl Painter {
         Self { renderer, texture, size }
     }
 
-    pub fn paint(&mut self, gpu: &Context, demo: &Demo, solver: &Solver) -> anyhow::Result<RgbaImage> {
+    pub fn render(&mut self, gpu: &Context, demo: &Demo, solver: &Solver) -> anyhow::Result<RgbaImage> {
         let (width, height) = self.size;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let view = self.texture.create_view(&Default::default());

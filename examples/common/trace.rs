@@ -16,7 +16,7 @@ pub struct Trace {
 }
 
 /// The times at which the host actions of a frame begin and end.
-pub struct Moments {
+pub struct FrameTimes {
     pub begin: Instant,
     pub recorded: Instant,
     pub submitted: Instant,
@@ -32,9 +32,9 @@ impl Trace {
     }
 
     /// Adds a frame. Host and GPU clocks differ, so the first GPU pass is drawn at the time of submission.
-    pub fn push(&mut self, frame: u32, moments: &Moments, profile: &Profile) {
-        let Moments { begin, recorded, submitted, done } = *moments;
-        let since = |moment: Instant| moment.duration_since(self.start).as_secs_f64() * 1e6;
+    pub fn push(&mut self, frame: u32, times: &FrameTimes, profile: &Profile) {
+        let FrameTimes { begin, recorded, submitted, done } = *times;
+        let since = |time: Instant| time.duration_since(self.start).as_secs_f64() * 1e6;
         let slice = |row: u32, name: &str, begin: f64, end: f64, details: Value| json!({ "ph": "X", "pid": 1, "tid": row, "cat": "frame", "name": name, "ts": begin, "dur": end - begin, "args": details });
         let name = format!("frame {frame}");
         let mut events = vec![slice(HOST, &name, since(begin), since(done), json!({}))];

@@ -287,7 +287,7 @@ impl State {
 
     fn reset(&mut self) {
         self.grabbed = None;
-        self.panel.forget_materials();
+        self.panel.reset_materials();
         self.released = false;
         self.solver.reset();
         self.step = 0;
@@ -325,7 +325,7 @@ impl State {
             let size = (self.surface_config.width, self.surface_config.height);
             self.renderer.draw(&mut encoder, &view, size, &self.solver, demo, self.color_view);
         }
-        let shown = panel::Shown {
+        let input = panel::PanelInput {
             seconds: elapsed,
             has_timestamps: self.timer.is_some(),
             gpu_milliseconds: self.timer.as_ref().and_then(|timer| timer.milliseconds),
@@ -334,7 +334,7 @@ impl State {
             paused: self.paused,
             strain: demo.scene.strain(demo.edges.clone(), &self.positions)?,
         };
-        let asked = self.panel.run(&self.window, &shown, demo, &self.solver);
+        let requests = self.panel.run(&self.window, &input, demo, &self.solver);
         let commands = self.panel.draw(&self.gpu, &mut encoder, frame.as_ref(), &self.surface_config);
         self.gpu.queue.submit(commands.into_iter().chain([encoder.finish()]));
         self.panel.after_submit();
@@ -346,18 +346,18 @@ impl State {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         self.gpu.device.poll(wgpu::PollType::Poll)?;
-        self.obey(asked, demo)
+        self.execute(requests, demo)
     }
 
     /// Executes the actions requested in the panel.
-    fn obey(&mut self, asked: panel::Asked, demo: &mut Demo) -> anyhow::Result<()> {
-        if let Some(settings) = asked.settings {
+    fn execute(&mut self, requests: panel::Requests, demo: &mut Demo) -> anyhow::Result<()> {
+        if let Some(settings) = requests.settings {
             self.apply(settings, demo)?;
         }
-        for (id, material) in asked.materials {
+        for (id, material) in requests.materials {
             self.solver.set_material(id, material)?;
         }
-        if asked.reset {
+        if requests.reset {
             self.reset();
         }
         Ok(())

@@ -10,7 +10,7 @@ mod bodies;
 mod cloths;
 #[path = "../common/mod.rs"]
 mod common;
-mod cords;
+mod knot;
 mod measure;
 
 use anyhow::ensure;
@@ -33,7 +33,7 @@ const SCENES: &[(&str, Build)] = &[
     ("mesh", cloths::mesh),
     ("layers", cloths::layers),
     ("bowl", cloths::bowl),
-    ("knot", cords::knot),
+    ("knot", knot::knot),
     ("twister", cloths::twister),
     ("funnel", bodies::funnel),
     ("bullet", cloths::bullet),

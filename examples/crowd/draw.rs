@@ -8,7 +8,7 @@ use supple::gpu::Context;
 use supple::wgpu::{self, util::DeviceExt};
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-const PICTURE: wgpu::Extent3d = wgpu::Extent3d { width: 960, height: 600, depth_or_array_layers: 1 };
+const IMAGE_SIZE: wgpu::Extent3d = wgpu::Extent3d { width: 960, height: 600, depth_or_array_layers: 1 };
 
 /// Vertices of a pole: three sides of two triangles each.
 const POLE: u32 = 18;
@@ -41,7 +41,7 @@ struct Out { @builtin(position) clip: vec4f, @location(0) normal: vec3f, @locati
 }";
 
 /// Pipelines and buffers to draw the flags to a texture format.
-pub struct Painter {
+pub struct Renderer {
     flags: wgpu::RenderPipeline,
     poles: wgpu::RenderPipeline,
     bindings: wgpu::BindGroup,
@@ -49,7 +49,7 @@ pub struct Painter {
     indices: wgpu::Buffer,
 }
 
-impl Painter {
+impl Renderer {
     pub fn new(gpu: &Context, crowd: &Crowd, format: wgpu::TextureFormat) -> Self {
         let device = &gpu.device;
         let view_projection = device.create_buffer(&wgpu::BufferDescriptor {
@@ -173,12 +173,12 @@ impl Painter {
 }
 
 /// Renders the flags offscreen and writes an image file.
-pub fn paint(gpu: &Context, crowd: &Crowd, path: &Path) -> anyhow::Result<()> {
+pub fn render_to_file(gpu: &Context, crowd: &Crowd, path: &Path) -> anyhow::Result<()> {
     let device = &gpu.device;
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;
     let picture = device.create_texture(&wgpu::TextureDescriptor {
         label: Some("picture"),
-        size: PICTURE,
+        size: IMAGE_SIZE,
         mip_level_count: 1,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
@@ -187,21 +187,21 @@ pub fn paint(gpu: &Context, crowd: &Crowd, path: &Path) -> anyhow::Result<()> {
         view_formats: &[],
     });
     let mut encoder = device.create_command_encoder(&Default::default());
-    Painter::new(gpu, crowd, format).draw(gpu, &mut encoder, crowd, &crowd.camera(), &picture);
+    Renderer::new(gpu, crowd, format).draw(gpu, &mut encoder, crowd, &crowd.camera(), &picture);
     let staging = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("picture"),
-        size: u64::from(PICTURE.width * PICTURE.height * 4),
+        size: u64::from(IMAGE_SIZE.width * IMAGE_SIZE.height * 4),
         usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
     let layout =
-        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(PICTURE.width * 4), rows_per_image: None };
+        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(IMAGE_SIZE.width * 4), rows_per_image: None };
     let target = wgpu::TexelCopyBufferInfo { buffer: &staging, layout };
-    encoder.copy_texture_to_buffer(picture.as_image_copy(), target, PICTURE);
+    encoder.copy_texture_to_buffer(picture.as_image_copy(), target, IMAGE_SIZE);
     encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., |_| {});
     gpu.queue.submit([encoder.finish()]);
     device.poll(wgpu::PollType::wait_indefinitely())?;
     let pixels = staging.get_mapped_range(..)?.to_vec();
-    image::save_buffer(path, &pixels, PICTURE.width, PICTURE.height, image::ExtendedColorType::Rgba8)?;
+    image::save_buffer(path, &pixels, IMAGE_SIZE.width, IMAGE_SIZE.height, image::ExtendedColorType::Rgba8)?;
     Ok(())
 }

@@ -119,7 +119,7 @@ fn main() -> anyhow::Result<()> {
     });
     println!("{}", if arguments.json { report.to_string() } else { serde_json::to_string_pretty(&report)? });
     if let Some(path) = &arguments.png {
-        draw::paint(&gpu, &crowd, path)?;
+        draw::render_to_file(&gpu, &crowd, path)?;
     }
     anyhow::ensure!(non_finite_count == 0, "{non_finite_count} positions were not finite");
     anyhow::ensure!(mean_strain < 0.05, "flags are stretched by {:.1} %", mean_strain * 100.0);

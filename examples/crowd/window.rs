@@ -1,7 +1,7 @@
 //! The window of the flags.
 
 use crate::camera::Camera;
-use crate::draw::Painter;
+use crate::draw::Renderer;
 use crate::{Arguments, Crowd, flag};
 use glam::Vec2;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ struct State {
     surface_config: wgpu::SurfaceConfiguration,
     gpu: Context,
     crowd: Crowd,
-    painter: Painter,
+    renderer: Renderer,
     camera: Camera,
     cursor: Vec2,
     orbiting: bool,
@@ -72,10 +72,10 @@ impl State {
         surface_config.format = formats.into_iter().find(|format| format.is_srgb()).unwrap_or(surface_config.format);
         surface.configure(&gpu.device, &surface_config);
         let crowd = Crowd::new(&gpu, flag, settings, arguments.count)?;
-        let painter = Painter::new(&gpu, &crowd, surface_config.format);
+        let renderer = Renderer::new(&gpu, &crowd, surface_config.format);
         let camera = crowd.camera();
         let (cursor, orbiting) = (Vec2::ZERO, false);
-        Ok(Self { window, surface, surface_config, gpu, crowd, painter, camera, cursor, orbiting })
+        Ok(Self { window, surface, surface_config, gpu, crowd, renderer, camera, cursor, orbiting })
     }
 
     fn handle(&mut self, event_loop: &ActiveEventLoop, event: WindowEvent) -> anyhow::Result<()> {
@@ -124,7 +124,7 @@ impl State {
             }
         };
         if let Some(frame) = &frame {
-            self.painter.draw(&self.gpu, &mut encoder, &self.crowd, &self.camera, &frame.texture);
+            self.renderer.draw(&self.gpu, &mut encoder, &self.crowd, &self.camera, &frame.texture);
         }
         self.gpu.queue.submit([encoder.finish()]);
         if let Some(frame) = frame {

@@ -21,7 +21,7 @@ fn elastica(rigidity: f64) -> f64 {
     const STEPS: u32 = 4000;
     let ds = LENGTH / f64::from(STEPS);
     let slope = |s: f64, theta: f64| -DENSITY * G * (LENGTH - s) * theta.cos() / rigidity;
-    let shoot = |curvature: f64| {
+    let integrate_from_clamp = |curvature: f64| {
         let (mut theta, mut rate, mut drop) = (0f64, curvature, 0.0);
         for step in 0..STEPS {
             let s = f64::from(step) * ds;
@@ -37,12 +37,12 @@ fn elastica(rigidity: f64) -> f64 {
     let (mut low, mut high) = (0.0, 0.5 * DENSITY * G * LENGTH * LENGTH / rigidity);
     for _ in 0..80 {
         let middle = 0.5 * (low + high);
-        if shoot(middle).0 > 0.0 { high = middle } else { low = middle }
+        if integrate_from_clamp(middle).0 > 0.0 { high = middle } else { low = middle }
     }
-    shoot(low).1
+    integrate_from_clamp(low).1
 }
 
-/// A function that builds a strip along x; `droop` clamps the particles at x ≤ 0.
+/// A function that builds a strip along x; `simulated_deflection` clamps the particles at x ≤ 0.
 type Strip = fn(&mut Scene, Fabric) -> Result<Cloth>;
 
 fn grid(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
@@ -85,7 +85,7 @@ fn equilateral(scene: &mut Scene, fabric: Fabric) -> Result<Cloth> {
 }
 
 /// The deflection of the end of a strip in equilibrium, relative to its length.
-fn droop(lab: &Lab, strip: Strip, bending: Bending, rigidity: f64) -> Result<f64> {
+fn simulated_deflection(lab: &Lab, strip: Strip, bending: Bending, rigidity: f64) -> Result<f64> {
     let mut scene = Scene::new();
     let fabric = Fabric {
         area_density: DENSITY as f32,
@@ -109,15 +109,16 @@ fn droop(lab: &Lab, strip: Strip, bending: Bending, rigidity: f64) -> Result<f64
 }
 
 pub fn figure(lab: &Lab) -> Result<Figure> {
-    let ways: [(&str, Strip, Bending, _); 3] = [
+    let variants: [(&str, Strip, Bending, _); 3] = [
         ("isometric, grid", grid, Bending::Isometric, BLUE),
         ("hinges, grid", grid, Bending::Hinges, GREEN),
         ("hinges, equilateral triangles", equilateral, Bending::Hinges, ORANGE),
     ];
     let rigidities: &[f64] = lab.pick(&[2e-3, 1e-2], &[5e-4, 1e-3, 2e-3, 4e-3, 1e-2]);
     let mut series = Vec::new();
-    for (label, strip, bending, color) in ways.into_iter().take(lab.pick(1, 3)) {
-        let points = rigidities.iter().map(|&rigidity| Ok((rigidity, droop(lab, strip, bending, rigidity)?)));
+    for (label, strip, bending, color) in variants.into_iter().take(lab.pick(1, 3)) {
+        let points =
+            rigidities.iter().map(|&rigidity| Ok((rigidity, simulated_deflection(lab, strip, bending, rigidity)?)));
         series.push(Series::new(label, color, Mark::Dots, points.collect::<Result<_>>()?));
     }
     let curve: Vec<(f64, f64)> = rigidities.iter().map(|&rigidity| (rigidity, elastica(rigidity))).collect();

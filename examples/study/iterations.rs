@@ -13,7 +13,7 @@ const METHODS: [(&str, Method, RGBColor); 3] =
 /// The compliances of the soft and of the stiff chain [m/N].
 const SOFT: f64 = 1e-4;
 const STIFF: f64 = 1e-6;
-const LINKS: u32 = 11;
+const SEGMENTS: u32 = 11;
 const SUBSTEPS: u32 = 4;
 
 /// The fraction of the stretch of a single spring that remains after one substep of n iterations.
@@ -35,9 +35,9 @@ fn chain_stretch(lab: &Lab, alpha: f64, method: Method, iterations: u32) -> Resu
     // The same stiffness at one iteration: k = w/(w + α̃), with w = 2/kg for two particles of 1 kg.
     let k = 2.0 * h * h / (2.0 * h * h + alpha);
     let material = Material { compliance: alpha as f32, stiffness: k as f32, ..Material::RIGID };
-    let mut backend = lab.backend(&chain(LINKS, 0.2, 1.0, material)?, settings)?;
+    let mut backend = lab.backend(&chain(SEGMENTS, 0.2, 1.0, material)?, settings)?;
     let rest = backend.settle(settings.dt, 2e-6, 20.0)?;
-    Ok(-rest[LINKS as usize][1] - 0.2 * f64::from(LINKS))
+    Ok(-rest[SEGMENTS as usize][1] - 0.2 * f64::from(SEGMENTS))
 }
 
 pub fn figure(lab: &Lab) -> Result<Figure> {
@@ -53,7 +53,7 @@ pub fn figure(lab: &Lab) -> Result<Figure> {
     };
     let hanging = |title: &str, alpha: f64, top: f64| -> Result<Panel> {
         let mut series = curves(&|method, n| Ok(1e3 * chain_stretch(lab, alpha, method, n)?))?;
-        let law = 1e3 * alpha * G * f64::from(LINKS * (LINKS + 1) / 2);
+        let law = 1e3 * alpha * G * f64::from(SEGMENTS * (SEGMENTS + 1) / 2);
         series.push(Series::new("closed form, α Σ T", GRAY, Mark::Dashes, vec![(1.0, law), (100.0, law)]));
         Ok(Panel {
             title: title.into(),

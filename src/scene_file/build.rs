@@ -108,8 +108,8 @@ impl Builder<'_> {
     pub fn material(&self, given: Option<&NameOr<MaterialFile>>) -> Result<Material, Reason> {
         match given {
             None => Ok(Material::RIGID),
-            Some(NameOr::Full(material)) => Ok((*material).into()),
-            Some(NameOr::Short(name)) => match self.materials.get(name) {
+            Some(NameOr::Structured(material)) => Ok((*material).into()),
+            Some(NameOr::Scalar(name)) => match self.materials.get(name) {
                 Some(&id) => Ok(self.scene.material(id)?),
                 None => Err(format!("no material is named {name:?}").into()),
             },
@@ -118,7 +118,7 @@ impl Builder<'_> {
 
     /// The index in the material table: a named material has its own entry; equal inline materials share one.
     pub fn material_id(&mut self, given: Option<&NameOr<MaterialFile>>) -> Result<MaterialId, Reason> {
-        if let Some(NameOr::Short(name)) = given
+        if let Some(NameOr::Scalar(name)) = given
             && let Some(&id) = self.materials.get(name)
         {
             return Ok(id);

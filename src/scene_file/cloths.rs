@@ -82,8 +82,8 @@ impl Builder<'_> {
     pub fn fabric(&self, given: Option<&NameOr<FabricFile>>) -> Result<Fabric, Reason> {
         let file = match given {
             None => return Ok(Fabric::default()),
-            Some(NameOr::Short(name)) => return fabric_preset(name),
-            Some(NameOr::Full(file)) => file,
+            Some(NameOr::Scalar(name)) => return fabric_preset(name),
+            Some(NameOr::Structured(file)) => file,
         };
         let mut fabric = file.preset.as_deref().map_or(Ok(Fabric::default()), fabric_preset)?;
         let materials = [
@@ -111,8 +111,8 @@ impl Builder<'_> {
 
     fn cord(&self, given: &NameOr<CordFile>) -> Result<Cord, Reason> {
         let file = match given {
-            NameOr::Short(name) => return cord_preset(name),
-            NameOr::Full(file) => file,
+            NameOr::Scalar(name) => return cord_preset(name),
+            NameOr::Structured(file) => file,
         };
         let mut cord = match (&file.preset, file.linear_density) {
             (Some(name), _) => cord_preset(name)?,
@@ -137,9 +137,9 @@ pub(super) fn cloth_part(cloth: Cloth) -> Part {
 
 fn tethers(given: Option<&Switch<TethersFile>>) -> Option<Tethers> {
     match given {
-        None | Some(Switch::Short(true)) => Some(Tethers::default()),
-        Some(Switch::Short(false)) => None,
-        Some(Switch::Full(file)) => Some(Tethers { per_particle: file.per_particle, scale: file.scale }),
+        None | Some(Switch::Scalar(true)) => Some(Tethers::default()),
+        Some(Switch::Scalar(false)) => None,
+        Some(Switch::Structured(file)) => Some(Tethers { per_particle: file.per_particle, scale: file.scale }),
     }
 }
 

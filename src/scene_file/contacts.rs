@@ -43,8 +43,8 @@ impl Builder<'_> {
             }
             match &file.touches {
                 None => {}
-                Some(Either::Short(AllFile::All)) => material.touches = u32::MAX,
-                Some(Either::Full(groups)) => material.touches = bits(groups, || of(".touches"))?,
+                Some(Either::Scalar(AllFile::All)) => material.touches = u32::MAX,
+                Some(Either::Structured(groups)) => material.touches = bits(groups, || of(".touches"))?,
             }
             material.check(&what).at(|| of(""))?;
             let id = if name == DEFAULT {
@@ -246,8 +246,8 @@ const WITHOUT: &str = "this program was built without the feature `mesh-collider
 
 fn friction(file: &FrictionFile) -> Friction {
     match *file {
-        Either::Short(coefficient) => Friction::coulomb(coefficient),
-        Either::Full(it) => Friction { statics: it.statics, kinetic: it.kinetic.unwrap_or(it.statics) },
+        Either::Scalar(coefficient) => Friction::coulomb(coefficient),
+        Either::Structured(it) => Friction { statics: it.statics, kinetic: it.kinetic.unwrap_or(it.statics) },
     }
 }
 

@@ -130,7 +130,7 @@ pub(super) enum SelfCollisionFile {
     /// A level with default parameters.
     Level(LevelFile),
     /// A level and its parameters; parameters left out have their defaults.
-    Full(FiguresFile),
+    Parameters(SelfCollisionParametersFile),
 }
 
 /// "particles": particles as spheres. "surfaces": vertices against triangles and edges against edges.
@@ -147,7 +147,7 @@ pub(super) enum LevelFile {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
-pub(super) struct FiguresFile {
+pub(super) struct SelfCollisionParametersFile {
     /// The level. Default "particles".
     pub level: LevelFile,
     /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.9; for "surfaces" 0.5.
@@ -162,8 +162,8 @@ impl SelfCollisionFile {
     fn settings(self) -> Option<SelfCollision> {
         let parameters = match self {
             Self::Off => return None,
-            Self::Level(level) => FiguresFile { level, ..FiguresFile::default() },
-            Self::Full(parameters) => parameters,
+            Self::Level(level) => SelfCollisionParametersFile { level, ..SelfCollisionParametersFile::default() },
+            Self::Parameters(parameters) => parameters,
         };
         let default = match parameters.level {
             LevelFile::Particles => SelfCollision::default(),
@@ -197,7 +197,8 @@ impl<'de> Deserialize<'de> for SelfCollisionFile {
             }
 
             fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<SelfCollisionFile, M::Error> {
-                FiguresFile::deserialize(MapAccessDeserializer::new(map)).map(SelfCollisionFile::Full)
+                SelfCollisionParametersFile::deserialize(MapAccessDeserializer::new(map))
+                    .map(SelfCollisionFile::Parameters)
             }
         }
         deserializer.deserialize_any(SelfCollisionVisitor)
@@ -214,7 +215,7 @@ impl schemars::JsonSchema for SelfCollisionFile {
         schemars::json_schema!({
             "description": "False, a level, or an object.",
             "anyOf": [
-                { "const": false }, generator.subschema_for::<LevelFile>(), generator.subschema_for::<FiguresFile>()
+                { "const": false }, generator.subschema_for::<LevelFile>(), generator.subschema_for::<SelfCollisionParametersFile>()
             ],
         })
     }

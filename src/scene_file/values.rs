@@ -14,9 +14,9 @@ use std::marker::PhantomData;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Either<A, B> {
     /// A number, a string or a boolean.
-    Short(A),
+    Scalar(A),
     /// A list or an object.
-    Full(B),
+    Structured(B),
 }
 
 /// A name, or an inline object.
@@ -28,9 +28,9 @@ impl OneOrMany {
     /// The value of entry `index` of `count`.
     pub fn get(&self, index: usize, count: usize) -> Result<f32, String> {
         match self {
-            Self::Short(value) => Ok(*value),
-            Self::Full(values) if values.len() == count => Ok(values[index]),
-            Self::Full(values) => {
+            Self::Scalar(value) => Ok(*value),
+            Self::Structured(values) if values.len() == count => Ok(values[index]),
+            Self::Structured(values) => {
                 Err(format!("{} values for {count} entries; give one for all or one each", values.len()))
             }
         }
@@ -53,31 +53,31 @@ impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for EitherVisit
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-        A::deserialize(value.into_deserializer()).map(Either::Short)
+        A::deserialize(value.into_deserializer()).map(Either::Scalar)
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-        A::deserialize(value.into_deserializer()).map(Either::Short)
+        A::deserialize(value.into_deserializer()).map(Either::Scalar)
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-        A::deserialize(value.into_deserializer()).map(Either::Short)
+        A::deserialize(value.into_deserializer()).map(Either::Scalar)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-        A::deserialize(value.into_deserializer()).map(Either::Short)
+        A::deserialize(value.into_deserializer()).map(Either::Scalar)
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
-        A::deserialize(value.into_deserializer()).map(Either::Short)
+        A::deserialize(value.into_deserializer()).map(Either::Scalar)
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Self::Value, S::Error> {
-        B::deserialize(SeqAccessDeserializer::new(list)).map(Either::Full)
+        B::deserialize(SeqAccessDeserializer::new(list)).map(Either::Structured)
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
-        B::deserialize(MapAccessDeserializer::new(map)).map(Either::Full)
+        B::deserialize(MapAccessDeserializer::new(map)).map(Either::Structured)
     }
 }
 
@@ -139,14 +139,14 @@ pub(super) enum Rotation {
     /// A quaternion (x, y, z, w).
     Quaternion([f32; 4]),
     /// An angle about an axis.
-    About(About),
+    AxisAngle(AxisAngle),
 }
 
 /// A rotation about an axis, counterclockwise if the axis points at the viewer.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
-pub(super) struct About {
+pub(super) struct AxisAngle {
     /// The axis, of any length but 0.
     pub axis: [f32; 3],
     /// The angle [degrees].
@@ -156,9 +156,9 @@ pub(super) struct About {
 impl Rotation {
     /// The quaternion (x, y, z, w); normalized if it was computed from an axis.
     pub fn quaternion(&self) -> Result<[f32; 4], crate::Error> {
-        let About { axis, degrees } = match *self {
+        let AxisAngle { axis, degrees } = match *self {
             Self::Quaternion(quaternion) => return Ok(quaternion),
-            Self::About(about) => about,
+            Self::AxisAngle(axis_angle) => axis_angle,
         };
         check_finite(|| "axis of a rotation".into(), axis)?;
         check_finite(|| "angle of a rotation".into(), [degrees; 3])?;
@@ -186,7 +186,7 @@ impl<'de> Deserialize<'de> for Rotation {
             }
 
             fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Rotation, M::Error> {
-                About::deserialize(MapAccessDeserializer::new(map)).map(Rotation::About)
+                AxisAngle::deserialize(MapAccessDeserializer::new(map)).map(Rotation::AxisAngle)
             }
         }
         deserializer.deserialize_any(RotationVisitor)
@@ -243,7 +243,7 @@ impl<'de> Deserialize<'de> for Version {
 
 #[cfg(feature = "scene-schema")]
 mod schema {
-    use super::{About, Either, Rotation, Selection, Table, Version, Within};
+    use super::{AxisAngle, Either, Rotation, Selection, Table, Version, Within};
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
     use std::borrow::Cow;
 
@@ -285,7 +285,7 @@ mod schema {
         fn json_schema(generator: &mut SchemaGenerator) -> Schema {
             json_schema!({
                 "description": "A rotation: a quaternion [x, y, z, w] of any length but 0, or an axis and degrees.",
-                "anyOf": [generator.subschema_for::<[f32; 4]>(), generator.subschema_for::<About>()],
+                "anyOf": [generator.subschema_for::<[f32; 4]>(), generator.subschema_for::<AxisAngle>()],
             })
         }
     }

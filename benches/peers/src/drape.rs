@@ -151,15 +151,15 @@ struct Quality {
 }
 
 /// A solver that holds the cloth.
-pub trait Player {
+pub trait Simulation {
     /// Runs one frame and waits for it. Returns the GPU time \[ms\] if it is known.
-    fn play(&mut self) -> Result<Option<f64>>;
+    fn run_frame(&mut self) -> Result<Option<f64>>;
     fn state(&mut self) -> Result<State>;
 }
 
 /// A solver that is ready to start, with its description.
 pub struct Ready {
-    pub player: Box<dyn Player>,
+    pub simulation: Box<dyn Simulation>,
     pub constraints: usize,
     pub substeps: u32,
     pub iterations: u32,
@@ -202,21 +202,21 @@ pub struct Line {
 
 /// Runs and measures `frames` frames.
 pub fn measure(name: &str, drape: &Drape, frames: u32, ready: Ready) -> Result<Line> {
-    let Ready { mut player, constraints, substeps, iterations, note } = ready;
+    let Ready { mut simulation, constraints, substeps, iterations, note } = ready;
     let (mut times, mut gpu_times, mut user_ms, mut late) = (Vec::new(), Vec::new(), Some(0.0), Vec::new());
     for frame in 1..=frames {
         let (start, user_start) = (Instant::now(), user_time_ms());
-        let gpu_ms = player.play()?;
+        let gpu_ms = simulation.run_frame()?;
         if frame > WARM_UP {
             gpu_times.extend(gpu_ms);
             times.push(start.elapsed().as_secs_f64() * 1e3);
             user_ms = user_ms.zip(user_time_ms()).zip(user_start).map(|((sum, end), start)| sum + end - start);
         }
         if frame >= 60 && frame % 5 == 0 {
-            late.push(drape.quality(&player.state()?)?);
+            late.push(drape.quality(&simulation.state()?)?);
         }
     }
-    let last = drape.quality(&player.state()?)?;
+    let last = drape.quality(&simulation.state()?)?;
     let means: Option<Vec<f64>> = late.iter().map(|quality| quality.mean_strain).collect();
     let maxima: Option<Vec<f64>> = late.iter().map(|quality| quality.max_strain).collect();
     let median = measure::median(times.clone());

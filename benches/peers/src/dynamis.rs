@@ -3,7 +3,7 @@
 //! dynamis solves XPBD constraints by averaged Jacobi. Its own cloth is limited to 64 × 64 particles, so both rows use
 //! the constraints of the workload.
 
-use crate::drape::{DT, Drape, Link, Player, Ready, SUBSTEPS, State};
+use crate::drape::{DT, Drape, Link, Simulation, Ready, SUBSTEPS, State};
 use anyhow::{Result, anyhow, ensure};
 use dynamis::{GpuContext, GpuRequest, PhysicsConfig, SoftBodyDesc, SoftBodyHandle, SoftElement, WarmupBudget, World};
 use supple::wgpu;
@@ -34,7 +34,7 @@ fn ready(drape: &Drape, config: PhysicsConfig, note: &str) -> Result<Ready> {
     let handle = world.add_soft_body(body);
     world.warmup(WarmupBudget::All);
     Ok(Ready {
-        player: Box::new(Cloth { world, handle }),
+        simulation: Box::new(Cloth { world, handle }),
         constraints,
         substeps: config.soft_substeps,
         iterations: config.soft_iterations,
@@ -55,8 +55,8 @@ struct Cloth {
     handle: SoftBodyHandle,
 }
 
-impl Player for Cloth {
-    fn play(&mut self) -> Result<Option<f64>> {
+impl Simulation for Cloth {
+    fn run_frame(&mut self) -> Result<Option<f64>> {
         self.world.step(DT);
         self.world.gpu().device().poll(wgpu::PollType::wait_indefinitely())?;
         Ok(None)

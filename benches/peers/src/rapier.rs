@@ -4,7 +4,7 @@
 //! 0 a spring has the compliance α with (2π f)² = (w₀ + w₁)/α. rapier solves for velocities, warm-started from the
 //! previous substep.
 
-use crate::drape::{DT, Drape, Player, Ready, SUBSTEPS, State};
+use crate::drape::{DT, Drape, Simulation, Ready, SUBSTEPS, State};
 use anyhow::{Context as _, Result};
 use rapier3d::prelude::{PhysicsWorld, SoftBodyBuilder, SoftBodyHandle, SpringCoefficients, Vector};
 
@@ -56,7 +56,7 @@ fn ready(drape: &Drape, mut world: PhysicsWorld, builder: SoftBodyBuilder, note:
         body.set_particle_position(particle, position.into());
     }
     let note = format!("rapier3d 0.36 on the CPU: {note}; {} colours", body.num_solver_colors());
-    Ok(Ready { player: Box::new(Cloth { world, handle }), constraints, substeps, iterations: sweeps as u32, note })
+    Ok(Ready { simulation: Box::new(Cloth { world, handle }), constraints, substeps, iterations: sweeps as u32, note })
 }
 
 struct Cloth {
@@ -64,8 +64,8 @@ struct Cloth {
     handle: SoftBodyHandle,
 }
 
-impl Player for Cloth {
-    fn play(&mut self) -> Result<Option<f64>> {
+impl Simulation for Cloth {
+    fn run_frame(&mut self) -> Result<Option<f64>> {
         self.world.step();
         Ok(None)
     }

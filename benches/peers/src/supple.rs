@@ -1,7 +1,7 @@
 //! supple, through its public API.
 
 use crate::common::play;
-use crate::drape::{DT, Drape, Player, Ready, SUBSTEPS, State};
+use crate::drape::{DT, Drape, Simulation, Ready, SUBSTEPS, State};
 use anyhow::Result;
 use supple::gpu::{Context, Timestamps};
 use supple::{ClothGrid, Distance, Material, Particle, Scene, Settings, Solver};
@@ -65,7 +65,7 @@ fn ready(scene: &Scene, settings: Settings, note: &str) -> Result<Ready> {
         substeps: settings.substeps,
         iterations: settings.iterations,
         note: format!("{note}; {dispatches} dispatches a substep; {}", gpu.adapter_name()),
-        player: Box::new(Cloth { timestamps: Timestamps::new(&gpu.device, &gpu.queue, 1).ok(), gpu, solver }),
+        simulation: Box::new(Cloth { timestamps: Timestamps::new(&gpu.device, &gpu.queue, 1).ok(), gpu, solver }),
     })
 }
 
@@ -75,8 +75,8 @@ struct Cloth {
     timestamps: Option<Timestamps>,
 }
 
-impl Player for Cloth {
-    fn play(&mut self) -> Result<Option<f64>> {
+impl Simulation for Cloth {
+    fn run_frame(&mut self) -> Result<Option<f64>> {
         let Self { gpu, solver, timestamps } = self;
         let frame = play(gpu, timestamps.as_ref(), |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps));
         Ok(frame.map_err(anyhow::Error::from_boxed)?.gpu)

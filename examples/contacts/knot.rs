@@ -87,7 +87,7 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
         frames: ((apart - gap) / PULL * 60.0) as u32 + 60,
         drive: Some(Box::new(drive)),
         measure: Box::new(move |positions| {
-            let [writhe, nearest] = shape(positions, thickness);
+            let [writhe, nearest] = writhe_and_nearest(positions, thickness);
             Figures::from_iter([("writhe".into(), json!(writhe)), ("nearest_strands".into(), json!(nearest))])
         }),
         check: Box::new(|report| {
@@ -107,7 +107,7 @@ const PULL: f32 = 1.0;
 
 /// The writhe of an open rope, about 3.4 if knotted and about 0 if not; and the smallest distance [m] between two
 /// segment midpoints more than five thicknesses apart along the rope.
-fn shape(positions: &[[f32; 3]], thickness: f32) -> [f64; 2] {
+fn writhe_and_nearest(positions: &[[f32; 3]], thickness: f32) -> [f64; 2] {
     let places: Vec<DVec3> = positions.iter().map(|&position| Vec3::from(position).as_dvec3()).collect();
     let segments: Vec<[DVec3; 2]> =
         places.windows(2).map(|pair| [0.5 * (pair[0] + pair[1]), pair[1] - pair[0]]).collect();
