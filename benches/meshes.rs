@@ -11,6 +11,7 @@ use common::{Fault, figure, median_gpu, play};
 use std::f32::consts::TAU;
 use std::fmt::Write as _;
 use supple::gpu::{Context, Timestamps};
+use supple::internals::Pass;
 use supple::{Bending, ClothGrid, ClothMesh, Execution, Fabric, Scene, Settings, Solver};
 
 /// Vertices around the tube and along it. The first size is about that of a shirt.
@@ -39,8 +40,8 @@ fn main() {
 
 fn run(sizes: &[u32]) -> Result<(), Fault> {
     let mut table = String::from(
-        "| scene | particles | bending | execution | constraints | dispatches a substep | ms a frame | of these on the GPU | ns a constraint and substep |\n\
-         |---|---|---|---|---|---|---|---|---|\n",
+        "| scene | particles | bending | execution | constraints | dispatches a substep | of these colours, stars, clusters or tiles, mass splitting | ms a frame | of these on the GPU | ns a particle and substep | ns a constraint and substep |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut adapter = String::new();
     for &size in sizes {
@@ -53,10 +54,10 @@ fn run(sizes: &[u32]) -> Result<(), Fault> {
             ] {
                 let grid_too = if scene_name == "grid" { &[("tiles", Execution::Tiles)][..] } else { &[] };
                 for &(name, execution) in EXECUTIONS.iter().chain(grid_too) {
-                    let (figures, gpu) = time(&scene, execution)?;
+                    let (values, gpu) = time(&scene, execution)?;
                     adapter = gpu.adapter_name();
                     let particles = scene.particle_count();
-                    writeln!(table, "| {scene_name} | {particles} | {bending_name} | {name} | {figures} |")?;
+                    writeln!(table, "| {scene_name} | {particles} | {bending_name} | {name} | {values} |")?;
                 }
             }
         }
@@ -82,15 +83,33 @@ fn time(scene: &Scene, execution: Execution) -> Result<(String, Context), Fault>
     let frames = frames.split_off(WARM_UP);
     let (wall, on_gpu) = (median(frames.iter().map(|frame| frame.wall).collect()), median_gpu(&frames));
     let constraints = scene.constraint_count();
-    let projections = constraints as f64 * f64::from(settings.substeps);
-    let figures = format!(
-        "{constraints} | {} | {} | {} | {}",
+    let nanoseconds_per =
+        |count: usize| figure(1e6 * on_gpu.unwrap_or(wall) / (count as f64 * f64::from(settings.substeps)));
+    let values = format!(
+        "{constraints} | {} | {} | {} | {} | {} | {}",
         solver.plan().dispatches_per_substep(),
+        projection_passes(&solver.plan().substep),
         figure(wall),
         figure(on_gpu),
-        figure(1e6 * on_gpu.unwrap_or(wall) / projections)
+        nanoseconds_per(scene.particle_count()),
+        nanoseconds_per(constraints)
     );
-    Ok((figures, gpu))
+    Ok((values, gpu))
+}
+
+/// The numbers of passes that project constraints: colours, stars, clusters or tiles, mass splitting.
+fn projection_passes(substep: &[Pass]) -> String {
+    let [mut colors, mut stars, mut local, mut split] = [0; 4];
+    for pass in substep {
+        match pass {
+            Pass::Project { .. } => colors += 1,
+            Pass::Stars { .. } => stars += 1,
+            Pass::Clusters { .. } | Pass::Tiles { .. } => local += 1,
+            Pass::Split { .. } | Pass::GatherChunks { .. } | Pass::GatherHubs { .. } => split += 1,
+            _ => {}
+        }
+    }
+    format!("{colors}, {stars}, {local}, {split}")
 }
 
 fn grid(size: u32, fabric: Fabric) -> supple::Result<Scene> {
