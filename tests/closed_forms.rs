@@ -203,9 +203,9 @@ fn dashpots_do_not_slow_a_translation() {
     }
     for mut backend in backends(&gpu, &scene, no_gravity()) {
         backend.step(60);
-        for found in backend.velocities() {
-            assert!(distance(found, velocity) < 1.4e-4, "{}: {found:?}", backend.name());
-        }
+        let error = backend.velocities().into_iter().map(|found| distance(found, velocity)).fold(0.0, f64::max);
+        println!("{}: {error:e} m/s", backend.name());
+        assert!(error < 1.4e-4, "{}: {error} m/s", backend.name());
     }
 }
 
@@ -384,14 +384,20 @@ fn a_compliant_limit_carries_a_weight_as_a_spring_does() {
                 let force = f64::from(mass) * G;
                 let stretch = length(&backend.positions()) - 0.125;
                 let pull = -f64::from(backend.limit_lambdas()[0]) / (h * h);
-                println!("{} α {alpha}: {stretch:.6} m, {pull:.4} N against {force:.4} N", backend.name());
-                assert!((stretch - alpha * force).abs() < 2e-6, "{} α {alpha}: {stretch} m", backend.name());
-                // A rigid limit moves by several hundred roundings per substep.
-                assert!(
-                    (pull / force - 1.0).abs() < if alpha == 0.0 && !is_exact(&gpu) { 1e-2 } else { 3e-3 },
-                    "{} α {alpha}: {pull} N",
+                let error = pull / force - 1.0;
+                println!(
+                    "{} α {alpha}: {stretch:.6} m, {pull:.4} N against {force:.4} N ({error:.1e})",
                     backend.name()
                 );
+                assert!((stretch - alpha * force).abs() < 2e-6, "{} α {alpha}: {stretch} m", backend.name());
+                // A rigid limit moves by several hundred roundings per substep. A compliant one has only the rounding of
+                // its length.
+                let most = match (alpha == 0.0, is_exact(&gpu)) {
+                    (true, true) => 3e-3,
+                    (true, false) => 1e-2,
+                    (false, _) => 1e-6,
+                };
+                assert!(error.abs() < most, "{} α {alpha}: {pull} N", backend.name());
             }
         }
     }

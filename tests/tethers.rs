@@ -122,14 +122,15 @@ fn a_pin_set_again_holds_its_new_position() {
 fn a_cloth_hangs_in_the_same_shape_at_every_resolution() {
     let gpu = common::gpu();
     let mut shapes = Vec::new();
-    for cells in [12u32, 24, 48, 96] {
+    // Ripples at the upper border of fine grids persist.
+    for (cells, most) in [(12u32, 2e-3), (24, 2e-3), (48, 0.013), (96, 0.045)] {
         let (scene, cloth) = corner_pinned(cells + 1, Tethers::default());
         let mut solver = common::solver(&gpu, &scene, Settings { damping: 4.0, ..Settings::default() });
         common::step(&gpu, &mut solver, 360);
         let positions = solver.read_positions().unwrap();
         let speed = solver.read_velocities().unwrap().into_iter().map(|v| distance(v, [0.0; 3])).fold(0.0, f64::max);
-        // Ripples at the upper border of the finest grid persist at 0.02 to 0.05 m/s.
-        assert!(speed < 0.05, "{cells} cells: it still moves at {speed} m/s");
+        println!("{cells} cells: {speed} m/s");
+        assert!(speed < most, "{cells} cells: it still moves at {speed} m/s");
         // The particles shared with the coarsest grid.
         let stride = cells / 12;
         let places = (0..13 * 13).map(|k| (k / 13 * (cells + 1) + k % 13) * stride);
