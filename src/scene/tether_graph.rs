@@ -3,10 +3,10 @@
 //! Geodesic distances are computed by Dijkstra's algorithm from the pins over the edges, refined by unfolding (Novotni
 //! & Klein 2002; Xin & Wang 2009). A front that has reached two corners of a triangle reaches the third along the
 //! straight line from the unfolded source, if that line passes between the two corners. On a flat mesh this is exact;
-//! edges alone are up to 8 % too long (grid with diagonals).
+//! paths along edges alone are too long.
 //!
 //! At a hole or a notch, a path turns at a corner and continues straight from there, so each label stores its last
-//! corner. Behind such a corner, where two fronts meet, a length can be about 1 % too long, but never too short.
+//! corner. Behind such a corner, where two fronts meet, a length can be slightly too long, but never too short.
 
 mod geodesics;
 
