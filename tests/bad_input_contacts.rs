@@ -103,7 +103,7 @@ fn foreign_collider() -> ColliderId {
 }
 
 #[test]
-fn a_scene_refuses_mistakes() {
+fn invalid_contact_input_is_rejected() {
     let mut scene = base();
     let own = scene.add_contact_material(ContactMaterial::default()).unwrap();
     scene.add_collider(Collider::default()).unwrap();
@@ -152,7 +152,7 @@ fn a_scene_refuses_mistakes() {
 }
 
 #[test]
-fn ranges_of_no_particles_change_nothing() {
+fn empty_particle_ranges_change_nothing() {
     let mut scene = base();
     let own = scene.add_contact_material(ContactMaterial::default()).unwrap();
     // Empty ranges, reversed ranges and ranges beyond the end: any result, but no panic.
@@ -167,7 +167,7 @@ fn ranges_of_no_particles_change_nothing() {
 }
 
 #[test]
-fn there_is_room_for_sixteen_materials_and_4096_colliders() {
+fn sixteen_materials_and_4096_colliders_are_accepted() {
     let mut scene = base();
     for _ in 1..16 {
         scene.add_contact_material(ContactMaterial::default()).unwrap();
@@ -204,7 +204,7 @@ fn there_is_room_for_sixteen_materials_and_4096_colliders() {
 }
 
 #[test]
-fn settings_of_contacts_must_be_in_range() {
+fn contact_settings_out_of_range_are_rejected() {
     let gpu = gpu();
     let scene = base();
     let mut on_gpu = solver(&gpu, &scene, Settings::default());
@@ -258,7 +258,7 @@ fn running() -> (Scene, ColliderId, ContactMaterialId) {
 }
 
 #[test]
-fn what_is_refused_while_running_leaves_no_trace() {
+fn rejected_changes_while_running_leave_no_trace() {
     let gpu = gpu();
     let (scene, id, own) = running();
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), substeps: 5, ..Settings::default() };
@@ -319,7 +319,7 @@ fn what_is_refused_while_running_leaves_no_trace() {
 }
 
 #[test]
-fn settings_that_a_device_has_no_room_for_leave_contacts_as_they_were() {
+fn settings_beyond_the_device_limits_leave_contacts_unchanged() {
     // Buffers smaller than the pair list of `many` particles.
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, ..wgpu::Limits::default() };
     let gpu = Context::new(limits).unwrap();
@@ -407,7 +407,7 @@ fn cloud(count: u32, spacing: f32) -> Scene {
 }
 
 #[test]
-fn thousands_of_particles_at_one_point_are_survived() {
+fn thousands_of_particles_at_one_point_stay_finite() {
     // Rest positions are apart, so all pairs are candidates. The reference lists all pairs, which limits the counts at
     // which both backends run, and those of the surface level.
     let gpu = gpu();
@@ -436,7 +436,7 @@ fn thousands_of_particles_at_one_point_are_survived() {
 }
 
 #[test]
-fn everything_in_one_cell_is_survived() {
+fn all_particles_in_one_cell_stay_finite() {
     let mut scene = cloud(1500, 0.05);
     let grid = ClothGrid { columns: 12, rows: 12, ..ClothGrid::default() };
     scene.add_cloth_grid(&grid).unwrap();
@@ -449,7 +449,7 @@ fn everything_in_one_cell_is_survived() {
 }
 
 #[test]
-fn a_cloth_thicker_than_its_spacing_lies_still() {
+fn a_cloth_thicker_than_its_spacing_rests() {
     // Neighbours at rest do not repel: a flat cloth without gravity keeps its shape.
     let mut scene = Scene::new();
     let grid = ClothGrid { columns: 10, rows: 10, ..ClothGrid::default() };
@@ -468,7 +468,7 @@ fn a_cloth_thicker_than_its_spacing_lies_still() {
 }
 
 #[test]
-fn absurd_places_and_speeds_are_survived() {
+fn extreme_positions_and_speeds_are_handled() {
     let mut scene = Scene::new();
     let huge = [1e6, 3e7, 1e15, 1e30, f32::MAX];
     for (k, value) in huge.into_iter().enumerate() {
@@ -514,7 +514,7 @@ fn absurd_places_and_speeds_are_survived() {
 
 /// Particles collide as usual beside a particle whose squared displacement overflows.
 #[test]
-fn what_is_absurdly_fast_hides_no_others() {
+fn extremely_fast_particles_hide_no_other_contacts() {
     for speed in [0.0, 1e13, 1e23, 1e37] {
         let mut scene = Scene::new();
         let thin = ContactMaterial { thickness: 0.01, ..ContactMaterial::default() };
@@ -536,7 +536,7 @@ fn what_is_absurdly_fast_hides_no_others() {
 }
 
 #[test]
-fn absurdly_fast_colliders_are_survived() {
+fn extremely_fast_colliders_are_handled() {
     let gpu = gpu();
     let shapes = [
         Shape::HalfSpace,
@@ -579,7 +579,7 @@ fn absurdly_fast_colliders_are_survived() {
 }
 
 #[test]
-fn degenerate_elements_are_survived() {
+fn degenerate_elements_are_handled() {
     // Degenerate triangles and edges on top of each other, whose cross products vanish.
     let mut scene = Scene::new();
     for _ in 0..3 {
@@ -602,7 +602,7 @@ fn degenerate_elements_are_survived() {
 }
 
 #[test]
-fn particles_in_the_heart_of_colliders_are_survived() {
+fn particles_at_the_centre_of_colliders_are_handled() {
     // Positions without a normal: the centre of a ball, the axis of a capsule, the centre and the edge of a box.
     let mut scene = Scene::new();
     let shapes = [
@@ -642,7 +642,7 @@ fn particles_in_the_heart_of_colliders_are_survived() {
 
 /// The required limits grow with the per-particle memory of colliders and contacts that the settings use.
 #[test]
-fn limits_have_room_for_contacts() {
+fn required_limits_include_contacts() {
     let default = wgpu::Limits::default().max_storage_buffer_binding_size;
     let mut scene = Scene::new();
     for _ in 0..1_700_000 {

@@ -73,7 +73,7 @@ fn length(a: [f32; 3], b: [f32; 3]) -> f32 {
 }
 
 #[test]
-fn chunks_of_a_terrain_carry_like_the_terrain_in_one_piece() {
+fn chunks_of_a_terrain_act_like_the_undivided_terrain() {
     for (speed, friction) in [(0.0, 0.0), (0.0, 1000.0), (3.0, 0.0), (3.0, 0.3), (3.0, 1000.0)] {
         let [mut whole, mut chunked] = [false, true].map(|is_chunked| {
             let (mut scene, material) = over_seams([0.0; 3], 1.0, speed, friction, [0.0137, -0.0071]);
@@ -107,7 +107,7 @@ fn chunks_of_a_terrain_carry_like_the_terrain_in_one_piece() {
 }
 
 #[test]
-fn nothing_falls_through_the_seams_of_chunks() {
+fn no_particle_falls_through_the_seams_of_chunks() {
     // On the seams, at positions with rounding, and at high speed.
     for (at, spacing, speed) in [
         ([0.0; 3], 1.0, 0.0),
@@ -138,7 +138,7 @@ fn nothing_falls_through_the_seams_of_chunks() {
 }
 
 #[test]
-fn what_falls_beside_a_heightfield_that_ends_falls_freely() {
+fn particles_beside_a_bounded_heightfield_fall_freely() {
     let count = 40;
     let heights = (0..25).map(|i| 0.5 * noise(i)).collect();
     let block = Heightfield { columns: 5, rows: 5, spacing: 1.0, heights, ends_at_border: true };
@@ -163,7 +163,7 @@ fn what_falls_beside_a_heightfield_that_ends_falls_freely() {
 }
 
 #[test]
-fn what_enters_from_the_side_below_the_surface_is_not_shot_out() {
+fn particles_that_enter_below_the_surface_are_not_ejected() {
     let mut scene = Scene::new();
     for i in 0..20 {
         let velocity = [[0.5, 5.0, 50.0][i % 3], 0.0, 0.0];
@@ -235,7 +235,7 @@ fn after(scene: &Scene, steps: u32) -> Vec<[f32; 3]> {
 }
 
 #[test]
-fn what_starts_in_the_seam_of_two_boxes_comes_out_on_top() {
+fn particles_in_the_seam_of_two_boxes_exit_at_the_top() {
     for (name, shape) in cubes() {
         let depth = |k: usize| [0.0, 0.002, 0.03, 0.12, 0.2][k / 5];
         let place = |k: usize| [[0.0, 1e-7, -1e-4, 0.002, -0.03][k % 5], -depth(k), 0.02 * (k as f32 - 12.0)];
@@ -281,7 +281,7 @@ fn after_in_turned(shapes: &[(Shape, [f32; 3])], places: &[[f32; 3]], steps: u32
 }
 
 #[test]
-fn what_starts_in_a_floor_of_nine_boxes_comes_out_of_it() {
+fn particles_inside_a_floor_of_nine_boxes_exit() {
     // The distance fields of four meshes that meet in an edge leave gaps of less than a cell.
     for (name, shape) in cubes().into_iter().take(2) {
         let tiles: Vec<_> =
@@ -299,7 +299,7 @@ fn what_starts_in_a_floor_of_nine_boxes_comes_out_of_it() {
 }
 
 #[test]
-fn what_starts_between_floor_and_wall_comes_out_on_the_free_side() {
+fn particles_between_floor_and_wall_exit_on_the_free_side() {
     // A wall beside a floor, and a second wall on the floor: an L and a corner.
     let shapes = [
         (cuboid([1.0, 0.5, 1.0]), [0.0, -0.5, 0.0]),
@@ -328,7 +328,7 @@ fn what_starts_between_floor_and_wall_comes_out_on_the_free_side() {
 }
 
 #[test]
-fn a_box_sunk_into_the_ground_lets_out_what_is_in_both() {
+fn particles_inside_both_ground_and_box_exit() {
     let shapes = [(Shape::HalfSpace, [0.0; 3]), (cuboid([0.3, 0.2, 0.3]), [0.0, -0.1, 0.0])];
     let places: Vec<_> = (0..16).map(|i| [0.09 * (i % 4) as f32 - 0.1, -0.07 * (i / 4) as f32, 0.05]).collect();
     for ([x, y, z], start) in after_in_turned(&shapes, &places, 60).into_iter().zip(&places) {
@@ -337,7 +337,7 @@ fn a_box_sunk_into_the_ground_lets_out_what_is_in_both() {
 }
 
 #[test]
-fn what_no_exit_is_free_for_gets_out_the_nearest_way() {
+fn particles_without_a_free_exit_take_the_nearest() {
     // A stack of 27 cubes: particles in the middle cube move to a neighbour and then out.
     let place = |i: i32| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1].map(|k| k as f32);
     let pile: Vec<_> = (0..27).map(|i| (cuboid([0.5; 3]), place(i))).collect();

@@ -361,7 +361,7 @@ fn impacts_reflect_the_velocity_about_the_normal() {
 
 /// The shaders have no restitution code while all restitutions are 0.
 #[test]
-fn restitution_can_come_later_and_go() {
+fn restitution_can_be_set_and_cleared_while_running() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let own = scene.add_contact_material(slippery()).unwrap();
@@ -412,7 +412,7 @@ fn friction_of_an_impact_is_that_of_its_impulse() {
 }
 
 #[test]
-fn a_bat_gives_its_speed() {
+fn a_bat_transfers_its_speed() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let bat = Shape::Box { half_extents: [0.1, 2.0, 2.0] };
@@ -448,7 +448,7 @@ fn a_bat_gives_its_speed() {
 // 3. Forces
 
 #[test]
-fn what_rests_on_a_box_weighs_on_it() {
+fn a_resting_load_presses_on_a_box_with_its_weight() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let [a, b] = [1, 2].map(|group| alone(&mut scene, group, ContactMaterial::default()));
@@ -485,7 +485,7 @@ fn what_rests_on_a_box_weighs_on_it() {
 }
 
 #[test]
-fn forces_on_colliders_that_nobody_asks_for_are_not_summed() {
+fn disabled_collider_forces_are_not_summed() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     scene.add_collider(Collider::new(Shape::Sphere { radius: 0.2 }, [0.0, -0.2 - KEEP as f32, 0.0])).unwrap();
@@ -586,7 +586,7 @@ fn belts_and_moving_boxes_drag_by_kinetic_friction() {
 }
 
 #[test]
-fn a_turntable_carries_what_friction_can_hold() {
+fn a_turntable_carries_particles_within_the_friction_limit() {
     let gpu = common::gpu();
     let (mut scene, mu, radius) = (Scene::new(), 0.5, 0.5);
     let friction = Friction::coulomb(mu as f32);
@@ -622,7 +622,7 @@ fn a_turntable_carries_what_friction_can_hold() {
 /// Independent of the rounding of its axes: the motion matrix of a collider in a substep is 0 if the collider does not
 /// rotate.
 #[test]
-fn a_platform_that_was_turned_carries_without_creep() {
+fn a_rotated_platform_carries_without_creep() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let friction = Friction::coulomb(0.5);
@@ -658,7 +658,7 @@ fn a_platform_that_was_turned_carries_without_creep() {
 // 5. No penetration
 
 #[test]
-fn nothing_fast_passes_a_thin_plate() {
+fn fast_particles_do_not_pass_a_thin_plate() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let plate = Shape::Box { half_extents: [1.0, 0.001, 1.0] };
@@ -676,7 +676,7 @@ fn nothing_fast_passes_a_thin_plate() {
 }
 
 #[test]
-fn what_hits_a_ball_beside_its_middle_goes_on_to_that_side() {
+fn off_centre_impacts_on_a_ball_deflect_outwards() {
     let gpu = common::gpu();
     let (mut scene, radius) = (Scene::new(), 0.05);
     scene.add_collider(Collider::new(Shape::Sphere { radius: radius as f32 }, [0.0; 3])).unwrap();
@@ -715,7 +715,7 @@ fn what_hits_a_ball_beside_its_middle_goes_on_to_that_side() {
 }
 
 #[test]
-fn a_plate_that_is_flung_takes_along_what_lies_on_it() {
+fn a_flung_plate_carries_its_load() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let plate = Shape::Box { half_extents: [1.0, 0.001, 1.0] };
@@ -735,7 +735,7 @@ fn a_plate_that_is_flung_takes_along_what_lies_on_it() {
 }
 
 #[test]
-fn a_fast_ball_pushes_all_of_a_curtain() {
+fn a_fast_ball_pushes_a_whole_curtain() {
     let gpu = common::gpu();
     let (mut scene, radius) = (Scene::new(), 0.3);
     let slippery = scene.add_contact_material(slippery()).unwrap();
@@ -824,17 +824,17 @@ fn check_shells(speed: f64) {
 }
 
 #[test]
-fn shells_hold_both_ways() {
+fn shells_act_on_both_sides() {
     check_shells(10.0);
 }
 
 #[test]
-fn shells_hold_what_is_fast() {
+fn shells_stop_fast_particles() {
     check_shells(200.0);
 }
 
 #[test]
-fn a_turning_bar_sweeps_all_before_it() {
+fn a_rotating_bar_sweeps_all_particles_before_it() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let slippery = scene.add_contact_material(slippery()).unwrap();
@@ -923,7 +923,7 @@ fn impacts_gain_no_energy() {
 // 7. Collision groups, and changes while running
 
 #[test]
-fn what_must_not_touch_falls_through() {
+fn excluded_groups_fall_through() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let plain = ContactMaterial::default();
@@ -956,7 +956,7 @@ fn what_must_not_touch_falls_through() {
 
 /// Friction is the geometric mean of both materials unless it is set for the pair.
 #[test]
-fn friction_is_that_of_the_pair() {
+fn friction_is_taken_from_the_material_pair() {
     let gpu = common::gpu();
     let (mut scene, axes) = (Scene::new(), slope(0.4));
     let make = |scene: &mut Scene, mu: f32| {
@@ -984,7 +984,7 @@ fn friction_is_that_of_the_pair() {
 
 /// Particles keep the mean of their thicknesses. Materials without matching groups do not collide.
 #[test]
-fn what_touches_of_two_materials_keeps_their_mean_thickness() {
+fn contacts_of_two_materials_keep_their_mean_thickness() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let make = |scene: &mut Scene, thickness, touches| {
@@ -1008,7 +1008,7 @@ fn what_touches_of_two_materials_keeps_their_mean_thickness() {
 
 /// A soft block falls on another: they stay apart, and the ground carries both.
 #[test]
-fn soft_bodies_lie_on_each_other() {
+fn soft_bodies_rest_on_each_other() {
     let gpu = common::gpu();
     let spacing = 0.05;
     // At the particle level the blocks interlock; at the surface level they keep their distance everywhere.
@@ -1163,7 +1163,7 @@ fn particles_collide_and_keep_their_momentum() {
 /// The sum of large corrections saturates at the range of its type, here 119 thicknesses, and does not wrap around; 8
 /// m/s is 133 thicknesses per step.
 #[test]
-fn corrections_that_are_too_large_do_not_turn_round() {
+fn the_sum_of_large_corrections_saturates() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let thickness = 1e-3;
@@ -1184,7 +1184,7 @@ fn corrections_that_are_too_large_do_not_turn_round() {
 
 /// If all particles are at rest, only the host can invalidate the pair list.
 #[test]
-fn a_list_that_the_host_calls_stale_is_made_anew() {
+fn a_pair_list_that_the_host_invalidates_is_rebuilt() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let thickness = 0.02;
@@ -1216,7 +1216,7 @@ fn a_list_that_the_host_calls_stale_is_made_anew() {
 
 /// The exclusion of close pairs at rest applies within one body; loose particles belong to no body.
 #[test]
-fn loose_particles_that_start_close_do_collide() {
+fn free_particles_that_start_close_collide() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let thickness = 0.02;
@@ -1261,19 +1261,19 @@ fn check_shots(shots: &[(f64, [f64; 3])]) {
 }
 
 #[test]
-fn a_shot_at_what_rests_hits() {
+fn a_fast_particle_hits_resting_ones() {
     check_shots(&[(150.0, [1.0, 1.0, 1.0]), (300.0, [1.0, 0.0, 0.0])]);
 }
 
 #[test]
-fn a_shot_through_thousands_of_cells_is_not_lost_unseen() {
+fn a_shot_through_thousands_of_cells_hits_or_is_counted_as_lost() {
     check_shots(&[(400.0, [-1.0, 1.0, 1.0])]);
 }
 
 /// The pair list contains each pair that can collide within a substep. Cases: both particles are fast, in different
 /// directions, drift together, or have a pinned or resting particle or a collider beside them.
 #[test]
-fn two_that_are_fast_hit() {
+fn two_fast_particles_collide() {
     let gpu = common::gpu();
     let mut faults = Vec::new();
     let along = [100.0, 0.0, 0.0];
@@ -1324,7 +1324,7 @@ fn two_that_are_fast_hit() {
 /// A falling heap is fast relative to a pin, but its predicted paths do not cross: it needs no wider search than at
 /// rest.
 #[test]
-fn a_dense_heap_that_is_fast_sees_all_about_it() {
+fn a_fast_dense_heap_finds_all_pairs() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let held = particle(&mut scene, [10.0, 0.0, 0.0], [0.0; 3], ContactMaterialId::default());
@@ -1344,7 +1344,7 @@ fn a_dense_heap_that_is_fast_sees_all_about_it() {
 
 /// A free sheet hits a sheet at rest and moves it; a pin elsewhere does not change this. Momentum is kept.
 #[test]
-fn a_sheet_that_is_hit_by_another_takes_over_its_momentum() {
+fn a_sheet_receives_the_momentum_of_the_sheet_that_hits_it() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let first = sheet(&mut scene, [0.0; 3], LEVEL, 9, 0.2);
@@ -1480,7 +1480,7 @@ fn two_runs_are_the_same_bit_by_bit() {
 
 /// A collider pushes the sheet against a pinned sheet above it. No motion is possible, so the velocity must be 0.
 #[test]
-fn what_cannot_be_led_out_keeps_no_velocity() {
+fn overlap_that_cannot_be_resolved_adds_no_velocity() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let thickness = 0.01;
@@ -1508,7 +1508,7 @@ fn what_cannot_be_led_out_keeps_no_velocity() {
 }
 
 #[test]
-fn what_starts_inside_is_led_out() {
+fn particles_that_start_inside_exit() {
     let gpu = common::gpu();
     let recovery = 0.5;
     for shape in round_shapes() {

@@ -159,7 +159,7 @@ fn moving_colliders_agree() {
 
 /// The plan without colliders has no collider passes; the next plan has them.
 #[test]
-fn the_first_collider_may_come_late_and_move() {
+fn a_first_collider_added_while_running_agrees() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid { columns: 9, rows: 9, ..ClothGrid::default() }).unwrap().particles;
@@ -231,7 +231,7 @@ fn contacts_between_particles_agree() {
 
 /// Fast particles with crossing paths: pairs are found by the lengths of their predicted paths.
 #[test]
-fn particles_that_fly_every_which_way_agree() {
+fn particles_in_random_directions_agree() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     for index in 0..600 {
@@ -349,7 +349,7 @@ fn after_a_part_of_a_step_a_reset_leaves_nothing() {
 }
 
 #[test]
-fn what_would_pass_through_is_cut_short_alike() {
+fn truncated_displacements_agree() {
     let gpu = common::gpu();
     let scene = common::press(0.01, 2);
     let settings = Settings { substeps: 4, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
@@ -364,7 +364,7 @@ fn what_would_pass_through_is_cut_short_alike() {
 
 /// A cloth that overlaps a moving collider is pushed out of it, and truncated before a second cloth.
 #[test]
-fn what_is_cut_within_a_moving_collider_agrees() {
+fn truncation_inside_a_moving_collider_agrees() {
     let gpu = common::gpu();
     let mut scene = layers(0.03);
     // The second cloth is pinned.
@@ -383,7 +383,7 @@ fn what_is_cut_within_a_moving_collider_agrees() {
 }
 
 #[test]
-fn what_is_entangled_is_parted_alike() {
+fn resolved_intersections_agree() {
     let gpu = common::gpu();
     let scene = common::tangles(0.01, &[&|x, z| if x.hypot(z) < 0.15 { 0.06 } else { 0.0 }]);
     let settings = Settings { substeps: 5, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
@@ -426,7 +426,7 @@ fn elements_of_all_sizes_agree() {
 /// Two pins of a cloth are driven through a pinned triangle. Their displacements are truncated, and tethers use the
 /// truncated positions.
 #[test]
-fn pins_whose_ways_are_cut_agree() {
+fn truncated_pins_agree() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let thin = ContactMaterial { thickness: 0.02, ..ContactMaterial::default() };

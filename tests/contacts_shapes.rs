@@ -85,7 +85,7 @@ fn plates() -> Vec<(&'static str, Shape)> {
 }
 
 #[test]
-fn what_rains_rests_at_its_distance() {
+fn falling_particles_rest_at_their_distance() {
     for (name, shape) in plates() {
         let mut scene = particles(above(0.4, 0.4), [0.0; 3]);
         scene.add_collider(Collider::new(shape, [0.0; 3])).unwrap();
@@ -96,7 +96,7 @@ fn what_rains_rests_at_its_distance() {
 }
 
 #[test]
-fn what_is_fast_does_not_pass() {
+fn fast_particles_do_not_pass() {
     for (name, shape) in plates() {
         let mut scene = particles(above(0.4, 0.5), [0.0, -100.0, 0.0]);
         scene.add_collider(Collider::new(shape, [0.0; 3])).unwrap();
@@ -107,7 +107,7 @@ fn what_is_fast_does_not_pass() {
 }
 
 #[test]
-fn a_sheet_holds_from_below_too() {
+fn a_sheet_acts_from_below() {
     let sheet = plates().pop().unwrap().1;
     let mut scene = particles(above(0.4, -0.5), [0.0, 100.0, 0.0]);
     scene.add_collider(Collider::new(sheet, [0.0; 3])).unwrap();
@@ -117,7 +117,7 @@ fn a_sheet_holds_from_below_too() {
 }
 
 #[test]
-fn turned_and_moved_they_carry() {
+fn rotated_and_moving_shapes_carry() {
     for (name, shape) in plates() {
         // On its side: its y axis is the z axis of the world, along which it is pushed.
         let rotation = [0.5f32.sqrt(), 0.0, 0.0, 0.5f32.sqrt()];
@@ -170,7 +170,7 @@ fn a_cloth_stays_outside_of_a_torus() {
 }
 
 #[test]
-fn hills_hold_what_rolls_over_them() {
+fn hills_support_particles_that_roll_over_them() {
     let height = |x: f32, z: f32| 0.1 * (6.0 * x).sin() * (5.0 * z).cos();
     let (count, spacing) = (41, 0.1);
     let place = |i: u32| (i as f32 - 20.0) * spacing;
@@ -206,7 +206,7 @@ fn hills_hold_what_rolls_over_them() {
 }
 
 #[test]
-fn a_cliff_stops_what_flies_into_it() {
+fn a_cliff_stops_fast_particles() {
     // A wall of one cell in a plain, 1 m high.
     let heights = (0..21 * 5).map(|i| if i % 21 == 10 { 1.0 } else { 0.0 }).collect();
     let wall = Heightfield { columns: 21, rows: 5, spacing: 0.2, heights, ..default() };
@@ -227,7 +227,7 @@ fn a_cliff_stops_what_flies_into_it() {
 }
 
 #[test]
-fn what_cannot_be_a_shape_is_refused() {
+fn invalid_shapes_are_rejected() {
     let (vertices, mut triangles) = cuboid([1.0; 3]);
     triangles.pop();
     let fault = Shape::mesh(&vertices, &triangles, None).unwrap_err();

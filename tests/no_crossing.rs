@@ -35,7 +35,7 @@ fn sheets_in_a_press_do_not_cross() {
 
 /// Both ends turn in opposite directions until the cloth is twisted into a rope.
 #[test]
-fn a_cloth_that_is_wrung_does_not_cross() {
+fn a_twisted_cloth_does_not_cross() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let count = 16;
@@ -76,7 +76,7 @@ fn a_cloth_that_is_wrung_does_not_cross() {
 /// The search radius of small elements does not grow near a large one, because their own pairs would exceed the
 /// capacity.
 #[test]
-fn what_is_fine_falls_on_what_is_large() {
+fn a_fine_cloth_rests_on_large_triangles() {
     let gpu = common::gpu();
     let scene = common::sizes(94, false);
     let mut solver = solver(&gpu, &scene, settings(10));
@@ -91,7 +91,7 @@ fn what_is_fine_falls_on_what_is_large() {
 
 /// The search uses the current size of elements, not their size at rest.
 #[test]
-fn what_falls_on_a_stretched_sheet_is_held() {
+fn a_stretched_sheet_stops_falling_cloth() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let material = ContactMaterial { thickness: 0.01, ..ContactMaterial::default() };
@@ -153,7 +153,7 @@ fn roomy(substeps: u32) -> Settings {
 
 /// Truncated particles do not take part in the common motion of the falling ones, which would push them into the plate.
 #[test]
-fn what_rests_on_a_thin_plate_is_not_pushed_through_it() {
+fn a_load_is_not_pushed_through_a_thin_plate() {
     let gpu = common::gpu();
     let mut scene = Scene::new();
     let thickness = 0.005;
@@ -175,7 +175,7 @@ fn what_rests_on_a_thin_plate_is_not_pushed_through_it() {
 /// Particles that a collider pushes towards other surfaces are truncated and stay inside the collider. The collider
 /// pushes them out again, with truncation.
 #[test]
-fn what_a_moving_collider_pushes_does_not_cross() {
+fn cloth_pushed_by_a_collider_does_not_cross() {
     let gpu = common::gpu();
     let ball = |x: &[f32; 3]| glam::Vec3::from(*x).length() - 0.1;
     let slab = |x: &[f32; 3]| x[1] - 0.02;

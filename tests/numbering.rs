@@ -199,7 +199,7 @@ fn pins_and_triangles_are_renumbered() {
 }
 
 #[test]
-fn what_touches_moves_as_before() {
+fn contacts_move_as_before() {
     let mut scene = Scene::new();
     let sheet = add_sheet(&mut scene, 14, None);
     // Next neighbours are closer than one thickness at rest, so their pairs are excluded.
@@ -231,7 +231,7 @@ fn what_touches_moves_as_before() {
 }
 
 #[test]
-fn ropes_that_touch_move_as_before() {
+fn touching_ropes_move_as_before() {
     let mut scene = Scene::new();
     let line = |from: [f32; 3], step: [f32; 3]| -> Vec<[f32; 3]> {
         (0..40).map(|k| [0, 1, 2].map(|axis| from[axis] + k as f32 * step[axis])).collect()

@@ -457,7 +457,7 @@ fn setting_cases() -> Vec<Bad> {
 }
 
 #[test]
-fn bad_contacts_are_refused_with_their_place() {
+fn invalid_contacts_are_rejected_with_their_place() {
     let mut cases = material_cases();
     cases.extend(collider_cases());
     cases.extend(setting_cases());
@@ -521,7 +521,7 @@ fn sheet(scene: &mut Scene, material: ContactMaterialId) {
 }
 
 #[test]
-fn contact_materials_and_frictions_are_those_of_the_library() {
+fn contact_materials_and_frictions_equal_those_of_the_library() {
     let mut scene = Scene::new();
     let (slow, fast) = (Friction { statics: 0.6, kinetic: 0.4 }, Friction::coulomb(0.3));
     let default = ContactMaterial { thickness: 0.01, restitution: 0.25, ..ContactMaterial::default() };
@@ -573,7 +573,7 @@ fn contact_materials_and_frictions_are_those_of_the_library() {
 }
 
 #[test]
-fn colliders_are_those_of_the_library() {
+fn colliders_equal_those_of_the_library() {
     let turned = [0.1, 0.2, -0.3, 0.9];
     let about = Pose { position: [0.3, -0.1, 0.2], rotation: [0.0, 0.0, 0.5, 0.75f32.sqrt()] };
     let tetrahedron = (
@@ -658,7 +658,7 @@ fn colliders_are_those_of_the_library() {
 }
 
 #[test]
-fn every_sort_of_part_takes_a_contact_material() {
+fn every_type_of_part_accepts_a_contact_material() {
     let tet = r#"{"positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
         "triangles": [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]}"#;
     let rigid = r#""density": 1, "elasticity": {"rigid": {}}"#;
@@ -691,7 +691,7 @@ fn every_sort_of_part_takes_a_contact_material() {
 }
 
 #[test]
-fn motions_are_those_of_the_library() {
+fn motions_equal_those_of_the_library() {
     let (quarter, turn) = (std::f32::consts::FRAC_1_SQRT_2, [0.0, 0.0, 0.0, 1.0]);
     let shape = Shape::Box { half_extents: [0.4, 0.05, 0.1] };
     let mut scene = Scene::new();
@@ -752,7 +752,7 @@ fn motions_are_those_of_the_library() {
 }
 
 #[test]
-fn self_collision_is_that_of_the_library() {
+fn self_collision_equals_that_of_the_library() {
     let figures = SelfCollision { margin: 2.0, iterations: 3, pairs_per_particle: 20, ..SelfCollision::surfaces() };
     let cases = [
         ("false", None),
@@ -784,7 +784,7 @@ fn self_collision_is_that_of_the_library() {
 }
 
 #[test]
-fn what_is_left_out_is_the_default() {
+fn omitted_fields_have_their_defaults() {
     let file = good(&with(r#""contact_materials": [{"name": "a"}], "colliders": [{"shape": {"half_space": {}}}]"#));
     assert_eq!(file.scene.contact_material(file.contact_materials["a"]).unwrap(), ContactMaterial::default());
     assert_eq!(file.scene.contact_material(file.contact_materials["default"]).unwrap(), ContactMaterial::default());
@@ -797,7 +797,7 @@ fn what_is_left_out_is_the_default() {
 }
 
 #[test]
-fn colliders_are_limited() {
+fn the_number_of_colliders_is_limited() {
     let list = |count: usize| {
         with(&format!(r#""colliders": [{}]"#, vec![r#"{"shape": {"half_space": {}}}"#; count].join(",")))
     };

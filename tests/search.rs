@@ -60,7 +60,13 @@ fn heap(columns: u32) -> Scene {
 
 /// The position bits after `steps` steps with the given margin, the largest number of contacts, and the number of
 /// searches.
-fn played(gpu: &Context, scene: &Scene, settings: Settings, margin: f32, steps: u32) -> (Vec<[u32; 3]>, u32, u32) {
+fn run_with_margin(
+    gpu: &Context,
+    scene: &Scene,
+    settings: Settings,
+    margin: f32,
+    steps: u32,
+) -> (Vec<[u32; 3]>, u32, u32) {
     let level = settings.self_collision.map_or(SelfCollisionLevel::Particles, |own| own.level);
     let own = SelfCollision { level, margin, pairs_per_particle: 256, ..SelfCollision::default() };
     let mut solver = common::solver(gpu, scene, Settings { self_collision: Some(own), ..settings });
@@ -80,10 +86,10 @@ fn assert_the_margin_changes_nothing(
     steps: u32,
 ) {
     let gpu = common::gpu();
-    let (all, contacts, _) = played(&gpu, scene, settings, wide, steps);
+    let (all, contacts, _) = run_with_margin(&gpu, scene, settings, wide, steps);
     assert!(contacts > 20, "{name}: only {contacts} contacts");
     for &margin in margins {
-        let (some, ..) = played(&gpu, scene, settings, margin, steps);
+        let (some, ..) = run_with_margin(&gpu, scene, settings, margin, steps);
         let changed = all.iter().zip(&some).position(|(one, other)| one != other);
         assert!(changed.is_none(), "{name}: with a margin of {margin}, particle {changed:?} is elsewhere");
     }
@@ -105,7 +111,7 @@ fn the_margin_changes_nothing_among_clouds_of_particles() {
 /// per substep, so all particles search; later only those that must. A slower one extends the search of particles near
 /// it.
 #[test]
-fn the_margin_changes_nothing_where_something_is_shot_through() {
+fn the_margin_changes_nothing_with_a_fast_particle() {
     for (speed, start) in [(60.0, -0.5), (4.0, -0.05)] {
         let mut scene = clouds(2000, 0.5);
         let shot = Particle { position: [start, 0.2, 0.2], velocity: [speed, 1.0, 0.5], ..Particle::default() };
@@ -120,7 +126,7 @@ fn the_margin_changes_nothing_where_something_is_shot_through() {
 
 /// A pair that grazes and is out of range at the end of the substep still makes a contact.
 #[test]
-fn the_margin_changes_nothing_where_things_graze() {
+fn the_margin_changes_nothing_for_grazing_contacts() {
     const SUBSTEPS: u32 = 8;
     const MARGIN: f32 = 0.35;
     // The displacement per substep and axis: large enough that some particles search, not all.
@@ -149,7 +155,7 @@ fn the_margin_changes_nothing_where_things_graze() {
 /// While all particles fall by several thicknesses per substep, a shot hits its falling neighbours at their current
 /// positions.
 #[test]
-fn a_shot_through_what_falls_hits() {
+fn a_fast_particle_hits_falling_neighbours() {
     const FALL: f32 = -8.0 * THICKNESS * 120.0;
     const SHOT: f32 = 5.0 * THICKNESS * 120.0;
     let gpu = common::gpu();
@@ -190,7 +196,7 @@ fn the_margin_changes_nothing_in_a_heap() {
 /// Both backends search in the same substeps for the same particles with the same result, also far from the origin,
 /// where quantised positions are coarse.
 #[test]
-fn who_looks_agrees() {
+fn searching_particles_agree() {
     let gpu = common::gpu();
     let heaped = Settings { substeps: 10, ..Settings::default() };
     for (scene, settings, level) in [
@@ -220,7 +226,7 @@ fn who_looks_agrees() {
 /// A shot crosses over a hundred cells per substep, so that cell hashes repeat; it finds each particle on its path
 /// once.
 #[test]
-fn a_long_shot_finds_each_once() {
+fn a_long_shot_finds_each_particle_once() {
     const THIN: f32 = 1e-3;
     const COUNT: u32 = 60;
     let gpu = common::gpu();
@@ -251,7 +257,7 @@ fn a_long_shot_finds_each_once() {
 
 /// The capacity limits the pairs listed at once, not all pairs ever found.
 #[test]
-fn places_that_become_vacant_are_filled() {
+fn vacant_entries_of_the_pair_list_are_filled() {
     let gpu = common::gpu();
     let scene = clouds(3000, 1.0);
     let own = SelfCollision { margin: 0.3, pairs_per_particle: 12, ..SelfCollision::default() };
@@ -270,7 +276,7 @@ fn places_that_become_vacant_are_filled() {
 
 /// Pairs lost for lack of capacity are searched again at the next search, even if their particles did not move.
 #[test]
-fn what_found_no_room_is_found_later() {
+fn pairs_lost_for_capacity_are_found_later() {
     const CROWD: u32 = 900;
     let gpu = common::gpu();
     let mut scene = clouds(CROWD, 0.0);
@@ -305,7 +311,7 @@ fn what_found_no_room_is_found_later() {
 /// A cloth between two grips that are twisted against each other. Constraints pull its layers together in each substep,
 /// and contacts push them apart. The net motion is small, so a pair list stays valid for many substeps.
 #[test]
-fn what_contacts_hold_back_is_seldom_sought_anew() {
+fn cloth_held_by_contacts_is_rarely_searched_again() {
     const COLUMNS: u32 = 18;
     let gpu = common::gpu();
     let mut scene = Scene::new();

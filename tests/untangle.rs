@@ -23,7 +23,7 @@ fn corner(depth: f32) -> impl Fn(f32, f32) -> f32 {
 }
 
 #[test]
-fn what_starts_entangled_is_parted() {
+fn initial_intersections_are_resolved() {
     let gpu = common::gpu();
     let names = ["a small dent", "a wide dent", "a deep dent", "a shallow corner", "a deep corner"];
     let scene = tangles(THICKNESS, &[&dent(0.1, 0.05), &dent(0.2, 0.05), &dent(0.1, 0.1), &corner(0.05), &corner(0.2)]);
@@ -63,7 +63,7 @@ fn scene_of(thickness: f32) -> (Scene, supple::ContactMaterialId) {
 
 /// Two sheets of one mesh whose rest shape intersects, with each triangle twice: nothing may happen.
 #[test]
-fn what_is_made_crossed_stays_so() {
+fn a_rest_shape_that_intersects_stays_unchanged() {
     let gpu = common::gpu();
     let (mut scene, material) = scene_of(THICKNESS);
     let across = |side: u32, i: u32, j: u32| {
@@ -93,7 +93,7 @@ fn what_is_made_crossed_stays_so() {
 
 /// A floor with a spike through one corner, and a sheet with another spike that falls on the floor elsewhere.
 #[test]
-fn what_is_entangled_with_one_thing_does_not_pass_through_another() {
+fn an_intersecting_sheet_does_not_pass_through_a_third() {
     let gpu = common::gpu();
     let (mut scene, material) = scene_of(THICKNESS);
     let mut add = |origin, column_axis, row_axis, speed: Option<f32>, held: bool| {
@@ -125,7 +125,7 @@ fn what_is_entangled_with_one_thing_does_not_pass_through_another() {
 
 /// Intersection state and counters are kept when a collider is added.
 #[test]
-fn colliders_that_are_added_do_not_stop_it() {
+fn added_colliders_do_not_stop_the_resolution() {
     let gpu = common::gpu();
     let scene = tangles(THICKNESS, &[&dent(0.15, 0.06)]);
     let mut solver = solver(&gpu, &scene, settings());
