@@ -6,7 +6,7 @@
 mod common;
 
 use common::measure::median;
-use common::{Fault, figure, median_gpu, play};
+use common::{Fault, figure, median_gpu, run_frame};
 use std::fmt::Write as _;
 use std::time::Instant;
 use supple::gpu::{Context, Timestamps};
@@ -106,7 +106,7 @@ fn time(
     mut encode: impl FnMut(&mut wgpu::CommandEncoder, Option<wgpu::ComputePassTimestampWrites<'_>>),
 ) -> Result<String> {
     let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
-    let mut frame = || play(gpu, timestamps.as_ref(), &mut encode);
+    let mut frame = || run_frame(gpu, timestamps.as_ref(), &mut encode);
     frame()?;
     let frames = (0..ROUNDS).map(|_| frame()).collect::<std::result::Result<Vec<_>, _>>()?;
     let wall = median(frames.iter().map(|frame| frame.wall).collect());

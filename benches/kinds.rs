@@ -7,7 +7,7 @@
 mod common;
 
 use common::measure::median;
-use common::{Fault, figure, play};
+use common::{Fault, figure, run_frame};
 use std::fmt::Write as _;
 use supple::constraints::KINDS;
 use supple::gpu::{Context, Timestamps};
@@ -78,7 +78,7 @@ fn run(sizes: &[f64], write: bool) -> Result<(), Fault> {
             let mut times = Vec::new();
             for round in 0..=ROUNDS {
                 let repeated = (0..REPEATS).flat_map(|_| passes.iter().copied());
-                let frame = play(&gpu, timestamps.as_ref(), |encoder, timestamps| {
+                let frame = run_frame(&gpu, timestamps.as_ref(), |encoder, timestamps| {
                     solver.encode_passes(encoder, repeated, timestamps)
                 })?;
                 if round > 0 {

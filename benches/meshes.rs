@@ -7,7 +7,7 @@
 mod common;
 
 use common::measure::median;
-use common::{Fault, figure, median_gpu, play};
+use common::{Fault, figure, median_gpu, run_frame};
 use std::f32::consts::TAU;
 use std::fmt::Write as _;
 use supple::gpu::{Context, Timestamps};
@@ -77,8 +77,9 @@ fn time(scene: &Scene, execution: Execution) -> Result<(String, Context), Fault>
     let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
     let mut frames = Vec::new();
     for _ in 0..WARM_UP + ROUNDS {
-        frames
-            .push(play(&gpu, timestamps.as_ref(), |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps))?);
+        frames.push(run_frame(&gpu, timestamps.as_ref(), |encoder, timestamps| {
+            solver.encode_timed(encoder, 1, timestamps)
+        })?);
     }
     let frames = frames.split_off(WARM_UP);
     let (wall, on_gpu) = (median(frames.iter().map(|frame| frame.wall).collect()), median_gpu(&frames));

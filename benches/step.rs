@@ -12,7 +12,7 @@
 mod common;
 
 use common::measure::{median, peak_memory_mib};
-use common::{Fault, figure, median_gpu, play};
+use common::{Fault, figure, median_gpu, run_frame};
 use std::fmt::Write as _;
 use std::time::Instant;
 use supple::gpu::{Context, Profile, Timestamps};
@@ -162,7 +162,7 @@ impl<'a> Bench<'a> {
         let timestamps = Timestamps::new(&self.gpu.device, &self.gpu.queue, 1).ok();
         let mut frames = Vec::new();
         for round in 0..warm_up + rounds {
-            let frame = play(&self.gpu, timestamps.as_ref(), |encoder, timestamps| {
+            let frame = run_frame(&self.gpu, timestamps.as_ref(), |encoder, timestamps| {
                 self.solver.encode_timed(encoder, 1, timestamps)
             })?;
             if round >= warm_up {

@@ -42,7 +42,7 @@ pub struct Frame {
 }
 
 /// Runs the commands that `encode` records, with optional timestamps.
-pub fn play(
+pub fn run_frame(
     gpu: &Context,
     timestamps: Option<&Timestamps>,
     encode: impl FnOnce(&mut wgpu::CommandEncoder, Option<wgpu::ComputePassTimestampWrites<'_>>),

@@ -3,7 +3,7 @@
 use crate::common::camera::Camera;
 use crate::common::shapes::{Surface, icosphere, placed, rounded_cube};
 use crate::common::{Demo, Figures};
-use crate::{Arguments, Play};
+use crate::{Arguments, Setup};
 use anyhow::ensure;
 use glam::{Quat, Vec3};
 use serde_json::json;
@@ -26,7 +26,7 @@ fn body(
 }
 
 /// Balls that fall through a funnel of four boards.
-pub fn funnel(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn funnel(arguments: &Arguments) -> anyhow::Result<Setup> {
     let mut scene = Scene::new();
     let mut arguments = arguments.clone();
     arguments.friction.get_or_insert(0.1);
@@ -71,7 +71,7 @@ pub fn funnel(arguments: &Arguments) -> anyhow::Result<Play> {
             |lattice: &std::ops::Range<u32>| lattice.clone().all(|particle| positions[particle as usize][1] < 0.25);
         Figures::from_iter([("passed".into(), json!(lattices.iter().filter(|lattice| below(lattice)).count()))])
     };
-    Ok(Play {
+    Ok(Setup {
         demo,
         frames: 180,
         // The search lists all near pairs, including those within one body.
@@ -82,12 +82,12 @@ pub fn funnel(arguments: &Arguments) -> anyhow::Result<Play> {
             ensure!(deepest < Some(1e-3), "a body is {deepest:?} m inside");
             Ok(())
         }),
-        ..Play::default()
+        ..Setup::default()
     })
 }
 
 /// A block on an inclined plane: it sticks for tan α < μ, else it slides with g (sin α − μ cos α).
-pub fn incline(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn incline(arguments: &Arguments) -> anyhow::Result<Setup> {
     let mut scene = Scene::new();
     let material = arguments.material(&mut scene, None, SPACING)?;
     let friction = scene.contact_material(material)?.friction.kinetic;
@@ -130,7 +130,7 @@ pub fn incline(arguments: &Arguments) -> anyhow::Result<Play> {
         scene,
         ..Demo::default()
     };
-    Ok(Play {
+    Ok(Setup {
         demo,
         frames,
         level: None,
@@ -144,6 +144,6 @@ pub fn incline(arguments: &Arguments) -> anyhow::Result<Play> {
             ensure!((slid - expected).abs() < 0.03 + 0.1 * expected, "it has slid {slid} m, not {expected} m");
             Ok(())
         }),
-        ..Play::default()
+        ..Setup::default()
     })
 }

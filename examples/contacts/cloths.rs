@@ -4,7 +4,7 @@ use crate::common::camera::Camera;
 use crate::common::headless::Report;
 use crate::common::shapes::{Trefoil, placed};
 use crate::common::{self, Demo, Figures};
-use crate::{Arguments, Drive, Play};
+use crate::{Arguments, Drive, Setup};
 use anyhow::ensure;
 use glam::{Quat, Vec3};
 use serde_json::json;
@@ -70,7 +70,7 @@ const AIR: f32 = 6.0;
 const CREEP: f32 = 0.02;
 
 /// A square cloth that falls from slightly above a body on the ground.
-fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32) -> anyhow::Result<Play> {
+fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32) -> anyhow::Result<Setup> {
     let [columns, rows] = arguments.columns(columns);
     let mut scene = Scene::new();
     let mut grid = sheet(columns, rows, side, Vec3::Y * (top + 0.03), 0.0);
@@ -85,7 +85,7 @@ fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32
     let id = add(&mut scene, material, body)?;
     add(&mut scene, material, Collider::default())?;
     let camera = Camera { target: Vec3::new(0.0, 0.38, 0.0), distance: 3.3, yaw: 0.5, pitch: 0.38 };
-    Ok(Play {
+    Ok(Setup {
         demo: demo(scene, &[cloth], camera),
         drive: spin(id, at, arguments.spin),
         // Without pins the stiffness depends on the number of sweeps; this number keeps the strain below 0.5 %.
@@ -101,7 +101,7 @@ fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32
             ensure!(report.mean_strain < 0.05, "the cloth is stretched by {:.1} %", report.mean_strain * 100.0);
             Ok(())
         }),
-        ..Play::default()
+        ..Setup::default()
     })
 }
 
@@ -120,18 +120,18 @@ fn crossed(report: &Report) -> anyhow::Result<()> {
 }
 
 /// A cloth on a ball of 0.5 m that lies on the ground.
-pub fn sphere(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn sphere(arguments: &Arguments) -> anyhow::Result<Setup> {
     over(arguments, 316, 2.0, Collider::new(Shape::Sphere { radius: 0.5 }, [0.0, 0.5, 0.0]), 1.0)
 }
 
 /// A cloth on a block with edges and corners.
-pub fn table(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn table(arguments: &Arguments) -> anyhow::Result<Setup> {
     let half_extents = [0.5, 0.35, 0.5];
     over(arguments, 316, 2.0, Collider::new(Shape::Box { half_extents }, [0.0, 0.35, 0.0]), 0.7)
 }
 
 /// A cloth on a trefoil knot, a triangle mesh that stands on one of its three bends.
-pub fn mesh(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn mesh(arguments: &Arguments) -> anyhow::Result<Setup> {
     let knot = Trefoil { major: 0.36, minor: 0.16, radius: 0.11 };
     // One bend is at the bottom, two are at the top.
     let turn = Quat::from_rotation_z(TAU / 12.0) * Quat::from_rotation_x(-TAU / 4.0);
@@ -140,13 +140,13 @@ pub fn mesh(arguments: &Arguments) -> anyhow::Result<Play> {
     let (foot, top) = (height(f32::min), height(f32::max));
     let at = Vec3::NEG_Y * foot;
     let body = Collider::new(Shape::mesh(&positions, &triangles, None)?, at.into());
-    let play = over(arguments, 128, 1.2, body, top - foot)?;
-    let (mut demo, check) = (play.demo, play.check);
+    let setup = over(arguments, 128, 1.2, body, top - foot)?;
+    let (mut demo, check) = (setup.demo, setup.check);
     demo.meshes = vec![(0, (positions, triangles))];
     demo.camera = Camera { target: Vec3::new(0.0, 0.55, 0.0), distance: 2.3, yaw: 0.5, pitch: 0.25 };
     let half_thickness = 0.5 * demo.scene.contact_material(demo.scene.colliders()[0].material)?.thickness;
     let stands = arguments.spin == 0.0;
-    Ok(Play {
+    Ok(Setup {
         demo,
         measure: Box::new(move |positions| {
             let distance = |&position: &[f32; 3]| knot.distance(turn.inverse() * (Vec3::from(position) - at));
@@ -163,7 +163,7 @@ pub fn mesh(arguments: &Arguments) -> anyhow::Result<Play> {
             ensure!(nearest.is_none_or(|nearest| nearest > least), "the cloth is at {nearest:?} m, not {least} m");
             Ok(())
         }),
-        ..play
+        ..setup
     })
 }
 
@@ -188,12 +188,12 @@ fn pile(
 }
 
 /// Cloths of 1 m that fall on one another.
-pub fn layers(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn layers(arguments: &Arguments) -> anyhow::Result<Setup> {
     let place = |index: u32| Vec3::new(0.0, 0.1 + 0.08 * index as f32, 0.0);
     let (mut scene, cloths, material) = pile(arguments, 96, 8, place)?;
     add(&mut scene, material, Collider::default())?;
     let camera = Camera { target: Vec3::new(0.0, 0.03, 0.0), distance: 1.9, yaw: 0.5, pitch: 0.5 };
-    Ok(Play {
+    Ok(Setup {
         demo: demo(scene, &cloths, camera),
         margin: Some(0.5),
         pairs_per_particle: Some(32),
@@ -202,12 +202,12 @@ pub fn layers(arguments: &Arguments) -> anyhow::Result<Play> {
             ensure!(report.lowest_point > -1e-4, "a cloth is below the ground: {} m", report.lowest_point);
             Ok(())
         }),
-        ..Play::default()
+        ..Setup::default()
     })
 }
 
 /// Cloths of 1 m in a bowl: the lower half of a spherical shell of 1 m.
-pub fn bowl(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn bowl(arguments: &Arguments) -> anyhow::Result<Setup> {
     let place = |index: u32| Vec3::new(0.0, -0.45 + 0.05 * index as f32, 0.0);
     let (mut scene, cloths, material) = pile(arguments, 48, 20, place)?;
     let shell = Collider::new(Shape::Sphere { radius: 1.0 }, [0.0; 3]);
@@ -215,7 +215,7 @@ pub fn bowl(arguments: &Arguments) -> anyhow::Result<Play> {
     let camera = Camera { target: Vec3::new(0.0, -0.5, 0.0), distance: 2.9, yaw: 0.5, pitch: 0.7 };
     let mut demo = demo(scene, &cloths, camera);
     demo.ground = -1.0;
-    Ok(Play {
+    Ok(Setup {
         demo,
         frames: 180,
         margin: Some(0.5),
@@ -226,13 +226,13 @@ pub fn bowl(arguments: &Arguments) -> anyhow::Result<Play> {
             ensure!(deepest < Some(1e-4), "a cloth is {deepest:?} m outside the bowl");
             Ok(())
         }),
-        ..Play::default()
+        ..Setup::default()
     })
 }
 
 /// A strip of cotton of 1 m by half a metre without gravity, in two narrow grips. The grips rotate against each other
 /// and approach each other as the strip shortens.
-pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn twister(arguments: &Arguments) -> anyhow::Result<Setup> {
     let [columns, rows] = arguments.columns(128);
     let mut scene = Scene::new();
     let square = sheet(columns, rows, 1.0, Vec3::ZERO, 0.0);
@@ -282,7 +282,7 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
     let camera = Camera { target: Vec3::ZERO, distance: 1.15, yaw: 0.35, pitch: 0.35 };
     let mut demo = demo(scene, &[cloth], camera);
     demo.ground = -0.4;
-    Ok(Play {
+    Ok(Setup {
         demo,
         level: SURFACES,
         pairs_per_particle: Some(128),
@@ -298,7 +298,7 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Play> {
             ensure!(worst == 0, "cloth has passed through cloth {worst} times");
             Ok(())
         }),
-        ..Play::default()
+        ..Setup::default()
     })
 }
 
@@ -323,7 +323,7 @@ fn twisted_length(angle: f32, thickness: f32) -> f32 {
 }
 
 /// A small ball shot at a cloth that is pinned along its border.
-pub fn bullet(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn bullet(arguments: &Arguments) -> anyhow::Result<Setup> {
     let [columns, rows] = arguments.columns(32);
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid {
@@ -353,7 +353,7 @@ pub fn bullet(arguments: &Arguments) -> anyhow::Result<Play> {
     let mut demo = demo(scene, &[cloth], camera);
     demo.ground = -0.7;
     demo.balls = vec![(bullet, BULLET)];
-    Ok(Play {
+    Ok(Setup {
         demo,
         level: SURFACES,
         // The margin is relative to the largest thickness, that of the bullet, which is many times that of the cloth.
@@ -370,7 +370,7 @@ pub fn bullet(arguments: &Arguments) -> anyhow::Result<Play> {
             ensure!(depth > Some(-0.5), "the bullet is at {depth:?} m: it has passed");
             Ok(())
         }),
-        ..Play::default()
+        ..Setup::default()
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::camera::Camera;
 use crate::common::{Demo, Figures};
-use crate::{Arguments, Play};
+use crate::{Arguments, Setup};
 use anyhow::ensure;
 use glam::{DVec3, Vec3};
 use serde_json::json;
@@ -43,7 +43,7 @@ fn overhand(spacing: f32) -> Vec<[f32; 3]> {
 }
 
 /// An overhand knot that is pulled tight at both ends.
-pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
+pub fn knot(arguments: &Arguments) -> anyhow::Result<Setup> {
     let thickness = arguments.thickness.unwrap_or(THICKNESS);
     let points = overhand(0.7 * THICKNESS);
     let mut scene = Scene::new();
@@ -82,7 +82,7 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
         scene,
         ..Demo::default()
     };
-    Ok(Play {
+    Ok(Setup {
         demo,
         frames: ((apart - gap) / PULL * 60.0) as u32 + 60,
         drive: Some(Box::new(drive)),
@@ -98,7 +98,7 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Play> {
         }),
         level: Some(SelfCollisionLevel::Surfaces),
         substeps: 60,
-        ..Play::default()
+        ..Setup::default()
     })
 }
 

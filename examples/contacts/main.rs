@@ -118,10 +118,10 @@ type Drive = Box<dyn FnMut(&mut Solver, u32) -> supple::Result<Vec<(usize, Pose)
 type Measure = Box<dyn Fn(&[[f32; 3]]) -> Figures>;
 /// Checks a report.
 type Check = Box<dyn FnOnce(&headless::Report) -> anyhow::Result<()>>;
-type Build = fn(&Arguments) -> anyhow::Result<Play>;
+type Build = fn(&Arguments) -> anyhow::Result<Setup>;
 
 /// A scene with its defaults and callbacks.
-struct Play {
+struct Setup {
     demo: Demo,
     /// The default level of self-collision.
     level: Level,
@@ -144,7 +144,7 @@ struct Play {
     check: Check,
 }
 
-impl Default for Play {
+impl Default for Setup {
     fn default() -> Self {
         Self {
             demo: Demo { title: "contacts", ..Demo::default() },
@@ -169,8 +169,8 @@ type Ready = (Demo, Options, Check);
 /// Builds the demo with contacts between particles as requested, or without if `alone`.
 fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Result<Ready> {
     let mut options = arguments.options.clone();
-    let play = (arguments.scene)(arguments)?;
-    let Play { mut demo, level, frames, substeps, damping, drive, measure, check, .. } = play;
+    let setup = (arguments.scene)(arguments)?;
+    let Setup { mut demo, level, frames, substeps, damping, drive, measure, check, .. } = setup;
     if !is_given("--frames") {
         options.frames = frames;
     }
@@ -181,7 +181,7 @@ fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Res
         options.damping = damping;
     }
     demo.settings = options.settings();
-    demo.settings.gravity = play.gravity.unwrap_or(demo.settings.gravity);
+    demo.settings.gravity = setup.gravity.unwrap_or(demo.settings.gravity);
     let level = arguments.self_collision.unwrap_or(level).filter(|_| !alone);
     // The forces on colliders are not read.
     demo.settings.collider_forces = false;
@@ -191,9 +191,9 @@ fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Res
             SelfCollisionLevel::Surfaces => SelfCollision::surfaces(),
         };
         SelfCollision {
-            iterations: arguments.contact_iterations.or(play.contact_iterations).unwrap_or(own.iterations),
-            margin: arguments.margin.or(play.margin).unwrap_or(own.margin),
-            pairs_per_particle: play.pairs_per_particle.unwrap_or(own.pairs_per_particle),
+            iterations: arguments.contact_iterations.or(setup.contact_iterations).unwrap_or(own.iterations),
+            margin: arguments.margin.or(setup.margin).unwrap_or(own.margin),
+            pairs_per_particle: setup.pairs_per_particle.unwrap_or(own.pairs_per_particle),
             ..own
         }
     });

@@ -14,36 +14,40 @@ use supple::{
 };
 
 /// A distribution of the work: substeps, and sweeps per substep.
-struct Way {
+struct Variant {
     label: &'static str,
     color: RGBColor,
     settings: Settings,
     substeps: &'static [u32],
 }
 
-fn hanging_ways() -> [Way; 5] {
-    let way = |label, color, execution, substeps: &'static [u32]| Way {
+fn hanging_variants() -> [Variant; 5] {
+    let variant = |label, color, execution, substeps: &'static [u32]| Variant {
         label,
         color,
         settings: Settings { execution, ..Settings::default() },
         substeps,
     };
     let [mut twice, mut slack, mut jacobi] = [
-        way("tiles, two sweeps a substep", PURPLE, Execution::Tiles, &[15, 25, 40]),
-        way("tiles, no tethers", SKY, Execution::Tiles, &[30, 50, 72]),
-        way("Jacobi", ORANGE, Execution::Colors, &[10, 20]),
+        variant("tiles, two sweeps a substep", PURPLE, Execution::Tiles, &[15, 25, 40]),
+        variant("tiles, no tethers", SKY, Execution::Tiles, &[30, 50, 72]),
+        variant("Jacobi", ORANGE, Execution::Colors, &[10, 20]),
     ];
     twice.settings.iterations = 2;
     slack.settings.tethers = false;
     jacobi.settings.sweep = Sweep::Jacobi;
-    let colors = way("colours", GREEN, Execution::Colors, &[10, 20, 40, 60]);
-    [jacobi, slack, twice, colors, way("tiles", BLUE, Execution::Tiles, &[20, 30, 50, 72])]
+    let colors = variant("colours", GREEN, Execution::Colors, &[10, 20, 40, 60]);
+    [jacobi, slack, twice, colors, variant("tiles", BLUE, Execution::Tiles, &[20, 30, 50, 72])]
 }
 
 /// As in `contacts --scene sphere`: damped by air, and supported by the ball only.
-fn draped_ways() -> [Way; 3] {
-    let [_, _, twice, colors, tiles] = hanging_ways();
-    let of = |way: Way, substeps| Way { settings: Settings { damping: 6.0, ..way.settings }, substeps, ..way };
+fn draped_variants() -> [Variant; 3] {
+    let [_, _, twice, colors, tiles] = hanging_variants();
+    let of = |variant: Variant, substeps| Variant {
+        settings: Settings { damping: 6.0, ..variant.settings },
+        substeps,
+        ..variant
+    };
     [of(twice, &[25, 36]), of(colors, &[10, 20, 40]), of(tiles, &[20, 50, 72])]
 }
 
@@ -79,7 +83,7 @@ fn draped(count: u32) -> Result<(Scene, Range<u32>)> {
 }
 
 /// The median time of a frame \[ms\], and the final mean |l/L₀ − 1| of the springs between neighbours [%].
-fn play(backend: &mut Backend<'_>, scene: &Scene, springs: Range<u32>, frames: u32) -> Result<(f64, f64)> {
+fn time_frames(backend: &mut Backend<'_>, scene: &Scene, springs: Range<u32>, frames: u32) -> Result<(f64, f64)> {
     backend.wait()?;
     let mut times = Vec::new();
     for _ in 0..frames {
@@ -93,25 +97,26 @@ fn play(backend: &mut Backend<'_>, scene: &Scene, springs: Range<u32>, frames: u
 
 pub fn figure(lab: &Lab) -> Result<Figure> {
     let count = lab.pick(16, 316);
-    let panel = |title: String, (scene, springs): (Scene, Range<u32>), ways: &[Way], frames: u32| -> Result<Panel> {
-        let series = ways.iter().map(|way| {
-            let points = way.substeps.iter().map(|&substeps| {
-                let settings = Settings { substeps, collider_forces: false, ..way.settings };
-                play(&mut lab.backend(&scene, settings)?, &scene, springs.clone(), frames)
+    let panel =
+        |title: String, (scene, springs): (Scene, Range<u32>), variants: &[Variant], frames: u32| -> Result<Panel> {
+            let series = variants.iter().map(|variant| {
+                let points = variant.substeps.iter().map(|&substeps| {
+                    let settings = Settings { substeps, collider_forces: false, ..variant.settings };
+                    time_frames(&mut lab.backend(&scene, settings)?, &scene, springs.clone(), frames)
+                });
+                let substeps: Vec<String> = variant.substeps.iter().map(u32::to_string).collect();
+                let label = format!("{}: {} substeps", variant.label, substeps.join(", "));
+                Ok(Series::new(label, variant.color, Mark::Dots, points.collect::<Result<_>>()?))
             });
-            let substeps: Vec<String> = way.substeps.iter().map(u32::to_string).collect();
-            let label = format!("{}: {} substeps", way.label, substeps.join(", "));
-            Ok(Series::new(label, way.color, Mark::Dots, points.collect::<Result<_>>()?))
-        });
-        let (x, y) = (Axis::log("ms a frame"), Axis::log("mean strain at the end [%]"));
-        Ok(Panel { title, x, y, series: series.collect::<Result<_>>()? })
-    };
+            let (x, y) = (Axis::log("ms a frame"), Axis::log("mean strain at the end [%]"));
+            Ok(Panel { title, x, y, series: series.collect::<Result<_>>()? })
+        };
     let of = format!("{count} × {count}");
     Ok(Figure {
         title: "At equal time more substeps are stiffest, and tiles make them cheap".into(),
         panels: vec![
-            panel(format!("{of}, by two corners, after 2 s"), hanging(count)?, &hanging_ways(), lab.pick(6, 120))?,
-            panel(format!("{of}, on a ball, after 4 s"), draped(count)?, &draped_ways(), lab.pick(6, 240))?,
+            panel(format!("{of}, by two corners, after 2 s"), hanging(count)?, &hanging_variants(), lab.pick(6, 120))?,
+            panel(format!("{of}, on a ball, after 4 s"), draped(count)?, &draped_variants(), lab.pick(6, 240))?,
         ],
     })
 }

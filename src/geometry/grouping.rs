@@ -73,7 +73,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn each_value_stands_once_and_is_found() {
+    fn each_value_occurs_once_and_is_found() {
         for count in [0u32, 1, 2, 50, 2000] {
             let random = |k: u32| k.wrapping_mul(2_654_435_761) >> 9;
             let list: Vec<(u32, u32)> = (0..count).map(|k| (random(k) % 7, random(k + 999) % 40)).collect();

@@ -39,7 +39,7 @@ macro_rules! on_host {
 }
 
 #[test]
-fn params_lie_as_in_the_prelude() {
+fn params_have_the_layout_of_the_prelude() {
     let (members, size) = on_host!(Params {
         gravity_step,
         h,
@@ -71,12 +71,12 @@ fn params_lie_as_in_the_prelude() {
 }
 
 #[test]
-fn rows_of_spans_lie_as_in_the_prelude() {
+fn rows_of_spans_have_the_layout_of_the_prelude() {
     assert_eq!(on_gpu("", "Span"), on_host!(SpanRow { first, count, first_iteration, zero }));
 }
 
 #[test]
-fn the_status_lies_as_in_the_prelude() {
+fn the_status_has_the_layout_of_the_prelude() {
     assert_eq!(
         on_gpu("", "Status"),
         on_host!(Status { steps, last_h, non_finite_count, first_non_finite, lost_collider_contacts, padding })
@@ -84,18 +84,18 @@ fn the_status_lies_as_in_the_prelude() {
 }
 
 #[test]
-fn scaled_materials_lie_as_in_the_prelude() {
+fn scaled_materials_have_the_layout_of_the_prelude() {
     assert_eq!(on_gpu("", "ScaledMaterial"), on_host!(ScaledMaterial { alpha_tilde, gamma, factor, padding }));
 }
 
 #[test]
-fn targets_lie_as_in_their_pass() {
+fn targets_have_the_layout_of_their_pass() {
     let pass = include_str!("../../shaders/integrate/targets.wgsl");
     assert_eq!(on_gpu(pass, "Target"), on_host!(Target { position, particle }));
 }
 
 #[test]
-fn crowds_lie_as_in_their_passes() {
+fn instance_pools_have_the_layout_of_their_passes() {
     let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_ROOM = 0u; const TETHER_RUNS_AT = 0u; const RINGS_AT = 0u;
         const CORNERS_AT = 0u; const SLOTS_AT = 0u; const ROWS_OF_SLOTS = 0u; const SURFACES = false;";
     let workgroups = [true, false].map(|near| instance_pool::WorkgroupLayout { threads: 8, instances: 1, near });
@@ -107,7 +107,7 @@ fn crowds_lie_as_in_their_passes() {
 }
 
 #[test]
-fn rows_of_contacts_lie_as_in_the_prelude() {
+fn rows_of_contacts_have_the_layout_of_the_prelude() {
     assert_eq!(
         on_gpu("", "ContactParams"),
         on_host!(ContactParams {
@@ -216,7 +216,7 @@ fn rows_of_contacts_lie_as_in_the_prelude() {
 }
 
 #[test]
-fn anchors_lie_as_in_the_prelude() {
+fn anchors_have_the_layout_of_the_prelude() {
     assert_eq!(on_gpu("", "Anchor"), on_host!(AnchorRow { position, particle, displacement, padding }));
     assert!(
         super::shader::COMMON.concat().contains(&format!("const MOST_ANCHORS = {}u;", crate::schedule::plan::FEW_PINS))

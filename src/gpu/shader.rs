@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_never_turns_is_gone() {
+    fn a_loop_without_iterations_is_removed() {
         assert_eq!(unrolled("a; for (var k = 0u; k < N; k++) { b; } c;", &[("N", 0)]), "a;  c;");
     }
 

@@ -19,7 +19,7 @@ mod tests {
     use crate::{ClothGrid, ClothMesh, Fabric};
 
     #[test]
-    fn large_grids_go_in_tiles_and_all_other_scenes_in_clusters() {
+    fn large_grids_run_in_tiles_and_all_other_scenes_in_clusters() {
         let grid = |columns, rows| {
             let mut scene = Scene::new();
             let fabric = Fabric { bending: crate::Bending::None, ..Fabric::default() };

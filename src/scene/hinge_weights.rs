@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn one_diagonal_keeps_its_mean_and_no_hinge_goes_limp() {
+    fn parallel_diagonals_keep_the_mean_and_no_weight_vanishes() {
         let (positions, triangles) = lattice(|c, r| [c as f32, r as f32], |_, _| false);
         within(&positions, &triangles, 0.45, 2.05);
     }

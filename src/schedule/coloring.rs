@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_surely_fits_does_not_overflow() {
+    fn sets_within_the_bound_of_first_fit_do_not_overflow() {
         let mut state = 1u32;
         let mut random = |below: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_knot_is_one_star_where_it_has_many_links_or_is_light() {
+    fn a_junction_is_one_star_if_it_has_many_links_or_is_light() {
         for (links, ratio, is_star) in
             [(4, 1.0, false), (9, 1.0, true), (5, 10.0, true), (5, 0.01, false), (1024, 1.0, true), (1025, 1.0, false)]
         {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn soft_links_and_a_leaf_that_is_named_twice_make_no_star() {
+    fn soft_links_and_repeated_leaves_make_no_star() {
         let mut scene = Scene::new();
         let hub = scene.add_particle(Particle::default()).unwrap();
         let leaves: Vec<u32> = (0..12).map(|_| scene.add_particle(Particle::default()).unwrap()).collect();

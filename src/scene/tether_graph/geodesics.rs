@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_unfolded_way_is_shorter_than_the_shortest() {
+    fn the_lower_bound_is_below_every_unfolded_length() {
         let mut state = 1u32;
         let mut random = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

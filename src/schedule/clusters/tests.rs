@@ -83,7 +83,7 @@ fn an_irregular_mesh_with_hinges_is_solved_in_a_few_layers() {
 }
 
 #[test]
-fn what_does_not_shrink_is_left_to_the_colours() {
+fn sets_that_do_not_shrink_are_coloured() {
     let mut scene = Scene::new();
     for k in 0..5000 {
         scene.add_particle(Particle { position: [k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
