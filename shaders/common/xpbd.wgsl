@@ -1,5 +1,5 @@
-// The XPBD update, shared by all kinds of constraints. The CPU counterpart is src/constraints/xpbd.rs, with the same
-// operations in the same order.
+// The XPBD update and vector arithmetic, shared by all kinds of constraints. The CPU counterparts are
+// src/constraints/xpbd.rs and src/geometry/vector.rs, with the same operations in the same order.
 // Source: Macklin, Müller, Chentanez: XPBD: Position-Based Simulation of Compliant Constrained Dynamics (MIG 2016).
 
 struct ScaledMaterial {
@@ -46,7 +46,7 @@ fn unilateral(delta: f32, lambda: f32) -> f32 {
     return min(lambda + delta, 0.0) - lambda;
 }
 
-// Solves K ω = v. `diagonal` is (xx, yy, zz); `beside` is (yz, zx, xy). See src/constraints/xpbd.rs.
+// Solves K ω = v. `diagonal` is (xx, yy, zz); `beside` is (yz, zx, xy). See src/geometry/vector.rs.
 fn solve_symmetric(diagonal: vec3f, beside: vec3f, v: vec3f, zero: u32) -> vec3f {
     let trace = diagonal.x + diagonal.y + diagonal.z;
     if !(trace > 0.0) {
@@ -80,7 +80,7 @@ fn solve_ldl(l: vec3f, d: vec3f, v: vec3f, zero: u32) -> vec3f {
 }
 
 // Returns the angle of the point (x, y) from the x axis, −π to π [rad]; 0 at the origin. Source: Moshier, Cephes
-// `atanf`. See src/constraints/xpbd.rs.
+// `atanf`. See src/geometry/vector.rs.
 fn atan2_exact(y: f32, x: f32) -> f32 {
     let abs_x = abs(x);
     let abs_y = abs(y);
@@ -111,7 +111,8 @@ struct TwoSum {
     residual: vec3f,
 }
 
-// Returns v unchanged; `zero` is 0 at run time. Drivers would otherwise simplify (a + b) − a to b.
+// Returns v unchanged; `zero` is 0 at run time. Drivers would otherwise simplify (a + b) − a to b, and fuse or reorder
+// products and sums.
 fn opaque(v: vec3f, zero: u32) -> vec3f {
     return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(zero));
 }
