@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 /// Timeout of a blocking read.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The time that a blocking read waits after the queue is empty. The data can arrive later if another thread polls the device.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time that a blocking read waits after the queue is empty. Another thread that polls the device may deliver the
+/// data, and may have to wait for a processor first.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 type Decoder<T> = dyn Fn(&[u8]) -> T + Send + Sync;
 
