@@ -885,3 +885,22 @@ fn positions_in_workgroup_and_storage_memory_have_the_same_bits() {
         assert_eq!(first_unequal(near, far, tolerance), None);
     }
 }
+
+/// Each kind but the groups, with a material that has all parameters.
+#[test]
+fn every_kind_agrees_in_instances() {
+    let gpu = common::gpu();
+    let material = Material { compliance: 1e-4, damping: 10.0, damping_time: 1e-3, stiffness: 0.5 };
+    for (place, info, sample) in common::raw::cases().filter(|(_, info, _)| !info.is_group()) {
+        let scene = common::raw::scene_of(place, &sample, &sample.positions, material);
+        let settings = Settings { substeps: 3, iterations: 3, relaxation: 1.2, ..Settings::default() };
+        let mut pool = instances(&gpu, &scene, 1, settings);
+        let id = pool.spawn(&Instance::default()).unwrap();
+        let mut reference = Reference::of_asset(&scene, settings).unwrap();
+        step(&gpu, &pool, 3);
+        reference.step(3);
+        let (solved, expected) = (pool.read_positions(id).unwrap(), reference.read_positions().unwrap());
+        let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-4 };
+        assert_eq!(first_unequal(&solved, &expected, tolerance), None, "{}", info.name);
+    }
+}

@@ -70,7 +70,7 @@ fn a_twisted_cloth_does_not_cross() {
         }
     }
     let report = solver.read_contacts().unwrap();
-    assert!(report.truncated > 0 && report.most_contacts > 50 && report.lost == 0, "{report:?}");
+    assert!(report.most_contacts > 50 && report.lost == 0, "{report:?}");
 }
 
 /// The search radius of small elements does not grow near a large one, because their own pairs would exceed the
@@ -183,7 +183,7 @@ fn cloth_pushed_by_a_collider_does_not_cross() {
     let cases: [(Shape, Outside<'_>, f32, f32, u32); 3] = [
         (Shape::Sphere { radius: 0.1 }, &ball, 0.1, 2.0, 8),
         (Shape::Box { half_extents: [1.0, 0.02, 1.0] }, &slab, 0.02, 5.0, 20),
-        (Shape::Box { half_extents: [1.0, 0.02, 1.0] }, &slab, 0.02, 2.0, 8),
+        (Shape::Box { half_extents: [1.0, 0.02, 1.0] }, &slab, 0.02, 3.0, 8),
     ];
     for (shape, outside, height, speed, substeps) in cases {
         let mut scene = Scene::new();

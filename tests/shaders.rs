@@ -212,7 +212,11 @@ fn every_kind_contains_its_own_shader() {
         let file = root().join(format!("shaders/constraints/{}.wgsl", info.name));
         assert_eq!(info.shader, read(&file), "the kind {} carries the text of another file", info.name);
     }
-    assert_eq!(files("shaders/constraints", "wgsl").len(), KINDS.len());
+    assert_eq!(
+        files("shaders/constraints", "wgsl").len(),
+        KINDS.len(),
+        "files in shaders/constraints and kinds in KINDS"
+    );
 }
 
 #[test]

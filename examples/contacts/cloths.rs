@@ -195,7 +195,7 @@ pub fn layers(arguments: &Arguments) -> anyhow::Result<Setup> {
     let camera = Camera { target: Vec3::new(0.0, 0.03, 0.0), distance: 1.9, yaw: 0.5, pitch: 0.5 };
     Ok(Setup {
         demo: demo(scene, &cloths, camera),
-        margin: Some(0.5),
+        margin: Some(0.3),
         pairs_per_particle: Some(32),
         check: Box::new(|report| {
             crossed(report)?;
@@ -218,7 +218,7 @@ pub fn bowl(arguments: &Arguments) -> anyhow::Result<Setup> {
     Ok(Setup {
         demo,
         frames: 180,
-        margin: Some(0.5),
+        margin: Some(0.3),
         pairs_per_particle: Some(32),
         check: Box::new(|report| {
             crossed(report)?;

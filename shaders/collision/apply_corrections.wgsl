@@ -8,13 +8,13 @@
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
-@group(0) @binding(4) var<storage, read> watched: array<array<vec4u, 2>>;
+@group(0) @binding(4) var<storage, read> tracked: array<array<vec4u, 2>>;
 // corrections in quanta, number of contacts
 @group(0) @binding(5) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
 
 // See find_contacts.wgsl.
-@group(0) @binding(7) var<storage, read> meetings: array<vec4f>;
+@group(0) @binding(7) var<storage, read> contacts: array<ActiveContact>;
 
 // True for the last of these passes in a substep.
 override IS_LAST: bool = false;
@@ -25,7 +25,7 @@ fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
     if place >= min(atomicLoad(&contact_status.contact_count), contact_params.contact_capacity) {
         return;
     }
-    let row = bitcast<vec4u>(meetings[3u * place + 2u]);
+    let row = contacts[place].pair;
     let particles = pair_particles(row);
     for (var k = 0u; k < member_count(pair_kind(row)); k++) {
         if (row[k] & SETTLES) != 0u {
@@ -52,10 +52,10 @@ fn settle_particle(i: u32) {
 // Clamps the displacement of a particle that was truncated in the substep before: it deviates from its predicted path
 // by at most half the margin, within which the pair list is valid.
 fn within_reach(i: u32, d: vec3f) -> vec3f {
-    let own = watched_of_rows(watched[i]);
+    let own = tracked_of_rows(tracked[i], contact_params.quantum);
     // validate_pairs.wgsl and finish_search.wgsl have already counted this substep.
     let since = contact_status.now - 1u - contact_status.searched;
-    let way = opaque(pace_of(own, contact_params.quantum) * f32(since), params.zero);
+    let way = opaque(own.predicted * f32(since), params.zero);
     let end = opaque(opaque(own.place - positions[i].xyz, params.zero) + way, params.zero);
     let start = opaque(end - opaque(own.displacement - contact_status.drift, params.zero), params.zero);
     let aside = -from_segment(array(start, end), d, params.zero);

@@ -4,7 +4,7 @@
 // One thread per particle. Writes displacement and collider contact of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read_write> touches: array<ColliderContact>;
+@group(0) @binding(1) var<storage, read_write> collider_contacts: array<ColliderContact>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -13,8 +13,8 @@ fn apply_restitution(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    let bounce = touches[i].bounce.xyz;
-    let led_out = touches[i].recovery;
+    let bounce = collider_contacts[i].bounce.xyz;
+    let led_out = collider_contacts[i].recovery;
     let recovery = led_out.xyz;
     let was_led_out = any(recovery != vec3f());
     if !was_led_out && all(bounce == vec3f()) {
@@ -28,6 +28,6 @@ fn apply_restitution(@builtin(global_invocation_id) id: vec3u) {
         d = opaque(d - opaque(recovery * left, params.zero), params.zero);
     }
     displacements[i] = vec4f(d + bounce, 0.0);
-    touches[i].bounce = vec4f();
-    touches[i].recovery = vec4f();
+    collider_contacts[i].bounce = vec4f();
+    collider_contacts[i].recovery = vec4f();
 }

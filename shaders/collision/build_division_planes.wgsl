@@ -17,8 +17,6 @@
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 // Indirect dispatches of truncate_displacements by round, then of solve_contacts and apply_corrections.
 @group(0) @binding(8) var<storage, read_write> late_dispatches: array<u32>;
-// Per particle: mask of the components that it intersects; see intersections.wgsl.
-@group(0) @binding(9) var<storage, read> tangles: array<u32>;
 
 override ROUND: u32 = 0u;
 override ROUNDS: u32 = 1u;
@@ -72,7 +70,10 @@ fn divide_pair(row: vec4u) {
     let thickness =
         thickness_between(contact_params.materials[first.w & 0xffu], contact_params.materials[second.w & 0xffu]);
     let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
-    let marks = vec4u(tangles[particles.x], tangles[particles.y], tangles[particles.z], tangles[particles.w]);
+    var marks: vec4u;
+    for (var k = 0u; k < 4u; k++) {
+        marks[k] = u32(atomicLoad(&corrections[4u * (params.particle_count + particles[k]) + 2u]));
+    }
     if all(cut == vec4f())
         || (atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks, mark_of(first), mark_of(second))) {
         return;

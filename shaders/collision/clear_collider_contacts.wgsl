@@ -2,7 +2,7 @@
 // One thread per particle. Each thread writes only the collider contact of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read_write> touches: array<ColliderContact>;
+@group(0) @binding(1) var<storage, read_write> collider_contacts: array<ColliderContact>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn clear_collider_contacts(@builtin(global_invocation_id) id: vec3u) {
@@ -10,6 +10,6 @@ fn clear_collider_contacts(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    touches[i].pushes[0].impulse.w = 0u;
-    touches[i].pushes[1].impulse.w = 0u;
+    collider_contacts[i].impulses[0].impulse.w = 0u;
+    collider_contacts[i].impulses[1].impulse.w = 0u;
 }

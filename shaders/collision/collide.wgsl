@@ -5,6 +5,7 @@
 // - Overlap at the start of a substep is removed at most at the recovery speed. It changes the position but not the
 //   velocity. With surfaces it is part of the displacement until apply_restitution.wgsl removes it, so that
 //   truncation limits it too.
+// - REPEATS: with contacts between particles, the pass runs several times per substep. The first run removes overlap.
 // - ADVANCES (pass CollideAndPredict): the pass also ends the substep and starts the next, like velocity_predict of
 //   velocity.wgsl.
 //
@@ -19,8 +20,10 @@
 @group(0) @binding(4) var<storage, read_write> residuals: array<vec4u>;
 @group(0) @binding(6) var<storage, read> collider_data: array<f32>;
 @group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
-@group(0) @binding(8) var<storage, read_write> touches: array<ColliderContact>;
+@group(0) @binding(8) var<storage, read_write> collider_contacts: array<ColliderContact>;
 @group(0) @binding(9) var<storage, read_write> status: Status;
+// 1 in the first of these passes of a substep, else 0.
+@group(0) @binding(10) var<uniform> is_first: u32;
 
 // Copy of the uniform buffer, see shaders/common/params.wgsl.
 var<private> params: Params;
@@ -33,10 +36,12 @@ const NONE = 0xffffffffu;
 override SEVERAL: bool = true;
 override RESTITUTES: bool = true;
 override NOTES_IMPULSES: bool = true;
-// True with surfaces: then this pass runs twice per substep, and each run recovers one half.
+// True with surfaces.
 override RECOVERS_ON_WAY: bool = false;
 // True if the pass also ends the substep.
 override ADVANCES: bool = false;
+// True if a substep has several of these passes.
+override REPEATS: bool = false;
 
 struct Meet {
     is_met: bool,
@@ -106,13 +111,13 @@ fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
     // Most particles touch one collider: software drivers execute all iterations of a loop that they can unroll, so
     // the bound is not constant.
     for (var slot = 0u; slot < by_thread(2u, i); slot++) {
-        let before = touches[i].pushes[slot].impulse;
+        let before = collider_contacts[i].impulses[slot].impulse;
         let taken = before.w != 0u;
         if !taken || before.w == index + 1u {
-            let impulses = select(vec3f(), bitcast<vec3f>(before.xyz), taken) + impulse;
-            let moments = select(vec3f(), touches[i].pushes[slot].moment.xyz, taken) + moment;
-            touches[i].pushes[slot].impulse = vec4u(bitcast<vec3u>(impulses), index + 1u);
-            touches[i].pushes[slot].moment = vec4f(moments, 0.0);
+            let sum = select(vec3f(), bitcast<vec3f>(before.xyz), taken) + impulse;
+            let moments = select(vec3f(), collider_contacts[i].impulses[slot].moment.xyz, taken) + moment;
+            collider_contacts[i].impulses[slot].impulse = vec4u(bitcast<vec3u>(sum), index + 1u);
+            collider_contacts[i].impulses[slot].moment = vec4f(moments, 0.0);
             return;
         }
     }
@@ -128,6 +133,19 @@ struct Moving {
     was_met: bool,
     // The exit from the colliders that contain it, if known.
     exit: Exit,
+    friction: ColliderFriction,
+}
+
+// The contact of a particle with a collider in a substep.
+struct Met {
+    meet: Meet,
+    // Start position relative to the collider, and displacement relative to it, in world space.
+    start: vec3f,
+    way: vec3f,
+    // Distance that the particle keeps.
+    keep: f32,
+    surface_step: vec3f,
+    material: u32,
 }
 
 // Returns false if the bounds exclude a contact, before the whole collider is loaded. For a static half-space the
@@ -146,10 +164,10 @@ fn sum_of_components(v: vec3f) -> f32 {
     return abs(v.x) + abs(v.y) + abs(v.z);
 }
 
-// `rest` is the residual of the position.
-fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle: Moving) -> Moving {
-    let x = particle.x;
-    let d = particle.d;
+// Returns the particle after a pass over one collider; the exit is WANTED if it must be found before. `rest` is the
+// residual of the position.
+fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, before: Moving) -> Moving {
+    var particle = before;
     var c = collider_at(index);
     // As `by_thread`, for values that use all bits.
     c.flags |= i & 0x80000000u;
@@ -159,24 +177,29 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
         return particle;
     }
     let zero = params.zero;
-    let keep = bitcast<f32>(own.x) + c.margin;
+    var keep = keep_of(c, material);
     // Moves the position with the collider to the end of the substep; the remaining displacement is relative to the
     // collider.
-    let place = opaque(opaque(x - offset_of(c.frame), zero) + rest, zero);
+    let place = opaque(opaque(particle.x - offset_of(c.frame), zero) + rest, zero);
     let turn = turned_into(c.travel, place, zero);
     let start = opaque(place + turn, zero);
-    let way = opaque(d - opaque(turn + offset_of(c.travel), zero), zero);
+    let way = opaque(particle.d - opaque(turn + offset_of(c.travel), zero), zero);
     let p = turned_into(c.frame, start, zero);
     let delta = turned_into(c.frame, way, zero);
     let near = sample(c, p, keep);
-    var exit = particle.exit;
+    let exit = particle.exit;
     var is_exit = false;
-    if SEVERAL && near.distance < (1.0 - SLACK) * keep && (c.flags & TWO_SIDED) == 0u {
+    let is_solid = SEVERAL && (c.flags & TWO_SIDED) == 0u;
+    if is_solid && near.distance < keep + length(delta) {
+        keep = opaque1(keep * squeeze(index, c, material, particle.x, rest, near), zero);
+    }
+    if is_solid && near.distance < (1.0 - SLACK) * keep {
         if exit.owner == UNKNOWN {
-            return Moving(x, d, particle.recovery, particle.was_met, Exit(WANTED, vec3f(), 0.0));
+            particle.exit = Exit(WANTED, vec3f(), 0.0);
+            return particle;
         }
         if exit.owner != NONE && exit.owner != index {
-            return Moving(x, d, particle.recovery, particle.was_met, exit);
+            return particle;
         }
         is_exit = exit.depth > 0.0;
     }
@@ -189,62 +212,97 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, particle
         meet = meet_collider(c, p, delta, keep, near);
         meet.normal = turned_out_of(c.frame, opaque(meet.normal, zero), zero);
     }
-    if !meet.is_met {
-        return Moving(x, d, particle.recovery, particle.was_met, exit);
+    if !meet.is_met && particle.friction.owner == index + 1u {
+        // A contact of an earlier pass of the substep keeps its friction.
+        let end = sample(c, opaque(p + delta, zero), keep);
+        meet = Meet(true, turned_out_of(c.frame, opaque(end.normal, zero), zero), 0.0, 0.0, 0.0);
     }
-    let normal = meet.normal;
+    if meet.is_met {
+        respond(i, index, w, material, Met(meet, start, way, keep, c.surface_step, c.material), &particle);
+    }
+    return particle;
+}
 
-    var out = min(meet.depth, max(-meet.start, 0.0));
-    let push = opaque1(meet.depth - out, zero);
-    out = min(out, contact_params.recovery * select(1.0, 0.5, RECOVERS_ON_WAY));
-    let friction = contact_params.friction[material * 16u + c.material];
+// Moves a particle out of a collider, with friction and restitution.
+fn respond(i: u32, index: u32, w: f32, material: u32, met: Met, particle: ptr<function, Moving>) {
+    let zero = params.zero;
+    let normal = met.meet.normal;
+    let way = met.way;
+    var out = min(met.meet.depth, max(-met.meet.start, 0.0));
+    let push = opaque1(met.meet.depth - out, zero);
+    out = select(0.0, min(out, contact_params.recovery), is_first == 1u);
+    let friction = contact_params.friction[material * 16u + met.material];
     // Restitution, on top of the push.
     let speed = opaque1(-dot(normal, opaque(way - params.gravity_step, zero)), zero);
     var back = 0.0;
-    if RESTITUTES && push > 0.0 && speed > 2.0 * length(params.gravity_step) {
+    if RESTITUTES && friction.z > 0.0 && push > 0.0 && speed > 2.0 * length(params.gravity_step) {
         // Includes earlier restitution: by another collider, or earlier in the substep.
-        let given = dot(normal, touches[i].bounce.xyz);
+        let given = dot(normal, collider_contacts[i].bounce.xyz);
         let left = opaque1(opaque1(opaque1(dot(normal, way), zero) + push, zero) + given, zero);
         back = max(opaque1(friction.z * speed, zero) - left, 0.0);
     }
-    if friction.z == 0.0 {
-        back = 0.0;
+    let relative = opaque(way - met.surface_step, zero);
+    let slip = opaque(relative - opaque(normal * opaque1(dot(normal, relative), zero), zero), zero);
+    let before = (*particle).friction;
+    var of_before = ColliderFriction();
+    if before.owner == index + 1u {
+        of_before = before;
     }
-    var slip = opaque(way - c.surface_step, zero);
-    slip = opaque(slip - opaque(normal * opaque1(dot(normal, slip), zero), zero), zero);
-    // Friction pulls the particle back by at most `keep` behind the point of impact, because a round collider may end
-    // there. With restitution all of the slip counts; the excess changes only the velocity.
-    var l = length(slip);
-    var held = slip;
-    if opaque1(l * meet.time, zero) > keep {
-        held = opaque(slip * opaque1(opaque1(1.0 - meet.time, zero) + opaque1(keep / l, zero), zero), zero);
-        if !(RESTITUTES && back > 0.0) {
-            l = length(held);
-        }
+    let rub = rubbed(of_before, index, Slip(slip, push, back, met.meet.time, met.keep), friction.xy);
+    let change_by_friction = opaque(rub.friction.displacement - of_before.displacement, zero);
+    let change = opaque(opaque(normal * push, zero) + change_by_friction, zero);
+    if before.owner == index + 1u || before.owner == 0u && push > 0.0 {
+        (*particle).friction = rub.friction;
     }
-    let grip = opaque1(push + back, zero);
-    var share = 1.0;
-    if l > opaque1(friction.x * grip, zero) {
-        share = opaque1(friction.y * grip, zero) / l;
-    }
-    let change = opaque(opaque(normal * push, zero) - opaque(held * share, zero), zero);
     var bounce = vec3f();
     if RESTITUTES && back > 0.0 {
-        bounce = opaque(opaque(normal * back, zero) - opaque(opaque(slip - held, zero) * share, zero), zero);
-        touches[i].bounce += vec4f(bounce, 0.0);
+        bounce = opaque(opaque(normal * back, zero) - rub.beyond, zero);
+        collider_contacts[i].bounce += vec4f(bounce, 0.0);
     }
     if NOTES_IMPULSES {
         let impulse = -(opaque(change + bounce, zero) / opaque1(w * params.h, zero));
-        push_on(i, index, opaque(impulse, zero), opaque(start + way, zero));
+        push_on(i, index, opaque(impulse, zero), opaque(met.start + way, zero));
     }
     let away = opaque(normal * out, zero);
-    return Moving(opaque(x + away, zero), opaque(d + change, zero), opaque(particle.recovery + away, zero), true, exit);
+    (*particle).x = opaque((*particle).x + away, zero);
+    (*particle).d = opaque((*particle).d + change, zero);
+    (*particle).recovery = opaque((*particle).recovery + away, zero);
+    (*particle).was_met = true;
+}
+
+// Returns the particle after a pass over all colliders.
+fn collide_with_all(i: u32, material: u32, w: f32, rest: vec3f, start: Moving) -> Moving {
+    var particle = start;
+    // Most particles are near one collider at most. The exit test comes last, because software drivers execute the
+    // loop body for all threads once more otherwise.
+    var index = first_near(particle);
+    if index != NONE {
+        loop {
+            loop {
+                particle = collide_with(i, material, index, w, rest, particle);
+                if SEVERAL && particle.exit.owner == WANTED {
+                    break;
+                }
+                index = next_near(index, particle);
+                if index == NONE {
+                    break;
+                }
+            }
+            // At most once per particle, outside of the loop over colliders, because software drivers execute nested
+            // loops even if no thread enters.
+            if !SEVERAL || particle.exit.owner != WANTED {
+                break;
+            }
+            particle.exit = find_exit(material, particle.x, rest);
+        }
+    }
+    return particle;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn collide(@builtin(global_invocation_id) id: vec3u) {
     params = uniform_params;
-    take_colliders();
+    load_colliders();
     let i = thread_index(id);
     if i >= params.particle_count {
         return;
@@ -260,34 +318,21 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     let rest = residual.position;
     let d = displacements[i].xyz;
     let unknown = Exit(UNKNOWN, vec3f(), 0.0);
-    var particle = Moving(x.xyz, opaque(d - rest, params.zero), vec3f(), false, unknown);
+    let before = friction_before(i);
+    var particle = Moving(x.xyz, opaque(d - rest, params.zero), vec3f(), false, unknown, before);
     if RECOVERS_ON_WAY {
-        let recovery = touches[i].recovery.xyz;
-        let d = opaque(particle.d - recovery, params.zero);
-        particle = Moving(opaque(x.xyz + recovery, params.zero), d, recovery, any(recovery != vec3f()), unknown);
+        let recovery = collider_contacts[i].recovery.xyz;
+        particle.x = opaque(x.xyz + recovery, params.zero);
+        particle.d = opaque(particle.d - recovery, params.zero);
+        particle.recovery = recovery;
+        particle.was_met = any(recovery != vec3f());
     }
-    // Most particles are near one collider at most. The exit test comes last, because software drivers execute the
-    // loop body for all threads once more otherwise.
-    var index = select(NONE, first_near(particle), may_meet);
-    if index != NONE {
-        loop {
-            loop {
-                particle = collide_with(i, material, index, x.w, residual.position, particle);
-                if SEVERAL && particle.exit.owner == WANTED {
-                    break;
-                }
-                index = next_near(index, particle);
-                if index == NONE {
-                    break;
-                }
-            }
-            // At most once per particle, outside of the loop over colliders, because software drivers execute nested
-            // loops even if no thread enters.
-            if !SEVERAL || particle.exit.owner != WANTED {
-                break;
-            }
-            particle.exit = find_exit(material, particle.x, residual.position);
-        }
+    if may_meet {
+        particle = collide_with_all(i, material, x.w, rest, particle);
+    }
+    // A particle without contact stores it too: the next pass must not read that of an earlier substep.
+    if REPEATS {
+        store_friction(i, particle.friction);
     }
     if ADVANCES {
         let way = select(d, opaque(particle.d + rest, params.zero), particle.was_met);
@@ -304,7 +349,7 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     if RECOVERS_ON_WAY {
         let way = opaque(particle.d + particle.recovery, params.zero);
         displacements[i] = vec4f(opaque(way + rest, params.zero), 0.0);
-        touches[i].recovery = vec4f(particle.recovery, length(way));
+        collider_contacts[i].recovery = vec4f(particle.recovery, length(way));
     } else {
         positions[i] = vec4f(particle.x, x.w);
         displacements[i] = vec4f(opaque(particle.d + rest, params.zero), 0.0);

@@ -5,7 +5,7 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
-@group(0) @binding(2) var<storage, read> touches: array<ColliderContact>;
+@group(0) @binding(2) var<storage, read> collider_contacts: array<ColliderContact>;
 // two rows per collider: force, torque
 @group(0) @binding(3) var<storage, read_write> forces: array<vec4f>;
 
@@ -20,7 +20,7 @@ fn collider_forces(@builtin(workgroup_id) group: vec3u, @builtin(local_invocatio
     var sums: array<vec3f, 2>;
     for (var i = thread; i < params.particle_count; i += THREADS) {
         for (var slot = 0u; slot < 2u; slot++) {
-            let push = touches[i].pushes[slot];
+            let push = collider_contacts[i].impulses[slot];
             if push.impulse.w == index + 1u {
                 sums[0] += bitcast<vec3f>(push.impulse.xyz);
                 sums[1] += push.moment.xyz;

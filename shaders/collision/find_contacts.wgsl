@@ -1,8 +1,7 @@
 // Finds the pairs that come nearer than their thickness in this substep. Each yields the constraint C = c₀ − n·Σ b d
 // ≤ 0 at its closest points at the time of impact (src/collision/pair.rs).
-// One thread per SHARE pairs. Reads pairs, positions and displacements. Appends contacts in any order, and counts the
+// One thread per pair. Reads pairs, positions and displacements. Appends contacts in any order, and counts the
 // contacts of each particle with atomics. The first contact of a particle is marked: it applies the corrections.
-// find_contacts/particles.wgsl and find_contacts/surfaces.wgsl hold the differences between the levels.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -10,35 +9,19 @@
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read> pairs: array<vec4u>;
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
-// three rows per contact: n and c₀; b; particles with the marks of those whose corrections it applies
-@group(0) @binding(6) var<storage, read_write> meetings: array<vec4f>;
-// four words per particle: corrections in quanta, number of contacts
+@group(0) @binding(6) var<storage, read_write> contacts: array<ActiveContact>;
+// Four words per particle: corrections in quanta, number of contacts. Then four words per particle: 1 + the place of
+// the first contact with it as first particle, in even and in odd substeps; mask of the components that it intersects;
+// unused.
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
-// Pairs per thread.
-override SHARE: u32 = 1u;
+@group(0) @binding(9) var<storage, read> anchors: array<FrictionAnchor>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn find_contacts(@builtin(global_invocation_id) id: vec3u) {
-    // Neighbouring threads read neighbouring pairs.
-    let thread = thread_index(id);
-    let count = contact_status.pair_count;
-    let threads = (count + SHARE - 1u) / SHARE;
-    if thread >= threads {
-        return;
-    }
-    // All pairs get a cheap test first, because software drivers execute the whole loop body in each iteration.
-    var near = 0u;
-    for (var n = 0u; n < SHARE; n++) {
-        let place = thread + n * threads;
-        let row = pairs[min(place, count - 1u)];
-        if place < count && (SHARE == 1u || may_meet(row)) {
-            near |= 1u << n;
-        }
-    }
-    while near != 0u {
-        contact(pairs[min(thread + firstTrailingBit(near) * threads, count - 1u)]);
-        near &= near - 1u;
+    let place = thread_index(id);
+    if place < contact_status.pair_count {
+        contact(pairs[place]);
     }
 }
 
@@ -63,18 +46,7 @@ fn pair_at(particles: vec4u) -> Pair {
     return pair;
 }
 
-// Returns false if two particles stay apart: the first test of `meet`.
-fn may_meet(row: vec4u) -> bool {
-    let vacant = is_vacant(row);
-    let pair = pair_at(select(pair_particles(row), vec4u(), vacant));
-    let gap = length(pair.p[1]) - pair.thickness;
-    return !vacant && (gap <= 0.0 || gap < length(pair.d[1]));
-}
-
 fn contact(row: vec4u) {
-    if ONLY_PARTICLES && is_vacant(row) {
-        return;
-    }
     let kind = select(pair_kind(row), PARTICLES, ONLY_PARTICLES);
     let particles = pair_particles(row);
     let pair = pair_at(particles);
@@ -90,17 +62,55 @@ fn contact(row: vec4u) {
         atomicAdd(&contact_status.lost, 1u);
         return;
     }
-    meetings[3u * slot] = vec4f(meeting.contact.normal, meeting.contact.c0);
-    meetings[3u * slot + 1u] = meeting.contact.weights;
     var marked = row;
     for (var k = 0u; k < member_count(kind); k++) {
         let before = atomicAdd(&corrections[4u * particles[k] + 3u], 1);
         marked[k] |= select(0u, SETTLES, contacts_of(before) == 0);
     }
-    meetings[3u * slot + 2u] = bitcast<vec4f>(marked);
-    make_room(slot);
+    let met = meeting.contact;
+    let offset = anchored_offset(row, pair.p, met.normal);
+    let next = u32(atomicExchange(&corrections[first_contact(particles.x, contact_status.now)], i32(slot + 1u)));
+    contacts[slot] = ActiveContact(vec4f(met.normal, met.c0), met.weights, marked, offset, next, vec3f(), 0.0);
     let overlap = pair.thickness - closest(kind, pair.p, params.zero).distance;
     if overlap > 0.0 {
         atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
     }
+}
+
+// Returns the word of `corrections` that holds the first contact of a particle.
+fn first_contact(particle: u32, substep: u32) -> u32 {
+    return 4u * (params.particle_count + particle) + (substep & 1u);
+}
+
+// Limit of the contacts of one first particle that a thread searches.
+const LONGEST_LIST = 4096u;
+
+// Returns the tangential offset of the contact points of a pair since they began to stick; 0 for a new contact.
+fn anchored_offset(row: vec4u, p: Four, normal: vec3f) -> vec3f {
+    var next = u32(atomicLoad(&corrections[first_contact(row.x, contact_status.now - 1u)]));
+    for (var n = 0u; n < LONGEST_LIST && next != 0u; n++) {
+        let place = next - 1u;
+        let word = anchors[place].next;
+        if all(anchors[place].pair == row) {
+            var offset = anchors[place].offset;
+            if (word & SLIDES) == 0u {
+                offset = opaque(offset + weighted_sum(anchors[place].weights, p, params.zero), params.zero);
+            }
+            return opaque(offset - opaque(normal * opaque1(dot(normal, offset), params.zero), params.zero), params.zero);
+        }
+        next = word & ~SLIDES;
+    }
+    return vec3f();
+}
+
+// Returns true if a contact would hold intersecting elements on the wrong sides.
+fn hold_wrong_sides(kind: u32, particles: vec4u) -> bool {
+    if ONLY_PARTICLES || atomicLoad(&contact_status.crossing_count) == 0u {
+        return false;
+    }
+    var marks: vec4u;
+    for (var k = 0u; k < 4u; k++) {
+        marks[k] = u32(atomicLoad(&corrections[4u * (params.particle_count + particles[k]) + 2u]));
+    }
+    return are_tangled(kind, marks, mark_of(contact_particles[particles.x]), mark_of(contact_particles[particles.z]));
 }

@@ -12,15 +12,16 @@
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 // three particles, type; then per edge the opposite vertices of its triangles
 @group(0) @binding(3) var<storage, read> elements: array<vec4u>;
-// Start of the next cell.
+// See search.wgsl.
 @group(0) @binding(4) var<storage, read> cells: array<u32>;
-// Two rows per sorted element: see search/surfaces.wgsl.
+// Two rows per sorted element: see search.wgsl.
 @group(0) @binding(5) var<storage, read> sorted: array<vec4u>;
 @group(0) @binding(6) var<storage, read> contact_particles: array<vec4u>;
-// Per particle: mask of the components that it intersects; then eight words per intersection: edge, triangle,
-// opposite vertices of the edge.
-@group(0) @binding(7) var<storage, read_write> tangles: array<atomic<u32>>;
+// Eight words per intersection: edge, triangle, opposite vertices of the edge, unused.
+@group(0) @binding(7) var<storage, read_write> intersections: array<u32>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
+// See find_contacts.wgsl.
+@group(0) @binding(9) var<storage, read_write> corrections: array<atomic<i32>>;
 
 const EDGE = 1u;
 const TRIANGLE = 2u;
@@ -29,11 +30,16 @@ const TRIANGLE = 2u;
 fn intersections_clear(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i < params.particle_count {
-        atomicStore(&tangles[i], 0u);
+        atomicStore(&corrections[mask_of(i)], 0);
     }
     if i == 0u {
         atomicStore(&contact_status.crossing_count, 0u);
     }
+}
+
+// Returns the word of `corrections` that holds the mask of the components that a particle intersects.
+fn mask_of(particle: u32) -> u32 {
+    return 4u * (params.particle_count + particle) + 2u;
 }
 
 // Returns true if an edge and a triangle of one component intersect at rest, or are closer than the thickness.
@@ -48,7 +54,7 @@ fn is_so_at_rest(particles: array<u32, 5>, thickness: f32) -> bool {
     return edge_crossing(p, params.zero).is_there || min(first, second) < thickness;
 }
 
-fn look_at(edge: vec2u, triangle: vec3u) {
+fn test_pair(edge: vec2u, triangle: vec3u) {
     let particles = array(edge.x, edge.y, triangle.x, triangle.y, triangle.z);
     let origin = positions[edge.x].xyz;
     var p: Five;
@@ -74,16 +80,16 @@ fn look_at(edge: vec2u, triangle: vec3u) {
     }
     let place = atomicAdd(&contact_status.crossing_count, 1u);
     for (var k = 0u; k < 5u; k++) {
-        atomicOr(&tangles[particles[k]], mark_of(select(first, second, k < 2u)));
+        atomicOr(&corrections[mask_of(particles[k])], bitcast<i32>(mark_of(select(first, second, k < 2u))));
     }
     // The buffer holds as many intersections as particles.
     if place < params.particle_count {
-        let row = params.particle_count + 8u * place;
+        let row = 8u * place;
         for (var k = 0u; k < 5u; k++) {
-            atomicStore(&tangles[row + k], particles[k]);
+            intersections[row + k] = particles[k];
         }
-        atomicStore(&tangles[row + 5u], wings.x);
-        atomicStore(&tangles[row + 6u], wings.y);
+        intersections[row + 5u] = wings.x;
+        intersections[row + 6u] = wings.y;
     } else {
         atomicAdd(&contact_status.lost, 1u);
     }
@@ -127,13 +133,13 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let is_edge = index < contact_params.query_end;
-    let all_levels = atomicLoad(&contact_status.end_levels);
+    let all_levels = atomicLoad(&contact_status.levels);
     if is_edge {
         // Edges without triangles (ropes) are skipped: nothing defines a way out.
         if wings_of(index).x == NO_WING {
             return;
         }
-    } else if levels_above(all_levels >> levels_shift(EDGE), 0u) == 0u {
+    } else if levels_from(1u, all_levels, EDGE) == 0u {
         // All edges are of level 0, so they find the triangles themselves.
         return;
     }
@@ -144,30 +150,30 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
     let level = level_of(square, contact_params.level_sizes[row.w]);
     var query = Element(row.xyz, is_edge, array(middle, middle));
     var kind = EDGE;
-    var largest = bitcast<f32>(atomicLoad(&contact_status.end_edge_radius));
+    var largest = bitcast<f32>(atomicLoad(&contact_status.edge_radius));
     var own = sqrt(square);
     if is_edge {
         query.segment = array(places[0], places[1]);
         kind = TRIANGLE;
-        largest = bitcast<f32>(atomicLoad(&contact_status.end_triangle_radius));
+        largest = bitcast<f32>(atomicLoad(&contact_status.triangle_radius));
         own = 0.0;
     }
-    var levels = levels_above(all_levels >> levels_shift(kind), level) | select(0u, 1u << level, is_edge);
-    var looked = 0u;
+    var levels = levels_from(level + 1u, all_levels, kind) | select(0u, 1u << level, is_edge);
+    var tested = 0u;
     while levels != 0u {
         let other_level = firstTrailingBit(levels);
         levels &= levels - 1u;
         // The tolerance covers rounding.
         let reach = own + radius_in_level(other_level, contact_params.level_sizes[kind], largest) + 1e-6 * length(middle);
-        looked = look_around(query, kind, other_level, 1.001 * reach, looked);
+        tested = search_level(query, kind, other_level, 1.001 * reach, tested);
     }
-    if looked > MOST_OTHERS {
+    if tested > MOST_OTHERS {
         atomicAdd(&contact_status.lost, 1u);
     }
 }
 
 // Tests the elements around, and returns the number of elements tested so far.
-fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -> u32 {
+fn search_level(query: Element, kind: u32, level: u32, reach: f32, before: u32) -> u32 {
     let scale = contact_params.inverse_cells[level][kind];
     let low = cell_at(min(query.segment[0], query.segment[1]) - reach, scale);
     let size = vec3u(cell_at(max(query.segment[0], query.segment[1]) + reach, scale) - low) + 1u;
@@ -175,30 +181,19 @@ fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -
         atomicAdd(&contact_status.lost, 1u);
         return before;
     }
-    var looked = before;
-    let table = select(0u, kind, contact_params.tables > 1u) * contact_params.table_size;
-    let size_of_table = contact_params.table_size;
+    var tested = before;
     for (var k = 0u; k < size.y * size.z; k++) {
         let row = low + vec3i(0, vec2i(vec2u(k % size.y, k / size.y)));
-        let first = hash_cell(row, level, size_of_table);
         var x = 0u;
         while x < size.x {
-            // The cells of a row are consecutive; the end of the table splits them into two parts.
-            let entry = (first + x) & (size_of_table - 1u);
-            let part = min(size.x - x, size_of_table - entry);
-            var start = 0u;
-            if table + entry > 0u {
-                start = cells[table + entry - 1u];
-            }
-            var end = cells[table + entry + part - 1u];
             let first_x = row.x + i32(x);
-            looked += end - start;
-            if looked > MOST_OTHERS {
-                end = start;
-            }
+            let run = run_at(vec3i(first_x, row.yz), size.x - x, kind, level);
+            tested += run.end - run.start;
+            var start = run.start;
+            let end = select(run.end, run.start, tested > MOST_OTHERS);
             while start < end {
-                // All elements get a cheap test first, because software drivers execute the whole loop body in each
-                // iteration.
+                // All elements get a cheap test first, so that the threads of a subgroup run the expensive tests at the
+                // same time.
                 let count = min(end - start, 32u);
                 var bits = 0u;
                 for (var n = 0u; n < count; n++) {
@@ -207,7 +202,7 @@ fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -
                     let cell = cell_at(middle, scale);
                     let apart = from_segment(query.segment, middle, params.zero);
                     // Other cells and levels may share the same table entries.
-                    if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(part)
+                    if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(run.cells)
                         && level_of_row(head.w) == level && dot(apart, apart) < reach * reach {
                         bits |= 1u << n;
                     }
@@ -218,15 +213,15 @@ fn look_around(query: Element, kind: u32, level: u32, reach: f32, before: u32) -
                     let other = sorted_particle(sorted[place].w);
                     let more = sorted[place + 1u];
                     if query.is_edge {
-                        look_at(query.particles.xy, vec3u(other, more.xy));
+                        test_pair(query.particles.xy, vec3u(other, more.xy));
                     } else {
-                        look_at(vec2u(other, more.w), query.particles);
+                        test_pair(vec2u(other, more.w), query.particles);
                     }
                 }
                 start += count;
             }
-            x += part;
+            x += run.cells;
         }
     }
-    return looked;
+    return tested;
 }

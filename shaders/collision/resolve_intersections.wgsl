@@ -1,43 +1,30 @@
 // Adds contacts that move edges out of the triangles that they intersect: along the gradient of the length of the
 // intersection, at most at the recovery speed (Volino, Magnenat-Thalmann 2006; src/collision/crossing.rs).
 // One thread per intersection, at least one. Reads intersections and positions. Appends contacts in any order, and
-// counts the contacts of each particle with atomics. Thread 0 writes the dispatch size of solve_contacts and
-// apply_corrections.
+// counts the contacts of each particle with atomics.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 // See intersections.wgsl.
-@group(0) @binding(3) var<storage, read> tangles: array<u32>;
+@group(0) @binding(3) var<storage, read> intersections: array<u32>;
 // See find_contacts.wgsl.
-@group(0) @binding(4) var<storage, read_write> meetings: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> contacts: array<ActiveContact>;
 @group(0) @binding(5) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
-// Indirect dispatches of truncate_displacements by round, then of solve_contacts and apply_corrections.
-@group(0) @binding(7) var<storage, read_write> late_dispatches: array<u32>;
-
-// First word of the dispatch of solve_contacts.
-override SEPARATE: u32 = 0u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     let count = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
-    if place == 0u {
-        // The count may include contacts that other threads have added meanwhile; the size is then too large, which
-        // is harmless.
-        let groups = workgroups(atomicLoad(&contact_status.contact_count) + 2u * count, WORKGROUP_SIZE);
-        late_dispatches[SEPARATE] = groups.x;
-        late_dispatches[SEPARATE + 1u] = groups.y;
-    }
     if place >= count {
         return;
     }
-    let row = params.particle_count + 8u * place;
-    let origin = positions[tangles[row]].xyz;
+    let row = 8u * place;
+    let origin = positions[intersections[row]].xyz;
     var p: Five;
     for (var k = 1u; k < 5u; k++) {
-        p[k] = opaque(positions[tangles[row + k]].xyz - origin, params.zero);
+        p[k] = opaque(positions[intersections[row + k]].xyz - origin, params.zero);
     }
     let found = edge_crossing(p, params.zero);
     if !found.is_there {
@@ -48,7 +35,7 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
     let edge = opaque(p[1] / length(p[1]), params.zero);
     var way = vec3f();
     for (var k = 5u; k < 7u; k++) {
-        let wing = tangles[row + k];
+        let wing = intersections[row + k];
         if wing != NO_WING {
             let side = opaque(positions[wing].xyz - origin, params.zero);
             way = opaque(way + way_out_of(side, edge, normal, params.zero), params.zero);
@@ -66,14 +53,13 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
             atomicAdd(&contact_status.lost, 1u);
             continue;
         }
-        let particles = vec4u(tangles[row + end], tangles[row + 2u], tangles[row + 3u], tangles[row + 4u]);
-        meetings[3u * slot] = plane;
-        meetings[3u * slot + 1u] = vec4f(1.0, -found.weights);
+        let particles = vec4u(intersections[row + end], intersections[row + 2u], intersections[row + 3u], intersections[row + 4u]);
         var marked = pack(CROSSING, particles);
         for (var k = 0u; k < 4u; k++) {
             let before = atomicAdd(&corrections[4u * particles[k] + 3u], 1);
             marked[k] |= select(0u, SETTLES, contacts_of(before) == 0);
         }
-        meetings[3u * slot + 2u] = bitcast<vec4f>(marked);
+        let weights = vec4f(1.0, -found.weights);
+        contacts[slot] = ActiveContact(plane, weights, marked, vec3f(), 0u, vec3f(), 0.0);
     }
 }

@@ -1,13 +1,26 @@
 // Sorts elements into the cells of a hashed grid by counting (Teschner et al. 2003), if the pair list is not valid.
-// With surfaces it also runs at the end of each step, to find intersections. The order within a cell is arbitrary;
-// later passes do not depend on it.
-// This file holds the shared part; search/surfaces.wgsl and search/particles.wgsl hold the passes that differ between
-// the levels.
+// Surfaces: it also runs at the end of each step (AT_END), to find intersections; it then measures sizes only. The
+// order within a cell is arbitrary; later passes do not depend on it.
 //
-// - search_sum_blocks: one thread per block of 64 cells. Writes the sum of their counts.
-// - search_scan_blocks: one workgroup. Computes the start of each block (prefix sum). Surfaces: also the horizon of
-//   the list. Particle level: also clears the marks of the coarse grid.
-// - search_cell_offsets: one thread per block. Writes the start of each of its cells.
+// - search_clear_cells: one thread per particle, element, or coarse cell. Clears the cells; writes the tracked
+//   particles, the drift, and the largest radii of edges and triangles.
+// - search_count_cells: one thread per particle or element. Counts the element in its cell; writes its motion and size
+//   into the coarse grid, and the speed of the particle into the histogram.
+// - search_allocate_cells: one workgroup per block of cells; one thread per coarse cell. Reserves a range of sorted
+//   elements for each block, and writes the start of each cell (prefix sum). Writes the coarse words combined over
+//   3×3×3 cells, and the horizon.
+// - search_sort_into_cells: one thread per element. Writes it into its cell. The entry of a cell then is the start of
+//   the next cell of its block.
+//
+// Contacts stop most of the motion of a substep, so the displacement is a poor prediction. The predicted displacement
+// per substep is the mean motion of the predicted position since the last search. Slow particles account for the
+// speed of slow ones; the few fast ones search farther and find the slow ones. The horizon is chosen so that slow
+// particles approach each other by at most the margin.
+// Each thread writes its own elements; shared words are atomics. search/coarse.wgsl holds the coarse grid.
+//
+// A sorted element is two rows (particle level: one row):
+// - center, or for a fast particle the middle of its path (bits); first particle with level and FAST.
+// - edge: vector from the center to the second particle (bits), second particle; triangle: second and third particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -15,97 +28,66 @@
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
 // three particles, type
 @group(0) @binding(4) var<storage, read> elements: array<vec4u>;
-// Entries of the grid, the coarse grid, the sums of blocks, the marks of coarse cells (see ContactParams), and the
-// quantised positions and displacements of the sorted elements.
+// Cells of the grid, the coarse grid, the starts of blocks, and the histogram of speeds (see ContactParams).
 @group(0) @binding(5) var<storage, read_write> cells: array<atomic<u32>>;
-// Rows are documented in search/surfaces.wgsl and search/particles.wgsl.
 @group(0) @binding(6) var<storage, read_write> sorted: array<vec4u>;
-@group(0) @binding(7) var<storage, read_write> watched: array<array<vec4u, 2>>;
+@group(0) @binding(7) var<storage, read_write> tracked: array<array<vec4u, 2>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
-
-const BLOCK = 64u;
-const THREADS = 128u;
-const SIGN = 0x80000000u;
-// The lower bound of an empty cell; it exceeds all values.
-const NOTHING = 0xffffffffu;
 
 // True for the sort at the end of a step, which uses the positions at that time.
 override AT_END: bool = false;
 
-// Returns the first word of a cell of the coarse grid, which follows the fine grid. Words of a cell:
-//
-// Particle level:
-// - 0–5: bounds of the displacements in the cell, in quanta, with the sign bit flipped so that unsigned order
-//   applies.
-// - 6: largest horizon of its particles in substeps.
-// - 7: 1 if the bounds in words 8–13 of the 3×3×3 cells around it differ by more than the margin.
-// - 8–13: bounds of the displacements of fast particles whose path passes through the cell.
-// - 14–19: bounds of the displacements in the 2×2×2 cells around its lowest corner.
-//
-// Surfaces, elements of level 0 (bits of positive f32):
-// - 0: largest predicted displacement of its triangles per substep.
-// - 2: largest travel in this substep, minus half the margin, of elements that may enter the cell.
-// - 6, 7: largest distance of the center of an edge, of a triangle from its particles.
-// - 1, 3, 8, 9: the maxima of words 0, 2, 6, 7 over the 3×3×3 cells around it.
-//
-// Surfaces, elements of higher levels that overlap the cell:
-// - 4, 5: one bit per level of edges, of triangles.
-// - 10: largest travel in this substep, minus half the margin.
-// - 11, 12, 13: words 4, 5, 10 combined over the 3×3×3 cells around it.
-fn coarse(cell: u32) -> u32 {
-    return cell_count() + COARSE_WORDS * cell;
-}
-
-fn cell_count() -> u32 {
-    return contact_params.tables * contact_params.table_size;
-}
-
-fn coarse_count() -> u32 {
-    return contact_params.coarse * contact_params.coarse * contact_params.coarse;
-}
-
-fn coarse_scale() -> f32 {
-    if ONLY_PARTICLES {
-        // Computed on the host, so that all passes use the same rounding.
-        return contact_params.inverse_coarse;
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    for (var cell = i; cell < contact_params.coarse_first; cell += contact_params.search_threads[0].x) {
+        atomicStore(&cells[cell], 0u);
     }
-    let edge = atomicLoad(&contact_status.edge_radius);
-    let triangle = atomicLoad(&contact_status.triangle_radius);
-    return inverse_coarse(contact_params.reach, contact_params.level_sizes, edge, triangle, params.zero);
-}
-
-// Clears the cells of a block. On software drivers a loop is faster than one thread per cell.
-fn empty_block(block: u32) {
-    if block * BLOCK >= cell_count() {
-        return;
+    if !AT_END {
+        if i < coarse_count() {
+            for (var word = 0u; word < NEAR; word++) {
+                atomicStore(&cells[coarse(i) + word], 0u);
+            }
+        }
+        if i < SPEED_CLASSES {
+            atomicStore(&cells[contact_params.speed_classes + i], 0u);
+        }
+        if i < params.particle_count {
+            track(i);
+        }
     }
-    for (var k = 0u; k < BLOCK; k++) {
-        atomicStore(&cells[block * BLOCK + k], 0u);
+    if i == 0u {
+        begin_search();
+    }
+    let index = contact_params.insert_first + i;
+    if !ONLY_PARTICLES && index < contact_params.insert_end {
+        let element = elements[index];
+        if element.w > 0u {
+            raise_radius(element.w, bitcast<u32>(sqrt(state_of(element).square)));
+        }
     }
 }
 
-// Marks a level above 0 as used. Reads first: most levels are marked already.
-fn announce_level(level: u32, kind: u32) {
-    let level_bit = select(0u, 1u << (level + levels_shift(kind)), level > 0u);
-    if (atomicLoad(&contact_status.levels) & level_bit) != level_bit {
-        atomicOr(&contact_status.levels, level_bit);
+fn track(i: u32) {
+    let d = displacements[i].xyz;
+    let place = opaque(positions[i].xyz + d, params.zero);
+    var predicted = d;
+    if atomicLoad(&contact_status.stale) != RESET {
+        let since = f32(contact_status.now - contact_status.searched);
+        predicted = opaque(place - bitcast<vec3f>(tracked[i][0].xyz), params.zero) / since;
     }
-}
-
-// Raises the largest displacement relative to the drift.
-fn widen_fastest(displacement: f32) {
-    let speed = bitcast<u32>(displacement);
-    if speed > atomicLoad(&contact_status.fastest) {
-        atomicMax(&contact_status.fastest, speed);
-    }
-}
-
-fn fastest() -> f32 {
-    return bitcast<f32>(atomicLoad(&contact_status.fastest));
+    tracked[i] = rows_of_tracked(TrackedParticle(place, d, predicted), contact_params.inverse_quantum);
 }
 
 // Initialises a search; called by one thread.
 fn begin_search() {
+    atomicStore(&contact_status.levels, 0u);
+    for (var kind = 0u; kind < 3u; kind++) {
+        atomicStore(&contact_status.allocated[kind], 0u);
+    }
+    if AT_END {
+        return;
+    }
     let samples = min(params.particle_count, 64u);
     let stride = params.particle_count / samples;
     var sum = vec3f();
@@ -116,94 +98,157 @@ fn begin_search() {
     }
     contact_status.drift = select(sum / f32(samples), vec3f(), contact_params.anchored == 1u);
     atomicStore(&contact_status.fastest, 0u);
-    atomicStore(&contact_status.levels, 0u);
     atomicStore(&contact_status.wide_excess, 0u);
-    contact_status.searches += 1u;
-    atomicStore(&contact_status.renewed_count, 0u);
-    atomicStore(&contact_status.nearby_count, 0u);
-    atomicStore(&contact_status.vacancy_count, 0u);
     atomicStore(&contact_status.found_count, 0u);
+    contact_status.searches += 1u;
 }
 
-// Returns the first word of the k-th coarse cell of a block of `across`³ cells that starts one cell below `here`.
-fn around(here: vec3u, across: u32, k: u32) -> u32 {
-    // Adding size − 1 subtracts 1 modulo size.
-    let size = contact_params.coarse;
-    let c = (here + vec3u(k % across, (k / across) % across, k / (across * across)) + (size - 1u)) & vec3u(size - 1u);
-    return coarse(coarse_index(c, size));
+// Raises the largest radius of a type. Reads first, as all functions that raise a shared word: most elements do not
+// raise it.
+fn raise_radius(kind: u32, bits: u32) {
+    if kind == 1u && bits > atomicLoad(&contact_status.edge_radius) {
+        atomicMax(&contact_status.edge_radius, bits);
+    }
+    if kind == 2u && bits > atomicLoad(&contact_status.triangle_radius) {
+        atomicMax(&contact_status.triangle_radius, bits);
+    }
 }
 
-// `place` is an index among the sorted elements.
-fn set_rough_place(place: u32, word: u32) {
-    atomicStore(&cells[contact_params.rough_first + place], word);
+// An element at the end of the substep (or of the step, AT_END): its particles, its center, the largest squared
+// distance of a particle from the center, and its level. For a fast particle, the middle and the level of its path.
+struct ElementState {
+    places: array<vec3f, 3>,
+    middle: vec3f,
+    square: f32,
+    level: u32,
+}
+
+fn state_of(element: vec4u) -> ElementState {
+    var places: array<vec3f, 3>;
+    for (var k = 0u; k < 3u; k++) {
+        places[k] = positions[element[k]].xyz;
+        if !AT_END {
+            places[k] = opaque(places[k] + displacements[element[k]].xyz, params.zero);
+        }
+    }
+    let middle = opaque(center(places[0], places[1], places[2], element.w), params.zero);
+    let square = square_size(places, middle, params.zero);
+    let level_size = contact_params.level_sizes[element.w];
+    if !AT_END && element.w == 0u && moves_far(element.x) {
+        let half = half_path(displacements[element.x].xyz, contact_status.drift, params.zero);
+        let level = max(level_of(opaque_square(half, params.zero), level_size), 1u);
+        return ElementState(places, opaque(middle - half, params.zero), square, level);
+    }
+    return ElementState(places, middle, square, level_of(square, level_size));
+}
+
+fn moves_far(particle: u32) -> bool {
+    return is_fast(displacements[particle].xyz, contact_status.drift, contact_params.margin, params.zero);
+}
+
+fn cell_of(kind: u32, own: ElementState) -> u32 {
+    let cell = cell_at(own.middle, contact_params.inverse_cells[own.level][kind]);
+    return kind * contact_params.table_size + hash_cell(cell, own.level, contact_params.table_size);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_sum_blocks(@builtin(global_invocation_id) id: vec3u) {
-    let block = thread_index(id);
-    if block * BLOCK >= cell_count() {
+fn search_count_cells(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    // Particles are the first elements.
+    if !AT_END && i < contact_params.alone_end {
+        record_speed(speed_of_particle(elements[i].x));
+    }
+    let index = contact_params.insert_first + i;
+    if index >= contact_params.insert_end {
         return;
     }
-    var sum = 0u;
-    for (var k = 0u; k < BLOCK; k++) {
-        sum += atomicLoad(&cells[block * BLOCK + k]);
+    let element = elements[index];
+    let own = state_of(element);
+    atomicAdd(&cells[cell_of(element.w, own)], 1u);
+    let present = level_bit(own.level, element.w);
+    if own.level > 0u && (atomicLoad(&contact_status.levels) & present) == 0u {
+        atomicOr(&contact_status.levels, present);
     }
-    atomicStore(&cells[contact_params.sums_first + block], sum);
+    // A fast single particle searches for all others itself, so only its level is recorded.
+    if !AT_END && !ONLY_PARTICLES && element.w > 0u {
+        record_element(element, own);
+    }
 }
 
-// Counterpart: `ContactParams::horizon` in src/sim/contact_params.rs.
-fn horizon(gap: f32, local: f32, most: f32) -> u32 {
-    var near = 1000.0;
-    if local > 0.0 {
-        near = gap / local;
-    }
-    var far = 1000.0;
-    if most > 0.0 {
-        far = 0.666 / opaque(vec3f(coarse_scale() * most), params.zero).x;
-    }
-    return u32(min(min(near, far), 1000.0));
-}
+const THREADS = 32u;
+const CELLS_PER_THREAD = 16u;
 
-var<workgroup> partial: array<u32, THREADS>;
+var<workgroup> sums: array<u32, THREADS>;
+var<workgroup> block_start: u32;
 
 @compute @workgroup_size(THREADS)
-fn search_scan_blocks(@builtin(local_invocation_index) thread: u32) {
+fn search_allocate_cells(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let block = group.x + 65535u * group.y;
     if !AT_END {
-        end_bounds(thread);
+        end_motion(block * THREADS + thread);
     }
-    let blocks = cell_count() / BLOCK;
-    let share = (blocks + THREADS - 1u) / THREADS;
-    let first = min(thread * share, blocks);
-    let end = min(first + share, blocks);
+    let first = block * BLOCK + thread * CELLS_PER_THREAD;
+    let is_inside = first < contact_params.coarse_first;
+    var counts: array<u32, CELLS_PER_THREAD>;
     var sum = 0u;
-    for (var block = first; block < end; block++) {
-        sum += atomicLoad(&cells[contact_params.sums_first + block]);
+    for (var k = 0u; k < select(0u, CELLS_PER_THREAD, is_inside); k++) {
+        counts[k] = atomicLoad(&cells[first + k]);
+        sum += counts[k];
     }
-    partial[thread] = sum;
+    sums[thread] = sum;
     workgroupBarrier();
-    var start = 0u;
-    for (var other = 0u; other < thread; other++) {
-        start += partial[other];
+    for (var step = 1u; step < THREADS; step *= 2u) {
+        let before = select(0u, sums[max(thread, step) - step], thread >= step);
+        workgroupBarrier();
+        sums[thread] += before;
+        workgroupBarrier();
     }
-    for (var block = first; block < end; block++) {
-        let word = contact_params.sums_first + block;
-        let count = atomicLoad(&cells[word]);
-        atomicStore(&cells[word], start);
-        start += count;
+    if thread == THREADS - 1u && is_inside {
+        block_start = reserved(block, sums[thread]);
+    }
+    workgroupBarrier();
+    var start = block_start + sums[thread] - sum;
+    for (var k = 0u; k < select(0u, CELLS_PER_THREAD, is_inside); k++) {
+        atomicStore(&cells[first + k], start);
+        start += counts[k];
     }
 }
 
+// Reserves a range of sorted elements for a block, and returns its start. The elements of a type are contiguous.
+fn reserved(block: u32, count: u32) -> u32 {
+    let kind = block * BLOCK / contact_params.table_size;
+    let firsts = vec3u(contact_params.alone_first, contact_params.alone_end, contact_params.query_end);
+    let start = firsts[kind] - contact_params.alone_first + atomicAdd(&contact_status.allocated[kind], count);
+    atomicStore(&cells[contact_params.block_starts + block], start);
+    return start;
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_cell_offsets(@builtin(global_invocation_id) id: vec3u) {
-    let block = thread_index(id);
-    if block * BLOCK >= cell_count() {
+fn search_sort_into_cells(@builtin(global_invocation_id) id: vec3u) {
+    let index = contact_params.insert_first + thread_index(id);
+    if index >= contact_params.insert_end {
         return;
     }
-    var start = atomicLoad(&cells[contact_params.sums_first + block]);
-    for (var k = 0u; k < BLOCK; k++) {
-        let cell = block * BLOCK + k;
-        let count = atomicLoad(&cells[cell]);
-        atomicStore(&cells[cell], start);
-        start += count;
+    let element = elements[index];
+    let own = state_of(element);
+    let slot = atomicAdd(&cells[cell_of(element.w, own)], 1u);
+    // The flag is not read for triangles, nor at the end of a step.
+    let is_marked = !AT_END && element.w < 2u
+        && (speed_of_element(element) > contact_status.slow || moves_far(element.x) || moves_far(element.y));
+    let word = element.x | (own.level << LEVEL_SHIFT) | select(0u, FAST, is_marked);
+    let row = vec4u(bitcast<vec3u>(own.middle), word);
+    if ONLY_PARTICLES {
+        sorted[slot] = row;
+        return;
+    }
+    sorted[2u * slot] = row;
+    if element.w == 1u {
+        let half = own.places[1] - own.middle;
+        sorted[2u * slot + 1u] = vec4u(bitcast<vec3u>(half), element.y);
+    } else if element.w == 2u {
+        sorted[2u * slot + 1u] = vec4u(element.yz, 0u, 0u);
     }
 }

@@ -1,7 +1,11 @@
-// Computes the normal and friction corrections of all contacts at once by mass splitting (Tonge, Benevolenski,
-// Voroshilov 2012). A particle with n contacts counts as n particles of 1/n of its mass.
-// Correction: Δxₖ = wₖ bₖ (depth · normal − friction)/Σ wᵢ nᵢ bᵢ², where nᵢ is the number of contacts of particle i.
-// One thread per contact. Reads contacts and displacements. Adds the corrections of its particles with atomics.
+// Solves all contacts at once by mass splitting (Tonge, Benevolenski, Voroshilov 2012): a particle with n contacts
+// counts as n particles of 1/n of its mass. Both multipliers of a contact change in each iteration:
+//
+//   λ_n ← max(0, λ_n + (c₀ − n·Σ b d)/W)        W = Σ wₖ nₖ bₖ², where nₖ is the number of contacts of particle k
+//   λ_t ← λ_t − (offset + tangential part of Σ b d)/W, shortened to the friction cone
+//
+// Correction: Δxₖ = wₖ bₖ (n Δλ_n + Δλ_t). All iterations but the last over-relax.
+// One thread per contact. Reads displacements. Writes the multipliers, at last the friction anchor. Adds the corrections of its particles with atomics.
 // Corrections are rounded to whole quanta, so the sum does not depend on the order.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -9,9 +13,18 @@
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read> contact_particles: array<vec4u>;
-@group(0) @binding(5) var<storage, read> meetings: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> contacts: array<ActiveContact>;
 @group(0) @binding(6) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
+// The last iteration writes it for the next substep.
+@group(0) @binding(8) var<storage, read_write> anchors: array<FrictionAnchor>;
+
+// True in the last iteration of a substep.
+override IS_LAST: bool = false;
+
+// Factor of the corrections of all but the last iteration. Mass splitting converges for factors below 2 (successive
+// over-relaxation).
+const OVER_RELAXATION = 1.8;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
@@ -23,54 +36,109 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     if place >= count {
         return;
     }
-    let plane = meetings[3u * place];
-    let weights = meetings[3u * place + 1u];
-    let row = bitcast<vec4u>(meetings[3u * place + 2u]);
-    let particles = pair_particles(row);
-    let members = member_count(pair_kind(row));
-    let d0 = displacements[particles.x].xyz;
-    var d: Four;
-    var w: vec4f;
-    var most: vec4f;
-    var weight = 0.0;
-    for (var k = 0u; k < most_members(); k++) {
-        d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
-    }
-    for (var k = 0u; k < members; k++) {
-        w[k] = positions[particles[k]].w;
-        let n = f32(contacts_of(atomicLoad(&corrections[4u * particles[k] + 3u])));
-        let b = weights[k];
-        // The limit keeps the sum of all corrections within i32.
-        most[k] = min(1e9, 2e9 / n);
-        weight = opaque1(weight, params.zero)
-            + opaque1(opaque1(w[k] * n, params.zero) * opaque1(b * b, params.zero), params.zero);
-    }
-    let travel = weighted_sum(weights, d, params.zero);
-    let along = opaque1(dot(plane.xyz, travel), params.zero);
-    let depth = opaque1(plane.w - along, params.zero);
-    if !(depth > 0.0 && weight > 0.0) {
+    var own = contacts[place];
+    let particles = pair_particles(own.pair);
+    let kind = pair_kind(own.pair);
+    let members = member_count(kind);
+    let masses = masses_of(own.weights, particles, members);
+    let weight = masses.sum;
+    let motion = motion_of(own.weights, particles);
+    // Not if all particles are pinned, or one is not finite.
+    if !(weight > 0.0 && length(motion) < 1e30) {
+        if IS_LAST {
+            anchors[place] = FrictionAnchor(without_marks(own.pair), own.weights, own.offset, own.next | SLIDES);
+        }
         return;
     }
-    let left = material_of(contact_particles[particles.x].w);
-    let right = material_of(contact_particles[particles.z].w);
-    let friction = contact_params.friction[left * 16u + right];
-    let slip = opaque(travel - opaque(plane.xyz * along, params.zero), params.zero);
-    let l = length(slip);
+    let step = opaque1(select(OVER_RELAXATION, 1.0, IS_LAST) / weight, params.zero);
+    let normal = own.plane.xyz;
+    let along = opaque1(dot(normal, motion), params.zero);
+    let depth = opaque1(own.plane.w - along, params.zero);
+    let normal_lambda = max(opaque1(own.normal_lambda + opaque1(depth * step, params.zero), params.zero), 0.0);
+    let friction = friction_between(particles);
+    let slip = opaque(own.offset + opaque(motion - opaque(normal * along, params.zero), params.zero), params.zero);
+    let sticking = opaque(own.friction_lambda - opaque(slip * step, params.zero), params.zero);
+    let most_friction = opaque1(friction.x * normal_lambda, params.zero);
+    let l = length(sticking);
+    let slides = !(l <= most_friction);
     var share = 1.0;
-    if l > opaque1(friction.x * depth, params.zero) {
-        share = opaque1(friction.y * depth, params.zero) / l;
-    }
-    if pair_kind(row) == CROSSING {
+    if kind == CROSSING {
         // An intersection has no friction.
         share = 0.0;
+    } else if slides {
+        share = opaque1(friction.y * normal_lambda, params.zero) / l;
     }
-    let change =
-        opaque(opaque(plane.xyz * depth, params.zero) - opaque(slip * share, params.zero), params.zero) / weight;
+    let friction_lambda = opaque(sticking * opaque1(share, params.zero), params.zero);
+    let push = opaque(normal * opaque1(normal_lambda - own.normal_lambda, params.zero), params.zero);
+    let change = opaque(push + opaque(friction_lambda - own.friction_lambda, params.zero), params.zero);
     for (var k = 0u; k < members; k++) {
-        let factor = opaque1(opaque1(w[k] * weights[k], params.zero) * contact_params.inverse_quantum, params.zero);
-        let quanta = vec3i(round(clamp(opaque(change, params.zero) * factor, vec3f(-most[k]), vec3f(most[k]))));
+        let weighted = opaque1(masses.w[k] * own.weights[k], params.zero);
+        let factor = opaque1(weighted * contact_params.inverse_quantum, params.zero);
+        let most = vec3f(masses.most[k]);
+        let quanta = vec3i(round(clamp(opaque(change, params.zero) * factor, -most, most)));
         atomicAdd(&corrections[4u * particles[k]], quanta.x);
         atomicAdd(&corrections[4u * particles[k] + 1u], quanta.y);
         atomicAdd(&corrections[4u * particles[k] + 2u], quanta.z);
     }
+    if IS_LAST {
+        let largest = opaque1(most_friction * weight, params.zero);
+        anchors[place] = anchor_of(own, particles, slides, largest);
+    }
+    contacts[place].normal_lambda = normal_lambda;
+    contacts[place].friction_lambda = friction_lambda;
+}
+
+// Inverse masses of the particles of a contact; W; the limit of each correction, which keeps the sum of all within i32
+// [quanta].
+struct Masses {
+    w: vec4f,
+    sum: f32,
+    most: vec4f,
+}
+
+fn masses_of(weights: vec4f, particles: vec4u, members: u32) -> Masses {
+    var masses: Masses;
+    for (var k = 0u; k < members; k++) {
+        let w = positions[particles[k]].w;
+        let n = f32(contacts_of(atomicLoad(&corrections[4u * particles[k] + 3u])));
+        let b = weights[k];
+        masses.w[k] = w;
+        masses.most[k] = min(1e9, 2e9 / n);
+        masses.sum = opaque1(masses.sum, params.zero)
+            + opaque1(opaque1(w * n, params.zero) * opaque1(b * b, params.zero), params.zero);
+    }
+    return masses;
+}
+
+// Returns Σ b d.
+fn motion_of(weights: vec4f, particles: vec4u) -> vec3f {
+    let d0 = displacements[particles.x].xyz;
+    var d: Four;
+    for (var k = 1u; k < most_members(); k++) {
+        d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
+    }
+    return weighted_sum(weights, d, params.zero);
+}
+
+// Returns the row of the friction of two elements.
+fn friction_between(particles: vec4u) -> vec4f {
+    let left = material_of(contact_particles[particles.x].w);
+    let right = material_of(contact_particles[particles.z].w);
+    return contact_params.friction[left * 16u + right];
+}
+
+// Returns the friction anchor for the next substep. `largest` is the offset that friction at its limit holds [m]: the
+// anchor of a contact that slides moves along.
+fn anchor_of(own: ActiveContact, particles: vec4u, slides: bool, largest: f32) -> FrictionAnchor {
+    if slides {
+        let share = min(opaque1(largest / max(length(own.offset), 1e-30), params.zero), 1.0);
+        return FrictionAnchor(without_marks(own.pair), own.weights, own.offset * share, own.next | SLIDES);
+    }
+    let x0 = positions[particles.x].xyz;
+    var p: Four;
+    for (var k = 1u; k < most_members(); k++) {
+        p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
+    }
+    let offset = opaque(own.offset - weighted_sum(own.weights, p, params.zero), params.zero);
+    return FrictionAnchor(without_marks(own.pair), own.weights, offset, own.next);
 }

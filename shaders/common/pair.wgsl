@@ -25,6 +25,34 @@ struct Meeting {
     is_met: bool,
 }
 
+// A contact in a substep. Counterpart: `ActiveContact` in src/reference/contacts.rs.
+struct ActiveContact {
+    // n and c₀.
+    plane: vec4f,
+    weights: vec4f,
+    // Particles and kind, as `pack`, with SETTLES.
+    pair: vec4u,
+    // Tangential offset of the contact points since they began to stick [m].
+    offset: vec3f,
+    // 1 + the place of the next contact with the same first particle, or 0.
+    next: u32,
+    // Multipliers of friction and of the normal constraint [kg m].
+    friction_lambda: vec3f,
+    normal_lambda: f32,
+}
+
+// The friction anchor of a contact of the last substep. The offset of the contact points is `offset` if the contact
+// slid, else `offset` + Σ b x.
+struct FrictionAnchor {
+    pair: vec4u,
+    weights: vec4f,
+    offset: vec3f,
+    // As `ActiveContact.next`, with SLIDES.
+    next: u32,
+}
+
+const SLIDES = 0x80000000u;
+
 // True if all pairs are pairs of particles: the code for the other kinds is not compiled.
 override ONLY_PARTICLES: bool = false;
 
@@ -39,15 +67,13 @@ fn member_count(kind: u32) -> u32 {
     return select(4u, 2u, ONLY_PARTICLES || kind == PARTICLES);
 }
 
+// Encodes a pair. The order of two particles or two edges has no effect on the code.
 fn pack(kind: u32, particles: vec4u) -> vec4u {
-    return vec4u(particles.xyz, particles.w | (kind << 30u));
-}
-
-// An unused entry of the pair list.
-const VACANT = vec4u(0xffffffffu);
-
-fn is_vacant(row: vec4u) -> bool {
-    return row.x == VACANT.x;
+    var ordered = particles;
+    if particles.x > particles.z && (kind == PARTICLES || kind == EDGES) {
+        ordered = select(particles.yxxx, particles.zwxy, kind == EDGES);
+    }
+    return vec4u(ordered.xyz, ordered.w | (kind << 30u));
 }
 
 fn pair_kind(row: vec4u) -> u32 {
@@ -57,6 +83,10 @@ fn pair_kind(row: vec4u) -> u32 {
 // Flag in the row of a contact, beside a particle: this contact applies the corrections of the particle. Particle
 // indices are below 2²⁸, see LEVEL_SHIFT.
 const SETTLES = 0x20000000u;
+
+fn without_marks(row: vec4u) -> vec4u {
+    return row & vec4u(~SETTLES);
+}
 
 fn pair_particles(row: vec4u) -> vec4u {
     return row & vec4u(SETTLES - 1u);
@@ -194,6 +224,10 @@ fn approach(kind: u32, d: Four) -> f32 {
 // Iterations of conservative advancement.
 const TURNS_OF_PAIR = 10u;
 
+// Elements whose gap exceeds the thickness by at most this share of it are in contact: the solve leaves gaps of this
+// size, and a contact that ended would lose its friction anchor.
+const SLACK_OF_PAIR = 0.05;
+
 fn on_the_way(p: Four, d: Four, time: f32, zero: u32) -> Four {
     return Four(
         opaque(p[0] + opaque(d[0] * time, zero), zero),
@@ -209,14 +243,14 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
     var near = closest(kind, p, zero);
     var gap = near.distance - thickness;
     var meeting: Meeting;
-    if gap > 0.0 {
+    if gap > opaque1(SLACK_OF_PAIR * thickness, zero) {
         let reach = approach(kind, d);
         if gap >= reach {
             return meeting;
         }
         var time = 0.0;
         var turn = 0u;
-        while turn < TURNS_OF_PAIR && gap > 0.05 * thickness {
+        while turn < TURNS_OF_PAIR && gap > opaque1(SLACK_OF_PAIR * thickness, zero) {
             time = opaque1(time + opaque1(gap / reach, zero), zero);
             if time > 1.0 {
                 return meeting;
@@ -229,7 +263,8 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
     let normal = opaque(near.normal, zero);
     let c0 = min(thickness - opaque1(dot(normal, weighted_sum(near.weights, p, zero)), zero), recovery);
     meeting.contact = Contact(normal, c0, near.weights);
-    meeting.is_met = c0 - opaque1(dot(normal, weighted_sum(near.weights, d, zero)), zero) > 0.0;
+    let depth = c0 - opaque1(dot(normal, weighted_sum(near.weights, d, zero)), zero);
+    meeting.is_met = depth > opaque1(-SLACK_OF_PAIR * thickness, zero);
     return meeting;
 }
 

@@ -39,9 +39,14 @@ pub(crate) struct Contact {
     pub weights: Vec4,
 }
 
-/// Encodes a pair for the list; the upper two bits of the last particle hold the kind.
+/// Encodes a pair for the list; the upper two bits of the last particle hold the kind. The order of two particles or
+/// two edges has no effect on the code.
 pub(crate) fn pack(kind: PairKind, particles: [u32; 4]) -> [u32; 4] {
-    let [a, b, c, d] = particles;
+    let [a, b, c, d] = match (kind, particles) {
+        (PairKind::Particles, [a, c, ..]) => [a.min(c), a.max(c), a.max(c), a.max(c)],
+        (PairKind::Edges, [a, b, c, d]) if a > c => [c, d, a, b],
+        (_, particles) => particles,
+    };
     [a, b, c, d | (kind as u32) << 30]
 }
 
@@ -163,6 +168,10 @@ pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
 /// Iterations of the time-of-impact search.
 const TURNS: u32 = 10;
 
+/// Elements whose gap exceeds the thickness by at most this share of it are in contact: the solve leaves gaps of this
+/// size, and a contact that ended would lose its friction anchor.
+const SLACK: f32 = 0.05;
+
 fn on_the_way(p: [Vec3; 4], d: [Vec3; 4], time: f32) -> [Vec3; 4] {
     std::array::from_fn(|k| p[k] + d[k] * time)
 }
@@ -175,14 +184,13 @@ fn on_the_way(p: [Vec3; 4], d: [Vec3; 4], time: f32) -> [Vec3; 4] {
 pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, recovery: f32) -> Option<Contact> {
     let mut near = closest(kind, p);
     let mut gap = near.distance - thickness;
-    if gap > 0.0 {
+    if gap > SLACK * thickness {
         let reach = approach(kind, d);
         if gap >= reach {
             return None;
         }
-        let mut time = 0.0;
-        let mut turn = 0;
-        while turn < TURNS && gap > 0.05 * thickness {
+        let (mut time, mut turn) = (0.0, 0);
+        while turn < TURNS && gap > SLACK * thickness {
             time += gap / reach;
             if time > 1.0 {
                 return None;
@@ -194,7 +202,7 @@ pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, r
     }
     let c0 = (thickness - dot(near.normal, weighted(near.weights, p))).min(recovery);
     let contact = Contact { normal: near.normal, c0, weights: near.weights };
-    (contact.c0 - dot(contact.normal, weighted(contact.weights, d)) > 0.0).then_some(contact)
+    (c0 - dot(near.normal, weighted(near.weights, d)) > -SLACK * thickness).then_some(contact)
 }
 
 /// The share of its gap that a pair always keeps in a substep, and the share of its thickness that it always keeps.

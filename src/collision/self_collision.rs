@@ -4,11 +4,10 @@ use crate::error::{Error, Result};
 
 /// Settings of contacts between particles or between surfaces.
 ///
-/// A grid search lists all pairs whose distance can fall below their thickness plus a margin at their present
-/// velocities. Each substep compares the motion with this prediction. A new search runs if a deviation exceeds half the
-/// margin, or three tenths of it between particles. Between particles, it covers the deviating particles and their
-/// neighbours; between surfaces, all elements. So no contact is missed at any speed, except for pairs beyond the
-/// capacity, which [`super::ContactReport::lost`] counts.
+/// A grid search lists all pairs whose distance can fall below their thickness plus a margin at their mean velocities
+/// since the last search. Each substep compares the motion with this prediction. A new search runs if a deviation
+/// exceeds half the margin. So no contact is missed at any speed, except for pairs beyond the capacity, which
+/// [`super::ContactReport::lost`] counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelfCollision {
     /// The elements that collide.
@@ -24,7 +23,7 @@ pub struct SelfCollision {
 
 impl Default for SelfCollision {
     fn default() -> Self {
-        Self { level: SelfCollisionLevel::Particles, margin: 0.9, iterations: 1, pairs_per_particle: 12 }
+        Self { level: SelfCollisionLevel::Particles, margin: 0.5, iterations: 4, pairs_per_particle: 12 }
     }
 }
 
@@ -53,7 +52,7 @@ impl SelfCollision {
     /// The default settings for [`SelfCollisionLevel::Surfaces`].
     pub fn surfaces() -> Self {
         let level = SelfCollisionLevel::Surfaces;
-        Self { level, margin: 0.5, iterations: 4, pairs_per_particle: 48 }
+        Self { level, margin: 0.5, iterations: 6, pairs_per_particle: 48 }
     }
 
     pub(crate) fn check(&self) -> Result<()> {

@@ -132,14 +132,9 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             anchored,
             coarse,
             level_sizes,
-            sums_first,
-            worn_first,
-            nearby_first,
-            inverse_coarse,
-            rough_first,
-            gap,
-            inverse_reach,
-            ways_first,
+            coarse_first,
+            block_starts,
+            speed_classes,
             padding,
             search_threads,
             inverse_cells,
@@ -180,17 +175,17 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             drift,
             now,
             stale,
-            hurried,
+            searched,
             horizon,
             slow,
             fastest,
-            renewed_count,
-            nearby_count,
+            levels,
+            edge_radius,
+            triangle_radius,
+            wide_excess,
             crossing_count,
-            pair_count,
-            vacancy_count,
             found_count,
-            listed,
+            pair_count,
             contact_count,
             searches,
             most_pairs,
@@ -198,20 +193,13 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             lost,
             deepest,
             truncated,
-            edge_radius,
-            triangle_radius,
-            end_edge_radius,
-            overfull,
-            searched,
-            end_triangle_radius,
-            levels,
-            wide_excess,
-            end_levels
+            allocated,
+            padding
         })
     );
     // Made on the host as zeroed bytes.
     let at = |name: &str, offset| (name.to_owned(), offset);
-    let members = vec![at("bounce", 0), at("recovery", 16), at("pushes", 32)];
+    let members = vec![at("bounce", 0), at("recovery", 16), at("friction", 32), at("owner", 44), at("impulses", 48)];
     assert_eq!(on_gpu("", "ColliderContact"), (members, COLLIDER_CONTACT_BYTES as usize));
 }
 

@@ -1,10 +1,11 @@
 //! Device limits that a scene requires.
 
-use super::contacts::COLLIDER_CONTACT_BYTES;
+use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES};
 use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
 use crate::schedule::skins::Skins;
 use crate::schedule::tiling::Tiling;
 use crate::settings::{Settings, Sweep};
+use crate::sim::contact_params::contact_capacity;
 
 /// The device limits that a scene requires: the defaults, raised if a buffer of the scene is larger.
 ///
@@ -25,9 +26,14 @@ fn limits(
     let particles = scene.particle_count() as u64;
     let tethers = tether_count(scene) * 8;
     // Collider contacts of all particles, even if no pass stores them yet.
-    let touches = if scene.colliders().is_empty() { 0 } else { particles * COLLIDER_CONTACT_BYTES };
-    let sizes =
-        [scene.followers.len() as u64 * 48, scene.triangles.len() as u64 * 24, tethers, touches, particles * 16];
+    let collider_contacts = if scene.colliders().is_empty() { 0 } else { particles * COLLIDER_CONTACT_BYTES };
+    let sizes = [
+        scene.followers.len() as u64 * 48,
+        scene.triangles.len() as u64 * 24,
+        tethers,
+        collider_contacts,
+        particles * 16,
+    ];
     // A split constraint stores a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let split = u64::from(split_count(set));
@@ -57,8 +63,8 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         // of up to twelve entries, sums, and quantised positions. Particle level: the predicted position of each
         // particle.
         let most = if settings.keeps_surfaces_apart() { 176 } else { 32 };
-        // Half as many contacts as pairs, each three times as large.
-        (pairs * 24).max(scene.particle_count() as u64 * most)
+        let contacts = contact_capacity(pairs) * CONTACT_BYTES;
+        contacts.max(pairs * 16).max(scene.particle_count() as u64 * most)
     });
     let most = wgpu::Limits::default().max_storage_buffer_binding_size;
     // Evaluated only for large sets: tiling takes as long as the rest of the compilation.

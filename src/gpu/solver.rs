@@ -98,6 +98,9 @@ impl Solver {
     }
 
     fn of(device: &wgpu::Device, queue: &wgpu::Queue, controls: Controls) -> Result<Self> {
+        for open in controls.scene.open_contacts(&controls.settings) {
+            log::warn!("{open}");
+        }
         let limits = device.limits();
         let demands = [
             ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),

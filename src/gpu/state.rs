@@ -244,7 +244,7 @@ impl Solver {
         self.write(&self.contacts.status, 0, &[ContactStatus::new()]);
         if let Some(contact_passes) = &self.contacts.contact_passes {
             // Corrections may be left if only some passes of a step were run.
-            self.write(&contact_passes.corrections, 0, &vec![[0i32; 4]; scene.particle_count()]);
+            self.write(&contact_passes.corrections, 0, &vec![[0i32; 8]; scene.particle_count()]);
         }
         if let Some(collider_passes) = &self.contacts.collider_passes {
             self.write(&collider_passes.colliders, 0, &self.controls.colliders.rows);
@@ -261,7 +261,7 @@ impl Solver {
 
     /// Invalidates the pair list.
     pub(super) fn mark_stale(&self) {
-        self.queue.write_buffer(&self.contacts.status, ContactStatus::STALE, bytemuck::bytes_of(&ContactStatus::ALL));
+        self.queue.write_buffer(&self.contacts.status, ContactStatus::STALE, bytemuck::bytes_of(&ContactStatus::RESET));
     }
 
     fn upload_settings(&self) {

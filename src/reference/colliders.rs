@@ -1,14 +1,10 @@
 //! Collider passes: collision, restitution, interpolation and commit of the colliders, and the forces on them.
 
 use super::Reference;
-use super::contacts::Contacts;
 use super::exits::{Exit, Inside, SLACK};
-use crate::collision::{
-    Collider, ColliderFrame, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, DISABLED, MOVING, Pose,
-    Sample, TWO_SIDED, sample,
-};
+use super::friction::{ColliderFriction, Slip};
+use crate::collision::{ColliderFrame, ColliderRow, DISABLED, MOVING, Sample, TWO_SIDED, sample};
 use crate::constraints::group;
-use crate::error::Result;
 use crate::geometry::vector::{dot, length};
 use crate::schedule::contacts::UNTOUCHABLE;
 use glam::Vec3;
@@ -22,12 +18,17 @@ pub(super) struct ColliderContact {
     pub recovery: Vec3,
     /// Length of the whole displacement.
     pub way: f32,
+    pub friction: ColliderFriction,
     /// Up to two colliders with the impulses on them in this step, and the moments about their positions.
     pub impulses: [Option<(u32, Vec3, Vec3)>; 2],
 }
 
-/// A particle during the collider pass of a substep.
+/// A particle during a collider pass.
 struct Moving {
+    material: u32,
+    /// The position residual.
+    rest: Vec3,
+    is_first: bool,
     /// Position, including the recovery.
     x: Vec3,
     /// Displacement, without the recovery.
@@ -36,6 +37,18 @@ struct Moving {
     was_met: bool,
     /// Exit from the colliders that contain it; `None` until it is computed.
     exit: Option<Exit>,
+    friction: ColliderFriction,
+}
+
+/// The contact of a particle with a collider in a substep.
+struct Met {
+    index: usize,
+    meet: Meet,
+    /// Start position relative to the collider, and displacement relative to it, in world space.
+    start: Vec3,
+    way: Vec3,
+    /// Distance that the particle keeps.
+    keep: f32,
 }
 
 /// Maximum number of iterations of conservative advancement.
@@ -52,131 +65,49 @@ struct View<'a> {
     keep: f32,
 }
 
-/// Runtime changes and results.
 impl Reference {
-    /// See [`crate::Solver::add_collider`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
-        let id = self.controls.add_collider(collider)?;
-        self.take_collider(id.index());
-        Ok(id)
-    }
-
-    /// See [`crate::Solver::set_collider`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()> {
-        let index = self.controls.set_collider(id, collider)?;
-        self.take_collider(index);
-        Ok(())
-    }
-
-    /// See [`crate::Solver::remove_collider`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
-        let index = self.controls.colliders.remove(id)?;
-        self.colliders[index].flags = DISABLED;
-        self.upload();
-        Ok(())
-    }
-
-    /// See [`crate::Solver::move_collider`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()> {
-        let index = self.controls.colliders.move_to(id, pose)?;
-        let from = self.controls.colliders.rows[index];
-        let row = &mut self.colliders[index];
-        (row.target_position, row.target_rotation, row.flags) =
-            (from.target_position, from.target_rotation, from.flags);
-        Ok(())
-    }
-
-    /// See [`crate::Solver::set_contact_material`].
-    ///
-    /// # Errors
-    /// See there.
-    pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
-        let restitutes = self.controls.restitutes();
-        self.controls.set_contact_material(id, material)?;
-        if self.controls.restitutes() && !restitutes {
-            self.forget_collider_forces();
-        }
-        self.upload();
-        Ok(())
-    }
-
-    /// Copies a collider from the host state, and the data offsets of all.
-    fn take_collider(&mut self, index: usize) {
-        let rows = &self.controls.colliders.rows;
-        self.colliders.resize(rows.len(), rows[index]);
-        self.colliders[index] = rows[index];
-        for (own, row) in self.colliders.iter_mut().zip(rows) {
-            own.data = row.data;
-        }
-        self.collider_forces = vec![[Vec3::ZERO; 2]; rows.len()];
-        self.upload();
-        self.mark_stale();
-    }
-
-    pub(super) fn forget_collider_forces(&mut self) {
-        self.collider_forces.fill([Vec3::ZERO; 2]);
-    }
-
-    pub(super) fn reset_contacts(&mut self) {
-        self.colliders.clone_from(&self.controls.colliders.rows);
-        self.collider_forces = vec![[Vec3::ZERO; 2]; self.colliders.len()];
-        self.touches.fill(ColliderContact::default());
-        self.contacts = Contacts::new(self.positions.len());
-        self.lost_collider_contacts = 0;
-    }
-}
-
-impl Reference {
-    pub(super) fn collide(&mut self, i: usize) {
+    pub(super) fn collide(&mut self, i: usize, is_first: bool) {
         let material = self.controls.compiled.contact_elements.material(i as u32);
         if self.controls.inverse_masses[i] == 0.0 || material == UNTOUCHABLE {
             return;
         }
         let on_way = self.controls.settings.keeps_surfaces_apart();
-        let start = if on_way { self.touches[i].recovery } else { Vec3::ZERO };
+        let recovery = if on_way { self.collider_contacts[i].recovery } else { Vec3::ZERO };
+        let friction = if is_first { ColliderFriction::default() } else { self.collider_contacts[i].friction };
         // The position residual is no motion: it takes no part in friction.
         let rest = self.position_residuals[i];
-        let (x, d) = (self.positions[i], self.displacements[i] - rest);
-        let was_met = start != Vec3::ZERO;
-        let mut particle = Moving { x: x + start, d: d - start, recovery: start, was_met, exit: None };
+        let (x, d) = (self.positions[i] + recovery, self.displacements[i] - rest - recovery);
+        let was_met = recovery != Vec3::ZERO;
+        let mut particle = Moving { material, rest, is_first, x, d, recovery, was_met, exit: None, friction };
         for index in 0..self.colliders.len() {
-            self.collide_with(i, material, index, &mut particle);
+            if let Some(met) = self.met(index, &mut particle) {
+                self.respond(i, &met, &mut particle);
+            }
         }
+        self.collider_contacts[i].friction = particle.friction;
         if !particle.was_met {
             return;
         }
         if on_way {
             let way = particle.d + particle.recovery;
             self.displacements[i] = way + rest;
-            (self.touches[i].recovery, self.touches[i].way) = (particle.recovery, length(way));
+            (self.collider_contacts[i].recovery, self.collider_contacts[i].way) = (particle.recovery, length(way));
         } else {
             (self.positions[i], self.displacements[i]) = (particle.x, particle.d + rest);
         }
     }
 
-    fn collide_with(&mut self, i: usize, material: u32, index: usize, particle: &mut Moving) {
-        let params = &self.contact_params;
-        let collider = &self.colliders[index];
+    /// The contact of a particle with a collider, if there is one.
+    fn met(&self, index: usize, particle: &mut Moving) -> Option<Met> {
+        let &mut Moving { material, rest, x, d, .. } = particle;
+        let (params, collider) = (&self.contact_params, &self.colliders[index]);
         if collider.flags & DISABLED != 0 || !params.touch(material, collider.material) {
-            return;
+            return None;
         }
         let keep = params.radius(material) + collider.margin;
-        let (x, d, rest) = (particle.x, particle.d, self.position_residuals[i]);
         // Bounding sphere test, valid for all shapes.
         if length(x - collider.frame.offset()) > collider.near + length(d) {
-            return;
+            return None;
         }
         // Move the point with the collider to the end of the substep; the rest of the path is relative to the collider.
         let place = (x - collider.frame.offset()) + rest;
@@ -184,66 +115,79 @@ impl Reference {
         let start = place + turn;
         let way = d - (turn + collider.travel.offset());
         let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(way));
-        let view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
+        let mut view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
         let near = view.sample(p);
-        let overlaps = near.distance < (1.0 - SLACK) * keep && collider.flags & TWO_SIDED == 0;
-        let exit = if overlaps && self.colliders.len() > 1 {
-            *particle.exit.get_or_insert_with(|| self.exit(Inside { x, rest, material }))
+        let inside = Inside { x, rest, material };
+        let is_solid = collider.flags & TWO_SIDED == 0 && self.colliders.len() > 1;
+        if is_solid && near.distance < keep + length(delta) {
+            view.keep *= self.squeeze(index, inside, near, keep);
+        }
+        let keep = view.keep;
+        let exit = if is_solid && near.distance < (1.0 - SLACK) * keep {
+            *particle.exit.get_or_insert_with(|| self.exit(inside))
         } else {
             Exit::default()
         };
         if exit.owner.is_some_and(|owner| owner != index) {
-            return;
+            return None;
         }
         // World space from here on.
-        let met = if exit.depth > 0.0 {
-            exit.meet(way)
-        } else {
-            view.meet(near).map(|meet| Meet { normal: collider.frame.turned_out_of(meet.normal), ..meet })
-        };
-        let Some(Meet { normal, depth, gap, time }) = met else { return };
+        let turned = |meet: Meet| Meet { normal: collider.frame.turned_out_of(meet.normal), ..meet };
+        let meet = if exit.depth > 0.0 { exit.meet(way) } else { view.meet(near).map(turned) };
+        let meet = meet.or_else(|| {
+            // A contact of an earlier pass of the substep keeps its friction.
+            let end = |normal| turned(Meet { normal, depth: 0.0, gap: 0.0, time: 0.0 });
+            (particle.friction.owner == Some(index)).then(|| end(view.sample(p + delta).normal))
+        });
+        meet.map(|meet| Met { index, meet, start, way, keep })
+    }
 
-        // Initial overlap changes the position and not the velocity. At the surface level each of the two passes of a
-        // substep takes out one half.
+    /// Moves a particle out of a collider, with friction and restitution.
+    fn respond(&mut self, i: usize, met: &Met, particle: &mut Moving) {
+        let Meet { normal, depth, gap, .. } = met.meet;
+        let (params, collider, way) = (&self.contact_params, &self.colliders[met.index], met.way);
+        // Initial overlap changes the position and not the velocity.
         let out = depth.min((-gap).max(0.0));
         let push = depth - out;
-        let out = out.min(params.recovery * if self.controls.settings.keeps_surfaces_apart() { 0.5 } else { 1.0 });
-        let [statics, kinetic, restitution, _] = params.friction(material, collider.material);
+        let out = if particle.is_first { out.min(params.recovery) } else { 0.0 };
+        let [statics, kinetic, restitution, _] = params.friction(particle.material, collider.material);
         // Restitution, on top of that.
         let gravity = Vec3::from(self.params.gravity_step);
         let speed = -dot(normal, way - gravity);
         let impact = restitution > 0.0 && push > 0.0 && speed > 2.0 * length(gravity);
         // Includes the restitution by other colliders and earlier in the substep.
-        let given = dot(normal, self.touches[i].bounce);
+        let given = dot(normal, self.collider_contacts[i].bounce);
         let left = dot(normal, way) + push + given;
         let back = if impact { (restitution * speed - left).max(0.0) } else { 0.0 };
         let slip = way - Vec3::from(collider.surface_step);
         let slip = slip - normal * dot(normal, slip);
-        // Friction moves the particle back by at most the slip after the impact plus the kept distance: a round
-        // collider may end there. With restitution, friction on the rest of the slip changes only the velocity.
-        let l = length(slip);
-        let quarantined = if l * time > keep { slip * ((1.0 - time) + keep / l) } else { slip };
-        let (l, grip) = (if back > 0.0 { l } else { length(quarantined) }, push + back);
-        let share = if l <= statics * grip { 1.0 } else { kinetic * grip / l };
-        let change = normal * push - quarantined * share;
-        let w = self.controls.inverse_masses[i];
+        let slip = Slip { index: met.index, slip, push, back, time: met.meet.time, keep: met.keep };
+        let before = particle.friction;
+        let of_before = if before.owner == Some(met.index) { before } else { ColliderFriction::default() };
+        let (friction, beyond) = slip.rubbed(of_before, [statics, kinetic]);
+        let change = normal * push + (friction.displacement - of_before.displacement);
+        if before.owner == Some(met.index) || before.owner.is_none() && push > 0.0 {
+            particle.friction = friction;
+        }
         let away = normal * out;
-        let recovery = particle.recovery + away;
-        *particle = Moving { x: x + away, d: d + change, recovery, was_met: true, exit: particle.exit };
+        (particle.x, particle.d, particle.recovery) =
+            (particle.x + away, particle.d + change, particle.recovery + away);
+        particle.was_met = true;
         let mut bounce = Vec3::ZERO;
         if back > 0.0 {
-            bounce = normal * back - (slip - quarantined) * share;
-            self.touches[i].bounce += bounce;
+            bounce = normal * back - beyond;
+            self.collider_contacts[i].bounce += bounce;
         }
         if self.controls.settings.collider_forces {
-            self.push_on(i, index as u32, -((change + bounce) / (w * self.params.h)), start + way);
+            let w = self.controls.inverse_masses[i];
+            self.push_on(i, met.index as u32, -((change + bounce) / (w * self.params.h)), met.start + way);
         }
     }
 
     /// Adds an impulse on a collider \[N s\] at an arm from its position \[m\].
     fn push_on(&mut self, i: usize, index: u32, impulse: Vec3, arm: Vec3) {
         let moment = arm.cross(impulse);
-        let slots = &mut self.touches[i].impulses;
+        let slots = &mut self.collider_contacts[i].impulses;
         match slots.iter_mut().find(|slot| slot.is_none_or(|(of, ..)| of == index)) {
             Some(slot) => {
                 let (_, before, moment_before) = slot.unwrap_or((index, Vec3::ZERO, Vec3::ZERO));
@@ -254,11 +198,11 @@ impl Reference {
     }
 
     pub(super) fn clear_collider_contacts(&mut self) {
-        self.touches.iter_mut().for_each(|touch| touch.impulses = Default::default());
+        self.collider_contacts.iter_mut().for_each(|touch| touch.impulses = Default::default());
     }
 
     pub(super) fn apply_restitution(&mut self, i: usize) {
-        let touch = &mut self.touches[i];
+        let touch = &mut self.collider_contacts[i];
         let (bounce, recovery) = (std::mem::take(&mut touch.bounce), std::mem::take(&mut touch.recovery));
         let d = &mut self.displacements[i];
         if recovery != Vec3::ZERO {
@@ -295,7 +239,7 @@ impl Reference {
     /// Force \[N\] and torque \[N m\] on a collider in the step: the sums of the threads of a workgroup, in order.
     pub(super) fn collider_force(&mut self, index: usize) {
         let mut sums = [[Vec3::ZERO; 2]; group::THREADS];
-        for (i, touch) in self.touches.iter().enumerate() {
+        for (i, touch) in self.collider_contacts.iter().enumerate() {
             for (of, impulse, moment) in touch.impulses.into_iter().flatten() {
                 if of == index as u32 {
                     let thread = &mut sums[i % group::THREADS];

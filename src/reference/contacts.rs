@@ -8,12 +8,16 @@ use crate::geometry::vector::{dot, length};
 use crate::schedule::plan::ROUNDS;
 use crate::sim::contact_params::WAS_CUT;
 use glam::Vec3;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+
+/// Factor of the corrections of all but the last iteration. Mass splitting converges for factors below 2 (successive
+/// over-relaxation).
+const OVER_RELAXATION: f32 = 1.8;
 
 /// State that the passes of contacts share.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Contacts {
-    pub watched: Vec<TrackedParticle>,
+    pub tracked: Vec<TrackedParticle>,
     /// Number of substeps since the start.
     pub now: u32,
     pub drift: Vec3,
@@ -30,18 +34,15 @@ pub(super) struct Contacts {
     /// Largest excess over half the margin of elements of levels above 0 in the substep of the search \[m\].
     pub wide_excess: f32,
     pub stale: Staleness,
-    /// True if a particle is so fast that the next search must cover all particles.
-    pub hurried: bool,
-    /// True if pairs were lost to the capacity: the next search covers all particles.
-    pub overfull: bool,
-    /// Coarse cells with expired particles.
-    pub worn: HashSet<[i32; 3]>,
-    /// Number of substeps for which the list is valid, if no particle is deflected. At the particle level each has its
-    /// own.
+    /// The substep of the last search, and the number of substeps for which its list is valid, if no particle is
+    /// deflected.
+    pub searched: u32,
     pub horizon: u32,
     pub pairs: Vec<[u32; 4]>,
     /// The contacts of this substep, in the order of the pair list.
-    pub active: Vec<([u32; 4], Contact)>,
+    pub active: Vec<ActiveContact>,
+    /// The contacts of the previous substep, by pair.
+    pub previous: HashMap<[u32; 4], ActiveContact>,
     /// By particle: the sum of its corrections in quanta, and its number of contacts; see [`WAS_CUT`].
     pub corrections: Vec<[i32; 4]>,
     pub searches: u32,
@@ -58,11 +59,30 @@ pub(super) struct Contacts {
     pub tangled: Vec<u32>,
 }
 
+/// A contact in a substep. Counterpart: `ActiveContact` in `shaders/common/pair.wgsl`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ActiveContact {
+    pub pair: [u32; 4],
+    pub contact: Contact,
+    /// Tangential offset of the contact points since they began to stick \[m\]. The last iteration replaces it by the
+    /// friction anchor: the offset in the next substep is `offset` if the contact slides, else `offset` + Σ b x.
+    pub offset: Vec3,
+    pub slides: bool,
+    /// Multipliers of the normal constraint and of friction \[kg m\].
+    pub normal_lambda: f32,
+    pub friction_lambda: Vec3,
+}
+
 impl Contacts {
     pub fn new(particle_count: usize) -> Self {
         let corrections = vec![[0; 4]; particle_count];
-        let watched = vec![TrackedParticle::default(); particle_count];
-        Self { watched, corrections, stale: Staleness::All, tangled: vec![0; particle_count], ..Self::default() }
+        let tracked = vec![TrackedParticle::default(); particle_count];
+        Self { tracked, corrections, stale: Staleness::Reset, tangled: vec![0; particle_count], ..Self::default() }
+    }
+
+    /// Number of substeps since the last search.
+    pub fn since_search(&self) -> u32 {
+        self.now.wrapping_sub(self.searched)
     }
 }
 
@@ -91,10 +111,11 @@ impl Reference {
 
     pub(super) fn finish_search(&mut self) {
         self.contacts.stale = Staleness::Holds;
-        self.contacts.hurried = false;
         self.contacts.now = self.contacts.now.wrapping_add(1);
         self.contacts.most_pairs = self.contacts.most_pairs.max(self.contacts.pairs.len() as u32);
-        self.contacts.active.clear();
+        let ended = std::mem::take(&mut self.contacts.active);
+        let anchored = ended.into_iter().filter(|contact| unpack(contact.pair).0 != PairKind::Crossing);
+        self.contacts.previous = anchored.map(|contact| (contact.pair, contact)).collect();
         self.contacts.has_cut = false;
     }
 
@@ -119,52 +140,85 @@ impl Reference {
             }
             let gap = closest(kind, p).distance;
             self.contacts.deepest = self.contacts.deepest.max(thickness - gap);
-            self.contacts.active.push((self.contacts.pairs[place], contact));
+            let pair = self.contacts.pairs[place];
+            let offset = self.anchored_offset(pair, p, contact.normal);
+            let active = ActiveContact { pair, contact, offset, slides: true, ..ActiveContact::default() };
+            self.contacts.active.push(active);
         }
     }
 
-    /// A particle with n contacts takes part in each with 1/n of its mass: see `Split` in `src/schedule/split.rs`.
-    pub(super) fn solve_contacts(&mut self) {
-        let params = self.contact_params;
+    /// The tangential offset of the contact points of a pair since they began to stick; 0 for a new contact.
+    fn anchored_offset(&self, pair: [u32; 4], p: [Vec3; 4], normal: Vec3) -> Vec3 {
+        let Some(previous) = self.contacts.previous.get(&pair) else { return Vec3::ZERO };
+        let moved = if previous.slides { Vec3::ZERO } else { weighted(previous.contact.weights, p) };
+        let offset = previous.offset + moved;
+        offset - normal * dot(normal, offset)
+    }
+
+    /// Solves all contacts once, with friction. A particle with n contacts takes part in each with 1/n of its mass: see
+    /// `Split` in `src/schedule/split.rs`.
+    pub(super) fn solve_contacts(&mut self, is_last: bool) {
         self.contacts.most_contacts = self.contacts.most_contacts.max(self.contacts.active.len() as u32);
         for place in 0..self.contacts.active.len() {
-            let (pair, contact) = self.contacts.active[place];
-            let (kind, particles) = unpack(pair);
-            let d = particles.map(|i| self.displacements[i as usize]);
-            let w = particles.map(|i| self.controls.inverse_masses[i as usize]);
-            let slip = weighted(contact.weights, [Vec3::ZERO, d[1] - d[0], d[2] - d[0], d[3] - d[0]]);
-            let along = dot(contact.normal, slip);
-            let depth = contact.c0 - along;
-            let mut weight = 0.0;
-            // Limit of one correction, so that the sum of all cannot overflow.
-            let mut most = [0.0; 4];
-            for k in members(kind) {
-                let (b, n) = (contact.weights[k], self.contacts.corrections[particles[k] as usize][3] & (WAS_CUT - 1));
-                most[k] = (2e9 / n as f32).min(1e9);
-                weight += (w[k] * n as f32) * (b * b);
-            }
-            if !(depth > 0.0 && weight > 0.0) {
-                continue;
-            }
-            let contact_elements = &self.controls.compiled.contact_elements;
-            let [statics, kinetic, ..] =
-                params.friction(contact_elements.material(particles[0]), contact_elements.material(particles[2]));
-            let slip = slip - contact.normal * along;
-            let l = length(slip);
-            let mut share = if l <= statics * depth { 1.0 } else { kinetic * depth / l };
-            if kind == PairKind::Crossing {
-                // No friction against the resolution of an intersection.
-                share = 0.0;
-            }
-            let change = (contact.normal * depth - slip * share) / weight;
-            for k in members(kind) {
-                let quanta = change * ((w[k] * contact.weights[k]) * params.inverse_quantum);
-                let sum = &mut self.contacts.corrections[particles[k] as usize];
-                for (sum, quanta) in sum.iter_mut().zip(quanta.to_array()) {
-                    *sum = sum.wrapping_add(quanta.clamp(-most[k], most[k]).round_ties_even() as i32);
-                }
+            self.solve_contact(place, is_last);
+        }
+    }
+
+    fn solve_contact(&mut self, place: usize, is_last: bool) {
+        let params = &self.contact_params;
+        let active = self.contacts.active[place];
+        let ActiveContact { contact, offset, .. } = active;
+        let (kind, particles) = unpack(active.pair);
+        let d = particles.map(|i| self.displacements[i as usize]);
+        let w = particles.map(|i| self.controls.inverse_masses[i as usize]);
+        let mut weight = 0.0;
+        // Limit of one correction, so that the sum of all cannot overflow.
+        let mut most = [0.0; 4];
+        for k in members(kind) {
+            let (b, n) = (contact.weights[k], self.contacts.corrections[particles[k] as usize][3] & (WAS_CUT - 1));
+            most[k] = (2e9 / n as f32).min(1e9);
+            weight += (w[k] * n as f32) * (b * b);
+        }
+        let motion = weighted(contact.weights, [Vec3::ZERO, d[1] - d[0], d[2] - d[0], d[3] - d[0]]);
+        // Not if all particles are pinned, or one is not finite.
+        if !(weight > 0.0 && length(motion) < 1e30) {
+            return;
+        }
+        let step = (if is_last { 1.0 } else { OVER_RELAXATION }) / weight;
+        let along = dot(contact.normal, motion);
+        let normal_lambda = (active.normal_lambda + (contact.c0 - along) * step).max(0.0);
+        let material = |i| self.controls.compiled.contact_elements.material(i);
+        let [statics, kinetic, ..] = params.friction(material(particles[0]), material(particles[2]));
+        let slip = offset + (motion - contact.normal * along);
+        let sticking = active.friction_lambda - slip * step;
+        let (most_friction, l) = (statics * normal_lambda, length(sticking));
+        let slides = !(l <= most_friction);
+        // An intersection has no friction.
+        let share = match (kind, slides) {
+            (PairKind::Crossing, _) => 0.0,
+            (_, true) => kinetic * normal_lambda / l,
+            (_, false) => 1.0,
+        };
+        let friction_lambda = sticking * share;
+        let change =
+            contact.normal * (normal_lambda - active.normal_lambda) + (friction_lambda - active.friction_lambda);
+        let anchor = if !is_last {
+            offset
+        } else if slides {
+            // Friction at its limit holds no larger offset: the anchor moves along.
+            offset * (most_friction * weight / length(offset).max(1e-30)).min(1.0)
+        } else {
+            offset - weighted(contact.weights, self.points(particles))
+        };
+        for k in members(kind) {
+            let quanta = change * ((w[k] * contact.weights[k]) * params.inverse_quantum);
+            let sum = &mut self.contacts.corrections[particles[k] as usize];
+            for (sum, quanta) in sum.iter_mut().zip(quanta.to_array()) {
+                *sum = sum.wrapping_add(quanta.clamp(-most[k], most[k]).round_ties_even() as i32);
             }
         }
+        self.contacts.active[place] =
+            ActiveContact { offset: anchor, slides, normal_lambda, friction_lambda, ..active };
     }
 
     pub(super) fn build_division_planes(&mut self, round: u32) {
@@ -218,9 +272,10 @@ impl Reference {
     /// of its predicted path, where the pair list is valid.
     fn within_reach(&mut self, i: usize, d: Vec3) -> Vec3 {
         let contacts = &mut self.contacts;
-        let own = &contacts.watched[i];
+        let own = &contacts.tracked[i];
         // `now` already counts this substep.
-        let end = (own.place - self.positions[i]) + own.way(contacts.now.wrapping_sub(1));
+        let since = contacts.since_search().wrapping_sub(1);
+        let end = (own.place - self.positions[i]) + own.predicted * since as f32;
         let start = end - (own.displacement - contacts.drift);
         let aside = -from_segment([start, end], d);
         let (half, far) = (0.5 * self.contact_params.margin, length(aside));

@@ -1,6 +1,7 @@
 //! Intersections at the end of a step: the passes that find and resolve them.
 
 use super::Reference;
+use super::contacts::ActiveContact;
 use super::search::cell_at;
 use crate::collision::crossing::{NO_WING, crossing, mark, push, way_out};
 use crate::collision::pair::{Contact, PairKind, closest, pack};
@@ -102,7 +103,8 @@ impl Reference {
                     continue;
                 }
                 particles.iter().for_each(|&i| self.contacts.corrections[i as usize][3] += 1);
-                self.contacts.active.push((pack(PairKind::Crossing, particles), contact));
+                let pair = pack(PairKind::Crossing, particles);
+                self.contacts.active.push(ActiveContact { pair, contact, ..ActiveContact::default() });
             }
         }
     }

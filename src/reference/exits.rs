@@ -8,6 +8,7 @@
 
 use super::Reference;
 use crate::collision::{ColliderRow, DISABLED, Exits, Sample, TWO_SIDED, sample};
+use crate::geometry::vector::dot;
 use glam::Vec3;
 
 /// The way out of all colliders that contain a particle.
@@ -24,6 +25,9 @@ pub(super) struct Exit {
 /// Tolerance of a point on a surface, as a share of the distance that the particle keeps. It exceeds rounding errors
 /// within 1 km of the origin.
 pub(super) const SLACK: f32 = 0.0625;
+
+/// Colliders are on opposite sides of a particle if the cosine of the angle between their normals is less.
+const OPPOSITE: f32 = -0.9;
 
 /// A particle inside of a collider.
 #[derive(Clone, Copy)]
@@ -112,6 +116,25 @@ impl Reference {
         let keep = self.contact_params.radius(place.material) + collider.margin;
         let exits = Exits { collider, data: &self.controls.colliders.data, p, keep, near };
         Some(Origin { index, place, cost, exits })
+    }
+
+    /// The share of its distance that a particle between two opposite colliders keeps: what the gap between them has
+    /// room for. Colliders without a gap between them push the particle out. `near` is the sample of the collider with
+    /// this index.
+    pub(super) fn squeeze(&self, index: usize, place: Inside, near: Sample, keep: f32) -> f32 {
+        let normal = self.colliders[index].frame.turned_out_of(near.normal);
+        let mut least = 1.0;
+        for other in (0..self.colliders.len()).filter(|&other| other != index) {
+            let Some((_, there)) = self.sample_at(place, other) else { continue };
+            let radius = self.contact_params.radius(place.material);
+            let keep_there = radius + self.colliders[other].margin;
+            let normal_there = self.colliders[other].frame.turned_out_of(there.normal);
+            let share = (near.distance + there.distance) / (keep + keep_there);
+            if there.distance < keep_there + radius && share > SLACK && dot(normal, normal_there) < OPPOSITE {
+                least = f32::min(least, share);
+            }
+        }
+        least
     }
 
     /// The point in the frame of a collider and its distance sample; `None` for colliders that are disabled, do not

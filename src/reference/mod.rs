@@ -15,12 +15,14 @@
 //! ulp(x).
 
 mod bodies;
+mod collider_state;
 mod colliders;
 mod constraints;
 mod contacts;
 mod crossings;
 mod exits;
 mod forces;
+mod friction;
 mod particles;
 mod reading;
 mod search;
@@ -87,7 +89,7 @@ pub struct Reference {
     contact_params: ContactParams,
     /// Current state of the colliders; their targets are those of the controls.
     colliders: Vec<ColliderRow>,
-    touches: Vec<ColliderContact>,
+    collider_contacts: Vec<ColliderContact>,
     /// Force \[N\] and torque \[N m\] in the last step.
     collider_forces: Vec<[Vec3; 2]>,
     contacts: Contacts,
@@ -120,7 +122,7 @@ impl Reference {
             params: controls.params(),
             contact_params: controls.contact_params(),
             colliders: Vec::new(),
-            touches: vec![ColliderContact::default(); count],
+            collider_contacts: vec![ColliderContact::default(); count],
             collider_forces: Vec::new(),
             contacts: Contacts::new(count),
             lost_collider_contacts: 0,
@@ -249,19 +251,19 @@ impl Reference {
         match pass {
             Pass::ValidatePairs => particles.for_each(|i| self.validate_pairs(i)),
             // The CPU searches in one pass; the passes of the GPU find the same set of pairs.
-            Pass::Search(SearchPass::ParticlePairs) => self.search(),
+            Pass::Search(SearchPass::FindPairs) => self.search(),
             Pass::Search(SearchPass::FinishSearch) => self.finish_search(),
             Pass::FindContacts => self.find_contacts(),
             Pass::ResolveIntersections => self.resolve_intersections(),
-            Pass::SolveContacts => self.solve_contacts(),
+            Pass::SolveContacts { is_last } => self.solve_contacts(is_last),
             Pass::ApplyCorrections { .. } => particles.for_each(|i| self.apply_corrections(i)),
             Pass::BuildDivisionPlanes { round } => self.build_division_planes(round),
             Pass::TruncateDisplacements { .. } => particles.for_each(|i| self.truncate_displacement(i)),
             Pass::ClearColliderContacts => self.clear_collider_contacts(),
             Pass::InterpolateColliders => self.interpolate_colliders(),
-            Pass::Collide => particles.for_each(|i| self.collide(i)),
+            Pass::Collide { is_first } => particles.for_each(|i| self.collide(i, is_first)),
             Pass::CollideAndPredict => {
-                self.run_planned(Pass::Collide);
+                self.run_planned(Pass::Collide { is_first: true });
                 self.run_planned(Pass::IntegrateAndPredict);
             }
             Pass::ApplyRestitution => particles.for_each(|i| self.apply_restitution(i)),
@@ -335,7 +337,7 @@ impl Reference {
 
     /// Invalidates the pair list, which was built with other parameters.
     fn mark_stale(&mut self) {
-        self.contacts.stale = search::Staleness::All;
+        self.contacts.stale = search::Staleness::Reset;
     }
 
     fn make_pulls(&mut self) {

@@ -8,8 +8,8 @@ use super::values::{NameOr, Selection, Table};
 use super::{Hint, Limits, Part, SceneFile};
 use crate::collision::ContactMaterialId;
 use crate::error::check_finite;
-use crate::scene::{Material, MaterialId, Scene};
-use crate::settings::MAX_FIELDS;
+use crate::scene::{Material, MaterialId, OpenContacts, Scene};
+use crate::settings::{MAX_FIELDS, Settings};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::rc::Rc;
@@ -76,10 +76,11 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
     let forces = builder.forces(&file.forces)?;
     builder.start(&file.start)?;
     let (colliders, collider_paths) = builder.add_colliders(&file.colliders)?;
-    let Builder { scene, parts, materials, contact_materials, hints, .. } = builder;
+    let Builder { scene, parts, materials, contact_materials, mut hints, .. } = builder;
     if scene.particle_count() == 0 {
         return Err("the scene has no particles").at(|| "parts".into());
     }
+    hints.extend(open_contacts(&scene, &settings, &contact_materials));
     Ok(SceneFile {
         title: file.title,
         scene,
@@ -93,6 +94,16 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
         collider_paths,
         hints,
     })
+}
+
+/// The contact materials that are too thin for their particles.
+fn open_contacts(scene: &Scene, settings: &Settings, names: &BTreeMap<String, ContactMaterialId>) -> Vec<Hint> {
+    let hint = |open: OpenContacts| {
+        let named = names.iter().find(|&(_, &id)| id == open.material);
+        let place = named.map_or("contact_materials".into(), |(name, _)| format!("contact_materials.{name}"));
+        Hint { place, message: open.to_string() }
+    };
+    scene.open_contacts(settings).into_iter().map(hint).collect()
 }
 
 impl Builder<'_> {

@@ -81,7 +81,7 @@ pub struct SceneFile {
     pub colliders: BTreeMap<String, ColliderId>,
     /// The motions of colliders; see [`SceneFile::collider_poses_at`].
     pub collider_paths: Vec<ColliderPath>,
-    /// Warnings that do not prevent the simulation: open seams of cloth.
+    /// Warnings that do not prevent the simulation: open seams of cloth, contact materials too thin for their particles.
     pub hints: Vec<Hint>,
 }
 

@@ -150,7 +150,7 @@ pub(super) enum LevelFile {
 pub(super) struct SelfCollisionParametersFile {
     /// The level. Default "particles".
     pub level: LevelFile,
-    /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.9; for "surfaces" 0.5.
+    /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.5.
     pub margin: Option<f32>,
     /// Sweeps over the contacts per substep, 1 to 64. Default 1; for "surfaces" 4.
     pub iterations: Option<u32>,

@@ -1,6 +1,5 @@
 //! The passes of a step.
 
-use crate::collision::SelfCollisionLevel;
 use crate::schedule::coloring::Span;
 
 /// One pass over particles or constraints; every pass is one GPU dispatch.
@@ -104,7 +103,10 @@ pub enum Pass {
     /// Adds contacts that push edges out of intersected triangles, and computes the dispatch size of `SolveContacts`.
     ResolveIntersections,
     /// Computes the corrections of contacts.
-    SolveContacts,
+    SolveContacts {
+        /// True for the last one in the substep: it is not over-relaxed.
+        is_last: bool,
+    },
     /// Adds the sum of its corrections to each displacement.
     ApplyCorrections {
         /// True for the last one in the substep.
@@ -125,7 +127,10 @@ pub enum Pass {
     /// Interpolates the colliders at the start and at the end of the substep.
     InterpolateColliders,
     /// Solves contacts with colliders, with friction.
-    Collide,
+    Collide {
+        /// True for the first one in the substep, which removes overlap.
+        is_first: bool,
+    },
     /// `Collide`, then `IntegrateAndPredict`.
     CollideAndPredict,
     /// Adds restitution to displacements and, at the surface level, removes the recovery from collider overlap.
@@ -181,67 +186,32 @@ impl Pass {
 /// A pass of the search: a counting sort of the elements by grid cells, then queries of the neighbouring cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchPass {
-    /// Clears the cells; at the surface level, stores the predicted positions of the particles.
+    /// Clears the cells, and stores the predicted positions of the particles.
     ClearCells,
-    /// Marks the expired particles and those near them, and bounds the motion in each coarse cell (particle level
-    /// only).
-    MarkStale,
-    /// Removes the pairs of expired particles from the list (particle level only).
-    RemoveStalePairs,
-    /// Computes speed classes, and the size, speed and levels of the elements in each coarse cell (surface level only).
-    MeasureMotion,
-    /// Computes horizons from the relative motion of neighbouring cells; at the surface level, sizes, speeds and levels
-    /// too.
-    SetHorizons,
-    /// Counts the elements in each cell.
+    /// Counts the elements in each cell; computes speed classes, and the size, speed and levels of the elements in each
+    /// coarse cell.
     CountCells,
-    /// Sums the counts in blocks.
-    SumBlocks,
-    /// Prefix sum of the blocks.
-    ScanBlocks,
-    /// Prefix sum of the cells of each block.
-    CellOffsets,
+    /// Allocates a range of sorted elements for each cell, and computes the horizon of the list.
+    AllocateCells,
     /// Sorts the elements into their cells.
     SortIntoCells,
-    /// Lists the pairs of particles.
-    ParticlePairs,
-    /// Lists the pairs of vertices and triangles.
-    VertexPairs,
-    /// Lists the pairs of edges.
-    EdgePairs,
+    /// Lists the pairs.
+    FindPairs,
     /// Counts the pairs and resets the state of the search; runs even if the list is valid.
     FinishSearch,
 }
 
 impl SearchPass {
     /// All passes, in order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 6] = [
         Self::ClearCells,
-        Self::MarkStale,
-        Self::RemoveStalePairs,
-        Self::MeasureMotion,
-        Self::SetHorizons,
         Self::CountCells,
-        Self::SumBlocks,
-        Self::ScanBlocks,
-        Self::CellOffsets,
+        Self::AllocateCells,
         Self::SortIntoCells,
-        Self::ParticlePairs,
-        Self::VertexPairs,
-        Self::EdgePairs,
+        Self::FindPairs,
         Self::FinishSearch,
     ];
 
     /// The passes of the sort alone.
-    pub const SORT: [Self; 6] =
-        [Self::ClearCells, Self::CountCells, Self::SumBlocks, Self::ScanBlocks, Self::CellOffsets, Self::SortIntoCells];
-
-    /// True if the pass runs at a level of self-collision.
-    pub(crate) fn is_of(self, level: SelfCollisionLevel) -> bool {
-        match self {
-            Self::MarkStale | Self::RemoveStalePairs => level == SelfCollisionLevel::Particles,
-            Self::MeasureMotion | Self::VertexPairs | Self::EdgePairs => level == SelfCollisionLevel::Surfaces,
-            _ => true,
-        }
-    }
+    pub const SORT: [Self; 4] = [Self::ClearCells, Self::CountCells, Self::AllocateCells, Self::SortIntoCells];
 }

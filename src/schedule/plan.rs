@@ -32,11 +32,11 @@
 //!
 //! ```text
 //! InterpolateColliders SolveTethers Project … (Collide) ValidatePairs Search … FindContacts (ResolveIntersections)
-//! (SolveContacts ApplyCorrections) … Collide (BuildDivisionPlanes TruncateDisplacements) …
+//! (Project … SolveContacts ApplyCorrections Collide) … (BuildDivisionPlanes TruncateDisplacements) …
 //! ```
 //!
 //! The first `Collide`, `ResolveIntersections`, `BuildDivisionPlanes` and `TruncateDisplacements` exist at the surface
-//! level only. The `Search` passes return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes`
+//! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. The `Search` passes return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes`
 //! and `TruncateDisplacements` return at once if the previous round truncated nothing.
 //!
 //! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
@@ -44,6 +44,7 @@
 
 pub use super::pass::{Pass, SearchPass};
 
+use crate::collision::SelfCollision;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
 use std::ops::Range;
@@ -138,6 +139,7 @@ impl Plan {
     /// Adds the passes of each substep and those between two substeps.
     fn push_substeps(&mut self, compiled: &CompiledScene, settings: &Settings, inputs: PlanInputs, predict: &[Pass]) {
         let apart = settings.keeps_surfaces_apart();
+        let contacts = settings.self_collision.is_some();
         let tethers = inputs.tether(compiled, settings);
         self.substep.extend(inputs.any.then_some(Pass::InterpolateColliders));
         let mut collides_last = inputs.any;
@@ -155,10 +157,10 @@ impl Plan {
                 &[Pass::IntegrateTethered]
             };
             self.between.extend(ways);
-        } else if inputs.any {
+        } else if inputs.any && !contacts {
             // At the surface level `bounce` is true: this branch needs no truncation after `Collide`.
             self.between.push(Pass::CollideAndPredict);
-            self.end.push(Pass::Collide);
+            self.end.push(Pass::Collide { is_first: true });
             collides_last = false;
         } else {
             self.between.push(Pass::IntegrateAndPredict);
@@ -169,19 +171,10 @@ impl Plan {
         }
         self.substep.extend(summed_kinds(compiled, settings).map(|kind| Pass::AddForceSums { kind }));
         if let Some(own) = settings.self_collision {
-            // Particles that moving colliders push are at their places before the search, and push others in turn.
-            self.substep.extend((apart && inputs.any).then_some(Pass::Collide));
-            // After the constraints: the list must cover the positions that they lead to.
-            self.substep.push(Pass::ValidatePairs);
-            let parts = SearchPass::ALL.into_iter().filter(|part| part.is_of(own.level));
-            self.substep.extend(parts.map(Pass::Search));
-            self.substep.push(Pass::FindContacts);
-            self.substep.extend(apart.then_some(Pass::ResolveIntersections));
-            let settle = |iteration| Pass::ApplyCorrections { is_last: iteration + 1 == own.iterations };
-            self.substep.extend((0..own.iterations).flat_map(|iteration| [Pass::SolveContacts, settle(iteration)]));
+            self.push_contacts(compiled, settings, own, inputs.any);
+        } else if collides_last {
+            self.substep.push(Pass::Collide { is_first: true });
         }
-        // Last, so that no particle is within a collider at the end of a substep.
-        self.substep.extend(collides_last.then_some(Pass::Collide));
         if apart {
             self.substep.extend(
                 (0..ROUNDS)
@@ -191,32 +184,69 @@ impl Plan {
         self.push_rest();
     }
 
+    /// Adds the search for contacts and their iterations. `collides` is true if there are colliders.
+    fn push_contacts(&mut self, compiled: &CompiledScene, settings: &Settings, own: SelfCollision, collides: bool) {
+        let apart = settings.keeps_surfaces_apart();
+        let collide = |is_first| collides.then_some(Pass::Collide { is_first });
+        // Particles that moving colliders push are at their places before the search, and push others in turn.
+        self.substep.extend(collide(true).filter(|_| apart));
+        // After the constraints: the list must cover the positions that they lead to.
+        self.substep.push(Pass::ValidatePairs);
+        self.substep.extend(SearchPass::ALL.map(Pass::Search));
+        self.substep.push(Pass::FindContacts);
+        self.substep.extend(apart.then_some(Pass::ResolveIntersections));
+        // Colliders come last in an iteration, so that no particle is within one at the end of a substep. Particles
+        // without groups do not rest as evenly as surfaces: every second iteration suffices for them.
+        let has_groups = compiled.kinds.iter().any(|kind| kind.info.is_group() && kind.len() > 0);
+        let stride = if apart || has_groups { 1 } else { 2 };
+        for iteration in 0..own.iterations {
+            let is_last = iteration + 1 == own.iterations;
+            // Groups converge with the contacts: a contact moves single particles of a rigid body.
+            if iteration > 0 {
+                self.push_groups(compiled, settings.sweep, settings.iterations + iteration);
+            }
+            self.substep.extend([Pass::SolveContacts { is_last }, Pass::ApplyCorrections { is_last }]);
+            if (own.iterations - 1 - iteration).is_multiple_of(stride) {
+                self.substep.extend(collide(!apart && iteration < stride));
+            }
+        }
+    }
+
     fn push_iteration(&mut self, compiled: &CompiledScene, sweep: Sweep, iteration: u32) {
-        let first_iteration = iteration == 0;
-        for (kind, constraints) in compiled.kinds.iter().enumerate() {
-            if sweep == Sweep::GaussSeidel {
-                self.push_stars(kind, constraints, 0..constraints.outside.stars, first_iteration);
-                let records = (0..).zip(&constraints.tiling.records);
-                self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));
-                let records = (0..).zip(&constraints.clustering.records);
-                self.substep.extend(records.map(|(layer, &span)| Pass::Clusters {
-                    kind,
-                    layer,
-                    span,
-                    first_iteration,
-                }));
-                self.push_colors(kind, constraints, 0..constraints.outside.constraints, iteration);
-            }
-            if !constraints.split.is_empty() {
-                let span = constraints.split.span;
-                self.substep.push(Pass::Split { kind, span, first_iteration });
-                self.substep.extend([Pass::GatherChunks { kind }, Pass::GatherHubs { kind }]);
-            }
-            self.push_rest();
+        for kind in 0..compiled.kinds.len() {
+            self.push_kind(compiled, kind, sweep, iteration);
         }
         if sweep == Sweep::GaussSeidel && compiled.kinds.iter().any(CompiledKind::has_skins) {
             self.push_skins(compiled, iteration);
         }
+    }
+
+    /// Adds the kinds whose constraints are groups.
+    fn push_groups(&mut self, compiled: &CompiledScene, sweep: Sweep, iteration: u32) {
+        for (kind, constraints) in compiled.kinds.iter().enumerate() {
+            if constraints.info.is_group() {
+                self.push_kind(compiled, kind, sweep, iteration);
+            }
+        }
+    }
+
+    /// Adds an iteration of a kind, without the constraints within skins.
+    fn push_kind(&mut self, compiled: &CompiledScene, kind: usize, sweep: Sweep, iteration: u32) {
+        let (constraints, first_iteration) = (&compiled.kinds[kind], iteration == 0);
+        if sweep == Sweep::GaussSeidel {
+            self.push_stars(kind, constraints, 0..constraints.outside.stars, first_iteration);
+            let records = (0..).zip(&constraints.tiling.records);
+            self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));
+            let records = (0..).zip(&constraints.clustering.records);
+            self.substep.extend(records.map(|(layer, &span)| Pass::Clusters { kind, layer, span, first_iteration }));
+            self.push_colors(kind, constraints, 0..constraints.outside.constraints, iteration);
+        }
+        if !constraints.split.is_empty() {
+            let span = constraints.split.span;
+            self.substep.push(Pass::Split { kind, span, first_iteration });
+            self.substep.extend([Pass::GatherChunks { kind }, Pass::GatherHubs { kind }]);
+        }
+        self.push_rest();
     }
 
     /// Adds the constraints within skins, of all kinds.

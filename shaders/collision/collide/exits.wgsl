@@ -31,8 +31,8 @@ fn in_frame(c: Collider, x: vec3f, rest: vec3f) -> vec3f {
 
 // Returns true if a collider collides with the material and has an inside.
 fn is_solid_to(c: Collider, material: u32) -> bool {
-    let touches = touch(contact_params.materials[material], contact_params.materials[c.material]);
-    return (c.flags & (DISABLED | TWO_SIDED)) == 0u && touches;
+    let collide = touch(contact_params.materials[material], contact_params.materials[c.material]);
+    return (c.flags & (DISABLED | TWO_SIDED)) == 0u && collide;
 }
 
 fn keep_of(c: Collider, material: u32) -> f32 {
@@ -108,12 +108,42 @@ fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
     return best;
 }
 
+// Colliders are on opposite sides of a particle if the cosine of the angle between their normals is less.
+const OPPOSITE = -0.9;
+
+// Returns the share of its distance that a particle between two opposite colliders keeps: what the gap between them
+// has room for. Colliders without a gap between them push the particle out. `near` is the sample of collider `c`, which
+// has index `owner`.
+fn squeeze(owner: u32, c: Collider, material: u32, x: vec3f, rest: vec3f, near: Sample) -> f32 {
+    let zero = params.zero;
+    let keep = keep_of(c, material);
+    let normal = turned_out_of(c.frame, opaque(near.normal, zero), zero);
+    let here = at_rest(x);
+    var least = 1.0;
+    for (var index = first_near(here); index != NONE; index = next_near(index, here)) {
+        let other = collider_at(index);
+        if index == owner || !is_solid_to(other, material) {
+            continue;
+        }
+        let radius = bitcast<f32>(contact_params.materials[material].x);
+        let keep_there = radius + other.margin;
+        let there = sample(other, in_frame(other, x, rest), keep_there);
+        let normal_there = turned_out_of(other.frame, opaque(there.normal, zero), zero);
+        let room = opaque1(near.distance, zero) + opaque1(there.distance, zero);
+        let share = opaque1(room / (keep + keep_there), zero);
+        if there.distance < keep_there + radius && share > SLACK && opaque1(dot(normal, normal_there), zero) < OPPOSITE {
+            least = min(least, share);
+        }
+    }
+    return least;
+}
+
 // Larger than any distance.
 const FAR = 3.4028234e38;
 
 // A particle without displacement.
 fn at_rest(x: vec3f) -> Moving {
-    return Moving(x, vec3f(), vec3f(), false, Exit(UNKNOWN, vec3f(), 0.0));
+    return Moving(x, vec3f(), vec3f(), false, Exit(UNKNOWN, vec3f(), 0.0), ColliderFriction());
 }
 
 // Returns a collider other than `owner` that contains a point, or NONE. A point within `slack` of surfaces is moved

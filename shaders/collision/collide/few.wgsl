@@ -4,6 +4,6 @@
 @group(0) @binding(5) var<uniform> uniform_colliders: array<Collider, FEW>;
 var<private> colliders: array<Collider, FEW>;
 
-fn take_colliders() {
+fn load_colliders() {
     colliders = uniform_colliders;
 }

@@ -2,7 +2,7 @@
 
 @group(0) @binding(5) var<storage, read> colliders: array<Collider>;
 
-fn take_colliders() {
+fn load_colliders() {
 }
 
 // Returns the first collider that is near, or NONE.

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};
+use crate::gpu::stage::Stage;
 use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,8 +15,8 @@ use wgpu::BufferUsages;
 /// The most colliders for which the shader is generated with one branch per collider.
 const MOST_WRITTEN_OUT: usize = 4;
 
-/// Size of `ColliderContact` in `shaders/common/contacts.wgsl`, one per particle if contacts with colliders are recorded.
-pub(in crate::gpu) const COLLIDER_CONTACT_BYTES: u64 = 96;
+/// Size of `ColliderContact` in `shaders/common/contacts.wgsl`, one per particle if passes store them.
+pub(in crate::gpu) const COLLIDER_CONTACT_BYTES: u64 = 112;
 
 /// The passes of colliders.
 #[derive(Debug)]
@@ -26,12 +27,14 @@ pub(in crate::gpu) struct ColliderPasses {
     pub forces: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     pub bytes: u64,
-    carry: Bound,
-    /// The pass alone, and with the end of the substep.
+    interpolate: Bound,
+    /// All but the first in a substep, and the first.
     collide: [Bound; 2],
-    forget_touches: Bound,
-    bounce: Bound,
-    arrive: Bound,
+    /// The first, with the end of the substep; `None` with contacts between particles.
+    collide_and_predict: Option<Bound>,
+    clear_contacts: Bound,
+    apply_restitution: Bound,
+    commit: Bound,
     collider_forces: Bound,
 }
 
@@ -46,82 +49,46 @@ impl ColliderPasses {
     ) -> Result<Self> {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
-        let (count, own) = (controls.scene.particle_count() as u64, &controls.colliders);
+        let own = &controls.colliders;
         let usage = storage | BufferUsages::UNIFORM;
         let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, usage)?;
         queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
         let data = maker.filled(queue, "collider_data", &own.data, storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
-        let settings = &controls.settings;
-        let (on_way, restitutes, notes) =
-            (settings.keeps_surfaces_apart(), controls.restitutes(), settings.collider_forces);
-        let are_touches_kept =
+        let are_stored =
             [Pass::ApplyRestitution, Pass::ClearColliderContacts].iter().any(|pass| controls.plan.contains(pass));
-        let touched = if are_touches_kept { count } else { 1 };
-        let touches = maker.empty("touches", touched * COLLIDER_CONTACT_BYTES, storage)?;
+        let are_stored = are_stored || controls.settings.self_collision.is_some();
+        let count = if are_stored { controls.scene.particle_count() as u64 } else { 1 };
+        let collider_contacts = maker.empty("collider_contacts", count * COLLIDER_CONTACT_BYTES, storage)?;
+        let flag = |is_first: u32| maker.filled(queue, "is_first", &[[is_first, 0, 0, 0]], BufferUsages::UNIFORM);
+        let is_first = [flag(0)?, flag(1)?];
+        let made = [&colliders, &data, &collider_contacts];
+        let bound = |stage: &Stage, place: usize| bound(device, stage, (contacts, shared), made, &is_first[place]);
+        let collide = collide_stage(device, controls, false);
+        // Settings that change while running decide whether a plan has it.
+        let collide_and_predict =
+            controls.settings.self_collision.is_none().then(|| bound(&collide_stage(device, controls, true), 1));
         let binder = Binder { device };
         let (params, parameters) = ((Uniform, &shared.params), (Uniform, &contacts.params));
-        let few = own.len() <= MOST_WRITTEN_OUT;
-        let all = if few {
-            few_colliders(own.len())
-        } else {
-            include_str!("../../../shaders/collision/collide/many.wgsl").to_owned()
-        };
-        let text = [
-            include_str!("../../../shaders/collision/collide.wgsl"),
-            &all,
-            include_str!("../../../shaders/collision/collide/field.wgsl"),
-            include_str!("../../../shaders/collision/collide/heightfield.wgsl"),
-            include_str!("../../../shaders/collision/collide/hull.wgsl"),
-            include_str!("../../../shaders/collision/collide/shapes.wgsl"),
-            include_str!("../../../shaders/collision/collide/exits.wgsl"),
-        ];
-        let present = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
-        let collide = |advances: bool| {
-            binder.bind_with(
-                "collide",
-                &text.join("\n"),
-                &[
-                    params,
-                    parameters,
-                    (Write, &shared.positions),
-                    (Write, &shared.displacements),
-                    (Write, &shared.residuals),
-                    (if few { Uniform } else { Read }, &colliders),
-                    (Read, &data),
-                    (Read, &contacts.particles),
-                    (Write, &touches),
-                    (Write, &shared.status),
-                ],
-                &[
-                    ("SHAPES", f64::from(present)),
-                    ("RECOVERS_ON_WAY", f64::from(u8::from(on_way))),
-                    ("SEVERAL", f64::from(u8::from(own.len() > 1))),
-                    ("RESTITUTES", f64::from(u8::from(restitutes))),
-                    ("NOTES_IMPULSES", f64::from(u8::from(notes))),
-                    ("ADVANCES", f64::from(u8::from(advances))),
-                    ("MATERIAL", common_material(controls)),
-                ],
-            )
-        };
         Ok(Self {
-            carry: binder.bind(
+            interpolate: binder.bind(
                 "interpolate_colliders",
                 include_str!("../../../shaders/collision/interpolate_colliders.wgsl"),
                 &[params, parameters, (Write, &colliders)],
             ),
-            collide: [false, true].map(collide),
-            forget_touches: binder.bind(
+            collide: [0, 1].map(|place| bound(&collide, place)),
+            collide_and_predict,
+            clear_contacts: binder.bind(
                 "clear_collider_contacts",
                 include_str!("../../../shaders/collision/clear_collider_contacts.wgsl"),
-                &[params, (Write, &touches)],
+                &[params, (Write, &collider_contacts)],
             ),
-            bounce: binder.bind(
+            apply_restitution: binder.bind(
                 "apply_restitution",
                 include_str!("../../../shaders/collision/apply_restitution.wgsl"),
-                &[params, (Write, &touches), (Write, &shared.displacements)],
+                &[params, (Write, &collider_contacts), (Write, &shared.displacements)],
             ),
-            arrive: binder.bind(
+            commit: binder.bind(
                 "commit_colliders",
                 include_str!("../../../shaders/collision/commit_colliders.wgsl"),
                 &[parameters, (Write, &colliders)],
@@ -129,7 +96,7 @@ impl ColliderPasses {
             collider_forces: binder.bind(
                 "collider_forces",
                 include_str!("../../../shaders/collision/collider_forces.wgsl"),
-                &[params, parameters, (Read, &touches), (Write, &forces)],
+                &[params, parameters, (Read, &collider_contacts), (Write, &forces)],
             ),
             colliders,
             shapes: fingerprint(own),
@@ -148,16 +115,75 @@ impl ColliderPasses {
         let particles = Size::Threads(controls.scene.particle_count() as u32);
         let colliders = controls.colliders.len() as u32;
         match pass {
-            Pass::ClearColliderContacts => Some((&self.forget_touches, particles)),
-            Pass::InterpolateColliders => Some((&self.carry, Size::Threads(colliders))),
-            Pass::Collide => Some((&self.collide[0], particles)),
-            Pass::CollideAndPredict => Some((&self.collide[1], particles)),
-            Pass::ApplyRestitution => Some((&self.bounce, particles)),
-            Pass::CommitColliders => Some((&self.arrive, Size::Threads(colliders))),
+            Pass::ClearColliderContacts => Some((&self.clear_contacts, particles)),
+            Pass::InterpolateColliders => Some((&self.interpolate, Size::Threads(colliders))),
+            Pass::Collide { is_first } => Some((&self.collide[usize::from(is_first)], particles)),
+            Pass::CollideAndPredict => Some((self.collide_and_predict.as_ref()?, particles)),
+            Pass::ApplyRestitution => Some((&self.apply_restitution, particles)),
+            Pass::CommitColliders => Some((&self.commit, Size::Threads(colliders))),
             Pass::ColliderForces => Some((&self.collider_forces, Size::Groups(colliders))),
             _ => None,
         }
     }
+}
+
+/// Binds the buffers of the pass over the particles; `made` are the colliders, their data and the contacts.
+fn bound(
+    device: &wgpu::Device,
+    stage: &Stage,
+    (contacts, shared): (&Contacts, &Buffers),
+    [colliders, data, collider_contacts]: [&wgpu::Buffer; 3],
+    is_first: &wgpu::Buffer,
+) -> Bound {
+    let buffers = [
+        &shared.params,
+        &contacts.params,
+        &shared.positions,
+        &shared.displacements,
+        &shared.residuals,
+        colliders,
+        data,
+        &contacts.particles,
+        collider_contacts,
+        &shared.status,
+        is_first,
+    ];
+    Bound { stage: stage.clone(), bindings: stage.bind(device, &buffers) }
+}
+
+/// The pass over the particles. `advances` is true if it ends the substep.
+fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> Stage {
+    let (own, settings) = (&controls.colliders, &controls.settings);
+    let few = own.len() <= MOST_WRITTEN_OUT;
+    let storage = match few {
+        true => few_colliders(own.len()),
+        false => include_str!("../../../shaders/collision/collide/many.wgsl").to_owned(),
+    };
+    let text = [
+        include_str!("../../../shaders/collision/collide.wgsl"),
+        include_str!("../../../shaders/collision/collide/friction.wgsl"),
+        &storage,
+        include_str!("../../../shaders/collision/collide/field.wgsl"),
+        include_str!("../../../shaders/collision/collide/heightfield.wgsl"),
+        include_str!("../../../shaders/collision/collide/hull.wgsl"),
+        include_str!("../../../shaders/collision/collide/shapes.wgsl"),
+        include_str!("../../../shaders/collision/collide/exits.wgsl"),
+    ];
+    let colliders = if few { Uniform } else { Read };
+    let slots = [Uniform, Uniform, Write, Write, Write, colliders, Read, Read, Write, Write, Uniform];
+    let flag = |value: bool| f64::from(u8::from(value));
+    let shapes = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
+    let constants = [
+        ("SHAPES", f64::from(shapes)),
+        ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
+        ("SEVERAL", flag(own.len() > 1)),
+        ("RESTITUTES", flag(controls.restitutes())),
+        ("NOTES_IMPULSES", flag(settings.collider_forces)),
+        ("ADVANCES", flag(advances)),
+        ("REPEATS", flag(settings.self_collision.is_some())),
+        ("MATERIAL", common_material(controls)),
+    ];
+    Stage::new(device, "collide", "collide", &text.join("\n"), &slots, &constants)
 }
 
 /// The generated part of the shader for a number of colliders.

@@ -3,24 +3,25 @@
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
 //! | params | uniform: parameters, contact materials, friction | host | all passes of contacts |
-//! | particles | rest position, material, component | – | validate_pairs, pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
+//! | particles | rest position, material, component | – | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
 //! | colliders, data | rows, distances and planes | host, interpolate_colliders, commit_colliders | collide |
 //! | collider contacts | restitution, recovery, impulses on colliders | clear_collider_contacts, collide, apply_restitution | collide, apply_restitution, collider_forces |
 //! | forces | force and torque of each collider | collider_forces | host |
-//! | status | counters | validate_pairs, search, pairs, find_contacts | the same, host |
-//! | elements | three particles and a type | – | search, pairs, intersections |
-//! | cells, sorted | the grid | search, sort; marks: validate_pairs | pairs; after the sort, intersections |
-//! | tracked | predicted position of each particle at its last search | search | validate_pairs, pairs, apply_corrections |
-//! | lists | particles that search, and particles near them | search | search, pairs |
-//! | pairs, vacancies | four particles; free places | pairs, search_remove_stale_pairs | find_contacts, build_division_planes |
-//! | contacts | n and c₀, b, particles and the particle that applies the sum | find_contacts, resolve_intersections | solve_contacts, apply_corrections |
+//! | status | counters | validate_pairs, search, find_pairs, find_contacts | the same, host |
+//! | elements | three particles and a type | – | search, find_pairs, intersections |
+//! | cells, sorted | the grid | search, sort | find_pairs; after the sort, intersections |
+//! | tracked | position and predicted displacement of each particle at the last search | search | validate_pairs, find_pairs, apply_corrections |
+//! | pairs | four particles | find_pairs | find_contacts, build_division_planes |
+//! | contacts | n and c₀, b, particles and the particle that applies the sum, offset, multipliers | find_contacts, resolve_intersections, solve_contacts | solve_contacts, apply_corrections |
+//! | anchors | particles, b and offset of the contacts of the last substep | solve_contacts | find_contacts |
 //! | dispatches | workgroups of the search, of contacts, of further rounds of division planes, of intersections | validate_pairs, finish_search, truncate_displacements | – |
-//! | corrections | three sums and a count, `i32`; then truncations and their marks | find_contacts, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
-//! | intersections | a mark per particle; edges that pass through triangles | intersections | find_contacts, resolve_intersections, build_division_planes |
-//! | late_dispatches | workgroups that are known late: rounds of truncation, or pairs, count and sort of particles; then the solve | finish_search, build_division_planes, search_remove_stale_pairs, find_contacts, resolve_intersections | – |
+//! | corrections | three sums and a count, `i32`, then truncations and their marks; list of contacts, mask of intersected components | find_contacts, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
+//! | intersections | edges that pass through triangles | intersections | resolve_intersections |
+//! | late_dispatches | workgroups of the rounds of truncation | finish_search, build_division_planes | – |
 
 mod collider_passes;
 mod contact_passes;
+mod search_passes;
 #[cfg(test)]
 mod shapes_tests;
 mod status;
@@ -36,7 +37,7 @@ use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
 pub(super) use collider_passes::{COLLIDER_CONTACT_BYTES, ColliderPasses};
-pub(super) use contact_passes::ContactPasses;
+pub(super) use contact_passes::{CONTACT_BYTES, ContactPasses};
 pub(super) use status::ContactStatus;
 
 /// A pass: its pipeline and its bind group.
@@ -58,23 +59,20 @@ pub(super) struct Contacts {
     pub contact_passes: Option<ContactPasses>,
 }
 
+/// A buffer and the access of a pass to it.
+type Binding<'a> = (Slot, &'a wgpu::Buffer);
+
 /// Creates the passes of contacts.
 struct Binder<'a> {
     device: &'a wgpu::Device,
 }
 
 impl Binder<'_> {
-    fn bind(&self, entry: &str, text: &str, bindings: &[(Slot, &wgpu::Buffer)]) -> Bound {
+    fn bind(&self, entry: &str, text: &str, bindings: &[Binding<'_>]) -> Bound {
         self.bind_with(entry, text, bindings, &[])
     }
 
-    fn bind_with(
-        &self,
-        entry: &str,
-        text: &str,
-        bindings: &[(Slot, &wgpu::Buffer)],
-        constants: &[(&str, f64)],
-    ) -> Bound {
+    fn bind_with(&self, entry: &str, text: &str, bindings: &[Binding<'_>], constants: &[(&str, f64)]) -> Bound {
         let (slots, buffers): (Vec<Slot>, Vec<&wgpu::Buffer>) = bindings.iter().copied().unzip();
         let stage = Stage::new(self.device, entry, entry, text, &slots, constants);
         let bindings = stage.bind(self.device, &buffers);

@@ -9,17 +9,17 @@ pub(in crate::gpu) struct ContactStatus {
     pub drift: [f32; 3],
     pub now: u32,
     pub stale: u32,
-    pub hurried: u32,
+    pub searched: u32,
     pub horizon: u32,
     pub slow: f32,
     pub fastest: u32,
-    pub renewed_count: u32,
-    pub nearby_count: u32,
+    pub levels: u32,
+    pub edge_radius: u32,
+    pub triangle_radius: u32,
+    pub wide_excess: u32,
     pub crossing_count: u32,
-    pub pair_count: u32,
-    pub vacancy_count: u32,
     pub found_count: u32,
-    pub listed: u32,
+    pub pair_count: u32,
     pub contact_count: u32,
     pub searches: u32,
     pub most_pairs: u32,
@@ -27,32 +27,26 @@ pub(in crate::gpu) struct ContactStatus {
     pub lost: u32,
     pub deepest: u32,
     pub truncated: u32,
-    pub edge_radius: u32,
-    pub triangle_radius: u32,
-    pub end_edge_radius: u32,
-    pub overfull: u32,
-    pub searched: u32,
-    pub end_triangle_radius: u32,
-    pub levels: u32,
-    pub wide_excess: u32,
-    pub end_levels: u32,
+    pub allocated: [u32; 3],
+    /// The shader struct ends on a multiple of 16 bytes.
+    pub padding: [u32; 2],
 }
 
 impl ContactStatus {
     /// Byte offset of the mark that the pair list is invalid.
     pub const STALE: u64 = std::mem::offset_of!(Self, stale) as u64;
-    /// The mark: all pairs are searched again.
-    pub const ALL: u32 = 2;
+    /// The mark: positions were reset since the last search.
+    pub const RESET: u32 = 2;
 
     /// Counters at 0, without a valid pair list.
     pub fn new() -> Self {
-        Self { stale: Self::ALL, ..bytemuck::Zeroable::zeroed() }
+        Self { stale: Self::RESET, ..bytemuck::Zeroable::zeroed() }
     }
 
     /// The report. `counts_crossings` is true if a pass counts intersections.
     pub fn report(&self, counts_crossings: bool) -> ContactReport {
         ContactReport {
-            pairs: self.listed,
+            pairs: self.pair_count,
             // The capacity counts as reached by the largest number found.
             contacts: self.contact_count.min(self.most_contacts),
             most_pairs: self.most_pairs,

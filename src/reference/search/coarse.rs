@@ -1,58 +1,9 @@
 //! The coarse grid of a search, which is periodic: bounds of the motion and the size of the elements in each cell.
 
-use super::cell_at;
-use crate::geometry::vector::length;
+use super::elements::cell_at;
 use crate::reference::Reference;
 use glam::Vec3;
 use std::collections::HashMap;
-
-/// Maximum number of samples of a swept path in the coarse grid, and how much coarser their quanta are.
-const MOST_STEPS: f32 = 256.0;
-pub(super) const COARSER: f32 = 4096.0;
-
-/// Componentwise minimum and maximum.
-type Bounds = [[i32; 3]; 2];
-
-/// Bounds of the displacements in each cell of the coarse grid, in multiples of a quantum \[m\].
-pub(super) struct Spread {
-    pub cells: HashMap<[i32; 3], Bounds>,
-    quantum: f32,
-    inverse_quantum: f32,
-}
-
-impl Spread {
-    /// A displacement relative to the drift, in quanta.
-    fn quanta(&self, d: Vec3) -> [i32; 3] {
-        (d * self.inverse_quantum).to_array().map(|quanta| quanta.clamp(-1e9, 1e9).round_ties_even() as i32)
-    }
-
-    /// The union of the bounds of several cells.
-    fn bounds(&self, cells: impl Iterator<Item = [i32; 3]>) -> Bounds {
-        let mut bounds = [[i32::MAX; 3], [i32::MIN; 3]];
-        cells.filter_map(|cell| self.cells.get(&cell)).for_each(|own| widen(&mut bounds, own));
-        bounds
-    }
-
-    /// The union of the bounds of the 2×2×2 cells at the lowest corner of a cell; `size` cells per axis.
-    pub fn about(&self, cell: [i32; 3], size: u32) -> Bounds {
-        self.bounds((0..8).map(|k| turned(cell, [k % 2 - 1, (k / 2) % 2 - 1, k / 4 - 1], size)))
-    }
-
-    /// Upper bound of the difference between a displacement relative to the drift and those within the bounds \[m\].
-    pub fn extent_against(&self, [low, high]: Bounds, d: Vec3) -> f32 {
-        let own = self.quanta(d);
-        self.length_of(|k| (high[k].wrapping_sub(own[k]) as u32).max(own[k].wrapping_sub(low[k]) as u32))
-    }
-
-    fn length_of(&self, quanta: impl Fn(usize) -> u32) -> f32 {
-        length(Vec3::from(std::array::from_fn(|axis| quanta(axis) as f32)) * self.quantum)
-    }
-}
-
-/// Extends bounds by others.
-fn widen([low, high]: &mut Bounds, other: &Bounds) {
-    (0..3).for_each(|k| (low[k], high[k]) = (low[k].min(other[0][k]), high[k].max(other[1][k])));
-}
 
 impl Reference {
     /// 1/edge of a cell [1/m].
@@ -121,34 +72,6 @@ impl Reference {
         let cell = coarse_at(place, self.coarse_scale(), self.contact_params.coarse);
         let speeds = around(cell, self.contact_params.coarse).filter_map(|cell| self.contacts.speeds.get(&cell));
         speeds.fold([0.0; 2], |most, near| [most[0].max(near[0]), most[1].max(near[1])])
-    }
-
-    /// Bounds of displacements relative to the drift in each coarse cell, from pairs of position and displacement.
-    pub(super) fn spread(&self, coarser: f32, moving: impl Iterator<Item = (Vec3, Vec3)>) -> Spread {
-        let params = &self.contact_params;
-        let scale = self.coarse_scale();
-        let (quantum, inverse_quantum) = (params.quantum * coarser, params.inverse_quantum / coarser);
-        let mut spread = Spread { cells: HashMap::new(), quantum, inverse_quantum };
-        for (place, d) in moving {
-            let quanta = spread.quanta(d - self.contacts.drift);
-            let cell = coarse_at(place, scale, params.coarse);
-            widen(spread.cells.entry(cell).or_insert([quanta; 2]), &[quanta; 2]);
-        }
-        spread
-    }
-
-    /// Upper bound of the difference between the displacements in a cell and its neighbours \[m\].
-    pub(super) fn extent(&self, spread: &Spread, cell: [i32; 3]) -> f32 {
-        let [low, high] = spread.bounds(around(cell, self.contact_params.coarse));
-        spread.length_of(|k| high[k].wrapping_sub(low[k]) as u32)
-    }
-
-    /// Points on the swept path of a fast particle, at most two reaches apart (at most [`MOST_STEPS`] steps).
-    pub(super) fn steps(&self, end: Vec3, displacement: Vec3) -> impl Iterator<Item = Vec3> {
-        let travel = displacement - self.contacts.drift;
-        let count = (length(travel) / (2.0 * self.contact_params.reach)).ceil().clamp(1.0, MOST_STEPS);
-        let step = travel / count;
-        (0..=count as u32).map(move |k| end - step * k as f32)
     }
 }
 

@@ -1,0 +1,156 @@
+//! Passes that validate the pair list, search for pairs, and find intersections at the end of a step.
+
+use super::contact_passes::PairBuffers;
+use super::{Binder, Binding, Bound, Contacts, Size, common_material};
+use crate::gpu::buffers::Buffers;
+use crate::gpu::profile::pass_name;
+use crate::gpu::stage::Slot::{Read, Uniform, Write};
+use crate::schedule::contacts::UNTOUCHABLE;
+use crate::schedule::plan::{Pass, ROUNDS, SearchPass};
+use crate::sim::contact_params::ContactParams;
+use crate::sim::controls::Controls;
+
+const VALIDATE_PAIRS: &str = include_str!("../../../shaders/collision/validate_pairs.wgsl");
+const SEARCH: &str = concat!(
+    include_str!("../../../shaders/collision/search.wgsl"),
+    include_str!("../../../shaders/collision/search/coarse.wgsl")
+);
+const FIND_PAIRS: &str = concat!(
+    include_str!("../../../shaders/collision/find_pairs.wgsl"),
+    include_str!("../../../shaders/collision/search/runs.wgsl")
+);
+const FINISH_SEARCH: &str = include_str!("../../../shaders/collision/finish_search.wgsl");
+const INTERSECTIONS: &str = concat!(
+    include_str!("../../../shaders/collision/intersections.wgsl"),
+    include_str!("../../../shaders/collision/search/runs.wgsl")
+);
+
+/// The passes of the search.
+#[derive(Debug)]
+pub(super) struct SearchPasses {
+    validate: Bound,
+    /// In the order of [`SearchPass::ALL`].
+    search: Vec<Bound>,
+    /// In the order of [`SearchPass::SORT`]; empty at the particle level, like the next.
+    sort: Vec<Bound>,
+    /// Clears and finds intersections.
+    intersections: Vec<Bound>,
+}
+
+/// The buffers and constants that the passes share.
+struct Shared<'a> {
+    binder: &'a Binder<'a>,
+    made: &'a PairBuffers,
+    motion: [Binding<'a>; 4],
+    particles: Binding<'a>,
+    status: Binding<'a>,
+    constants: [(&'a str, f64); 2],
+}
+
+impl SearchPasses {
+    pub fn new(
+        binder: &Binder<'_>,
+        contacts: &Contacts,
+        controls: &Controls,
+        buffers: &Buffers,
+        made: &PairBuffers,
+    ) -> Self {
+        let only_particles = controls.contact_params().level == 1;
+        let constants =
+            [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("MATERIAL", common_material(controls))];
+        let (params, parameters) = ((Uniform, &buffers.params), (Uniform, &contacts.params));
+        let motion = [params, parameters, (Read, &buffers.positions), (Read, &buffers.displacements)];
+        let (particles, status) = ((Read, &contacts.particles), (Write, &contacts.status));
+        let shared = Shared { binder, made, motion, particles, status, constants };
+        let search = |pass: SearchPass| match pass {
+            SearchPass::FindPairs => shared.find_pairs(),
+            SearchPass::FinishSearch => shared.finish_search(),
+            pass => shared.sort(pass, false),
+        };
+        let (mut sort, mut intersections) = (Vec::new(), Vec::new());
+        if !only_particles {
+            sort = SearchPass::SORT.map(|pass| shared.sort(pass, true)).into();
+            intersections =
+                ["intersections_clear", "intersections_find"].map(|entry| shared.intersections(entry)).into();
+        }
+        let contact_elements = &controls.compiled.contact_elements;
+        let untouchable = |particle| contact_elements.material(particle) == UNTOUCHABLE;
+        let some_untouchable = (0..controls.scene.particle_count() as u32).any(untouchable);
+        Self {
+            validate: shared.validate_pairs(some_untouchable),
+            search: SearchPass::ALL.map(search).into(),
+            sort,
+            intersections,
+        }
+    }
+
+    /// The pass and the size of its dispatch.
+    pub fn dispatch<'a>(
+        &'a self,
+        pass: Pass,
+        controls: &Controls,
+        parameters: &ContactParams,
+        dispatches: &'a wgpu::Buffer,
+    ) -> Option<(&'a Bound, Size<'a>)> {
+        let particles = Size::Threads(controls.scene.particle_count() as u32);
+        match pass {
+            Pass::ValidatePairs => Some((&self.validate, particles)),
+            Pass::Search(SearchPass::FinishSearch) => Some((self.search.last()?, Size::Groups(1))),
+            // No workgroups while the pair list is valid.
+            Pass::Search(pass) => Some((&self.search[pass as usize], Size::Indirect(dispatches, 12 * pass as u64))),
+            Pass::SortForIntersections(pass) => {
+                Some((self.sort.get(pass as usize)?, Size::Threads(parameters.threads(pass))))
+            }
+            Pass::ClearIntersections => Some((self.intersections.first()?, particles)),
+            Pass::FindIntersections => {
+                Some((self.intersections.last()?, Size::Threads(parameters.insert_end - parameters.alone_end)))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Shared<'_> {
+    fn bind(&self, entry: &str, text: &str, bindings: &[&[Binding<'_>]], constants: &[(&str, f64)]) -> Bound {
+        self.binder.bind_with(entry, text, &bindings.concat(), constants)
+    }
+
+    fn validate_pairs(&self, some_untouchable: bool) -> Bound {
+        let made = self.made;
+        let state =
+            [(Read, &made.tracked), self.particles, (Write, &made.corrections), self.status, (Write, &made.dispatches)];
+        let [only_particles, material] = self.constants;
+        let constants = [only_particles, material, ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable)))];
+        self.bind("validate_pairs", VALIDATE_PAIRS, &[&self.motion, &state], &constants)
+    }
+
+    /// A pass of the sort. `at_end` is true for the sort at the end of a step.
+    fn sort(&self, pass: SearchPass, at_end: bool) -> Bound {
+        let made = self.made;
+        let grid =
+            [(Read, &made.elements), (Write, &made.cells), (Write, &made.sorted), (Write, &made.tracked), self.status];
+        let constants = [self.constants[0], ("AT_END", f64::from(u8::from(at_end)))];
+        self.bind(&pass_name(&Pass::Search(pass)), SEARCH, &[&self.motion, &grid], &constants)
+    }
+
+    fn find_pairs(&self) -> Bound {
+        let made = self.made;
+        let grid = [(Read, &made.cells), (Read, &made.sorted), (Read, &made.tracked), (Read, &made.elements)];
+        let pairs = [self.particles, (Write, &made.pairs), self.status];
+        self.bind("find_pairs", FIND_PAIRS, &[&self.motion[..2], &grid, &pairs], &self.constants)
+    }
+
+    fn finish_search(&self) -> Bound {
+        let made = self.made;
+        let written = [self.status, (Write, &made.dispatches), (Write, &made.late_dispatches)];
+        let constants = [("ROUNDS", f64::from(ROUNDS))];
+        self.bind("finish_search", FINISH_SEARCH, &[&self.motion[..2], &written], &constants)
+    }
+
+    fn intersections(&self, entry: &str) -> Bound {
+        let made = self.made;
+        let grid = [(Read, &made.elements), (Read, &made.cells), (Read, &made.sorted), self.particles];
+        let found = [(Write, &made.intersections), self.status, (Write, &made.corrections)];
+        self.bind(entry, INTERSECTIONS, &[&self.motion[..3], &grid, &found], &[])
+    }
+}
