@@ -192,19 +192,19 @@ impl Reference {
         let slip = offset + (motion - contact.normal * along);
         let sticking = active.friction_lambda - slip * step;
         let (most_friction, l) = (statics * normal_lambda, length(sticking));
-        let slides = !(l <= most_friction);
+        let sticks = l <= most_friction;
         // An intersection has no friction.
-        let share = match (kind, slides) {
+        let share = match (kind, sticks) {
             (PairKind::Crossing, _) => 0.0,
-            (_, true) => kinetic * normal_lambda / l,
-            (_, false) => 1.0,
+            (_, true) => 1.0,
+            (_, false) => kinetic * normal_lambda / l,
         };
         let friction_lambda = sticking * share;
         let change =
             contact.normal * (normal_lambda - active.normal_lambda) + (friction_lambda - active.friction_lambda);
         let anchor = if !is_last {
             offset
-        } else if slides {
+        } else if !sticks {
             // Friction at its limit holds no larger offset: the anchor moves along.
             offset * (most_friction * weight / length(offset).max(1e-30)).min(1.0)
         } else {
@@ -218,7 +218,7 @@ impl Reference {
             }
         }
         self.contacts.active[place] =
-            ActiveContact { offset: anchor, slides, normal_lambda, friction_lambda, ..active };
+            ActiveContact { offset: anchor, slides: !sticks, normal_lambda, friction_lambda, ..active };
     }
 
     pub(super) fn build_division_planes(&mut self, round: u32) {
