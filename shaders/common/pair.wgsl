@@ -224,7 +224,7 @@ fn approach(kind: u32, d: Four) -> f32 {
 // Iterations of conservative advancement.
 const TURNS_OF_PAIR = 10u;
 
-// Elements whose gap exceeds the thickness by at most this share of it are in contact: the solve leaves gaps of this
+// Elements are in contact if their gap exceeds the thickness by at most this share of it. The solve leaves gaps of this
 // size, and a contact that ended would lose its friction anchor.
 const SLACK_OF_PAIR = 0.05;
 

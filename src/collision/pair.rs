@@ -168,7 +168,7 @@ pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
 /// Iterations of the time-of-impact search.
 const TURNS: u32 = 10;
 
-/// Elements whose gap exceeds the thickness by at most this share of it are in contact: the solve leaves gaps of this
+/// Elements are in contact if their gap exceeds the thickness by at most this share of it. The solve leaves gaps of this
 /// size, and a contact that ended would lose its friction anchor.
 const SLACK: f32 = 0.05;
 

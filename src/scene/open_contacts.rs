@@ -33,9 +33,9 @@ impl fmt::Display for OpenContacts {
 }
 
 impl Scene {
-    /// The contact materials that self-collision with these settings cannot close, because particles collide as spheres
-    /// and the thickness is below 1/√2 of their spacing: lattices of soft bodies at both levels, cloth at the particle
-    /// level. [`crate::Solver::new`] logs them as warnings.
+    /// The contact materials with a thickness below 1/√2 of the spacing of their particles, where these collide as
+    /// spheres: in lattices of soft bodies at both levels, in cloth at the particle level. Others pass between them.
+    /// [`crate::Solver::new`] logs them as warnings.
     pub fn open_contacts(&self, settings: &Settings) -> Vec<OpenContacts> {
         let Some(own) = settings.self_collision else { return Vec::new() };
         let mut spacings = self.lattice_spacings();
