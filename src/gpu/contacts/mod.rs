@@ -5,17 +5,17 @@
 //! | params | uniform: parameters, contact materials, friction | host | all passes of contacts |
 //! | particles | rest position, material, component | – | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
 //! | colliders, data | rows, distances and planes | host, interpolate_colliders, commit_colliders | collide |
-//! | collider contacts | restitution, recovery, impulses on colliders | clear_collider_contacts, collide, apply_restitution | collide, apply_restitution, collider_forces |
+//! | collider contacts | restitution, recovery, friction, impulses on colliders | clear_collider_contacts, collide, apply_restitution | collide, apply_restitution, collider_forces |
 //! | forces | force and torque of each collider | collider_forces | host |
-//! | status | counters | validate_pairs, search, find_pairs, find_contacts | the same, host |
+//! | status | counters, state of the pair list | passes of contacts between particles | the same, host |
 //! | elements | three particles and a type | – | search, find_pairs, intersections |
 //! | cells, sorted | the grid | search, sort | find_pairs; after the sort, intersections |
 //! | tracked | position and predicted displacement of each particle at the last search | search | validate_pairs, find_pairs, apply_corrections |
 //! | pairs | four particles | find_pairs | find_contacts, build_division_planes |
 //! | contacts | n and c₀, b, particles and the particle that applies the sum, offset, multipliers | find_contacts, resolve_intersections, solve_contacts | solve_contacts, apply_corrections |
 //! | anchors | particles, b and offset of the contacts of the last substep | solve_contacts | find_contacts |
-//! | dispatches | workgroups of the search, of contacts, of further rounds of division planes, of intersections | validate_pairs, finish_search, truncate_displacements | – |
-//! | corrections | three sums and a count, `i32`, then truncations and their marks; list of contacts, mask of intersected components | find_contacts, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
+//! | dispatches | workgroups of the search, of find_contacts, of further rounds of division planes, of resolve_intersections, of solve_contacts | validate_pairs, finish_search, truncate_displacements | – |
+//! | corrections | three sums and a count, `i32`, then truncations and their marks; lists of contacts, mask of intersected components | validate_pairs, find_contacts, intersections, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
 //! | intersections | edges that pass through triangles | intersections | resolve_intersections |
 //! | late_dispatches | workgroups of the rounds of truncation | finish_search, build_division_planes | – |
 
