@@ -152,7 +152,7 @@ pub(super) struct SelfCollisionParametersFile {
     pub level: LevelFile,
     /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.5.
     pub margin: Option<f32>,
-    /// Sweeps over the contacts per substep, 1 to 64. Default 1; for "surfaces" 4.
+    /// Sweeps over the contacts per substep, 1 to 64. Default 4; for "surfaces" 6.
     pub iterations: Option<u32>,
     /// The capacity for pairs per particle, 1 to 256. Default 12; for "surfaces" 48.
     pub pairs_per_particle: Option<u32>,

@@ -100,7 +100,7 @@ pub enum Pass {
     Search(SearchPass),
     /// Finds the contacts of this substep in the pair list.
     FindContacts,
-    /// Adds contacts that push edges out of intersected triangles, and computes the dispatch size of `SolveContacts`.
+    /// Adds contacts that push edges out of intersected triangles.
     ResolveIntersections,
     /// Computes the corrections of contacts.
     SolveContacts {

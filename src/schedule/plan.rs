@@ -36,8 +36,9 @@
 //! ```
 //!
 //! The first `Collide`, `ResolveIntersections`, `BuildDivisionPlanes` and `TruncateDisplacements` exist at the surface
-//! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. The `Search` passes return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes`
-//! and `TruncateDisplacements` return at once if the previous round truncated nothing.
+//! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. The `Search` passes
+//! return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes` and `TruncateDisplacements` return
+//! at once if the previous round truncated nothing.
 //!
 //! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
 //! `ClearIntersections` and `FindIntersections` find them.
