@@ -23,7 +23,7 @@ pub struct ContactReport {
     /// The greatest number of contacts in a substep.
     pub most_contacts: u32,
     /// Pairs and contacts beyond the capacity; raise [`super::SelfCollision::pairs_per_particle`] or lower the margin.
-    /// Also counts elements with more than 16 384 neighbours, or with a path of more than 4096 cells in a substep.
+    /// Also counts elements with more than 32 768 neighbours, or with a path of more than 4096 cells in a substep.
     pub lost: u32,
     /// The greatest overlap at the start of a substep, thickness minus distance \[m\].
     pub deepest: f32,
