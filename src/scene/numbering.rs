@@ -108,7 +108,7 @@ impl Scene {
     /// let numbering = scene.renumber();
     /// let mut reference = Reference::new(&scene, Settings::default())?;
     /// reference.step(1);
-    /// let by_vertex = numbering.restored(&reference.positions())?;
+    /// let by_vertex = numbering.restored(&reference.read_positions()?)?;
     /// # assert_eq!(by_vertex.len(), 3);
     /// # Ok::<(), supple::Error>(())
     /// ```
