@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::shapes::CUBE;
 use common::{Backend, OnGpu, distance, noise};
 use supple::gpu::Context;
 use supple::scene::Lattice;
@@ -140,21 +141,7 @@ fn block(
         .map(|k| [k & 1, k >> 1 & 1, k >> 2].map(|bit| bit as f32))
         .map(|c| [0, 1, 2].map(|a| c[a] * size[a]))
         .collect();
-    let triangles = [
-        [0, 2, 3],
-        [0, 3, 1],
-        [4, 5, 7],
-        [4, 7, 6],
-        [0, 1, 5],
-        [0, 5, 4],
-        [2, 6, 7],
-        [2, 7, 3],
-        [0, 4, 6],
-        [0, 6, 2],
-        [1, 3, 7],
-        [1, 7, 5],
-    ];
-    let lattice = Lattice::new(&corners, &triangles, spacing).unwrap();
+    let lattice = Lattice::new(&corners, &CUBE, spacing).unwrap();
     let lowest = lattice.positions.iter().map(|p| p[1]).fold(f32::MAX, f32::min);
     let positions: Vec<[f32; 3]> = lattice
         .positions

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::shapes::CUBE;
 use common::{Backend, OnGpu};
 use supple::gpu::Context;
 use supple::{
@@ -104,21 +105,7 @@ fn layers_above_the_friction_angle_slide() {
 fn cube(scene: &mut Scene, center: [f64; 3], half: f64, elasticity: Elasticity) -> std::ops::Range<u32> {
     let corner = |k: usize, axis: usize| center[axis] + half * if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
     let positions: Vec<[f32; 3]> = (0..8).map(|k| [0, 1, 2].map(|axis| corner(k, axis) as f32)).collect();
-    let triangles = [
-        [0, 2, 3],
-        [0, 3, 1],
-        [4, 5, 7],
-        [4, 7, 6],
-        [0, 1, 5],
-        [0, 5, 4],
-        [2, 6, 7],
-        [2, 7, 3],
-        [0, 4, 6],
-        [0, 6, 2],
-        [1, 3, 7],
-        [1, 7, 5],
-    ];
-    let body = SoftBody { positions: &positions, triangles: &triangles, spacing: 0.05, density: 300.0, elasticity };
+    let body = SoftBody { positions: &positions, triangles: &CUBE, spacing: 0.05, density: 300.0, elasticity };
     scene.add_soft_body(&body).unwrap().particles
 }
 

@@ -72,7 +72,7 @@ fn divide_pair(row: vec4u) {
     let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
     var marks: vec4u;
     for (var k = 0u; k < 4u; k++) {
-        marks[k] = u32(atomicLoad(&corrections[4u * (params.particle_count + particles[k]) + 2u]));
+        marks[k] = u32(atomicLoad(&corrections[mask_word(particles[k], params.particle_count)]));
     }
     if all(cut == vec4f())
         || (atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks, mark_of(first), mark_of(second))) {

@@ -110,7 +110,7 @@ fn hold_wrong_sides(kind: u32, particles: vec4u) -> bool {
     }
     var marks: vec4u;
     for (var k = 0u; k < 4u; k++) {
-        marks[k] = u32(atomicLoad(&corrections[4u * (params.particle_count + particles[k]) + 2u]));
+        marks[k] = u32(atomicLoad(&corrections[mask_word(particles[k], params.particle_count)]));
     }
     return are_tangled(kind, marks, mark_of(contact_particles[particles.x]), mark_of(contact_particles[particles.z]));
 }

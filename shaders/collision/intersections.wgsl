@@ -30,16 +30,11 @@ const TRIANGLE = 2u;
 fn intersections_clear(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     if i < params.particle_count {
-        atomicStore(&corrections[mask_of(i)], 0);
+        atomicStore(&corrections[mask_word(i, params.particle_count)], 0);
     }
     if i == 0u {
         atomicStore(&contact_status.crossing_count, 0u);
     }
-}
-
-// Returns the word of `corrections` that holds the mask of the components that a particle intersects.
-fn mask_of(particle: u32) -> u32 {
-    return 4u * (params.particle_count + particle) + 2u;
 }
 
 // Returns true if an edge and a triangle of one component intersect at rest, or are closer than the thickness.
@@ -80,7 +75,8 @@ fn test_pair(edge: vec2u, triangle: vec3u) {
     }
     let place = atomicAdd(&contact_status.crossing_count, 1u);
     for (var k = 0u; k < 5u; k++) {
-        atomicOr(&corrections[mask_of(particles[k])], bitcast<i32>(mark_of(select(first, second, k < 2u))));
+        let mark = bitcast<i32>(mark_of(select(first, second, k < 2u)));
+        atomicOr(&corrections[mask_word(particles[k], params.particle_count)], mark);
     }
     // The buffer holds as many intersections as particles.
     if place < params.particle_count {

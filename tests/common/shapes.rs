@@ -43,3 +43,19 @@ pub fn icosphere(cuts: u32, radius: f32) -> Surface {
     }
     (vertices.into_iter().map(|vertex| (vertex.normalize() * radius).into()).collect(), triangles)
 }
+
+/// The triangles of a cube whose corner k has the coordinates of bits 0, 1 and 2 of k along x, y and z.
+pub const CUBE: [[u32; 3]; 12] = [
+    [0, 2, 3],
+    [0, 3, 1],
+    [4, 5, 7],
+    [4, 7, 6],
+    [0, 1, 5],
+    [0, 5, 4],
+    [2, 6, 7],
+    [2, 7, 3],
+    [0, 4, 6],
+    [0, 6, 2],
+    [1, 3, 7],
+    [1, 7, 5],
+];

@@ -122,7 +122,6 @@ impl ContactPasses {
         let made = PairBuffers::new(&maker, queue, controls)?;
         let only_particles = controls.contact_params().level == 1;
         let binder = Binder { device };
-        let search = SearchPasses::new(&binder, contacts, controls, shared, &made);
         let (params, parameters) = ((Uniform, &shared.params), (Uniform, &contacts.params));
         let bindings = Bindings {
             binder: &binder,
@@ -139,7 +138,7 @@ impl ContactPasses {
         // No intersections and no division planes at the particle level.
         let rounds = 0..if only_particles { 0 } else { ROUNDS };
         Ok(Self {
-            search,
+            search: SearchPasses::new(&bindings, controls),
             find: bindings.find(),
             resolve: (!only_particles).then(|| bindings.resolve()),
             solve: [false, true].map(|is_last| bindings.solve(is_last)),
@@ -174,14 +173,15 @@ impl ContactPasses {
 }
 
 /// The buffers and constants that the passes share.
-struct Bindings<'a> {
-    binder: &'a Binder<'a>,
-    made: &'a PairBuffers,
-    motion: [Binding<'a>; 4],
+pub(super) struct Bindings<'a> {
+    pub binder: &'a Binder<'a>,
+    pub made: &'a PairBuffers,
+    /// Parameters, positions and displacements.
+    pub motion: [Binding<'a>; 4],
     displacements: Binding<'a>,
-    particles: Binding<'a>,
-    status: Binding<'a>,
-    constants: [(&'a str, f64); 2],
+    pub particles: Binding<'a>,
+    pub status: Binding<'a>,
+    pub constants: [(&'a str, f64); 2],
 }
 
 impl Bindings<'_> {

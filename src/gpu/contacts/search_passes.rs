@@ -1,10 +1,9 @@
 //! Passes that validate the pair list, search for pairs, and find intersections at the end of a step.
 
-use super::contact_passes::PairBuffers;
-use super::{Binder, Binding, Bound, Contacts, Size, common_material};
-use crate::gpu::buffers::Buffers;
+use super::contact_passes::Bindings;
+use super::{Binding, Bound, Size};
 use crate::gpu::profile::pass_name;
-use crate::gpu::stage::Slot::{Read, Uniform, Write};
+use crate::gpu::stage::Slot::{Read, Write};
 use crate::schedule::contacts::UNTOUCHABLE;
 use crate::schedule::plan::{Pass, ROUNDS, SearchPass};
 use crate::sim::contact_params::ContactParams;
@@ -37,47 +36,24 @@ pub(super) struct SearchPasses {
     intersections: Vec<Bound>,
 }
 
-/// The buffers and constants that the passes share.
-struct Shared<'a> {
-    binder: &'a Binder<'a>,
-    made: &'a PairBuffers,
-    motion: [Binding<'a>; 4],
-    particles: Binding<'a>,
-    status: Binding<'a>,
-    constants: [(&'a str, f64); 2],
-}
-
 impl SearchPasses {
-    pub fn new(
-        binder: &Binder<'_>,
-        contacts: &Contacts,
-        controls: &Controls,
-        buffers: &Buffers,
-        made: &PairBuffers,
-    ) -> Self {
-        let only_particles = controls.contact_params().level == 1;
-        let constants =
-            [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("MATERIAL", common_material(controls))];
-        let (params, parameters) = ((Uniform, &buffers.params), (Uniform, &contacts.params));
-        let motion = [params, parameters, (Read, &buffers.positions), (Read, &buffers.displacements)];
-        let (particles, status) = ((Read, &contacts.particles), (Write, &contacts.status));
-        let shared = Shared { binder, made, motion, particles, status, constants };
+    pub fn new(bindings: &Bindings<'_>, controls: &Controls) -> Self {
         let search = |pass: SearchPass| match pass {
-            SearchPass::FindPairs => shared.find_pairs(),
-            SearchPass::FinishSearch => shared.finish_search(),
-            pass => shared.sort(pass, false),
+            SearchPass::FindPairs => bindings.find_pairs(),
+            SearchPass::FinishSearch => bindings.finish_search(),
+            pass => bindings.sort(pass, false),
         };
         let (mut sort, mut intersections) = (Vec::new(), Vec::new());
-        if !only_particles {
-            sort = SearchPass::SORT.map(|pass| shared.sort(pass, true)).into();
+        if controls.settings.keeps_surfaces_apart() {
+            sort = SearchPass::SORT.map(|pass| bindings.sort(pass, true)).into();
             intersections =
-                ["intersections_clear", "intersections_find"].map(|entry| shared.intersections(entry)).into();
+                ["intersections_clear", "intersections_find"].map(|entry| bindings.intersections(entry)).into();
         }
         let contact_elements = &controls.compiled.contact_elements;
         let untouchable = |particle| contact_elements.material(particle) == UNTOUCHABLE;
         let some_untouchable = (0..controls.scene.particle_count() as u32).any(untouchable);
         Self {
-            validate: shared.validate_pairs(some_untouchable),
+            validate: bindings.validate_pairs(some_untouchable),
             search: SearchPass::ALL.map(search).into(),
             sort,
             intersections,
@@ -110,7 +86,7 @@ impl SearchPasses {
     }
 }
 
-impl Shared<'_> {
+impl Bindings<'_> {
     fn bind(&self, entry: &str, text: &str, bindings: &[&[Binding<'_>]], constants: &[(&str, f64)]) -> Bound {
         self.binder.bind_with(entry, text, &bindings.concat(), constants)
     }
