@@ -30,7 +30,6 @@ var<private> params: Params;
 
 // Iterations of conservative advancement.
 const TURNS = 24u;
-const NONE = 0xffffffffu;
 // Features that a scene does not need are not compiled: exits among several colliders, restitution, records of
 // impulses.
 override SEVERAL: bool = true;
@@ -105,25 +104,6 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) 
     return Meet(true, out / depth, depth, start, time);
 }
 
-// Records an impulse on a collider; `arm` is the offset from its position.
-fn push_on(i: u32, index: u32, impulse: vec3f, arm: vec3f) {
-    let moment = cross_product(arm, impulse, params.zero);
-    // Most particles touch one collider: software drivers execute all iterations of a loop that they can unroll, so
-    // the bound is not constant.
-    for (var slot = 0u; slot < by_thread(2u, i); slot++) {
-        let before = collider_contacts[i].impulses[slot].impulse;
-        let taken = before.w != 0u;
-        if !taken || before.w == index + 1u {
-            let sum = select(vec3f(), bitcast<vec3f>(before.xyz), taken) + impulse;
-            let moments = select(vec3f(), collider_contacts[i].impulses[slot].moment.xyz, taken) + moment;
-            collider_contacts[i].impulses[slot].impulse = vec4u(bitcast<vec3u>(sum), index + 1u);
-            collider_contacts[i].impulses[slot].moment = vec4f(moments, 0.0);
-            return;
-        }
-    }
-    atomicAdd(&status.lost_collider_contacts, 1u);
-}
-
 // Motion of a particle in the substep.
 struct Moving {
     // Position including the recovery, and displacement without it.
@@ -146,22 +126,6 @@ struct Met {
     keep: f32,
     surface_step: vec3f,
     material: u32,
-}
-
-// Returns false if the bounds exclude a contact, before the whole collider is loaded. For a static half-space the
-// height above its plane counts too, with a tolerance for rounding. Sums of components bound lengths from above,
-// which avoids square roots.
-fn is_near(index: u32, particle: Moving) -> bool {
-    let apart = particle.x - offset_of(colliders[index].frame);
-    let height = dot(apart, colliders[index].frame.rows[1].xyz);
-    let reach = sum_of_components(particle.d);
-    let near = colliders[index].near + reach;
-    let above = colliders[index].above + 1.001 * reach + 4e-6 * sum_of_components(apart);
-    return dot(apart, apart) <= near * near && height <= above;
-}
-
-fn sum_of_components(v: vec3f) -> f32 {
-    return abs(v.x) + abs(v.y) + abs(v.z);
 }
 
 // Returns the particle after a pass over one collider; the exit is WANTED if it must be found before. `rest` is the
@@ -275,7 +239,7 @@ fn collide_with_all(i: u32, material: u32, w: f32, rest: vec3f, start: Moving) -
     var particle = start;
     // Most particles are near one collider at most. The exit test comes last, because software drivers execute the
     // loop body for all threads once more otherwise.
-    var index = first_near(particle);
+    var index = first_near(particle.x, sum_of_components(particle.d));
     if index != NONE {
         loop {
             loop {
@@ -283,7 +247,7 @@ fn collide_with_all(i: u32, material: u32, w: f32, rest: vec3f, start: Moving) -
                 if SEVERAL && particle.exit.owner == WANTED {
                     break;
                 }
-                index = next_near(index, particle);
+                index = next_near(index, particle.x, sum_of_components(particle.d));
                 if index == NONE {
                     break;
                 }

@@ -153,6 +153,21 @@ struct ColliderImpulse {
     moment: vec4f,
 }
 
+// The contact of a triangle with a collider, for its three particles.
+struct TriangleContact {
+    // Displacement of the contact point by the contact and by friction, times its effective mass [kg m].
+    impulse: vec3f,
+    // 1 + the index of the collider, or 0 without a contact.
+    owner: u32,
+    // Displacement that removes overlap of the start of the substep, times the same mass [kg m].
+    recovery: vec3f,
+    // Barycentric weights of the second and of the third corner.
+    weight_1: f32,
+    // Offset of the contact point from the collider [m].
+    arm: vec3f,
+    weight_2: f32,
+}
+
 // Returns true if two contact materials collide with each other.
 fn touch(a: vec4u, b: vec4u) -> bool {
     return (a.y & b.z) != 0u && (b.y & a.z) != 0u;

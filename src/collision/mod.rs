@@ -19,6 +19,7 @@ pub(crate) mod pair;
 mod report;
 mod self_collision;
 mod shape;
+mod triangle;
 
 #[cfg(feature = "mesh-colliders")]
 pub use baked::Sides;
@@ -31,4 +32,5 @@ pub use material::{ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MAT
 pub use report::{ColliderForce, ContactReport};
 pub use self_collision::{SelfCollision, SelfCollisionLevel};
 pub use shape::Shape;
-pub(crate) use shape::{Sample, sample};
+pub(crate) use shape::{HALF_SPACE, Sample, sample};
+pub(crate) use triangle::{TriangleView, meets_triangles, mixed};

@@ -64,7 +64,7 @@ impl Sample {
 }
 
 /// Shape ids in the shaders.
-pub(super) const HALF_SPACE: u32 = 0;
+pub(crate) const HALF_SPACE: u32 = 0;
 pub(super) const SPHERE: u32 = 1;
 pub(super) const CAPSULE: u32 = 2;
 pub(super) const BOX: u32 = 3;

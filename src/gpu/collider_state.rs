@@ -3,6 +3,7 @@
 use super::solver::Solver;
 use crate::collision::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
 use crate::error::Result;
+use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;
 
 impl Solver {
@@ -54,9 +55,10 @@ impl Solver {
     /// The material must exist, and its values must be in range. [`crate::Error::LimitExceeded`] if it is the first
     /// with restitution and the buffers for that exceed the limits of the device.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
-        let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
+        let needs = |controls: &Controls| (controls.restitutes(), controls.plan.contains(&Pass::CollideTriangles));
+        let (before, needed) = (self.controls.scene.contact_material(id)?, needs(&self.controls));
         self.controls.set_contact_material(id, material)?;
-        if self.controls.restitutes() && !restitutes {
+        if needs(&self.controls) != needed {
             match self.other_collider_passes() {
                 Ok(collider_passes) => self.contacts.collider_passes = collider_passes,
                 Err(error) => {

@@ -22,7 +22,9 @@ impl Solver {
         // Buffers and pipelines of contacts depend on no other settings.
         let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
         let contacts = (settings.self_collision != before.self_collision).then(make_contacts).transpose()?;
-        let refit = contacts.is_none() && settings.collider_forces != before.collider_forces;
+        let changed = settings.collider_forces != before.collider_forces
+            || settings.triangle_contacts != before.triangle_contacts;
+        let refit = contacts.is_none() && changed;
         let collider_passes = refit.then(|| self.other_collider_passes()).transpose()?;
         let keep_lambdas = needs_lambdas(&settings);
         if settings.needs_other_schedule(before) || keep_lambdas != self.keep_lambdas {

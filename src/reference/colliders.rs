@@ -185,7 +185,7 @@ impl Reference {
     }
 
     /// Adds an impulse on a collider \[N s\] at an arm from its position \[m\].
-    fn push_on(&mut self, i: usize, index: u32, impulse: Vec3, arm: Vec3) {
+    pub(super) fn push_on(&mut self, i: usize, index: u32, impulse: Vec3, arm: Vec3) {
         let moment = arm.cross(impulse);
         let slots = &mut self.collider_contacts[i].impulses;
         match slots.iter_mut().find(|slot| slot.is_none_or(|(of, ..)| of == index)) {

@@ -28,6 +28,7 @@ mod reading;
 mod search;
 mod stars;
 mod state;
+mod triangles;
 
 use crate::collision::ColliderRow;
 use crate::constraints::group::Rotation;
@@ -44,6 +45,7 @@ use crate::sim::params::Params;
 use colliders::ColliderContact;
 use contacts::Contacts;
 use glam::Vec3;
+use triangles::TriangleContacts;
 
 /// Runs a scene on the CPU. See the [module documentation](self).
 #[derive(Debug, Clone)]
@@ -93,6 +95,7 @@ pub struct Reference {
     /// Force \[N\] and torque \[N m\] in the last step.
     collider_forces: Vec<[Vec3; 2]>,
     contacts: Contacts,
+    triangle_contacts: TriangleContacts,
     lost_collider_contacts: u32,
 }
 
@@ -125,6 +128,7 @@ impl Reference {
             collider_contacts: vec![ColliderContact::default(); count],
             collider_forces: Vec::new(),
             contacts: Contacts::new(count),
+            triangle_contacts: TriangleContacts::new(&controls.compiled.contact_elements),
             lost_collider_contacts: 0,
             materials: controls.scaled_materials(),
             positions: zeros.clone(),
@@ -261,6 +265,8 @@ impl Reference {
             Pass::TruncateDisplacements { .. } => particles.for_each(|i| self.truncate_displacement(i)),
             Pass::ClearColliderContacts => self.clear_collider_contacts(),
             Pass::InterpolateColliders => self.interpolate_colliders(),
+            Pass::CollideTriangles => self.collide_triangles(),
+            Pass::ApplyTriangleContacts => self.apply_triangle_contacts(),
             Pass::Collide { is_first } => particles.for_each(|i| self.collide(i, is_first)),
             Pass::CollideAndPredict => {
                 self.run_planned(Pass::Collide { is_first: true });

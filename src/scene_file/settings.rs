@@ -40,6 +40,8 @@ pub(super) struct SettingsFile {
     pub wind: Option<WindFile>,
     /// Acceleration fields, at most 8. Default: none.
     pub fields: Vec<FieldFile>,
+    /// If true, colliders push triangles and edges of surfaces, not only particles. Default true.
+    pub triangle_contacts: bool,
     /// If true, tethers are active. Default true.
     pub tethers: bool,
     /// Collision between particles, or between surfaces. Default: none.
@@ -69,6 +71,7 @@ impl Default for SettingsFile {
             execution: ExecutionFile::Auto,
             wind: None,
             fields: Vec::new(),
+            triangle_contacts: Settings::default().triangle_contacts,
             tethers: Settings::default().tethers,
             self_collision: None,
             recovery_speed: Settings::default().recovery_speed,
@@ -341,6 +344,7 @@ impl SettingsFile {
             fields: settings::Field::slots(&fields),
             forces,
             collider_forces: true,
+            triangle_contacts: self.triangle_contacts,
             tethers: self.tethers,
             keep_lambdas: self.keep_lambdas,
             mean_forces: false,

@@ -1,8 +1,7 @@
 //! The elements of collision: particles, edges and triangles, with their bodies and contact materials.
 
 use crate::collision::crossing::NO_WING;
-use crate::geometry::Distinct;
-use crate::geometry::{root, unite};
+use crate::geometry::{Distinct, grouped, root, unite};
 use crate::scene::{Scene, follows};
 use glam::Vec3;
 
@@ -127,6 +126,35 @@ impl ContactElements {
         };
         let radii = [[0.0; 2], radii_of(firsts[2], firsts[3]), radii_of(firsts[3], firsts[4])];
         Self { particles, elements, firsts, wings, radii }
+    }
+
+    /// True if a surface has triangles.
+    pub fn has_triangles(&self) -> bool {
+        self.firsts[3] < self.firsts[4]
+    }
+
+    /// The triangles: three particles each, and the edges that are borders of the surface: bit k is 1 for the edge
+    /// opposite of corner k.
+    pub fn triangles(&self) -> Vec<[u32; 4]> {
+        let [.., edge_first, first, end] = self.firsts.map(|first| first as usize);
+        let edges: std::collections::BTreeSet<[u32; 2]> = self.elements[edge_first..first]
+            .iter()
+            .zip(&self.wings)
+            .filter(|(_, [_, second])| *second == NO_WING)
+            .map(|(&[a, b, ..], _)| [a, b])
+            .collect();
+        let is_border = |a: u32, b: u32| u32::from(edges.contains(&[a.min(b), a.max(b)]));
+        let row = |&[a, b, c, _]: &[u32; 4]| [a, b, c, is_border(b, c) | is_border(c, a) << 1 | is_border(a, b) << 2];
+        self.elements[first..end].iter().map(row).collect()
+    }
+
+    /// The corners of triangles by particle: 4 times the triangle, plus the corner. Particle p has the corners
+    /// `offsets[p]..offsets[p + 1]`.
+    pub fn corners(&self) -> (Vec<u32>, Vec<u32>) {
+        let corner =
+            |(place, &[a, b, c, _]): (u32, &[u32; 4])| [(a, 4 * place), (b, 4 * place + 1), (c, 4 * place + 2)];
+        let [.., first, end] = self.firsts.map(|first| first as usize);
+        grouped(self.particles.len(), (0..).zip(&self.elements[first..end]).flat_map(corner))
     }
 
     /// Rest position of a particle.

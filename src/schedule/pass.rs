@@ -126,6 +126,10 @@ pub enum Pass {
     ClearColliderContacts,
     /// Interpolates the colliders at the start and at the end of the substep.
     InterpolateColliders,
+    /// Finds the contacts of triangles with colliders.
+    CollideTriangles,
+    /// Moves the particles of triangles that are in contact with colliders.
+    ApplyTriangleContacts,
     /// Solves contacts with colliders, with friction.
     Collide {
         /// True for the first one in the substep, which removes overlap.

@@ -25,6 +25,7 @@
 //!   surface level, where pins may be truncated.
 //! - With colliders, `CommitColliders` runs in `end`. To sum collider forces, `begin` has `ClearColliderContacts`, and
 //!   `end` has `ColliderForces`.
+//! - With triangles and colliders, `CollideTriangles` and `ApplyTriangleContacts` follow the constraints.
 //! - If `IntegrateAndPredict` directly follows `Collide`, `CollideAndPredict` in `between` replaces both. The last
 //!   `Collide` is then in `end`.
 //!
@@ -78,6 +79,8 @@ pub struct Plan {
 pub(crate) struct PlanInputs {
     /// True if there are colliders.
     pub any: bool,
+    /// True if there are colliders other than half-spaces, into which no triangle is deeper than its corners.
+    pub meets_triangles: bool,
     /// True if a contact material has restitution.
     pub bounce: bool,
     /// Number of pins. Without pins no tether is solved.
@@ -171,6 +174,9 @@ impl Plan {
             self.push_iteration(compiled, settings.sweep, iteration);
         }
         self.substep.extend(summed_kinds(compiled, settings).map(|kind| Pass::AddForceSums { kind }));
+        if inputs.meets_triangles && settings.triangle_contacts && compiled.contact_elements.has_triangles() {
+            self.substep.extend([Pass::CollideTriangles, Pass::ApplyTriangleContacts]);
+        }
         if let Some(own) = settings.self_collision {
             self.push_contacts(compiled, settings, own, inputs.any);
         } else if collides_last {

@@ -3,7 +3,7 @@
 //! Each backend owns one [`Controls`]. It validates a change before it applies it, and stores the data that the
 //! backends upload: [`Params`], scaled materials, targets, tethers.
 
-use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId};
+use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, meets_triangles};
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result, check_finite};
 use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, invert_mass};
@@ -166,8 +166,23 @@ impl Controls {
 
     pub fn make_plan(&mut self) {
         let any = !self.colliders.is_empty();
-        let inputs = PlanInputs { any, bounce: any && self.restitutes(), pins: self.pins.len() };
+        let inputs = PlanInputs {
+            any,
+            meets_triangles: self.meets_triangles(),
+            bounce: any && self.restitutes(),
+            pins: self.pins.len(),
+        };
         self.plan = Plan::new(&self.compiled, &self.settings, inputs);
+    }
+
+    /// Returns true if colliders may be in contact with triangles whose corners they do not touch.
+    fn meets_triangles(&self) -> bool {
+        let elements = &self.compiled.contact_elements;
+        let [.., [_, size]] = elements.radii;
+        let radius =
+            |row: &[u32; 4]| self.scene.contact_materials.get((row[3] & 0xff) as usize).map(|own| 0.5 * own.thickness);
+        let keep = elements.particles.iter().filter_map(radius).fold(f32::MAX, f32::min);
+        self.colliders.rows.iter().any(|row| meets_triangles(row, size, keep))
     }
 
     /// Returns true if any contact material has restitution.
@@ -193,6 +208,7 @@ impl Controls {
     /// Replaces a collider; returns its index.
     pub fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<usize> {
         self.colliders.set(id, collider, self.scene.contact_materials.len())?;
+        self.make_plan();
         Ok(id.index())
     }
 

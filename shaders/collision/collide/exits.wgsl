@@ -58,10 +58,9 @@ fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
     var best = Exit(NONE, vec3f(), 0.0);
     var first = best;
     var least = FAR;
-    let here = at_rest(x);
     var origins: array<Origin, 2>;
     var level = 0u;
-    var next = Origin(first_near(here), x, 0.0, vec3f(), Sample(), 0u, 0u);
+    var next = Origin(first_near(x, 0.0), x, 0.0, vec3f(), Sample(), 0u, 0u);
     while next.index != NONE {
         if next.count == 0u {
             let c = collider_at(next.index);
@@ -78,7 +77,7 @@ fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
                 level = 0u;
                 next = origins[0];
             } else {
-                next = Origin(next_near(next.index, here), x, 0.0, vec3f(), Sample(), 0u, 0u);
+                next = Origin(next_near(next.index, x, 0.0), x, 0.0, vec3f(), Sample(), 0u, 0u);
             }
             continue;
         }
@@ -118,9 +117,8 @@ fn squeeze(owner: u32, c: Collider, material: u32, x: vec3f, rest: vec3f, near: 
     let zero = params.zero;
     let keep = keep_of(c, material);
     let normal = turned_out_of(c.frame, opaque(near.normal, zero), zero);
-    let here = at_rest(x);
     var least = 1.0;
-    for (var index = first_near(here); index != NONE; index = next_near(index, here)) {
+    for (var index = first_near(x, 0.0); index != NONE; index = next_near(index, x, 0.0)) {
         let other = collider_at(index);
         if index == owner || !is_solid_to(other, material) {
             continue;
@@ -142,10 +140,6 @@ fn squeeze(owner: u32, c: Collider, material: u32, x: vec3f, rest: vec3f, near: 
 const FAR = 3.4028234e38;
 
 // A particle without displacement.
-fn at_rest(x: vec3f) -> Moving {
-    return Moving(x, vec3f(), vec3f(), false, Exit(UNKNOWN, vec3f(), 0.0), ColliderFriction());
-}
-
 // Returns a collider other than `owner` that contains a point, or NONE. A point within `slack` of surfaces is moved
 // away from them and tested again: it is free in front of a wall, and not in a seam.
 fn blocker_of(material: u32, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u32 {
@@ -156,8 +150,7 @@ fn blocker_of(material: u32, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u
     for (var round = 0u; round < 2u && blocker != NONE && !is_within; round++) {
         blocker = NONE;
         var away = vec3f();
-        let here = at_rest(place);
-        var index = first_near(here);
+        var index = first_near(place, 0.0);
         while index != NONE && !is_within {
             let c = collider_at(index);
             if index != owner && is_solid_to(c, material) {
@@ -168,7 +161,7 @@ fn blocker_of(material: u32, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u
                     away = opaque(away + turned_out_of(c.frame, near.normal, zero), zero);
                 }
             }
-            index = next_near(index, here);
+            index = next_near(index, place, 0.0);
         }
         place = opaque(place + opaque(away * (2.0 * slack), zero), zero);
     }

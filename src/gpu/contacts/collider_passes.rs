@@ -1,11 +1,12 @@
 //! Colliders: their buffers, and the passes that move them and resolve penetration.
 
+use super::triangle_passes::TrianglePasses;
 use super::{Binder, Bound, Contacts, Size, common_material};
 use crate::collision::{ColliderRow, Colliders};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
-use crate::gpu::stage::Slot::{Read, Uniform, Write};
+use crate::gpu::stage::Slot::{self, Read, Uniform, Write};
 use crate::gpu::stage::Stage;
 use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;
@@ -36,6 +37,7 @@ pub(in crate::gpu) struct ColliderPasses {
     apply_restitution: Bound,
     commit: Bound,
     collider_forces: Bound,
+    triangles: Option<TrianglePasses>,
 }
 
 impl ColliderPasses {
@@ -70,6 +72,9 @@ impl ColliderPasses {
             controls.settings.self_collision.is_none().then(|| bound(&collide_stage(device, controls, true), 1));
         let binder = Binder { device };
         let (params, parameters) = ((Uniform, &shared.params), (Uniform, &contacts.params));
+        let needed = controls.plan.contains(&Pass::CollideTriangles);
+        let made_for_triangles = || TrianglePasses::new(&maker, (&binder, queue), controls, (contacts, shared), made);
+        let triangles = needed.then(made_for_triangles).transpose()?;
         Ok(Self {
             interpolate: binder.bind(
                 "interpolate_colliders",
@@ -98,6 +103,7 @@ impl ColliderPasses {
                 include_str!("../../../shaders/collision/collider_forces.wgsl"),
                 &[params, parameters, (Read, &collider_contacts), (Write, &forces)],
             ),
+            triangles,
             colliders,
             shapes: fingerprint(own),
             forces,
@@ -120,6 +126,7 @@ impl ColliderPasses {
             Pass::Collide { is_first } => Some((&self.collide[usize::from(is_first)], particles)),
             Pass::CollideAndPredict => Some((self.collide_and_predict.as_ref()?, particles)),
             Pass::ApplyRestitution => Some((&self.apply_restitution, particles)),
+            Pass::CollideTriangles | Pass::ApplyTriangleContacts => self.triangles.as_ref()?.dispatch(pass, particles),
             Pass::CommitColliders => Some((&self.commit, Size::Threads(colliders))),
             Pass::ColliderForces => Some((&self.collider_forces, Size::Groups(colliders))),
             _ => None,
@@ -154,27 +161,18 @@ fn bound(
 /// The pass over the particles. `advances` is true if it ends the substep.
 fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> Stage {
     let (own, settings) = (&controls.colliders, &controls.settings);
-    let few = own.len() <= MOST_WRITTEN_OUT;
-    let storage = match few {
-        true => few_colliders(own.len()),
-        false => include_str!("../../../shaders/collision/collide/many.wgsl").to_owned(),
-    };
+    let (shapes, colliders) = shapes_text(controls);
     let text = [
         include_str!("../../../shaders/collision/collide.wgsl"),
         include_str!("../../../shaders/collision/collide/friction.wgsl"),
-        &storage,
-        include_str!("../../../shaders/collision/collide/field.wgsl"),
-        include_str!("../../../shaders/collision/collide/heightfield.wgsl"),
-        include_str!("../../../shaders/collision/collide/hull.wgsl"),
-        include_str!("../../../shaders/collision/collide/shapes.wgsl"),
+        include_str!("../../../shaders/collision/collide/impulses.wgsl"),
         include_str!("../../../shaders/collision/collide/exits.wgsl"),
+        &shapes,
     ];
-    let colliders = if few { Uniform } else { Read };
     let slots = [Uniform, Uniform, Write, Write, Write, colliders, Read, Read, Write, Write, Uniform];
     let flag = |value: bool| f64::from(u8::from(value));
-    let shapes = own.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape);
     let constants = [
-        ("SHAPES", f64::from(shapes)),
+        ("SHAPES", shapes_in_use(controls)),
         ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
         ("SEVERAL", flag(own.len() > 1)),
         ("RESTITUTES", flag(controls.restitutes())),
@@ -186,12 +184,36 @@ fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> 
     Stage::new(device, "collide", "collide", &text.join("\n"), &slots, &constants)
 }
 
+/// The text of the shapes and of the storage of the colliders, and the slot of the latter.
+pub(super) fn shapes_text(controls: &Controls) -> (String, Slot) {
+    let count = controls.colliders.len();
+    let few = count <= MOST_WRITTEN_OUT;
+    let storage = match few {
+        true => few_colliders(count),
+        false => include_str!("../../../shaders/collision/collide/many.wgsl").to_owned(),
+    };
+    let text = [
+        &storage,
+        include_str!("../../../shaders/collision/collide/near.wgsl"),
+        include_str!("../../../shaders/collision/collide/field.wgsl"),
+        include_str!("../../../shaders/collision/collide/heightfield.wgsl"),
+        include_str!("../../../shaders/collision/collide/hull.wgsl"),
+        include_str!("../../../shaders/collision/collide/shapes.wgsl"),
+    ];
+    (text.join("\n"), if few { Uniform } else { Read })
+}
+
+/// The constant SHAPES: the mask of the shapes of all colliders.
+pub(super) fn shapes_in_use(controls: &Controls) -> f64 {
+    f64::from(controls.colliders.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape))
+}
+
 /// The generated part of the shader for a number of colliders.
 fn few_colliders(count: usize) -> String {
     // The first of several near colliders.
     let near = |from: usize| -> String {
-        let one = |index| format!("    if is_near({index}u, particle) {{ next = {index}u; }}\n");
-        let after = |index| format!("    if before < {index}u && is_near({index}u, particle) {{ next = {index}u; }}\n");
+        let one = |index| format!("    if is_near({index}u, x, reach) {{ next = {index}u; }}\n");
+        let after = |index| format!("    if before < {index}u && is_near({index}u, x, reach) {{ next = {index}u; }}\n");
         (from..count).rev().map(|index| if from == 0 { one(index) } else { after(index) }).collect()
     };
     let others = (1..count).map(|index| format!("    if index == {index}u {{ c = colliders[{index}]; }}\n"));
@@ -200,11 +222,11 @@ fn few_colliders(count: usize) -> String {
     format!(
         "{text}
 const FEW = {count}u;
-fn first_near(particle: Moving) -> u32 {{
+fn first_near(x: vec3f, reach: f32) -> u32 {{
     var next = NONE;
 {}    return next;
 }}
-fn next_near(before: u32, particle: Moving) -> u32 {{
+fn next_near(before: u32, x: vec3f, reach: f32) -> u32 {{
     var next = NONE;
 {}    return next;
 }}

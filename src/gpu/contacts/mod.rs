@@ -25,6 +25,7 @@ mod search_passes;
 #[cfg(test)]
 mod shapes_tests;
 mod status;
+mod triangle_passes;
 
 use super::buffers::Buffers;
 use super::guarded;

@@ -1,0 +1,100 @@
+//! The passes of contacts of triangles with colliders, and their buffers.
+
+use super::collider_passes::{shapes_in_use, shapes_text};
+use super::{Binder, Bound, Contacts, Size, common_material};
+use crate::error::Result;
+use crate::gpu::buffers::Buffers;
+use crate::gpu::maker::Maker;
+use crate::gpu::stage::Slot::{Read, Uniform, Write};
+use crate::schedule::plan::Pass;
+use crate::sim::controls::Controls;
+use wgpu::BufferUsages;
+
+/// Size of `TriangleContact` in `shaders/common/contacts.wgsl`.
+pub(in crate::gpu) const TRIANGLE_CONTACT_BYTES: u64 = 48;
+
+/// The passes of contacts of triangles with colliders.
+#[derive(Debug)]
+pub(super) struct TrianglePasses {
+    find: Bound,
+    apply: Bound,
+    triangle_count: u32,
+}
+
+impl TrianglePasses {
+    /// `colliders` are the colliders, their data, and the collider contacts of particles.
+    pub fn new(
+        maker: &Maker<'_>,
+        (binder, queue): (&Binder<'_>, &wgpu::Queue),
+        controls: &Controls,
+        (contacts, shared): (&Contacts, &Buffers),
+        [colliders, data, collider_contacts]: [&wgpu::Buffer; 3],
+    ) -> Result<Self> {
+        let storage = BufferUsages::STORAGE;
+        let elements = &controls.compiled.contact_elements;
+        let (offsets, corners) = elements.corners();
+        let rows = elements.triangles();
+        let triangle_count = rows.len();
+        let triangles = maker.filled(queue, "contact_triangles", &rows, storage)?;
+        let offsets = maker.filled(queue, "corner_offsets", &offsets, storage)?;
+        let corners = maker.filled(queue, "triangle_corners", &corners, storage)?;
+        let made = maker.empty("triangle_contacts", triangle_count as u64 * TRIANGLE_CONTACT_BYTES, storage)?;
+        let (shapes, slot) = shapes_text(controls);
+        let text = [
+            include_str!("../../../shaders/collision/collide_triangles.wgsl"),
+            include_str!("../../../shaders/collision/collide/triangle.wgsl"),
+            &shapes,
+        ];
+        let flag = |value: bool| f64::from(u8::from(value));
+        let params = (Uniform, &shared.params);
+        let find = binder.bind_with(
+            "collide_triangles",
+            &text.join("\n"),
+            &[
+                params,
+                (Uniform, &contacts.params),
+                (Read, &shared.positions),
+                (Read, &shared.displacements),
+                (Read, &shared.residuals),
+                (slot, colliders),
+                (Read, data),
+                (Read, &contacts.particles),
+                (Read, &triangles),
+                (Write, &made),
+            ],
+            &[("SHAPES", shapes_in_use(controls)), ("MATERIAL", common_material(controls))],
+        );
+        let text = [
+            include_str!("../../../shaders/collision/apply_triangle_contacts.wgsl"),
+            include_str!("../../../shaders/collision/collide/impulses.wgsl"),
+        ];
+        let apply = binder.bind_with(
+            "apply_triangle_contacts",
+            &text.join("\n"),
+            &[
+                params,
+                (Write, &shared.positions),
+                (Write, &shared.displacements),
+                (Read, &offsets),
+                (Read, &corners),
+                (Read, &made),
+                (Write, collider_contacts),
+                (Write, &shared.status),
+            ],
+            &[
+                ("NOTES_IMPULSES", flag(controls.settings.collider_forces)),
+                ("RECOVERS_ON_WAY", flag(controls.settings.keeps_surfaces_apart())),
+            ],
+        );
+        Ok(Self { find, apply, triangle_count: triangle_count as u32 })
+    }
+
+    /// The pass and the size of its dispatch; `particles` is that of a pass over all particles.
+    pub fn dispatch<'a>(&'a self, pass: Pass, particles: Size<'a>) -> Option<(&'a Bound, Size<'a>)> {
+        match pass {
+            Pass::CollideTriangles => Some((&self.find, Size::Threads(self.triangle_count))),
+            Pass::ApplyTriangleContacts => Some((&self.apply, particles)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Contacts of the triangles of surfaces with colliders. Counterparts: `shaders/collision/collide_triangles.wgsl` and
+//! `shaders/collision/apply_triangle_contacts.wgsl`.
+
+use super::Reference;
+use crate::collision::{DISABLED, HALF_SPACE, TWO_SIDED, TriangleView, mixed, sample};
+use crate::geometry::vector::{dot, length};
+use crate::schedule::contacts::{ContactElements, UNTOUCHABLE};
+use glam::Vec3;
+use std::collections::BTreeMap;
+
+/// The contact of a triangle with a collider. Counterpart: `TriangleContact` in `shaders/common/contacts.wgsl`.
+#[derive(Debug, Clone, Copy)]
+struct TriangleContact {
+    /// Index of the collider.
+    owner: usize,
+    /// Barycentric weights of the second and of the third corner.
+    weights: [f32; 2],
+    /// Displacement of the contact point by the contact and by friction, times its effective mass [kg m].
+    impulse: Vec3,
+    /// Displacement that removes overlap of the start of the substep, times the same mass [kg m].
+    recovery: Vec3,
+    /// Offset of the contact point from the collider \[m\].
+    arm: Vec3,
+}
+
+/// A triangle in a substep.
+struct Triangle {
+    corners: [usize; 3],
+    x: [Vec3; 3],
+    /// Displacements without the residuals.
+    d: [Vec3; 3],
+    /// Residuals of the positions.
+    rest: [Vec3; 3],
+    material: u32,
+    borders: u32,
+}
+
+/// The triangles of surfaces and their contacts.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TriangleContacts {
+    /// As [`ContactElements::triangles`].
+    rows: Vec<[u32; 4]>,
+    found: Vec<([usize; 3], TriangleContact)>,
+}
+
+impl TriangleContacts {
+    pub fn new(elements: &ContactElements) -> Self {
+        Self { rows: elements.triangles(), found: Vec::new() }
+    }
+}
+
+impl TriangleContact {
+    fn weight(&self, corner: usize) -> f32 {
+        match corner {
+            0 => (1.0 - self.weights[0]) - self.weights[1],
+            _ => self.weights[corner - 1],
+        }
+    }
+}
+
+impl Reference {
+    pub(super) fn collide_triangles(&mut self) {
+        let mut found = Vec::new();
+        let elements = &self.controls.compiled.contact_elements;
+        for &[a, b, c, borders] in &self.triangle_contacts.rows {
+            let corners = [a, b, c].map(|corner| corner as usize);
+            let material = elements.material(a);
+            let is_fixed = corners.iter().all(|&corner| self.controls.inverse_masses[corner] == 0.0);
+            if material == UNTOUCHABLE || is_fixed {
+                continue;
+            }
+            let x = corners.map(|corner| self.positions[corner]);
+            let rest = corners.map(|corner| self.position_residuals[corner]);
+            let d = corners.map(|corner| self.displacements[corner] - self.position_residuals[corner]);
+            let triangle = Triangle { corners, x, d, rest, material, borders };
+            if let Some(contact) = self.deepest_contact(&triangle) {
+                found.push((corners, contact));
+            }
+        }
+        self.triangle_contacts.found = found;
+    }
+
+    /// The contact with the collider into which a triangle is deepest.
+    fn deepest_contact(&self, triangle: &Triangle) -> Option<TriangleContact> {
+        let x = triangle.x;
+        let center = ((x[0] + x[1]) + x[2]) * (1.0 / 3.0);
+        let reach = |k: usize| sum_of_components(x[k] - center) + sum_of_components(triangle.d[k]);
+        let reach = [0, 1, 2].map(reach).into_iter().fold(0.0, f32::max);
+        let (mut best, mut depth) = (None, 0.0);
+        for (index, collider) in self.colliders.iter().enumerate() {
+            let (apart, near) = (center - collider.frame.offset(), collider.near + reach);
+            if dot(apart, apart) > near * near {
+                continue;
+            }
+            if let Some((contact, own)) = self.triangle_contact(index, triangle)
+                && own > depth
+            {
+                (best, depth) = (Some(contact), own);
+            }
+        }
+        best
+    }
+
+    /// The contact of a triangle with a collider, and the displacement that ends it.
+    fn triangle_contact(&self, index: usize, triangle: &Triangle) -> Option<(TriangleContact, f32)> {
+        let (params, collider) = (&self.contact_params, &self.colliders[index]);
+        let may_meet = collider.flags & DISABLED == 0 && params.touch(triangle.material, collider.material);
+        if collider.shape == HALF_SPACE || !may_meet {
+            return None;
+        }
+        let keep = params.radius(triangle.material) + collider.margin;
+        let (frame, travel) = (&collider.frame, &collider.travel);
+        // In world space, relative to the collider: start, moved with the collider, and displacement relative to it.
+        let place = [0, 1, 2].map(|k| (triangle.x[k] - frame.offset()) + triangle.rest[k]);
+        let turn = place.map(|place| travel.turned_into(place));
+        let start = [0, 1, 2].map(|k| place[k] + turn[k]);
+        let way = [0, 1, 2].map(|k| triangle.d[k] - (turn[k] + travel.offset()));
+        let local = [0, 1, 2].map(|k| frame.turned_into(start[k] + way[k]));
+        let data = &self.controls.colliders.data;
+        let mut view = TriangleView { collider, data, keep, side: 1.0, borders: triangle.borders };
+        if collider.flags & TWO_SIDED != 0 {
+            let center = frame.turned_into(mixed(Vec3::splat(1.0 / 3.0), start));
+            view.side = if sample(collider, data, center, keep).distance < 0.0 { -1.0 } else { 1.0 };
+        }
+        let deepest = view.deepest(local)?;
+        let w = Vec3::from(triangle.corners.map(|corner| self.controls.inverse_masses[corner]));
+        let weighted = deepest.weights * deepest.weights * w;
+        let inverse_mass = (weighted.x + weighted.y) + weighted.z;
+        if inverse_mass == 0.0 {
+            return None;
+        }
+        // World space from here on.
+        let normal = frame.turned_out_of(deepest.normal);
+        let motion = mixed(deepest.weights, way);
+        // The contact ends the approach; the rest of its depth is overlap, which is no velocity.
+        let push = (-dot(normal, motion)).clamp(0.0, deepest.depth);
+        let out = (deepest.depth - push).min(params.recovery.max(keep));
+        let relative = motion - Vec3::from(collider.surface_step);
+        let slip = relative - normal * dot(normal, relative);
+        let [statics, kinetic, ..] = params.friction(triangle.material, collider.material);
+        let l = length(slip);
+        let share = if l <= statics * push { 1.0 } else { kinetic * push / l };
+        let change = normal * push - slip * share;
+        let contact = TriangleContact {
+            owner: index,
+            weights: [deepest.weights.y, deepest.weights.z],
+            impulse: change / inverse_mass,
+            recovery: normal * out / inverse_mass,
+            arm: mixed(deepest.weights, start) + motion,
+        };
+        Some((contact, deepest.depth))
+    }
+
+    /// Moves the particles of triangles in contact. A particle follows the contact that moves it most: the mean of several
+    /// would leave each of them unresolved.
+    pub(super) fn apply_triangle_contacts(&mut self) {
+        let contacts = std::mem::take(&mut self.triangle_contacts.found);
+        let mut strongest = BTreeMap::<usize, (f32, f32, TriangleContact)>::new();
+        for (corners, contact) in &contacts {
+            for (corner, &i) in corners.iter().enumerate() {
+                let b = contact.weight(corner);
+                let size = b * length(contact.impulse + contact.recovery);
+                if size > strongest.get(&i).map_or(0.0, |&(most, ..)| most) {
+                    strongest.insert(i, (size, b, *contact));
+                }
+            }
+        }
+        for (i, (_, b, contact)) in strongest {
+            if self.controls.inverse_masses[i] != 0.0 {
+                self.move_by_triangle(i, b, &contact);
+            }
+        }
+    }
+
+    fn move_by_triangle(&mut self, i: usize, b: f32, contact: &TriangleContact) {
+        let scale = self.controls.inverse_masses[i] * b;
+        let way = self.displacements[i] + contact.impulse * scale;
+        let away = contact.recovery * scale;
+        if self.controls.settings.keeps_surfaces_apart() {
+            let whole = way + away;
+            self.displacements[i] = whole;
+            let own = &mut self.collider_contacts[i];
+            (own.recovery, own.way) = (own.recovery + away, length(whole));
+        } else {
+            self.displacements[i] = way;
+            self.positions[i] += away;
+        }
+        if self.controls.settings.collider_forces {
+            self.push_on(i, contact.owner as u32, contact.impulse * -(b / self.params.h), contact.arm);
+        }
+    }
+}
+
+fn sum_of_components(v: Vec3) -> f32 {
+    v.x.abs() + v.y.abs() + v.z.abs()
+}
