@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{gpu, hanging_cloth, solver};
+use common::{hanging_cloth, own_gpu, solver};
 use supple::{Collider, Execution, Instance, Instances, Placement, Scene, SelfCollision, Settings, Shape, Wind};
 
 fn scene() -> Scene {
@@ -16,7 +16,7 @@ fn scene() -> Scene {
 /// depends only on a uniform (`by_thread` in the prelude).
 #[test]
 fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
-    let gpu = gpu();
+    let gpu = own_gpu();
     let mut with_collider = scene();
     with_collider.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
     let few = Settings { substeps: 2, ..Settings::default() };

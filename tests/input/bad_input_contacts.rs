@@ -321,7 +321,7 @@ fn rejected_changes_while_running_leave_no_trace() {
 fn settings_beyond_the_device_limits_leave_contacts_unchanged() {
     // Buffers smaller than the pair list of `many` particles.
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, ..wgpu::Limits::default() };
-    let gpu = Context::new(limits).unwrap();
+    let gpu = common::gpu_with(limits);
     let scene = press(0.01, 1);
     let many = Some(SelfCollision { pairs_per_particle: 256, ..SelfCollision::default() });
     let touching = Settings { self_collision: Some(SelfCollision::default()), substeps: 4, ..Settings::default() };

@@ -165,11 +165,10 @@ fn both_backends_reject_an_empty_scene() {
 #[test]
 fn a_scene_over_the_limits_of_the_device_is_rejected_with_both_numbers() {
     const ROOM: u64 = 65_536;
-    let small = |limits: wgpu::Limits| Context::new(limits).unwrap_or_else(|error| panic!("{error}"));
     let mut scene = Scene::new();
     scene.add_cloth_grid(&ClothGrid { columns: 100, rows: 100, ..ClothGrid::default() }).unwrap();
 
-    let gpu = small(wgpu::Limits { max_storage_buffer_binding_size: ROOM, ..wgpu::Limits::default() });
+    let gpu = common::gpu_with(wgpu::Limits { max_storage_buffer_binding_size: ROOM, ..wgpu::Limits::default() });
     let outcome = Solver::new(&gpu.device, &gpu.queue, &scene, Settings::default()).map(drop);
     let Err(Error::LimitExceeded { what, limit, needed, available }) = outcome else { panic!("{outcome:?}") };
     assert_eq!((limit, available), ("max_storage_buffer_binding_size", ROOM), "{what}");
@@ -182,11 +181,11 @@ fn a_scene_over_the_limits_of_the_device_is_rejected_with_both_numbers() {
     step(&gpu, &mut alive, 1);
     assert_eq!(alive.read_diagnostics().map(|found| found.steps), Ok(1));
 
-    let gpu = small(wgpu::Limits { max_buffer_size: ROOM, ..wgpu::Limits::default() });
+    let gpu = common::gpu_with(wgpu::Limits { max_buffer_size: ROOM, ..wgpu::Limits::default() });
     let outcome = Solver::new(&gpu.device, &gpu.queue, &scene, Settings::default()).map(drop);
     assert!(matches!(outcome, Err(Error::LimitExceeded { limit: "max_buffer_size", .. })), "{outcome:?}");
 
-    let gpu = small(wgpu::Limits { max_storage_buffers_per_shader_stage: 4, ..wgpu::Limits::default() });
+    let gpu = common::gpu_with(wgpu::Limits { max_storage_buffers_per_shader_stage: 4, ..wgpu::Limits::default() });
     let outcome = Solver::new(&gpu.device, &gpu.queue, &base(), Settings::default()).map(drop);
     let Err(Error::LimitExceeded { limit, available, .. }) = outcome else { panic!("{outcome:?}") };
     assert_eq!((limit, available), ("max_storage_buffers_per_shader_stage", 4));

@@ -848,7 +848,7 @@ fn instances_are_independent_under_any_order_of_changes() {
 #[test]
 fn required_limits_are_sufficient() {
     let asset = flag(5, 4, Bending::Springs);
-    let gpu = Context::new(Instances::required_limits(&asset, 50, &few())).unwrap();
+    let gpu = common::gpu_with(Instances::required_limits(&asset, 50, &few()));
     let mut pool = instances(&gpu, &asset, 50, few());
     let all = vec![Instance { pinned: Some(vec![7]), ..Instance::default() }; 50];
     let before = pool.memory_bytes();
@@ -878,7 +878,7 @@ fn positions_in_workgroup_and_storage_memory_have_the_same_bits() {
     };
     // 600 particles of 16 bytes fit into this workgroup memory, of 32 bytes they do not.
     let small = wgpu::Limits { max_compute_workgroup_storage_size: 12_288, ..wgpu::Limits::default() };
-    let (near, far) = (play(&common::gpu()), play(&Context::new(small).unwrap()));
+    let (near, far) = (play(&common::gpu()), play(&common::gpu_with(small)));
     let tolerance = if is_exact(&common::gpu()) { 0.0 } else { 1e-4 };
     for (near, far) in near.iter().zip(&far) {
         assert_eq!(first_unequal(near, far, tolerance), None);

@@ -4,7 +4,6 @@ use crate::common;
 use crate::common::{Pair, change, crumple, is_exact, raw, step};
 use std::time::Duration;
 use supple::constraints::Kind;
-use supple::gpu::Context;
 use supple::internals::Pass;
 use supple::internals::coloring::Coloring;
 use supple::{
@@ -287,7 +286,7 @@ fn scenes_of_equal_sizes_are_measured_separately() {
 fn no_execution_is_the_fastest_without_memory_for_any() {
     let scene = patchwork(Bending::Springs);
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 256, ..wgpu::Limits::default() };
-    let gpu = Context::new(limits).unwrap();
+    let gpu = common::gpu_with(limits);
     let none = supple::gpu::fastest_execution(&gpu.device, &gpu.queue, &scene, clusters());
     assert!(matches!(none, Err(Error::LimitExceeded { .. })), "{none:?}");
 }
