@@ -553,7 +553,9 @@ fn a_hanging_bar_stretches_by_its_youngs_modulus() {
         ("anyhow", DQuat::from_rotation_z(0.4) * DQuat::from_rotation_y(0.7)),
     ];
     for (what, turn) in turns {
-        for (spacing, bulk) in [(0.1, 0.0), (0.05, 0.0), (0.1, young as f32), (0.05, young as f32)] {
+        // The fine lattice along an axis and along no symmetry.
+        let fine: &[f64] = if ["along an axis", "anyhow"].contains(&what) { &[0.1, 0.05] } else { &[0.1] };
+        for (&spacing, bulk) in fine.iter().flat_map(|spacing| [(spacing, 0.0), (spacing, young as f32)]) {
             let found = young_found(young, spacing, turn, bulk) / young;
             println!("{what}, spacing {spacing}, bulk {bulk}: {found:.4} E");
             let bound = if spacing == 0.1 { 0.1 } else { 0.04 };
