@@ -9,6 +9,7 @@ pub mod shapes;
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 use supple::constraints::{Kind, kind_index};
 use supple::gpu::Context;
 use supple::internals::{Pass, share_pipelines};
@@ -427,6 +428,16 @@ impl Backend for OnGpu<'_> {
 pub fn backends<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Backend + 'a>; 2] {
     let reference = Reference::new(scene, settings).unwrap();
     [Box::new(reference), Box::new(OnGpu { gpu, solver: solver(gpu, scene, settings) })]
+}
+
+/// The time for which this thread has run on a CPU, so that other load does not count. Where the system has no such
+/// count, the time since the first call.
+pub fn thread_time() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = statistics.and_then(|text| text.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
 /// |a − b| [m], computed in f64.
