@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{gpu, hanging_cloth, solver};
+use common::{hanging_cloth, own_gpu, solver};
 use supple::{Collider, Execution, Instance, Instances, Placement, Scene, SelfCollision, Settings, Shape, Wind};
 
 fn scene() -> Scene {
@@ -16,7 +16,7 @@ fn scene() -> Scene {
 /// depends only on a uniform (`by_thread` in the prelude).
 #[test]
 fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
-    let gpu = gpu();
+    let gpu = own_gpu();
     let mut with_collider = scene();
     with_collider.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
     let few = Settings { substeps: 2, ..Settings::default() };
@@ -35,7 +35,7 @@ fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
             common::step(&gpu, &mut solver, 1);
             solver.read_diagnostics().unwrap();
         });
-        assert!(grown < MOST, "{grown} bytes in 100 steps with {settings:?}");
+        assert!(grown < MOST, "{grown} bytes in 50 steps with {settings:?}");
     }
     for settings in [few, Settings { iterations: 2, wind, ..few }] {
         let mut instances = Instances::new(&gpu.device, &gpu.queue, &scene(), 3, settings).unwrap();
@@ -54,14 +54,14 @@ fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
             gpu.queue.submit([encoder.finish()]);
             instances.read_diagnostics().unwrap();
         });
-        assert!(grown < MOST, "{grown} bytes in 100 steps of instances with {settings:?}");
+        assert!(grown < MOST, "{grown} bytes in 50 steps of instances with {settings:?}");
     }
 }
 
 /// A pass that is recompiled in each step leaves more than 100 kB per step.
 const MOST: u64 = 3 << 20;
 
-/// The growth of the process in 100 steps after a warm-up [bytes].
+/// The growth of the process in 50 steps after a warm-up [bytes].
 fn growth(mut step: impl FnMut()) -> u64 {
     let resident = || -> u64 {
         let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -69,7 +69,7 @@ fn growth(mut step: impl FnMut()) -> u64 {
     };
     (0..20).for_each(|_| step());
     let before = resident();
-    (0..100).for_each(|_| step());
+    (0..50).for_each(|_| step());
     let grown = resident().saturating_sub(before);
     println!("{} kB", grown / 1024);
     grown

@@ -1,5 +1,5 @@
 //! Measures claims of papers on PBD and XPBD: each as a plot (SVG) and as data (CSV). `docs/study.md` shows and
-//! explains them; `tests/study.rs` checks the numbers.
+//! explains them; `tests/physics/study.rs` checks the numbers.
 //!
 //! Runs on the CPU reference, which gives the same bits on every machine. With `--gpu` it runs on the solver and adds
 //! the timed figure.

@@ -18,7 +18,7 @@ fn false_stretch(lab: &Lab, links: u32, substeps: u32, iterations: u32) -> Resul
     Ok(-rest[links as usize][1] - 1.0)
 }
 
-/// One sweep of two colours leaves g h² (N²/2 − 1); derived in `tests/physics.rs`.
+/// One sweep of two colours leaves g h² (N²/2 − 1); derived in `tests/physics/springs.rs`.
 fn law(links: u32, substeps: u32) -> f64 {
     let h = 1.0 / 60.0 / f64::from(substeps);
     G * h * h * (f64::from(links).powi(2) / 2.0 - 1.0)

@@ -27,6 +27,8 @@ mod reading;
 mod recorder;
 mod remaking;
 mod shader;
+#[cfg(feature = "internals")]
+pub(crate) mod shared;
 mod shift;
 mod solver;
 mod stage;

@@ -2,7 +2,7 @@
 
 use super::shader::assembled;
 #[cfg(feature = "internals")]
-use super::shader::recorded;
+use super::{shader::recorded, shared};
 
 /// Threads of a workgroup, unless a pass sets another number; the default of `WORKGROUP_SIZE` in the shaders.
 pub(super) const WORKGROUP_SIZE: u32 = 128;
@@ -14,7 +14,7 @@ pub(super) const SIZE: &str = "WORKGROUP_SIZE";
 pub(super) const SPAN_STRIDE: u32 = 256;
 
 /// Access of a pass to a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Slot {
     Uniform,
     /// A row of the span buffer, by dynamic offset.
@@ -44,13 +44,34 @@ impl Stage {
         slots: &[Slot],
         constants: &[(&str, f64)],
     ) -> Self {
-        let name = format!("supple.{name}");
+        let (name, source) = (format!("supple.{name}"), assembled(text));
+        #[cfg(feature = "internals")]
+        {
+            recorded::push(&name, entry, &source);
+            let description = shared::Description {
+                name: name.clone(),
+                entry: entry.to_owned(),
+                source: source.clone(),
+                slots: slots.to_vec(),
+                constants: constants.iter().map(|&(name, value)| (name.to_owned(), value.to_bits())).collect(),
+            };
+            shared::stage(device, description, || Self::create(device, name, entry, source, slots, constants))
+        }
+        #[cfg(not(feature = "internals"))]
+        Self::create(device, name, entry, source, slots, constants)
+    }
+
+    fn create(
+        device: &wgpu::Device,
+        name: String,
+        entry: &str,
+        source: String,
+        slots: &[Slot],
+        constants: &[(&str, f64)],
+    ) -> Self {
         let entries: Vec<_> = (0..).zip(slots).map(|(binding, &slot)| layout_entry(binding, slot)).collect();
         let layout =
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(&name), entries: &entries });
-        let source = assembled(text);
-        #[cfg(feature = "internals")]
-        recorded::push(&name, entry, &source);
         let size = constants.iter().find(|(name, _)| *name == SIZE).map_or(WORKGROUP_SIZE, |&(_, size)| size as u32);
         let sized = [(SIZE, f64::from(size))];
         // A constant of a module that is left out is left out, too.

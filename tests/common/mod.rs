@@ -9,26 +9,34 @@ pub mod shapes;
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 use supple::constraints::{Kind, kind_index};
 use supple::gpu::Context;
-use supple::internals::Pass;
+use supple::internals::{Pass, share_pipelines};
 use supple::{
     Cloth, ClothGrid, ClothMesh, ContactMaterial, Distance, DistanceLimit, Fabric, Friction, Material, MaterialId,
     Particle, Pressure, Reference, Scene, Settings, Solver, wgpu,
 };
 
-/// The GPU of the tests. Without an adapter it fails and names the package to install.
+/// The GPU of the tests, whose solvers share pipelines. Without an adapter it fails and names the package to install.
 pub fn gpu() -> Context {
     static SHARED: OnceLock<Context> = OnceLock::new();
-    SHARED.get_or_init(own_gpu).clone()
+    let open = || {
+        let gpu = Context::new(wgpu::Limits::default()).unwrap_or_else(|error| panic!("{error}"));
+        share_pipelines(&gpu.device);
+        gpu
+    };
+    SHARED.get_or_init(open).clone()
 }
 
-/// A device that no other test uses.
+/// A device that no other test uses, with pipelines of its own.
 pub fn own_gpu() -> Context {
-    match Context::new(wgpu::Limits::default()) {
-        Ok(context) => context,
-        Err(error) => panic!("{error}"),
-    }
+    gpu_with(wgpu::Limits::default())
+}
+
+/// The same with other limits. All devices belong to one `wgpu::Instance`, see [`share_pipelines`].
+pub fn gpu_with(limits: wgpu::Limits) -> Context {
+    Context::on(gpu().adapter, limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub fn solver(gpu: &Context, scene: &Scene, settings: Settings) -> Solver {
@@ -420,6 +428,16 @@ impl Backend for OnGpu<'_> {
 pub fn backends<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Backend + 'a>; 2] {
     let reference = Reference::new(scene, settings).unwrap();
     [Box::new(reference), Box::new(OnGpu { gpu, solver: solver(gpu, scene, settings) })]
+}
+
+/// The time for which this thread has run on a CPU, so that other load does not count. Where the system has no such
+/// count, the time since the first call.
+pub fn thread_time() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = statistics.and_then(|text| text.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
 /// |a − b| [m], computed in f64.

@@ -1,0 +1,13 @@
+//! Contacts and colliders: friction, shapes, stacks, the pair search, no crossing, and intersections.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod collider_seams;
+mod contacts_shapes;
+mod friction;
+mod intersections;
+mod no_crossing;
+mod search;
+mod stacks;
+mod untangle;

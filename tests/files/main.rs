@@ -1,0 +1,11 @@
+//! Scenes and meshes from files, and results in files.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bake;
+mod cut_cloth;
+mod obj;
+mod scene_file;
+mod scene_file_contacts;
+mod scenes;

@@ -1,0 +1,12 @@
+//! Constraint kinds and groups, elastic bodies, sewn particles and tethers.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bodies;
+mod conformance;
+mod groups;
+mod mean_forces;
+mod recovery;
+mod sewing;
+mod tethers;

@@ -1,0 +1,167 @@
+//! Distance constraints of rest length 0: welded and sewn particles.
+
+use crate::common;
+use crate::common::{Backend, backends, distance};
+use supple::constraints::Limit;
+use supple::scene_file::SceneFile;
+use supple::{
+    ClothGrid, Distance, DistanceLimit, Execution, Material, Method, Particle, Reference, Scene, Settings, Sweep,
+};
+
+const EXECUTIONS: [Execution; 4] = [Execution::Auto, Execution::Colors, Execution::Tiles, Execution::Clusters];
+
+fn settings() -> Vec<Settings> {
+    let with =
+        |execution, sweep, method, substeps| Settings { execution, sweep, method, substeps, ..Settings::default() };
+    let mut all: Vec<Settings> =
+        EXECUTIONS.iter().map(|&execution| with(execution, Sweep::GaussSeidel, Method::Xpbd, 10)).collect();
+    all.push(with(Execution::Auto, Sweep::Jacobi, Method::Xpbd, 10));
+    all.push(with(Execution::Auto, Sweep::GaussSeidel, Method::Pbd, 10));
+    all.push(with(Execution::Auto, Sweep::GaussSeidel, Method::Xpbd, 1));
+    all
+}
+
+/// Pairs of particles `gap` [m] apart with one constraint each: rigid and compliant, of equal and unequal masses, one
+/// with a pin, by distances and limits.
+fn pairs(gap: f32, rest_length: f32, speed: f32) -> Scene {
+    let mut scene = Scene::new();
+    let materials = [Material::RIGID, Material { damping_time: 0.05, ..Material::compliant(1e-4) }];
+    for (row, material) in (0..).zip(materials) {
+        for (column, inverse_masses) in (0..).zip([[1.0, 1.0], [1.0, 8.0], [0.0, 2.0]]) {
+            for limited in [false, true] {
+                let x = 3.0 * column as f32 + if limited { 20.0 } else { 0.0 };
+                let place = [x, 0.0, 3.0 * row as f32];
+                let a = scene
+                    .add_particle(Particle { position: place, inverse_mass: inverse_masses[0], ..Particle::default() })
+                    .unwrap();
+                let position = [place[0] + 0.6 * gap, place[1] + 0.8 * gap, place[2]];
+                let velocity = [0.0, 0.5 * speed, speed];
+                scene.add_particle(Particle { position, velocity, inverse_mass: inverse_masses[1] }).unwrap();
+                let particles = [a, a + 1];
+                if limited {
+                    scene
+                        .add(DistanceLimit { particles, length: rest_length, limit: Limit::AtMost }, material)
+                        .unwrap();
+                } else {
+                    scene.add(Distance { particles, rest_length }, material).unwrap();
+                }
+            }
+        }
+    }
+    scene
+}
+
+/// The largest gap and the largest difference of velocities of all pairs.
+fn apart(backend: &dyn Backend) -> [f64; 2] {
+    [backend.positions(), backend.velocities()].map(|values| {
+        assert!(values.iter().flatten().all(|value| value.is_finite()));
+        values.as_chunks::<2>().0.iter().map(|[a, b]| distance(*a, *b)).fold(0.0, f64::max)
+    })
+}
+
+#[test]
+fn welded_particles_at_one_place_stay_together_on_both_backends_in_every_execution() {
+    let gpu = common::gpu();
+    for settings in settings() {
+        for rest_length in [0.0, 1e-30, 1e-17] {
+            // At rest there is no direction; with a speed the welds must hold.
+            for speed in [0.0, 2.0] {
+                let scene = pairs(0.0, rest_length, speed);
+                for mut backend in backends(&gpu, &scene, settings) {
+                    backend.step(60);
+                    let [gap, difference] = apart(&*backend);
+                    let what =
+                        format!("{} {settings:?} {rest_length:e} {speed}: {gap:e} {difference:e}", backend.name());
+                    // A compliant constraint gives way by w · g · compliance.
+                    assert!(gap < 1.5e-3 && difference < 0.1, "{what}");
+                    if speed == 0.0 {
+                        assert!(gap < 1.1e-3 && difference < 1e-2, "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sewn_pairs_close_and_stay_closed_on_both_backends_in_every_execution() {
+    let gpu = common::gpu();
+    for settings in settings() {
+        for rest_length in [0.0, 1e-17] {
+            let scene = pairs(0.3, rest_length, 0.0);
+            let mut ends = Vec::new();
+            for mut backend in backends(&gpu, &scene, settings) {
+                backend.step(60);
+                for _ in 0..3 {
+                    backend.step(20);
+                    let [gap, difference] = apart(&*backend);
+                    let what = format!("{} {settings:?} {rest_length:e}: {gap:e} {difference:e}", backend.name());
+                    assert!(gap < 2e-3 && difference < 0.1, "{what}");
+                }
+                ends.push(backend.positions());
+            }
+            if common::is_exact(&gpu) {
+                assert_eq!(ends[0], ends[1], "{settings:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn scene_files_weld_coincident_particles_and_sew_distant_ones() {
+    let scene = |positions: &str, constraint: &str| {
+        let text = format!(
+            r#"{{"version": 1, "parts": [{{"particles": {{"positions": {positions}}}}}], "constraints": [{constraint}]}}"#
+        );
+        SceneFile::parse(&text, None).unwrap()
+    };
+    let files = [
+        scene("[[0, 0, 0], [0, 0, 0]]", r#"{"distance": {"particles": [[0, 1]]}}"#),
+        scene("[[0, 0, 0], [0.3, 0, 0]]", r#"{"distance": {"particles": [[0, 1]], "rest_length": 0}}"#),
+        scene("[[1, 1, 1], [0.3, 0, 0]]", r#"{"distance": {"particles": [[0, 1]], "rest_length": -0.0}}"#),
+        scene("[[0, 0, 0], [0, 0, 0]]", r#"{"distance_limit": {"particles": [[0, 1]], "limit": "at_most"}}"#),
+    ];
+    for file in files {
+        let mut reference = file.reference().unwrap();
+        reference.step(60);
+        assert!(apart(&reference)[0] < 1e-6);
+    }
+}
+
+#[test]
+fn two_cloths_sewn_along_an_edge_close_their_gap() {
+    let mut scene = Scene::new();
+    let mut add = |z: f32| {
+        let axes = ([1.0, 0.0, 0.0], [0.0, -1.0, 0.0]);
+        let grid = ClothGrid {
+            columns: 12,
+            rows: 12,
+            origin: [0.0, 0.0, z],
+            column_axis: axes.0,
+            row_axis: axes.1,
+            ..ClothGrid::default()
+        };
+        scene.add_cloth_grid(&grid).unwrap().particles.start
+    };
+    let (front, back) = (add(0.0), add(0.3));
+    scene.pin(front).unwrap();
+    scene.pin(front + 11).unwrap();
+    let seam: Vec<[u32; 2]> =
+        (0..12).flat_map(|row| [12 * row, 12 * row + 11]).map(|place| [front + place, back + place]).collect();
+    // A rigid seam would close within a substep, at 180 m/s; the free particles here reach 80 m/s at most.
+    let thread = Material::compliant(1e-3);
+    for &particles in &seam {
+        scene.add(Distance { particles, rest_length: 0.0 }, thread).unwrap();
+    }
+    let mut reference = Reference::new(&scene, Settings { damping: 2.0, ..Settings::default() }).unwrap();
+    let mut fastest = 0.0f64;
+    for _ in 0..240 {
+        reference.step(1);
+        fastest = reference.velocities().iter().map(|&velocity| distance(velocity, [0.0; 3])).fold(fastest, f64::max);
+    }
+    let positions = reference.positions();
+    let gap =
+        seam.iter().map(|pair| distance(positions[pair[0] as usize], positions[pair[1] as usize])).fold(0.0, f64::max);
+    assert!(gap < 2e-3 && fastest < 80.0, "{gap:e} m, {fastest} m/s");
+    assert_eq!(scene.strain(0..0, &positions).unwrap().mean, 0.0);
+}

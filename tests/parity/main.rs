@@ -1,0 +1,8 @@
+//! The GPU equals the reference: passes, contacts and instances.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod contacts_parity;
+mod instances;
+mod passes;

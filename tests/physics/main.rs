@@ -1,0 +1,14 @@
+//! Physics on both backends: closed forms, bending, energy and momentum.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bending;
+mod closed_forms;
+mod closed_forms_bodies;
+mod energy;
+mod implicit_euler;
+mod momentum;
+mod random_scenes;
+mod springs;
+mod study;

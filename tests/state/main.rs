@@ -1,0 +1,12 @@
+//! The state of a simulation: determinism, shifts of the origin, changes while it runs, and what it reports.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod determinism;
+mod far;
+mod masses;
+mod pins;
+mod profile;
+mod recording;
+mod teleport;

@@ -1,0 +1,128 @@
+//! The state that a solver reports: recorded steps, running execution, intersection count. Also readback by several
+//! threads.
+
+use crate::common::{gpu, solver, step};
+use supple::{
+    ClothGrid, Collider, ColorOrder, Distance, Execution, Material, Particle, Reference, Scene, SelfCollision,
+    SelfCollisionLevel, Settings, Shape, Sweep, Wind,
+};
+
+fn cloth() -> Scene {
+    let mut scene = Scene::new();
+    let cloth = scene.add_cloth_grid(&ClothGrid { columns: 8, rows: 8, ..ClothGrid::default() }).unwrap();
+    scene.pin(cloth.particles.start).unwrap();
+    scene
+}
+
+#[test]
+fn restored_recorded_steps_undo_dropped_steps() {
+    let gpu = gpu();
+    for color_order in [ColorOrder::Alternating, ColorOrder::Shuffled { seed: 3 }] {
+        let settings = Settings { color_order, substeps: 3, ..Settings::default() };
+        let mut reference = Reference::new(&cloth(), settings).unwrap();
+        let mut on_gpu = solver(&gpu, &cloth(), settings);
+        step(&gpu, &mut on_gpu, 1);
+        let before = on_gpu.recorded_steps();
+        assert_eq!(before, 1);
+        let mut dropped = gpu.device.create_command_encoder(&Default::default());
+        on_gpu.encode(&mut dropped, 3);
+        drop(dropped);
+        assert_eq!(on_gpu.recorded_steps(), 4);
+        on_gpu.set_recorded_steps(before);
+        step(&gpu, &mut on_gpu, 2);
+        reference.step(3);
+        let (found, expected) = (on_gpu.read_positions().unwrap(), reference.read_positions().unwrap());
+        let most = found.iter().flatten().zip(expected.iter().flatten()).fold(0f32, |m, (a, b)| m.max((a - b).abs()));
+        assert!(most < 1e-6, "{color_order:?}: {most}");
+        on_gpu.reset();
+        assert_eq!(on_gpu.recorded_steps(), 0);
+    }
+}
+
+#[test]
+fn a_solver_reports_the_reason_for_an_execution_other_than_the_chosen_one() {
+    let gpu = gpu();
+    let clusters = Settings { execution: Execution::Clusters, substeps: 4, ..Settings::default() };
+    let mut on_gpu = solver(&gpu, &cloth(), clusters);
+    assert_eq!((on_gpu.execution().execution, on_gpu.execution().reason), (Execution::Clusters, None));
+    for (settings, words) in [
+        (Settings { sweep: Sweep::Jacobi, ..clusters }, "Jacobi"),
+        (Settings { color_order: ColorOrder::Alternating, ..clusters }, "color_order"),
+    ] {
+        on_gpu.set_settings(settings).unwrap();
+        let running = on_gpu.execution();
+        assert_eq!((running.chosen, running.execution), (Execution::Clusters, Execution::Colors), "{words}");
+        assert!(running.reason.is_some_and(|reason| reason.contains(words)), "{words}: {running:?}");
+        assert_eq!(*on_gpu.settings(), settings);
+    }
+    // Wind, contacts, iterations, `keep_lambdas` and colliders do not change the execution.
+    let own = Some(SelfCollision::default());
+    for settings in [
+        Settings { wind: Some(Wind::default()), iterations: 2, keep_lambdas: true, ..clusters },
+        Settings { self_collision: own, ..clusters },
+    ] {
+        on_gpu.set_settings(settings).unwrap();
+        assert_eq!((on_gpu.execution().execution, on_gpu.execution().reason), (Execution::Clusters, None));
+    }
+    on_gpu.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [5.0; 3])).unwrap();
+    assert_eq!(on_gpu.execution().execution, Execution::Clusters);
+    // Without a grid of particles there are no tiles, so the solver runs by colours.
+    let mut own = Scene::new();
+    for k in 0..3 {
+        own.add_particle(Particle { position: [0.1 * k as f32, 0.0, 0.0], ..Particle::default() }).unwrap();
+    }
+    own.add(Distance { particles: [0, 1], rest_length: 0.2 }, Material::RIGID).unwrap();
+    let running = solver(&gpu, &own, Settings { execution: Execution::Tiles, ..Settings::default() }).execution();
+    assert!(running.execution == Execution::Colors && running.reason.is_some(), "{running:?}");
+}
+
+#[test]
+fn settings_keep_the_chosen_execution() {
+    let gpu = gpu();
+    let mut on_gpu = solver(&gpu, &cloth(), Settings::default());
+    let reference = Reference::new(&cloth(), Settings::default()).unwrap();
+    assert_eq!((on_gpu.settings().execution, reference.settings().execution), (Execution::Auto, Execution::Auto));
+    assert_eq!(on_gpu.execution().reason, None);
+    on_gpu.set_settings(Settings { wind: Some(Wind::default()), ..Settings::default() }).unwrap();
+    assert_eq!(on_gpu.settings().execution, Execution::Auto);
+    for execution in [Execution::Colors, Execution::Tiles, Execution::Clusters] {
+        let settings = Settings { execution, ..Settings::default() };
+        let [own, other] =
+            [solver(&gpu, &cloth(), settings).execution(), Reference::new(&cloth(), settings).unwrap().execution()];
+        assert_eq!(own, other);
+        assert_eq!((own.chosen, own.execution, own.reason), (execution, execution, None));
+    }
+}
+
+#[test]
+fn crossings_are_reported_only_at_the_surface_level() {
+    let gpu = gpu();
+    for (level, counted) in [(SelfCollisionLevel::Particles, None), (SelfCollisionLevel::Surfaces, Some(0))] {
+        let own = SelfCollision { level, ..SelfCollision::default() };
+        let settings = Settings { self_collision: Some(own), substeps: 3, ..Settings::default() };
+        let mut on_gpu = solver(&gpu, &cloth(), settings);
+        let mut reference = Reference::new(&cloth(), settings).unwrap();
+        step(&gpu, &mut on_gpu, 1);
+        reference.step(1);
+        assert_eq!(on_gpu.read_contacts().unwrap().crossings, counted, "{level:?}");
+        assert_eq!(reference.read_contacts().unwrap().crossings, counted, "{level:?}");
+    }
+    let reference = Reference::new(&cloth(), Settings::default()).unwrap();
+    assert_eq!(reference.read_contacts().unwrap().crossings, None);
+}
+
+#[test]
+fn several_threads_read_solvers_of_one_device() {
+    let gpu = gpu();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut own = solver(&gpu, &cloth(), Settings { substeps: 2, ..Settings::default() });
+                for _ in 0..40 {
+                    step(&gpu, &mut own, 1);
+                    own.read_positions().unwrap();
+                }
+            });
+        }
+    });
+}
