@@ -16,7 +16,7 @@ const DT: f64 = 1.0 / 60.0;
 const KEEP: f64 = 0.0025;
 
 /// The contact calls of a backend.
-trait Touching: Backend {
+pub trait Touching: Backend {
     fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId>;
     fn set_collider(&mut self, id: ColliderId, collider: &Collider) -> Result<()>;
     fn remove_collider(&mut self, id: ColliderId) -> Result<()>;
@@ -74,7 +74,7 @@ impl Touching for OnGpu<'_> {
     }
 }
 
-fn both<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Touching + 'a>; 2] {
+pub fn both<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Touching + 'a>; 2] {
     let reference = Reference::new(scene, settings).unwrap();
     [Box::new(reference), Box::new(OnGpu { gpu, solver: common::solver(gpu, scene, settings) })]
 }

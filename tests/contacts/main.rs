@@ -10,4 +10,5 @@ mod intersections;
 mod no_crossing;
 mod search;
 mod stacks;
+mod triangles;
 mod untangle;

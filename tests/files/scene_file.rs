@@ -612,7 +612,7 @@ fn omitted_fields_have_their_defaults() {
     assert_eq!(part.edges.len(), 29);
     let settings = r#", "settings": {"dt": 0.01, "substeps": 5, "iterations": 3, "gravity": [0, 0, 1], "damping": 0.5,
         "step_factor": 0.9, "body_damping": 0.1, "method": "naive_pbd", "sweep": "jacobi", "relaxation": 1.5,
-        "color_order": {"shuffled": {"seed": 4}}, "execution": "colors", "tethers": false, "keep_lambdas": true,
+        "color_order": {"shuffled": {"seed": 4}}, "execution": "colors", "tethers": false, "keep_lambdas": true, "triangle_contacts": false,
         "fields": [{"point": {"position": [1, 2, 3], "strength": 4, "radius": 5}}]}"#;
     let expected = Settings {
         self_collision: None,
@@ -634,6 +634,7 @@ fn omitted_fields_have_their_defaults() {
         forces: false,
         collider_forces: true,
         tethers: false,
+        triangle_contacts: false,
         keep_lambdas: true,
         mean_forces: false,
         tether_forces: false,

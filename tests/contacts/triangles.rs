@@ -1,0 +1,218 @@
+//! Triangles and edges of surfaces against colliders: what is smaller than the spacing of the particles does not come
+//! through, on both backends.
+
+use crate::common;
+use crate::friction::both;
+use supple::{
+    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Friction, Pose, Reference, Scene, SelfCollision, Settings,
+    Shape,
+};
+
+const THICKNESS: f32 = 0.005;
+
+/// A square sheet of n × n particles with a side of 0.4 m at y = 0, pinned along its border if `pinned`.
+fn sheet(n: u32, pinned: bool) -> (Scene, ContactMaterialId) {
+    let mut scene = Scene::new();
+    let friction = Friction::coulomb(0.4);
+    let material = ContactMaterial { thickness: THICKNESS, friction, ..ContactMaterial::default() };
+    let material = scene.add_contact_material(material).unwrap();
+    let grid = ClothGrid {
+        columns: n,
+        rows: n,
+        origin: [-0.196, 0.0, -0.198],
+        column_axis: [0.4, 0.0, 0.0],
+        row_axis: [0.0, 0.0, 0.4],
+        tethers: None,
+        ..ClothGrid::default()
+    };
+    let cloth = scene.add_cloth_grid(&grid).unwrap();
+    scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
+    if pinned {
+        let is_border = |i: &u32| [i % n, i / n].iter().any(|&k| k == 0 || k == n - 1);
+        let border: Vec<u32> = cloth.particles.filter(is_border).collect();
+        border.into_iter().for_each(|i| scene.pin(i).unwrap());
+    }
+    (scene, material)
+}
+
+/// Points of all triangles, 28 of each.
+fn points(scene: &Scene, positions: &[[f32; 3]]) -> Vec<[f32; 3]> {
+    let mut points = Vec::new();
+    for triangle in scene.triangles() {
+        let corners = triangle.map(|i| positions[i as usize]);
+        for i in 0..=6 {
+            for j in 0..=6 - i {
+                let weights = [i, j, 6 - i - j].map(|k| k as f32 / 6.0);
+                points.push([0, 1, 2].map(|axis| (0..3).map(|k| weights[k] * corners[k][axis]).sum()));
+            }
+        }
+    }
+    points
+}
+
+/// How far a point is above the surface, along y; `None` beside it.
+fn height_over(scene: &Scene, positions: &[[f32; 3]], [x, y, z]: [f32; 3]) -> Option<f32> {
+    let over = |triangle: &[u32; 3]| {
+        let [a, b, c] = triangle.map(|i| positions[i as usize]);
+        let area = (b[0] - a[0]) * (c[2] - a[2]) - (c[0] - a[0]) * (b[2] - a[2]);
+        let u = ((x - a[0]) * (c[2] - a[2]) - (c[0] - a[0]) * (z - a[2])) / area;
+        let v = ((b[0] - a[0]) * (z - a[2]) - (x - a[0]) * (b[2] - a[2])) / area;
+        (u >= 0.0 && v >= 0.0 && u + v <= 1.0).then(|| y - (a[1] + u * (b[1] - a[1]) + v * (c[1] - a[1])))
+    };
+    scene.triangles().iter().filter_map(over).reduce(f32::max)
+}
+
+fn largest_speed(velocities: &[[f32; 3]]) -> f32 {
+    velocities.iter().map(|&v| glam::Vec3::from(v).length()).fold(0.0, f32::max)
+}
+
+#[cfg(feature = "mesh-colliders")]
+fn cone() -> Shape {
+    let rim = (0..24).map(|k| (k as f32 / 24.0 * std::f32::consts::TAU).sin_cos());
+    let mut points: Vec<[f32; 3]> = rim.map(|(sin, cos)| [0.06 * cos, -0.3, 0.06 * sin]).collect();
+    points.push([0.0; 3]);
+    Shape::ConvexHull { points }
+}
+
+/// The tip of a cone rises by 5 cm from below a sheet that is pinned along its border.
+#[cfg(feature = "mesh-colliders")]
+#[test]
+fn the_tip_of_a_cone_lifts_a_sheet_between_its_particles() {
+    let gpu = common::gpu();
+    for self_collision in [None, Some(SelfCollision::surfaces())] {
+        let (mut scene, _) = sheet(16, true);
+        let start = [0.0, -0.02, 0.0];
+        let cone = scene
+            .add_collider(Collider {
+                shape: cone(),
+                pose: Pose { position: start, ..Pose::default() },
+                ..Collider::default()
+            })
+            .unwrap();
+        let settings = Settings { self_collision, ..Settings::default() };
+        for mut backend in both(&gpu, &scene, settings) {
+            let (mut tip, mut worst) = (start, f32::MIN);
+            for frame in 0..30 {
+                tip[1] = -0.02 + 0.07 * (frame as f32 / 15.0).min(1.0);
+                backend.move_collider(cone, Pose { position: tip, ..Pose::default() }).unwrap();
+                backend.step(1);
+                worst = worst.max(height_over(&scene, &backend.positions(), tip).unwrap());
+            }
+            let (name, speed) = (backend.name(), largest_speed(&backend.velocities()));
+            println!("{name}: tip {worst} m over the sheet, {speed} m/s");
+            assert!(worst < 0.0, "{name}: the tip is {worst} m over the sheet");
+            assert!(speed < 1.0, "{name}: particles move at {speed} m/s");
+        }
+    }
+}
+
+/// A sheet with a spacing of 0.1 m falls on shapes that fit between its particles.
+#[test]
+fn small_shapes_hold_a_coarse_sheet() {
+    let gpu = common::gpu();
+    let capsule = |p: [f32; 3]| p[0].hypot(p[1]) - 0.015;
+    let ball = |p: [f32; 3]| glam::Vec3::from(p).length() - 0.03;
+    let cube = |p: [f32; 3]| {
+        let beyond = p.map(|x| x.abs() - 0.02);
+        beyond.into_iter().fold(f32::MIN, f32::max)
+    };
+    let quarter = std::f32::consts::FRAC_1_SQRT_2;
+    type Case<'a> = (&'a str, Shape, [f32; 4], &'a dyn Fn([f32; 3]) -> f32);
+    let cases: [Case<'_>; 3] = [
+        ("capsule", Shape::Capsule { radius: 0.015, half_height: 0.3 }, [quarter, 0.0, 0.0, quarter], &capsule),
+        ("sphere", Shape::Sphere { radius: 0.03 }, [0.0, 0.0, 0.0, 1.0], &ball),
+        ("box", Shape::Box { half_extents: [0.02; 3] }, [0.0, 0.0, 0.0, 1.0], &cube),
+    ];
+    for (what, shape, rotation, distance) in cases {
+        let (mut scene, _) = sheet(5, false);
+        [0, 4, 20, 24].into_iter().for_each(|i| scene.pin(i).unwrap());
+        scene
+            .add_collider(Collider {
+                shape,
+                pose: Pose { position: [0.04, -0.08, 0.05], rotation },
+                ..Collider::default()
+            })
+            .unwrap();
+        let settings = Settings { damping: 2.0, ..Settings::default() };
+        for mut backend in both(&gpu, &scene, settings) {
+            let mut least = f32::MAX;
+            for _ in 0..20 {
+                backend.step(3);
+                let local = points(&scene, &backend.positions()).into_iter();
+                let local = local.map(|[x, y, z]| [x - 0.04, y + 0.08, z - 0.05]);
+                least = local.map(distance).fold(least, f32::min);
+            }
+            println!("{}: {what}: {least} m", backend.name());
+            assert!(least > 0.0, "{}: a {what} comes {} m through", backend.name(), -least);
+        }
+    }
+}
+
+/// A coarse sheet on a bed of nails: a small ball below the center of each triangle, and gravity of an incline along x.
+fn sheet_on_nails(angle: f32) -> (Scene, Settings) {
+    let (mut scene, material) = sheet(4, false);
+    let triangles = scene.triangles().to_vec();
+    for corners in triangles {
+        let corners = corners.map(|i| scene.positions()[i as usize]);
+        let mut position = [0, 1, 2].map(|axis| corners.iter().map(|corner| corner[axis]).sum::<f32>() / 3.0);
+        position[1] -= 0.01 + 0.5 * THICKNESS;
+        let (shape, pose) = (Shape::Sphere { radius: 0.01 }, Pose { position, ..Pose::default() });
+        scene.add_collider(Collider { shape, pose, material, ..Collider::default() }).unwrap();
+    }
+    let (sin, cos) = angle.to_radians().sin_cos();
+    (scene, Settings { gravity: [9.81 * sin, -9.81 * cos, 0.0], ..Settings::default() })
+}
+
+/// The friction angle is 21.8°.
+#[test]
+fn a_sheet_on_nails_sticks_and_slides_by_coulomb_friction() {
+    let gpu = common::gpu();
+    for (angle, slides) in [(15.0f32, false), (35.0, true)] {
+        let (scene, settings) = sheet_on_nails(angle);
+        for mut backend in both(&gpu, &scene, settings) {
+            backend.step(12);
+            let moved = backend.positions()[0][0] - scene.positions()[0][0];
+            let (sin, cos) = angle.to_radians().sin_cos();
+            let expected = if slides { 0.5 * 9.81 * (sin - 0.4 * cos) * 0.2 * 0.2 } else { 0.0 };
+            let name = backend.name();
+            println!("{name}: {angle}°: moved {moved} m, expected {expected}");
+            assert!((moved - expected).abs() < 2e-3, "{name}: {angle}°: moved {moved} m, expected {expected}");
+        }
+    }
+}
+
+#[test]
+fn triangles_press_on_colliders_with_their_weight() {
+    let (mut scene, material) = sheet(2, false);
+    let quarter = std::f32::consts::FRAC_1_SQRT_2;
+    for x in [-0.1, 0.1] {
+        let pose = Pose { position: [x, -0.01 - 0.5 * THICKNESS, 0.0], rotation: [quarter, 0.0, 0.0, quarter] };
+        let shape = Shape::Capsule { radius: 0.01, half_height: 1.0 };
+        scene.add_collider(Collider { shape, pose, material, ..Collider::default() }).unwrap();
+    }
+    let settings = Settings::default();
+    let mass: f32 = (0..4).map(|i| 1.0 / scene.inverse_masses()[i]).sum();
+    let mut reference = Reference::new(&scene, settings).unwrap();
+    reference.step(30);
+    let mut mean = 0.0;
+    for _ in 0..60 {
+        reference.step(1);
+        mean += reference.read_collider_forces().unwrap().iter().map(|force| force.force[1]).sum::<f32>() / 60.0;
+    }
+    assert_eq!(reference.read_diagnostics().unwrap().lost_collider_contacts, 0);
+    assert!((mean / (-9.81 * mass) - 1.0).abs() < 0.01, "{mean} N, weight {} N", 9.81 * mass);
+}
+
+#[test]
+fn without_triangle_contacts_only_particles_meet_colliders() {
+    let (scene, settings) = sheet_on_nails(0.0);
+    let gpu = common::gpu();
+    for mut backend in both(&gpu, &scene, settings) {
+        backend.step(30);
+        assert!(backend.positions().iter().all(|p| p[1].abs() < 0.03), "{}", backend.name());
+        backend.reset();
+        backend.set_settings(Settings { triangle_contacts: false, ..settings });
+        backend.step(30);
+        assert!(backend.positions().iter().all(|p| p[1] < -0.5), "{}", backend.name());
+    }
+}
