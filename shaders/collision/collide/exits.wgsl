@@ -139,7 +139,6 @@ fn squeeze(owner: u32, c: Collider, material: u32, x: vec3f, rest: vec3f, near: 
 // Larger than any distance.
 const FAR = 3.4028234e38;
 
-// A particle without displacement.
 // Returns a collider other than `owner` that contains a point, or NONE. A point within `slack` of surfaces is moved
 // away from them and tested again: it is free in front of a wall, and not in a seam.
 fn blocker_of(material: u32, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u32 {
