@@ -11,7 +11,7 @@ use crate::constraints::{Function, KindInfo, group};
 use crate::schedule::clusters;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
 use crate::schedule::plan::FEW_PINS;
-use crate::schedule::stars::{LEAF_FACTOR, LEAST_LEAF};
+use crate::schedule::stars::LEAST_LEAF;
 use crate::settings::Settings;
 use crate::sim::controls::Controls;
 
@@ -188,7 +188,7 @@ fn projection(info: &KindInfo, parts: &[&str]) -> String {
         return [info.shader, &parts.join("\n"), &constants].join("\n");
     }
     let constants = format!(
-        "{}const MOST_PARTICLES = {}u;\nconst LEAF_FACTOR = {LEAF_FACTOR:?};\nconst LEAST_LEAF = {LEAST_LEAF:?};\n",
+        "{}const MOST_PARTICLES = {}u;\nconst LEAST_LEAF = {LEAST_LEAF:?};\n",
         constants(info),
         clusters::MOST_PARTICLES
     );

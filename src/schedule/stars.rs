@@ -13,16 +13,25 @@
 //! The rows of N are the unit gradients nᵢ at the hub; w_h and wᵢ are the inverse masses of the hub and of leaf i. The
 //! Woodbury identity reduces it to a symmetric 3 × 3 system: (I + w_h Σ nᵢ nᵢᵀ/Dᵢ) y = Σ nᵢ bᵢ/Dᵢ, then Δλᵢ = (bᵢ − w_h
 //! nᵢ·y)/Dᵢ. A leaf counts with half of its mass, because links outside of the star move it too; with its full mass,
-//! meshes gain energy. See `docs/decisions/0001-stars.md`.
+//! meshes gain energy. Where n > 2 stars have the same leaves, the factor 2 is n. See `docs/decisions/0001-stars.md`.
+//!
+//! Links that are nearly in line move a light hub far aside. A shift s across a link of length L stretches it by s²/(2 L). If this exceeds every
+//! violation, s² > 2 L |b|, the corrections of the star are scaled down to that bound.
+
+mod surface;
 
 use crate::geometry::grouped;
-use crate::scene::{ConstraintSet, Grid, Scene};
+use crate::scene::{ConstraintSet, Scene};
 use crate::schedule::coloring::{Coloring, Span};
 use glam::DVec3;
 use std::collections::VecDeque;
+use surface::{Surface, in_grid};
 
-/// Factor on a leaf's inverse mass in D if the hub can move.
-pub(crate) const LEAF_FACTOR: f32 = 2.0;
+/// Least factor on a leaf's inverse mass in D if the hub can move.
+const LEAF_FACTOR: u32 = 2;
+
+/// Number of common leaves from which two stars are parallel: in a mesh, two hubs have at most two.
+const PARALLEL: usize = 3;
 
 /// Minimum of D as a share of the hub's inverse mass: keeps the system with rigid links to pinned leaves solvable in
 /// `f32`.
@@ -37,7 +46,7 @@ const SUBSTEP: f64 = 1.0 / 1200.0;
 const CROWDED: f64 = 4.1;
 
 /// Threshold of the largest eigenvalue of Σ w_h/(w_h + wᵢ + α̃ᵢ) nᵢ nᵢᵀ: above it, a particle gains energy at once. It
-/// is 1.5 in a mesh of equilateral triangles.
+/// is 1.5 in a mesh of equilateral triangles. Links outside of triangles count as parallel.
 const ALIGNED: f64 = 2.2;
 
 /// Minimum crowding of a hub near a crowded or aligned particle. It is 1 in a chain of equal masses.
@@ -58,7 +67,7 @@ const MOST_LINKS: usize = 1024;
 pub(crate) struct Stars {
     /// The links, star by star, in the order of their records.
     pub order: Vec<u32>,
-    /// Per star: hub, first record, number of links, 0.
+    /// Per star: hub, first record, number of links, leaf factor.
     pub rows: Vec<[u32; 4]>,
     /// The rows of each colour; stars of a colour share no particle.
     pub colors: Vec<Span>,
@@ -100,13 +109,15 @@ impl Stars {
             particles.extend(star.links.iter().map(|&link| links.other(link, star.hub)));
             offsets.push(particles.len());
         }
+        let factors = leaf_factors(&particles, &offsets, scene.particle_count());
         let coloring = Coloring::greedy_groups(&particles, &offsets, scene.particle_count());
         // Stars without a colour are solved link by link.
         let colored = coloring.order.len() - coloring.overflow.count as usize;
         let mut stars = Self { colors: coloring.colors.clone(), ..Self::default() };
         for &star in &coloring.order[..colored] {
             let Star { hub, links } = &found[star as usize];
-            stars.rows.push([*hub, first_record + stars.order.len() as u32, links.len() as u32, 0]);
+            let factor = factors[star as usize];
+            stars.rows.push([*hub, first_record + stars.order.len() as u32, links.len() as u32, factor]);
             stars.order.extend(links);
         }
         for color in &stars.colors {
@@ -125,6 +136,7 @@ struct Links<'a> {
     /// By particle, its links: offsets and links.
     offsets: Vec<u32>,
     of_particle: Vec<u32>,
+    surface: Surface,
 }
 
 impl<'a> Links<'a> {
@@ -147,7 +159,7 @@ impl<'a> Links<'a> {
         });
         let ends = loose.iter().flat_map(|&link| set.particles_of(link).iter().map(move |&particle| (particle, link)));
         let (offsets, of_particle) = grouped(scene.particle_count(), ends);
-        Some(Self { set, scene, offsets, of_particle })
+        Some(Self { set, scene, offsets, of_particle, surface })
     }
 
     fn around(&self, particle: u32) -> &[u32] {
@@ -180,6 +192,14 @@ impl<'a> Links<'a> {
         links.iter().map(|&link| self.share(link, particle)).sum()
     }
 
+    /// The crowding by links that are not edges of triangles. Such links can become parallel as the scene moves: then it
+    /// is the largest eigenvalue.
+    fn loose_crowding(&self, particle: u32) -> f64 {
+        let edges = self.surface.around(particle);
+        let is_loose = |link: &&u32| edges.binary_search(&self.other(**link, particle)).is_err();
+        self.around(particle).iter().filter(is_loose).map(|&link| self.share(link, particle)).sum()
+    }
+
     /// The largest eigenvalue of Σ share n nᵀ, by power iteration.
     fn alignment(&self, particle: u32) -> f64 {
         let at = |particle: u32| DVec3::from(self.scene.positions[particle as usize].map(f64::from));
@@ -199,7 +219,8 @@ impl<'a> Links<'a> {
         let is_seed = |&particle: &u32| {
             let sum = crowding[particle as usize];
             // The largest eigenvalue is at most the trace.
-            sum > CROWDED || sum > ALIGNED && self.alignment(particle) > ALIGNED
+            sum > CROWDED
+                || sum > ALIGNED && (self.alignment(particle) > ALIGNED || self.loose_crowding(particle) > ALIGNED)
         };
         let mut near = vec![false; count as usize];
         let mut queue: VecDeque<(u32, u32)> = (0..count).filter(is_seed).map(|particle| (particle, 0)).collect();
@@ -245,45 +266,27 @@ impl<'a> Links<'a> {
     }
 }
 
-/// By particle, its neighbours in the triangles of a scene, ascending: offsets and particles.
-struct Surface {
-    offsets: Vec<u32>,
-    neighbours: Vec<u32>,
-}
-
-impl Surface {
-    fn new(scene: &Scene) -> Self {
-        let corners = |&[a, b, c]: &[u32; 3]| [(a, b), (a, c), (b, a), (b, c), (c, a), (c, b)];
-        let (offsets, mut neighbours) = grouped(scene.particle_count(), scene.triangles.iter().flat_map(corners));
-        offsets.windows(2).for_each(|ends| neighbours[ends[0] as usize..ends[1] as usize].sort_unstable());
-        Self { offsets, neighbours }
-    }
-
-    fn around(&self, particle: u32) -> &[u32] {
-        &self.neighbours[self.offsets[particle as usize] as usize..self.offsets[particle as usize + 1] as usize]
-    }
-
-    /// True if two particles are opposite corners of two triangles that share an edge.
-    fn bends(&self, a: u32, b: u32) -> bool {
-        let [around, others] = [a, b].map(|particle| self.around(particle));
-        let is_shared = |particle: &u32| others.binary_search(particle).is_ok();
-        let mut shared: Vec<u32> = around.iter().copied().filter(is_shared).collect();
-        shared.dedup();
-        shared.len() >= 2 && around.binary_search(&b).is_err()
-    }
-}
-
-/// True if a link connects two particles of a grid at most two columns and two rows apart, as springs of cloth do.
-fn in_grid(grids: &[Grid], [a, b]: [u32; 2]) -> bool {
-    let after = grids.partition_point(|grid| grid.first <= a);
-    let Some(grid) = after.checked_sub(1).map(|place| grids[place]) else { return false };
-    let place = |particle: u32| {
-        let local = particle.wrapping_sub(grid.first);
-        (u64::from(local) < u64::from(grid.columns) * u64::from(grid.rows))
-            .then(|| [local % grid.columns, local / grid.columns])
+/// By star, the factor on the inverse masses of its leaves: the number of stars parallel to it, itself included, but at
+/// least [`LEAF_FACTOR`]. As in mass splitting, a leaf of n parallel stars counts with 1/n of its mass in each.
+fn leaf_factors(particles: &[u32], offsets: &[usize], particle_count: usize) -> Vec<u32> {
+    let leaves = |star: usize| &particles[offsets[star] + 1..offsets[star + 1]];
+    let count = offsets.len() - 1;
+    let pairs = (0..count).flat_map(|star| leaves(star).iter().map(move |&leaf| (leaf, star as u32)));
+    let (first, of_leaf) = grouped(particle_count, pairs);
+    let mut common = vec![0; count];
+    let factor = |star: usize| {
+        let others = || {
+            let around = |&leaf: &u32| &of_leaf[first[leaf as usize] as usize..first[leaf as usize + 1] as usize];
+            leaves(star).iter().flat_map(around).map(|&other| other as usize)
+        };
+        others().for_each(|other| common[other] += 1);
+        let mut parallel = 0;
+        for other in others() {
+            parallel += u32::from(std::mem::take(&mut common[other]) >= PARALLEL);
+        }
+        parallel.max(LEAF_FACTOR)
     };
-    let (Some(a), Some(b)) = (place(a), place(b)) else { return false };
-    a[0].abs_diff(b[0]) <= 2 && a[1].abs_diff(b[1]) <= 2
+    (0..count).map(factor).collect()
 }
 
 #[cfg(test)]
@@ -339,7 +342,7 @@ mod tests {
             let mut scene = Scene::new();
             let hub = knot(&mut scene, links, ratio);
             let stars = stars(&scene);
-            let expected: &[[u32; 4]] = if is_star { &[[hub, 0, links, 0]] } else { &[] };
+            let expected: &[[u32; 4]] = if is_star { &[[hub, 0, links, 2]] } else { &[] };
             assert_eq!(stars.rows, expected, "{links} links, masses {ratio} : 1");
         }
     }

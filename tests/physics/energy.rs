@@ -107,6 +107,75 @@ fn hubs_of_hundreds_of_links_gain_no_energy() {
     }
 }
 
+/// Hubs that are all connected to the same leaves: `hubs` stars are parallel.
+fn with_shared_leaves(random: &mut Random) -> Net {
+    let (hubs, leaves, ratio) = (2 + random.below(4) as u32, 4 + random.below(25), 1000f32.powf(random.next()));
+    let mass = if random.next() < 0.6 { 1.0 / ratio } else { ratio };
+    let mut net = Net::default();
+    let top = net.particle([0.0, 0.4, 0.0], 1.0);
+    net.pins.push(top);
+    for hub in 0..hubs {
+        let hub = net.particle([0.05 * hub as f32, 0.1 * random.next(), 0.1 * random.next()], mass);
+        if net.links.is_empty() || random.next() < 0.6 {
+            net.links.push([top, hub]);
+        }
+    }
+    for _ in 0..leaves {
+        let leaf = net.particle(random.direction().map(|x| 0.2 * x), 1.0);
+        net.links.extend((1..=hubs).map(|hub| [hub, leaf]));
+    }
+    net
+}
+
+/// A pinned particle, a light joint, and 2 to 6 heavy leaves, whose links become parallel as they fall.
+fn light_joint(random: &mut Random) -> Net {
+    let ratio = 1000f32.powf(0.3 + 0.7 * random.next());
+    let mut net = Net::default();
+    let top = net.particle([0.0; 3], 1.0);
+    let place = random.direction().map(|x| 0.1 * x);
+    let joint = net.particle(place, 1.0 / ratio);
+    net.pins.push(top);
+    net.links.push([top, joint]);
+    for _ in 0..2 + random.below(5) {
+        let direction = random.direction();
+        let leaf = net.particle([0, 1, 2].map(|axis| place[axis] + 0.1 * direction[axis]), 1.0);
+        net.links.push([joint, leaf]);
+    }
+    net
+}
+
+#[test]
+fn hubs_with_the_same_leaves_gain_no_energy() {
+    play(with_shared_leaves, "shared leaves");
+}
+
+#[test]
+fn links_that_become_parallel_at_a_light_joint_gain_no_energy() {
+    play(light_joint, "light joint");
+}
+
+/// 60 nets of a family, at 20, 60 and 100 substeps in turn.
+fn play(family: fn(&mut Random) -> Net, name: &str) {
+    for seed in 0..60 {
+        let (net, substeps) = (family(&mut Random::new(seed)), [20, 60, 100][seed as usize % 3]);
+        let (gain, _, largest) = play_on_reference(&net, substeps, 120);
+        assert!(gain < 1e-4, "{name} {seed} at {substeps} substeps gains {gain:.2e} m g L");
+        assert!(largest < 0.5, "{name} {seed} at {substeps} substeps stretches by {largest}");
+    }
+}
+
+#[test]
+fn hubs_with_the_same_leaves_agree_on_both_backends() {
+    let gpu = gpu();
+    for execution in [Execution::Colors, Execution::Tiles, Execution::Clusters] {
+        for seed in 0..4 {
+            let net = with_shared_leaves(&mut Random::new(seed));
+            let mut pair = Pair::new(&gpu, &net.scene(), Settings { execution, ..Settings::default() });
+            pair.run(5, 1e-4, "shared leaves");
+        }
+    }
+}
+
 /// A hub with rigid, compliant and damped constraints, which hangs from pins by distance limits.
 fn mixed_star(random: &mut Random) -> Scene {
     let mut scene = Scene::new();

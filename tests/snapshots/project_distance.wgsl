@@ -271,7 +271,6 @@ const LAMBDAS = 1u;
 const UNIT_GRADIENTS = true;
 const UNILATERAL = false;
 const MOST_PARTICLES = 256u;
-const LEAF_FACTOR = 2.0;
 const LEAST_LEAF = 0.0001;
 
 // shaders/common/params.wgsl
