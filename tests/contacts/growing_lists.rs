@@ -1,5 +1,6 @@
 //! Full lists of pairs and contacts: surfaces stand still instead of crossing, and the lists grow.
 
+use crate::common;
 use crate::common::cases::bits;
 use crate::common::{Backend, OnGpu, press, solver, step};
 use std::f32::consts::TAU;
