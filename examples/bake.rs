@@ -141,7 +141,7 @@ fn main() -> anyhow::Result<()> {
     if lost > 0 {
         eprintln!(
             "warning: {lost} contact(s) were lost; where it is for want of room, raise pairs_per_particle of self_collision \
-             in the settings, which is {} and may be 256, or lower its margin; more than 16384 others about an element, or a \
+             in the settings, which is {} and may be 256, or lower its margin; more than 32768 others about an element, or a \
              way of more than 4096 cells in a substep, are lost in any case",
             own.pairs_per_particle
         );
@@ -274,7 +274,11 @@ struct Line<'a> {
     contacts: u32,
     most_pairs: u32,
     most_contacts: u32,
+    pair_capacity: u32,
+    contact_capacity: u32,
+    growths: u32,
     lost: u32,
+    halted: u32,
     lost_collider_contacts: u32,
     deepest: f32,
     searches: u32,
@@ -331,7 +335,11 @@ impl Lines {
             contacts: report.contacts,
             most_pairs: report.most_pairs,
             most_contacts: report.most_contacts,
+            pair_capacity: report.pair_capacity,
+            contact_capacity: report.contact_capacity,
+            growths: report.growths,
             lost: report.lost,
+            halted: report.halted,
             lost_collider_contacts: backend.lost_collider_contacts()?,
             deepest: report.deepest,
             searches: report.searches,

@@ -1,12 +1,14 @@
 //! Recording a frame causes no host allocations beyond those of wgpu for the same calls.
 //!
 //! wgpu stores the commands of a pass in growing lists, so each frame allocates. The baseline is a pass with the same
-//! number and kinds of calls, recorded without supple.
+//! number and kinds of calls, recorded without supple. With self-collision it also copies counters to the host.
 
 mod common;
 
 use allocation_counter::AllocationInfo;
 use common::{gpu, hanging_cloth, solver};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use supple::gpu::{Context, pass_name};
 use supple::internals::Pass;
 use supple::{
@@ -88,6 +90,7 @@ fn count(gpu: &Context, mut record: impl FnMut(&mut wgpu::CommandEncoder)) -> Al
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         counted = allocation_counter::measure(|| record(&mut encoder));
         gpu.queue.submit([encoder.finish()]);
+        gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
     }
     counted
 }
@@ -113,7 +116,44 @@ fn compare(gpu: &Context, solver: &mut Solver) -> [AllocationInfo; 2] {
         calls.push((name != last, if has_offset { &with_offset } else { &plain }));
         last = name;
     }
-    [count(gpu, |encoder| solver.encode(encoder, 1)), count(gpu, |encoder| record(encoder, &calls))]
+    let mut watch = solver.settings().self_collision.map(|_| Watch::new(gpu));
+    let baseline = |encoder: &mut wgpu::CommandEncoder| {
+        record(encoder, &calls);
+        if let Some(watch) = &mut watch {
+            watch.record(encoder);
+        }
+    };
+    [count(gpu, |encoder| solver.encode(encoder, 1)), count(gpu, baseline)]
+}
+
+/// A copy of a buffer to the host in each frame, as self-collision copies its counters.
+struct Watch {
+    buffers: [wgpu::Buffer; 2],
+    is_mapped: Arc<AtomicBool>,
+}
+
+impl Watch {
+    fn new(gpu: &Context) -> Self {
+        let usages = [wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ];
+        let buffers = usages.map(|usage| {
+            let descriptor = wgpu::BufferDescriptor { label: None, size: 128, usage, mapped_at_creation: false };
+            gpu.device.create_buffer(&descriptor)
+        });
+        Self { buffers, is_mapped: Arc::default() }
+    }
+
+    fn record(&mut self, encoder: &mut wgpu::CommandEncoder) {
+        let [source, staging] = &self.buffers;
+        if self.is_mapped.swap(false, Ordering::AcqRel) {
+            drop(staging.get_mapped_range(..).unwrap());
+            staging.unmap();
+        }
+        encoder.copy_buffer_to_buffer(source, 0, staging, 0, 128);
+        let setter = self.is_mapped.clone();
+        encoder.map_buffer_on_submit(staging, wgpu::MapMode::Read, .., move |result| {
+            setter.store(result.is_ok(), Ordering::Release);
+        });
+    }
 }
 
 fn scene() -> Scene {

@@ -22,7 +22,7 @@ override IS_LAST: bool = false;
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
-    if place >= min(atomicLoad(&contact_status.contact_count), contact_params.contact_capacity) {
+    if place >= used_count(atomicLoad(&contact_status.contact_count), arrayLength(&contacts)) {
         return;
     }
     let row = contacts[place].pair;

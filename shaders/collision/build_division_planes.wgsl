@@ -5,7 +5,7 @@
 // intersections, and the marks of truncated particles. Writes the shares with an atomic maximum, in place of the
 // corrections, and the dispatch size of truncate_displacements.
 // The rounds between the first and the last test only pairs of particles that the round before has truncated. The
-// last round excuses no pair.
+// last round excuses no pair. If a pair or a contact was lost, the first round has all particles stopped instead.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -24,6 +24,10 @@ override ROUNDS: u32 = 1u;
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn build_division_planes(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
+    if atomicLoad(&contact_status.stale) == INCOMPLETE {
+        dispatch_truncation();
+        return;
+    }
     if !is_between(ROUND, ROUNDS) {
         if i < contact_status.pair_count {
             divide_pair(pairs[i]);
@@ -82,6 +86,11 @@ fn divide_pair(row: vec4u) {
         // Positive floats have the order of their bits.
         atomicMax(&corrections[4u * particles[k]], bitcast<i32>(cut[k]));
     }
+    dispatch_truncation();
+}
+
+// Sets the size of the dispatch that truncates. All threads write the same values.
+fn dispatch_truncation() {
     let groups = workgroups(params.particle_count, WORKGROUP_SIZE);
     late_dispatches[3u * ROUND] = groups.x;
     late_dispatches[3u * ROUND + 1u] = groups.y;

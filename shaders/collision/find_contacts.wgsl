@@ -57,9 +57,14 @@ fn contact(row: vec4u) {
     if hold_wrong_sides(kind, particles) {
         return;
     }
+    let overlap = pair.thickness - closest(kind, pair.p, params.zero).distance;
+    if overlap > 0.0 {
+        atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
+    }
     let slot = atomicAdd(&contact_status.contact_count, 1u);
-    if slot >= contact_params.contact_capacity {
+    if slot >= arrayLength(&contacts) {
         atomicAdd(&contact_status.lost, 1u);
+        atomicStore(&contact_status.stale, INCOMPLETE);
         return;
     }
     var marked = row;
@@ -71,10 +76,6 @@ fn contact(row: vec4u) {
     let offset = anchored_offset(row, pair.p, met.normal);
     let next = u32(atomicExchange(&corrections[first_contact(particles.x, contact_status.now)], i32(slot + 1u)));
     contacts[slot] = ActiveContact(vec4f(met.normal, met.c0), met.weights, marked, offset, next, vec3f(), 0.0);
-    let overlap = pair.thickness - closest(kind, pair.p, params.zero).distance;
-    if overlap > 0.0 {
-        atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
-    }
 }
 
 // Returns the word of `corrections` that holds the first contact of a particle.

@@ -106,8 +106,14 @@ fn find_pairs(@builtin(global_invocation_id) id: vec3u) {
         query.levels &= query.levels - 1u;
     }
     if tested > MOST_OTHERS {
-        atomicAdd(&contact_status.lost, 1u);
+        lose();
     }
+}
+
+// Counts a loss, and marks the list as incomplete.
+fn lose() {
+    atomicAdd(&contact_status.lost, 1u);
+    atomicStore(&contact_status.stale, INCOMPLETE);
 }
 
 fn query_of(kind: u32, particles: vec2u, sorted_center: vec3f, level: u32) -> Query {
@@ -243,7 +249,7 @@ fn search_level(query: Query, level: u32, before: u32) -> u32 {
     if f32(size.x) * f32(size.y) * f32(size.z) > f32(MOST_CELLS) {
         low = cell_at(query.segment[0], scale) - 1;
         size = vec3u(3u);
-        atomicAdd(&contact_status.lost, 1u);
+        lose();
     }
     var tested = before;
     // The next cell, the present run, and the first cell of the run.
@@ -351,10 +357,10 @@ fn list(query: Query, other: vec3u) {
         return;
     }
     let slot = atomicAdd(&contact_status.found_count, 1u);
-    if slot < contact_params.pair_capacity {
+    if slot < arrayLength(&pairs) {
         pairs[slot] = pack(query.kind, particles);
     } else {
-        atomicAdd(&contact_status.lost, 1u);
+        lose();
     }
 }
 

@@ -49,8 +49,9 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
     let plane = vec4f(way / l, opaque1(contact_params.recovery * min(l, 1.0), params.zero));
     for (var end = 0u; end < 2u; end++) {
         let slot = atomicAdd(&contact_status.contact_count, 1u);
-        if slot >= contact_params.contact_capacity {
+        if slot >= arrayLength(&contacts) {
             atomicAdd(&contact_status.lost, 1u);
+            atomicStore(&contact_status.stale, INCOMPLETE);
             continue;
         }
         let particles = vec4u(intersections[row + end], intersections[row + 2u], intersections[row + 3u], intersections[row + 4u]);

@@ -100,6 +100,9 @@ fn begin_search() {
     atomicStore(&contact_status.fastest, 0u);
     atomicStore(&contact_status.wide_excess, 0u);
     atomicStore(&contact_status.found_count, 0u);
+    if atomicLoad(&contact_status.stale) == INCOMPLETE {
+        atomicStore(&contact_status.stale, EXPIRED);
+    }
     contact_status.searches += 1u;
 }
 

@@ -29,11 +29,15 @@ const OVER_RELAXATION = 1.8;
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
-    let count = min(atomicLoad(&contact_status.contact_count), contact_params.contact_capacity);
+    let found = atomicLoad(&contact_status.contact_count);
     if place == 0u {
-        contact_status.most_contacts = max(contact_status.most_contacts, count);
+        contact_status.most_contacts = max(contact_status.most_contacts, found);
     }
-    if place >= count {
+    if place >= used_count(found, arrayLength(&contacts)) {
+        if IS_LAST && found > arrayLength(&contacts) {
+            // The lists of contacts of the next substep find no anchor here. Writes beyond the array have no effect.
+            anchors[place] = FrictionAnchor();
+        }
         return;
     }
     var own = contacts[place];

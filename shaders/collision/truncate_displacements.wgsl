@@ -1,5 +1,6 @@
 // Truncates the displacements of particles (Chen et al. 2025, Divide and Truncate), and marks them for the next
-// round, which tests their pairs again.
+// round, which tests their pairs again. If a pair or a contact was lost, all particles stand still: then nothing
+// crosses, whichever pairs are missing.
 // One thread per particle. Writes displacement and corrections of its own particle; the mark replaces its number of
 // contacts. All threads that truncate write the same size of the next round.
 
@@ -19,7 +20,8 @@ fn truncate_displacements(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
-    let cut = bitcast<f32>(corrections[i].x);
+    let stands_still = atomicLoad(&contact_status.stale) == INCOMPLETE;
+    let cut = select(bitcast<f32>(corrections[i].x), 1.0, stands_still);
     if corrections[i].x != 0 {
         corrections[i].x = 0;
     }
@@ -27,10 +29,17 @@ fn truncate_displacements(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     corrections[i].w = mark_for_round(ROUND + 1u);
+    atomicAdd(&contact_status.truncated, 1u);
+    if stands_still {
+        displacements[i] = vec4f();
+        if i == 0u {
+            contact_status.halted += 1u;
+        }
+        return;
+    }
     let drift = contact_status.drift;
     let own = opaque(displacements[i].xyz - drift, params.zero);
     displacements[i] = vec4f(drift + opaque(own * opaque1(1.0 - cut, params.zero), params.zero), 0.0);
-    atomicAdd(&contact_status.truncated, 1u);
     // All threads write the same values.
     let shares = select(1u, PAIRS_BETWEEN, is_between(ROUND + 1u, ROUNDS));
     let groups = workgroups((contact_status.pair_count + shares - 1u) / shares, WORKGROUP_SIZE);

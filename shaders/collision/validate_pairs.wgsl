@@ -1,12 +1,13 @@
 // Marks the pair list as expired if its horizon has ended, or if a particle deviates from its predicted path by more
 // than half the margin. Along the predicted paths, unlisted pairs stay thickness + margin apart.
 // One thread per particle. Reads positions, displacements and tracked particles. Surfaces: writes the contact count
-// of its own particle. The first thread that finds the list expired writes the dispatch sizes of the search.
+// of its own particle, and after an incomplete list its displacement. The first thread that finds the list expired
+// writes the dispatch sizes of the search.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
-@group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read> tracked: array<array<vec4u, 2>>;
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 // See find_contacts.wgsl.
@@ -32,6 +33,9 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
             // Truncation before a reset does not count.
             corrections[i].w = select(0, WAS_CUT, contacts < 0 && contact_status.now > 0u);
         }
+        if atomicLoad(&contact_status.stale) == INCOMPLETE {
+            limit_displacement(i);
+        }
     }
     var is_stale = is_expired(i) && (!SOME_UNTOUCHABLE || material_of(contact_particles[i].w) != UNTOUCHABLE);
     if i == 0u {
@@ -50,6 +54,19 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
         let groups = workgroups(contact_params.search_threads[index / 4u][index % 4u], WORKGROUP_SIZE);
         dispatches[3u * index] = groups.x;
         dispatches[3u * index + 1u] = groups.y;
+    }
+}
+
+// Limits the displacement to half the margin. Without paths of many cells the next search succeeds, so that bodies that
+// are pulled violently do not stand still for ever.
+fn limit_displacement(i: u32) {
+    let d = displacements[i].xyz;
+    let half = 0.5 * contact_params.margin;
+    let square = opaque_square(d, params.zero);
+    if !(square <= half * half) {
+        let share = opaque1(half / sqrt(square), params.zero);
+        displacements[i] = vec4f(select(vec3f(), opaque(d * share, params.zero), share > 0.0), 0.0);
+        atomicAdd(&contact_status.truncated, 1u);
     }
 }
 

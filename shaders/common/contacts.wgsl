@@ -17,16 +17,13 @@ struct ContactParams {
     query_end: u32,
     alone_first: u32,
     alone_end: u32,
-    pair_capacity: u32,
-    contact_capacity: u32,
     reach: f32,
     anchored: u32,
     coarse: u32,
-    level_sizes: vec3f,
-    coarse_first: u32,
     block_starts: u32,
     speed_classes: u32,
-    padding: vec2u,
+    level_sizes: vec3f,
+    coarse_first: u32,
     search_threads: array<vec4u, 2>,
     inverse_cells: array<vec4f, LEVELS>,
     // half the thickness (bits), groups, mask of touched groups, 0
@@ -80,7 +77,7 @@ struct ContactStatus {
     drift: vec3f,
     // Substeps since the start.
     now: u32,
-    // HOLDS, EXPIRED or RESET: the state of the pair list.
+    // HOLDS, EXPIRED, RESET or INCOMPLETE: the state of the pair list.
     stale: atomic<u32>,
     // The substep of the last search, and the number of substeps for which its list holds.
     searched: u32,
@@ -99,11 +96,12 @@ struct ContactStatus {
     wide_excess: atomic<u32>,
     // Edges that intersect triangles at the end of the last step.
     crossing_count: atomic<u32>,
-    // Pairs that the last search has found, those of them in the list, and contacts of this substep.
+    // Pairs that the last search has found, those of them in the list, and contacts found in this substep.
     found_count: atomic<u32>,
     pair_count: u32,
     contact_count: atomic<u32>,
     searches: u32,
+    // Largest numbers found, beyond the capacities too.
     most_pairs: u32,
     most_contacts: u32,
     // Pairs, contacts and intersections beyond the capacities, and searches that exceeded MOST_CELLS or MOST_OTHERS.
@@ -114,7 +112,9 @@ struct ContactStatus {
     truncated: atomic<u32>,
     // Number of sorted elements for which cells are allocated, by type.
     allocated: array<atomic<u32>, 3>,
-    padding: vec2u,
+    // Substeps in which all particles stood still.
+    halted: u32,
+    padding: u32,
 }
 
 // Indirect dispatches, three words each: one per `SearchPass` (src/schedule/plan.rs); find_contacts, which is also
@@ -124,10 +124,12 @@ const SEARCH_PASSES = 6u;
 const CONTACTS_SIZE = 3u * SEARCH_PASSES;
 const DIVIDE_SIZE = CONTACTS_SIZE + 3u;
 
-// States of the pair list: valid; expired; never searched since positions were reset.
+// States of the pair list: valid; expired; never searched since positions were reset; a pair of the last search or a
+// contact of this substep was lost.
 const HOLDS = 0u;
 const EXPIRED = 1u;
 const RESET = 2u;
+const INCOMPLETE = 3u;
 
 // Contacts of a particle with colliders. The members are rows because software drivers load and store struct members
 // one by one.

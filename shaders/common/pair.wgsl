@@ -67,6 +67,12 @@ fn member_count(kind: u32) -> u32 {
     return select(4u, 2u, ONLY_PARTICLES || kind == PARTICLES);
 }
 
+// Returns the number of entries of a full list that are used. Their choice depends on the order of the threads, so
+// surfaces use none of them and stand still.
+fn used_count(found: u32, capacity: u32) -> u32 {
+    return select(min(found, capacity), 0u, !ONLY_PARTICLES && found > capacity);
+}
+
 // Encodes a pair. The order of two particles or two edges has no effect on the code.
 fn pack(kind: u32, particles: vec4u) -> vec4u {
     var ordered = particles;

@@ -14,17 +14,33 @@ pub struct ColliderForce {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ContactReport {
-    /// Pairs in the list.
+    /// Pairs in the list; 0 while surfaces stand still.
     pub pairs: u32,
-    /// Contacts of the last substep.
+    /// Contacts of the last substep; 0 while surfaces stand still.
     pub contacts: u32,
-    /// The greatest length of the pair list.
+    /// The greatest number of pairs that a search has found, also beyond the capacity. At least this number divided by
+    /// the number of particles as [`super::SelfCollision::pairs_per_particle`] avoids losses.
     pub most_pairs: u32,
-    /// The greatest number of contacts in a substep.
+    /// The greatest number of contacts found in a substep, also beyond the capacity.
     pub most_contacts: u32,
-    /// Pairs and contacts beyond the capacity; raise [`super::SelfCollision::pairs_per_particle`] or lower the margin.
-    /// Also counts elements with more than 32 768 neighbours, or with a path of more than 4096 cells in a substep.
+    /// Capacities of the pair list and of the contact list, which grow unless
+    /// [`super::SelfCollision::fixed_capacity`] is set.
+    pub pair_capacity: u32,
+    /// See [`Self::pair_capacity`].
+    pub contact_capacity: u32,
+    /// How often a list has grown. Each time takes new buffers: raise [`super::SelfCollision::pairs_per_particle`] to
+    /// allocate them at the start.
+    pub growths: u32,
+    /// Pairs and contacts beyond the capacity. If it keeps rising, the lists cannot grow further: raise the device's
+    /// `max_storage_buffer_binding_size` and `max_buffer_size`, lower [`super::SelfCollision::margin`], or unset
+    /// [`super::SelfCollision::fixed_capacity`].
+    ///
+    /// Also counts elements with more than 32 768 neighbours, or with a path of more than 4096 cells in a substep:
+    /// raise the number of substeps.
     pub lost: u32,
+    /// Substeps in which all particles stood still and lost their velocity because a pair or a contact was lost. Raise
+    /// [`super::SelfCollision::pairs_per_particle`] to avoid them. Only at [`super::SelfCollisionLevel::Surfaces`].
+    pub halted: u32,
     /// The greatest overlap at the start of a substep, thickness minus distance \[m\].
     pub deepest: f32,
     /// Number of searches.

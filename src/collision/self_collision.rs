@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 ///
 /// A grid search lists all pairs whose distance can fall below their thickness plus a margin at their mean velocities
 /// since the last search. Each substep compares the motion with this prediction. A new search runs if a deviation
-/// exceeds half the margin. So no contact is missed at any speed, except for pairs beyond the capacity, which
+/// exceeds half the margin. So no contact is missed at any speed, except for those that
 /// [`super::ContactReport::lost`] counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelfCollision {
@@ -16,14 +16,26 @@ pub struct SelfCollision {
     pub margin: f32,
     /// Sweeps over the contacts per substep, 1 to 64.
     pub iterations: u32,
-    /// Capacity of the pair list per particle, 1 to 256. Pairs beyond it are lost; [`super::ContactReport::lost`]
-    /// counts them.
+    /// Capacity of the pair list per particle at the start, 1 to 256. The list of contacts has half as many entries.
+    ///
+    /// A list that is more than three quarters full is replaced by a larger one. The GPU does so at the next
+    /// [`crate::Solver::encode`] after the count has arrived at the host. If the list is full earlier, pairs are lost
+    /// ([`super::ContactReport::lost`]): surfaces then stand still ([`super::ContactReport::halted`]), particles pass
+    /// through each other.
     pub pairs_per_particle: u32,
+    /// True: the lists keep their capacity. The memory does not grow, and a full list is full in each run alike.
+    pub fixed_capacity: bool,
 }
 
 impl Default for SelfCollision {
     fn default() -> Self {
-        Self { level: SelfCollisionLevel::Particles, margin: 0.5, iterations: 4, pairs_per_particle: 12 }
+        Self {
+            level: SelfCollisionLevel::Particles,
+            margin: 0.5,
+            iterations: 4,
+            pairs_per_particle: 12,
+            fixed_capacity: false,
+        }
     }
 }
 
@@ -41,7 +53,7 @@ pub enum SelfCollisionLevel {
     ///
     /// Displacements that the contacts cannot separate are truncated before they cross, also those of pinned particles,
     /// which then lag behind their targets. Truncation follows the colliders, so a particle that others hold back may
-    /// remain inside a collider.
+    /// remain inside a collider. While pairs are missing because a list is full, all particles stand still.
     ///
     /// Existing intersections are resolved where the intersection contour can become shorter. Intersections of the rest
     /// shape are kept.
@@ -52,7 +64,7 @@ impl SelfCollision {
     /// The default settings for [`SelfCollisionLevel::Surfaces`].
     pub fn surfaces() -> Self {
         let level = SelfCollisionLevel::Surfaces;
-        Self { level, margin: 0.5, iterations: 6, pairs_per_particle: 48 }
+        Self { level, iterations: 6, pairs_per_particle: 48, ..Self::default() }
     }
 
     pub(crate) fn check(&self) -> Result<()> {

@@ -126,16 +126,13 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             query_end,
             alone_first,
             alone_end,
-            pair_capacity,
-            contact_capacity,
             reach,
             anchored,
             coarse,
-            level_sizes,
-            coarse_first,
             block_starts,
             speed_classes,
-            padding,
+            level_sizes,
+            coarse_first,
             search_threads,
             inverse_cells,
             materials,
@@ -194,6 +191,7 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             deepest,
             truncated,
             allocated,
+            halted,
             padding
         })
     );

@@ -5,7 +5,7 @@ use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
 use crate::schedule::skins::Skins;
 use crate::schedule::tiling::Tiling;
 use crate::settings::{Settings, Sweep};
-use crate::sim::contact_params::contact_capacity;
+use crate::sim::capacities::contact_capacity;
 
 /// The device limits that a scene requires: the defaults, raised if a buffer of the scene is larger.
 ///

@@ -25,6 +25,10 @@ impl<'a> Maker<'a> {
 
     /// A buffer of at least 16 bytes, as wgpu takes no empty bindings.
     pub fn empty(&self, label: &str, size: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
+        self.made(label, size, usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC)
+    }
+
+    fn made(&self, label: &str, size: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
         let size = size.max(16).next_multiple_of(16);
         let bounds = [
             ("max_buffer_size", self.limits.max_buffer_size),
@@ -40,11 +44,15 @@ impl<'a> Maker<'a> {
                 });
             }
         }
-        let usage = usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
         let label = format!("supple.{label}");
         self.made_bytes.set(self.made_bytes.get() + size);
         let descriptor = wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation: false };
         Ok(self.device.create_buffer(&descriptor))
+    }
+
+    /// A buffer that the host maps to read.
+    pub fn staging(&self, label: &str, size: u64) -> Result<wgpu::Buffer> {
+        self.made(label, size, BufferUsages::MAP_READ | BufferUsages::COPY_DST)
     }
 
     /// Uniform rows that are told apart by dynamic offsets.

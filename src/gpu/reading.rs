@@ -89,10 +89,10 @@ impl Solver {
 
     /// Requests the counters of self-collision.
     pub fn request_contacts(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<ContactReport> {
-        let counts_crossings = self.controls.settings.keeps_surfaces_apart();
+        let (has_surfaces, capacities) = (self.controls.settings.keeps_surfaces_apart(), self.controls.capacities);
         let decode = move |bytes: &[u8]| {
             let status: ContactStatus = bytemuck::pod_read_unaligned(&bytes[..size_of::<ContactStatus>()]);
-            status.report(counts_crossings)
+            status.report(has_surfaces, capacities)
         };
         Readback::new(&self.device, encoder, &self.contacts.status, size_of::<ContactStatus>() as u64, decode)
     }

@@ -50,7 +50,7 @@ impl<'a> Recorder<'a> {
     }
 
     pub fn dispatch_sized(&mut self, bound: &'a Bound, size: Size<'_>) {
-        let Bound { stage, bindings } = bound;
+        let Bound { stage, bindings, .. } = bound;
         match size {
             Size::Threads(threads) => self.dispatch(stage, bindings, &[], threads),
             Size::Groups(groups) => self.dispatch_groups(stage, bindings, &[], groups),

@@ -194,6 +194,9 @@ impl Solver {
         if steps == 0 && timestamps.is_none() && !self.derived_is_stale {
             return;
         }
+        if steps > 0 {
+            self.grow_contacts(encoder);
+        }
         let plan = &self.controls.plan;
         let (substeps, first) = (self.controls.settings.substeps, self.steps);
         let derived = self.derived_is_stale.then(|| plan.derived());
@@ -203,6 +206,7 @@ impl Solver {
         self.steps = first.wrapping_add(steps);
         if steps > 0 {
             self.controls.colliders.arrive();
+            self.watch_contacts(encoder);
         }
         self.recorded_substep = self.controls.settings.substep();
         self.recorded_substeps = substeps;

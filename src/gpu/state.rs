@@ -22,7 +22,7 @@ impl Solver {
     /// collider forces exceed the limits of the device (see [`crate::required_limits_with`]).
     pub fn set_settings(&mut self, mut settings: Settings) -> Result<()> {
         let asked = settings;
-        let before = self.controls.settings;
+        let (before, capacities) = (self.controls.settings, self.controls.capacities);
         if settings.execution == Execution::Auto {
             settings.execution = self.auto;
         }
@@ -30,6 +30,7 @@ impl Solver {
         let fresh_forces = settings.forces && !before.forces;
         if let Err(error) = self.remake_for(&before) {
             self.controls.set_settings(before)?;
+            self.controls.capacities = capacities;
             return Err(error);
         }
         self.asked = asked;
@@ -220,6 +221,7 @@ impl Solver {
         // The same.
         let _ = self.fit_tethers();
         self.contact_params = self.controls.contact_params();
+        self.forget_counters();
         self.accumulator = 0.0;
         self.steps = 0;
         self.derived_is_stale = false;

@@ -6,6 +6,7 @@ use crate::collision::ContactReport;
 use crate::collision::pair::{Contact, PairKind, closest, cuts, meet, unpack, weighted};
 use crate::geometry::vector::{dot, length};
 use crate::schedule::plan::ROUNDS;
+use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::WAS_CUT;
 use glam::Vec3;
 use std::collections::HashMap;
@@ -41,6 +42,8 @@ pub(super) struct Contacts {
     pub pairs: Vec<[u32; 4]>,
     /// The contacts of this substep, in the order of the pair list.
     pub active: Vec<ActiveContact>,
+    /// Number of contacts found in this substep, beyond the capacity too.
+    pub found_contacts: u32,
     /// The contacts of the previous substep, by pair.
     pub previous: HashMap<[u32; 4], ActiveContact>,
     /// By particle: the sum of its corrections in quanta, and its number of contacts; see [`WAS_CUT`].
@@ -51,6 +54,8 @@ pub(super) struct Contacts {
     pub lost: u32,
     pub deepest: f32,
     pub truncated: u32,
+    /// Number of substeps in which all particles stood still.
+    pub halted: u32,
     /// True if a displacement was truncated in the previous round.
     pub has_cut: bool,
     /// Intersections at the end of the last step: edge, triangle, and the wings of the edge.
@@ -80,6 +85,14 @@ impl Contacts {
         Self { tracked, corrections, stale: Staleness::Reset, tangled: vec![0; particle_count], ..Self::default() }
     }
 
+    /// Counts lost pairs or contacts, and marks the list as incomplete.
+    pub fn lose(&mut self, count: usize) {
+        if count > 0 {
+            self.lost = self.lost.wrapping_add(count as u32);
+            self.stale = Staleness::Incomplete;
+        }
+    }
+
     /// Number of substeps since the last search.
     pub fn since_search(&self) -> u32 {
         self.now.wrapping_sub(self.searched)
@@ -89,11 +102,24 @@ impl Contacts {
 impl Reference {
     /// The counters of self-collision.
     pub(super) fn contact_report(&self) -> ContactReport {
-        let Contacts { searches, most_pairs, most_contacts, lost, deepest, truncated, .. } = self.contacts;
-        let (pairs, contacts) = (self.contacts.pairs.len() as u32, self.contacts.active.len() as u32);
+        let Contacts { searches, most_pairs, most_contacts, lost, deepest, truncated, halted, .. } = self.contacts;
         let counts_crossings = self.controls.settings.keeps_surfaces_apart();
-        let crossings = counts_crossings.then_some(self.contacts.crossings.len() as u32);
-        ContactReport { pairs, contacts, most_pairs, most_contacts, lost, deepest, searches, truncated, crossings }
+        let Capacities { pairs: pair_capacity, contacts: contact_capacity, growths, .. } = self.controls.capacities;
+        ContactReport {
+            pairs: self.contacts.pairs.len() as u32,
+            contacts: self.contacts.active.len() as u32,
+            most_pairs,
+            most_contacts,
+            pair_capacity,
+            contact_capacity,
+            growths,
+            lost,
+            halted,
+            deepest,
+            searches,
+            truncated,
+            crossings: counts_crossings.then_some(self.contacts.crossings.len() as u32),
+        }
     }
 
     /// Distance at which the elements of a pair are kept \[m\].
@@ -110,9 +136,11 @@ impl Reference {
     }
 
     pub(super) fn finish_search(&mut self) {
-        self.contacts.stale = Staleness::Holds;
+        if self.contacts.stale != Staleness::Incomplete {
+            self.contacts.stale = Staleness::Holds;
+        }
         self.contacts.now = self.contacts.now.wrapping_add(1);
-        self.contacts.most_pairs = self.contacts.most_pairs.max(self.contacts.pairs.len() as u32);
+        self.contacts.found_contacts = 0;
         let ended = std::mem::take(&mut self.contacts.active);
         let anchored = ended.into_iter().filter(|contact| unpack(contact.pair).0 != PairKind::Crossing);
         self.contacts.previous = anchored.map(|contact| (contact.pair, contact)).collect();
@@ -121,6 +149,7 @@ impl Reference {
 
     pub(super) fn find_contacts(&mut self) {
         let params = self.contact_params;
+        let capacity = self.capacity(self.controls.capacities.contacts);
         for place in 0..self.contacts.pairs.len() {
             let (kind, particles) = unpack(self.contacts.pairs[place]);
             let p = self.points(particles);
@@ -131,15 +160,16 @@ impl Reference {
             if self.is_tangled(kind, particles) {
                 continue;
             }
-            if self.contacts.active.len() == params.contact_capacity as usize {
-                self.contacts.lost += 1;
+            let gap = closest(kind, p).distance;
+            self.contacts.deepest = self.contacts.deepest.max(thickness - gap);
+            self.contacts.found_contacts += 1;
+            if self.contacts.active.len() == capacity {
+                self.contacts.lose(1);
                 continue;
             }
             for k in members(kind) {
                 self.contacts.corrections[particles[k] as usize][3] += 1;
             }
-            let gap = closest(kind, p).distance;
-            self.contacts.deepest = self.contacts.deepest.max(thickness - gap);
             let pair = self.contacts.pairs[place];
             let offset = self.anchored_offset(pair, p, contact.normal);
             let active = ActiveContact { pair, contact, offset, slides: true, ..ActiveContact::default() };
@@ -158,7 +188,12 @@ impl Reference {
     /// Solves all contacts once, with friction. A particle with n contacts takes part in each with 1/n of its mass: see
     /// `Split` in `src/schedule/split.rs`.
     pub(super) fn solve_contacts(&mut self, is_last: bool) {
-        self.contacts.most_contacts = self.contacts.most_contacts.max(self.contacts.active.len() as u32);
+        let found = self.contacts.found_contacts;
+        self.contacts.most_contacts = self.contacts.most_contacts.max(found);
+        if found as usize > self.contacts.active.len() && self.contact_params.level == 2 {
+            // Which contacts a full list contains depends on the order: surfaces use none, and stand still.
+            self.contacts.active.clear();
+        }
         for place in 0..self.contacts.active.len() {
             self.solve_contact(place, is_last);
         }
@@ -221,9 +256,21 @@ impl Reference {
             ActiveContact { offset: anchor, slides: !sticks, normal_lambda, friction_lambda, ..active };
     }
 
+    /// Raises the capacities of growing lists, when the GPU does so if the counters have arrived. The lists themselves
+    /// are as long as they need to be.
+    pub(super) fn grow_contacts(&mut self) {
+        let needed = [self.contacts.most_pairs, self.contacts.most_contacts];
+        let capacities = &mut self.controls.capacities;
+        *capacities = capacities.grown(needed, [u64::MAX; 2]).unwrap_or(*capacities);
+    }
+
     pub(super) fn build_division_planes(&mut self, round: u32) {
         // Only truncations of the previous round can create new conflicts.
         if round > 0 && !std::mem::take(&mut self.contacts.has_cut) {
+            return;
+        }
+        if round == 0 && self.contacts.stale == Staleness::Incomplete {
+            self.stand_still();
             return;
         }
         let excused = round + 1 < ROUNDS;
@@ -241,6 +288,14 @@ impl Reference {
                 *cut = (*cut).max(cuts[k].to_bits() as i32);
             }
         }
+    }
+
+    /// Truncates all displacements to 0: then nothing crosses, whichever pairs are missing.
+    fn stand_still(&mut self) {
+        self.displacements.fill(Vec3::ZERO);
+        self.contacts.corrections.iter_mut().for_each(|[.., count]| *count = -1);
+        self.contacts.truncated = self.contacts.truncated.wrapping_add(self.displacements.len() as u32);
+        self.contacts.halted += 1;
     }
 
     pub(super) fn truncate_displacement(&mut self, i: usize) {

@@ -82,6 +82,7 @@ impl Reference {
 
     /// Adds the contacts that push edges out of the triangles that they still pass through.
     pub(super) fn resolve_intersections(&mut self) {
+        let capacity = self.capacity(self.controls.capacities.contacts);
         for place in 0..self.contacts.crossings.len() {
             let [a, b, c, d, e, left, right] = self.contacts.crossings[place];
             let origin = self.positions[a as usize];
@@ -98,8 +99,9 @@ impl Reference {
                 Contact { normal: way / l, c0: self.contact_params.recovery * l.min(1.0), weights: push(weights) };
             for particle in [a, b] {
                 let particles = [particle, c, d, e];
-                if self.contacts.active.len() == self.contact_params.contact_capacity as usize {
-                    self.contacts.lost += 1;
+                self.contacts.found_contacts += 1;
+                if self.contacts.active.len() == capacity {
+                    self.contacts.lose(1);
                     continue;
                 }
                 particles.iter().for_each(|&i| self.contacts.corrections[i as usize][3] += 1);

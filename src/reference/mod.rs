@@ -169,6 +169,7 @@ impl Reference {
 
     /// Runs steps of `dt`.
     pub fn step(&mut self, steps: u32) {
+        self.grow_contacts();
         for _ in 0..steps {
             let plan = std::mem::take(&mut self.controls.plan);
             for pass in plan.step(self.controls.settings.substeps, self.steps) {

@@ -4,6 +4,8 @@
 //! - The *predicted path* of a particle continues its mean motion since the last search. The pair list is valid as long
 //!   as each particle stays within half the margin of its path.
 //! - The *horizon* is the number of substeps for which a search is valid, if particles stay on their paths.
+//! - A list is *incomplete* if a search has lost a pair, or a substep a contact. Surfaces then use no list: all
+//!   particles stand still, and the next substep searches again. With growing lists only searches lose pairs.
 //! - The *reach* is the search distance: thickness, margin, and the possible approach within the horizon.
 //! - The *excess* of an element is its displacement beyond half the margin. An element with an excess, or one faster
 //!   than most, is *fast*: the search uses its *swept path* in this substep.
@@ -24,13 +26,14 @@ use crate::sim::contact_params::{SPEED_CLASSES, WAS_CUT};
 use glam::Vec3;
 use std::collections::{BTreeSet, HashMap};
 
-/// State of the pair list: valid, expired, or never searched since positions were reset.
+/// State of the pair list: valid, expired, never searched since positions were reset, or incomplete.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) enum Staleness {
     #[default]
     Holds,
     Expired,
     Reset,
+    Incomplete,
 }
 
 /// State of a particle at the last search: position and displacement at the end of that substep, and the displacement
@@ -70,6 +73,9 @@ impl Reference {
     pub(super) fn validate_pairs(&mut self, i: usize) {
         let was_cut = self.contacts.corrections[i][3] < 0;
         self.contacts.corrections[i] = [0, 0, 0, if was_cut { WAS_CUT } else { 0 }];
+        if self.contacts.stale == Staleness::Incomplete && self.contact_params.level == 2 {
+            self.limit_displacement(i);
+        }
         if self.controls.compiled.contact_elements.material(i as u32) == UNTOUCHABLE {
             return;
         }
@@ -88,9 +94,24 @@ impl Reference {
         }
     }
 
+    /// Limits a displacement to half the margin. Without paths of many cells the next search succeeds, so that bodies
+    /// that are pulled violently do not stand still for ever.
+    fn limit_displacement(&mut self, i: usize) {
+        let (d, half) = (self.displacements[i], 0.5 * self.contact_params.margin);
+        let square = dot(d, d);
+        if square.is_nan() || square > half * half {
+            let share = half / square.sqrt();
+            self.displacements[i] = if share > 0.0 { d * share } else { Vec3::ZERO };
+            self.contacts.truncated = self.contacts.truncated.wrapping_add(1);
+        }
+    }
+
     pub(super) fn search(&mut self) {
         if self.contacts.stale == Staleness::Holds {
             return;
+        }
+        if self.contacts.stale == Staleness::Incomplete {
+            self.contacts.stale = Staleness::Expired;
         }
         self.contacts.searches += 1;
         self.track();
@@ -115,10 +136,19 @@ impl Reference {
                 }
             }
         }
-        let lost = pairs.len().saturating_sub(self.contact_params.pair_capacity as usize);
-        pairs.truncate(self.contact_params.pair_capacity as usize);
-        self.contacts.lost += lost as u32;
+        self.contacts.most_pairs = self.contacts.most_pairs.max(pairs.len() as u32);
+        let capacity = self.capacity(self.controls.capacities.pairs);
+        self.contacts.lose(pairs.len().saturating_sub(capacity));
+        pairs.truncate(capacity);
+        if self.contacts.stale == Staleness::Incomplete && self.contact_params.level == 2 {
+            pairs.clear();
+        }
         self.contacts.pairs = pairs;
+    }
+
+    /// The greatest length of a list of this capacity: none if it grows.
+    pub(super) fn capacity(&self, capacity: u32) -> usize {
+        if self.controls.capacities.is_fixed { capacity as usize } else { usize::MAX }
     }
 
     /// Writes the drift and the tracked particles.

@@ -157,8 +157,10 @@ pub(super) struct SelfCollisionParametersFile {
     pub margin: Option<f32>,
     /// Sweeps over the contacts per substep, 1 to 64. Default 4; for "surfaces" 6.
     pub iterations: Option<u32>,
-    /// The capacity for pairs per particle, 1 to 256. Default 12; for "surfaces" 48.
+    /// The capacity for pairs per particle at the start, 1 to 256. Default 12; for "surfaces" 48.
     pub pairs_per_particle: Option<u32>,
+    /// True: the lists of pairs and contacts do not grow. Default false.
+    pub fixed_capacity: bool,
 }
 
 impl SelfCollisionFile {
@@ -177,6 +179,7 @@ impl SelfCollisionFile {
             margin: parameters.margin.unwrap_or(default.margin),
             iterations: parameters.iterations.unwrap_or(default.iterations),
             pairs_per_particle: parameters.pairs_per_particle.unwrap_or(default.pairs_per_particle),
+            fixed_capacity: parameters.fixed_capacity,
         })
     }
 }

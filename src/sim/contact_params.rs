@@ -66,8 +66,6 @@ pub(crate) struct ContactParams {
     pub alone_first: u32,
     /// End of the particles, isolated ones included.
     pub alone_end: u32,
-    pub pair_capacity: u32,
-    pub contact_capacity: u32,
     /// Search distance between particles \[m\]: thickness, [`Self::margin`] for deviation and for the motion in the
     /// substep of the search. The predicted approach is added.
     pub reach: f32,
@@ -76,16 +74,15 @@ pub(crate) struct ContactParams {
     pub anchored: u32,
     /// Cells of the coarse grid along each axis: 16, or 1 at the particle level. The grid is periodic.
     pub coarse: u32,
+    /// Offset of the starts of the blocks, behind the coarse grid; of the number of particles in each speed class.
+    pub block_starts: u32,
+    pub speed_classes: u32,
     /// By type, maximum distance \[m\] between the center of an element of level 0 and its particles. Each further
     /// level allows four times as much, the last any distance. For particles: half the length of the swept path
     /// ([`Self::path_level`]).
     pub level_sizes: [f32; TYPES],
-    /// Offset of the coarse grid, behind the cells; of the starts of the blocks; of the number of particles in each
-    /// speed class.
+    /// Offset of the coarse grid, behind the cells.
     pub coarse_first: u32,
-    pub block_starts: u32,
-    pub speed_classes: u32,
-    pub padding: [u32; 2],
     /// By [`SearchPass`], number of threads if the pair list is expired.
     pub search_threads: [[u32; 4]; 2],
     /// By level and type, 1/edge of a grid cell [1/m].
@@ -98,11 +95,6 @@ pub(crate) struct ContactParams {
 
 /// By pair of contact materials: static friction, kinetic friction, restitution, 0.
 type FrictionTable = [[f32; 4]; MAX_CONTACT_MATERIALS * MAX_CONTACT_MATERIALS];
-
-/// Capacity of the contact list for a capacity of the pair list.
-pub(crate) fn contact_capacity(pairs: u64) -> u64 {
-    pairs.div_ceil(2).max(64)
-}
 
 /// The rows of the contact materials, and of the friction of each pair of them.
 fn material_tables(scene: &Scene) -> ([[u32; 4]; MAX_CONTACT_MATERIALS], FrictionTable) {
@@ -153,7 +145,7 @@ impl ContactParams {
         let (materials, friction) = material_tables(scene);
         let thickness = largest_thickness(scene, contact_elements);
         let own = settings.self_collision.unwrap_or_default();
-        let SelfCollision { level, margin, pairs_per_particle, .. } = own;
+        let SelfCollision { level, margin, .. } = own;
         let surfaces = level == SelfCollisionLevel::Surfaces;
         let margin = margin * thickness;
         let [_, alone_first, edge_first, triangle_first, end] = contact_elements.firsts;
@@ -162,8 +154,6 @@ impl ContactParams {
             if surfaces { (alone_first, triangle_first, end) } else { (0, edge_first, edge_first) };
         let largest = (edge_first - alone_first).max(query_end - edge_first).max(insert_end - query_end);
         let quantum = (thickness.log2().floor() - 24.0).exp2();
-        let pairs = u64::from(pairs_per_particle) * contact_elements.particles.len() as u64;
-        let capacity = |count: u64| count.min(u64::from(u32::MAX / 64)) as u32;
         let table_size = 2 * largest.next_power_of_two().max(BLOCK / 2);
         let (tables, coarse) = if surfaces { (3, 16u32) } else { (1, 1) };
         let coarse_first = tables * table_size;
@@ -215,17 +205,14 @@ impl ContactParams {
             query_end,
             alone_first,
             alone_end: edge_first,
-            pair_capacity: capacity(pairs),
-            contact_capacity: capacity(contact_capacity(pairs)),
             reach,
             anchored: u32::from(anchored),
             coarse,
+            block_starts,
+            speed_classes: block_starts + blocks,
             // 2.1 instead of 2: elements of meshes whose sizes are powers of two do not lie on a limit.
             level_sizes: [path_size, (2.1 * radii[1]).max(reach), (2.1 * radii[2]).max(reach)],
             coarse_first,
-            block_starts,
-            speed_classes: block_starts + blocks,
-            padding: [0; 2],
             search_threads,
             inverse_cells: std::array::from_fn(inverse_cells),
             materials,

@@ -10,6 +10,7 @@ use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, Tether
 use crate::schedule::compiled::{CompiledScene, Purpose};
 use crate::schedule::plan::{Plan, PlanInputs};
 use crate::settings::Settings;
+use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::join::join;
 use crate::sim::params::Target;
@@ -45,6 +46,8 @@ pub(crate) struct Controls {
     pub tether_rows: Vec<TetherRow>,
     pub colliders: Colliders,
     pub shift: Shift,
+    /// Of the lists of self-collision.
+    pub capacities: Capacities,
 }
 
 impl Controls {
@@ -112,6 +115,7 @@ impl Controls {
         let colliders = Colliders::new(&scene.colliders, scene.contact_materials.len())?;
         let mut scene = scene.clone();
         scene.place_followers();
+        let capacities = Capacities::new(scene.particle_count(), settings.self_collision);
         let mut controls = Self {
             scene,
             compiled,
@@ -126,6 +130,7 @@ impl Controls {
             tether_rows: Vec::new(),
             colliders: Colliders::default(),
             shift: Shift::default(),
+            capacities,
         };
         controls.reset_to(colliders, tether_rows);
         Ok(controls)
@@ -136,6 +141,7 @@ impl Controls {
         // Cannot fail: the same colliders fitted at construction.
         let colliders = Colliders::new(&self.scene.colliders, self.scene.contact_materials.len()).unwrap_or_default();
         let tether_rows = self.tether_graph.tie(|particle| self.scene.is_pinned(particle));
+        self.capacities.growths = 0;
         self.reset_to(colliders.after(&self.colliders), tether_rows);
     }
 
@@ -158,6 +164,9 @@ impl Controls {
         self.compiled.check_bodies(&settings)?;
         if settings.needs_other_schedule(&self.settings) {
             self.compiled.reschedule(&self.scene, &settings)?;
+        }
+        if settings.self_collision != self.settings.self_collision {
+            self.capacities = Capacities::new(self.scene.particle_count(), settings.self_collision);
         }
         self.settings = settings;
         self.make_plan();

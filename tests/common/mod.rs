@@ -14,8 +14,8 @@ use supple::constraints::{Kind, kind_index};
 use supple::gpu::Context;
 use supple::internals::{Pass, share_pipelines};
 use supple::{
-    Cloth, ClothGrid, ClothMesh, ContactMaterial, Distance, DistanceLimit, Fabric, Friction, Material, MaterialId,
-    Particle, Pressure, Reference, Scene, Settings, Solver, wgpu,
+    Cloth, ClothGrid, ClothMesh, ContactMaterial, ContactReport, Distance, DistanceLimit, Fabric, Friction, Material,
+    MaterialId, Particle, Pressure, Reference, Scene, Settings, Solver, wgpu,
 };
 
 /// The GPU of the tests, whose solvers share pipelines. Without an adapter it fails and names the package to install.
@@ -289,6 +289,8 @@ pub trait Backend {
     fn step(&mut self, steps: u32);
     fn positions(&self) -> Vec<[f32; 3]>;
     fn velocities(&self) -> Vec<[f32; 3]>;
+    /// The counters of self-collision.
+    fn contacts(&self) -> ContactReport;
     /// λ of the distance constraints, in the order of insertion.
     fn lambdas(&self) -> Vec<f32>;
     /// λ of the distance limits, in the order of insertion.
@@ -319,6 +321,9 @@ impl Backend for Reference {
     }
     fn velocities(&self) -> Vec<[f32; 3]> {
         self.read_velocities().unwrap()
+    }
+    fn contacts(&self) -> ContactReport {
+        self.read_contacts().unwrap()
     }
     fn lambdas(&self) -> Vec<f32> {
         self.read_lambdas::<Distance>().unwrap()
@@ -385,6 +390,9 @@ impl Backend for OnGpu<'_> {
     }
     fn velocities(&self) -> Vec<[f32; 3]> {
         self.solver.read_velocities().unwrap()
+    }
+    fn contacts(&self) -> ContactReport {
+        self.solver.read_contacts().unwrap()
     }
     fn lambdas(&self) -> Vec<f32> {
         self.solver.read_lambdas::<Distance>().unwrap()

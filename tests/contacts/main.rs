@@ -6,6 +6,7 @@ mod common;
 mod collider_seams;
 mod contacts_shapes;
 mod friction;
+mod growing_lists;
 mod intersections;
 mod no_crossing;
 mod search;

@@ -208,7 +208,7 @@ fn both_backends_count_the_same_contacts() {
 
 #[test]
 fn lost_contacts_are_reported_at_the_end() {
-    let text = r#"{"version": 1, "settings": {"substeps": 2, "self_collision": {"pairs_per_particle": 1}},
+    let text = r#"{"version": 1, "settings": {"substeps": 2, "self_collision": {"pairs_per_particle": 1, "fixed_capacity": true}},
         "contact_materials": [{"name": "default", "thickness": 0.5}], "parts": [
         {"cloth_grid": {"columns": 9, "rows": 9}}, {"cloth_grid": {"columns": 9, "rows": 9, "origin": [-1, 0.1, -1]}}]}"#;
     std::fs::write(path("crowd.json"), text).unwrap();

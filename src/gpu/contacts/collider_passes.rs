@@ -155,7 +155,7 @@ fn bound(
         &shared.status,
         is_first,
     ];
-    Bound { stage: stage.clone(), bindings: stage.bind(device, &buffers) }
+    Bound::new(device, stage.clone(), &buffers)
 }
 
 /// The pass over the particles. `advances` is true if it ends the substep.

@@ -1,5 +1,6 @@
 //! Contacts between particles and surfaces: their lists, and the passes that find and solve them.
 
+use super::growth::Watch;
 use super::search_passes::SearchPasses;
 use super::{Binder, Binding, Bound, Contacts, Size, common_material};
 use crate::error::Result;
@@ -7,12 +8,14 @@ use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};
 use crate::schedule::plan::{Pass, ROUNDS, SearchPass};
+use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
-/// Bytes of `ActiveContact` and `FrictionAnchor` in `shaders/common/pair.wgsl`.
+/// Bytes of `ActiveContact`, of a pair and of `FrictionAnchor` in `shaders/common/pair.wgsl`.
 pub(in crate::gpu) const CONTACT_BYTES: u64 = 80;
+pub(super) const PAIR_BYTES: u64 = 16;
 const ANCHOR_BYTES: u64 = 48;
 
 /// Bytes of the two rows of a particle in `corrections`; see `shaders/collision/find_contacts.wgsl`.
@@ -42,8 +45,23 @@ pub(in crate::gpu) struct ContactPasses {
     late_dispatches: wgpu::Buffer,
     /// Sums, counts and lists of contacts per particle.
     pub corrections: wgpu::Buffer,
+    /// The buffers whose size depends on the capacities: pairs, contacts, anchors.
+    pub(super) lists: [wgpu::Buffer; 3],
+    /// `None` if the lists do not grow.
+    pub(super) watch: Option<Watch>,
     /// Size of all its buffers [bytes].
     pub bytes: u64,
+}
+
+/// Creates the buffers of pairs, contacts and anchors.
+pub(super) fn make_lists(maker: &Maker, capacities: Capacities) -> Result<[wgpu::Buffer; 3]> {
+    let make = |label, capacity, bytes| maker.empty(label, u64::from(capacity) * bytes, BufferUsages::STORAGE);
+    let Capacities { pairs, contacts, .. } = capacities;
+    Ok([
+        make("pairs", pairs, PAIR_BYTES)?,
+        make("contacts", contacts, CONTACT_BYTES)?,
+        make("anchors", contacts, ANCHOR_BYTES)?,
+    ])
 }
 
 /// The buffers of [`ContactPasses`]; see the table in `mod.rs`.
@@ -82,10 +100,7 @@ impl PairBuffers {
         let rows = if only_particles { 1 } else { 2 };
         let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
         let tracked = maker.empty("tracked", count * 32, storage)?;
-        let pairs = maker.empty("pairs", u64::from(parameters.pair_capacity) * 16, storage)?;
-        let contact_capacity = u64::from(parameters.contact_capacity);
-        let contacts = maker.empty("contacts", contact_capacity * CONTACT_BYTES, storage)?;
-        let anchors = maker.empty("anchors", contact_capacity * ANCHOR_BYTES, storage)?;
+        let [pairs, contacts, anchors] = make_lists(maker, controls.capacities)?;
         let corrections = maker.empty("corrections", count * CORRECTION_BYTES, storage)?;
         // No workgroups until a pass writes their number.
         let sizes = [[0u32, 1, 1]; SearchPass::ALL.len() + 3 + ROUNDS as usize];
@@ -145,11 +160,19 @@ impl ContactPasses {
             apply: [false, true].map(|is_last| bindings.apply(is_last)),
             divide: rounds.clone().map(|round| bindings.divide(round)).collect(),
             truncate: rounds.map(|round| bindings.truncate(round)).collect(),
+            watch: (!controls.capacities.is_fixed).then(|| Watch::new(&maker)).transpose()?,
             bytes: maker.made_bytes(),
+            lists: [made.pairs, made.contacts, made.anchors],
             dispatches: made.dispatches,
             late_dispatches: made.late_dispatches,
             corrections: made.corrections,
         })
+    }
+
+    /// All passes.
+    pub(super) fn passes_mut(&mut self) -> impl Iterator<Item = &mut Bound> {
+        let own = [&mut self.find].into_iter().chain(&mut self.resolve).chain(&mut self.solve).chain(&mut self.apply);
+        own.chain(&mut self.divide).chain(&mut self.truncate).chain(self.search.passes_mut())
     }
 
     /// The pass and the size of its dispatch.
@@ -178,7 +201,7 @@ pub(super) struct Bindings<'a> {
     pub made: &'a PairBuffers,
     /// Parameters, positions and displacements.
     pub motion: [Binding<'a>; 4],
-    displacements: Binding<'a>,
+    pub displacements: Binding<'a>,
     pub particles: Binding<'a>,
     pub status: Binding<'a>,
     pub constants: [(&'a str, f64); 2],

@@ -21,6 +21,7 @@
 
 mod collider_passes;
 mod contact_passes;
+mod growth;
 mod search_passes;
 #[cfg(test)]
 mod shapes_tests;
@@ -41,11 +42,33 @@ pub(super) use collider_passes::{COLLIDER_CONTACT_BYTES, ColliderPasses};
 pub(super) use contact_passes::{CONTACT_BYTES, ContactPasses};
 pub(super) use status::ContactStatus;
 
-/// A pass: its pipeline and its bind group.
+/// A pass: its pipeline, its bind group and the buffers in it.
 #[derive(Debug)]
 pub(super) struct Bound {
     pub stage: Stage,
     pub bindings: wgpu::BindGroup,
+    buffers: Vec<wgpu::Buffer>,
+}
+
+impl Bound {
+    fn new(device: &wgpu::Device, stage: Stage, buffers: &[&wgpu::Buffer]) -> Self {
+        let bindings = stage.bind(device, buffers);
+        Self { stage, bindings, buffers: buffers.iter().map(|&buffer| buffer.clone()).collect() }
+    }
+
+    /// Binds the second of each pair of buffers in place of the first.
+    fn replace(&mut self, device: &wgpu::Device, replaced: &[(&wgpu::Buffer, &wgpu::Buffer)]) {
+        let mut is_other = false;
+        for buffer in &mut self.buffers {
+            if let Some(&(_, new)) = replaced.iter().find(|(old, _)| *old == buffer) {
+                *buffer = new.clone();
+                is_other = true;
+            }
+        }
+        if is_other {
+            self.bindings = self.stage.bind(device, &self.buffers.iter().collect::<Vec<_>>());
+        }
+    }
 }
 
 /// All of contacts that a scene needs.
@@ -54,7 +77,7 @@ pub(super) struct Contacts {
     pub params: wgpu::Buffer,
     pub status: wgpu::Buffer,
     particles: wgpu::Buffer,
-    /// Size of these three [bytes]. Most buffers are held by bind groups only, so their maker counts them.
+    /// Size of these three [bytes]. Most buffers are held by passes only, so their maker counts them.
     bytes: u64,
     pub collider_passes: Option<ColliderPasses>,
     pub contact_passes: Option<ContactPasses>,
@@ -76,8 +99,7 @@ impl Binder<'_> {
     fn bind_with(&self, entry: &str, text: &str, bindings: &[Binding<'_>], constants: &[(&str, f64)]) -> Bound {
         let (slots, buffers): (Vec<Slot>, Vec<&wgpu::Buffer>) = bindings.iter().copied().unzip();
         let stage = Stage::new(self.device, entry, entry, text, &slots, constants);
-        let bindings = stage.bind(self.device, &buffers);
-        Bound { stage, bindings }
+        Bound::new(self.device, stage, &buffers)
     }
 }
 

@@ -60,6 +60,12 @@ impl SearchPasses {
         }
     }
 
+    /// All passes.
+    pub fn passes_mut(&mut self) -> impl Iterator<Item = &mut Bound> {
+        let own = [&mut self.validate].into_iter().chain(&mut self.search);
+        own.chain(&mut self.sort).chain(&mut self.intersections)
+    }
+
     /// The pass and the size of its dispatch.
     pub fn dispatch<'a>(
         &'a self,
@@ -93,11 +99,17 @@ impl Bindings<'_> {
 
     fn validate_pairs(&self, some_untouchable: bool) -> Bound {
         let made = self.made;
-        let state =
-            [(Read, &made.tracked), self.particles, (Write, &made.corrections), self.status, (Write, &made.dispatches)];
+        let state = [
+            self.displacements,
+            (Read, &made.tracked),
+            self.particles,
+            (Write, &made.corrections),
+            self.status,
+            (Write, &made.dispatches),
+        ];
         let [only_particles, material] = self.constants;
         let constants = [only_particles, material, ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable)))];
-        self.bind("validate_pairs", VALIDATE_PAIRS, &[&self.motion, &state], &constants)
+        self.bind("validate_pairs", VALIDATE_PAIRS, &[&self.motion[..3], &state], &constants)
     }
 
     /// A pass of the sort. `at_end` is true for the sort at the end of a step.
@@ -119,8 +131,9 @@ impl Bindings<'_> {
     fn finish_search(&self) -> Bound {
         let made = self.made;
         let written = [self.status, (Write, &made.dispatches), (Write, &made.late_dispatches)];
-        let constants = [("ROUNDS", f64::from(ROUNDS))];
-        self.bind("finish_search", FINISH_SEARCH, &[&self.motion[..2], &written], &constants)
+        let lists = [(Read, &made.pairs), (Read, &made.contacts)];
+        let constants = [self.constants[0], ("ROUNDS", f64::from(ROUNDS))];
+        self.bind("finish_search", FINISH_SEARCH, &[&self.motion[..2], &written, &lists], &constants)
     }
 
     fn intersections(&self, entry: &str) -> Bound {

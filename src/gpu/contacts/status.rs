@@ -1,6 +1,7 @@
 //! Counters of contacts on the GPU.
 
 use crate::collision::ContactReport;
+use crate::sim::capacities::Capacities;
 
 /// Counters of contacts: `ContactStatus` in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -28,8 +29,9 @@ pub(in crate::gpu) struct ContactStatus {
     pub deepest: u32,
     pub truncated: u32,
     pub allocated: [u32; 3],
+    pub halted: u32,
     /// The shader struct ends on a multiple of 16 bytes.
-    pub padding: [u32; 2],
+    pub padding: u32,
 }
 
 impl ContactStatus {
@@ -43,19 +45,27 @@ impl ContactStatus {
         Self { stale: Self::RESET, ..bytemuck::Zeroable::zeroed() }
     }
 
-    /// The report. `counts_crossings` is true if a pass counts intersections.
-    pub fn report(&self, counts_crossings: bool) -> ContactReport {
+    /// The report. `has_surfaces` is true at the surface level.
+    pub fn report(&self, has_surfaces: bool, capacities: Capacities) -> ContactReport {
+        let contacts = match self.contact_count > capacities.contacts {
+            // As `used_count` in `shaders/common/pair.wgsl`.
+            true if has_surfaces => 0,
+            _ => self.contact_count.min(capacities.contacts),
+        };
         ContactReport {
             pairs: self.pair_count,
-            // The capacity counts as reached by the largest number found.
-            contacts: self.contact_count.min(self.most_contacts),
+            contacts,
             most_pairs: self.most_pairs,
             most_contacts: self.most_contacts,
+            pair_capacity: capacities.pairs,
+            contact_capacity: capacities.contacts,
+            growths: capacities.growths,
             lost: self.lost,
+            halted: self.halted,
             deepest: f32::from_bits(self.deepest),
             searches: self.searches,
             truncated: self.truncated,
-            crossings: counts_crossings.then_some(self.crossing_count),
+            crossings: has_surfaces.then_some(self.crossing_count),
         }
     }
 }

@@ -217,7 +217,7 @@ impl Reference {
         if sizes[0] * sizes[1] * sizes[2] <= MOST_CELLS {
             return (low, high);
         }
-        self.contacts.lost += 1;
+        self.contacts.lose(1);
         let here = self.cell(a, grid);
         (here.map(|k| k - 1), here.map(|k| k + 1))
     }
