@@ -10,7 +10,9 @@ use common::{Fault, figure, median_gpu, run_frame};
 use std::fmt::Write as _;
 use std::time::Instant;
 use supple::gpu::{Context, Timestamps};
-use supple::{ClothGrid, Execution, Instance, Instances, Placement, Scene, Settings, Solver, Wind, wgpu};
+use supple::{
+    ClothGrid, Collider, Execution, Instance, Instances, Placement, Scene, Settings, Shape, Solver, Wind, wgpu,
+};
 
 /// The number of flags, and of particles per side of a flag.
 const COUNT: u32 = 1000;
@@ -55,21 +57,9 @@ fn run(count: u32) -> Result<()> {
             let time = time(&gpu, |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps))?;
             writeln!(table, "| {name} | {air} | {dispatches} | {time} | {compile_ms:.0} | {bytes:.0} |")?;
         }
-        let settings = Settings { wind, ..Settings::default() };
-        let start = Instant::now();
-        let mut flag = Scene::new();
-        add_flag(&mut flag, [0.0; 3])?;
-        let gpu = Context::new(Instances::required_limits(&flag, count, &settings))?;
-        let mut flags = Instances::new(&gpu.device, &gpu.queue, &flag, count, settings)?;
-        let at = |flag| Instance {
-            placement: Placement { position: place(flag), ..Placement::default() },
-            ..Instance::default()
-        };
-        flags.spawn_many(&(0..count).map(at).collect::<Vec<_>>())?;
-        let compile_ms = start.elapsed().as_secs_f64() * 1e3;
-        let bytes = flags.memory_bytes() as f64 / f64::from(count * flags.particle_count());
-        let time = time(&gpu, |encoder, timestamps| flags.encode_timed(encoder, 1, timestamps))?;
-        writeln!(table, "| instances | {air} | 2 | {time} | {compile_ms:.0} | {bytes:.0} |")?;
+        for row in instance_rows(count, wind)? {
+            writeln!(table, "| {} | {air} | {} |", row[0], row[1])?;
+        }
     }
     let text = format!(
         "Adapter: {adapter}. {count} flags of {SIDE} × {SIDE} particles that hang by one side, two tethers a particle, 20 substeps of one sweep a \
@@ -80,6 +70,50 @@ fn run(count: u32) -> Result<()> {
         common::write_results("-bodies", &adapter, &text)?;
     }
     Ok(())
+}
+
+/// Instances without colliders, with a sphere among them, and with the ground just below all of them: names and values.
+/// Their frames alternate.
+fn instance_rows(count: u32, wind: Option<Wind>) -> Result<Vec<[String; 2]>> {
+    let settings = Settings { wind, ..Settings::default() };
+    let mut flag = Scene::new();
+    add_flag(&mut flag, [0.0; 3])?;
+    let gpu = Context::new(Instances::required_limits(&flag, count, &settings))?;
+    let [x, _, z] = place(count / 2);
+    let sphere = Collider::new(Shape::Sphere { radius: 0.2 }, [x + 0.3, -0.2, z + 0.25]);
+    let ground = Collider::new(Shape::HalfSpace, [0.0, -0.305, 0.0]);
+    let mut pools = Vec::new();
+    for (name, collider) in
+        [("instances", None), ("instances and a sphere", Some(sphere)), ("instances on the ground", Some(ground))]
+    {
+        let start = Instant::now();
+        let mut flags = Instances::new(&gpu.device, &gpu.queue, &flag, count, settings)?;
+        let at = |flag| Instance {
+            placement: Placement { position: place(flag), ..Placement::default() },
+            ..Instance::default()
+        };
+        flags.spawn_many(&(0..count).map(at).collect::<Vec<_>>())?;
+        collider.iter().try_for_each(|collider| flags.add_collider(collider).map(drop))?;
+        pools.push((name, flags, start.elapsed().as_secs_f64() * 1e3, Vec::new()));
+    }
+    let timestamps = Timestamps::new(&gpu.device, &gpu.queue, 1).ok();
+    // The first round is warm-up.
+    for round in 0..=ROUNDS {
+        for (_, flags, _, frames) in &mut pools {
+            let frame = run_frame(&gpu, timestamps.as_ref(), |encoder, timestamps| {
+                flags.encode_timed(encoder, 1, timestamps);
+            })?;
+            frames.extend((round > 0).then_some(frame));
+        }
+    }
+    let row = |(name, flags, compile_ms, frames): &(&str, Instances, f64, Vec<_>)| {
+        let wall = median(frames.iter().map(|frame: &common::Frame| frame.wall).collect());
+        let bytes = flags.memory_bytes() as f64 / f64::from(count * flags.particle_count());
+        let dispatches = flags.dispatches_per_step();
+        let times = format!("{} | {}", figure(wall), figure(median_gpu(frames)));
+        [(*name).to_owned(), format!("{dispatches} | {times} | {compile_ms:.0} | {bytes:.0}")]
+    };
+    Ok(pools.iter().map(row).collect())
 }
 
 fn place(flag: u32) -> [f32; 3] {

@@ -142,6 +142,11 @@ impl InstanceColliders {
         self.bindings = Some(self.play.bind_before_row(device, &all, &self.parts));
     }
 
+    /// Number of dispatches of a step, without the normals.
+    pub fn dispatches(&self) -> u32 {
+        1 + self.part_rows.len() as u32
+    }
+
     /// Records a step of this number of instances, without the normals.
     pub fn record<'a>(&'a self, recorder: &mut Recorder<'a>, instances: u32) {
         let Some(bindings) = &self.bindings else { return };

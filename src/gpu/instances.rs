@@ -253,7 +253,7 @@ impl Instances {
         let [play, normals] = &self.bindings;
         // The second dispatch also advances the clock.
         let surfaces = if self.has_surfaces() { self.len().max(1) } else { 1 };
-        let colliders = self.colliders.as_ref().filter(|_| self.pool.controls.colliders.are_any_left());
+        let colliders = self.active_colliders();
         for _ in 0..steps {
             match colliders {
                 Some(colliders) => colliders.record(&mut recorder, self.len()),
@@ -264,6 +264,16 @@ impl Instances {
         if steps > 0 {
             self.colliders_moved.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Number of dispatches of a step: 2 without colliders.
+    pub fn dispatches_per_step(&self) -> u32 {
+        1 + self.active_colliders().map_or(1, InstanceColliders::dispatches)
+    }
+
+    /// The passes of colliders, if any collider is left.
+    fn active_colliders(&self) -> Option<&InstanceColliders> {
+        self.colliders.as_ref().filter(|_| self.pool.controls.colliders.are_any_left())
     }
 
     /// Number of instances.
