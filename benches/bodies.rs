@@ -1,7 +1,8 @@
 //! Measures many small, equal bodies: as one scene with each execution, and as instances of one asset.
 //!
 //! `cargo bench --bench bodies` prints the table and writes it to `benches/results/<adapter>-bodies.md`. An argument
-//! sets the number of flags: `cargo bench --bench bodies -- 100`.
+//! sets the number of flags: `cargo bench --bench bodies -- 100`. With `instances` only the instances are measured, and
+//! the table is not written.
 
 mod common;
 
@@ -27,7 +28,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let named = arguments.iter().find_map(|argument| argument.parse().ok());
     let count = if arguments.iter().any(|argument| argument == "--test") { 2 } else { named.unwrap_or(COUNT) };
-    if let Err(error) = run(count) {
+    let executions = if arguments.iter().any(|argument| argument == "instances") { &[] } else { EXECUTIONS.as_slice() };
+    if let Err(error) = run(count, executions) {
         eprintln!("{error}");
         std::process::exit(1);
     }
@@ -35,14 +37,14 @@ fn main() {
 
 type Result<T> = std::result::Result<T, Fault>;
 
-fn run(count: u32) -> Result<()> {
+fn run(count: u32, executions: &[(&str, Execution)]) -> Result<()> {
     let mut table = String::from(
         "| | | dispatches a frame | ms a frame | of these on the GPU | ready after ms | bytes a particle |\n|---|---|---|---|---|---|---|\n",
     );
     let mut adapter = String::new();
     let breeze = Wind { velocity: [4.0, 0.0, 1.0], gust: 0.4, ..Wind::default() };
     for (air, wind) in [("in no air", None), ("in wind", Some(breeze))] {
-        for (name, execution) in EXECUTIONS {
+        for &(name, execution) in executions {
             let settings = Settings { execution, wind, ..Settings::default() };
             let start = Instant::now();
             let mut scene = Scene::new();
@@ -50,14 +52,15 @@ fn run(count: u32) -> Result<()> {
             let gpu = Context::new(supple::required_limits_with(&scene, &settings))?;
             let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
             let compile_ms = start.elapsed().as_secs_f64() * 1e3;
-            adapter = gpu.adapter_name();
             let bytes = solver.memory_bytes() as f64 / f64::from(solver.particle_count());
             let plan = solver.plan();
             let dispatches = plan.step(settings.substeps, 0).count();
             let time = time(&gpu, |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps))?;
             writeln!(table, "| {name} | {air} | {dispatches} | {time} | {compile_ms:.0} | {bytes:.0} |")?;
         }
-        for row in instance_rows(count, wind)? {
+        let (of_instances, rows) = instance_rows(count, wind)?;
+        adapter = of_instances;
+        for row in rows {
             writeln!(table, "| {} | {air} | {} |", row[0], row[1])?;
         }
     }
@@ -66,7 +69,7 @@ fn run(count: u32) -> Result<()> {
          frame of 1/60 s.\n\n{table}"
     );
     println!("{text}");
-    if count == COUNT {
+    if count == COUNT && !executions.is_empty() {
         common::write_results("-bodies", &adapter, &text)?;
     }
     Ok(())
@@ -74,7 +77,7 @@ fn run(count: u32) -> Result<()> {
 
 /// Instances without colliders, with a sphere among them, and with the ground just below all of them: names and values.
 /// Their frames alternate.
-fn instance_rows(count: u32, wind: Option<Wind>) -> Result<Vec<[String; 2]>> {
+fn instance_rows(count: u32, wind: Option<Wind>) -> Result<(String, Vec<[String; 2]>)> {
     let settings = Settings { wind, ..Settings::default() };
     let mut flag = Scene::new();
     add_flag(&mut flag, [0.0; 3])?;
@@ -113,7 +116,7 @@ fn instance_rows(count: u32, wind: Option<Wind>) -> Result<Vec<[String; 2]>> {
         let times = format!("{} | {}", figure(wall), figure(median_gpu(frames)));
         [(*name).to_owned(), format!("{dispatches} | {times} | {compile_ms:.0} | {bytes:.0}")]
     };
-    Ok(pools.iter().map(row).collect())
+    Ok((gpu.adapter_name(), pools.iter().map(row).collect()))
 }
 
 fn place(flag: u32) -> [f32; 3] {
