@@ -19,7 +19,8 @@ impl Instances {
     ///
     /// With colliders a step takes at least three dispatches, more if the loops of a thread would be too long for one
     /// ([`Instances::dispatches_per_step`]).
-    /// Forces on colliders are not reported: [`crate::Settings::collider_forces`] has no effect.
+    /// Colliders push particles, not triangles, and forces on them are not reported:
+    /// [`crate::Settings::triangle_contacts`] and [`crate::Settings::collider_forces`] have no effect.
     ///
     /// # Errors
     /// - [`crate::Error::InvalidValue`] for values out of range; [`crate::Error::IndexOutOfRange`] if the contact

@@ -574,7 +574,7 @@ fn too_many_colliders_are_errors_that_change_nothing() {
         max_buffer_size: 1 << 16,
         ..supple::wgpu::Limits::default()
     };
-    let small = Context::new(limits).unwrap();
+    let small = common::gpu_with(limits);
     let settings = Settings { substeps: 40, ..Settings::default() };
     let mut model = Model::new(&small, &speck, &[Instance::default()], settings);
     let ball = |k: u32| Collider::new(Shape::Sphere { radius: 0.1 }, [0.0, 0.3 - 0.5 * k as f32, 0.0]);

@@ -182,7 +182,7 @@ fn bound(
 
 /// The pass over the particles. `advances` is true if it ends the substep.
 fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> Stage {
-    let (own, settings) = (&controls.colliders, &controls.settings);
+    let settings = &controls.settings;
     let (shapes, colliders) = shapes_text(controls);
     let text = [
         include_str!("../../../shaders/collision/collide.wgsl"),
