@@ -160,7 +160,7 @@ pub enum Error {
         capacity: u32,
     },
     /// The asset has parts that instances do not support.
-    #[error("the asset has {}, which instances do not support; simulate it with a Solver", counted(*count, what))]
+    #[error("the asset has {}, which instances do not support; {}", counted(*count, what), instead_of(what))]
     NotInstanced {
         /// The parts, in the singular: `collider`, `pressure constraint`.
         what: String,
@@ -234,6 +234,14 @@ pub enum Error {
 fn number(value: f64) -> String {
     let single = value as f32;
     if value.fract() != 0.0 && f64::from(single) == value { single.to_string() } else { value.to_string() }
+}
+
+/// What to do with parts that instances do not support.
+fn instead_of(what: &str) -> &'static str {
+    match what {
+        "collider" => "add it by Instances::add_collider, for all instances",
+        _ => "simulate it with a Solver",
+    }
 }
 
 /// "1 edge", "2 edges".

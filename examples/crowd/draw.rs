@@ -1,4 +1,5 @@
-//! Draws all flags in one draw call and their poles in a second one, from the buffers of the instance pool.
+//! Draws all flags in one draw call, their poles in a second one and the balls in a third one, from the buffers of the
+//! instance pool.
 
 use crate::Crowd;
 use crate::camera::Camera;
@@ -13,6 +14,9 @@ const IMAGE_SIZE: wgpu::Extent3d = wgpu::Extent3d { width: 960, height: 600, dep
 /// Vertices of a pole: three sides of two triangles each.
 const POLE: u32 = 18;
 
+/// Vertices of a ball: quads of two triangles, in 16 rows of 32.
+const BALL_VERTICES: u32 = 6 * 16 * 32;
+
 /// `live[instance_index]` is the slot of a flag; its particles start at `slot * PARTICLES`. A pole reaches from y = 0
 /// to 2 cm above the first particle of its flag.
 const SHADER: &str = "
@@ -20,6 +24,8 @@ const SHADER: &str = "
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read> normals: array<vec4f>;
 @group(0) @binding(3) var<storage, read> live: array<u32>;
+// Center and radius.
+@group(0) @binding(4) var<storage, read> balls: array<vec4f>;
 override PARTICLES: u32 = 1u;
 struct Out { @builtin(position) clip: vec4f, @location(0) normal: vec3f, @location(1) color: vec3f }
 @vertex fn flag(@builtin(vertex_index) vertex: u32, @builtin(instance_index) instance: u32) -> Out {
@@ -36,6 +42,14 @@ struct Out { @builtin(position) clip: vec4f, @location(0) normal: vec3f, @locati
     top.y *= f32(corner.y);
     return Out(view_projection * vec4f(top + 0.008 * normal, 1.0), normal, vec3f(0.25, 0.22, 0.2));
 }
+@vertex fn ball(@builtin(vertex_index) vertex: u32, @builtin(instance_index) instance: u32) -> Out {
+    let quad = vertex / 6u;
+    let corner = array(vec2u(0, 0), vec2u(1, 0), vec2u(0, 1), vec2u(0, 1), vec2u(1, 0), vec2u(1, 1))[vertex % 6u];
+    let angles = vec2f(vec2u(quad % 32u, quad / 32u) + corner) * vec2f(6.28319 / 32.0, 3.14159 / 16.0);
+    let normal = vec3f(cos(angles.x) * sin(angles.y), cos(angles.y), sin(angles.x) * sin(angles.y));
+    let ball = balls[instance];
+    return Out(view_projection * vec4f(ball.xyz + ball.w * normal, 1.0), normal, vec3f(0.75, 0.72, 0.68));
+}
 @fragment fn shade(in: Out) -> @location(0) vec4f {
     return vec4f(in.color * (0.35 + 0.65 * abs(dot(normalize(in.normal), normalize(vec3f(0.4, 0.8, 0.6))))), 1.0);
 }";
@@ -44,6 +58,8 @@ struct Out { @builtin(position) clip: vec4f, @location(0) normal: vec3f, @locati
 pub struct Renderer {
     flags: wgpu::RenderPipeline,
     poles: wgpu::RenderPipeline,
+    balls: wgpu::RenderPipeline,
+    ball_rows: wgpu::Buffer,
     bindings: wgpu::BindGroup,
     view_projection: wgpu::Buffer,
     indices: wgpu::Buffer,
@@ -66,7 +82,7 @@ impl Renderer {
         let uniform = wgpu::BufferBindingType::Uniform;
         let storage = wgpu::BufferBindingType::Storage { read_only: true };
         let entries: Vec<_> = (0..)
-            .zip([uniform, storage, storage, storage])
+            .zip([uniform, storage, storage, storage, storage])
             .map(|(binding, ty)| wgpu::BindGroupLayoutEntry {
                 binding,
                 visibility: wgpu::ShaderStages::VERTEX,
@@ -76,7 +92,14 @@ impl Renderer {
             .collect();
         let layout =
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
-        let buffers = [&view_projection, crowd.flags.positions(), crowd.flags.normals(), crowd.flags.live()];
+        let ball_rows = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("balls"),
+            size: 16 * crowd.balls.len().max(1) as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let flags = &crowd.flags;
+        let buffers = [&view_projection, flags.positions(), flags.normals(), flags.live(), &ball_rows];
         let entries: Vec<_> = (0..)
             .zip(buffers)
             .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
@@ -122,7 +145,8 @@ impl Renderer {
                 cache: None,
             })
         };
-        Self { flags: pipeline("flag"), poles: pipeline("pole"), bindings, view_projection, indices }
+        let [flags, poles, balls] = ["flag", "pole", "ball"].map(pipeline);
+        Self { flags, poles, balls, ball_rows, bindings, view_projection, indices }
     }
 
     /// Records the drawing of all flags and poles into a texture.
@@ -137,6 +161,8 @@ impl Renderer {
         let size = picture.size();
         let view_projection = camera.view_projection(size.width as f32 / size.height as f32);
         gpu.queue.write_buffer(&self.view_projection, 0, bytemuck::bytes_of(&view_projection));
+        let balls: Vec<[f32; 4]> = crowd.ball_positions().map(|[x, y, z]| [x, y, z, crate::BALL]).collect();
+        gpu.queue.write_buffer(&self.ball_rows, 0, bytemuck::cast_slice(&balls));
         let depth = gpu.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("depth"),
             size,
@@ -169,6 +195,8 @@ impl Renderer {
         pass.draw_indexed(0..3 * crowd.flag.triangle_count() as u32, 0, 0..crowd.flags.len());
         pass.set_pipeline(&self.poles);
         pass.draw(0..POLE, 0..crowd.flags.len());
+        pass.set_pipeline(&self.balls);
+        pass.draw(0..BALL_VERTICES, 0..balls.len() as u32);
     }
 }
 

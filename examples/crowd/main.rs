@@ -1,5 +1,6 @@
 //! A thousand flags as instances of one asset, which is compiled once. Each has its own wind, size and pins. A step
-//! takes two dispatches and drawing one call. In each frame some flags are removed, spawned and teleported.
+//! takes two dispatches and drawing one call. In each frame some flags are removed, spawned and teleported. `--balls 8`
+//! adds balls that roll between the rows and push the flags.
 //!
 //! ```text
 //! cargo run --release --example crowd                                          a window: drag to orbit, scroll to zoom
@@ -24,7 +25,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 use supple::gpu::{Context, Timestamps};
 use supple::wgpu;
-use supple::{ClothGrid, Instance, InstanceId, Instances, Placement, Scene, Settings, Wind};
+use supple::{
+    ClothGrid, Collider, ColliderId, Instance, InstanceId, Instances, Placement, Pose, Scene, Settings, Shape, Wind,
+};
 
 /// Particles per row of a flag, and rows.
 const SIDE: u32 = 32;
@@ -32,6 +35,11 @@ const SIDE: u32 = 32;
 /// Width and height of a flag at scale 1 [m], and the distance between poles [m].
 const SIZE: [f32; 2] = [0.45, 0.3];
 const APART: f32 = 0.9;
+
+/// Radius of a ball [m], its height, and its speed [m/s].
+const BALL: f32 = 0.36;
+const BALL_HEIGHT: f32 = 0.9;
+const BALL_SPEED: f32 = 1.5;
 
 /// Flags that are replaced, and flags that are teleported, in each frame.
 const CHANGES: u32 = 3;
@@ -54,6 +62,9 @@ struct Arguments {
     /// Mean speed of the wind [m/s]; 0 for no air
     #[arg(long, default_value_t = 4.0)]
     wind: f32,
+    /// Balls that push the flags
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
+    balls: u32,
     /// Print one line of JSON
     #[arg(long)]
     json: bool,
@@ -73,7 +84,7 @@ fn main() -> anyhow::Result<()> {
     let start = Instant::now();
     let (flag, settings) = (flag()?, arguments.settings());
     let gpu = Context::new(Instances::required_limits(&flag, arguments.count, &settings))?;
-    let mut crowd = Crowd::new(&gpu, flag, settings, arguments.count)?;
+    let mut crowd = Crowd::new(&gpu, flag, settings, [arguments.count, arguments.balls])?;
     gpu.queue.submit([]);
     gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
     let compile_ms = start.elapsed().as_secs_f64() * 1e3;
@@ -106,6 +117,7 @@ fn main() -> anyhow::Result<()> {
         "adapter": gpu.adapter_name(),
         "particles": particles,
         "instances": flags.len(),
+        "balls": arguments.balls,
         "frames": arguments.frames,
         "substeps": arguments.substeps,
         "ms_per_frame_median": measure::median(whole),
@@ -150,15 +162,18 @@ struct Crowd {
     flags: Instances,
     /// The instance id of each flag.
     ids: Vec<InstanceId>,
+    balls: Vec<ColliderId>,
     frame: u32,
 }
 
 impl Crowd {
-    fn new(gpu: &Context, flag: Scene, settings: Settings, count: u32) -> supple::Result<Self> {
+    fn new(gpu: &Context, flag: Scene, settings: Settings, [count, balls]: [u32; 2]) -> supple::Result<Self> {
         let mut flags = Instances::new(&gpu.device, &gpu.queue, &flag, count, settings)?;
         let all: Vec<Instance> = (0..count).map(|number| raised(number, count)).collect();
         let ids = flags.spawn_many(&all)?;
-        Ok(Self { flag, flags, ids, frame: 0 })
+        let ball = |k| Collider::new(Shape::Sphere { radius: BALL }, ball_position(k, 0.0, count));
+        let balls = flags.add_colliders(&(0..balls).map(ball).collect::<Vec<_>>())?;
+        Ok(Self { flag, flags, ids, balls, frame: 0 })
     }
 
     /// A camera that shows all flags.
@@ -167,7 +182,13 @@ impl Crowd {
         Camera { target: Vec3::new(0.0, 0.6, 0.0), distance: (0.8 * side + 1.0).min(30.0), yaw: 0.5, pitch: 0.3 }
     }
 
-    /// Replaces some flags and teleports others by a small distance.
+    /// The positions of the balls at the end of the current frame.
+    fn ball_positions(&self) -> impl Iterator<Item = [f32; 3]> {
+        let time = self.frame as f32 * self.flags.settings().dt;
+        (0..self.balls.len() as u32).map(move |k| ball_position(k, time, self.ids.len() as u32))
+    }
+
+    /// Replaces some flags and teleports others by a small distance. Moves the balls.
     fn change(&mut self) -> supple::Result<()> {
         let count = self.ids.len() as u32;
         for change in 0..CHANGES {
@@ -180,6 +201,10 @@ impl Crowd {
             self.flags.teleport(other, placement)?;
         }
         self.frame += 1;
+        let positions: Vec<_> = self.ball_positions().collect();
+        for (&ball, position) in self.balls.iter().zip(positions) {
+            self.flags.move_collider(ball, Pose { position, ..Pose::default() })?;
+        }
         Ok(())
     }
 
@@ -207,6 +232,16 @@ fn place(number: u32, count: u32) -> [f32; 3] {
     let across = (count as f32).sqrt().ceil() as u32;
     let [x, z] = [number % across, number / across].map(|k| APART * (k as f32 - 0.5 * (across - 1) as f32));
     [x, 1.0, z]
+}
+
+/// The position of a ball, which moves to and fro between two rows of poles.
+fn ball_position(ball: u32, time: f32, count: u32) -> [f32; 3] {
+    let across = (count as f32).sqrt().ceil();
+    let lane = (0.618 * ball as f32 + 0.5).fract() * (across - 1.0).max(1.0);
+    let z = APART * (lane.floor() + 0.5 - 0.5 * (across - 1.0));
+    let side = 0.5 * APART * across;
+    let phase = (time * BALL_SPEED / side + 0.37 * ball as f32).rem_euclid(4.0);
+    [side * (phase - 2.0).abs() - side, BALL_HEIGHT, z]
 }
 
 fn raised(number: u32, count: u32) -> Instance {

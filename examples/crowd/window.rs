@@ -71,7 +71,7 @@ impl State {
         let formats = surface.get_capabilities(&gpu.adapter).formats;
         surface_config.format = formats.into_iter().find(|format| format.is_srgb()).unwrap_or(surface_config.format);
         surface.configure(&gpu.device, &surface_config);
-        let crowd = Crowd::new(&gpu, flag, settings, arguments.count)?;
+        let crowd = Crowd::new(&gpu, flag, settings, [arguments.count, arguments.balls])?;
         let renderer = Renderer::new(&gpu, &crowd, surface_config.format);
         let camera = crowd.camera();
         let (cursor, orbiting) = (Vec2::ZERO, false);

@@ -1,8 +1,9 @@
-// Ends a step: moves each collider to its target pose.
+// Ends a step: moves each collider to its target pose (collider_poses.wgsl).
 // One thread per collider. Writes its own collider.
 
-@group(0) @binding(0) var<uniform> contact_params: ContactParams;
-@group(0) @binding(1) var<storage, read_write> colliders: array<Collider>;
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> contact_params: ContactParams;
+@group(0) @binding(2) var<storage, read_write> colliders: array<Collider>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn commit_colliders(@builtin(global_invocation_id) id: vec3u) {
@@ -11,8 +12,5 @@ fn commit_colliders(@builtin(global_invocation_id) id: vec3u) {
     if i >= min(contact_params.collider_count, arrayLength(&colliders)) {
         return;
     }
-    colliders[i].position = colliders[i].target_position;
-    colliders[i].rotation = colliders[i].target_rotation;
-    colliders[i].flags &= ~MOVING;
-    colliders[i].substep = 0u;
+    colliders[i] = committed(colliders[i]);
 }

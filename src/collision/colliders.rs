@@ -2,7 +2,7 @@
 
 use super::collider::{Collider, ColliderId, Pose};
 use super::collider_frame::ColliderFrame;
-use super::shape::{Baked, Shape};
+use super::shape::{Baked, HULL, Shape};
 use crate::error::{Error, Result, check_finite};
 
 /// A collider in the layout of the shaders: `Collider` in `shaders/common/find_contacts.wgsl`.
@@ -86,6 +86,12 @@ impl Colliders {
     /// Returns true if a collider exists that is not removed.
     pub fn are_any_left(&self) -> bool {
         self.rows.iter().any(|row| row.flags & DISABLED == 0)
+    }
+
+    /// The greatest number of planes of a hull; 0 without hulls.
+    pub fn most_planes(&self) -> u32 {
+        let hulls = self.rows.iter().filter(|row| row.shape == HULL);
+        hulls.map(|row| row.counts[0]).max().unwrap_or(0)
     }
 
     /// Continues the id numbering of `before`, so ids of colliders added later differ from the old ones.

@@ -2,10 +2,11 @@
 
 use super::buffers::Status;
 use super::context::is_software;
+use super::instance_colliders::Kernel;
 use super::maker::Maker;
 use super::shader::unrolled;
 use super::solver::{STORAGE_BUFFERS, needs_lambdas};
-use super::stage::Slot::{Read, Uniform, Write};
+use super::stage::Slot::{Read, Span, Uniform, Write};
 use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE};
 use super::sweep::sweep;
 use crate::constraints::xpbd::ScaledMaterial;
@@ -27,9 +28,11 @@ pub(super) struct PoolParams {
     pub count: u32,
 }
 
-/// Bindings of instances.wgsl: pool, params, materials; positions, velocities, motions, status, live, asset, records,
-/// λ.
+/// Bindings of instances.wgsl: pool, params, materials; positions, velocities, motions, status, live or rows of
+/// colliders, asset, records, λ.
 const PLAY: [Slot; 11] = [Uniform, Uniform, Uniform, Write, Write, Write, Write, Read, Read, Read, Write];
+/// The further bindings with colliders: contact parameters; the substeps of the dispatch.
+const PLAY_COLLIDERS: [Slot; 2] = [Uniform, Span];
 /// Bindings of instances_normals.wgsl: pool, params, positions, live, asset, status, normals.
 const NORMALS: [Slot; 7] = [Uniform, Uniform, Read, Read, Read, Write, Write];
 
@@ -99,10 +102,26 @@ impl Buffers {
 
     pub fn bind(&self, device: &wgpu::Device, play: &Stage, normals: &Stage) -> [wgpu::BindGroup; 2] {
         let b = self;
-        let state = [&b.pool, &b.params, &b.materials, &b.positions, &b.velocities, &b.motions, &b.status, &b.live];
-        let asset = [&b.asset, &b.records, &b.lambdas];
         let surfaces = [&b.pool, &b.params, &b.positions, &b.live, &b.asset, &b.status, &b.normals];
-        [play.bind(device, &[state.as_slice(), &asset].concat()), normals.bind(device, &surfaces)]
+        [play.bind(device, &self.of_play(&b.live)), normals.bind(device, &surfaces)]
+    }
+
+    /// The buffers of instances.wgsl, with those of its binding 7.
+    pub fn of_play<'a>(&'a self, seventh: &'a wgpu::Buffer) -> [&'a wgpu::Buffer; 11] {
+        let b = self;
+        [
+            &b.pool,
+            &b.params,
+            &b.materials,
+            &b.positions,
+            &b.velocities,
+            &b.motions,
+            &b.status,
+            seventh,
+            &b.asset,
+            &b.records,
+            &b.lambdas,
+        ]
     }
 }
 
@@ -140,8 +159,16 @@ pub(super) struct WorkgroupLayout {
 
 impl WorkgroupLayout {
     pub fn new(device: &wgpu::Device, pool: &InstancePool) -> Self {
+        Self::of(device, pool, pool.threads(subgroup_width(device)))
+    }
+
+    /// The layout with colliders.
+    pub fn with_colliders(device: &wgpu::Device, pool: &InstancePool) -> Self {
+        Self::of(device, pool, pool.threads_with_colliders(subgroup_width(device)))
+    }
+
+    fn of(device: &wgpu::Device, pool: &InstancePool, threads: usize) -> Self {
         let (subgroup_width, is_software) = (subgroup_width(device), is_software(&device.adapter_info()));
-        let threads = pool.threads(subgroup_width);
         let room = device.limits().max_compute_workgroup_storage_size as usize / 16;
         let instances = (subgroup_width / threads).min(room / pool.particle_count()).max(1);
         let near = 2 * instances * pool.particle_count() <= room && (is_software || !pool.has_tiles());
@@ -149,7 +176,7 @@ impl WorkgroupLayout {
     }
 
     /// Number of threads of the workgroup.
-    fn size(self) -> u32 {
+    pub fn size(self) -> u32 {
         self.threads * self.instances
     }
 }
@@ -160,7 +187,7 @@ fn normals_lanes(pool: &InstancePool) -> u32 {
 }
 
 /// WGSL constants of an asset.
-fn constants(pool: &InstancePool) -> String {
+pub(super) fn constants(pool: &InstancePool) -> String {
     let (places, count) = (&pool.places, pool.particle_count());
     let numbers = [
         ("ASSET_PARTICLES", count),
@@ -169,6 +196,8 @@ fn constants(pool: &InstancePool) -> String {
         ("TETHER_RUNS_AT", pool.asset.tether_runs_at()),
         ("RINGS_AT", places.rings),
         ("CORNERS_AT", places.corners),
+        ("CONTACTS_AT", places.contacts),
+        ("LIVE_AT", places.live),
         ("SLOTS_AT", places.slots),
         ("ROWS_OF_SLOTS", 2 * count * pool.capacity as usize),
     ];
@@ -179,8 +208,8 @@ fn constants(pool: &InstancePool) -> String {
 /// WGSL that computes the rows of an instance.
 const INSTANCE: &str = include_str!("../../shaders/instancing/instance.wgsl");
 
-/// WGSL of the pass that runs all substeps, without the prelude.
-pub(super) fn pass(constants: &str, sweep: &str, workgroup: WorkgroupLayout) -> String {
+/// WGSL of the pass that runs all substeps, without the prelude. `colliders` is the part of colliders.
+pub(super) fn pass(constants: &str, sweep: &str, colliders: &str, workgroup: WorkgroupLayout) -> String {
     let WorkgroupLayout { threads, instances, near } = workgroup;
     let constants = &format!("{constants}const THREADS = {threads}u;\nconst INSTANCES = {instances}u;\n");
     let pass = include_str!("../../shaders/instancing/instances.wgsl");
@@ -193,8 +222,11 @@ pub(super) fn pass(constants: &str, sweep: &str, workgroup: WorkgroupLayout) -> 
         include_str!("../../shaders/integrate/shared/air.wgsl"),
         include_str!("../../shaders/integrate/shared/quarantined.wgsl")
     );
-    [pass, places, INSTANCE, shared, constants, sweep].join("\n")
+    [pass, places, colliders, INSTANCE, shared, constants, sweep].join("\n")
 }
+
+/// WGSL of instances without colliders.
+pub(super) const FREE: &str = include_str!("../../shaders/instancing/parts/free.wgsl");
 
 /// WGSL of the pass that computes normals.
 pub(super) fn normals_pass(constants: &str) -> String {
@@ -213,12 +245,34 @@ pub(super) fn make_play(
     keep_lambdas: bool,
     workgroup: WorkgroupLayout,
 ) -> Stage {
+    make_stage(device, pool, (keep_lambdas, workgroup), None)
+}
+
+/// The pass with colliders.
+pub(super) fn make_play_with_colliders(device: &wgpu::Device, pool: &InstancePool, kernel: &Kernel) -> Stage {
+    make_stage(device, pool, (kernel.keep_lambdas, kernel.workgroup), Some(kernel))
+}
+
+fn make_stage(
+    device: &wgpu::Device,
+    pool: &InstancePool,
+    (keep_lambdas, workgroup): (bool, WorkgroupLayout),
+    kernel: Option<&Kernel>,
+) -> Stage {
     let rows = pool.controls.compiled.tether_rows();
-    let text = pass(&constants(pool), &sweep(&pool.controls.compiled, &pool.asset, keep_lambdas), workgroup);
+    let sweep = sweep(&pool.controls.compiled, &pool.asset, keep_lambdas);
+    let colliders = kernel.map_or(FREE.to_owned(), Kernel::text);
+    let text = pass(&constants(pool), &sweep, &colliders, workgroup);
     let text = unrolled(&text, &[("TETHER_ROWS", rows as usize)]);
     let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
     let size = (SIZE, f64::from(workgroup.size()));
-    Stage::new(device, "instances", "instances", &text, &PLAY, &[keep, size, ("TETHER_ROWS", f64::from(rows))])
+    let mut constants = vec![keep, size, ("TETHER_ROWS", f64::from(rows))];
+    let mut slots = PLAY.to_vec();
+    if let Some(kernel) = kernel {
+        constants.extend(kernel.constants);
+        slots.extend(PLAY_COLLIDERS);
+    }
+    Stage::new(device, "instances", "instances", &text, &slots, &constants)
 }
 
 pub(super) fn make_normals(device: &wgpu::Device, pool: &InstancePool) -> Stage {

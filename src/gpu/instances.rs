@@ -1,9 +1,8 @@
 //! Instances of one asset on the GPU: spawning, runtime changes, recording, readback.
 
 use super::guarded;
-use super::instance_pool::{
-    Buffers, PoolParams, WorkgroupLayout, check_limits, lambda_room, make_normals, make_play, required_limits,
-};
+use super::instance_colliders::InstanceColliders;
+use super::instance_pool::{Buffers, WorkgroupLayout, check_limits, make_normals, make_play, required_limits};
 use super::maker::Maker;
 use super::recorder::Recorder;
 use super::shift::ShiftPass;
@@ -13,9 +12,8 @@ use crate::error::{Error, Result};
 use crate::instancing::pool::InstancePool;
 use crate::instancing::{Instance, InstanceId, Placement};
 use crate::scene::{Material, MaterialId, Scene};
-use crate::schedule::rings::normal;
 use crate::settings::Settings;
-use glam::Vec4;
+use std::sync::atomic::{AtomicBool, Ordering};
 use wgpu::BufferUsages;
 
 /// Maximum number of particles whose initial state is written at once; limits the staging memory on the host.
@@ -39,8 +37,12 @@ const MOST_WRITTEN: usize = 1 << 18;
 /// order of the passes is that of a plan with accelerations (`src/schedule/plan.rs`); the CPU counterpart is
 /// [`crate::Reference::of_asset`].
 ///
-/// Not supported: groups (pressure, shape matching), followers, colliders, self-collision, forces, mean forces, damping
-/// of bodies, sweeps other than Gauss-Seidel, colour orders other than the fixed one.
+/// Colliders are in world space and act on all instances ([`Instances::add_collider`]). Their contact materials are
+/// those of the asset. Thickness and margin are in metres of the world at any scale of an instance. Forces on colliders
+/// are not reported.
+///
+/// Not supported: groups (pressure, shape matching), followers, colliders of the asset, self-collision, forces, mean
+/// forces, damping of bodies, sweeps other than Gauss-Seidel, colour orders other than the fixed one.
 ///
 /// ```no_run
 /// # fn main() -> supple::Result<()> {
@@ -72,6 +74,10 @@ pub struct Instances {
     pub(super) keep_lambdas: bool,
     pub(super) workgroup: WorkgroupLayout,
     pub(super) shift: Option<ShiftPass>,
+    /// `None` before the first collider.
+    pub(super) colliders: Option<InstanceColliders>,
+    /// True if a step was recorded since the host last moved the colliders to their targets.
+    pub(super) colliders_moved: AtomicBool,
 }
 
 impl Instances {
@@ -82,7 +88,8 @@ impl Instances {
     /// - [`Error::Empty`] for an asset without particles.
     /// - [`Error::TooLarge`] for more than 1024 particles, 48 constraints of a kind at one particle, or 4096 materials.
     /// - [`Error::TooLarge`] if substeps and iterations give a thread more than 60 000 loop iterations in a step.
-    /// - [`Error::NotInstanced`] for groups, followers and colliders.
+    /// - [`Error::NotInstanced`] for groups and followers, and for colliders of the asset; see
+    ///   [`Instances::add_collider`].
     /// - [`Error::InvalidValue`] for settings out of range, for a capacity of 0 or with 2³¹ particles or more in all,
     ///   and for a particle beyond 1e6 m or faster than 1e6 m/s.
     /// - [`Error::NotEnabled`] for settings that instances do not support.
@@ -107,8 +114,20 @@ impl Instances {
         pool.grow(0);
         let bindings = buffers.bind(device, &play, &normals_stage);
         let (device, queue) = (device.clone(), queue.clone());
-        let instances =
-            Self { device, queue, pool, play, normals_stage, buffers, bindings, keep_lambdas, workgroup, shift: None };
+        let instances = Self {
+            device,
+            queue,
+            pool,
+            play,
+            normals_stage,
+            buffers,
+            bindings,
+            keep_lambdas,
+            workgroup,
+            shift: None,
+            colliders: None,
+            colliders_moved: AtomicBool::new(false),
+        };
         instances.write_words(0..instances.pool.words.len());
         instances.upload_settings();
         Ok(instances)
@@ -139,7 +158,7 @@ impl Instances {
         self.make_blocks(self.pool.blocks_short(instances))?;
         let first = self.pool.live.len();
         let ids: Vec<InstanceId> = instances.iter().map(|instance| self.pool.spawn(instance)).collect();
-        self.write(&self.buffers.live, first, &self.pool.live[first..]);
+        self.write_live(first..self.pool.live.len());
         // Consecutive slots share a write: every write allocates a staging buffer.
         let most = MOST_WRITTEN.div_ceil(self.pool.particle_count());
         let runs = self.pool.live[first..].chunk_by(|a, b| a + 1 == *b);
@@ -162,8 +181,8 @@ impl Instances {
     pub fn remove(&mut self, id: InstanceId) -> Result<()> {
         let slot = self.pool.slot(id)?;
         let place = self.pool.remove(slot);
-        if let Some(moved) = self.pool.live.get(place) {
-            self.write(&self.buffers.live, place, &[*moved]);
+        if place < self.pool.live.len() {
+            self.write_live(place..place + 1);
         }
         self.upload_pool_params();
         Ok(())
@@ -211,8 +230,8 @@ impl Instances {
         Ok(())
     }
 
-    /// Records steps of `dt` into the encoder, as one compute pass with two dispatches per step. It neither submits nor
-    /// blocks.
+    /// Records steps of `dt` into the encoder, as one compute pass with two dispatches per step, or a few more with
+    /// colliders. It neither submits nor blocks.
     ///
     /// The recording contains the number of instances. All changes are queued writes, which run before every later
     /// submission. So submit recorded steps before any change.
@@ -234,10 +253,27 @@ impl Instances {
         let [play, normals] = &self.bindings;
         // The second dispatch also advances the clock.
         let surfaces = if self.has_surfaces() { self.len().max(1) } else { 1 };
+        let colliders = self.active_colliders();
         for _ in 0..steps {
-            recorder.dispatch_groups(&self.play, play, &[], self.len().div_ceil(self.workgroup.instances));
+            match colliders {
+                Some(colliders) => colliders.record(&mut recorder, self.len()),
+                None => recorder.dispatch_groups(&self.play, play, &[], self.len().div_ceil(self.workgroup.instances)),
+            }
             recorder.dispatch_groups(&self.normals_stage, normals, &[], surfaces);
         }
+        if steps > 0 {
+            self.colliders_moved.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Number of dispatches of a step: 2 without colliders.
+    pub fn dispatches_per_step(&self) -> u32 {
+        1 + self.active_colliders().map_or(1, InstanceColliders::dispatches)
+    }
+
+    /// The passes of colliders, if any collider is left.
+    fn active_colliders(&self) -> Option<&InstanceColliders> {
+        self.colliders.as_ref().filter(|_| self.pool.controls.colliders.are_any_left())
     }
 
     /// Number of instances.
@@ -333,57 +369,8 @@ impl Instances {
 
     pub(super) fn rebind(&mut self) {
         self.bindings = self.buffers.bind(&self.device, &self.play, &self.normals_stage);
-    }
-
-    /// Writes the state of new instances in consecutive slots.
-    fn write_start(&self, slots: &[u32]) {
-        let Some(&first) = slots.first() else { return };
-        let (first, count) = (first as usize, self.pool.particle_count());
-        let (mut positions, mut velocities) = (Vec::new(), Vec::new());
-        let (mut normals, mut put): (Vec<[f32; 4]>, Vec<[f32; 4]>) = (Vec::new(), Vec::new());
-        for &slot in slots {
-            let begin = positions.len();
-            self.pool.push_start(slot, &mut positions, &mut velocities);
-            if self.has_surfaces() {
-                // Normals to draw before the first step.
-                let own = &positions[begin..];
-                let position = |particle: usize| Vec4::from(own[particle]).truncate();
-                let rings = &self.pool.controls.compiled.rings;
-                normals.extend((0..count).map(|k| normal(rings, k, position).extend(0.0).to_array()));
-            }
-            let [[x, y, z, scale], rotation] = self.pool.placement(slot).rows();
-            // The negative scale marks the slot's other state as invalid.
-            put.extend([[x, y, z, -scale], rotation]);
-        }
-        self.write(&self.buffers.positions, first * count, &positions);
-        self.write(&self.buffers.velocities, first * count, &velocities);
-        self.write(&self.buffers.normals, first * count, &normals);
-        self.write(&self.buffers.motions, 2 * (self.pool.capacity as usize * count + first), &put);
-        let room = if self.keep_lambdas { lambda_room(&self.pool) } else { 0 };
-        self.write(&self.buffers.lambdas, first * room, &vec![0.0f32; slots.len() * room]);
-    }
-
-    pub(super) fn write_words(&self, words: std::ops::Range<usize>) {
-        self.write(&self.buffers.asset, words.start, &self.pool.words[words]);
-    }
-
-    pub(super) fn upload_settings(&self) {
-        self.write(&self.buffers.params, 0, &[self.pool.controls.params()]);
-        self.write(&self.buffers.materials, 0, &self.pool.controls.scaled_materials());
-        self.upload_pool_params();
-    }
-
-    /// Uploads the settings and the number of instances.
-    fn upload_pool_params(&self) {
-        let Settings { substeps, iterations, tethers, .. } = *self.settings();
-        let row = PoolParams { substeps, iterations, tethers: u32::from(tethers), count: self.len() };
-        self.write(&self.buffers.pool, 0, &[row]);
-    }
-
-    /// Queues a write of rows from row `place` on.
-    pub(super) fn write<T: bytemuck::Pod>(&self, buffer: &wgpu::Buffer, place: usize, rows: &[T]) {
-        if !rows.is_empty() {
-            self.queue.write_buffer(buffer, (place * size_of::<T>()) as u64, bytemuck::cast_slice(rows));
+        if let Some(colliders) = &mut self.colliders {
+            colliders.bind(&self.device, &self.buffers);
         }
     }
 }

@@ -92,7 +92,7 @@ impl Instances {
 
     /// Size of all GPU buffers \[bytes\].
     pub fn memory_bytes(&self) -> u64 {
-        self.buffers.bytes()
+        self.buffers.bytes() + self.colliders.as_ref().map_or(0, |colliders| colliders.bytes)
     }
 
     fn request_vectors(

@@ -1,6 +1,7 @@
 //! Changes of instances while they run.
 
 use super::guarded;
+use super::instance_colliders::InstanceColliders;
 use super::instance_pool::{WorkgroupLayout, make_lambdas, make_play};
 use super::instances::Instances;
 use super::maker::Maker;
@@ -95,20 +96,28 @@ impl Instances {
     /// See [`Settings::check`] and [`Instances::new`].
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         let before = self.pool.controls.settings;
+        self.arrive_colliders();
         self.pool.set_settings(settings)?;
         let keep_lambdas = needs_lambdas(&settings);
         let workgroup = WorkgroupLayout::new(&self.device, &self.pool);
         let other_lambdas = keep_lambdas != self.keep_lambdas;
-        if other_lambdas || workgroup != self.workgroup {
-            let (device, pool) = (&self.device, &self.pool);
+        let other_play = other_lambdas || workgroup != self.workgroup;
+        let other_colliders = !self.colliders_fit(keep_lambdas);
+        if other_play || other_colliders {
+            let (device, queue, pool) = (&self.device, &self.queue, &self.pool);
             let made = guarded(device, || {
                 let make = || make_lambdas(&Maker::new(device), pool, keep_lambdas);
-                Ok((make_play(device, pool, keep_lambdas, workgroup), other_lambdas.then(make).transpose()?))
+                let play = other_play.then(|| make_play(device, pool, keep_lambdas, workgroup));
+                let before = self.colliders.as_ref().filter(|_| other_colliders);
+                let colliders =
+                    before.map(|_| InstanceColliders::new(device, queue, pool, keep_lambdas, (&self.buffers, before)));
+                Ok((play, other_lambdas.then(make).transpose()?, colliders.transpose()?))
             });
             match made {
-                Ok((play, lambdas)) => {
-                    self.play = play;
+                Ok((play, lambdas, colliders)) => {
+                    self.play = play.unwrap_or_else(|| self.play.clone());
                     self.buffers.lambdas = lambdas.unwrap_or_else(|| self.buffers.lambdas.clone());
+                    self.colliders = colliders.or_else(|| self.colliders.take());
                 }
                 Err(error) => {
                     self.pool.set_settings(before)?;
@@ -119,6 +128,7 @@ impl Instances {
             self.rebind();
         }
         self.upload_settings();
+        self.upload_contact_params();
         // The rows contain the wind.
         let places = self.pool.places;
         self.write_words(places.slots..places.blocks);

@@ -2,6 +2,7 @@
 
 use super::buffers::{AnchorRow, SpanRow, Status};
 use super::contacts::{COLLIDER_CONTACT_BYTES, ContactStatus};
+use super::instance_colliders::{Kernel, PartRow};
 use super::instance_pool::{self, PoolParams};
 use crate::collision::ColliderRow;
 use crate::constraints::xpbd::ScaledMaterial;
@@ -97,13 +98,20 @@ fn targets_have_the_layout_of_their_pass() {
 #[test]
 fn instance_pools_have_the_layout_of_their_passes() {
     let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_ROOM = 0u; const TETHER_RUNS_AT = 0u; const RINGS_AT = 0u;
-        const CORNERS_AT = 0u; const SLOTS_AT = 0u; const ROWS_OF_SLOTS = 0u; const SURFACES = false;";
+        const CORNERS_AT = 0u; const CONTACTS_AT = 0u; const LIVE_AT = 0u; const SLOTS_AT = 0u; const ROWS_OF_SLOTS = 0u; const SURFACES = false;";
     let workgroups = [true, false].map(|near| instance_pool::WorkgroupLayout { threads: 8, instances: 1, near });
-    let [near, far] =
-        workgroups.map(|workgroup| instance_pool::pass(asset, "fn sweep(head: u32, thread: u32) {}", workgroup));
-    for pass in [near, far, instance_pool::normals_pass(asset)] {
-        assert_eq!(on_gpu(&pass, "PoolParams"), on_host!(PoolParams { substeps, iterations, tethers, count }));
+    let [near, far] = workgroups.map(|workgroup| {
+        instance_pool::pass(asset, "fn sweep(head: u32, thread: u32) {}", instance_pool::FREE, workgroup)
+    });
+    let kernel = Kernel { keep_lambdas: false, workgroup: workgroups[0], constants: [("", 0.0); 4], data: 1024 };
+    let colliding = instance_pool::pass(asset, "fn sweep(head: u32, thread: u32) {}", &kernel.text(), workgroups[0]);
+    for pass in [&near, &far, &colliding, &instance_pool::normals_pass(asset)] {
+        assert_eq!(on_gpu(pass, "PoolParams"), on_host!(PoolParams { substeps, iterations, tethers, count }));
     }
+    assert_eq!(on_gpu(&colliding, "Part"), on_host!(PartRow { first, count, is_last, padding }));
+    let (rows, size) = on_gpu(&colliding, "ColliderRows");
+    assert_eq!(rows, [("data".to_owned(), 0), ("rows".to_owned(), kernel.rows_at() as usize)]);
+    assert_eq!(size, kernel.rows_at() as usize + size_of::<ColliderRow>());
 }
 
 #[test]

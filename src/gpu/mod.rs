@@ -10,10 +10,13 @@ mod collider_state;
 mod contacts;
 mod context;
 mod fastest;
+mod instance_colliders;
 mod instance_pool;
 mod instances;
+mod instances_colliders;
 mod instances_reading;
 mod instances_state;
+mod instances_upload;
 mod kind_buffers;
 #[cfg(test)]
 mod layout;

@@ -80,13 +80,14 @@ impl Solver {
 }
 
 impl Instances {
-    /// Moves all instances by `offset` \[m\], as [`Solver::shift_origin`] does: particles, placements, targets, fields
-    /// and the air field. Placements of instances that are spawned later refer to the shifted origin.
+    /// Moves all instances by `offset` \[m\], as [`Solver::shift_origin`] does: particles, placements, targets,
+    /// colliders, fields and the air field. Placements of instances that are spawned later refer to the shifted origin.
     ///
     /// # Errors
-    /// The offset must be finite and each component at most 1e6 m in magnitude; placements and fields must be within
-    /// 1e6 m of the origin afterwards. An error changes nothing.
+    /// The offset must be finite and each component at most 1e6 m in magnitude; placements, colliders and fields
+    /// must be within 1e6 m of the origin afterwards. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
+        self.arrive_colliders();
         let pass = match self.shift.take() {
             Some(pass) => pass,
             None => ShiftPass::new(&self.device, "instances_shift", &super::instance_pool::shift_pass(&self.pool))?,
@@ -97,6 +98,7 @@ impl Instances {
         let count = self.pool.particle_count() as u32 * self.pool.capacity;
         pass.submit(&self.device, &self.queue, offset, state, count);
         self.upload_settings();
+        self.write_colliders();
         let first = self.pool.places.slots;
         self.write_words(first..self.pool.words.len());
         Ok(())

@@ -113,8 +113,7 @@ impl Stage {
 
     /// The same, where slot 0 is a row of the span buffer.
     pub fn bind_span(&self, device: &wgpu::Device, spans: &wgpu::Buffer, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-        let row = wgpu::BufferBinding { buffer: spans, offset: 0, size: wgpu::BufferSize::new(16) };
-        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(row) }];
+        let mut entries = vec![row_entry(0, spans)];
         entries.extend(
             (1..)
                 .zip(buffers)
@@ -123,10 +122,31 @@ impl Stage {
         self.bind_entries(device, &entries)
     }
 
+    /// The same, where the last slot is a row of a buffer like the span buffer.
+    pub fn bind_before_row(
+        &self,
+        device: &wgpu::Device,
+        buffers: &[&wgpu::Buffer],
+        rows: &wgpu::Buffer,
+    ) -> wgpu::BindGroup {
+        let mut entries: Vec<_> = (0..)
+            .zip(buffers)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .collect();
+        entries.push(row_entry(buffers.len() as u32, rows));
+        self.bind_entries(device, &entries)
+    }
+
     fn bind_entries(&self, device: &wgpu::Device, entries: &[wgpu::BindGroupEntry]) -> wgpu::BindGroup {
         let (label, layout) = (Some(self.name.as_str()), &self.layout);
         device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries })
     }
+}
+
+/// Binds a row of 16 bytes, by dynamic offset.
+fn row_entry(binding: u32, rows: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
+    let row = wgpu::BufferBinding { buffer: rows, offset: 0, size: wgpu::BufferSize::new(16) };
+    wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(row) }
 }
 
 fn layout_entry(binding: u32, slot: Slot) -> wgpu::BindGroupLayoutEntry {

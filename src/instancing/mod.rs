@@ -2,6 +2,7 @@
 
 pub(crate) mod asset;
 pub(crate) mod checks;
+mod colliders;
 mod instance;
 mod pins;
 pub(crate) mod pool;

@@ -94,14 +94,16 @@ impl InstancePool {
         Ok(())
     }
 
-    /// Shifts placements, targets, fields and the air field. An error changes nothing.
+    /// Shifts placements, targets, colliders, fields and the air field. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         check_moderate("offset of shift_origin", offset)?;
         for &slot in &self.live {
             let position = shifted(self.slots[slot as usize].placement.position, offset);
             check_moderate(&format!("position of the instance in slot {slot} after shift_origin"), position)?;
         }
+        self.controls.colliders.check_shift(offset)?;
         self.controls.shift_fields(offset)?;
+        self.controls.colliders.shift(offset);
         for place in 0..self.live.len() {
             let slot = self.live[place];
             let placement = &mut self.slots[slot as usize].placement;

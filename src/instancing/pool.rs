@@ -50,6 +50,10 @@ pub(crate) struct Places {
     pub tethers: usize,
     pub rings: usize,
     pub corners: usize,
+    /// The contact material of each particle.
+    pub contacts: usize,
+    /// The slots of all instances, as in `live`.
+    pub live: usize,
     pub slots: usize,
     pub blocks: usize,
     /// Number of words of a block, and of the tethers at its begin.
@@ -105,10 +109,14 @@ impl InstancePool {
         words.extend(&controls.compiled.rings.offsets);
         let corners = words.len();
         words.extend(controls.compiled.rings.corners.iter().flatten());
-        let slots = words.len();
+        let contacts = words.len();
+        words.extend((0..count as u32).map(|particle| controls.compiled.contact_elements.material(particle)));
+        let live = words.len();
+        let slots = live + capacity as usize;
         let blocks = slots + capacity as usize * ROW_WORDS;
         let block = rows.len() + count * TARGET_WORDS;
-        let places = Places { tethers, rings, corners, slots, blocks, block, block_tethers: rows.len() };
+        let places =
+            Places { tethers, rings, corners, contacts, live, slots, blocks, block, block_tethers: rows.len() };
         static OWNERS: AtomicU32 = AtomicU32::new(0);
         let pool = Self {
             owner: OWNERS.fetch_add(1, Ordering::Relaxed),
@@ -138,12 +146,15 @@ impl InstancePool {
 
     /// Number of threads of an instance, for this subgroup width.
     pub fn threads(&self, subgroup: usize) -> usize {
-        self.asset.threads(self.has_tiles(), subgroup, |threads| self.turns(threads))
+        self.asset
+            .threads(self.has_tiles(), subgroup, |threads| self.turns(threads, self.controls.settings.substeps, 0))
     }
 
-    /// Maximum number of loop iterations of a thread in a step, with `threads` threads per instance.
-    fn turns(&self, threads: usize) -> u64 {
+    /// Maximum number of loop iterations of a thread in a dispatch of this number of substeps, with `threads` threads per
+    /// instance and `extra` iterations per substep.
+    pub(super) fn turns(&self, threads: usize, substeps: u32, extra: u64) -> u64 {
         let Controls { settings, compiled, .. } = &self.controls;
+        let settings = &Settings { substeps, ..*settings };
         let accelerated = self.controls.plan.begin.contains(&Pass::Accelerations);
         // The noise loop of turbulence.
         let noise = if settings.wind.is_some_and(|wind| wind.turbulence > 0.0) { 5 } else { 0 };
@@ -157,12 +168,12 @@ impl InstancePool {
         let subgroup_width = |first: usize| (first..count.min(first + threads)).map(turns_of).max().unwrap_or(0);
         // The loop over pins, and that of the accelerations.
         let more = 1 + count.div_ceil(threads) as u64 + (0..count).step_by(threads).map(subgroup_width).sum::<u64>();
-        self.asset.loop_iterations(threads, settings, compiled.most_tethers, more)
+        self.asset.loop_iterations(threads, settings, compiled.most_tethers, more + extra)
     }
 
     /// `Ok` if the loop iterations of a thread are within the limit.
     fn check_turns(&self) -> Result<()> {
-        let turns = self.turns(MOST_THREADS);
+        let turns = self.turns(MOST_THREADS, self.controls.settings.substeps, 0);
         if turns <= MAX_LOOP {
             return Ok(());
         }
@@ -175,7 +186,7 @@ impl InstancePool {
         check_settings(&settings)?;
         let before = self.controls.settings;
         self.controls.set_settings(in_tiles(settings))?;
-        if let Err(error) = self.check_turns() {
+        if let Err(error) = self.check_turns().and_then(|()| self.check_collider_turns()) {
             self.controls.set_settings(before)?;
             return Err(error);
         }
@@ -271,6 +282,7 @@ impl InstancePool {
         let pinned = self.pins_of(instance);
         let place = self.live.len() as u32;
         self.live.push(slot);
+        self.words[self.places.live + place as usize] = slot;
         let generation = self.slots[slot as usize].generation;
         let Instance { placement, velocity, wind, .. } = *instance;
         self.slots[slot as usize] = Slot { generation, place: Some(place), placement, velocity, wind, own: None };
@@ -291,6 +303,7 @@ impl InstancePool {
         self.live.swap_remove(place);
         if let Some(&moved) = self.live.get(place) {
             self.slots[moved as usize].place = Some(place as u32);
+            self.words[self.places.live + place] = moved;
         }
         self.free.push(slot);
         place

@@ -109,12 +109,12 @@ impl Reference {
     }
 
     /// Compiles a scene as the asset of [`crate::Instances`], whose CPU counterpart this is. Constraints are solved in
-    /// tiles and by colours, without stars and mass splitting.
+    /// tiles and by colours, without stars and mass splitting. Colliders act on particles, not on triangles.
     ///
     /// # Errors
     /// As [`Reference::new`].
     pub fn of_asset(scene: &Scene, settings: Settings) -> Result<Self> {
-        let settings = Settings { execution: Execution::Tiles, ..settings };
+        let settings = Settings { execution: Execution::Tiles, triangle_contacts: false, ..settings };
         Self::of(Controls::made_for(scene, settings, Purpose::Asset)?)
     }
 

@@ -1,6 +1,6 @@
 //! Shifts of the origin: moves all positions that the host stores.
 
-use crate::collision::{Collider, ColliderRow};
+use crate::collision::{Collider, ColliderRow, Colliders};
 use crate::error::{Error, Result, check_finite};
 use crate::settings::{Field, Settings, check_moderate};
 use crate::sim::controls::Controls;
@@ -47,6 +47,25 @@ fn shifted_field(field: Field, offset: [f32; 3]) -> Field {
     }
 }
 
+impl Colliders {
+    /// `Ok` if all poses are within 1e6 m of the origin after a shift.
+    pub fn check_shift(&self, offset: [f32; 3]) -> Result<()> {
+        for (index, row) in self.rows.iter().enumerate() {
+            check_moderate(&format!("position of collider {index} after shift_origin"), shifted(row.position, offset))?;
+            let what = format!("target position of collider {index} after shift_origin");
+            check_moderate(&what, shifted(row.target_position, offset))?;
+        }
+        Ok(())
+    }
+
+    /// Shifts all poses.
+    pub fn shift(&mut self, offset: [f32; 3]) {
+        for ColliderRow { position, target_position, .. } in &mut self.rows {
+            (*position, *target_position) = (shifted(*position, offset), shifted(*target_position, offset));
+        }
+    }
+}
+
 impl Controls {
     /// Shifts the force fields and the air field. An error changes nothing.
     pub fn shift_fields(&mut self, offset: [f32; 3]) -> Result<()> {
@@ -62,11 +81,7 @@ impl Controls {
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         check_moderate("offset of shift_origin", offset)?;
         let total = self.shift.after(offset);
-        for (index, row) in self.colliders.rows.iter().enumerate() {
-            check_moderate(&format!("position of collider {index} after shift_origin"), shifted(row.position, offset))?;
-            let what = format!("target position of collider {index} after shift_origin");
-            check_moderate(&what, shifted(row.target_position, offset))?;
-        }
+        self.colliders.check_shift(offset)?;
         for target in &self.targets {
             let what = || format!("target of particle {} after shift_origin", target.particle);
             check_finite(what, shifted(target.position, offset))?;
@@ -77,9 +92,7 @@ impl Controls {
             self.shift.positions.clone_from(&self.scene.positions);
             self.shift.colliders.clone_from(&self.scene.colliders);
         }
-        for ColliderRow { position, target_position, .. } in &mut self.colliders.rows {
-            (*position, *target_position) = (shifted(*position, offset), shifted(*target_position, offset));
-        }
+        self.colliders.shift(offset);
         for target in &mut self.targets {
             target.position = shifted(target.position, offset);
         }

@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_macros, unused_imports, reason = "each test file uses its own part of it")]
 
 pub mod cases;
+pub mod instancing;
 pub mod nets;
 pub mod raw;
 pub mod shapes;

@@ -93,6 +93,10 @@ fn modules(gpu: &Context) -> Vec<ShaderModule> {
         let asset = cloth(bending, Some(Tethers::default()));
         let mut instances = Instances::new(&gpu.device, &gpu.queue, &asset, 3, Settings::default()).unwrap();
         instances.shift_origin([1.0, 0.0, 0.0]).unwrap();
+        if bending == Bending::Springs {
+            instances.add_collider(&Collider::default()).unwrap();
+            instances.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [0.0; 3])).unwrap();
+        }
     }
     take_shader_modules()
 }

@@ -5,4 +5,5 @@ mod common;
 
 mod contacts_parity;
 mod instances;
+mod instances_colliders;
 mod passes;

@@ -50,10 +50,10 @@ fn field_sample(data: u32, dims: vec3u, origin: vec3f, cell: f32, p: vec3f) -> v
 // Returns four samples at one x.
 fn corners(first: u32, up: u32, back: u32) -> vec4f {
     return vec4f(
-        collider_data[first],
-        collider_data[first + up],
-        collider_data[first + back],
-        collider_data[first + back + up],
+        data_at(first),
+        data_at(first + up),
+        data_at(first + back),
+        data_at(first + back + up),
     );
 }
 

@@ -31,21 +31,6 @@ struct Rubbed {
     beyond: vec3f,
 }
 
-// Returns the friction of earlier passes of the substep.
-fn friction_before(i: u32) -> ColliderFriction {
-    if !REPEATS || is_first == 1u {
-        return ColliderFriction();
-    }
-    let word = collider_contacts[i].owner;
-    return ColliderFriction(word & ~IMPACT, (word & IMPACT) != 0u, collider_contacts[i].friction, collider_contacts[i].bounce.w);
-}
-
-fn store_friction(i: u32, friction: ColliderFriction) {
-    collider_contacts[i].friction = friction.displacement;
-    collider_contacts[i].owner = friction.owner | select(0u, IMPACT, friction.is_impact);
-    collider_contacts[i].bounce.w = friction.push;
-}
-
 // Returns the friction of all passes up to this one. `before` is the friction with the same collider in earlier passes;
 // `coefficients` are the static and the kinetic one.
 //

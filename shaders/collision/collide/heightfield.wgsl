@@ -13,10 +13,10 @@ fn heightfield_sample(data: u32, columns: u32, rows: u32, spacing: f32, ends: bo
     let used = select(inside, place, ends);
     let t = opaque(used - vec3f(vec2f(corner), 0.0), zero);
     let first = data + corner.y * columns + corner.x;
-    let h00 = collider_data[first];
-    let h10 = collider_data[first + 1u];
-    let h01 = collider_data[first + columns];
-    let h11 = collider_data[first + columns + 1u];
+    let h00 = data_at(first);
+    let h10 = data_at(first + 1u);
+    let h01 = data_at(first + columns);
+    let h11 = data_at(first + columns + 1u);
     var base = h00;
     var rise = vec3f(h10 - h00, h01 - h00, 0.0);
     var way = t;

@@ -14,6 +14,6 @@ fn hull_sample(data: u32, count: u32, p: vec3f) -> vec4f {
 }
 
 fn hull_plane(at: u32, p: vec3f) -> vec4f {
-    let n = vec3f(collider_data[at], collider_data[at + 1u], collider_data[at + 2u]);
-    return vec4f(n, opaque1(dot(n, p), params.zero) - collider_data[at + 3u]);
+    let n = vec3f(data_at(at), data_at(at + 1u), data_at(at + 2u));
+    return vec4f(n, opaque1(dot(n, p), params.zero) - data_at(at + 3u));
 }

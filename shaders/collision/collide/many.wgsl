@@ -1,9 +1,4 @@
-// Any number of colliders, in a storage buffer.
-
-@group(0) @binding(5) var<storage, read> colliders: array<Collider>;
-
-fn load_colliders() {
-}
+// Loops over any number of colliders: `collider_count` of them.
 
 // Returns the first collider that is near, or NONE.
 fn first_near(x: vec3f, reach: f32) -> u32 {
@@ -15,14 +10,10 @@ fn next_near(before: u32, x: vec3f, reach: f32) -> u32 {
 }
 
 fn near_from(first: u32, x: vec3f, reach: f32) -> u32 {
-    let count = min(contact_params.collider_count, arrayLength(&colliders));
+    let count = collider_count();
     var index = first;
     while index < count && !is_near(index, x, reach) {
         index++;
     }
     return select(NONE, index, index < count);
-}
-
-fn collider_at(index: u32) -> Collider {
-    return colliders[index];
 }

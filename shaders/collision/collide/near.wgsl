@@ -1,14 +1,24 @@
-// Bounds of colliders, tested before a whole collider is loaded.
+// Bounds of colliders, tested before a whole collider is loaded. The including file declares `bound_at`.
 
 const NONE = 0xffffffffu;
+
+// Bounds of a collider in a substep: members of `Collider`.
+struct ColliderBound {
+    // Position at the start, and direction away from a half-space.
+    center: vec3f,
+    up: vec3f,
+    near: f32,
+    above: f32,
+}
 
 // Returns false if the bounds exclude a contact of a point that moves by at most `reach`. For a static half-space the
 // height above its plane counts too, with a tolerance for rounding.
 fn is_near(index: u32, x: vec3f, reach: f32) -> bool {
-    let apart = x - offset_of(colliders[index].frame);
-    let height = dot(apart, colliders[index].frame.rows[1].xyz);
-    let near = colliders[index].near + reach;
-    let above = colliders[index].above + 1.001 * reach + 4e-6 * sum_of_components(apart);
+    let bound = bound_at(index);
+    let apart = x - bound.center;
+    let height = dot(apart, bound.up);
+    let near = bound.near + reach;
+    let above = bound.above + 1.001 * reach + 4e-6 * sum_of_components(apart);
     return dot(apart, apart) <= near * near && height <= above;
 }
 

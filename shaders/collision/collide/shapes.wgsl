@@ -48,7 +48,7 @@ fn sample(c: Collider, p: vec3f, keep: f32) -> Sample {
         return over(heightfield_sample(c.data, c.counts.x, c.counts.y, c.size.x, overlap > 0.0, p), c.size, keep);
     }
     if is_shape(c, FIELD) {
-        let origin = vec3f(collider_data[c.data], collider_data[c.data + 1u], collider_data[c.data + 2u]);
+        let origin = vec3f(data_at(c.data), data_at(c.data + 1u), data_at(c.data + 2u));
         return sampled(field_sample(c.data + 3u, c.counts, origin, c.size.x, p));
     }
     return Sample(vec3f(0.0, 1.0, 0.0), p.y, p.y);

@@ -19,6 +19,28 @@ const MOST_WRITTEN_OUT: usize = 4;
 /// Size of `ColliderContact` in `shaders/common/contacts.wgsl`, one per particle if passes store them.
 pub(in crate::gpu) const COLLIDER_CONTACT_BYTES: u64 = 112;
 
+/// WGSL of the response of a particle to colliders, shared by the pass of a scene and by instances.
+pub(in crate::gpu) const RESPONSE: &str = concat!(
+    include_str!("../../../shaders/collision/collide/response.wgsl"),
+    include_str!("../../../shaders/collision/collide/friction.wgsl"),
+    include_str!("../../../shaders/collision/collide/exits.wgsl")
+);
+
+/// WGSL of the signed distances of the shapes, and of their bounds.
+pub(in crate::gpu) const SHAPES: &str = concat!(
+    include_str!("../../../shaders/collision/collide/near.wgsl"),
+    include_str!("../../../shaders/collision/collide/field.wgsl"),
+    include_str!("../../../shaders/collision/collide/heightfield.wgsl"),
+    include_str!("../../../shaders/collision/collide/hull.wgsl"),
+    include_str!("../../../shaders/collision/collide/shapes.wgsl")
+);
+
+/// WGSL of the loops over any number of colliders.
+pub(in crate::gpu) const MANY: &str = include_str!("../../../shaders/collision/collide/many.wgsl");
+
+/// WGSL of the poses of a collider in a step.
+pub(in crate::gpu) const POSES: &str = include_str!("../../../shaders/collision/collider_poses.wgsl");
+
 /// The passes of colliders.
 #[derive(Debug)]
 pub(in crate::gpu) struct ColliderPasses {
@@ -78,7 +100,7 @@ impl ColliderPasses {
         Ok(Self {
             interpolate: binder.bind(
                 "interpolate_colliders",
-                include_str!("../../../shaders/collision/interpolate_colliders.wgsl"),
+                &[include_str!("../../../shaders/collision/interpolate_colliders.wgsl"), POSES].join("\n"),
                 &[params, parameters, (Write, &colliders)],
             ),
             collide: [0, 1].map(|place| bound(&collide, place)),
@@ -95,8 +117,8 @@ impl ColliderPasses {
             ),
             commit: binder.bind(
                 "commit_colliders",
-                include_str!("../../../shaders/collision/commit_colliders.wgsl"),
-                &[parameters, (Write, &colliders)],
+                &[include_str!("../../../shaders/collision/commit_colliders.wgsl"), POSES].join("\n"),
+                &[params, parameters, (Write, &colliders)],
             ),
             collider_forces: binder.bind(
                 "collider_forces",
@@ -160,27 +182,23 @@ fn bound(
 
 /// The pass over the particles. `advances` is true if it ends the substep.
 fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> Stage {
-    let (own, settings) = (&controls.colliders, &controls.settings);
+    let settings = &controls.settings;
     let (shapes, colliders) = shapes_text(controls);
     let text = [
         include_str!("../../../shaders/collision/collide.wgsl"),
-        include_str!("../../../shaders/collision/collide/friction.wgsl"),
         include_str!("../../../shaders/collision/collide/impulses.wgsl"),
-        include_str!("../../../shaders/collision/collide/exits.wgsl"),
+        RESPONSE,
         &shapes,
     ];
     let slots = [Uniform, Uniform, Write, Write, Write, colliders, Read, Read, Write, Write, Uniform];
     let flag = |value: bool| f64::from(u8::from(value));
-    let constants = [
-        ("SHAPES", shapes_in_use(controls)),
+    let pass = [
         ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
-        ("SEVERAL", flag(own.len() > 1)),
-        ("RESTITUTES", flag(controls.restitutes())),
         ("NOTES_IMPULSES", flag(settings.collider_forces)),
         ("ADVANCES", flag(advances)),
         ("REPEATS", flag(settings.self_collision.is_some())),
-        ("MATERIAL", common_material(controls)),
     ];
+    let constants = [pass, response_constants(controls)].concat();
     Stage::new(device, "collide", "collide", &text.join("\n"), &slots, &constants)
 }
 
@@ -190,22 +208,25 @@ pub(super) fn shapes_text(controls: &Controls) -> (String, Slot) {
     let few = count <= MOST_WRITTEN_OUT;
     let storage = match few {
         true => few_colliders(count),
-        false => include_str!("../../../shaders/collision/collide/many.wgsl").to_owned(),
+        false => [include_str!("../../../shaders/collision/collide/stored.wgsl"), MANY].join("\n"),
     };
-    let text = [
-        &storage,
-        include_str!("../../../shaders/collision/collide/near.wgsl"),
-        include_str!("../../../shaders/collision/collide/field.wgsl"),
-        include_str!("../../../shaders/collision/collide/heightfield.wgsl"),
-        include_str!("../../../shaders/collision/collide/hull.wgsl"),
-        include_str!("../../../shaders/collision/collide/shapes.wgsl"),
-    ];
-    (text.join("\n"), if few { Uniform } else { Read })
+    let rows = include_str!("../../../shaders/collision/collide/rows.wgsl");
+    ([storage.as_str(), rows, SHAPES].join("\n"), if few { Uniform } else { Read })
 }
 
 /// The constant SHAPES: the mask of the shapes of all colliders.
 pub(super) fn shapes_in_use(controls: &Controls) -> f64 {
     f64::from(controls.colliders.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape))
+}
+
+/// Constants of [`RESPONSE`] and [`SHAPES`] for the present colliders and materials.
+pub(in crate::gpu) fn response_constants(controls: &Controls) -> [(&'static str, f64); 4] {
+    [
+        ("SHAPES", shapes_in_use(controls)),
+        ("SEVERAL", f64::from(u8::from(controls.colliders.len() > 1))),
+        ("RESTITUTES", f64::from(u8::from(controls.restitutes()))),
+        ("MATERIAL", common_material(controls)),
+    ]
 }
 
 /// The generated part of the shader for a number of colliders.

@@ -38,7 +38,9 @@ use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
-pub(super) use collider_passes::{COLLIDER_CONTACT_BYTES, ColliderPasses};
+pub(super) use collider_passes::{
+    COLLIDER_CONTACT_BYTES, ColliderPasses, MANY, POSES, RESPONSE, SHAPES, response_constants,
+};
 pub(super) use contact_passes::{CONTACT_BYTES, ContactPasses};
 pub(super) use status::ContactStatus;
 

@@ -14,6 +14,7 @@ fn on_device(shader: &str, call: &str, data: &[f32], points: &[[f32; 4]]) -> Vec
     let device = &context.device;
     let source = format!(
         "@group(0) @binding(0) var<storage, read> collider_data: array<f32>;
+         fn data_at(at: u32) -> f32 {{ return collider_data[at]; }}
          @group(0) @binding(1) var<storage, read_write> points: array<vec4f>;
          struct Params {{ zero: u32 }}
          @group(0) @binding(2) var<uniform> params: Params;

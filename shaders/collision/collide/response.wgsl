@@ -1,0 +1,229 @@
+// Response of a particle to colliders, shared by collide.wgsl and the instances (shaders/instancing/parts/collide.wgsl).
+// Counterpart: src/reference/colliders.rs.
+// The including file declares `params`, `contact_params`, the colliders (`first_near`, `next_near`, `collider_at`,
+// `bound_at`, `data_at`) and the state of a particle: `removes_overlap`, `bounce_of`, `add_bounce`, `note_push`.
+
+// Iterations of conservative advancement.
+const TURNS = 24u;
+
+// Features that a scene does not need are not compiled: exits among several colliders, restitution.
+override SEVERAL: bool = true;
+override RESTITUTES: bool = true;
+
+struct Meet {
+    is_met: bool,
+    normal: vec3f,
+    // Overlap at the end of the substep [m].
+    depth: f32,
+    // Gap at the start [m].
+    start: f32,
+    // Time of impact: 0 at the start of the substep, 1 at its end.
+    time: f32,
+}
+
+// `first` is the sample at the start.
+fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) -> Meet {
+    let zero = params.zero;
+    var near = first;
+    let side = select(1.0, -1.0, near.distance < 0.0 && (c.flags & TWO_SIDED) != 0u);
+    let outside = near.distance * side > 0.0;
+    // Beyond the border of a heightfield that ends there.
+    let beyond = all(near.normal == vec3f());
+    let start = opaque1(near.distance * side, zero) - keep;
+    let reach = length(delta);
+    // Below a two-sided surface only the distance is a safe bound.
+    let sure = select(start, opaque1(near.sure, zero) - keep, side > 0.0);
+    var is_met = sure < reach;
+    // Conservative advancement: no surface is nearer than the distance.
+    var gap = start;
+    var time = 0.0;
+    for (var turn = 0u; turn < TURNS && is_met && gap > 1e-3 * keep; turn++) {
+        time = min(opaque1(time + opaque1(gap / reach, zero), zero), 1.0);
+        near = sample(c, opaque(p + opaque(delta * time, zero), zero), keep);
+        gap = opaque1(near.distance * side, zero) - keep;
+        is_met = time < 1.0 || gap <= 1e-3 * keep;
+    }
+    // A path that enters through the border below the surface comes from above only if the neighbour's surface is no
+    // steeper.
+    if is_met && beyond && near.distance < 0.0 {
+        let deepest = select(opaque1(reach * time, zero), 0.0, (c.flags & TWO_SIDED) != 0u);
+        is_met = opaque1(-near.distance * c.size.z, zero) <= deepest;
+    }
+    if !is_met {
+        return Meet();
+    }
+    // A particle from outside stays in front of the first plane that it meets, even if the shape is thin.
+    var out = vec3f();
+    if outside {
+        let normal = opaque(near.normal * side, zero);
+        let along = opaque1(dot(normal, opaque(delta * (1.0 - time), zero)), zero);
+        out = opaque(normal * max(-along - gap, 0.0), zero);
+    }
+    // Corrects the overlap at the new position too: round shapes, inner corners.
+    let end = sample(c, opaque(opaque(p + delta, zero) + out, zero), keep);
+    let left = keep - opaque1(end.distance * side, zero);
+    if left > 0.0 {
+        out = opaque(out + opaque(end.normal * opaque1(side * left, zero), zero), zero);
+    }
+    let depth = length(out);
+    if depth == 0.0 {
+        return Meet();
+    }
+    return Meet(true, out / depth, depth, start, time);
+}
+
+// Motion of a particle in the substep.
+struct Moving {
+    // Position including the recovery, and displacement without it.
+    x: vec3f,
+    d: vec3f,
+    recovery: vec3f,
+    was_met: bool,
+    // The exit from the colliders that contain it, if known.
+    exit: Exit,
+    friction: ColliderFriction,
+}
+
+// The contact of a particle with a collider in a substep.
+struct Met {
+    meet: Meet,
+    // Start position relative to the collider, and displacement relative to it, in world space.
+    start: vec3f,
+    way: vec3f,
+    // Distance that the particle keeps.
+    keep: f32,
+    surface_step: vec3f,
+    material: u32,
+}
+
+// Returns the particle after a pass over one collider; the exit is WANTED if it must be found before. `rest` is the
+// residual of the position.
+fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, before: Moving) -> Moving {
+    var particle = before;
+    var c = collider_at(index);
+    // As `by_thread`, for values that use all bits.
+    c.flags |= i & 0x80000000u;
+    c.shape |= i & 0x80000000u;
+    let own = contact_params.materials[material];
+    if (c.flags & DISABLED) != 0u || !touch(own, contact_params.materials[c.material]) {
+        return particle;
+    }
+    let zero = params.zero;
+    var keep = keep_of(c, material);
+    // Moves the position with the collider to the end of the substep; the remaining displacement is relative to the
+    // collider.
+    let place = opaque(opaque(particle.x - offset_of(c.frame), zero) + rest, zero);
+    let turn = turned_into(c.travel, place, zero);
+    let start = opaque(place + turn, zero);
+    let way = opaque(particle.d - opaque(turn + offset_of(c.travel), zero), zero);
+    let p = turned_into(c.frame, start, zero);
+    let delta = turned_into(c.frame, way, zero);
+    let near = sample(c, p, keep);
+    let exit = particle.exit;
+    var is_exit = false;
+    let is_solid = SEVERAL && (c.flags & TWO_SIDED) == 0u;
+    if is_solid && near.distance < keep + length(delta) {
+        keep = opaque1(keep * squeeze(index, c, material, particle.x, rest, near), zero);
+    }
+    if is_solid && near.distance < (1.0 - SLACK) * keep {
+        if exit.owner == UNKNOWN {
+            particle.exit = Exit(WANTED, vec3f(), 0.0);
+            return particle;
+        }
+        if exit.owner != NONE && exit.owner != index {
+            return particle;
+        }
+        is_exit = exit.depth > 0.0;
+    }
+    // World space from here on.
+    var meet = Meet();
+    if is_exit {
+        let depth = opaque1(exit.depth - opaque1(dot(exit.normal, way), zero), zero);
+        meet = Meet(depth > 0.0, exit.normal, depth, -exit.depth, 0.0);
+    } else {
+        meet = meet_collider(c, p, delta, keep, near);
+        meet.normal = turned_out_of(c.frame, opaque(meet.normal, zero), zero);
+    }
+    if !meet.is_met && particle.friction.owner == index + 1u {
+        // A contact of an earlier pass of the substep keeps its friction.
+        let end = sample(c, opaque(p + delta, zero), keep);
+        meet = Meet(true, turned_out_of(c.frame, opaque(end.normal, zero), zero), 0.0, 0.0, 0.0);
+    }
+    if meet.is_met {
+        respond(i, index, w, material, Met(meet, start, way, keep, c.surface_step, c.material), &particle);
+    }
+    return particle;
+}
+
+// Moves a particle out of a collider, with friction and restitution.
+fn respond(i: u32, index: u32, w: f32, material: u32, met: Met, particle: ptr<function, Moving>) {
+    let zero = params.zero;
+    let normal = met.meet.normal;
+    let way = met.way;
+    var out = min(met.meet.depth, max(-met.meet.start, 0.0));
+    let push = opaque1(met.meet.depth - out, zero);
+    out = select(0.0, min(out, contact_params.recovery), removes_overlap());
+    let friction = contact_params.friction[material * 16u + met.material];
+    // Restitution, on top of the push.
+    let speed = opaque1(-dot(normal, opaque(way - params.gravity_step, zero)), zero);
+    var back = 0.0;
+    if RESTITUTES && friction.z > 0.0 && push > 0.0 && speed > 2.0 * length(params.gravity_step) {
+        // Includes earlier restitution: by another collider, or earlier in the substep.
+        let given = dot(normal, bounce_of(i));
+        let left = opaque1(opaque1(opaque1(dot(normal, way), zero) + push, zero) + given, zero);
+        back = max(opaque1(friction.z * speed, zero) - left, 0.0);
+    }
+    let relative = opaque(way - met.surface_step, zero);
+    let slip = opaque(relative - opaque(normal * opaque1(dot(normal, relative), zero), zero), zero);
+    let before = (*particle).friction;
+    var of_before = ColliderFriction();
+    if before.owner == index + 1u {
+        of_before = before;
+    }
+    let rub = rubbed(of_before, index, Slip(slip, push, back, met.meet.time, met.keep), friction.xy);
+    let change_by_friction = opaque(rub.friction.displacement - of_before.displacement, zero);
+    let change = opaque(opaque(normal * push, zero) + change_by_friction, zero);
+    if before.owner == index + 1u || before.owner == 0u && push > 0.0 {
+        (*particle).friction = rub.friction;
+    }
+    var bounce = vec3f();
+    if RESTITUTES && back > 0.0 {
+        bounce = opaque(opaque(normal * back, zero) - rub.beyond, zero);
+        add_bounce(i, bounce);
+    }
+    note_push(i, index, w, opaque(change + bounce, zero), opaque(met.start + way, zero));
+    let away = opaque(normal * out, zero);
+    (*particle).x = opaque((*particle).x + away, zero);
+    (*particle).d = opaque((*particle).d + change, zero);
+    (*particle).recovery = opaque((*particle).recovery + away, zero);
+    (*particle).was_met = true;
+}
+
+// Returns the particle after a pass over all colliders.
+fn collide_with_all(i: u32, material: u32, w: f32, rest: vec3f, start: Moving) -> Moving {
+    var particle = start;
+    // Most particles are near one collider at most. The exit test comes last, because software drivers execute the
+    // loop body for all threads once more otherwise.
+    var index = first_near(particle.x, sum_of_components(particle.d));
+    if index != NONE {
+        loop {
+            loop {
+                particle = collide_with(i, material, index, w, rest, particle);
+                if SEVERAL && particle.exit.owner == WANTED {
+                    break;
+                }
+                index = next_near(index, particle.x, sum_of_components(particle.d));
+                if index == NONE {
+                    break;
+                }
+            }
+            // At most once per particle, outside of the loop over colliders, because software drivers execute nested
+            // loops even if no thread enters.
+            if !SEVERAL || particle.exit.owner != WANTED {
+                break;
+            }
+            particle.exit = find_exit(material, particle.x, rest);
+        }
+    }
+    return particle;
+}
