@@ -124,8 +124,7 @@ impl InstanceColliders {
                 (instance_pool::make_play_with_colliders(device, pool, &kernel), interpolate_stage(device, &kernel))
             }
         };
-        let bindings = stage.bind(device, &[&buffers.params, &params, &colliders, &rows]);
-        let interpolate = Bound { stage, bindings };
+        let interpolate = Bound::new(device, stage, &[&buffers.params, &params, &colliders, &rows]);
         let (count, bytes) = (own.len() as u32, maker.made_bytes());
         Ok(Self { params, colliders, rows, parts, part_rows, kernel, interpolate, play, bindings: None, count, bytes })
     }
@@ -150,7 +149,7 @@ impl InstanceColliders {
     /// Records a step of this number of instances, without the normals.
     pub fn record<'a>(&'a self, recorder: &mut Recorder<'a>, instances: u32) {
         let Some(bindings) = &self.bindings else { return };
-        let Bound { stage, bindings: of_colliders } = &self.interpolate;
+        let Bound { stage, bindings: of_colliders, .. } = &self.interpolate;
         recorder.dispatch_groups(stage, of_colliders, &[], self.count);
         let groups = instances.div_ceil(self.kernel.workgroup.instances);
         for part in 0..self.part_rows.len() as u32 {

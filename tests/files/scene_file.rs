@@ -633,7 +633,6 @@ fn omitted_fields_have_their_defaults() {
         fields: Field::slots(&[Field::Point { position: [1.0, 2.0, 3.0], strength: 4.0, radius: 5.0 }]),
         forces: false,
         collider_forces: true,
-        triangle_contacts: true,
         tethers: false,
         triangle_contacts: false,
         keep_lambdas: true,

@@ -53,7 +53,7 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    fn new(device: &wgpu::Device, stage: Stage, buffers: &[&wgpu::Buffer]) -> Self {
+    pub fn new(device: &wgpu::Device, stage: Stage, buffers: &[&wgpu::Buffer]) -> Self {
         let bindings = stage.bind(device, buffers);
         Self { stage, bindings, buffers: buffers.iter().map(|&buffer| buffer.clone()).collect() }
     }
