@@ -3,6 +3,7 @@
 use super::collider::{Collider, ColliderId, Pose};
 use super::collider_frame::ColliderFrame;
 use super::shape::{Baked, HULL, Shape};
+use super::triangle::meets_triangles;
 use crate::error::{Error, Result, check_finite};
 
 /// A collider in the layout of the shaders: `Collider` in `shaders/common/find_contacts.wgsl`.
@@ -70,6 +71,11 @@ pub(crate) struct Colliders {
 }
 
 impl Colliders {
+    /// True if a collider may be in contact with triangles whose corners it does not touch: see [`meets_triangles`].
+    pub fn meet_triangles(&self, size: f32, keep: f32) -> bool {
+        self.rows.iter().any(|row| row.flags & DISABLED == 0 && meets_triangles(row, size, keep))
+    }
+
     /// The greatest number of colliders: each thread tests all of them.
     const MOST: usize = 4096;
     /// The greatest number of `f32` in all shapes: 1 GiB, more than devices support.

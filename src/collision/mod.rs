@@ -33,4 +33,4 @@ pub use report::{ColliderForce, ContactReport};
 pub use self_collision::{SelfCollision, SelfCollisionLevel};
 pub use shape::Shape;
 pub(crate) use shape::{HALF_SPACE, Sample, sample};
-pub(crate) use triangle::{TriangleView, meets_triangles, mixed};
+pub(crate) use triangle::{TriangleView, mixed};

@@ -8,6 +8,7 @@ use crate::schedule::contacts::{ContactElements, TYPES, UNTOUCHABLE};
 use crate::schedule::plan::SearchPass;
 use crate::settings::Settings;
 use glam::Vec3;
+use std::collections::BTreeSet;
 
 /// Words of a cell of the coarse grid; layout in `shaders/common/search.wgsl`.
 const COARSE_WORDS: u32 = 12;
@@ -118,11 +119,18 @@ fn material_tables(scene: &Scene) -> ([[u32; 4]; MAX_CONTACT_MATERIALS], Frictio
 
 /// The largest thickness of the contact materials in use \[m\].
 fn largest_thickness(scene: &Scene, contact_elements: &ContactElements) -> f32 {
-    let used: std::collections::BTreeSet<u32> = contact_elements.particles.iter().map(|row| row[3] & 0xff).collect();
+    let used: BTreeSet<u32> = contact_elements.particles.iter().map(|row| row[3] & 0xff).collect();
     let thickness = |place: u32| {
         scene.contact_materials.get(place as usize).map_or(0.0, |material: &ContactMaterial| material.thickness)
     };
     used.into_iter().map(thickness).fold(1e-6, f32::max)
+}
+
+/// Half the least thickness of the contact materials in use \[m\].
+pub(crate) fn least_radius(scene: &Scene, contact_elements: &ContactElements) -> f32 {
+    let used: BTreeSet<u32> = contact_elements.particles.iter().map(|row| row[3] & 0xff).collect();
+    let thickness = |place: u32| scene.contact_materials.get(place as usize).map(|material| material.thickness);
+    0.5 * used.into_iter().filter_map(thickness).fold(f32::MAX, f32::min)
 }
 
 /// The numbers of threads of the search, in the form of the uniform buffer.

@@ -3,7 +3,7 @@
 //! Each backend owns one [`Controls`]. It validates a change before it applies it, and stores the data that the
 //! backends upload: [`Params`], scaled materials, targets, tethers.
 
-use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, meets_triangles};
+use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId};
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result, check_finite};
 use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, invert_mass};
@@ -11,7 +11,7 @@ use crate::schedule::compiled::{CompiledScene, Purpose};
 use crate::schedule::plan::{Plan, PlanInputs};
 use crate::settings::Settings;
 use crate::sim::capacities::Capacities;
-use crate::sim::contact_params::ContactParams;
+use crate::sim::contact_params::{ContactParams, least_radius};
 use crate::sim::join::join;
 use crate::sim::params::Target;
 use crate::sim::shift::Shift;
@@ -175,23 +175,10 @@ impl Controls {
 
     pub fn make_plan(&mut self) {
         let any = !self.colliders.is_empty();
-        let inputs = PlanInputs {
-            any,
-            meets_triangles: self.meets_triangles(),
-            bounce: any && self.restitutes(),
-            pins: self.pins.len(),
-        };
-        self.plan = Plan::new(&self.compiled, &self.settings, inputs);
-    }
-
-    /// Returns true if colliders may be in contact with triangles whose corners they do not touch.
-    fn meets_triangles(&self) -> bool {
         let elements = &self.compiled.contact_elements;
-        let [.., [_, size]] = elements.radii;
-        let radius =
-            |row: &[u32; 4]| self.scene.contact_materials.get((row[3] & 0xff) as usize).map(|own| 0.5 * own.thickness);
-        let keep = elements.particles.iter().filter_map(radius).fold(f32::MAX, f32::min);
-        self.colliders.rows.iter().any(|row| meets_triangles(row, size, keep))
+        let meets_triangles = self.colliders.meet_triangles(elements.radii[2][1], least_radius(&self.scene, elements));
+        let inputs = PlanInputs { any, meets_triangles, bounce: any && self.restitutes(), pins: self.pins.len() };
+        self.plan = Plan::new(&self.compiled, &self.settings, inputs);
     }
 
     /// Returns true if any contact material has restitution.

@@ -6,6 +6,8 @@
 //! | particles | rest position, material, component | – | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
 //! | colliders, data | rows, distances and planes | host, interpolate_colliders, commit_colliders | collide |
 //! | collider contacts | restitution, recovery, friction, impulses on colliders | clear_collider_contacts, collide, apply_restitution | collide, apply_restitution, collider_forces |
+//! | contact triangles, corner offsets, triangle corners | particles and borders of each triangle; triangles by particle | – | collide_triangles, apply_triangle_contacts |
+//! | triangle contacts | contact of each triangle with a collider | collide_triangles | apply_triangle_contacts |
 //! | forces | force and torque of each collider | collider_forces | host |
 //! | status | counters, state of the pair list | passes of contacts between particles | the same, host |
 //! | elements | three particles and a type | – | search, find_pairs, intersections |

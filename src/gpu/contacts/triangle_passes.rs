@@ -1,12 +1,13 @@
 //! The passes of contacts of triangles with colliders, and their buffers.
 
 use super::collider_passes::{shapes_in_use, shapes_text};
-use super::{Binder, Bound, Contacts, Size, common_material};
+use super::{Binder, Binding, Bound, Contacts, Size, common_material};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};
 use crate::schedule::plan::Pass;
+use crate::settings::Settings;
 use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
@@ -39,17 +40,12 @@ impl TrianglePasses {
         let offsets = maker.filled(queue, "corner_offsets", &offsets, storage)?;
         let corners = maker.filled(queue, "triangle_corners", &corners, storage)?;
         let made = maker.empty("triangle_contacts", triangle_count as u64 * TRIANGLE_CONTACT_BYTES, storage)?;
-        let (shapes, slot) = shapes_text(controls);
-        let text = [
-            include_str!("../../../shaders/collision/collide_triangles.wgsl"),
-            include_str!("../../../shaders/collision/collide/triangle.wgsl"),
-            &shapes,
-        ];
-        let flag = |value: bool| f64::from(u8::from(value));
         let params = (Uniform, &shared.params);
-        let find = binder.bind_with(
-            "collide_triangles",
-            &text.join("\n"),
+        let (shapes, slot) = shapes_text(controls);
+        let find = bind_find(
+            binder,
+            controls,
+            &shapes,
             &[
                 params,
                 (Uniform, &contacts.params),
@@ -62,15 +58,10 @@ impl TrianglePasses {
                 (Read, &triangles),
                 (Write, &made),
             ],
-            &[("SHAPES", shapes_in_use(controls)), ("MATERIAL", common_material(controls))],
         );
-        let text = [
-            include_str!("../../../shaders/collision/apply_triangle_contacts.wgsl"),
-            include_str!("../../../shaders/collision/collide/impulses.wgsl"),
-        ];
-        let apply = binder.bind_with(
-            "apply_triangle_contacts",
-            &text.join("\n"),
+        let apply = bind_apply(
+            binder,
+            &controls.settings,
             &[
                 params,
                 (Write, &shared.positions),
@@ -80,10 +71,6 @@ impl TrianglePasses {
                 (Read, &made),
                 (Write, collider_contacts),
                 (Write, &shared.status),
-            ],
-            &[
-                ("NOTES_IMPULSES", flag(controls.settings.collider_forces)),
-                ("RECOVERS_ON_WAY", flag(controls.settings.keeps_surfaces_apart())),
             ],
         );
         Ok(Self { find, apply, triangle_count: triangle_count as u32 })
@@ -97,4 +84,27 @@ impl TrianglePasses {
             _ => None,
         }
     }
+}
+
+fn bind_find(binder: &Binder<'_>, controls: &Controls, shapes: &str, bindings: &[Binding<'_>]) -> Bound {
+    let text = [
+        include_str!("../../../shaders/collision/collide_triangles.wgsl"),
+        include_str!("../../../shaders/collision/collide/triangle.wgsl"),
+        shapes,
+    ];
+    let constants = [("SHAPES", shapes_in_use(controls)), ("MATERIAL", common_material(controls))];
+    binder.bind_with("collide_triangles", &text.join("\n"), bindings, &constants)
+}
+
+fn bind_apply(binder: &Binder<'_>, settings: &Settings, bindings: &[Binding<'_>]) -> Bound {
+    let text = [
+        include_str!("../../../shaders/collision/apply_triangle_contacts.wgsl"),
+        include_str!("../../../shaders/collision/collide/impulses.wgsl"),
+    ];
+    let flag = |value: bool| f64::from(u8::from(value));
+    let constants = [
+        ("NOTES_IMPULSES", flag(settings.collider_forces)),
+        ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
+    ];
+    binder.bind_with("apply_triangle_contacts", &text.join("\n"), bindings, &constants)
 }
