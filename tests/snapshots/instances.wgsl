@@ -111,8 +111,9 @@ fn jump_of(slot: u32, row: u32) -> Jump {
     return Jump(before, after, turn, turns || any(before != after), was.w < 0.0);
 }
 
-// Targets and Start, unless earlier substeps of the step have run. A changed placement is applied first: it moves the particles rigidly, scales them and rotates
-// velocities. A position that would not be finite is left unchanged and quarantined.
+// Targets and Start, unless earlier substeps of the step have run. A changed placement is applied first: it moves the
+// particles rigidly, scales them and rotates velocities. A position that would not be finite is left unchanged and
+// quarantined.
 fn begin(k: u32, jump: Jump, targets_at: u32) {
     let i = first_particle + k;
     var x = positions[i];
