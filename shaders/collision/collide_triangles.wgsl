@@ -45,11 +45,16 @@ fn triangle_at(index: u32) -> Triangle {
     return triangle;
 }
 
-// The contact with one collider; `owner` is 0 without a contact. `depth` is the displacement that ends the contact.
+// The contact with one collider; `owner` is 0 without a contact.
 struct Candidate {
     contact: TriangleContact,
+    // Outward normal, and the displacement along it that ends the contact [m].
+    normal: vec3f,
     depth: f32,
 }
+
+// Normals are opposite if the cosine of their angle is less.
+const OPPOSITE = -0.9;
 
 fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     let zero = params.zero;
@@ -101,7 +106,7 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     let arm = opaque(mixed(deepest.weights, start) + motion, zero);
     let recovery = opaque(normal * out, zero);
     let contact = TriangleContact(change / inverse_mass, index + 1u, recovery / inverse_mass, deepest.weights.y, arm, deepest.weights.z);
-    return Candidate(contact, deepest.depth);
+    return Candidate(contact, normal, deepest.depth);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -120,12 +125,18 @@ fn collide_triangles(@builtin(global_invocation_id) id: vec3u) {
         reach = max(reach, sum_of_components(triangle.x[k] - center) + sum_of_components(triangle.d[k]));
     }
     var best = Candidate();
+    // Depth in a collider on the other side: between two, the triangle has the same depth in both.
+    var against = 0.0;
     if triangle.material != UNTOUCHABLE && any(triangle.w != vec3f()) {
         var index = first_near(center, reach);
         while index != NONE {
             let own = contact_with(index, triangle);
+            let is_opposite = own.depth > 0.0 && best.depth > 0.0 && dot(own.normal, best.normal) < OPPOSITE;
             if own.depth > best.depth {
+                against = select(0.0, best.depth, is_opposite);
                 best = own;
+            } else if is_opposite {
+                against = max(against, own.depth);
             }
             index = next_near(index, center, reach);
         }
@@ -133,6 +144,11 @@ fn collide_triangles(@builtin(global_invocation_id) id: vec3u) {
     if best.contact.owner == 0u {
         triangle_contacts[t].owner = 0u;
         return;
+    }
+    if against > 0.0 {
+        let share = opaque1(opaque1(0.5 * (best.depth - against), zero) / best.depth, zero);
+        best.contact.impulse = opaque(best.contact.impulse * share, zero);
+        best.contact.recovery = opaque(best.contact.recovery * share, zero);
     }
     triangle_contacts[t] = best.contact;
 }

@@ -23,6 +23,17 @@ struct TriangleContact {
     arm: Vec3,
 }
 
+/// The contact with one collider.
+struct Candidate {
+    contact: TriangleContact,
+    /// Outward normal, and the displacement along it that ends the contact \[m\].
+    normal: Vec3,
+    depth: f32,
+}
+
+/// Normals are opposite if the cosine of their angle is less.
+const OPPOSITE: f32 = -0.9;
+
 /// A triangle in a substep.
 struct Triangle {
     corners: [usize; 3],
@@ -86,23 +97,38 @@ impl Reference {
         let center = ((x[0] + x[1]) + x[2]) * (1.0 / 3.0);
         let reach = |k: usize| sum_of_components(x[k] - center) + sum_of_components(triangle.d[k]);
         let reach = [0, 1, 2].map(reach).into_iter().fold(0.0, f32::max);
-        let (mut best, mut depth) = (None, 0.0);
+        let mut best: Option<Candidate> = None;
+        // Depth in a collider on the other side: between two, the triangle has the same depth in both.
+        let mut against = 0.0f32;
         for (index, collider) in self.colliders.iter().enumerate() {
             let (apart, near) = (center - collider.frame.offset(), collider.near + reach);
             if dot(apart, apart) > near * near {
                 continue;
             }
-            if let Some((contact, own)) = self.triangle_contact(index, triangle)
-                && own > depth
-            {
-                (best, depth) = (Some(contact), own);
+            let Some(own) = self.triangle_contact(index, triangle) else { continue };
+            let (depth, opposite) = match &best {
+                Some(best) => (best.depth, dot(own.normal, best.normal) < OPPOSITE),
+                None => (0.0, false),
+            };
+            if own.depth > depth {
+                against = if opposite { depth } else { 0.0 };
+                best = Some(own);
+            } else if opposite {
+                against = against.max(own.depth);
             }
         }
-        best
+        best.map(|Candidate { mut contact, depth, .. }| {
+            if against > 0.0 {
+                let share = 0.5 * (depth - against) / depth;
+                contact.impulse *= share;
+                contact.recovery *= share;
+            }
+            contact
+        })
     }
 
-    /// The contact of a triangle with a collider, and the displacement that ends it.
-    fn triangle_contact(&self, index: usize, triangle: &Triangle) -> Option<(TriangleContact, f32)> {
+    /// The contact of a triangle with a collider.
+    fn triangle_contact(&self, index: usize, triangle: &Triangle) -> Option<Candidate> {
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
         let may_meet = collider.flags & DISABLED == 0 && params.touch(triangle.material, collider.material);
         if collider.shape == HALF_SPACE || !may_meet {
@@ -148,7 +174,7 @@ impl Reference {
             recovery: normal * out / inverse_mass,
             arm: mixed(deepest.weights, start) + motion,
         };
-        Some((contact, deepest.depth))
+        Some(Candidate { contact, normal, depth: deepest.depth })
     }
 
     /// Moves the particles of triangles in contact. A particle follows the contact that moves it most: the mean of several

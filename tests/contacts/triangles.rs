@@ -216,3 +216,30 @@ fn without_triangle_contacts_only_particles_meet_colliders() {
         assert!(backend.positions().iter().all(|p| p[1] < -0.5), "{}", backend.name());
     }
 }
+
+#[test]
+fn triangle_contacts_agree_with_the_reference() {
+    let gpu = common::gpu();
+    let tolerance = if common::is_exact(&gpu) { 0.0 } else { 1e-4 };
+    for self_collision in [None, Some(SelfCollision::default()), Some(SelfCollision::surfaces())] {
+        let (mut scene, material) = sheet(6, false);
+        let place = |position| Pose { position, rotation: [0.1, 0.2, 0.3, 0.93] };
+        let shapes = [
+            (Shape::Box { half_extents: [0.02, 0.03, 0.04] }, [-0.1, -0.06, 0.02]),
+            (Shape::Capsule { radius: 0.01, half_height: 0.1 }, [0.1, -0.03, 0.04]),
+            (Shape::Sphere { radius: 0.015 }, [0.02, -0.03, -0.09]),
+        ];
+        let mut moved = None;
+        for (shape, position) in shapes {
+            let collider = Collider { shape, pose: place(position), material, ..Collider::default() };
+            moved = Some(scene.add_collider(collider).unwrap());
+        }
+        let mut pair = common::Pair::new(&gpu, &scene, Settings { self_collision, ..Settings::default() });
+        for step in 0..20 {
+            let pose = place([0.02, -0.03 + 0.002 * step as f32, -0.09]);
+            pair.reference.move_collider(moved.unwrap(), pose).unwrap();
+            pair.solver.move_collider(moved.unwrap(), pose).unwrap();
+            pair.run(1, tolerance, &format!("{self_collision:?}, step {step}"));
+        }
+    }
+}

@@ -248,7 +248,7 @@ fn run(drawn: &Drawn, steps: u32) -> Result<Vec<[f32; 3]>, String> {
 
 #[test]
 fn random_scenes_stay_finite_and_keep_energy_and_momentum() {
-    let count = std::env::var("SCENES").map_or(600, |count| count.parse().expect("SCENES is a number"));
+    let count = std::env::var("SCENES").map_or(2000, |count| count.parse().expect("SCENES is a number"));
     let mut faults = Vec::new();
     for seed in 0..count {
         let drawn = draw(seed);
@@ -265,7 +265,7 @@ fn random_scenes_stay_finite_and_keep_energy_and_momentum() {
 #[test]
 fn random_scenes_agree_on_both_backends() {
     let gpu = gpu();
-    for seed in 0..50 {
+    for seed in 0..100 {
         let drawn = draw(5_000_000 + seed);
         let mut pair = Pair::new(&gpu, &drawn.scene, drawn.settings);
         let start = sums(&drawn, &pair.reference.read_positions().unwrap(), &pair.reference.read_velocities().unwrap());
