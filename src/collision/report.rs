@@ -28,7 +28,7 @@ pub struct ContactReport {
     pub pair_capacity: u32,
     /// See [`Self::pair_capacity`].
     pub contact_capacity: u32,
-    /// How often a list has grown. Each time takes new buffers: raise [`super::SelfCollision::pairs_per_particle`] to
+    /// Number of times that a list has grown. Each time takes new buffers: raise [`super::SelfCollision::pairs_per_particle`] to
     /// allocate them at the start.
     pub growths: u32,
     /// Pairs and contacts beyond the capacity. If it keeps rising, the lists cannot grow further: raise the device's

@@ -57,8 +57,8 @@ pub(crate) struct DeepestPoint {
     pub depth: f32,
 }
 
-/// Returns false if no triangle can be deeper than its corners by more than the slack: half-spaces, and spheres and
-/// capsules of a radius r for which the sag s²/(2 r) is less. `size` is the largest distance of a corner from the center of
+/// Returns false if no triangle can be deeper than its corners by more than the slack. This holds for half-spaces, and for
+/// spheres and capsules of a radius r for which the sag s²/(2 r) is less. `size` is the largest distance of a corner from the center of
 /// a triangle at rest \[m\]; s is twice that, for stretched cloth. `keep` is the least kept distance \[m\].
 pub(crate) fn meets_triangles(collider: &ColliderRow, size: f32, keep: f32) -> bool {
     match collider.shape {

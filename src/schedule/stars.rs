@@ -13,7 +13,7 @@
 //! The rows of N are the unit gradients nᵢ at the hub; w_h and wᵢ are the inverse masses of the hub and of leaf i. The
 //! Woodbury identity reduces it to a symmetric 3 × 3 system: (I + w_h Σ nᵢ nᵢᵀ/Dᵢ) y = Σ nᵢ bᵢ/Dᵢ, then Δλᵢ = (bᵢ − w_h
 //! nᵢ·y)/Dᵢ. A leaf counts with half of its mass, because links outside of the star move it too; with its full mass,
-//! meshes gain energy. Where n > 2 stars have the same leaves, the factor 2 is n. See `docs/decisions/0001-stars.md`.
+//! meshes gain energy. The factor is n instead of 2 if n > 2 stars have the same leaves. See `docs/decisions/0001-stars.md`.
 //!
 //! Links that are nearly in line move a light hub far aside. A shift s across a link of length L stretches it by s²/(2 L). If this exceeds every
 //! violation, s² > 2 L |b|, the corrections of the star are scaled down to that bound.
