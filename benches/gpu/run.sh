@@ -163,7 +163,7 @@ fi
 if wants examples; then
     part "cloth" 20 gpu-run-examples.jsonl "$programs/cloth" --headless --json --profile "${frames[@]}" "${grid[@]}"
     part "crowd" 20 gpu-run-examples.jsonl "$programs/crowd" --headless --json "${frames[@]}" "${count[@]}"
-    for scene in sphere layers knot; do
+    for scene in sphere layers knot cylinder; do
         part "contacts $scene" 30 gpu-run-examples.jsonl \
             "$programs/contacts" --scene "$scene" --headless --json --profile "${frames[@]}" "${grid[@]}"
     done

@@ -32,6 +32,7 @@ const SCENES: &[(&str, Build)] = &[
     ("box", cloths::table),
     ("mesh", cloths::mesh),
     ("layers", cloths::layers),
+    ("cylinder", cloths::cylinder),
     ("bowl", cloths::bowl),
     ("knot", knot::knot),
     ("twister", cloths::twister),
@@ -70,7 +71,7 @@ struct Arguments {
     /// Rows of a cloth; default: as many as columns
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     rows: Option<u32>,
-    /// Number of cloths of layers and bowl, or of bodies of funnel
+    /// Number of cloths of layers, cylinder and bowl, or of bodies of funnel
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=200))]
     count: Option<u32>,
     /// Rotation of the ball, the box or the mesh about the vertical after half a second [1/s]

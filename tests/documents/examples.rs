@@ -303,7 +303,8 @@ fn contacts_keep_layers_apart() {
 /// Each scene checks its own end state: no penetration, no intersections, the bullet caught.
 #[test]
 fn contacts_passes_its_checks_in_every_scene() {
-    let scenes: [&[&str]; 5] = [
+    let scenes: [&[&str]; 6] = [
+        &["cylinder", "--columns", "12", "--count", "2", "--frames", "30"],
         &["bullet"],
         &["box", "--columns", "24", "--frames", "30"],
         &["bowl", "--columns", "12", "--count", "3", "--frames", "40"],
