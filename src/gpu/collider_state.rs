@@ -3,7 +3,6 @@
 use super::solver::Solver;
 use crate::collision::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
 use crate::error::Result;
-use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;
 
 impl Solver {
@@ -53,12 +52,11 @@ impl Solver {
     ///
     /// # Errors
     /// The material must exist, and its values must be in range. [`crate::Error::LimitExceeded`] if it is the first
-    /// with restitution and the buffers for that exceed the limits of the device.
+    /// with restitution, or the first that needs contacts of triangles, and the buffers for that exceed the limits of the device.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
-        let needs = |controls: &Controls| (controls.restitutes(), controls.plan.contains(&Pass::CollideTriangles));
-        let (before, needed) = (self.controls.scene.contact_material(id)?, needs(&self.controls));
+        let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;
-        if needs(&self.controls) != needed {
+        if self.controls.restitutes() && !restitutes || !self.contacts.fits(&self.controls) {
             match self.other_collider_passes() {
                 Ok(collider_passes) => self.contacts.collider_passes = collider_passes,
                 Err(error) => {

@@ -214,7 +214,7 @@ impl Solver {
         let count = self.controls.colliders.len();
         self.controls.reset();
         // Colliders that were added later are removed, with their buffers.
-        if self.controls.colliders.len() != count || self.contacts.holds_other_data(&self.controls) {
+        if self.controls.colliders.len() != count || !self.contacts.fits(&self.controls) {
             // These buffers existed before: it fails only on a lost device, which the next read reports.
             let _ = self.remake_contacts();
         }

@@ -3,6 +3,7 @@
 
 use crate::common;
 use crate::friction::both;
+use supple::internals::Pass;
 use supple::{
     ClothGrid, Collider, ContactMaterial, ContactMaterialId, Friction, Pose, Reference, Scene, SelfCollision, Settings,
     Shape,
@@ -242,4 +243,38 @@ fn triangle_contacts_agree_with_the_reference() {
             pair.run(1, tolerance, &format!("{self_collision:?}, step {step}"));
         }
     }
+}
+
+/// Passes that a change of settings made without a collider must exist after the reset that restores it, and thinner
+/// cloth may need passes that thicker cloth did not.
+#[test]
+fn triangle_contacts_return_with_their_collider_and_material() {
+    let gpu = common::gpu();
+    let tolerance = if common::is_exact(&gpu) { 0.0 } else { 1e-4 };
+    let (mut scene, material) = sheet(6, false);
+    let pose = Pose { position: [0.01, -0.04, 0.02], ..Pose::default() };
+    let shape = Shape::Box { half_extents: [0.03, 0.03, 0.03] };
+    let id = scene.add_collider(Collider { shape, pose, material, ..Collider::default() }).unwrap();
+    let mut pair = common::Pair::new(&gpu, &scene, Settings::default());
+    pair.reference.remove_collider(id).unwrap();
+    pair.solver.remove_collider(id).unwrap();
+    let settings = Settings { collider_forces: false, ..Settings::default() };
+    pair.reference.set_settings(settings).unwrap();
+    pair.solver.set_settings(settings).unwrap();
+    pair.reference.reset();
+    pair.solver.reset();
+    pair.run(8, tolerance, "a restored box");
+
+    let (mut scene, material) = sheet(6, false);
+    let (shape, pose) = (Shape::Sphere { radius: 1.0 }, Pose { position: [0.01, -1.01, 0.02], ..Pose::default() });
+    scene.add_collider(Collider { shape, pose, material, ..Collider::default() }).unwrap();
+    let thick = ContactMaterial { thickness: 0.5, ..scene.contact_material(material).unwrap() };
+    let thin = scene.contact_material(material).unwrap();
+    scene.set_contact_material(material, thick).unwrap();
+    let mut pair = common::Pair::new(&gpu, &scene, Settings::default());
+    assert!(!pair.solver.plan().contains(&Pass::CollideTriangles));
+    pair.reference.set_contact_material(material, thin).unwrap();
+    pair.solver.set_contact_material(material, thin).unwrap();
+    assert!(pair.solver.plan().contains(&Pass::CollideTriangles));
+    pair.run(8, tolerance, "a thinner sheet on a sphere");
 }

@@ -133,9 +133,10 @@ impl ColliderPasses {
         })
     }
 
-    /// True if the shapes of the colliders differ from those in the buffer and the pass.
-    pub fn holds_other_data(&self, controls: &Controls) -> bool {
-        self.shapes != fingerprint(&controls.colliders)
+    /// True if the buffers and passes hold the shapes of the colliders, and all passes of the plan.
+    pub fn fits(&self, controls: &Controls) -> bool {
+        let has_passes = self.triangles.is_some() || !controls.plan.contains(&Pass::CollideTriangles);
+        has_passes && self.shapes == fingerprint(&controls.colliders)
     }
 
     /// The pass and the size of its dispatch.

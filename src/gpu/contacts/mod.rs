@@ -150,9 +150,9 @@ impl Contacts {
         self.bytes + collider_passes + self.contact_passes.as_ref().map_or(0, |contact_passes| contact_passes.bytes)
     }
 
-    /// True if the shapes of the colliders differ from those in the buffer and the pass.
-    pub fn holds_other_data(&self, controls: &Controls) -> bool {
-        self.collider_passes.as_ref().is_some_and(|collider_passes| collider_passes.holds_other_data(controls))
+    /// True if the buffers and passes of colliders fit the present colliders and plan.
+    pub fn fits(&self, controls: &Controls) -> bool {
+        self.collider_passes.as_ref().is_none_or(|collider_passes| collider_passes.fits(controls))
     }
 
     /// The pass and the size of its dispatch.
