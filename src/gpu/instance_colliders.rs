@@ -113,11 +113,7 @@ impl InstanceColliders {
             BufferUsages::UNIFORM,
         )?;
         let part_rows = part_rows(pool, &kernel);
-        let mut bytes = vec![0u8; part_rows.len() * SPAN_STRIDE as usize];
-        for (place, row) in bytes.chunks_exact_mut(SPAN_STRIDE as usize).zip(&part_rows) {
-            place[..size_of::<PartRow>()].copy_from_slice(bytemuck::bytes_of(row));
-        }
-        let parts = maker.filled(queue, "instances.parts", &bytes, BufferUsages::UNIFORM)?;
+        let parts = maker.rows(queue, "instances.parts", &part_rows)?;
         let (play, stage) = match before.filter(|before| before.kernel == kernel) {
             Some(before) => (before.play.clone(), before.interpolate.stage.clone()),
             None => {

@@ -128,7 +128,7 @@ impl Reference {
             collider_contacts: vec![ColliderContact::default(); count],
             collider_forces: Vec::new(),
             contacts: Contacts::new(count),
-            triangle_contacts: TriangleContacts::new(&controls.compiled.contact_elements),
+            triangle_contacts: TriangleContacts::default(),
             lost_collider_contacts: 0,
             materials: controls.scaled_materials(),
             positions: zeros.clone(),

@@ -4,7 +4,7 @@
 use super::Reference;
 use crate::collision::{DISABLED, HALF_SPACE, TWO_SIDED, TriangleView, mixed, sample};
 use crate::geometry::vector::{dot, length};
-use crate::schedule::contacts::{ContactElements, UNTOUCHABLE};
+use crate::schedule::contacts::UNTOUCHABLE;
 use glam::Vec3;
 use std::collections::BTreeMap;
 
@@ -49,15 +49,9 @@ struct Triangle {
 /// The triangles of surfaces and their contacts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TriangleContacts {
-    /// As [`ContactElements::triangles`].
+    /// As `ContactElements::triangles`; empty before the first use.
     rows: Vec<[u32; 4]>,
     found: Vec<([usize; 3], TriangleContact)>,
-}
-
-impl TriangleContacts {
-    pub fn new(elements: &ContactElements) -> Self {
-        Self { rows: elements.triangles(), found: Vec::new() }
-    }
 }
 
 impl TriangleContact {
@@ -73,6 +67,9 @@ impl Reference {
     pub(super) fn collide_triangles(&mut self) {
         let mut found = Vec::new();
         let elements = &self.controls.compiled.contact_elements;
+        if self.triangle_contacts.rows.is_empty() {
+            self.triangle_contacts.rows = elements.triangles();
+        }
         for &[a, b, c, borders] in &self.triangle_contacts.rows {
             let corners = [a, b, c].map(|corner| corner as usize);
             let material = elements.material(a);

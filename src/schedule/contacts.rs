@@ -17,6 +17,8 @@ pub(crate) struct ContactElements {
     /// By particle: rest position (bits), and in the last word its contact material, with its body in the upper 24
     /// bits.
     pub particles: Vec<[u32; 4]>,
+    /// Bit k is 1 if a particle has contact material k.
+    pub materials: u32,
     /// Three particles and a type, in this order: particles of a surface or an edge, isolated particles, edges,
     /// triangles.
     pub elements: Vec<[u32; 4]>,
@@ -61,7 +63,7 @@ impl ContactElements {
                 if follower(particle as u32) { UNTOUCHABLE } else { scene.particle_contacts[particle].0.into() };
             [x, y, z, bodies[particle] << 8 | material]
         };
-        let particles = (0..count).map(row).collect();
+        let particles: Vec<[u32; 4]> = (0..count).map(row).collect();
         let with_doubles: Vec<[u32; 3]> = scene
             .triangles
             .iter()
@@ -125,7 +127,9 @@ impl ContactElements {
             [eighth, larger.iter().copied().fold(eighth, f32::max)]
         };
         let radii = [[0.0; 2], radii_of(firsts[2], firsts[3]), radii_of(firsts[3], firsts[4])];
-        Self { particles, elements, firsts, wings, radii }
+        let used = |row: &[u32; 4]| Some(row[3] & 0xff).filter(|&material| material != UNTOUCHABLE);
+        let materials = particles.iter().filter_map(used).fold(0, |mask, material| mask | 1 << material);
+        Self { particles, materials, elements, firsts, wings, radii }
     }
 
     /// True if a surface has triangles.

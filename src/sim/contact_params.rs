@@ -8,7 +8,6 @@ use crate::schedule::contacts::{ContactElements, TYPES, UNTOUCHABLE};
 use crate::schedule::plan::SearchPass;
 use crate::settings::Settings;
 use glam::Vec3;
-use std::collections::BTreeSet;
 
 /// Words of a cell of the coarse grid; layout in `shaders/common/search.wgsl`.
 const COARSE_WORDS: u32 = 12;
@@ -117,20 +116,20 @@ fn material_tables(scene: &Scene) -> ([[u32; 4]; MAX_CONTACT_MATERIALS], Frictio
     (materials, friction)
 }
 
+/// The thickness of each contact material in use \[m\].
+fn thicknesses(scene: &Scene, elements: &ContactElements) -> impl Iterator<Item = f32> {
+    let is_used = |&(place, _): &(usize, &ContactMaterial)| elements.materials >> place & 1 == 1;
+    scene.contact_materials.iter().enumerate().filter(is_used).map(|(_, material)| material.thickness)
+}
+
 /// The largest thickness of the contact materials in use \[m\].
-fn largest_thickness(scene: &Scene, contact_elements: &ContactElements) -> f32 {
-    let used: BTreeSet<u32> = contact_elements.particles.iter().map(|row| row[3] & 0xff).collect();
-    let thickness = |place: u32| {
-        scene.contact_materials.get(place as usize).map_or(0.0, |material: &ContactMaterial| material.thickness)
-    };
-    used.into_iter().map(thickness).fold(1e-6, f32::max)
+fn largest_thickness(scene: &Scene, elements: &ContactElements) -> f32 {
+    thicknesses(scene, elements).fold(1e-6, f32::max)
 }
 
 /// Half the least thickness of the contact materials in use \[m\].
-pub(crate) fn least_radius(scene: &Scene, contact_elements: &ContactElements) -> f32 {
-    let used: BTreeSet<u32> = contact_elements.particles.iter().map(|row| row[3] & 0xff).collect();
-    let thickness = |place: u32| scene.contact_materials.get(place as usize).map(|material| material.thickness);
-    0.5 * used.into_iter().filter_map(thickness).fold(f32::MAX, f32::min)
+pub(crate) fn least_radius(scene: &Scene, elements: &ContactElements) -> f32 {
+    0.5 * thicknesses(scene, elements).fold(f32::MAX, f32::min)
 }
 
 /// The numbers of threads of the search, in the form of the uniform buffer.

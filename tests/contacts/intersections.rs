@@ -3,6 +3,7 @@
 //! The oracle solves p + t (q − p) = a + u (b − a) + v (c − a) by Cramer's rule, in polynomials of the infinitesimals
 //! that perturb the particles. It has no trees, no predicates and no order of tests.
 
+use crate::common::shapes::CUBE;
 use crate::common::thread_time;
 use num_bigint::BigInt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -537,23 +538,9 @@ fn surfaces_of_a_scene_count_followers_among_them() {
     assert_eq!(scene.intersections(scene.positions()), Ok(Intersections::default()));
     let corners: Vec<[f32; 3]> =
         (0..8).map(|k| [k & 1, k >> 1 & 1, k >> 2].map(|bit| 0.3 * bit as f32 - 0.16)).collect();
-    let faces = [
-        [0, 2, 3],
-        [0, 3, 1],
-        [4, 5, 7],
-        [4, 7, 6],
-        [0, 1, 5],
-        [0, 5, 4],
-        [2, 6, 7],
-        [2, 7, 3],
-        [0, 4, 6],
-        [0, 6, 2],
-        [1, 3, 7],
-        [1, 7, 5u32],
-    ];
     let body = SoftBody {
         positions: &corners,
-        triangles: &faces,
+        triangles: &CUBE,
         spacing: 0.1,
         density: 1000.0,
         elasticity: Elasticity::Elastic { young: 1e5, bulk: 0.0, damping_time: 0.0 },
