@@ -12,6 +12,7 @@ mod cloths;
 mod common;
 mod knot;
 mod measure;
+mod piles;
 
 use anyhow::ensure;
 use clap::{CommandFactory, Parser};
@@ -31,9 +32,9 @@ const SCENES: &[(&str, Build)] = &[
     ("sphere", cloths::sphere),
     ("box", cloths::table),
     ("mesh", cloths::mesh),
-    ("layers", cloths::layers),
-    ("cylinder", cloths::cylinder),
-    ("bowl", cloths::bowl),
+    ("layers", piles::layers),
+    ("cylinder", piles::cylinder),
+    ("bowl", piles::bowl),
     ("knot", knot::knot),
     ("twister", cloths::twister),
     ("funnel", bodies::funnel),
