@@ -65,15 +65,13 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
         return Candidate();
     }
     let keep = bitcast<f32>(own.x) + c.margin;
-    // In world space, relative to the collider: start, moved with the collider, and displacement relative to it.
     var start: Corners;
     var way: Corners;
     var locals: Corners;
     for (var k = 0u; k < 3u; k++) {
-        let place = opaque(opaque(triangle.x[k] - offset_of(c.frame), zero) + triangle.rest[k], zero);
-        let turn = turned_into(c.travel, place, zero);
-        start[k] = opaque(place + turn, zero);
-        way[k] = opaque(triangle.d[k] - opaque(turn + offset_of(c.travel), zero), zero);
+        let motion = relative_motion(c, triangle.x[k], triangle.rest[k], triangle.d[k], zero);
+        start[k] = motion.start;
+        way[k] = motion.way;
         locals[k] = turned_into(c.frame, opaque(start[k] + way[k], zero), zero);
     }
     var side = 1.0;

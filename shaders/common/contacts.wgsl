@@ -218,6 +218,21 @@ fn turned_out_of(frame: ColliderFrame, v: vec3f, zero: u32) -> vec3f {
     return opaque(opaque(x + y, zero) + opaque(frame.rows[2].xyz * v.z, zero), zero);
 }
 
+// The motion of a point in a substep relative to a collider, in world space. `start` has moved with the collider to the
+// end of the substep; `way` is the rest of the displacement.
+struct RelativeMotion {
+    start: vec3f,
+    way: vec3f,
+}
+
+// `rest` is the residual of the position x, which the displacement d does not include. Counterpart:
+// `ColliderRow::relative_motion` in src/collision/colliders.rs.
+fn relative_motion(c: Collider, x: vec3f, rest: vec3f, d: vec3f, zero: u32) -> RelativeMotion {
+    let place = opaque(opaque(x - offset_of(c.frame), zero) + rest, zero);
+    let turn = turned_into(c.travel, place, zero);
+    return RelativeMotion(opaque(place + turn, zero), opaque(d - opaque(turn + offset_of(c.travel), zero), zero));
+}
+
 // Returns the frame of a collider after a share of the step. Counterpart: `ColliderFrame::after` in
 // src/collision/collider.rs.
 fn frame_after(c: Collider, share: f32, zero: u32) -> ColliderFrame {

@@ -5,6 +5,7 @@ use super::collider_frame::ColliderFrame;
 use super::shape::{Baked, HULL, Shape};
 use super::triangle::meets_triangles;
 use crate::error::{Error, Result, check_finite};
+use glam::Vec3;
 
 /// A collider in the layout of the shaders: `Collider` in `shaders/common/find_contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -48,6 +49,15 @@ pub(crate) struct ColliderRow {
 }
 
 impl ColliderRow {
+    /// The motion of a point in a substep relative to the collider, in world space: its start, moved with the collider to
+    /// the end of the substep, and the rest of the displacement. `rest` is the residual of the position x, which the
+    /// displacement d does not include. Counterpart: `relative_motion` in `shaders/common/contacts.wgsl`.
+    pub fn relative_motion(&self, x: Vec3, rest: Vec3, d: Vec3) -> [Vec3; 2] {
+        let place = (x - self.frame.offset()) + rest;
+        let turn = self.travel.turned_into(place);
+        [place + turn, d - (turn + self.travel.offset())]
+    }
+
     /// Byte range of target and flags.
     pub const TARGET: std::ops::Range<usize> = 32..64;
 }

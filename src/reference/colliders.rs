@@ -109,11 +109,7 @@ impl Reference {
         if length(x - collider.frame.offset()) > collider.near + length(d) {
             return None;
         }
-        // Move the point with the collider to the end of the substep; the rest of the path is relative to the collider.
-        let place = (x - collider.frame.offset()) + rest;
-        let turn = collider.travel.turned_into(place);
-        let start = place + turn;
-        let way = d - (turn + collider.travel.offset());
+        let [start, way] = collider.relative_motion(x, rest, d);
         let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(way));
         let mut view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
         let near = view.sample(p);

@@ -152,6 +152,6 @@ impl Reference {
 
 /// A point at the start of the substep, moved with the collider to the end of it, in the collider's frame.
 fn in_frame(collider: &ColliderRow, inside: Inside) -> Vec3 {
-    let place = (inside.x - collider.frame.offset()) + inside.rest;
-    collider.frame.turned_into(place + collider.travel.turned_into(place))
+    let [start, _] = collider.relative_motion(inside.x, inside.rest, Vec3::ZERO);
+    collider.frame.turned_into(start)
 }

@@ -132,12 +132,9 @@ impl Reference {
             return None;
         }
         let keep = params.radius(triangle.material) + collider.margin;
-        let (frame, travel) = (&collider.frame, &collider.travel);
-        // In world space, relative to the collider: start, moved with the collider, and displacement relative to it.
-        let place = [0, 1, 2].map(|k| (triangle.x[k] - frame.offset()) + triangle.rest[k]);
-        let turn = place.map(|place| travel.turned_into(place));
-        let start = [0, 1, 2].map(|k| place[k] + turn[k]);
-        let way = [0, 1, 2].map(|k| triangle.d[k] - (turn[k] + travel.offset()));
+        let frame = &collider.frame;
+        let motions = [0, 1, 2].map(|k| collider.relative_motion(triangle.x[k], triangle.rest[k], triangle.d[k]));
+        let (start, way) = (motions.map(|[start, _]| start), motions.map(|[_, way]| way));
         let local = [0, 1, 2].map(|k| frame.turned_into(start[k] + way[k]));
         let data = &self.controls.colliders.data;
         let mut view = TriangleView { collider, data, keep, side: 1.0, borders: triangle.borders };

@@ -24,9 +24,7 @@ struct Exit {
 
 // Returns the start position, moved with the collider to the end of the substep, in the frame of the collider.
 fn in_frame(c: Collider, x: vec3f, rest: vec3f) -> vec3f {
-    let zero = params.zero;
-    let place = opaque(opaque(x - offset_of(c.frame), zero) + rest, zero);
-    return turned_into(c.frame, opaque(place + turned_into(c.travel, place, zero), zero), zero);
+    return turned_into(c.frame, relative_motion(c, x, rest, vec3f(), params.zero).start, params.zero);
 }
 
 // Returns true if a collider collides with the material and has an inside.

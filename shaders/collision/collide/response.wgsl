@@ -110,14 +110,9 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, before: 
     }
     let zero = params.zero;
     var keep = keep_of(c, material);
-    // Moves the position with the collider to the end of the substep; the remaining displacement is relative to the
-    // collider.
-    let place = opaque(opaque(particle.x - offset_of(c.frame), zero) + rest, zero);
-    let turn = turned_into(c.travel, place, zero);
-    let start = opaque(place + turn, zero);
-    let way = opaque(particle.d - opaque(turn + offset_of(c.travel), zero), zero);
-    let p = turned_into(c.frame, start, zero);
-    let delta = turned_into(c.frame, way, zero);
+    let motion = relative_motion(c, particle.x, rest, particle.d, zero);
+    let p = turned_into(c.frame, motion.start, zero);
+    let delta = turned_into(c.frame, motion.way, zero);
     let near = sample(c, p, keep);
     let exit = particle.exit;
     var is_exit = false;
@@ -138,7 +133,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, before: 
     // World space from here on.
     var meet = Meet();
     if is_exit {
-        let depth = opaque1(exit.depth - opaque1(dot(exit.normal, way), zero), zero);
+        let depth = opaque1(exit.depth - opaque1(dot(exit.normal, motion.way), zero), zero);
         meet = Meet(depth > 0.0, exit.normal, depth, -exit.depth, 0.0);
     } else {
         meet = meet_collider(c, p, delta, keep, near);
@@ -150,7 +145,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, before: 
         meet = Meet(true, turned_out_of(c.frame, opaque(end.normal, zero), zero), 0.0, 0.0, 0.0);
     }
     if meet.is_met {
-        respond(i, index, w, material, Met(meet, start, way, keep, c.surface_step, c.material), &particle);
+        respond(i, index, w, material, Met(meet, motion.start, motion.way, keep, c.surface_step, c.material), &particle);
     }
     return particle;
 }
