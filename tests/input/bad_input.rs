@@ -1,5 +1,6 @@
 //! Bad input to a scene or to settings causes an error that names the field and the number, and changes nothing.
 
+use crate::attempts::{SettingsCase, settings_case};
 use crate::common::cases::*;
 use supple::{
     ClothGrid, ClothMesh, Cord, Distance, Fabric, Material, MaterialId, Particle, Reference, Result, Rope, Scene,
@@ -348,46 +349,43 @@ fn invalid_scene_input_is_rejected_by_name_without_changes() {
     assert_no_faults(faults);
 }
 
-type SettingsCase = Case<dyn Fn(&mut Settings)>;
-
 fn settings_cases() -> Vec<SettingsCase> {
-    fn case(
-        what: &'static str,
-        words: &'static [&'static str],
-        attempt: impl Fn(&mut Settings) + 'static,
-    ) -> SettingsCase {
-        Case { what, variant: "InvalidValue", words, attempt: Box::new(attempt) }
-    }
     fn wind(change: impl Fn(&mut Wind)) -> impl Fn(&mut Settings) {
         move |settings| change(settings.wind.get_or_insert_default())
     }
     vec![
-        case("no dt", &["dt", "0"], |settings| settings.dt = 0.0),
-        case("a NaN dt", &["dt", "NaN"], |settings| settings.dt = NAN),
-        case("a negative dt", &["dt", "-0.5"], |settings| settings.dt = -0.5),
-        case("an infinite dt", &["dt", "inf"], |settings| settings.dt = INF),
-        case("a dt of two seconds", &["dt", "2", "at most 1"], |settings| settings.dt = 2.0),
-        case("a tiny dt", &["dt", "at least 1e-6"], |settings| settings.dt = 1e-9),
-        case("no substeps", &["substeps", "0", "1 to 10 000"], |settings| settings.substeps = 0),
-        case("too many substeps", &["substeps", "10001"], |settings| settings.substeps = 10_001),
-        case("no iterations", &["iterations", "0", "1 to 1 000"], |settings| settings.iterations = 0),
-        case("too many iterations", &["iterations", "1001"], |settings| settings.iterations = 1_001),
-        case("NaN gravity", &["gravity", "NaN"], |settings| settings.gravity[1] = NAN),
-        case("infinite gravity", &["gravity", "-inf"], |settings| settings.gravity[1] = -INF),
-        case("gravity of a neutron star", &["gravity", "2000000", "1e6"], |settings| settings.gravity[0] = 2e6),
-        case("negative damping", &["damping", "-0.25"], |settings| settings.damping = -0.25),
-        case("NaN damping", &["damping", "NaN"], |settings| settings.damping = NAN),
-        case("NaN wind", &["wind velocity", "NaN"], wind(|wind| wind.velocity[2] = NAN)),
-        case("infinite wind", &["wind velocity", "inf"], wind(|wind| wind.velocity[0] = INF)),
-        case("wind beyond escape", &["wind velocity", "-2000000", "1e6"], wind(|wind| wind.velocity[2] = -2e6)),
-        case("air denser than any star", &["air density", "2000000", "1e6"], wind(|wind| wind.density = 2e6)),
-        case("too strong gusts", &["gust", "11", "0 to 10"], wind(|wind| wind.gust = 11.0)),
-        case("NaN gusts", &["gust", "NaN"], wind(|wind| wind.gust = NAN)),
-        case("a negative gust frequency", &["gust frequency", "-1"], wind(|wind| wind.gust_frequency = -1.0)),
-        case("no gust length", &["gust length", "0"], wind(|wind| wind.gust_length = 0.0)),
-        case("negative air density", &["air density", "-1"], wind(|wind| wind.density = -1.0)),
-        case("NaN drag", &["drag", "NaN"], wind(|wind| wind.drag = NAN)),
-        case("negative lift", &["lift", "-1"], wind(|wind| wind.lift = -1.0)),
+        settings_case("no dt", &["dt", "0"], |settings| settings.dt = 0.0),
+        settings_case("a NaN dt", &["dt", "NaN"], |settings| settings.dt = NAN),
+        settings_case("a negative dt", &["dt", "-0.5"], |settings| settings.dt = -0.5),
+        settings_case("an infinite dt", &["dt", "inf"], |settings| settings.dt = INF),
+        settings_case("a dt of two seconds", &["dt", "2", "at most 1"], |settings| settings.dt = 2.0),
+        settings_case("a tiny dt", &["dt", "at least 1e-6"], |settings| settings.dt = 1e-9),
+        settings_case("no substeps", &["substeps", "0", "1 to 10 000"], |settings| settings.substeps = 0),
+        settings_case("too many substeps", &["substeps", "10001"], |settings| settings.substeps = 10_001),
+        settings_case("no iterations", &["iterations", "0", "1 to 1 000"], |settings| settings.iterations = 0),
+        settings_case("too many iterations", &["iterations", "1001"], |settings| settings.iterations = 1_001),
+        settings_case("NaN gravity", &["gravity", "NaN"], |settings| settings.gravity[1] = NAN),
+        settings_case("infinite gravity", &["gravity", "-inf"], |settings| settings.gravity[1] = -INF),
+        settings_case("gravity of a neutron star", &["gravity", "2000000", "1e6"], |settings| {
+            settings.gravity[0] = 2e6
+        }),
+        settings_case("negative damping", &["damping", "-0.25"], |settings| settings.damping = -0.25),
+        settings_case("NaN damping", &["damping", "NaN"], |settings| settings.damping = NAN),
+        settings_case("NaN wind", &["wind velocity", "NaN"], wind(|wind| wind.velocity[2] = NAN)),
+        settings_case("infinite wind", &["wind velocity", "inf"], wind(|wind| wind.velocity[0] = INF)),
+        settings_case(
+            "wind beyond escape",
+            &["wind velocity", "-2000000", "1e6"],
+            wind(|wind| wind.velocity[2] = -2e6),
+        ),
+        settings_case("air denser than any star", &["air density", "2000000", "1e6"], wind(|wind| wind.density = 2e6)),
+        settings_case("too strong gusts", &["gust", "11", "0 to 10"], wind(|wind| wind.gust = 11.0)),
+        settings_case("NaN gusts", &["gust", "NaN"], wind(|wind| wind.gust = NAN)),
+        settings_case("a negative gust frequency", &["gust frequency", "-1"], wind(|wind| wind.gust_frequency = -1.0)),
+        settings_case("no gust length", &["gust length", "0"], wind(|wind| wind.gust_length = 0.0)),
+        settings_case("negative air density", &["air density", "-1"], wind(|wind| wind.density = -1.0)),
+        settings_case("NaN drag", &["drag", "NaN"], wind(|wind| wind.drag = NAN)),
+        settings_case("negative lift", &["lift", "-1"], wind(|wind| wind.lift = -1.0)),
     ]
 }
 

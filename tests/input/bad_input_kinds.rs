@@ -1,6 +1,7 @@
 //! Bad input to constraint kinds, bodies, followers, fields and forces causes an error with the numbers and changes
 //! nothing. Extreme valid input runs and stays finite.
 
+use crate::attempts::{Attempt, SettingsCase, running_case, settings_case};
 use crate::common;
 use crate::common::cases::*;
 use crate::common::{gpu, shapes, solver, step};
@@ -469,16 +470,7 @@ fn invalid_kinds_and_bodies_are_rejected_by_name_without_changes() {
 
 // ------------------------------------------------------------------------------------------------------ settings
 
-type SettingsCase = Case<dyn Fn(&mut Settings)>;
-
 fn settings_cases() -> Vec<SettingsCase> {
-    fn case(
-        what: &'static str,
-        words: &'static [&'static str],
-        attempt: impl Fn(&mut Settings) + 'static,
-    ) -> SettingsCase {
-        Case { what, variant: "InvalidValue", words, attempt: Box::new(attempt) }
-    }
     fn field(field: Field) -> impl Fn(&mut Settings) {
         move |settings| settings.fields[2] = field
     }
@@ -489,27 +481,31 @@ fn settings_cases() -> Vec<SettingsCase> {
     let vortex = |axis, radius| field(Field::Vortex { position: [0.0; 3], axis, strength: 1.0, radius });
     let up = [0.0, 1.0, 0.0];
     vec![
-        case("no relaxation", &["relaxation", "0"], |settings| settings.relaxation = 0.0),
-        case("relaxation of 2", &["relaxation", "2", "less than 2"], |settings| settings.relaxation = 2.0),
-        case("NaN relaxation", &["relaxation", "NaN"], |settings| settings.relaxation = NAN),
-        case("no step factor", &["step factor", "0"], |settings| settings.step_factor = 0.0),
-        case("a step factor of 1.5", &["step factor", "1.5", "at most 1"], |settings| settings.step_factor = 1.5),
-        case("a NaN step factor", &["step factor", "NaN"], |settings| settings.step_factor = NAN),
-        case("body damping of 1.5", &["body damping", "1.5", "0 to 1"], |settings| settings.body_damping = 1.5),
-        case("negative body damping", &["body damping", "-0.5"], |settings| settings.body_damping = -0.5),
-        case("NaN body damping", &["body damping", "NaN"], |settings| settings.body_damping = NAN),
-        case("a point at NaN", &["position of field 2", "NaN"], point([NAN, 0.0, 0.0], 1.0, 1.0)),
-        case("a point far away", &["position of field 2", "2000000", "1e6"], point([2e6, 0.0, 0.0], 1.0, 1.0)),
-        case("a point of infinite strength", &["strength of field 2", "inf"], point([0.0; 3], INF, 1.0)),
-        case("a point of no radius", &["radius of field 2", "0", "1e-6"], point([0.0; 3], 1.0, 0.0)),
-        case("a point of negative radius", &["radius of field 2", "-1"], point([0.0; 3], 1.0, -1.0)),
-        case("a point of NaN radius", &["radius of field 2", "NaN"], point([0.0; 3], 1.0, NAN)),
-        case("a vortex without an axis", &["axis of field 2", "0", "longer"], vortex([0.0; 3], 1.0)),
-        case("a vortex of NaN axis", &["axis of field 2", "NaN"], vortex([0.0, NAN, 0.0], 1.0)),
-        case("a vortex of infinite radius", &["radius of field 2", "inf"], vortex(up, INF)),
-        case("negative turbulence", &["turbulence", "-1", "0 to 1000"], air(|wind| wind.turbulence = -1.0)),
-        case("NaN turbulence", &["turbulence", "NaN"], air(|wind| wind.turbulence = NAN)),
-        case("turbulence of no size", &["turbulence length", "0"], air(|wind| wind.turbulence_length = 0.0)),
+        settings_case("no relaxation", &["relaxation", "0"], |settings| settings.relaxation = 0.0),
+        settings_case("relaxation of 2", &["relaxation", "2", "less than 2"], |settings| settings.relaxation = 2.0),
+        settings_case("NaN relaxation", &["relaxation", "NaN"], |settings| settings.relaxation = NAN),
+        settings_case("no step factor", &["step factor", "0"], |settings| settings.step_factor = 0.0),
+        settings_case("a step factor of 1.5", &["step factor", "1.5", "at most 1"], |settings| {
+            settings.step_factor = 1.5
+        }),
+        settings_case("a NaN step factor", &["step factor", "NaN"], |settings| settings.step_factor = NAN),
+        settings_case("body damping of 1.5", &["body damping", "1.5", "0 to 1"], |settings| {
+            settings.body_damping = 1.5
+        }),
+        settings_case("negative body damping", &["body damping", "-0.5"], |settings| settings.body_damping = -0.5),
+        settings_case("NaN body damping", &["body damping", "NaN"], |settings| settings.body_damping = NAN),
+        settings_case("a point at NaN", &["position of field 2", "NaN"], point([NAN, 0.0, 0.0], 1.0, 1.0)),
+        settings_case("a point far away", &["position of field 2", "2000000", "1e6"], point([2e6, 0.0, 0.0], 1.0, 1.0)),
+        settings_case("a point of infinite strength", &["strength of field 2", "inf"], point([0.0; 3], INF, 1.0)),
+        settings_case("a point of no radius", &["radius of field 2", "0", "1e-6"], point([0.0; 3], 1.0, 0.0)),
+        settings_case("a point of negative radius", &["radius of field 2", "-1"], point([0.0; 3], 1.0, -1.0)),
+        settings_case("a point of NaN radius", &["radius of field 2", "NaN"], point([0.0; 3], 1.0, NAN)),
+        settings_case("a vortex without an axis", &["axis of field 2", "0", "longer"], vortex([0.0; 3], 1.0)),
+        settings_case("a vortex of NaN axis", &["axis of field 2", "NaN"], vortex([0.0, NAN, 0.0], 1.0)),
+        settings_case("a vortex of infinite radius", &["radius of field 2", "inf"], vortex(up, INF)),
+        settings_case("negative turbulence", &["turbulence", "-1", "0 to 1000"], air(|wind| wind.turbulence = -1.0)),
+        settings_case("NaN turbulence", &["turbulence", "NaN"], air(|wind| wind.turbulence = NAN)),
+        settings_case("turbulence of no size", &["turbulence length", "0"], air(|wind| wind.turbulence_length = 0.0)),
     ]
 }
 
@@ -542,24 +538,6 @@ fn methods_fields_and_damping_out_of_range_are_rejected_by_name() {
 }
 
 // ------------------------------------------------------------------------------------------------- while running
-
-/// The same call on both backends.
-struct Attempt {
-    on_gpu: Box<On<Solver>>,
-    on_reference: Box<On<Reference>>,
-}
-
-/// A case whose call is written the same for both backends.
-macro_rules! running_case {
-    ($what:expr, $variant:expr, $words:expr, |$backend:ident| $call:expr) => {
-        Case {
-            what: $what,
-            variant: $variant,
-            words: $words,
-            attempt: Box::new(Attempt { on_gpu: Box::new(|$backend| $call), on_reference: Box::new(|$backend| $call) }),
-        }
-    };
-}
 
 /// Invalid calls on [`rich`], whose forces are enabled.
 fn running_cases() -> Vec<Case<Attempt>> {

@@ -1,5 +1,6 @@
 //! Bad input while a simulation runs, and device failures, cause an error; the simulation continues unchanged.
 
+use crate::attempts::{Attempt, running_case};
 use crate::common;
 use crate::common::cases::*;
 use crate::common::{gpu, solver, step};
@@ -15,24 +16,6 @@ use supple::{
 
 const NAN: f32 = f32::NAN;
 const INF: f32 = f32::INFINITY;
-
-/// The same call on both backends.
-struct Attempt {
-    on_gpu: Box<On<Solver>>,
-    on_reference: Box<On<Reference>>,
-}
-
-/// A case whose call is written the same for both backends.
-macro_rules! running_case {
-    ($what:expr, $variant:expr, $words:expr, |$backend:ident| $call:expr) => {
-        Case {
-            what: $what,
-            variant: $variant,
-            words: $words,
-            attempt: Box::new(Attempt { on_gpu: Box::new(|$backend| $call), on_reference: Box::new(|$backend| $call) }),
-        }
-    };
-}
 
 /// Invalid calls on `base`: 15 particles, of which 2 is massless and 3 is pinned.
 fn running_cases(foreign: MaterialId) -> Vec<Case<Attempt>> {

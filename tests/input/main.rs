@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod attempts;
 mod bad_input;
 mod bad_input_contacts;
 mod bad_input_kinds;
