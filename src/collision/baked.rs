@@ -14,8 +14,6 @@ mod bake;
 mod field;
 mod heightfield;
 mod hull;
-#[cfg(all(test, feature = "mesh-colliders"))]
-mod measure;
 #[cfg(test)]
 #[cfg_attr(not(feature = "mesh-colliders"), allow(dead_code))]
 pub(crate) mod shapes;

@@ -1,6 +1,9 @@
 use super::super::shapes::{cuboid, cuboid_distance, numbers, sphere, star, torus, torus_distance};
 use super::*;
 use glam::Vec3;
+use parry3d::math::Vector;
+use parry3d::query::PointQuery;
+use parry3d::shape::{TriMesh, TriMeshFlags};
 
 /// The greatest and the mean error of a field against the exact distance, at random points in its grid.
 fn deviation(field: &DistanceField, exact: impl Fn(Vec3) -> f32) -> (f32, f32) {
@@ -160,4 +163,34 @@ fn what_cannot_be_is_refused() {
         bake(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &[[0, 1, 2], [0, 2, 1]], None),
         Error::InvalidValue { what, .. } if what.contains("volume")
     ));
+}
+
+/// Within two cells of the surface, at the default resolution.
+#[test]
+fn a_field_agrees_with_the_closest_triangle() {
+    let (vertices, triangles) = sphere(11);
+    let corners = vertices.iter().map(|p| Vector::from(*p)).collect();
+    let mesh = TriMesh::with_flags(corners, triangles.clone(), TriMeshFlags::ORIENTED).unwrap();
+    let field = DistanceField::bake(&vertices, &triangles, Some(1.0 / 32.0), Sides::Closed).unwrap();
+    let mut random = numbers(1);
+    let count = 5000;
+    let (mut most, mut sum, mut widest, mut angles) = (0.0f32, 0.0, 0.0f32, 0.0);
+    for _ in 0..count {
+        let p = Vec3::new(random(), random(), random()) * 2.0 - 1.0;
+        let p = p.normalize() * (1.0 + (2.0 * random() - 1.0) / 16.0);
+        let hit = mesh.project_local_point(Vector::from(p.to_array()), false);
+        let away = p - Vec3::from(hit.point.to_array());
+        let exact = if hit.is_inside { -away.length() } else { away.length() };
+        let (distance, normal) = field.sample(p.into());
+        let error = (distance - exact).abs();
+        (most, sum) = (most.max(error), sum + error);
+        // The direction to a point on the surface is not known.
+        if exact.abs() > 1e-3 {
+            let angle = Vec3::from(normal).dot(away / exact).clamp(-1.0, 1.0).acos().to_degrees();
+            (widest, angles) = (widest.max(angle), angles + angle);
+        }
+    }
+    let (error, angle) = (sum / count as f32, angles / count as f32);
+    assert!(most < 3e-3 && error < 0.2e-3, "errors of the distance: {most}, mean {error}");
+    assert!(widest < 15.0 && angle < 1.2, "errors of the normal: {widest}°, mean {angle}°");
 }
