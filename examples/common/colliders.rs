@@ -1,7 +1,9 @@
-//! Meshes of collider shapes for drawing, placed at their poses.
+//! Meshes of collider shapes for drawing, placed at their poses, and their buffers.
 
+use super::Demo;
 use super::shapes::Surface;
 use glam::{Quat, Vec3};
+use supple::wgpu::{self, util::DeviceExt};
 use supple::{Collider, Pose, Shape};
 
 /// Half the side of the square that represents a half-space [m].
@@ -127,4 +129,63 @@ pub fn signed_distance(collider: &Collider, pose: &Pose, point: [f32; 3]) -> Opt
 
 fn turn(pose: &Pose) -> Quat {
     Quat::from_array(pose.rotation).normalize()
+}
+
+/// The colliders of a scene, transformed on the host when one moves.
+pub struct DrawnColliders {
+    meshes: Vec<ColliderMesh>,
+    poses: Vec<Pose>,
+    points: wgpu::Buffer,
+    normals: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    index_count: u32,
+}
+
+impl DrawnColliders {
+    pub fn new(device: &wgpu::Device, demo: &Demo) -> Self {
+        let look = |(index, collider)| match demo.meshes.iter().find(|mesh| mesh.0 == index) {
+            Some((_, surface)) => ColliderMesh::of_surface(surface),
+            None => ColliderMesh::new(collider, demo.ground),
+        };
+        let meshes: Vec<_> = demo.scene.colliders().iter().enumerate().map(look).collect();
+        let mut triangles = Vec::new();
+        let mut base = 0;
+        for mesh in &meshes {
+            triangles.extend(mesh.triangles.iter().map(|triangle| triangle.map(|point| base + point)));
+            base += mesh.len() as u32;
+        }
+        let index_count = triangles.len() as u32 * 3;
+        triangles.push([0; 3]);
+        let usage = wgpu::BufferUsages::INDEX;
+        let contents = bytemuck::cast_slice(&triangles);
+        let indices =
+            device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some("colliders"), contents, usage });
+        let room = || {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("colliders"),
+                size: u64::from(base.max(1)) * 16,
+                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        };
+        Self { meshes, poses: Vec::new(), points: room(), normals: room(), indices, index_count }
+    }
+
+    pub fn place(&mut self, queue: &wgpu::Queue, poses: Vec<Pose>) {
+        if self.poses == poses {
+            return;
+        }
+        let placed = self.meshes.iter().zip(&poses).flat_map(|(mesh, pose)| mesh.placed(pose));
+        let (points, normals): (Vec<_>, Vec<_>) = placed.map(|[point, normal]| (point, normal)).unzip();
+        queue.write_buffer(&self.points, 0, bytemuck::cast_slice(&points));
+        queue.write_buffer(&self.normals, 0, bytemuck::cast_slice(&normals));
+        self.poses = poses;
+    }
+
+    pub fn draw(&self, pass: &mut wgpu::RenderPass) {
+        pass.set_vertex_buffer(0, self.points.slice(..));
+        pass.set_vertex_buffer(1, self.normals.slice(..));
+        pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
+        pass.draw_indexed(0..self.index_count, 0, 0..1);
+    }
 }

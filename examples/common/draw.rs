@@ -1,11 +1,12 @@
 //! Draws the buffers of a solver in place, without readback or copies.
 
 use super::Demo;
-use super::colliders::ColliderMesh;
+use super::colliders::DrawnColliders;
+use super::lines::{Line, Tube, constraint_lines, tints, tubes};
 use glam::camera::rh::{proj::directx::orthographic, view::look_at_mat4};
 use glam::{Mat4, Vec3};
+use supple::Solver;
 use supple::wgpu::{self, util::DeviceExt};
-use supple::{Distance, Pose, Solver};
 
 const SAMPLES: u32 = 4;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
@@ -31,37 +32,9 @@ struct FrameUniform {
     ground: f32,
 }
 
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct Line {
-    particles: [u32; 2],
-    color: [u8; 4],
-    /// The width [m].
-    width: f32,
-}
-
-/// A segment of a rope, with the neighbours before and after it.
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct Tube {
-    particles: [u32; 4],
-    /// The radius [m].
-    radius: f32,
-}
-
 /// Vertices of a rope segment and of a ball, as `tube_corner` and `ball_vertex` of `draw.wgsl` produce them.
 const TUBE_CORNERS: u32 = 72;
 const BALL_CORNERS: u32 = 8 * TUBE_CORNERS;
-
-/// The colliders of a scene, transformed on the host when one moves.
-struct DrawnColliders {
-    meshes: Vec<ColliderMesh>,
-    poses: Vec<Pose>,
-    points: wgpu::Buffer,
-    normals: wgpu::Buffer,
-    indices: wgpu::Buffer,
-    index_count: u32,
-}
 
 /// Pipelines and render targets for one solver and one picture size.
 pub struct Renderer {
@@ -367,99 +340,6 @@ impl Renderer {
         pass.set_pipeline(&self.ball);
         pass.draw(0..BALL_CORNERS, self.tube_count..self.tube_count + self.ball_count);
     }
-}
-
-impl DrawnColliders {
-    fn new(device: &wgpu::Device, demo: &Demo) -> Self {
-        let look = |(index, collider)| match demo.meshes.iter().find(|mesh| mesh.0 == index) {
-            Some((_, surface)) => ColliderMesh::of_surface(surface),
-            None => ColliderMesh::new(collider, demo.ground),
-        };
-        let meshes: Vec<_> = demo.scene.colliders().iter().enumerate().map(look).collect();
-        let mut triangles = Vec::new();
-        let mut base = 0;
-        for mesh in &meshes {
-            triangles.extend(mesh.triangles.iter().map(|triangle| triangle.map(|point| base + point)));
-            base += mesh.len() as u32;
-        }
-        let index_count = triangles.len() as u32 * 3;
-        triangles.push([0; 3]);
-        let usage = wgpu::BufferUsages::INDEX;
-        let contents = bytemuck::cast_slice(&triangles);
-        let indices =
-            device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some("colliders"), contents, usage });
-        let room = || {
-            device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("colliders"),
-                size: u64::from(base.max(1)) * 16,
-                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            })
-        };
-        Self { meshes, poses: Vec::new(), points: room(), normals: room(), indices, index_count }
-    }
-
-    fn place(&mut self, queue: &wgpu::Queue, poses: Vec<Pose>) {
-        if self.poses == poses {
-            return;
-        }
-        let placed = self.meshes.iter().zip(&poses).flat_map(|(mesh, pose)| mesh.placed(pose));
-        let (points, normals): (Vec<_>, Vec<_>) = placed.map(|[point, normal]| (point, normal)).unzip();
-        queue.write_buffer(&self.points, 0, bytemuck::cast_slice(&points));
-        queue.write_buffer(&self.normals, 0, bytemuck::cast_slice(&normals));
-        self.poses = poses;
-    }
-
-    fn draw(&self, pass: &mut wgpu::RenderPass) {
-        pass.set_vertex_buffer(0, self.points.slice(..));
-        pass.set_vertex_buffer(1, self.normals.slice(..));
-        pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
-        pass.draw_indexed(0..self.index_count, 0, 0..1);
-    }
-}
-
-/// Each distance constraint as a line; the colour shows its colour in the colouring.
-fn constraint_lines(demo: &Demo, solver: &Solver) -> Vec<Line> {
-    let colors = solver.coloring::<Distance>().color_of_constraints();
-    let distances = demo.scene.distances(0..colors.len() as u32);
-    let line = |(distance, color): (Distance, Option<u32>)| Line {
-        particles: distance.particles,
-        color: color.map_or([20, 20, 20, 255], |color| hue(color as f32 * 0.618_034)),
-        width: if solver.index_count() == 0 { 0.02 } else { 0.002 },
-    };
-    distances.zip(colors).map(line).collect()
-}
-
-/// The ropes as segments; a segment that starts at the end of the previous one continues it.
-fn tubes(demo: &Demo) -> Vec<Tube> {
-    let pieces: Vec<[u32; 2]> = demo.scene.distances(demo.ropes.clone()).map(|distance| distance.particles).collect();
-    let radius = if demo.rope_thickness > 0.0 { 0.5 * demo.rope_thickness } else { 0.006 };
-    let tube = |place: usize| {
-        let [a, b] = pieces[place];
-        let before = place.checked_sub(1).map(|before| pieces[before]).filter(|before| before[1] == a);
-        let after = pieces.get(place + 1).filter(|after| after[0] == b);
-        Tube { particles: [before.map_or(a, |before| before[0]), a, b, after.map_or(b, |after| after[1])], radius }
-    };
-    (0..pieces.len()).map(tube).collect()
-}
-
-/// The colour of each particle, with alpha 1 if both sides have it; a single row if all are equal.
-fn tints(demo: &Demo) -> Vec<[f32; 4]> {
-    let count = if demo.tints.is_empty() { 1 } else { demo.scene.particle_count() };
-    let mut tints = vec![[0.52, 0.05, 0.06, 0.0]; count];
-    for (particles, [red, green, blue]) in &demo.tints {
-        tints[particles.start as usize..particles.end as usize].fill([*red, *green, *blue, 1.0]);
-    }
-    tints
-}
-
-/// A saturated colour; `turns` is the hue in turns.
-fn hue(turns: f32) -> [u8; 4] {
-    let channel = |offset: f32| {
-        let distance = ((turns + offset).fract() * 6.0 - 3.0).abs() - 1.0;
-        (distance.clamp(0.0, 1.0) * 150.0) as u8 + 12
-    };
-    [channel(0.0), channel(2.0 / 3.0), channel(1.0 / 3.0), 255]
 }
 
 fn strain_buffer(device: &wgpu::Device, strains: &[f32]) -> wgpu::Buffer {

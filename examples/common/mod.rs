@@ -8,11 +8,14 @@ pub mod colliders;
 pub mod contacts;
 pub mod draw;
 pub mod headless;
+pub mod lines;
 pub mod measure;
 pub mod obj;
 pub mod panel;
 pub mod picture;
 pub mod shapes;
+pub mod strains;
+pub mod timer;
 pub mod trace;
 pub mod window;
 

@@ -2,11 +2,13 @@
 
 use super::draw::{ColorView, Renderer};
 use super::panel::{self, Panel};
+use super::strains::particle_strains;
+use super::timer::Timer;
 use super::{Demo, Options, Spread, breeze};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 use std::time::Instant;
-use supple::gpu::{Context, Interval, Profile, Readback, Timestamps, choose_adapter, instance_flags};
+use supple::gpu::{Context, Readback, choose_adapter, instance_flags};
 use supple::{Settings, Solver, wgpu};
 use winit::application::ApplicationHandler;
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
@@ -418,79 +420,5 @@ impl State {
             None => Ok(()),
             Some(fault) => anyhow::bail!("the window is gone: {fault}"),
         }
-    }
-}
-
-/// The largest strain at each particle: of the edges of the demo, or of the surface if it consists of followers.
-fn particle_strains(demo: &Demo, positions: &[[f32; 3]]) -> Vec<f32> {
-    let place = |positions: &[[f32; 3]], particle: u32| Vec3::from(positions[particle as usize]);
-    let (rest, masses) = (demo.scene.positions(), demo.scene.inverse_masses());
-    let edges = demo.scene.distances(demo.edges.clone()).map(|distance| (distance.particles, distance.rest_length));
-    let follows = |triangle: &&[u32; 3]| triangle.iter().all(|&particle| masses[particle as usize] == 0.0);
-    let sides = demo.scene.triangles().iter().filter(follows).flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
-    let sides = sides.map(|[a, b]| ([a, b], place(rest, a).distance(place(rest, b))));
-    let mut strains = vec![0f32; positions.len()];
-    for ([a, b], rest_length) in edges.chain(sides) {
-        let strain = (place(positions, a).distance(place(positions, b)) / rest_length - 1.0).abs();
-        for particle in [a, b] {
-            strains[particle as usize] = strains[particle as usize].max(strain);
-        }
-    }
-    strains
-}
-
-/// GPU time of the solver, by timestamps.
-struct Timer {
-    pass: Timestamps,
-    pending: Option<Pending>,
-    /// The last measured step [ms].
-    milliseconds: Option<f64>,
-}
-
-/// Timings in flight.
-enum Pending {
-    Pass(Readback<Vec<Interval>>),
-    Runs(Readback<Profile>),
-}
-
-impl Timer {
-    /// `None` without timestamp support.
-    fn new(gpu: &Context) -> Option<Self> {
-        let pass = Timestamps::new(&gpu.device, &gpu.queue, 1).ok()?;
-        Some(Self { pass, pending: None, milliseconds: None })
-    }
-
-    /// Records a step, timed as a whole or pass by pass.
-    fn encode(
-        &mut self,
-        solver: &mut Solver,
-        encoder: &mut wgpu::CommandEncoder,
-        profiles: bool,
-    ) -> anyhow::Result<()> {
-        if self.pending.is_some() {
-            solver.encode(encoder, 1);
-        } else if profiles {
-            self.pending = Some(Pending::Runs(solver.encode_profiled(encoder, 1)?));
-        } else {
-            solver.encode_timed(encoder, 1, Some(self.pass.writes(0)));
-            self.pending = Some(Pending::Pass(self.pass.request(encoder)));
-        }
-        Ok(())
-    }
-
-    /// Collects the timings that arrived since the last frame; returns a profile if one was requested.
-    fn collect(&mut self) -> anyhow::Result<Option<Profile>> {
-        let (come, profile) = match &mut self.pending {
-            None => return Ok(None),
-            Some(Pending::Pass(pass)) => (pass.try_take()?.map(|intervals| intervals[0].milliseconds()), None),
-            Some(Pending::Runs(runs)) => {
-                let profile = runs.try_take()?;
-                (profile.as_ref().map(Profile::milliseconds), profile)
-            }
-        };
-        if come.is_some() {
-            (self.pending, self.milliseconds) = (None, come);
-        }
-        Ok(profile)
     }
 }
