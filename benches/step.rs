@@ -25,7 +25,7 @@ const ROUNDS: usize = 7;
 /// The executions, by name.
 const EXECUTIONS: [(&str, Execution); 3] =
     [("colours", Execution::Colors), ("tiles", Execution::Tiles), ("clusters", Execution::Clusters)];
-/// What a row adds to the constraints.
+/// The forces or contacts of a row, beside the constraints.
 #[derive(Clone, Copy, PartialEq)]
 enum Variant {
     Plain,

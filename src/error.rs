@@ -236,7 +236,7 @@ fn number(value: f64) -> String {
     if value.fract() != 0.0 && f64::from(single) == value { single.to_string() } else { value.to_string() }
 }
 
-/// What to do with parts that instances do not support.
+/// Advice for parts that instances do not support.
 fn instead_of(what: &str) -> &'static str {
     match what {
         "collider" => "add it by Instances::add_collider, for all instances",

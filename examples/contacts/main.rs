@@ -59,7 +59,7 @@ struct Arguments {
     /// The margin of the search, in thicknesses
     #[arg(long)]
     margin: Option<f32>,
-    /// Thickness of cloth, ropes and particles of bodies [m]; by default the particle spacing, 1.2 times that for a
+    /// Thickness of cloth, ropes and particles of bodies [m]; the default is the particle spacing. It is 1.2 times that for a
     /// cloth laid over a body, 0.4 times that between surfaces, 0.7 mm for the twister and 20 mm for the knot
     #[arg(long)]
     thickness: Option<f32>,

@@ -80,8 +80,8 @@ fn clear_contact_list(i: u32) {
     }
 }
 
-// Returns true if the list has expired for a particle: at the end of this substep, or at its start, because contacts
-// may have moved the particle at the end of the last one.
+// Returns true if the list has expired for a particle at the end of this substep or at its start. Contacts may have
+// moved the particle at the end of the last substep.
 fn is_expired(i: u32) -> bool {
     let own = tracked_of_rows(tracked[i], contact_params.quantum);
     let since = contact_status.now - contact_status.searched;

@@ -49,8 +49,8 @@ pub(crate) struct ColliderRow {
 }
 
 impl ColliderRow {
-    /// The motion of a point in a substep relative to the collider, in world space: its start, moved with the collider to
-    /// the end of the substep, and the rest of the displacement. `rest` is the residual of the position x, which the
+    /// The motion of a point in a substep relative to the collider, in world space. It has two parts: the start, moved with
+    /// the collider to the end of the substep, and the rest of the displacement. `rest` is the residual of the position x, which the
     /// displacement d does not include. Counterpart: `relative_motion` in `shaders/common/contacts.wgsl`.
     pub fn relative_motion(&self, x: Vec3, rest: Vec3, d: Vec3) -> [Vec3; 2] {
         let place = (x - self.frame.offset()) + rest;

@@ -51,8 +51,8 @@ impl Solver {
     /// Changes a contact material for all of its particles and colliders. [`Solver::reset`] does not revert the change.
     ///
     /// # Errors
-    /// The material must exist, and its values must be in range. [`crate::Error::LimitExceeded`] if it is the first
-    /// with restitution, or the first that needs contacts of triangles, and the buffers for that exceed the limits of the device.
+    /// The material must exist, and its values must be in range. The first material with restitution and the first that
+    /// needs contacts of triangles need buffers: [`crate::Error::LimitExceeded`] if these exceed the limits of the device.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;

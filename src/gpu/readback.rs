@@ -100,13 +100,17 @@ impl<T> Readback<T> {
             if let Some(data) = self.try_take()? {
                 return Ok(data);
             }
-            if start.elapsed() > TIMEOUT {
-                return Err(Error::Timeout { seconds: TIMEOUT.as_secs_f32() });
+            let left = TIMEOUT.saturating_sub(start.elapsed());
+            let timeout = Error::Timeout { seconds: TIMEOUT.as_secs_f32() };
+            if left.is_zero() {
+                return Err(timeout);
             }
-            let poll = wgpu::PollType::Wait { submission_index: None, timeout: Some(Duration::from_secs(5)) };
-            // wgpu panics if the device is lost during the wait.
+            let poll = wgpu::PollType::Wait { submission_index: None, timeout: Some(left) };
+            // wgpu panics if the device is lost during the wait. It also panics if the wait times out while another
+            // thread collects the same work, so a wait is not cut into shorter ones.
             let idle = match catch_unwind(AssertUnwindSafe(|| device.poll(poll))) {
                 Ok(status) => status.is_ok_and(|status| status.is_queue_empty()),
+                Err(_) if start.elapsed() >= TIMEOUT => return Err(timeout),
                 Err(_) => return Err(Error::DeviceLost { reason: "it was lost during a wait".into() }),
             };
             if !idle {

@@ -120,8 +120,8 @@ impl Coloring {
         Self { order, colors: spans, overflow }
     }
 
-    /// Joins the colourings of subsets of a larger set: first the constraints `first`, then the colours of each part, then
-    /// the overflow of all parts, then the constraints `last`, which are added to the overflow. Constraint i of a part is
+    /// Joins the colourings of subsets of a larger set. The order is: the constraints `first`, the colours of each part,
+    /// the overflow of all parts. The constraints `last` are added to the overflow. Constraint i of a part is
     /// constraint `subset[i]` of the larger set.
     pub(crate) fn joined(first: &[u32], parts: &[(Self, Vec<u32>)], last: &[u32]) -> Self {
         let (mut order, mut colors) = (first.to_vec(), Vec::new());

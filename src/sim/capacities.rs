@@ -15,7 +15,7 @@ pub(crate) fn contact_capacity(pairs: u64) -> u64 {
 pub(crate) struct Capacities {
     pub pairs: u32,
     pub contacts: u32,
-    /// How often a list has grown.
+    /// The number of times that a list has grown.
     pub growths: u32,
     /// True if the lists do not grow.
     pub is_fixed: bool,

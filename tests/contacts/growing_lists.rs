@@ -272,8 +272,8 @@ fn targets(scene: &Scene, frame: u32) -> Vec<(u32, [f32; 3])> {
     pinned.map(target).collect()
 }
 
-/// Turns the ends of a coarse tube, with lists that are far too short, and those of a tube of 18 × 12 particles with the
-/// default capacity, which it exceeds from frame 31 on.
+/// Turns the ends of a coarse tube with lists that are far too short. A tube of 18 × 12 particles with the default
+/// capacity exceeds it from frame 31 on.
 #[test]
 fn a_twisted_tube_does_not_cross() {
     let gpu = common::gpu();

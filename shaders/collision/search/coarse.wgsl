@@ -80,8 +80,8 @@ fn coarse_in(box: CoarseBox, k: u32) -> u32 {
     return coarse(coarse_index(box.low + offset, contact_params.coarse));
 }
 
-// Writes an edge or triangle into the coarse grid: elements of level 0 into the cell of their center, their excess into
-// the cells that they may enter, and elements of higher levels into all cells that they overlap.
+// Writes an edge or triangle into the coarse grid. Elements of level 0 go into the cell of their center, and their excess
+// into the cells that they may enter. Elements of higher levels go into all cells that they overlap.
 fn record_element(element: vec4u, own: ElementState) {
     let excess = excess_of(element);
     let bits = bitcast<u32>(excess);
