@@ -22,21 +22,39 @@ pub struct Context {
 
 impl Context {
     /// Opens the adapter of [`choose_adapter`] with these limits, raised by [`with_room`], and with timestamp queries
-    /// if available.
+    /// if available. Native targets only.
     ///
     /// # Errors
     /// [`Error::NoAdapter`]; [`Error::AdapterLimit`] if the adapter does not meet the limits.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(limits: wgpu::Limits) -> Result<Self> {
-        let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
-        Self::on(choose_adapter(&instance, None)?, limits)
+        pollster::block_on(Self::new_async(limits))
     }
 
-    /// Opens a given adapter.
+    /// As [`Context::new`], without blocking.
     ///
     /// # Errors
     /// As [`Context::new`].
+    pub async fn new_async(limits: wgpu::Limits) -> Result<Self> {
+        let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
+        Self::on_async(choose_adapter_async(&instance, None).await?, limits).await
+    }
+
+    /// Opens a given adapter. Native targets only.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn on(adapter: wgpu::Adapter, limits: wgpu::Limits) -> Result<Self> {
+        pollster::block_on(Self::on_async(adapter, limits))
+    }
+
+    /// As [`Context::on`], without blocking.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    pub async fn on_async(adapter: wgpu::Adapter, limits: wgpu::Limits) -> Result<Self> {
         let most = adapter.limits();
         let (binding, buffer) = (most.max_storage_buffer_binding_size, most.max_buffer_size);
         for (limit, needed, available) in [
@@ -54,8 +72,8 @@ impl Context {
             required_limits: with_room(limits, &adapter),
             ..Default::default()
         };
-        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
-            .map_err(|fault| Error::Gpu { message: fault.to_string() })?;
+        let (device, queue) =
+            adapter.request_device(&descriptor).await.map_err(|fault| Error::Gpu { message: fault.to_string() })?;
         Ok(Self { adapter, device, queue })
     }
 
@@ -107,13 +125,25 @@ pub(super) fn is_software(adapter: &wgpu::AdapterInfo) -> bool {
 }
 
 /// Chooses the adapter that `SUPPLE_ADAPTER` names, else the one of the fastest device type. With a `surface`, the
-/// adapter can present to it.
+/// adapter can present to it. Native targets only.
 ///
 /// # Errors
 /// [`Error::NoAdapter`] if none matches; it lists the available adapters and the packages to install.
+#[cfg(not(target_arch = "wasm32"))]
 pub fn choose_adapter(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<wgpu::Adapter> {
+    pollster::block_on(choose_adapter_async(instance, surface))
+}
+
+/// As [`choose_adapter`], without blocking. A browser offers one adapter.
+///
+/// # Errors
+/// As [`choose_adapter`].
+pub async fn choose_adapter_async(
+    instance: &wgpu::Instance,
+    surface: Option<&wgpu::Surface<'_>>,
+) -> Result<wgpu::Adapter> {
     let wanted = std::env::var(ADAPTER_VARIABLE).ok().filter(|name| !name.trim().is_empty());
-    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
+    let mut adapters = instance.enumerate_adapters(wgpu::Backends::PRIMARY).await;
     let found: Vec<String> = adapters.iter().map(|adapter| format!("{:?}", adapter.get_info().name)).collect();
     let fits = |adapter: &wgpu::Adapter| {
         let named = match wanted.as_deref().map(str::trim) {

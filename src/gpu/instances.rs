@@ -1,6 +1,5 @@
 //! Instances of one asset on the GPU: spawning, runtime changes, recording, readback.
 
-use super::guarded;
 use super::instance_colliders::InstanceColliders;
 use super::instance_pool::{Buffers, WorkgroupLayout, check_limits, make_normals, make_play, required_limits};
 use super::maker::Maker;
@@ -8,6 +7,7 @@ use super::recorder::Recorder;
 use super::shift::ShiftPass;
 use super::solver::needs_lambdas;
 use super::stage::Stage;
+use super::{guarded, guarded_async};
 use crate::error::{Error, Result};
 use crate::instancing::pool::InstancePool;
 use crate::instancing::{Instance, InstanceId, Placement};
@@ -82,7 +82,7 @@ pub struct Instances {
 
 impl Instances {
     /// Compiles an asset and allocates buffers for `capacity` instances. The uploads run with the queue's next
-    /// submission.
+    /// submission. Native targets only, see [`Instances::new_async`].
     ///
     /// # Errors
     /// - [`Error::Empty`] for an asset without particles.
@@ -95,7 +95,23 @@ impl Instances {
     /// - [`Error::NotEnabled`] for settings that instances do not support.
     /// - [`Error::LimitExceeded`] if the device limits are too low (see [`Instances::required_limits`]).
     /// - [`Error::Gpu`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        asset: &Scene,
+        capacity: u32,
+        settings: Settings,
+    ) -> Result<Self> {
+        pollster::block_on(Self::new_async(device, queue, asset, capacity, settings))
+    }
+
+    /// As [`Instances::new`]. The asset is compiled when the future is first polled; then the future waits for the
+    /// device to report errors.
+    ///
+    /// # Errors
+    /// As [`Instances::new`].
+    pub async fn new_async(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         asset: &Scene,
@@ -106,10 +122,11 @@ impl Instances {
         let workgroup = WorkgroupLayout::new(device, &pool);
         check_limits(&pool, workgroup, &device.limits())?;
         let keep_lambdas = needs_lambdas(&settings);
-        let (play, normals_stage, buffers) = guarded(device, || {
+        let (play, normals_stage, buffers) = guarded_async(device, || {
             let buffers = Buffers::new(device, queue, &pool, keep_lambdas)?;
             Ok((make_play(device, &pool, keep_lambdas, workgroup), make_normals(device, &pool), buffers))
-        })?;
+        })
+        .await?;
         // After the allocation of the buffers.
         pool.grow(0);
         let bindings = buffers.bind(device, &play, &normals_stage);

@@ -1,28 +1,15 @@
-//! Results of instances.
+//! Reads of the state of instances that wait, on native targets only.
 
 use super::instance_pool::lambda_room;
 use super::instances::Instances;
-use super::readback::{Readback, decode_scalars, decode_vectors};
-use super::reading::{read, request_status};
+use super::readback::Readback;
+use super::reading::{decode_scalars, read};
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result};
 use crate::instancing::InstanceId;
 use crate::sim::Diagnostics;
 
 impl Instances {
-    /// Requests the positions \[m\] of an instance at this point of the encoder.
-    ///
-    /// # Errors
-    /// [`Error::NoInstance`].
-    pub fn request_positions(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        id: InstanceId,
-    ) -> Result<Readback<Vec<[f32; 3]>>> {
-        let slot = self.pool.slot(id)?;
-        Ok(self.request_vectors(encoder, &self.buffers.positions, slot))
-    }
-
     /// Waits for all submitted work and reads the positions \[m\] of an instance.
     ///
     /// # Errors
@@ -76,33 +63,12 @@ impl Instances {
         Ok(coloring.unsort(&K::INFO.lambdas(&sorted)))
     }
 
-    /// Requests the GPU's diagnostic counters; [`Instances::owner`] maps the first quarantined particle to its
-    /// instance.
-    pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
-        request_status(&self.device, encoder, &self.buffers.status)
-    }
-
     /// Waits for all submitted work and reads the GPU's diagnostic counters.
     ///
     /// # Errors
     /// [`Error::DeviceLost`], [`Error::Timeout`].
     pub fn read_diagnostics(&self) -> Result<Diagnostics> {
         read(&self.device, &self.queue, |encoder| self.request_diagnostics(encoder))
-    }
-
-    /// Size of all GPU buffers \[bytes\].
-    pub fn memory_bytes(&self) -> u64 {
-        self.buffers.bytes() + self.colliders.as_ref().map_or(0, |colliders| colliders.bytes)
-    }
-
-    fn request_vectors(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        source: &wgpu::Buffer,
-        slot: u32,
-    ) -> Readback<Vec<[f32; 3]>> {
-        let size = u64::from(self.particle_count()) * 16;
-        Readback::of_part(&self.device, encoder, source, u64::from(slot) * size, size, decode_vectors)
     }
 
     fn read_vectors(&self, source: &wgpu::Buffer, id: InstanceId) -> Result<Vec<[f32; 3]>> {

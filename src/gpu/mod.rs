@@ -9,11 +9,13 @@ mod buffers;
 mod collider_state;
 mod contacts;
 mod context;
+#[cfg(not(target_arch = "wasm32"))]
 mod fastest;
 mod instance_colliders;
 mod instance_pool;
 mod instances;
 mod instances_colliders;
+#[cfg(not(target_arch = "wasm32"))]
 mod instances_reading;
 mod instances_state;
 mod instances_upload;
@@ -26,9 +28,11 @@ mod passes;
 mod pipelines;
 mod profile;
 mod readback;
+#[cfg(not(target_arch = "wasm32"))]
 mod reading;
 mod recorder;
 mod remaking;
+mod requests;
 mod shader;
 #[cfg(feature = "internals")]
 pub(crate) mod shared;
@@ -41,7 +45,10 @@ mod sweep;
 mod tiles;
 mod timestamps;
 
-pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter, instance_flags, with_room};
+#[cfg(not(target_arch = "wasm32"))]
+pub use context::choose_adapter;
+pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter_async, instance_flags, with_room};
+#[cfg(not(target_arch = "wasm32"))]
 pub use fastest::fastest_execution;
 pub use instances::Instances;
 pub use limits::{required_limits, required_limits_with};
@@ -55,16 +62,35 @@ pub use timestamps::{Interval, Timestamps};
 use crate::error::{Error, Result};
 
 /// Runs calls that create GPU objects, and returns the faults that wgpu reports as an error.
+///
+/// In a browser, where a call cannot wait for the report, the faults go to `wgpu::Device::on_uncaptured_error`.
 fn guarded<T>(device: &wgpu::Device, create: impl FnOnce() -> Result<T>) -> Result<T> {
+    #[cfg(not(target_arch = "wasm32"))]
+    return pollster::block_on(guarded_async(device, create));
+    #[cfg(target_arch = "wasm32")]
+    {
+        let _ = device;
+        create()
+    }
+}
+
+/// The same; the future waits for the report.
+fn guarded_async<T, F: FnOnce() -> Result<T>>(
+    device: &wgpu::Device,
+    create: F,
+) -> impl Future<Output = Result<T>> + use<T, F> {
     // Scopes nest, and must be popped in reverse order on the same thread.
     let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
     let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
     let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
     let created = create();
-    let faults =
-        [pollster::block_on(internal.pop()), pollster::block_on(memory.pop()), pollster::block_on(validation.pop())];
-    match faults.into_iter().flatten().next() {
-        Some(fault) => Err(Error::Gpu { message: fault.to_string() }),
-        None => created,
+    let faults = [internal.pop(), memory.pop(), validation.pop()];
+    async move {
+        for fault in faults {
+            if let Some(fault) = fault.await {
+                return Err(Error::Gpu { message: fault.to_string() });
+            }
+        }
+        created
     }
 }

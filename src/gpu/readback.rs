@@ -1,16 +1,7 @@
 //! Copies buffers to the host, blocking or not.
 
 use crate::error::{Error, Result};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// Timeout of a blocking read.
-const TIMEOUT: Duration = Duration::from_secs(300);
-
-/// The time that a blocking read waits after the queue is empty. Another thread that polls the device may deliver the
-/// data, and may have to wait for a processor first.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 type Decoder<T> = dyn Fn(&[u8]) -> T + Send + Sync;
 
@@ -70,6 +61,12 @@ impl<T> Readback<T> {
         Self { staging, size, arrival, decode: Decode(Box::new(decode)), taken: false }
     }
 
+    /// True once the data can be taken, or the device has failed to deliver them.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn has_arrived(&self) -> bool {
+        self.arrival.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Returns the data once; `None` while the copy is pending, and after the data was taken.
     ///
     /// # Errors
@@ -91,46 +88,9 @@ impl<T> Readback<T> {
             }
         }
     }
-
-    /// Waits for the data; the encoder must have been submitted.
-    pub(super) fn wait(mut self, device: &wgpu::Device) -> Result<T> {
-        let start = Instant::now();
-        let mut last_busy = start;
-        loop {
-            if let Some(data) = self.try_take()? {
-                return Ok(data);
-            }
-            let left = TIMEOUT.saturating_sub(start.elapsed());
-            let timeout = Error::Timeout { seconds: TIMEOUT.as_secs_f32() };
-            if left.is_zero() {
-                return Err(timeout);
-            }
-            let poll = wgpu::PollType::Wait { submission_index: None, timeout: Some(left) };
-            // wgpu panics if the device is lost during the wait. It also panics if the wait times out while another
-            // thread collects the same work, so a wait is not cut into shorter ones.
-            let idle = match catch_unwind(AssertUnwindSafe(|| device.poll(poll))) {
-                Ok(status) => status.is_ok_and(|status| status.is_queue_empty()),
-                Err(_) if start.elapsed() >= TIMEOUT => return Err(timeout),
-                Err(_) => return Err(Error::DeviceLost { reason: "it was lost during a wait".into() }),
-            };
-            if !idle {
-                last_busy = Instant::now();
-            } else if last_busy.elapsed() > IDLE_TIMEOUT {
-                return Err(Error::DeviceLost { reason: "submitted work did not complete".into() });
-            } else if self.arrival.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
-                // Another thread that polls the same device delivers the data.
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
-    }
 }
 
 /// The first three components of every `vec4`.
 pub(super) fn decode_vectors(bytes: &[u8]) -> Vec<[f32; 3]> {
     bytes.chunks_exact(16).map(bytemuck::pod_read_unaligned::<[f32; 4]>).map(|[x, y, z, _]| [x, y, z]).collect()
-}
-
-/// Every `f32`.
-pub(super) fn decode_scalars(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
 }

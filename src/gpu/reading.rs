@@ -1,32 +1,24 @@
-//! Reads a solver's state, blocking or not.
+//! Reads of a solver's state that wait, on native targets only.
 
-use super::buffers::Status;
-use super::contacts::ContactStatus;
 use super::guarded;
-use super::readback::{Readback, decode_scalars, decode_vectors};
+use super::readback::Readback;
 use super::solver::Solver;
 use crate::collision::{ColliderForce, ContactReport};
 use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::error::{Error, Result};
 use crate::scene::TetherForce;
 use crate::sim::Diagnostics;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// Timeout of a blocking read.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// The time that a blocking read waits after the queue is empty. Another thread that polls the device may deliver the
+/// data, and may have to wait for a processor first.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Solver {
-    /// Requests the positions \[m\] at this point of the encoder.
-    pub fn request_positions(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
-        self.request_vectors(encoder, &self.buffers.positions)
-    }
-
-    /// Requests the velocities [m/s] at this point of the encoder.
-    pub fn request_velocities(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
-        self.request_vectors(encoder, &self.buffers.velocities)
-    }
-
-    /// Requests the GPU's diagnostic counters.
-    pub fn request_diagnostics(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Diagnostics> {
-        request_status(&self.device, encoder, &self.buffers.status)
-    }
-
     /// Waits for all submitted work and reads the positions \[m\].
     ///
     /// # Errors
@@ -68,33 +60,6 @@ impl Solver {
     /// As [`Solver::read_positions`].
     pub fn read_diagnostics(&self) -> Result<Diagnostics> {
         self.read(|encoder| self.request_diagnostics(encoder))
-    }
-
-    /// Requests the mean force and torque on every collider in the last step, indexed by [`crate::ColliderId::index`].
-    ///
-    /// A rigid body engine that uses them receives the mean of a past step. It should extrapolate with the last change
-    /// (`examples/rapier.rs`), or bodies gain energy. Empty if there are no colliders or
-    /// [`crate::Settings::collider_forces`] is off.
-    pub fn request_collider_forces(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<ColliderForce>> {
-        let decode = |bytes: &[u8]| {
-            let rows = bytes.chunks_exact(32).map(bytemuck::pod_read_unaligned::<[[f32; 4]; 2]>);
-            rows.map(|[[x, y, z, _], [a, b, c, _]]| ColliderForce { force: [x, y, z], torque: [a, b, c] }).collect()
-        };
-        let count = self.controls.colliders.len() as u64;
-        let collider_passes = self.contacts.collider_passes.as_ref().filter(|_| self.controls.settings.collider_forces);
-        let forces = collider_passes.map(|collider_passes| &collider_passes.forces);
-        let (buffer, size) = forces.map_or((&self.buffers.status, 0), |forces| (forces, count * 32));
-        Readback::new(&self.device, encoder, buffer, size, decode)
-    }
-
-    /// Requests the counters of self-collision.
-    pub fn request_contacts(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<ContactReport> {
-        let (has_surfaces, capacities) = (self.controls.settings.keeps_surfaces_apart(), self.controls.capacities);
-        let decode = move |bytes: &[u8]| {
-            let status: ContactStatus = bytemuck::pod_read_unaligned(&bytes[..size_of::<ContactStatus>()]);
-            status.report(has_surfaces, capacities)
-        };
-        Readback::new(&self.device, encoder, &self.contacts.status, size_of::<ContactStatus>() as u64, decode)
     }
 
     /// Waits for all submitted work and reads the mean force and torque on every collider in the last step.
@@ -250,36 +215,9 @@ impl Solver {
         Ok(compiled.coloring.unsort(&sorted))
     }
 
-    /// Size of all GPU buffers \[bytes\], without pending readbacks and overhead of the driver.
-    pub fn memory_bytes(&self) -> u64 {
-        self.buffers.bytes() + self.contacts.bytes()
-    }
-
-    fn request_vectors(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer) -> Readback<Vec<[f32; 3]>> {
-        if self.derived_is_stale {
-            self.record(encoder, self.controls.plan.derived(), None);
-        }
-        Readback::new(&self.device, encoder, source, u64::from(self.particle_count()) * 16, decode_vectors)
-    }
-
     fn read<T>(&self, request: impl FnOnce(&mut wgpu::CommandEncoder) -> Readback<T>) -> Result<T> {
         read(&self.device, &self.queue, request)
     }
-}
-
-/// Requests the GPU's diagnostic counters.
-pub(super) fn request_status(
-    device: &wgpu::Device,
-    encoder: &mut wgpu::CommandEncoder,
-    status: &wgpu::Buffer,
-) -> Readback<Diagnostics> {
-    let decode = |bytes: &[u8]| {
-        let status: Status = bytemuck::pod_read_unaligned(&bytes[..size_of::<Status>()]);
-        let first_non_finite = (status.first_non_finite != u32::MAX).then_some(status.first_non_finite);
-        let Status { steps, non_finite_count, lost_collider_contacts, .. } = status;
-        Diagnostics { steps, non_finite_count, first_non_finite, lost_collider_contacts }
-    };
-    Readback::new(device, encoder, status, size_of::<Status>() as u64, decode)
 }
 
 /// Submits a request and waits for it.
@@ -295,4 +233,43 @@ pub(super) fn read<T>(
         Ok(readback)
     })?;
     readback.wait(device)
+}
+
+impl<T> Readback<T> {
+    /// Waits for the data; the encoder must have been submitted.
+    fn wait(mut self, device: &wgpu::Device) -> Result<T> {
+        let start = Instant::now();
+        let mut last_busy = start;
+        loop {
+            if let Some(data) = self.try_take()? {
+                return Ok(data);
+            }
+            let left = TIMEOUT.saturating_sub(start.elapsed());
+            let timeout = Error::Timeout { seconds: TIMEOUT.as_secs_f32() };
+            if left.is_zero() {
+                return Err(timeout);
+            }
+            let poll = wgpu::PollType::Wait { submission_index: None, timeout: Some(left) };
+            // wgpu panics if the device is lost during the wait. It also panics if the wait times out while another
+            // thread collects the same work, so a wait is not cut into shorter ones.
+            let idle = match catch_unwind(AssertUnwindSafe(|| device.poll(poll))) {
+                Ok(status) => status.is_ok_and(|status| status.is_queue_empty()),
+                Err(_) if start.elapsed() >= TIMEOUT => return Err(timeout),
+                Err(_) => return Err(Error::DeviceLost { reason: "it was lost during a wait".into() }),
+            };
+            if !idle {
+                last_busy = Instant::now();
+            } else if last_busy.elapsed() > IDLE_TIMEOUT {
+                return Err(Error::DeviceLost { reason: "submitted work did not complete".into() });
+            } else if !self.has_arrived() {
+                // Another thread that polls the same device delivers the data.
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+/// Every `f32`.
+pub(super) fn decode_scalars(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
 }

@@ -4,7 +4,7 @@ use super::bindings::Bindings;
 use super::buffers::Buffers;
 use super::contacts::Contacts;
 use super::context::is_software;
-use super::guarded;
+use super::guarded_async;
 use super::passes::{Count, PASSES, row_of};
 use super::pipelines::{Pipelines, Projection};
 use super::recorder::{PingPong, Recorder};
@@ -75,18 +75,35 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// Compiles a scene and uploads it. The uploads travel with the next submission of the queue.
+    /// Compiles a scene and uploads it. The uploads travel with the next submission of the queue. Native targets only;
+    /// a browser cannot wait for the device, see [`Solver::new_async`].
     ///
     /// # Errors
-    /// [`Error::Empty`] for a scene without particles; [`Error::LimitExceeded`] if the limits of the device are too small for it (see
-    /// [`crate::required_limits`]); [`Error::InvalidValue`] for settings out of range; [`Error::TooLarge`]; [`Error::Gpu`].
+    /// [`Error::Empty`] for a scene without particles; [`Error::LimitExceeded`] if the limits of the device are too
+    /// small for it (see [`crate::required_limits`]); [`Error::InvalidValue`] for settings out of range;
+    /// [`Error::TooLarge`]; [`Error::Gpu`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
+        pollster::block_on(Self::new_async(device, queue, scene, settings))
+    }
+
+    /// As [`Solver::new`]. The scene is compiled when the future is first polled; then the future waits for the device
+    /// to report errors.
+    ///
+    /// # Errors
+    /// As [`Solver::new`].
+    pub async fn new_async(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        scene: &Scene,
+        settings: Settings,
+    ) -> Result<Self> {
         if settings.execution != Execution::Auto || is_software(&device.adapter_info()) {
-            return Self::of(device, queue, Controls::new(scene, settings)?);
+            return Self::of(device, queue, Controls::new(scene, settings)?).await;
         }
         if suited(scene) == Execution::Clusters {
             let execution = Execution::Clusters;
-            match Self::of(device, queue, Controls::new(scene, Settings { execution, ..settings })?) {
+            match Self::of(device, queue, Controls::new(scene, Settings { execution, ..settings })?).await {
                 Ok(solver) => return Ok(Self { auto: execution, asked: settings, ..solver }),
                 // Tiles need less memory.
                 Err(Error::LimitExceeded { .. }) => {}
@@ -94,10 +111,10 @@ impl Solver {
             }
         }
         let controls = Controls::new(scene, Settings { execution: Execution::Tiles, ..settings })?;
-        Ok(Self { auto: Execution::Tiles, asked: settings, ..Self::of(device, queue, controls)? })
+        Ok(Self { auto: Execution::Tiles, asked: settings, ..Self::of(device, queue, controls).await? })
     }
 
-    fn of(device: &wgpu::Device, queue: &wgpu::Queue, controls: Controls) -> Result<Self> {
+    async fn of(device: &wgpu::Device, queue: &wgpu::Queue, controls: Controls) -> Result<Self> {
         for open in controls.scene.open_contacts(&controls.settings) {
             log::warn!("{open}");
         }
@@ -120,13 +137,14 @@ impl Solver {
         }
         let settings = controls.settings;
         let keep_lambdas = needs_lambdas(&settings);
-        let (pipelines, buffers, bindings, contacts) = guarded(device, || {
+        let (pipelines, buffers, bindings, contacts) = guarded_async(device, || {
             let pipelines = Pipelines::new(device, &controls, keep_lambdas);
             let buffers = Buffers::new(device, queue, &controls, keep_lambdas)?;
             let bindings = Bindings::new(device, &pipelines, &buffers);
             let contacts = Contacts::new(device, queue, &controls, &buffers)?;
             Ok((pipelines, buffers, bindings, contacts))
-        })?;
+        })
+        .await?;
         // For settings that ask for it later.
         let auto = if is_software(&device.adapter_info()) { Execution::Auto } else { suited(&controls.scene) };
         let solver = Self {

@@ -223,12 +223,21 @@ impl SceneFile {
         Ok(reference)
     }
 
-    /// Compiles the scene for the GPU and sets its forces.
+    /// Compiles the scene for the GPU and sets its forces. Native targets only.
     ///
     /// # Errors
     /// As [`crate::Solver::new`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn solver(&self, device: &wgpu::Device, queue: &wgpu::Queue) -> crate::Result<crate::Solver> {
-        let mut solver = crate::Solver::new(device, queue, &self.scene, self.settings)?;
+        pollster::block_on(self.solver_async(device, queue))
+    }
+
+    /// As [`SceneFile::solver`], without blocking.
+    ///
+    /// # Errors
+    /// As [`crate::Solver::new`].
+    pub async fn solver_async(&self, device: &wgpu::Device, queue: &wgpu::Queue) -> crate::Result<crate::Solver> {
+        let mut solver = crate::Solver::new_async(device, queue, &self.scene, self.settings).await?;
         if !self.forces.is_empty() {
             solver.set_forces(0, &self.forces)?;
         }
