@@ -9,9 +9,9 @@
 mod common;
 
 use clap::Parser;
-use common::camera::Camera;
-use common::{Demo, Options};
-use supple::{Bending, ClothGrid, Execution, Fabric, Scene, Tethers};
+use common::Options;
+use common::hung::hung_cloth;
+use supple::{Bending, ClothGrid, Execution, Fabric, Tethers};
 
 const BENDINGS: &[(&str, Bending)] = &[
     ("springs", Bending::Springs),
@@ -54,29 +54,14 @@ fn main() -> anyhow::Result<()> {
     if baseline {
         (options.substeps, options.execution) = (20, common::Spread::Forced(Execution::Colors));
     }
-    let mut scene = Scene::new();
-    let cloth = scene.add_cloth_grid(&ClothGrid {
+    let grid = ClothGrid {
         columns,
         rows,
         fabric: Fabric { bending, flexural_rigidity: rigidity, ..Fabric::default() },
         tethers: Some(Tethers { per_particle: tethers, scale: 1.0 }),
         ..ClothGrid::default()
-    })?;
-    scene.pin(cloth.particles.start)?;
-    scene.pin(cloth.particles.start + columns - 1)?;
-    // A hundredth of the spacing: enough to cause other folds, at less than 0.01 % strain.
-    common::jitter(&mut scene, cloth.particles.clone(), 0.02 / columns.max(rows) as f32, options.seed)?;
-    let materials = cloth.materials;
-    let demo = Demo {
-        title: "cloth",
-        settings: options.settings(),
-        edges: cloth.structural.clone(),
-        materials: vec![("stretch", materials.structural), ("shear", materials.shear), ("bend", materials.bend)],
-        camera: Camera { target: glam::Vec3::new(0.0, -0.75, -0.35), distance: 3.6, yaw: 0.6, pitch: 0.18 },
-        ground: -2.1,
-        scene,
-        ..Demo::default()
     };
+    let demo = hung_cloth(&grid, options.seed, options.settings())?;
     common::run(demo, &options, |report| {
         anyhow::ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let sound = report.mean_strain < 0.05 || options.no_tethers;

@@ -2,7 +2,7 @@
 
 use super::Demo;
 use super::colliders::DrawnColliders;
-use super::lines::{Line, Tube, constraint_lines, tints, tubes};
+use super::lines::{Line, Tube, constraint_lines, texture_coordinates, tints, tubes};
 use glam::camera::rh::{proj::directx::orthographic, view::look_at_mat4};
 use glam::{Mat4, Vec3};
 use supple::Solver;
@@ -65,6 +65,7 @@ pub struct Renderer {
     collider: wgpu::RenderPipeline,
     colliders: DrawnColliders,
     tints: wgpu::Buffer,
+    texture: wgpu::Buffer,
     ground_height: f32,
     targets: Option<Targets>,
 }
@@ -100,6 +101,7 @@ impl Renderer {
             entry(3, storage),
             entry(4, storage),
             entry(5, storage),
+            entry(6, storage),
         ];
         // The shadow map cannot be bound in the pass that writes it.
         let [layout, shadow_layout] = [full.as_slice(), &[full[0], full[4]]]
@@ -198,9 +200,14 @@ impl Renderer {
             contents: bytemuck::cast_slice(&tints(demo)),
             usage: wgpu::BufferUsages::STORAGE,
         });
+        let texture = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("texture coordinates"),
+            contents: bytemuck::cast_slice(&texture_coordinates(demo)),
+            usage: wgpu::BufferUsages::STORAGE,
+        });
         let strains = strain_buffer(device, &[0.0]);
-        let shadow = texture(device, (SHADOW_SIZE, SHADOW_SIZE), DEPTH, 1, wgpu::TextureUsages::TEXTURE_BINDING);
-        let bindings = bind(device, &layout, &uniform, &shadow, [&strains, solver.positions(), &tints]);
+        let shadow = target(device, (SHADOW_SIZE, SHADOW_SIZE), DEPTH, 1, wgpu::TextureUsages::TEXTURE_BINDING);
+        let bindings = bind(device, &layout, &uniform, &shadow, [&strains, solver.positions(), &tints, &texture]);
         let shadow_bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &shadow_layout,
@@ -236,6 +243,7 @@ impl Renderer {
             collider,
             colliders: DrawnColliders::new(device, demo),
             tints,
+            texture,
             ground_height: demo.ground,
             targets: None,
         }
@@ -247,7 +255,7 @@ impl Renderer {
             self.queue.write_buffer(&self.strains, 0, bytemuck::cast_slice(strains));
         } else {
             self.strains = strain_buffer(&self.device, strains);
-            let points = [&self.strains, solver.positions(), &self.tints];
+            let points = [&self.strains, solver.positions(), &self.tints, &self.texture];
             self.bindings = bind(&self.device, &self.layout, &self.uniform, &self.shadow, points);
         }
     }
@@ -277,7 +285,7 @@ impl Renderer {
         self.queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
         if self.targets.as_ref().is_none_or(|targets| targets.size != size) {
             let none = wgpu::TextureUsages::empty();
-            let [color, depth] = [self.format, DEPTH].map(|format| texture(&self.device, size, format, SAMPLES, none));
+            let [color, depth] = [self.format, DEPTH].map(|format| target(&self.device, size, format, SAMPLES, none));
             self.targets = Some(Targets { size, color, depth });
         }
         let Some(targets) = &self.targets else { return };
@@ -355,7 +363,7 @@ fn bind(
     layout: &wgpu::BindGroupLayout,
     uniform: &wgpu::Buffer,
     shadow: &wgpu::TextureView,
-    [strains, points, tints]: [&wgpu::Buffer; 3],
+    particles: [&wgpu::Buffer; 4],
 ) -> wgpu::BindGroup {
     let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
         compare: Some(wgpu::CompareFunction::LessEqual),
@@ -363,20 +371,18 @@ fn bind(
         min_filter: wgpu::FilterMode::Linear,
         ..Default::default()
     });
-    let resources = [
+    let fixed = [
         uniform.as_entire_binding(),
         wgpu::BindingResource::TextureView(shadow),
         wgpu::BindingResource::Sampler(&sampler),
-        strains.as_entire_binding(),
-        points.as_entire_binding(),
-        tints.as_entire_binding(),
     ];
+    let resources = fixed.into_iter().chain(particles.map(wgpu::Buffer::as_entire_binding));
     let entries: Vec<_> =
         (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
 }
 
-fn texture(
+fn target(
     device: &wgpu::Device,
     (width, height): (u32, u32),
     format: wgpu::TextureFormat,

@@ -17,6 +17,8 @@ struct Frame {
 @group(0) @binding(3) var<storage, read> strains: array<f32>;
 @group(0) @binding(4) var<storage, read> points: array<vec4f>;
 @group(0) @binding(5) var<storage, read> tints: array<vec4f>;
+// Texture coordinates [m]; above 1e8 without a pattern.
+@group(0) @binding(6) var<storage, read> texture_places: array<vec2f>;
 
 const SKY = vec3f(0.55, 0.62, 0.70);
 
@@ -51,14 +53,16 @@ struct Surface {
     @location(1) normal: vec3f,
     @location(2) strain: f32,
     @location(3) tint: vec4f,
+    @location(4) texture_place: vec2f,
 }
 
 @vertex
 fn surface_vertex(@builtin(vertex_index) index: u32, @location(0) position: vec4f, @location(1) normal: vec4f) -> Surface {
-    // The buffers of strains and tints have one element until they are set.
+    // The buffers of strains, tints and texture coordinates have one element until they are set.
     let strain = strains[min(index, arrayLength(&strains) - 1u)];
     let tint = tints[min(index, arrayLength(&tints) - 1u)];
-    return Surface(frame.view_projection * vec4f(position.xyz, 1.0), position.xyz, normal.xyz, strain, tint);
+    let place = texture_places[min(index, arrayLength(&texture_places) - 1u)];
+    return Surface(frame.view_projection * vec4f(position.xyz, 1.0), position.xyz, normal.xyz, strain, tint, place);
 }
 
 @vertex
@@ -87,16 +91,41 @@ fn shaded(base: vec3f, world: vec3f, n: vec3f, through: f32) -> vec4f {
     return tone_mapped(base * (ambient + direct * vec3f(1.75, 1.65, 1.5)) + sheen * (0.3 + direct));
 }
 
+// Returns the share of a stripe of the given width about each multiple of `period`, blurred over a pixel.
+fn stripe(place: f32, period: f32, width: f32, pixel: f32) -> f32 {
+    let distance = abs(fract(place / period + 0.5) - 0.5) * period;
+    return 1.0 - smoothstep(0.5 * width - 0.7 * pixel, 0.5 * width + 0.7 * pixel, distance);
+}
+
+// The colour of a checked cloth at a point of its texture [m]: bands of two colours, and threads where they are wider
+// than a pixel. Warp and weft mix where bands cross.
+fn checked(place: vec2f) -> vec3f {
+    let pixel = fwidth(place);
+    var color = vec3f(0.62, 0.55, 0.43);
+    for (var axis = 0; axis < 2; axis++) {
+        let wide = stripe(place[axis], 0.25, 0.085, pixel[axis]);
+        let narrow = stripe(place[axis] + 0.125, 0.25, 0.016, pixel[axis]);
+        color = mix(color, vec3f(0.50, 0.035, 0.04), 0.55 * wide);
+        color = mix(color, vec3f(0.025, 0.05, 0.16), 0.7 * narrow);
+    }
+    let threads = stripe(place.x, 0.008, 0.003, pixel.x) + stripe(place.y, 0.008, 0.003, pixel.y);
+    return color * (1.0 - 0.12 * threads * (1.0 - smoothstep(0.002, 0.004, max(pixel.x, pixel.y))));
+}
+
 @fragment
-fn surface_fragment(in: Surface) -> @location(0) vec4f {
-    let geometric = normalize(in.normal);
-    let front = dot(geometric, frame.eye - in.world) >= 0.0;
-    var base = select(mix(vec3f(0.55, 0.36, 0.13), in.tint.rgb, in.tint.a), in.tint.rgb, front);
+fn surface_fragment(in: Surface, @builtin(front_facing) is_front: bool) -> @location(0) vec4f {
+    let pattern = checked(in.texture_place);
+    let geometric = normalize(in.normal) * select(-1.0, 1.0, is_front);
+    let back = mix(vec3f(0.55, 0.36, 0.13), in.tint.rgb, in.tint.a);
+    var base = select(back, in.tint.rgb, is_front);
+    if in.texture_place.x < 1e8 {
+        base = pattern * select(0.8, 1.0, is_front);
+    }
     if frame.color_view == 1u {
         base = strain_color(in.strain);
     }
     // Cloth transmits 18 % of the light from its far side.
-    return shaded(base, in.world, select(-geometric, geometric, front), 0.18);
+    return shaded(base, in.world, geometric, 0.18);
 }
 
 struct Solid {

@@ -56,6 +56,11 @@ pub fn tints(demo: &Demo) -> Vec<[f32; 4]> {
     tints
 }
 
+/// The texture coordinates of each particle; a single row out of range if the demo has none.
+pub fn texture_coordinates(demo: &Demo) -> Vec<[f32; 2]> {
+    if demo.texture.is_empty() { vec![[1e9; 2]] } else { demo.texture.clone() }
+}
+
 /// A saturated colour; `turns` is the hue in turns.
 pub fn hue(turns: f32) -> [u8; 4] {
     let channel = |offset: f32| {

@@ -1,13 +1,15 @@
 //! Shared by the demos: command line, window, pictures and report. The library does not require it: `examples/embed.rs`
 //! and `examples/headless.rs` do without.
 
-#![allow(dead_code, reason = "each example uses its own part of it")]
+#![allow(dead_code, unused_imports, reason = "each example uses its own part of it")]
 
 pub mod camera;
 pub mod colliders;
 pub mod contacts;
+pub mod demo;
 pub mod draw;
 pub mod headless;
+pub mod hung;
 pub mod lines;
 pub mod measure;
 pub mod obj;
@@ -19,13 +21,13 @@ pub mod timer;
 pub mod trace;
 pub mod window;
 
-use camera::Camera;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches};
-use std::ops::Range;
+pub use demo::{Demo, Figures, Script};
+pub use hung::{breeze, jitter};
 use std::path::PathBuf;
 use supple::gpu::{Context, fastest_execution};
-use supple::{Execution, MaterialId, Method, Pose, Scene, Settings, Solver, Sweep, Wind, wgpu};
+use supple::{Execution, Method, Settings, Sweep};
 
 /// The options of all demos.
 #[derive(Args, Debug, Clone)]
@@ -175,96 +177,6 @@ impl Options {
             [width, height] if (16..=8192).contains(&width) && (16..=8192).contains(&height) => Ok((width, height)),
             _ => anyhow::bail!("--size {:?}: both must be 16 to 8192", self.size),
         }
-    }
-}
-
-/// A gusty wind of the given mean speed [m/s], slightly upwards and away from the camera.
-pub fn breeze(speed: f32) -> Wind {
-    Wind { velocity: [0.25 * speed, 0.15 * speed, -0.95 * speed], gust: 0.6, ..Wind::default() }
-}
-
-/// Moves free particles vertically by at most `amplitude` [m], with the given seed; 0 moves none.
-pub fn jitter(scene: &mut Scene, particles: Range<u32>, amplitude: f32, seed: u64) -> supple::Result<()> {
-    let mut state = seed;
-    let mut random = || {
-        // SplitMix64 (Steele, Lea, Flood 2014).
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    };
-    let pinned: Vec<u32> = scene.pinned_particles().collect();
-    for particle in particles.filter(|particle| seed != 0 && !pinned.contains(particle)) {
-        let [x, y, z] = scene.positions()[particle as usize];
-        scene.set_position(particle, [x, y + amplitude * random(), z])?;
-    }
-    Ok(())
-}
-
-/// Callbacks of a demo that run with its scene.
-pub trait Script {
-    /// Called before each step; `step` counts from 0 and restarts at 0 after a reset.
-    fn drive(&mut self, _solver: &mut Solver, _step: u32) -> supple::Result<()> {
-        Ok(())
-    }
-
-    /// Called after a step is recorded; readbacks requested here see the state after the step.
-    fn request(&mut self, _solver: &Solver, _encoder: &mut wgpu::CommandEncoder) {}
-
-    /// The colliders that the script has moved, by their index in [`Scene::colliders`]; the others are at their start.
-    fn moved_colliders(&self) -> &[(usize, Pose)] {
-        &[]
-    }
-
-    /// Receives positions: after each step when headless, or the last ones read back in a window.
-    fn observe(&mut self, _positions: &[[f32; 3]]) -> supple::Result<()> {
-        Ok(())
-    }
-
-    /// Adds its own controls to the panel.
-    fn panel(&mut self, _ui: &mut egui::Ui) {}
-
-    /// The values that it adds to the final report.
-    fn figures(&mut self, solver: &Solver) -> supple::Result<Figures>;
-}
-
-/// Values by name.
-pub type Figures = serde_json::Map<String, serde_json::Value>;
-
-/// A scene with the presentation data of a demo.
-#[derive(Default)]
-pub struct Demo {
-    pub title: &'static str,
-    pub scene: Scene,
-    pub settings: Settings,
-    /// The distance constraints whose strain is shown and reported.
-    pub edges: Range<u32>,
-    /// Materials with a slider.
-    pub materials: Vec<(&'static str, MaterialId)>,
-    /// The distance constraints that are drawn as cords.
-    pub ropes: Range<u32>,
-    /// The drawn thickness of cords [m]; 0 selects 12 mm.
-    pub rope_thickness: f32,
-    /// Particles drawn as balls, with their radii [m].
-    pub balls: Vec<(u32, f32)>,
-    /// Linear colours of particles; the default is red, and yellow on the back.
-    pub tints: Vec<(Range<u32>, [f32; 3])>,
-    /// Meshes of colliders, by their index in [`Scene::colliders`].
-    pub meshes: Vec<(usize, shapes::Surface)>,
-    pub script: Option<Box<dyn Script>>,
-    pub camera: Camera,
-    /// Height of the drawn ground [m].
-    pub ground: f32,
-}
-
-impl Demo {
-    /// The current pose of each collider.
-    pub fn collider_poses(&self) -> Vec<Pose> {
-        let mut poses: Vec<Pose> = self.scene.colliders().iter().map(|collider| collider.pose).collect();
-        for &(index, pose) in self.script.iter().flat_map(|script| script.moved_colliders()) {
-            poses[index] = pose;
-        }
-        poses
     }
 }
 
