@@ -30,7 +30,9 @@ impl Camera {
 
     pub fn view_projection(&self, aspect: f32) -> Mat4 {
         let view = look_at_mat4(self.eye(), self.target, Vec3::Y);
-        perspective(45f32.to_radians(), aspect, 0.02, 100.0) * view
+        // 45° along the shorter side of the picture.
+        let half = (0.5 * 45f32.to_radians()).tan() / aspect.min(1.0);
+        perspective(2.0 * half.atan(), aspect, 0.02, 100.0) * view
     }
 
     pub fn orbit(&mut self, pixels: Vec2) {

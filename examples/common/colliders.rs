@@ -183,6 +183,10 @@ impl DrawnColliders {
     }
 
     pub fn draw(&self, pass: &mut wgpu::RenderPass) {
+        // A browser warns of draws of nothing.
+        if self.index_count == 0 {
+            return;
+        }
         pass.set_vertex_buffer(0, self.points.slice(..));
         pass.set_vertex_buffer(1, self.normals.slice(..));
         pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);

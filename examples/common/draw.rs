@@ -305,11 +305,7 @@ impl Renderer {
             surface(&mut pass);
             pass.draw_indexed(0..solver.index_count(), 0, 0..1);
             self.colliders.draw(&mut pass);
-            pass.set_pipeline(&self.tube_shadow);
-            pass.set_vertex_buffer(0, self.tube_instances.slice(..));
-            pass.draw(0..TUBE_CORNERS, 0..self.tube_count);
-            pass.set_pipeline(&self.ball_shadow);
-            pass.draw(0..BALL_CORNERS, self.tube_count..self.tube_count + self.ball_count);
+            self.draw_ropes_and_balls(&mut pass, &self.tube_shadow, &self.ball_shadow);
         }
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("picture"),
@@ -342,11 +338,25 @@ impl Renderer {
         surface(&mut pass);
         pass.set_vertex_buffer(1, solver.normals().slice(..));
         pass.draw_indexed(0..solver.index_count(), 0, 0..1);
-        pass.set_pipeline(&self.tube);
+        self.draw_ropes_and_balls(&mut pass, &self.tube, &self.ball);
+    }
+
+    fn draw_ropes_and_balls(
+        &self,
+        pass: &mut wgpu::RenderPass,
+        tube: &wgpu::RenderPipeline,
+        ball: &wgpu::RenderPipeline,
+    ) {
         pass.set_vertex_buffer(0, self.tube_instances.slice(..));
-        pass.draw(0..TUBE_CORNERS, 0..self.tube_count);
-        pass.set_pipeline(&self.ball);
-        pass.draw(0..BALL_CORNERS, self.tube_count..self.tube_count + self.ball_count);
+        // A browser warns of draws of nothing.
+        if self.tube_count > 0 {
+            pass.set_pipeline(tube);
+            pass.draw(0..TUBE_CORNERS, 0..self.tube_count);
+        }
+        if self.ball_count > 0 {
+            pass.set_pipeline(ball);
+            pass.draw(0..BALL_CORNERS, self.tube_count..self.tube_count + self.ball_count);
+        }
     }
 }
 

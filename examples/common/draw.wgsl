@@ -101,7 +101,7 @@ fn stripe(place: f32, period: f32, width: f32, pixel: f32) -> f32 {
 // than a pixel. Warp and weft mix where bands cross.
 fn checked(place: vec2f) -> vec3f {
     let pixel = fwidth(place);
-    var color = vec3f(0.62, 0.55, 0.43);
+    var color = vec3f(0.50, 0.44, 0.34);
     for (var axis = 0; axis < 2; axis++) {
         let wide = stripe(place[axis], 0.25, 0.085, pixel[axis]);
         let narrow = stripe(place[axis] + 0.125, 0.25, 0.016, pixel[axis]);

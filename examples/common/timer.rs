@@ -30,7 +30,7 @@ impl Timer {
         solver: &mut Solver,
         encoder: &mut wgpu::CommandEncoder,
         profiles: bool,
-    ) -> anyhow::Result<()> {
+    ) -> supple::Result<()> {
         if self.pending.is_some() {
             solver.encode(encoder, 1);
         } else if profiles {
@@ -43,7 +43,7 @@ impl Timer {
     }
 
     /// Collects the timings that arrived since the last frame; returns a profile if one was requested.
-    pub fn collect(&mut self) -> anyhow::Result<Option<Profile>> {
+    pub fn collect(&mut self) -> supple::Result<Option<Profile>> {
         let (come, profile) = match &mut self.pending {
             None => return Ok(None),
             Some(Pending::Pass(pass)) => (pass.try_take()?.map(|intervals| intervals[0].milliseconds()), None),

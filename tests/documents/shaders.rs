@@ -110,10 +110,17 @@ fn validated(source: &str) -> Result<naga::Module, String> {
     Ok(module)
 }
 
+/// `SUPPLE_WRITE_SHADERS=FOLDER` writes all modules as files, for other compilers of WGSL.
 #[test]
 fn every_module_is_valid_and_within_the_default_limits() {
     let gpu = gpu();
     let modules = modules(&gpu);
+    if let Some(folder) = std::env::var_os("SUPPLE_WRITE_SHADERS").map(PathBuf::from) {
+        fs::create_dir_all(&folder).unwrap();
+        for (index, ShaderModule { name, source, .. }) in modules.iter().enumerate() {
+            fs::write(folder.join(format!("{index:03}_{name}.wgsl")), source).unwrap();
+        }
+    }
     let names: BTreeSet<&str> = modules.iter().map(|module| module.name.as_str()).collect();
     assert!(names.len() > 60, "{names:?}");
     let mut seen = BTreeSet::new();

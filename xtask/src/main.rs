@@ -1,6 +1,8 @@
-//! `cargo xtask demo` and `cargo xtask test`: run the project on a machine that has cargo and nothing else.
+//! `cargo xtask demo`, `test` and `web`: run the project on a machine that has cargo and nothing else.
 //!
-//! Both need a Vulkan driver. On Linux without one, Mesa's software driver is installed first.
+//! Demo and tests need a Vulkan driver. On Linux without one, Mesa's software driver is installed first.
+
+mod web;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -15,9 +17,11 @@ Usage: cargo xtask <command> [arguments]
   demo [arguments]   the cloth of 100 000 particles, in release: a window, or without a display a picture and an
                      animation under out/. The arguments are passed to the example; `cargo xtask demo --help` lists them.
   test [arguments]   all tests, including doc tests. The arguments are passed to `cargo test`.
+  web [PORT]         the cloth in a browser with WebGPU: builds the page and serves it, at port 8080 by default;
+                     `web --build` only builds it.
   help               this text
 
-Both check for a Vulkan adapter first. On Linux without one, they install Mesa's software driver with the package
+Demo and tests check for a Vulkan adapter first. On Linux without one, they install Mesa's software driver with the package
 manager of the system, as root or through sudo. SUPPLE_ADAPTER selects the adapter: a part of its name, or `software`.";
 
 const ADAPTER_VARIABLE: &str = "SUPPLE_ADAPTER";
@@ -326,6 +330,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_deref().map(OsStr::to_string_lossy).as_deref() {
         Some("demo") => demo(&rest),
         Some("test") => test(&rest),
+        Some("web") => web::web(&rest),
         Some("help" | "--help" | "-h") => {
             // A closed pipe is no error: a reader may need only the first lines.
             let _ = writeln!(io::stdout(), "{USAGE}");

@@ -178,7 +178,7 @@ fn respond(i: u32, index: u32, w: f32, material: u32, met: Met, particle: ptr<fu
     let rub = rubbed(of_before, index, Slip(slip, push, back, met.meet.time, met.keep), friction.xy);
     let change_by_friction = opaque(rub.friction.displacement - of_before.displacement, zero);
     let change = opaque(opaque(normal * push, zero) + change_by_friction, zero);
-    if before.owner == index + 1u || before.owner == 0u && push > 0.0 {
+    if before.owner == index + 1u || (before.owner == 0u && push > 0.0) {
         (*particle).friction = rub.friction;
     }
     var bounce = vec3f();

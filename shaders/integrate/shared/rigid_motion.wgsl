@@ -57,11 +57,10 @@ fn rigid_motion(thread: u32, first: u32, count: u32, pin_factor: f32) -> RigidMo
     sums = total(thread, sums);
     let free = sums[0].w;
     rigid.is_free = free != 0.0;
-    if !rigid.is_free {
-        return rigid;
-    }
+    // Without a free particle the rest is computed in vain: a return here would make the barriers of the second sum
+    // non-uniform.
     let pin_mass = free * pin_factor;
-    let weight = opaque1(free + opaque1(sums[2].w * pin_mass, zero), zero);
+    let weight = select(1.0, opaque1(free + opaque1(sums[2].w * pin_mass, zero), zero), rigid.is_free);
     rigid.center = opaque((sums[0].xyz + opaque(sums[2].xyz * pin_mass, zero)) / weight, zero);
     rigid.d_cm = opaque(sums[1].xyz / weight, zero);
 
