@@ -1,4 +1,4 @@
-//! A cloth of 100 000 particles: 2 m × 2 m, 0.2 kg/m², pinned at two corners, falling from the horizontal.
+//! A cloth of 100 000 particles: 2 m × 2 m, 0.2 kg/m², pinned at two corners, falling from the horizontal in a wind.
 //!
 //! ```text
 //! cargo run --release --example cloth                                  a window
@@ -40,8 +40,8 @@ struct Arguments {
     /// Flexural rigidity of hinges and of isometric bending [N m]
     #[arg(long, default_value_t = Fabric::default().flexural_rigidity)]
     rigidity: f32,
-    /// Twenty substeps by colours, the baseline of comparisons
-    #[arg(long, conflicts_with_all = ["substeps", "execution"])]
+    /// Twenty substeps by colours in still air, the baseline of comparisons
+    #[arg(long, conflicts_with_all = ["substeps", "execution", "wind", "seed"])]
     baseline: bool,
     /// Tethers per particle
     #[arg(long, default_value_t = 2)]
@@ -50,9 +50,10 @@ struct Arguments {
 
 fn main() -> anyhow::Result<()> {
     let Arguments { mut options, columns, rows, bending, rigidity, baseline, tethers } =
-        common::parse(&[("substeps", SUBSTEPS)]);
+        common::parse(&[("substeps", SUBSTEPS), ("wind", "1.5"), ("damping", "0.5"), ("seed", "3")]);
     if baseline {
         (options.substeps, options.execution) = (20, common::Spread::Forced(Execution::Colors));
+        (options.wind, options.damping, options.seed) = (0.0, 0.0, 0);
     }
     let grid = ClothGrid {
         columns,

@@ -161,7 +161,7 @@ if wants bodies; then
     part bodies 60 gpu-run-benches.md "$programs/bodies" "${flags[@]}"
 fi
 if wants examples; then
-    part "cloth" 20 gpu-run-examples.jsonl "$programs/cloth" --headless --json --profile "${frames[@]}" "${grid[@]}"
+    part "cloth" 20 gpu-run-examples.jsonl "$programs/cloth" --headless --json --wind 0 --damping 0 --seed 0 --profile "${frames[@]}" "${grid[@]}"
     part "crowd" 20 gpu-run-examples.jsonl "$programs/crowd" --headless --json "${frames[@]}" "${count[@]}"
     for scene in sphere layers knot cylinder; do
         part "contacts $scene" 30 gpu-run-examples.jsonl \
