@@ -84,13 +84,30 @@ fn guarded_async<T, F: FnOnce() -> Result<T>>(
     let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
     let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
     let created = create();
+    let lost = is_lost(device);
     let faults = [internal.pop(), memory.pop(), validation.pop()];
     async move {
+        let mut first = None;
         for fault in faults {
-            if let Some(fault) = fault.await {
-                return Err(Error::Gpu { message: fault.to_string() });
-            }
+            first = first.or(fault.await);
         }
-        created
+        match first {
+            // The faults are a consequence.
+            _ if lost => Err(Error::DeviceLost { reason: "it cannot create buffers".into() }),
+            Some(fault) => Err(Error::Gpu { message: fault.to_string() }),
+            None => created,
+        }
     }
+}
+
+/// True if the device is lost. wgpu reports that in no other call that a library can make: it creates invalid objects in
+/// silence, and the callback for the loss belongs to the program.
+fn is_lost(device: &wgpu::Device) -> bool {
+    let probe = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("supple.probe"),
+        size: 16,
+        usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: true,
+    });
+    probe.get_mapped_range(..).is_err()
 }

@@ -1,5 +1,6 @@
 //! Copies buffers to the host, blocking or not.
 
+use super::is_lost;
 use crate::error::{Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,19 +47,25 @@ impl<T> Readback<T> {
         size: u64,
         decode: impl Fn(&[u8]) -> T + Send + Sync + 'static,
     ) -> Self {
+        let lost = is_lost(device);
         let staging = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("supple.readback"),
             size: size.max(16),
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
+        let arrival = Arc::new(Mutex::new(lost.then_some(Err(wgpu::BufferAsyncError))));
+        let decode = Decode(Box::new(decode));
+        if lost {
+            // The program's submission would fail to map the buffer, and wgpu would panic.
+            return Self { staging, size, arrival, decode, taken: false };
+        }
         encoder.copy_buffer_to_buffer(source, first, &staging, 0, size);
-        let arrival = Arc::new(Mutex::new(None));
         let setter = arrival.clone();
         encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
             *setter.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         });
-        Self { staging, size, arrival, decode: Decode(Box::new(decode)), taken: false }
+        Self { staging, size, arrival, decode, taken: false }
     }
 
     /// True once the data can be taken, or the device has failed to deliver them.

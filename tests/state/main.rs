@@ -4,6 +4,7 @@
 mod common;
 
 mod determinism;
+mod device_loss;
 mod far;
 mod masses;
 mod pins;
