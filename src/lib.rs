@@ -77,8 +77,8 @@ pub use collision::{
     Heightfield, Pose, SelfCollision, SelfCollisionLevel, Shape,
 };
 pub use constraints::{
-    Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Pressure,
-    ShapeMatching, Volume,
+    Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Membrane,
+    NeoHookean, Pressure, ShapeMatching, Volume,
 };
 pub use error::{Error, Result};
 pub use gpu::{Instances, Solver, required_limits, required_limits_with};
