@@ -25,7 +25,7 @@
 use super::{Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Error, Result};
 use crate::geometry::vector::dot;
-use glam::{DMat2, DVec2, Vec3};
+use glam::{DMat2, DVec2, DVec3, Vec3};
 
 /// Resists a component of the in-plane strain of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +62,19 @@ impl Membrane {
         Self::from_edges(particles, [x1 - x0, x2 - x0], weights.map(f64::from))
     }
 
-    /// The same from the edges a and b at rest \[m\].
+    /// The same with the corners at rest in space \[m\]; u runs along `warp` within the plane of the triangle.
+    ///
+    /// # Errors
+    /// The errors of [`Membrane::new`]; the warp is perpendicular to the triangle, within 1e-3 rad.
+    pub fn along(particles: [u32; 3], rest: [[f32; 3]; 3], warp: [f32; 3], weights: [f32; 3]) -> Result<Self> {
+        let [x0, x1, x2] = rest.map(|x| DVec3::from(x.map(f64::from)));
+        let edges = [x1 - x0, x2 - x0];
+        let what = || format!("a membrane of particles {particles:?}");
+        let edges = in_material(edges, DVec3::from(warp.map(f64::from)), what)?;
+        Self::from_edges(particles, edges, weights.map(f64::from))
+    }
+
+    /// [`Membrane::new`] from the edges a and b at rest \[m\].
     pub(crate) fn from_edges(particles: [u32; 3], [a, b]: [DVec2; 2], [uu, vv, uv]: [f64; 3]) -> Result<Self> {
         let determinant = a.perp_dot(b);
         let inverse = DMat2::from_cols(a, b).inverse();
@@ -89,6 +101,24 @@ impl Membrane {
             Some(value) => Err(Error::invalid(format!("coefficient of {}", what()), value, "-1e12 to 1e12")),
         }
     }
+}
+
+/// The edges of a triangle in material coordinates: u along the projection of `warp` to its plane, v perpendicular to
+/// it. `what` names the triangle in errors.
+pub(crate) fn in_material(edges: [DVec3; 2], warp: DVec3, what: impl Fn() -> String) -> Result<[DVec2; 2]> {
+    let normal = edges[0].cross(edges[1]).normalize_or_zero();
+    if normal == DVec3::ZERO {
+        return Err(Error::invalid(format!("area of {}", what()), 0.0, "greater than 0"));
+    }
+    let projected = warp - normal * normal.dot(warp);
+    let part = projected.length() / warp.length();
+    if part.is_nan() || part < 1e-3 {
+        let name = format!("cosine between the warp direction and the plane of {}", what());
+        return Err(Error::invalid(name, part, "at least 0.001"));
+    }
+    let u = projected.normalize();
+    let v = normal.cross(u);
+    Ok(edges.map(|edge| DVec2::new(edge.dot(u), edge.dot(v))))
 }
 
 impl Kind for Membrane {

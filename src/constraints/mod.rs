@@ -56,6 +56,7 @@ pub use hinge::Hinge;
 pub use isometric_bend::IsometricBend;
 pub use line_bend::LineBend;
 pub use membrane::Membrane;
+pub(crate) use membrane::in_material;
 pub use neo_hookean::NeoHookean;
 pub use pressure::{ClosedSurface, Pressure};
 pub use shape_matching::ShapeMatching;

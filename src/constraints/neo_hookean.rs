@@ -116,10 +116,8 @@ fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
     let adjugate_beside = yzx(beside) * zxy(beside) - diagonal * beside;
     let trace = diagonal.x + diagonal.y + diagonal.z;
     let second = adjugate.x + adjugate.y + adjugate.z;
-    let third = dot(
-        Vec3::new(diagonal.x, beside.z, beside.y),
-        Vec3::new(adjugate.x, adjugate_beside.z, adjugate_beside.y),
-    );
+    let third =
+        dot(Vec3::new(diagonal.x, beside.z, beside.y), Vec3::new(adjugate.x, adjugate_beside.z, adjugate_beside.y));
     let higher = 4.0 * second + 8.0 * third;
     let (c0, c1, c2) = (f1.cross(f2), f2.cross(f0), f0.cross(f1));
     let j = dot(f0, c0);

@@ -15,6 +15,7 @@ mod hinge_weights;
 mod intersections;
 pub(crate) mod lattice;
 mod material;
+mod membrane;
 mod numbering;
 mod open_contacts;
 mod particles;
@@ -38,6 +39,7 @@ pub(crate) use follower::{Follower, follows};
 pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
+pub use membrane::Orthotropic;
 pub use numbering::Numbering;
 pub use open_contacts::OpenContacts;
 pub use particles::Particle;
@@ -69,7 +71,8 @@ pub(crate) struct Grid {
 pub(crate) struct TetheredBody {
     pub particles: Range<u32>,
     pub triangles: Range<u32>,
-    /// Distance constraints whose rest length is that of the material between their particles.
+    /// Distance constraints whose rest length is that of the material between their particles. If empty, the sides of the
+    /// triangles count at the rest positions.
     pub edges: Range<u32>,
     pub tethers: Tethers,
 }

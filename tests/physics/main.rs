@@ -8,6 +8,7 @@ mod closed_forms;
 mod closed_forms_bodies;
 mod energy;
 mod implicit_euler;
+mod membranes;
 mod momentum;
 mod random_scenes;
 mod springs;
