@@ -155,12 +155,73 @@ fn samples() -> Vec<Sample> {
     // A regular tetrahedron.
     let regular = [[0.5, 0.5, 0.5], [-0.5, 0.5, -0.5], [0.5, -0.5, -0.5], [-0.5, -0.5, 0.5]];
     let corner = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-    let stretched = [[0.6, 0.4, 0.55], [-0.4, 0.62, -0.5], [0.65, -0.5, -0.45], [-0.55, -0.5, 0.6]];
-    let moved = [[0.1, 0.05, -0.1], [1.2, -0.1, 0.1], [0.2, 0.9, 0.1], [-0.1, 0.2, 1.1]];
-    let cases = [(regular, stretched), (corner, moved), (regular, corner)];
+    let stretched = [[0.53, 0.45, 0.52], [-0.46, 0.54, -0.5], [0.56, -0.5, -0.48], [-0.52, -0.5, 0.54]];
+    let moved = [[0.02, 0.01, -0.03], [1.08, -0.04, 0.03], [0.06, 0.95, 0.04], [-0.03, 0.06, 1.04]];
+    let cases = [(regular, stretched), (corner, moved), (regular, regular.map(|x| x.map(|x| 1.1 * x)))];
     let built = cases.map(|(rest, positions)| (rest, positions, NeoHookean::new([0, 1, 2, 3], rest)));
     let make = |(rest, positions, built): ([[f32; 3]; 4], [[f32; 3]; 4], Result<NeoHookean>)| {
         Some(sample(built.ok()?.parameters(), &positions, &rest))
     };
     built.into_iter().filter_map(make).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// C² from the definition, and ∂(C²/2)/∂F, in f64.
+    fn by_definition(f: DMat3) -> (f64, DMat3) {
+        let j = f.determinant();
+        let (a, b, c) = (f.x_axis, f.y_axis, f.z_axis);
+        let cofactor = DMat3::from_cols(b.cross(c), c.cross(a), a.cross(b));
+        let square = [a, b, c].map(DVec3::length_squared).iter().sum::<f64>() + j * j - 4.0 * j;
+        (square, f + cofactor * (j - 2.0))
+    }
+
+    #[test]
+    fn c_and_its_gradient_follow_the_definition_for_stretched_flat_and_inverted_tetrahedra() {
+        let rest = [[0.0f32; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let parameters = bits(NeoHookean::new([0, 1, 2, 3], rest).unwrap().parameters());
+        let scale = 1.0 / 6f64.sqrt();
+        let turn = DMat3::from_rotation_x(0.4) * DMat3::from_rotation_z(1.1);
+        for stretches in [
+            [1.5, 0.9, 0.7],
+            [1.001, 0.999, 1.0005],
+            [1.0, 1.0, 0.0],
+            [1.0, 1.0, -1.0],
+            [-1.0, -1.0, -1.0],
+            [0.3, 2.0, -0.5],
+            [4.0, 0.5, 0.5],
+        ] {
+            let f = turn * DMat3::from_diagonal(DVec3::from(stretches)) * DMat3::from_rotation_y(0.3);
+            let p = [DVec3::ZERO, f.x_axis, f.y_axis, f.z_axis].map(|x| x.as_vec3());
+            let mut grad = [Vec3::NAN; 4];
+            let c = evaluate(&parameters, &p, &mut grad);
+            let (square, force) = by_definition(f);
+            assert!((f64::from(c) / (scale * square.sqrt()) - 1.0).abs() < 1e-3, "{stretches:?}: {c}");
+            let expected = [force.x_axis, force.y_axis, force.z_axis].map(|column| column * scale / square.sqrt());
+            for (grad, expected) in grad[1..].iter().zip(expected) {
+                assert!(grad.as_dvec3().distance(expected) < 1e-3, "{stretches:?}: {grad} of {expected}");
+            }
+        }
+    }
+
+    /// ½ μ C² + ½ λ (J − 1)² is the energy of Macklin and Müller with λ' = λ + μ, up to a constant.
+    #[test]
+    fn the_energy_is_that_of_the_paper() {
+        let (mu, lambda) = (3.0, 7.0);
+        let corrected = lambda + mu;
+        let difference = |f: DMat3| {
+            let (square, _) = by_definition(f);
+            let j = f.determinant();
+            let invariant: f64 = f.to_cols_array().iter().map(|x| x * x).sum();
+            let paper = 0.5 * mu * invariant + 0.5 * corrected * (j - 1.0 - mu / corrected).powi(2);
+            paper - 0.5 * mu * square - 0.5 * lambda * (j - 1.0).powi(2)
+        };
+        let at_rest = difference(DMat3::IDENTITY);
+        for stretches in [[1.5, 0.9, 0.7], [1.0, 1.0, -1.0], [0.0, 0.0, 0.0], [0.3, 2.0, -0.5]] {
+            let f = DMat3::from_rotation_x(0.4) * DMat3::from_diagonal(DVec3::from(stretches));
+            assert!((difference(f) - at_rest).abs() < 1e-9, "{stretches:?}");
+        }
+    }
 }

@@ -323,32 +323,29 @@ fn tethers_hold_a_membrane_along_its_triangles() {
     assert!(tied.0.abs() < 1e-3 && tied.0 < 0.5 * free.0, "{free:?} and {tied:?}");
 }
 
-/// Two sheets of membranes with bending fall on a sphere, in wind.
+/// Two sheets of membranes with bending fall on a sphere.
 #[test]
-fn membranes_with_bending_collide_without_crossing_on_both_backends() {
-    let gpu = gpu();
+fn membranes_with_bending_collide_without_crossing() {
     for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
         let mut scene = Scene::new();
         let law = Orthotropic { warp: 2e3, weft: 1e3, shear: 40.0, poisson_ratio: 0.2, direction: None };
         let fabric = Fabric { area_density: 0.2, bending, flexural_rigidity: 1e-5, ..fabric(law) };
-        for (height, turn) in [(0.32f32, 0.0f32), (0.36, 0.4)] {
+        for (height, turn) in [(0.31f32, 0.0f32), (0.33, 0.4)] {
             let (sin, cos) = (0.6 * turn.sin(), 0.6 * turn.cos());
             let origin = [-0.5 * (cos + sin), height, -0.5 * (cos - sin)];
             let (column_axis, row_axis) = ([cos, 0.0, -sin], [sin, 0.0, cos]);
-            let grid = ClothGrid { columns: 10, rows: 10, origin, column_axis, row_axis, fabric, tethers: None };
+            let grid = ClothGrid { columns: 8, rows: 8, origin, column_axis, row_axis, fabric, tethers: None };
             scene.add_cloth_grid(&grid).unwrap();
         }
         scene.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
         let self_collision = Some(SelfCollision::surfaces());
         let settings = Settings { self_collision, damping: 0.5, ..Settings::default() };
-        let mut pair = Pair::new(&gpu, &scene, settings);
-        pair.run(10, 1e-4, "two membranes on a sphere");
-        pair.reference.step(50);
-        let x = pair.reference.read_positions().unwrap();
+        let mut reference = Reference::new(&scene, settings).unwrap();
+        reference.step(40);
+        let x = reference.read_positions().unwrap();
         assert_eq!(count_intersections(&x, scene.triangles()).unwrap(), Default::default(), "{bending:?}");
         let worst = stretches(&scene, &x).fold(0.0, |worst: f64, stretch| worst.max((stretch - 1.0).abs()));
-        let lowest = x.iter().fold(0f32, |low, x| low.min(x[1]));
-        println!("{bending:?}: strain {worst:.3}, lowest {lowest:.3} m");
+        println!("{bending:?}: strain {worst:.3}");
         assert!(worst < 0.2, "{bending:?}: {worst}");
     }
 }
