@@ -4,6 +4,7 @@
 //! ranges of their particles and constraints. This module is independent of the GPU; [`crate::Solver`] and
 //! [`crate::Reference`] read the scene.
 
+mod balloon;
 mod bending;
 mod cloth;
 mod constraint_set;
@@ -28,6 +29,7 @@ mod tether_graph;
 mod weld;
 
 pub use crate::geometry::{MeshReport, Topology};
+pub use balloon::{Balloon, BalloonParts};
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
 pub(crate) use constraint_set::ConstraintSet;
@@ -46,7 +48,7 @@ pub use particles::Particle;
 use particles::check_inverse_mass;
 pub(crate) use particles::invert_mass;
 pub use rope::{Rope, RopeParts};
-pub use soft::{Balloon, BalloonParts, SoftBody, SoftParts, TetMesh};
+pub use soft::{SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
 pub use tether::{TetherForce, TetherRow, Tethers};
 pub(crate) use tether_graph::{TetherGraph, rows_of};

@@ -11,5 +11,6 @@ mod implicit_euler;
 mod membranes;
 mod momentum;
 mod random_scenes;
+mod solids;
 mod springs;
 mod study;
