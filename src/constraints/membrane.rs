@@ -15,9 +15,8 @@
 //! | √A E_vv | 1/E_v | weft |
 //! | √A 2 E_uv | 1/G | shear |
 //!
-//! [`crate::Orthotropic`] has the moduli in N/m; the compliance is in m/N. Linear triangles (constant strain, Turner et
-//! al. 1956) with Green strain: see Volino, Magnenat-Thalmann, Faure 2009, *A Simple Approach to Nonlinear Tensile
-//! Stiffness for Accurate Cloth Simulation*, whose tensile energy this is.
+//! [`crate::Orthotropic`] has the moduli in N/m; the compliance is in m/N. Volino, Magnenat-Thalmann, Faure 2009, *A Simple
+//! Approach to Nonlinear Tensile Stiffness for Accurate Cloth Simulation*, use the same strain of linear triangles.
 //!
 //! The second Piola-Kirchhoff tension is linear in E. Against compression the force is greatest at a stretch of 1/√3 and
 //! vanishes with the length. If both edges are 0, ∇C is 0 and the constraint does not act.

@@ -113,6 +113,12 @@ impl Default for Fabric {
 }
 
 impl Fabric {
+    /// True if a mesh of this fabric needs texture coordinates.
+    #[cfg(feature = "scene-file")]
+    pub(crate) fn needs_warp(&self) -> bool {
+        self.membrane.is_some_and(|membrane| membrane.needs_warp())
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         check_positive("area density of a fabric", self.area_density)?;
         if self.stretch_limit.is_nan() || self.stretch_limit < 1.0 {

@@ -60,6 +60,11 @@ impl Orthotropic {
         self.warp == self.weft && (self.shear - shear).abs() <= 1e-3 * shear
     }
 
+    /// True if the sheet needs texture coordinates on a mesh.
+    pub(crate) fn needs_warp(&self) -> bool {
+        self.direction.is_none() && !self.is_isotropic()
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         check_positive("warp modulus of a fabric", self.warp)?;
         check_positive("weft modulus of a fabric", self.weft)?;
@@ -112,7 +117,7 @@ impl Membranes {
             let (left, right) = (texture.len(), triangles.len());
             return Err(Error::LengthMismatch { what: "texture coordinates and triangles of a cloth", left, right });
         }
-        if law.direction.is_none() && texture.is_none() && !law.is_isotropic() {
+        if texture.is_none() && law.needs_warp() {
             let needed = "Orthotropic::direction or texture coordinates";
             return Err(Error::NotEnabled { what: "a mesh with an orthotropic membrane", needed });
         }
