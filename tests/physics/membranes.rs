@@ -37,7 +37,7 @@ fn sheets(law: Orthotropic) -> [(&'static str, Scene); 3] {
     let mut positions = Vec::new();
     for (row, column) in (0..count).flat_map(|row| (0..count).map(move |column| (row, column))) {
         let mut place = |k: u32| {
-            let jitter = if k % CELLS == 0 { 0.0 } else { 0.5 * (random.next() - 0.5) };
+            let jitter = if k.is_multiple_of(CELLS) { 0.0 } else { 0.5 * (random.next() - 0.5) };
             side * (k as f32 + jitter) / CELLS as f32
         };
         positions.push([place(column), place(row), 0.0]);
