@@ -168,11 +168,12 @@ fn fabric_preset(name: &str) -> Result<Fabric, Reason> {
         "silk" => Fabric::SILK,
         "cotton" => Fabric::COTTON,
         "denim" => Fabric::DENIM,
+        "stretch_denim" => Fabric::STRETCH_DENIM,
         "wool" => Fabric::WOOL,
         "leather" => Fabric::LEATHER,
         "rubber" => Fabric::RUBBER,
         _ => {
-            let known = "plain, silk, cotton, denim, wool, leather and rubber";
+            let known = "plain, silk, cotton, denim, stretch_denim, wool, leather and rubber";
             return Err(format!("no fabric is named {name:?}; there are {known}").into());
         }
     })

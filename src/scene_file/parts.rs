@@ -245,7 +245,7 @@ pub(super) struct MeshFile {
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct FabricFile {
-    /// "plain", "silk", "cotton", "denim", "wool", "leather" or "rubber". Default "plain".
+    /// "plain", "silk", "cotton", "denim", "stretch_denim", "wool", "leather" or "rubber". Default "plain".
     pub preset: Option<String>,
     /// Mass per area [kg/m²].
     pub area_density: Option<f32>,

@@ -667,6 +667,7 @@ fn presets_equal_those_of_the_library() {
         ("silk", Fabric::SILK),
         ("cotton", Fabric::COTTON),
         ("denim", Fabric::DENIM),
+        ("stretch_denim", Fabric::STRETCH_DENIM),
         ("wool", Fabric::WOOL),
         ("leather", Fabric::LEATHER),
         ("rubber", Fabric::RUBBER),
