@@ -14,7 +14,7 @@ use supple::gpu::{Context, Timestamps};
 use supple::internals::Pass;
 use supple::{
     Area, Balloon, Bending, ClothGrid, CosineBend, Distance, DistanceLimit, Elasticity, Execution, Fabric, Limit,
-    Material, Scene, Settings, SoftBody, Solver, Sweep,
+    Material, Orthotropic, Scene, Settings, SoftBody, Solver, Sweep,
 };
 
 /// Measurements per value, and sweeps per measurement.
@@ -159,10 +159,20 @@ fn scenes(size: f64) -> supple::Result<Vec<(&'static str, Scene)>> {
         ("hinge", cloth(Bending::Hinges, side(33_000.0))?),
         ("isometric_bend", cloth(Bending::Isometric, side(100_000.0))?),
         ("area", areas),
+        ("membrane", sheet(side(17_000.0))?),
+        ("neo_hookean", body(Elasticity::NeoHookean { young: 1e5, poisson_ratio: 0.3, damping_time: 0.0 })?),
         ("volume", body(Elasticity::Elastic { young: 1e5, bulk: 1e6, damping_time: 0.0 })?),
         ("shape_matching", body(Elasticity::Regions { rings: 1, shape: Material::RIGID })?),
         ("pressure", balloon),
     ])
+}
+
+/// A square sheet of `side` × `side` particles with membranes.
+fn sheet(side: u32) -> supple::Result<Scene> {
+    let fabric = Fabric { membrane: Some(Orthotropic::isotropic(1e3, 0.3)), ..Fabric::default() };
+    let mut scene = Scene::new();
+    scene.add_cloth_grid(&ClothGrid { columns: side, rows: side, fabric, tethers: None, ..ClothGrid::default() })?;
+    Ok(scene)
 }
 
 type Surface = (Vec<[f32; 3]>, Vec<[u32; 3]>);

@@ -77,8 +77,8 @@ pub use collision::{
     Heightfield, Pose, SelfCollision, SelfCollisionLevel, Shape,
 };
 pub use constraints::{
-    Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Pressure,
-    ShapeMatching, Volume,
+    Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Membrane,
+    NeoHookean, Pressure, ShapeMatching, Volume,
 };
 pub use error::{Error, Result};
 pub use gpu::{Instances, Solver, required_limits, required_limits_with};
@@ -86,8 +86,8 @@ pub use instancing::{Instance, InstanceId, Placement};
 pub use reference::Reference;
 pub use scene::{
     Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric,
-    Intersections, Material, MaterialId, Numbering, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain,
-    TetMesh, TetherForce, Tethers, count_intersections,
+    Intersections, Material, MaterialId, Numbering, Orthotropic, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts,
+    Strain, TetMesh, TetherForce, Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use sim::{Diagnostics, Running};

@@ -15,8 +15,10 @@
 //! | [`CosineBend`] | 3 | a·b − cos φ₀ \|a\| \|b\| | m⁴/J |
 //! | [`LineBend`] | 3 | s \|(x₀ − x₂)/a + (x₁ − x₂)/b\|, the turn of a line | rad²/J |
 //! | [`IsometricBend`] | 4 | \|Σ kᵢ xᵢ\|, the discrete Laplacian | m²/J |
+//! | [`NeoHookean`] | 4 | √V₀ √(I_C + J² − 4 J), the distortion of a tetrahedron | m³/J = 1/Pa |
 //! | [`Volume`] | 4 | V − V₀ | m⁶/J |
 //! | [`Area`] | 3 | A − A₀ | m⁴/J |
+//! | [`Membrane`] | 3 | √A w : E, a component of the strain of a triangle | m²/J = m/N |
 //! | [`ShapeMatching`] | any | √Σ m \|x − g\|², the distance from the best rigid pose | kg m²/J = s² |
 //! | [`Pressure`] | any | V − p V₀ of a closed surface | m⁶/J |
 //! | [`Distance`] | 2 | l − L₀ | m²/J = m/N |
@@ -38,6 +40,8 @@ pub mod group;
 mod hinge;
 mod isometric_bend;
 mod line_bend;
+mod membrane;
+mod neo_hookean;
 mod pressure;
 mod shape_matching;
 mod volume;
@@ -51,6 +55,9 @@ pub use group::Group;
 pub use hinge::Hinge;
 pub use isometric_bend::IsometricBend;
 pub use line_bend::LineBend;
+pub use membrane::Membrane;
+pub(crate) use membrane::in_material;
+pub use neo_hookean::NeoHookean;
 pub use pressure::{ClosedSurface, Pressure};
 pub use shape_matching::ShapeMatching;
 pub use volume::Volume;
@@ -194,8 +201,10 @@ pub static KINDS: &[&KindInfo] = &[
     CosineBend::INFO,
     LineBend::INFO,
     IsometricBend::INFO,
+    NeoHookean::INFO,
     Volume::INFO,
     Area::INFO,
+    Membrane::INFO,
     ShapeMatching::INFO,
     Pressure::INFO,
     Distance::INFO,

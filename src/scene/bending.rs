@@ -108,10 +108,15 @@ impl GridLines {
 
     /// The rest distance of two particles \[m\]. It depends only on their offset in the grid, unlike the distance of
     /// rounded positions.
-    pub fn distance(&self, [a, b]: [u32; 2]) -> f32 {
+    pub fn distance(&self, pair: [u32; 2]) -> f32 {
+        self.offset(pair).length()
+    }
+
+    /// The vector from one particle to another at rest \[m\].
+    pub fn offset(&self, [a, b]: [u32; 2]) -> Vec3 {
         let place = |particle: u32| [particle % self.columns, particle / self.columns].map(|place| place as f32);
         let ([a, b], [column, row]) = ([place(a), place(b)], self.steps);
-        ((b[0] - a[0]) * column + (b[1] - a[1]) * row).length()
+        (b[0] - a[0]) * column + (b[1] - a[1]) * row
     }
 
     /// A quarter of every adjacent cell per particle \[m²\]. Areas of the triangles would alternate with the diagonals.

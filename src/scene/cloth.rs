@@ -1,13 +1,14 @@
 //! Cloth from a grid or a triangle mesh, held by distance constraints.
 
 use super::bending::GridLines;
+use super::membrane::{Membranes, Texture};
 use super::{
     Bending, Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, bending,
 };
 use crate::constraints::{Distance, DistanceLimit, Limit};
 use crate::error::{Error, Result, check_finite};
 use crate::geometry::mesh;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use std::ops::Range;
 
 /// A rectangular cloth of `columns` × `rows` particles.
@@ -74,6 +75,9 @@ pub struct Cloth {
     /// Distance constraints against bending, between every second particle of a line (grid) or opposite vertices of an
     /// edge (mesh). Empty unless the fabric has [`Bending::Springs`].
     pub bend: Range<u32>,
+    /// [`crate::Membrane`] constraints, in the order of the triangles: all of the shear, then of the weft, then of the
+    /// warp. Empty unless the fabric has a [`Fabric::membrane`]; `structural` and `shear` are empty then.
+    pub membranes: Range<u32>,
     /// The entries of the material table that belong to this cloth.
     pub materials: ClothMaterials,
     /// Defects of the mesh.
@@ -92,10 +96,12 @@ pub struct ClothMaterials {
     pub shear: MaterialId,
     /// Material of the bending constraints of any kind.
     pub bend: MaterialId,
+    /// Materials of the membrane constraints of warp, weft and shear; see [`crate::constraints::Membrane`].
+    pub membrane: Option<[MaterialId; 3]>,
 }
 
 /// The distance constraints and hinges of a cloth before they are added, as vertex indices.
-pub(super) struct Links {
+pub(super) struct Links<'a> {
     pub structural: Vec<[u32; 2]>,
     pub shear: Vec<[u32; 2]>,
     pub bend: Vec<[u32; 2]>,
@@ -104,6 +110,7 @@ pub(super) struct Links {
     pub areas: Vec<f32>,
     /// Present for a complete grid.
     pub lines: Option<GridLines>,
+    pub texture: Texture<'a>,
     pub report: MeshReport,
 }
 
@@ -194,9 +201,10 @@ impl Scene {
             hinges,
             areas: lines.vertex_areas(),
             lines: Some(lines),
+            texture: None,
             report,
         };
-        self.push_cloth(&positions, &triangles, links, &grid.fabric, grid.tethers)
+        self.push_cloth(&positions, &triangles, links, &grid.fabric_along_rows(), grid.tethers)
     }
 
     /// Adds a cloth from a triangle mesh. It has structural constraints along the edges and bend constraints between
@@ -208,9 +216,14 @@ impl Scene {
     /// # Errors
     /// The errors of [`Topology::new`]; a parameter of the fabric is out of range.
     pub fn add_cloth_mesh(&mut self, mesh: &ClothMesh) -> Result<Cloth> {
+        self.add_mesh(mesh, None)
+    }
+
+    pub(super) fn add_mesh(&mut self, mesh: &ClothMesh, texture: Texture<'_>) -> Result<Cloth> {
         let Topology { edges, opposites, hinges, report } = Topology::new(mesh.positions, mesh.triangles)?;
         let areas = mesh::vertex_areas(mesh.positions, mesh.triangles);
-        let links = Links { structural: edges, shear: Vec::new(), bend: opposites, hinges, areas, lines: None, report };
+        let (structural, shear, bend) = (edges, Vec::new(), opposites);
+        let links = Links { structural, shear, bend, hinges, areas, lines: None, texture, report };
         self.push_cloth(mesh.positions, mesh.triangles, links, &mesh.fabric, mesh.tethers)
     }
 
@@ -218,7 +231,7 @@ impl Scene {
         &mut self,
         positions: &[[f32; 3]],
         triangles: &[[u32; 3]],
-        links: Links,
+        links: Links<'_>,
         fabric: &Fabric,
         tethers: Option<Tethers>,
     ) -> Result<Cloth> {
@@ -229,6 +242,8 @@ impl Scene {
         }
         let base = self.check_room("particles", positions.len())?;
         links.check_lengths(positions, base)?;
+        let measured = Measured { links: &links, positions, base };
+        let membranes = Membranes::new(&measured, triangles, links.texture, fabric)?;
         let inverse_masses = inverse_masses(&links.areas, fabric.area_density)?;
         for (&position, inverse_mass) in positions.iter().zip(inverse_masses) {
             self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass });
@@ -237,11 +252,13 @@ impl Scene {
 
         // Greedy colouring keeps this order, and constraints that are projected last have the smallest error. With
         // shear last, the greatest strain of a corner-pinned cloth is smallest.
-        let measured = Measured { links: &links, positions, base };
         let springs = if fabric.bending == Bending::Springs { links.bend.as_slice() } else { &[] };
         let (bend, bend_id) = self.push_distances(&measured, springs, bend_material)?;
-        let (structural, structural_id) = self.push_distances(&measured, &links.structural, fabric.structural)?;
-        let (shear, shear_id) = self.push_distances(&measured, &links.shear, fabric.shear)?;
+        let sides: [&[[u32; 2]]; 2] =
+            if fabric.membrane.is_some() { [&[]; 2] } else { [&links.structural, &links.shear] };
+        let (structural, structural_id) = self.push_distances(&measured, sides[0], fabric.structural)?;
+        let (shear, shear_id) = self.push_distances(&measured, sides[1], fabric.shear)?;
+        let (membranes, membrane) = self.push_membranes(&membranes)?;
         if fabric.stretch_limit.is_finite() {
             self.push_stretch_limits(&measured, fabric.stretch_limit)?;
         }
@@ -253,7 +270,8 @@ impl Scene {
             structural,
             shear,
             bend,
-            materials: ClothMaterials { structural: structural_id, shear: shear_id, bend: bend_id },
+            membranes,
+            materials: ClothMaterials { structural: structural_id, shear: shear_id, bend: bend_id, membrane },
             report: links.report,
             soft_hinges: fabric.bending == Bending::Hinges
                 && links.lines.is_some_and(|lines| !lines.has_exact_hinges()),
@@ -317,7 +335,7 @@ impl Scene {
     }
 }
 
-impl Links {
+impl Links<'_> {
     /// Returns an error if a structural or shear link has no finite positive length. `base` is the first particle.
     fn check_lengths(&self, positions: &[[f32; 3]], base: u32) -> Result<()> {
         for &edge in self.structural.iter().chain(&self.shear) {
@@ -332,8 +350,8 @@ impl Links {
 }
 
 /// The links of a cloth with the positions of its vertices.
-struct Measured<'a> {
-    links: &'a Links,
+pub(super) struct Measured<'a> {
+    links: &'a Links<'a>,
     positions: &'a [[f32; 3]],
     /// The particle of vertex 0.
     base: u32,
@@ -344,8 +362,18 @@ impl Measured<'_> {
         self.links.lines.map_or_else(|| distance(self.positions, pair), |lines| lines.distance(pair))
     }
 
-    fn particles(&self, pair: [u32; 2]) -> [u32; 2] {
-        pair.map(|vertex| self.base + vertex)
+    pub fn particles<const N: usize>(&self, vertices: [u32; N]) -> [u32; N] {
+        vertices.map(|vertex| self.base + vertex)
+    }
+
+    /// The edges of a triangle from its first vertex \[m\].
+    pub fn edges(&self, [a, b, c]: [u32; 3]) -> [DVec3; 2] {
+        let place = |vertex: u32| Vec3::from(self.positions[vertex as usize]).as_dvec3();
+        let edge = |to: u32| match self.links.lines {
+            Some(lines) => lines.offset([a, to]).as_dvec3(),
+            None => place(to) - place(a),
+        };
+        [edge(b), edge(c)]
     }
 }
 

@@ -73,9 +73,10 @@ impl Scene {
             hinges,
             areas: cut.areas.clone(),
             lines: None,
+            texture: None,
             report,
         };
-        let cloth = self.push_cloth(&positions, &triangles, links, &grid.fabric, grid.tethers)?;
+        let cloth = self.push_cloth(&positions, &triangles, links, &grid.fabric_along_rows(), grid.tethers)?;
         let first = cloth.particles.start;
         let points = cut.vertex.iter().map(|&vertex| (vertex != NONE).then(|| first + vertex)).collect();
         Ok(CutCloth { cloth, points })

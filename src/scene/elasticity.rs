@@ -31,6 +31,23 @@ pub enum Elasticity {
         /// stay partly inverted.
         damping_time: f32,
     },
+    /// A stable neo-Hookean solid (Macklin and Müller 2021): [`crate::NeoHookean`] and [`crate::Volume`] constraints of
+    /// each tetrahedron. [`Elasticity::neo_hookean`] chooses the damping time.
+    ///
+    /// The energy per volume is ½ μ (tr FᵀF + J² − 4 J) + ½ λ (J − 1)² with J = det F. Under uniaxial tension a block of
+    /// stretch s has J = (2 μ + λ − μ/s)/(μ + λ) and the force per rest area μ (s − J/s²). Small strains have the modulus
+    /// and the Poisson ratio given, on any mesh. The body recovers from flat and inverted shapes.
+    ///
+    /// Linear tetrahedra are too stiff in bending, and the more so the closer the Poisson ratio is to ½; see
+    /// `docs/constraints.md`.
+    NeoHookean {
+        /// Young's modulus E of small strains \[Pa\].
+        young: f32,
+        /// Poisson ratio ν of small strains, 0 to 0.4999.
+        poisson_ratio: f32,
+        /// Damping time of both constraints \[s\]; see [`Material::damping_time`].
+        damping_time: f32,
+    },
     /// One shape matching group of all particles: rigid, or elastic as a whole.
     Rigid {
         /// Compliance in s².
@@ -63,8 +80,24 @@ impl Elasticity {
         Self::Elastic { young, bulk: young, damping_time: sound_time(young, density, spacing) }
     }
 
+    /// A stable neo-Hookean solid of Young's modulus `young` \[Pa\] and the given Poisson ratio, 0 to 0.4999.
+    ///
+    /// `damping_time` is s √(ρ/E) as in [`Elasticity::elastic`]. `spacing` s \[m\] is the edge of a lattice cube or of a
+    /// tetrahedron, `density` ρ is in kg/m³.
+    pub fn neo_hookean(young: f32, poisson_ratio: f32, density: f32, spacing: f32) -> Self {
+        Self::NeoHookean { young, poisson_ratio, damping_time: sound_time(young, density, spacing) }
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         match *self {
+            Self::NeoHookean { young, poisson_ratio, damping_time } => {
+                check_positive("Young's modulus of a body", young)?;
+                check_non_negative("damping time of a body", damping_time)?;
+                if (0.0..=MAX_POISSON_RATIO).contains(&poisson_ratio) {
+                    return Ok(());
+                }
+                Err(Error::invalid("Poisson ratio of a body", poisson_ratio, "0 to 0.4999"))
+            }
             Self::Elastic { young, bulk, damping_time } => {
                 check_positive("Young's modulus of a body", young)?;
                 check_non_negative("damping time of a body", damping_time)?;
@@ -79,6 +112,15 @@ impl Elasticity {
             }
         }
     }
+}
+
+/// The greatest Poisson ratio of a neo-Hookean solid.
+const MAX_POISSON_RATIO: f32 = 0.4999;
+
+/// The Lamé parameters (λ, μ) \[Pa\] of small strains.
+pub(super) fn lame(young: f32, poisson_ratio: f32) -> [f64; 2] {
+    let [young, ratio] = [young, poisson_ratio].map(f64::from);
+    [young * ratio / ((1.0 + ratio) * (1.0 - 2.0 * ratio)), young / (2.0 * (1.0 + ratio))]
 }
 
 /// The time \[s\] that sound takes through an element of edge `spacing` \[m\].

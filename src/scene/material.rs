@@ -1,6 +1,6 @@
 //! Materials: compliance and damping of constraints, fabrics and cords.
 
-use super::Bending;
+use super::{Bending, Orthotropic};
 use crate::error::{Error, Result, check_non_negative, check_positive};
 
 /// Compliance and damping of a constraint.
@@ -90,6 +90,9 @@ pub struct Fabric {
     /// The greatest ratio of an edge's length to its rest length, for any compliance; 1.1 is usual, infinite is no
     /// limit. It applies to structural edges, by [`crate::DistanceLimit`]s that are projected last (Provot 1995).
     pub stretch_limit: f32,
+    /// In-plane elasticity of given moduli in place of the constraints of `structural` and `shear`, of which only the
+    /// damping time and PBD stiffness of `structural` are used; `None` is distance constraints.
+    pub membrane: Option<Orthotropic>,
 }
 
 impl Default for Fabric {
@@ -104,15 +107,25 @@ impl Default for Fabric {
             flexural_rigidity: 1e-5,
             bending: Bending::Springs,
             stretch_limit: f32::INFINITY,
+            membrane: None,
         }
     }
 }
 
 impl Fabric {
+    /// True if a mesh of this fabric needs texture coordinates.
+    #[cfg(feature = "scene-file")]
+    pub(crate) fn needs_warp(&self) -> bool {
+        self.membrane.is_some_and(|membrane| membrane.needs_warp())
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         check_positive("area density of a fabric", self.area_density)?;
         if self.stretch_limit.is_nan() || self.stretch_limit < 1.0 {
             return Err(Error::invalid("stretch limit of a fabric", self.stretch_limit, "at least 1"));
+        }
+        if let Some(membrane) = &self.membrane {
+            membrane.check()?;
         }
         self.structural.check("the structural material of a fabric")?;
         self.shear.check("the shear material of a fabric")?;

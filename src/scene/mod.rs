@@ -4,6 +4,7 @@
 //! ranges of their particles and constraints. This module is independent of the GPU; [`crate::Solver`] and
 //! [`crate::Reference`] read the scene.
 
+mod balloon;
 mod bending;
 mod cloth;
 mod constraint_set;
@@ -15,6 +16,7 @@ mod hinge_weights;
 mod intersections;
 pub(crate) mod lattice;
 mod material;
+mod membrane;
 mod numbering;
 mod open_contacts;
 mod particles;
@@ -27,6 +29,7 @@ mod tether_graph;
 mod weld;
 
 pub use crate::geometry::{MeshReport, Topology};
+pub use balloon::{Balloon, BalloonParts};
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
 pub(crate) use constraint_set::ConstraintSet;
@@ -38,13 +41,14 @@ pub(crate) use follower::{Follower, follows};
 pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
+pub use membrane::Orthotropic;
 pub use numbering::Numbering;
 pub use open_contacts::OpenContacts;
 pub use particles::Particle;
 use particles::check_inverse_mass;
 pub(crate) use particles::invert_mass;
 pub use rope::{Rope, RopeParts};
-pub use soft::{Balloon, BalloonParts, SoftBody, SoftParts, TetMesh};
+pub use soft::{SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
 pub use tether::{TetherForce, TetherRow, Tethers};
 pub(crate) use tether_graph::{TetherGraph, rows_of};
@@ -69,7 +73,8 @@ pub(crate) struct Grid {
 pub(crate) struct TetheredBody {
     pub particles: Range<u32>,
     pub triangles: Range<u32>,
-    /// Distance constraints whose rest length is that of the material between their particles.
+    /// Distance constraints whose rest length is that of the material between their particles. If empty, the sides of the
+    /// triangles count at the rest positions.
     pub edges: Range<u32>,
     pub tethers: Tethers,
 }

@@ -22,6 +22,12 @@
 //! - Bending springs have no linear bending stiffness, so no compliance corresponds to a B. Their compliance is ℓ³/B
 //!   with ℓ = 1 mm, which keeps only the order of the fabrics.
 //!
+//! A membrane has moduli of small strains instead, of which few are published for both directions, shear and Poisson
+//! ratio of one sample. `STRETCH_DENIM` is the sample 11oz-black-denim of Wang, O'Brien, Ramamoorthi 2011, *Data-Driven
+//! Elastic Models for Cloth* (99 % cotton, 1 % spandex; 0.324 kg/m²). The first row of its stretching data, c₁₁ 205.35, c₁₂
+//! 10.234, c₂₂ 1013.89, c₃₃ 53.387, is read as by ARCSim (Narain, Samii, O'Brien 2012): energy per area c₁₁ ε₁₁² + 2 c₁₂
+//! ε₁₁ ε₂₂ + c₂₂ ε₂₂² + 2 c₃₃ ε₁₂². The stiffer direction is taken as the warp; B is that of denim above.
+//!
 //! Cords: mass per length [kg/m] and axial stiffness EA \[N\].
 //!
 //! | cord | mass | EA | sources |
@@ -32,7 +38,7 @@
 //! | cotton, three strands, 12.7 mm | 0.10 | 4.5e4 | breaking load 6.7 kN; elongation at break 10 to 20 %, typical |
 //! | rubber band, 6 mm × 1 mm | 0.0057 | 9 | rubber as above, E 1.5 MPa |
 
-use super::{Bending, Cord, Fabric, Material};
+use super::{Bending, Cord, Fabric, Material, Orthotropic};
 
 /// A woven fabric: E_t [N/m], G [N/m], B [N·m].
 const fn woven(area_density: f32, tensile: f32, shear: f32, bending: f32) -> Fabric {
@@ -44,6 +50,7 @@ const fn woven(area_density: f32, tensile: f32, shear: f32, bending: f32) -> Fab
         flexural_rigidity: bending,
         bending: Bending::Springs,
         stretch_limit: f32::INFINITY,
+        membrane: None,
     }
 }
 
@@ -60,6 +67,13 @@ impl Fabric {
     pub const COTTON: Self = woven(0.124, 2e4, 80.0, 1e-5);
     /// Denim of 12 oz/yd²: 410 g/m².
     pub const DENIM: Self = woven(0.41, 9.4e3, 110.0, 4e-5);
+    /// Denim with 1 % spandex, 324 g/m², as a membrane of measured moduli: 2 027 N/m along the warp, 410 N/m along the weft,
+    /// shear 53 N/m, Poisson ratio 0.05. It stretches: omit tethers, or see [`super::Tethers::scale`].
+    pub const STRETCH_DENIM: Self = Self {
+        area_density: 0.324,
+        membrane: Some(Orthotropic { warp: 2026.8, weft: 410.5, shear: 53.39, poisson_ratio: 0.0498, direction: None }),
+        ..Self::DENIM
+    };
     /// Wool suiting: 200 g/m².
     pub const WOOL: Self = woven(0.20, 7e3, 33.0, 1e-5);
     /// Garment leather of 0.8 mm: 650 g/m².

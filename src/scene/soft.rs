@@ -1,9 +1,9 @@
-//! Soft and rigid bodies: tetrahedral meshes, lattices around closed surfaces, balloons.
+//! Soft and rigid bodies: tetrahedral meshes, lattices around closed surfaces.
 
-use super::elasticity::spring_modulus;
+use super::elasticity::{lame, spring_modulus};
 use super::lattice::{self, Lattice};
-use super::{Cloth, ClothMesh, Elasticity, Fabric, Material, Scene};
-use crate::constraints::{ClosedSurface, Distance, Kind, Pressure, ShapeMatching, Volume};
+use super::{Elasticity, Material, Scene};
+use crate::constraints::{Distance, Kind, NeoHookean, ShapeMatching, Volume};
 use crate::error::{Error, Result, check_finite, check_positive};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -52,37 +52,10 @@ pub struct SoftParts {
     pub edges: Range<u32>,
     /// The [`Volume`] constraints.
     pub volumes: Range<u32>,
+    /// The [`NeoHookean`] constraints.
+    pub neo_hookean: Range<u32>,
     /// The [`ShapeMatching`] groups.
     pub groups: Range<u32>,
-}
-
-/// A closed cloth with gas inside.
-#[derive(Debug, Clone)]
-pub struct Balloon<'a> {
-    /// The vertices \[m\]; one particle per vertex.
-    pub positions: &'a [[f32; 3]],
-    /// The triangles of a closed surface, counterclockwise seen from outside.
-    pub triangles: &'a [[u32; 3]],
-    /// The fabric.
-    pub fabric: Fabric,
-    /// The pressure factor: the ratio of the gas volume at zero pressure difference to the rest volume.
-    pub pressure: f32,
-    /// Compliance of the gas [m⁶/J]; rigid is an incompressible fluid.
-    pub gas: Material,
-}
-
-/// Index ranges of a balloon in the scene.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BalloonParts {
-    /// The skin.
-    pub cloth: Cloth,
-    /// The [`Pressure`] constraint.
-    pub pressure: u32,
-    /// The closed surface, for [`crate::Solver::set_constraint`]. After [`Scene::renumber`], rebuild it from the
-    /// triangles.
-    pub surface: ClosedSurface,
-    /// The volume of the given shape \[m³\].
-    pub rest_volume: f32,
 }
 
 /// Tetrahedra to be added to a scene.
@@ -179,32 +152,6 @@ impl Scene {
         Ok(parts)
     }
 
-    /// Adds a closed cloth with gas inside.
-    ///
-    /// The constraints within the skin are solved by colours of their own. The angular momentum that a Gauss-Seidel sweep
-    /// over them creates is removed from the skin: a balloon at rest does not begin to spin, and a spinning balloon keeps
-    /// its angular momentum. Skins that share a particle count as one.
-    ///
-    /// # Errors
-    /// The surface is not closed ([`ClosedSurface::new`]) or encloses no volume; also the errors of
-    /// [`Scene::add_cloth_mesh`].
-    pub fn add_balloon(&mut self, balloon: &Balloon<'_>) -> Result<BalloonParts> {
-        balloon.gas.check("the gas of a balloon")?;
-        let own = ClosedSurface::new(balloon.triangles)?;
-        crate::error::check_particles(|| "a balloon".into(), own.particles(), balloon.positions.len())?;
-        let rest_volume = own.volume(|vertex| balloon.positions[vertex as usize]) as f32;
-        let base = self.positions.len() as u32;
-        let triangles: Vec<_> = balloon.triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)).collect();
-        let surface = ClosedSurface::new(&triangles)?;
-        let constraint = Pressure { surface: &surface, rest_volume, pressure: balloon.pressure };
-        Kind::check(&constraint, self.kind_count(Pressure::INFO) as usize)?;
-        let (positions, fabric) = (balloon.positions, balloon.fabric);
-        let cloth =
-            self.add_cloth_mesh(&ClothMesh { positions, triangles: balloon.triangles, fabric, tethers: None })?;
-        let pressure = self.add(constraint, balloon.gas)?;
-        Ok(BalloonParts { cloth, pressure, surface, rest_volume })
-    }
-
     pub(super) fn push_triangles(&mut self, base: u32, triangles: &[[u32; 3]]) -> Range<u32> {
         let first = self.triangles.len() as u32;
         self.triangles.extend(triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)));
@@ -233,8 +180,8 @@ impl Scene {
         }
         let particles = base..base + body.positions.len() as u32;
         self.bodies.push(particles.clone());
-        let counts =
-            |scene: &Self| [Distance::INFO, Volume::INFO, ShapeMatching::INFO].map(|info| scene.kind_count(info));
+        let infos = [Distance::INFO, Volume::INFO, NeoHookean::INFO, ShapeMatching::INFO];
+        let counts = |scene: &Self| infos.map(|info| scene.kind_count(info));
         let first = counts(self);
         for (edge, rest_length, material) in springs {
             let id = self.intern(material);
@@ -242,9 +189,12 @@ impl Scene {
         }
         match body.elasticity {
             Elasticity::Elastic { bulk, damping_time, .. } => {
-                if bulk > 0.0 {
-                    self.push_volumes(base, body, &volumes, bulk, damping_time)?;
-                }
+                self.push_volumes(base, body, &volumes, bulk.into(), damping_time)?;
+            }
+            Elasticity::NeoHookean { young, poisson_ratio, damping_time } => {
+                let [lambda, mu] = lame(young, poisson_ratio);
+                self.push_neo_hookean(base, body, mu, damping_time)?;
+                self.push_volumes(base, body, &volumes, lambda, damping_time)?;
             }
             Elasticity::Rigid { shape } => {
                 let all: Vec<u32> = particles.clone().collect();
@@ -253,8 +203,8 @@ impl Scene {
             Elasticity::Regions { rings, shape } => self.push_regions(base, body, &masses, rings, shape)?,
         }
         let last = counts(self);
-        let [edges, volumes, groups] = [0, 1, 2].map(|kind| first[kind]..last[kind]);
-        Ok(SoftParts { particles, surface: 0..0, triangles: 0..0, edges, volumes, groups })
+        let [edges, volumes, neo_hookean, groups] = [0, 1, 2, 3].map(|kind| first[kind]..last[kind]);
+        Ok(SoftParts { particles, surface: 0..0, triangles: 0..0, edges, volumes, neo_hookean, groups })
     }
 
     fn push_volumes(
@@ -262,15 +212,30 @@ impl Scene {
         base: u32,
         body: &Tetrahedra<'_>,
         volumes: &[f64],
-        bulk: f32,
+        bulk: f64,
         damping_time: f32,
     ) -> Result<()> {
+        if bulk == 0.0 {
+            return Ok(());
+        }
         for ((tetrahedron, &volume), &fill) in body.tetrahedra.iter().zip(volumes).zip(body.fill) {
             let compliance = body.volume_compliance(volume, fill, bulk);
             let particles = tetrahedron.map(|vertex| base + vertex);
             // The same damping as the springs: otherwise one sweep of Gauss-Seidel adds energy.
             let material = Material { compliance, damping_time, ..Material::RIGID };
             self.add(Volume { particles, rest_volume: volume as f32 }, material)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the distortion constraints of a neo-Hookean body of shear modulus `mu` \[Pa\].
+    fn push_neo_hookean(&mut self, base: u32, body: &Tetrahedra<'_>, mu: f64, damping_time: f32) -> Result<()> {
+        let material = Material { compliance: (1.0 / mu) as f32, damping_time, ..Material::RIGID };
+        for (tetrahedron, &fill) in body.tetrahedra.iter().zip(body.fill) {
+            let rest = tetrahedron.map(|vertex| body.positions[vertex as usize]);
+            let constraint = NeoHookean::new(tetrahedron.map(|vertex| base + vertex), rest)?;
+            let share = (f64::from(fill) * body.mass_scale).sqrt() as f32;
+            self.add(constraint.scaled(share), material)?;
         }
         Ok(())
     }
@@ -336,13 +301,15 @@ impl Tetrahedra<'_> {
     /// Checks the materials of volumes, or the masses of groups.
     fn check_elasticity(&self, volumes: &[f64], masses: &[f32]) -> Result<()> {
         match self.elasticity {
-            Elasticity::Elastic { bulk, .. } if bulk > 0.0 => {
-                for (&volume, &fill) in volumes.iter().zip(self.fill) {
-                    let compliance = self.volume_compliance(volume, fill, bulk);
-                    Material::compliant(compliance).check("a volume of a body")?;
+            Elasticity::Elastic { bulk, .. } => self.check_volumes(volumes, bulk.into())?,
+            Elasticity::NeoHookean { young, poisson_ratio, .. } => {
+                let [lambda, mu] = lame(young, poisson_ratio);
+                Material::compliant((1.0 / mu) as f32).check("the shear modulus of a body, inverted,")?;
+                for &tetrahedron in self.tetrahedra {
+                    NeoHookean::new(tetrahedron, tetrahedron.map(|vertex| self.positions[vertex as usize]))?;
                 }
+                self.check_volumes(volumes, lambda)?;
             }
-            Elasticity::Elastic { .. } => {}
             _ => {
                 if let Some(vertex) = masses.iter().position(|&mass| mass > 1e12) {
                     let what = format!("mass of body vertex {vertex}");
@@ -353,9 +320,17 @@ impl Tetrahedra<'_> {
         Ok(())
     }
 
+    fn check_volumes(&self, volumes: &[f64], bulk: f64) -> Result<()> {
+        for (&volume, &fill) in volumes.iter().zip(self.fill).filter(|_| bulk > 0.0) {
+            let compliance = self.volume_compliance(volume, fill, bulk);
+            Material::compliant(compliance).check("a volume of a body")?;
+        }
+        Ok(())
+    }
+
     /// The compliance of the [`Volume`] constraint of a tetrahedron, V/(K · filled fraction).
-    fn volume_compliance(&self, volume: f64, fill: f32, bulk: f32) -> f32 {
-        (volume / (f64::from(bulk) * f64::from(fill) * self.mass_scale)) as f32
+    fn volume_compliance(&self, volume: f64, fill: f32, bulk: f64) -> f32 {
+        (volume / (bulk * f64::from(fill) * self.mass_scale)) as f32
     }
 }
 

@@ -11,6 +11,7 @@
 mod geodesics;
 
 use super::{Scene, TetherRow, TetheredBody, Tethers};
+use crate::constraints::Distance;
 use crate::geometry::grouped;
 
 /// Labels per particle in addition to its tethers.
@@ -84,12 +85,27 @@ pub(crate) fn rows_of(per_particle: u32) -> u32 {
     per_particle.next_multiple_of(2)
 }
 
+/// The sides of triangles with their lengths at the rest positions, each once.
+fn sides(scene: &Scene, triangles: &[[u32; 3]]) -> Vec<Distance> {
+    let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let mut sides: Vec<[u32; 2]> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+    sides.sort_unstable();
+    sides.dedup();
+    let place = |particle: u32| glam::Vec3::from(scene.rest_positions[particle as usize]);
+    let side =
+        |particles: [u32; 2]| Distance { particles, rest_length: place(particles[0]).distance(place(particles[1])) };
+    sides.into_iter().map(side).collect()
+}
+
 impl BodyGraph {
     fn new(scene: &Scene, body: &TetheredBody) -> Self {
         let first = body.particles.start;
         let count = body.particles.len();
         let is_own = |particles: &[u32]| particles.iter().all(|particle| body.particles.contains(particle));
-        let own = scene.distances(body.edges.clone()).filter(|distance| is_own(&distance.particles));
+        let triangles = &scene.triangles[body.triangles.start as usize..body.triangles.end as usize];
+        let distances: Vec<Distance> =
+            if body.edges.is_empty() { sides(scene, triangles) } else { scene.distances(body.edges.clone()).collect() };
+        let own = distances.iter().filter(|distance| is_own(&distance.particles));
         let links = own.flat_map(|distance| {
             let [a, b] = distance.particles.map(|particle| particle - first);
             [(a, (b, distance.rest_length)), (b, (a, distance.rest_length))]
@@ -99,7 +115,6 @@ impl BodyGraph {
         for particle in 0..count {
             edges[offsets[particle] as usize..offsets[particle + 1] as usize].sort_by_key(|edge| edge.0);
         }
-        let triangles = &scene.triangles[body.triangles.start as usize..body.triangles.end as usize];
         let length = |a: u32, b: u32| {
             let neighbours: &[(u32, f32)] = &edges[offsets[a as usize] as usize..offsets[a as usize + 1] as usize];
             neighbours.binary_search_by_key(&b, |edge| edge.0).map_or(f32::INFINITY, |place| neighbours[place].1)

@@ -128,6 +128,11 @@ impl Builder<'_> {
                     damping_time: damping_time.unwrap_or_else(|| sound_time(young, density, spacing)),
                 }
             }
+            &ElasticityFile::NeoHookean { young, poisson_ratio, damping_time } => Elasticity::NeoHookean {
+                young,
+                poisson_ratio,
+                damping_time: damping_time.unwrap_or_else(|| sound_time(young, density, spacing)),
+            },
             ElasticityFile::Rigid { shape } => Elasticity::Rigid { shape: self.material(shape.as_ref())? },
             ElasticityFile::Regions { rings, shape } => {
                 if !(1..=8).contains(rings) {

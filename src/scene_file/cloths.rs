@@ -4,10 +4,12 @@ use super::build::{Builder, Built};
 use super::error::{At, FileError, Reason};
 use super::format::Switch;
 use super::mesh::Surface;
-use super::parts::{BendingFile, ClothGridFile, ClothMeshFile, CordFile, FabricFile, RopeFile, TethersFile};
+use super::parts::{
+    BendingFile, ClothGridFile, ClothMeshFile, CordFile, FabricFile, MembraneFile, RopeFile, TethersFile,
+};
 use super::values::NameOr;
 use super::{Hint, Part};
-use crate::scene::{Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Rope, Tethers};
+use crate::scene::{Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Orthotropic, Rope, Tethers};
 
 impl Builder<'_> {
     pub fn add_cloth_grid(&mut self, place: &str, file: &ClothGridFile) -> Built {
@@ -38,7 +40,11 @@ impl Builder<'_> {
             fabric: self.fabric(file.fabric.as_ref()).at(|| format!("{place}.fabric"))?,
             tethers: tethers(file.tethers.as_ref()),
         };
-        let cloth = self.scene.add_cloth_mesh(&mesh).map_err(|error| surface.explain(error)).at(|| place.into())?;
+        let added = match surface.corners().filter(|_| mesh.fabric.needs_warp()) {
+            Some(texture) => self.scene.add_cloth_mesh_with_texture(&mesh, &texture.at(|| format!("{place}.mesh"))?),
+            None => self.scene.add_cloth_mesh(&mesh),
+        };
+        let cloth = added.map_err(|error| surface.explain(error)).at(|| place.into())?;
         let seams = cloth.report.coincident_vertices;
         if seams > 0 {
             let message = format!(
@@ -106,6 +112,7 @@ impl Builder<'_> {
             Some(BendingFile::Isometric) => Bending::Isometric,
             Some(BendingFile::None) => Bending::None,
         };
+        fabric.membrane = file.membrane.map(Orthotropic::from).or(fabric.membrane);
         Ok(fabric)
     }
 
@@ -143,17 +150,30 @@ fn tethers(given: Option<&Switch<TethersFile>>) -> Option<Tethers> {
     }
 }
 
+impl From<MembraneFile> for Orthotropic {
+    fn from(file: MembraneFile) -> Self {
+        let isotropic = Self::isotropic(file.warp, file.poisson_ratio);
+        Self {
+            weft: file.weft.unwrap_or(file.warp),
+            shear: file.shear.unwrap_or(isotropic.shear),
+            direction: file.direction,
+            ..isotropic
+        }
+    }
+}
+
 fn fabric_preset(name: &str) -> Result<Fabric, Reason> {
     Ok(match name {
         "plain" => Fabric::default(),
         "silk" => Fabric::SILK,
         "cotton" => Fabric::COTTON,
         "denim" => Fabric::DENIM,
+        "stretch_denim" => Fabric::STRETCH_DENIM,
         "wool" => Fabric::WOOL,
         "leather" => Fabric::LEATHER,
         "rubber" => Fabric::RUBBER,
         _ => {
-            let known = "plain, silk, cotton, denim, wool, leather and rubber";
+            let known = "plain, silk, cotton, denim, stretch_denim, wool, leather and rubber";
             return Err(format!("no fabric is named {name:?}; there are {known}").into());
         }
     })

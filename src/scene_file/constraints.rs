@@ -88,6 +88,26 @@ pub(super) enum Constraint {
         /// The material [m⁴/J]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
+    /// Keeps a component of the in-plane strain of a triangle at 0.
+    Membrane {
+        /// The corners.
+        particles: Vec<[Selection; 3]>,
+        /// The weights of the strain along warp, weft and in shear. Default [1, 0, 0]: the strain along the warp.
+        weights: Option<[f32; 3]>,
+        /// The direction of the warp. Default: from the first corner to the second.
+        direction: Option<[f32; 3]>,
+        /// The material [m/N]. Default rigid.
+        material: Option<NameOr<MaterialFile>>,
+    },
+    /// Keeps a tetrahedron undistorted: with `volume` a neo-Hookean solid.
+    NeoHookean {
+        /// The corners, with (x1 − x0)·((x2 − x0) × (x3 − x0)) > 0.
+        particles: Vec<[Selection; 4]>,
+        /// The factor of the distortion: one for all, or one for each. Default 1.
+        scale: Option<OneOrMany>,
+        /// The material [1/Pa]: the inverse shear modulus. Default rigid.
+        material: Option<NameOr<MaterialFile>>,
+    },
     /// Keeps the volume of a tetrahedron.
     Volume {
         /// The corners, with (x1 − x0)·((x2 − x0) × (x3 − x0)) > 0.

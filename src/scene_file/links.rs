@@ -6,7 +6,7 @@ use super::error::{At, FileError, Reason};
 use super::format::MaterialFile;
 use super::values::{NameOr, OneOrMany, Selection};
 use crate::constraints::{Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Kind, Limit};
-use crate::constraints::{LineBend, Pressure, ShapeMatching, Volume};
+use crate::constraints::{LineBend, Membrane, NeoHookean, Pressure, ShapeMatching, Volume};
 use glam::{DVec3, Vec3};
 use std::f32::consts::PI;
 
@@ -55,6 +55,13 @@ impl Builder<'_> {
             }
             Constraint::Area { particles, rest_area, material } => {
                 self.add_each(&place("area"), particles, material.as_ref(), |entry| entry.area(rest_area))
+            }
+            Constraint::Membrane { particles, weights, direction, material } => {
+                let place = place("membrane");
+                self.add_each(&place, particles, material.as_ref(), |entry| entry.membrane(*weights, *direction))
+            }
+            Constraint::NeoHookean { particles, scale, material } => {
+                self.add_each(&place("neo_hookean"), particles, material.as_ref(), |entry| entry.neo_hookean(scale))
             }
             Constraint::Volume { particles, rest_volume, material } => {
                 self.add_each(&place("volume"), particles, material.as_ref(), |entry| entry.volume(rest_volume))
@@ -250,6 +257,12 @@ impl Entry<3> {
         Ok(LineBend { particles: self.particles, lengths, scale: self.value(scale)?.unwrap_or(1.0) })
     }
 
+    fn membrane(&self, weights: Option<[f32; 3]>, direction: Option<[f32; 3]>) -> Result<Membrane, Reason> {
+        let [a, b, _] = self.points.map(Vec3::from);
+        let direction = direction.unwrap_or_else(|| (b - a).into());
+        Ok(Membrane::along(self.particles, self.points, direction, weights.unwrap_or([1.0, 0.0, 0.0]))?)
+    }
+
     fn area(&self, rest_area: Value) -> Result<Area, Reason> {
         let rest_area = self.value(rest_area)?.unwrap_or_else(|| area(self.points));
         Ok(Area { particles: self.particles, rest_area })
@@ -273,6 +286,12 @@ impl Entry<4> {
         let scale = self.value(scale)?.unwrap_or(1.0);
         crate::error::check_positive("scale", scale)?;
         Ok(bend.scaled(scale))
+    }
+
+    fn neo_hookean(&self, scale: Value) -> Result<NeoHookean, Reason> {
+        let scale = self.value(scale)?.unwrap_or(1.0);
+        crate::error::check_positive("scale", scale)?;
+        Ok(NeoHookean::new(self.particles, self.points)?.scaled(scale))
     }
 
     fn volume(&self, rest_volume: Value) -> Result<Volume, Reason> {

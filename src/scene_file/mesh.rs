@@ -40,6 +40,17 @@ impl Surface {
         }
     }
 
+    /// The texture coordinates of the corners of each triangle; `None` if the mesh has none. An error if a triangle has
+    /// none.
+    pub fn corners(&self) -> Option<Result<Vec<[[f32; 2]; 3]>, Reason>> {
+        let TextureCoordinates { coordinates, triangles } = &self.texture;
+        let corners = |(index, corners): (usize, &Option<[u32; 3]>)| match corners {
+            Some(corners) => Ok(corners.map(|corner| coordinates[corner as usize])),
+            None => Err(format!("triangle {index} has no texture coordinates").into()),
+        };
+        (!triangles.is_empty()).then(|| triangles.iter().enumerate().map(corners).collect())
+    }
+
     fn weld(&mut self, tolerance: f32) -> Result<(), Error> {
         let weld = weld(&self.positions, &self.triangles, tolerance)?;
         let sources = || weld.sources.iter().map(|&source| source as usize);

@@ -245,7 +245,7 @@ pub(super) struct MeshFile {
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct FabricFile {
-    /// "plain", "silk", "cotton", "denim", "wool", "leather" or "rubber". Default "plain".
+    /// "plain", "silk", "cotton", "denim", "stretch_denim", "wool", "leather" or "rubber". Default "plain".
     pub preset: Option<String>,
     /// Mass per area [kg/m²].
     pub area_density: Option<f32>,
@@ -261,6 +261,26 @@ pub(super) struct FabricFile {
     pub bending: Option<BendingFile>,
     /// The maximum length of a structural edge, as a multiple of its rest length. Default: no limit.
     pub stretch_limit: Option<f32>,
+    /// In-plane elasticity of given moduli, in place of `structural` and `shear`. Default: none.
+    pub membrane: Option<MembraneFile>,
+}
+
+/// An orthotropic membrane.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct MembraneFile {
+    /// Modulus along the warp [N/m].
+    pub warp: f32,
+    /// Modulus along the weft [N/m]. Default: as the warp.
+    pub weft: Option<f32>,
+    /// Shear modulus [N/m]. Default: that of an isotropic sheet of the warp modulus.
+    pub shear: Option<f32>,
+    /// Poisson ratio: contraction along the weft per extension along the warp. Default 0.
+    #[serde(default)]
+    pub poisson_ratio: f32,
+    /// The direction of the warp. Default: along the rows of a grid, along the first texture coordinate of a mesh.
+    pub direction: Option<[f32; 3]>,
 }
 
 /// "springs": distance constraints, cheap. "hinges": dihedral angles, for cloth that stretches or is curved at rest.
@@ -329,6 +349,16 @@ pub(super) enum ElasticityFile {
         incompressible: bool,
         /// Damping time of distance and volume constraints [s]. Default √(density/young) times the spacing; for
         /// tetrahedra, times their mean edge length.
+        damping_time: Option<f32>,
+    },
+    /// A stable neo-Hookean solid: distortion and volume constraints of each tetrahedron.
+    NeoHookean {
+        /// Young's modulus [Pa].
+        young: f32,
+        /// Poisson ratio, 0 to 0.4999.
+        poisson_ratio: f32,
+        /// Damping time of the constraints [s]. Default √(density/young) times the spacing; for tetrahedra, times their
+        /// mean edge length.
         damping_time: Option<f32>,
     },
     /// One shape matching group of all particles.

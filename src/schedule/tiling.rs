@@ -9,7 +9,7 @@
 //! link by link (`src/gpu/tiles.rs`). Each tile has a bit mask of its links, so one pattern also covers borders and
 //! grids of other sizes.
 //!
-//! Constraints that extend farther or lie outside of any grid are coloured.
+//! Constraints that extend farther or lie outside of any grid are coloured, and so are kinds of more than 4 parameters.
 
 use crate::constraints::MAX_ARITY;
 use crate::scene::{ConstraintSet, Grid};
@@ -47,8 +47,11 @@ pub(crate) struct Link {
     pub material: u8,
 }
 
-/// Parameters of a constraint; enough for all kinds of fixed arity.
-pub(crate) type Parameters = [u32; 4];
+/// Parameters of a constraint in tiles.
+pub(crate) type Parameters = [u32; MOST_PARAMETERS];
+
+/// Maximum number of parameters of a kind in tiles: `Record` in `shaders/schedule/projection/tile.wgsl`.
+const MOST_PARAMETERS: usize = 4;
 
 /// The constraints of one kind that are solved in tiles.
 #[derive(Debug, Clone, Default)]
@@ -121,7 +124,8 @@ impl Tiling {
 
     /// Tiles the constraints of a set as far as possible. The grids are in ascending order.
     pub fn new(set: &ConstraintSet, grids: &[Grid]) -> Self {
-        if set.info.is_group() || grids.is_empty() {
+        let is_long = set.info.record_words > set.info.material_word() + 1 + MOST_PARAMETERS;
+        if set.info.is_group() || is_long || grids.is_empty() {
             return Self::default();
         }
         let firsts = first_tiles(grids);

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use supple::scene_file::{FileError, Limits, SceneFile};
 use supple::{
     Balloon, Bending, ClothGrid, ClothMesh, Cord, CosineBend, Distance, DistanceLimit, Elasticity, Fabric, Field,
-    Hinge, Limit, Material, Particle, Reference, Rope, Scene, Settings, ShapeMatching, SoftBody, Tethers, Wind,
+    Hinge, Limit, Material, Orthotropic, Particle, Reference, Rope, Scene, Settings, ShapeMatching, SoftBody, Tethers,
+    Wind,
 };
 
 fn parse(text: &str) -> Result<SceneFile, FileError> {
@@ -666,6 +667,7 @@ fn presets_equal_those_of_the_library() {
         ("silk", Fabric::SILK),
         ("cotton", Fabric::COTTON),
         ("denim", Fabric::DENIM),
+        ("stretch_denim", Fabric::STRETCH_DENIM),
         ("wool", Fabric::WOOL),
         ("leather", Fabric::LEATHER),
         ("rubber", Fabric::RUBBER),
@@ -715,6 +717,7 @@ fn a_cloth_with_given_parameters_equals_that_of_the_library() {
             flexural_rigidity: 1e-3,
             bending,
             stretch_limit: 1.2,
+            membrane: None,
         };
         let grid = ClothGrid {
             columns: 5,
@@ -743,6 +746,59 @@ fn a_cloth_with_given_parameters_equals_that_of_the_library() {
         let table =
             r#", "materials": {"soft": {"compliance": 2e-3, "damping": 0.5, "damping_time": 0.01, "stiffness": 0.7}}"#;
         assert_same(&good(&with(&text, table)), &scene);
+    }
+}
+
+#[test]
+fn a_cloth_with_a_membrane_equals_that_of_the_library() {
+    let membrane = Orthotropic { warp: 2e3, weft: 1e3, shear: 50.0, poisson_ratio: 0.2, direction: None };
+    let fabric = Fabric { membrane: Some(membrane), bending: Bending::Hinges, ..Fabric::default() };
+    let mut scene = Scene::new();
+    let grid = ClothGrid { columns: 5, rows: 4, fabric, ..ClothGrid::default() };
+    scene.add_cloth_grid(&grid).unwrap();
+    scene.pin(0).unwrap();
+    let text = r#"{"cloth_grid": {"columns": 5, "rows": 4, "pin": [0], "fabric": {"bending": "hinges",
+        "membrane": {"warp": 2000, "weft": 1000, "shear": 50, "poisson_ratio": 0.2}}}}"#;
+    assert_same(&good(&with(text, "")), &scene);
+
+    // An isotropic sheet needs no direction.
+    let mut scene = Scene::new();
+    let fabric = Fabric { membrane: Some(Orthotropic::isotropic(500.0, 0.3)), ..Fabric::default() };
+    let positions = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.5]];
+    let triangles = [[0, 1, 2], [2, 1, 3]];
+    let tethers = Some(Tethers::default());
+    scene.add_cloth_mesh(&ClothMesh { positions: &positions, triangles: &triangles, fabric, tethers }).unwrap();
+    let text = r#"{"cloth_mesh": {"mesh": {"positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]],
+        "triangles": [[0, 1, 2], [2, 1, 3]]}, "fabric": {"membrane": {"warp": 500, "poisson_ratio": 0.3}}}}"#;
+    assert_same(&good(&with(text, "")), &scene);
+}
+
+/// Both triangles of a square have the warp along y, by texture coordinates with a seam.
+#[test]
+fn the_texture_of_a_mesh_gives_the_warp_of_its_membrane() {
+    let fabric = r#""fabric": {"membrane": {"warp": 2000, "weft": 1000, "shear": 50}}"#;
+    let scene = |name: &str, obj: &str| {
+        let text = with(&format!(r#"{{"cloth_mesh": {{"mesh": {{"obj": "mesh.obj"}}, {fabric}}}}}"#), "");
+        let folder = folder(name, &[("mesh.obj", obj)]);
+        SceneFile::parse(&text, Some(&folder))
+    };
+    let vertices = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
+    let texture = "vt 0 0\nvt 0 -1\nvt 1 -1\nvt 5 5\nvt 6 4\nvt 6 5\nvt 0 0\n";
+    let file = scene("warp", &format!("{vertices}{texture}f 1/1 2/2 3/3\nf 1/4 3/5 4/6\n")).unwrap();
+    let membrane =
+        Orthotropic { warp: 2e3, weft: 1e3, shear: 50.0, poisson_ratio: 0.0, direction: Some([0.0, 1.0, 0.0]) };
+    let fabric = Fabric { membrane: Some(membrane), ..Fabric::default() };
+    let mut expected = Scene::new();
+    let (positions, triangles) = (file.scene.positions(), file.scene.triangles());
+    expected.add_cloth_mesh(&ClothMesh { positions, triangles, fabric, tethers: Some(Tethers::default()) }).unwrap();
+    assert_same(&file, &expected);
+    for (name, obj, words) in [
+        ("bare", format!("{vertices}f 1 2 3\n"), "texture coordinates"),
+        ("half", format!("{vertices}{texture}f 1/1 2/2 3/3\nf 1 3 4\n"), "triangle 1 has no texture coordinates"),
+        ("flat", format!("{vertices}{texture}f 1/1 2/2 3/3\nf 1/1 3/2 4/7\n"), "texture coordinates of triangle 1"),
+    ] {
+        let message = scene(name, &obj).unwrap_err().to_string();
+        assert!(message.contains(words) && message.contains("parts[0].cloth_mesh"), "{name}: {message}");
     }
 }
 
@@ -792,7 +848,8 @@ fn defaults_of_rest_values_leave_a_shape_at_rest() {
     let still = r#", "settings": {"gravity": [0, 0, 0]}, "constraints": [
         {"distance": {"particles": [[0, 1]]}}, {"hinge": {"particles": [[0, 1, 2, 3]]}},
         {"distance_limit": {"particles": [[0, 2]], "limit": "at_least"}}, {"cosine_bend": {"particles": [[1, 2, 0]]}},
-        {"area": {"particles": [[0, 1, 2]]}}, {"volume": {"particles": [[0, 1, 2, 3]]}},
+        {"area": {"particles": [[0, 1, 2]]}}, {"membrane": {"particles": [[0, 1, 2]], "weights": [0, 1, 0.5]}},
+        {"neo_hookean": {"particles": [[0, 1, 2, 3]]}}, {"volume": {"particles": [[0, 1, 2, 3]]}},
         {"pressure": {"triangles": [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]}},
         {"shape_matching": {"particles": ["p:all"]}}]"#;
     let file = good(&with(THREE, still));
@@ -828,6 +885,11 @@ fn bodies_equal_those_of_the_library() {
         (
             r#"{"elastic": {"young": 1e4, "bulk": 0, "damping_time": 0}}"#,
             Elasticity::Elastic { young: 1e4, bulk: 0.0, damping_time: 0.0 },
+        ),
+        (r#"{"neo_hookean": {"young": 1e4, "poisson_ratio": 0.4}}"#, Elasticity::neo_hookean(1e4, 0.4, 500.0, 0.3)),
+        (
+            r#"{"neo_hookean": {"young": 1e4, "poisson_ratio": 0, "damping_time": 0.02}}"#,
+            Elasticity::NeoHookean { young: 1e4, poisson_ratio: 0.0, damping_time: 0.02 },
         ),
         (r#"{"rigid": {}}"#, Elasticity::Rigid { shape: Material::RIGID }),
         (

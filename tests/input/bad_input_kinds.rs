@@ -9,9 +9,9 @@ use supple::constraints::Kind;
 use supple::gpu::Context;
 use supple::scene::Lattice;
 use supple::{
-    Area, Balloon, Bending, ClosedSurface, ClothGrid, Cord, CosineBend, DistanceLimit, Elasticity, Fabric, Field,
-    Hinge, IsometricBend, Limit, LineBend, Material, Particle, Pressure, Reference, Result, Rope, Scene, Settings,
-    ShapeMatching, SoftBody, Solver, TetMesh, Volume, Wind,
+    Area, Balloon, Bending, ClosedSurface, ClothGrid, ClothMesh, Cord, CosineBend, DistanceLimit, Elasticity, Fabric,
+    Field, Hinge, IsometricBend, Limit, LineBend, Material, Membrane, NeoHookean, Orthotropic, Particle, Pressure,
+    Reference, Result, Rope, Scene, Settings, ShapeMatching, SoftBody, Solver, TetMesh, Volume, Wind,
 };
 
 const NAN: f32 = f32::NAN;
@@ -215,6 +215,94 @@ fn kind_cases() -> Vec<SceneCase> {
         value("a stiffness of 2", &["stiffness", "2", "0 to 1"], of_material(|material| material.stiffness = 2.0)),
         value("a stiffness of NaN", &["stiffness", "NaN"], of_material(|material| material.stiffness = NAN)),
         value("a stiffness below 0", &["stiffness", "-0.5"], of_material(|material| material.stiffness = -0.5)),
+    ]
+}
+
+fn membrane_cases() -> Vec<SceneCase> {
+    const LAW: Orthotropic = Orthotropic { warp: 2e3, weft: 1e3, shear: 50.0, poisson_ratio: 0.2, direction: None };
+    const SQUARE: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+    const UV: [[f32; 2]; 3] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]];
+    let grid = |change: fn(&mut Orthotropic)| {
+        move |scene: &mut Scene| {
+            let mut law = LAW;
+            change(&mut law);
+            let fabric = Fabric { membrane: Some(law), ..Fabric::default() };
+            scene.add_cloth_grid(&ClothGrid { columns: 4, rows: 3, fabric, ..ClothGrid::default() }).map(drop)
+        }
+    };
+    let mesh = |direction: Option<[f32; 3]>, texture: Option<&'static [[[f32; 2]; 3]]>| {
+        move |scene: &mut Scene| {
+            let fabric = Fabric { membrane: Some(Orthotropic { direction, ..LAW }), ..Fabric::default() };
+            let (positions, triangles) = (&SQUARE[..], &[[0, 1, 2], [0, 2, 3]][..]);
+            let mesh = ClothMesh { positions, triangles, fabric, tethers: None };
+            match texture {
+                Some(texture) => scene.add_cloth_mesh_with_texture(&mesh, texture).map(drop),
+                None => scene.add_cloth_mesh(&mesh).map(drop),
+            }
+        }
+    };
+    let membrane = |coefficients, offset| adds(Membrane { particles: [3, 4, 7], coefficients, offset });
+    let new = |rest, weights| move |_: &mut Scene| Membrane::new([3, 4, 7], rest, weights).map(drop);
+    vec![
+        value("a warp of no modulus", &["warp modulus of a fabric", "0"], grid(|law| law.warp = 0.0)),
+        value("a warp of NaN modulus", &["warp modulus of a fabric", "NaN"], grid(|law| law.warp = NAN)),
+        value("a weft of negative modulus", &["weft modulus of a fabric", "-5"], grid(|law| law.weft = -5.0)),
+        value("a shear of infinite modulus", &["shear modulus of a fabric", "inf"], grid(|law| law.shear = INF)),
+        value("a Poisson ratio too great", &["Poisson ratio of a fabric", "2000", "1000", "1.5", "√(warp/weft)"], {
+            grid(|law| law.poisson_ratio = 1.5)
+        }),
+        value("a Poisson ratio too small", &["Poisson ratio", "-1.5"], grid(|law| law.poisson_ratio = -1.5)),
+        value("a NaN Poisson ratio", &["Poisson ratio", "NaN"], grid(|law| law.poisson_ratio = NAN)),
+        value("a modulus too small to invert", &["membrane of a fabric", "1e18"], grid(|law| law.shear = 1e-20)),
+        value("a NaN warp", &["warp direction", "NaN"], grid(|law| law.direction = Some([NAN, 0.0, 0.0]))),
+        value("a warp of no length", &["warp direction", "0"], grid(|law| law.direction = Some([0.0; 3]))),
+        value("a warp across a sheet", &["warp direction", "triangle 0 of a cloth"], {
+            mesh(Some([0.0, 0.0, 1.0]), None)
+        }),
+        case("a mesh without a warp", "NotEnabled", &["direction or texture coordinates"], mesh(None, None)),
+        case("a texture of one triangle", "LengthMismatch", &["texture coordinates", "1", "2"], {
+            mesh(None, Some(&[UV]))
+        }),
+        value("a texture of no area", &["texture coordinates of triangle 1", "0"], {
+            mesh(None, Some(&[UV, [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]]))
+        }),
+        value("a texture of NaN", &["texture coordinate of triangle 1", "NaN"], {
+            mesh(None, Some(&[UV, [[0.0, NAN], [1.0, 1.0], [2.0, 3.0]]]))
+        }),
+        value("a membrane of NaN", &["membrane 0", "NaN"], membrane([1.0, NAN, 1.0], 1.0)),
+        value("a membrane of infinite offset", &["membrane 0", "inf"], membrane([1.0, 0.0, 1.0], INF)),
+        case("a membrane with a repeat", "RepeatedIndex", &["membrane constraint 0", "particle 3"], {
+            adds(Membrane { particles: [3, 4, 3], coefficients: [1.0; 3], offset: 1.0 })
+        }),
+        value("a membrane of no area", &["area of a membrane", "[3, 4, 7]", "0"], {
+            new([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], [1.0, 0.0, 0.0])
+        }),
+        value("a membrane of NaN weight", &["membrane", "[3, 4, 7]", "NaN"], new(UV, [NAN, 0.0, 0.0])),
+    ]
+}
+
+fn neo_hookean_cases() -> Vec<SceneCase> {
+    let solid = |young: f32, poisson_ratio: f32, damping_time: f32| {
+        tets(move |mesh| mesh.elasticity = Elasticity::NeoHookean { young, poisson_ratio, damping_time })
+    };
+    let kind = |scale: f32, element: f32| {
+        let mut rest_inverse = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        rest_inverse[1][2] = element;
+        adds(NeoHookean { particles: [3, 4, 7, 12], rest_inverse, scale })
+    };
+    vec![
+        value("a solid of no stiffness", &["Young's modulus of a body", "0"], solid(0.0, 0.3, 0.0)),
+        value("a solid of NaN stiffness", &["Young's modulus of a body", "NaN"], solid(NAN, 0.3, 0.0)),
+        value("an incompressible solid", &["Poisson ratio of a body", "0.5", "0.4999"], solid(1e4, 0.5, 0.0)),
+        value("a solid that widens", &["Poisson ratio of a body", "-0.25"], solid(1e4, -0.25, 0.0)),
+        value("a NaN solid", &["Poisson ratio of a body", "NaN"], solid(1e4, NAN, 0.0)),
+        value("a solid of negative damping", &["damping time", "-1"], solid(1e4, 0.3, -1.0)),
+        value("a solid too soft to invert", &["shear modulus", "1e18"], solid(1e-20, 0.3, 0.0)),
+        value("a tetrahedron of no scale", &["scale of neo-Hookean tetrahedron 0", "0"], kind(0.0, 0.0)),
+        value("a tetrahedron of NaN edges", &["neo-Hookean tetrahedron 0", "NaN"], kind(1.0, NAN)),
+        value("a rest shape inside out", &["volume of a neo-Hookean tetrahedron", "[3, 4, 7, 12]", "-0.16"], |_| {
+            NeoHookean::new([3, 4, 7, 12], [CORNER[0], CORNER[2], CORNER[1], CORNER[3]]).map(drop)
+        }),
     ]
 }
 
@@ -443,6 +531,8 @@ fn bits_after_three_steps(scene: &Scene) -> Vec<[u32; 3]> {
 fn invalid_kinds_and_bodies_are_rejected_by_name_without_changes() {
     let mut cases = kind_cases();
     cases.extend(surface_cases());
+    cases.extend(membrane_cases());
+    cases.extend(neo_hookean_cases());
     cases.extend(body_cases());
     cases.extend(cloth_and_rope_cases());
     assert!(cases.len() >= 100, "{}", cases.len());

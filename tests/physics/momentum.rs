@@ -295,7 +295,7 @@ fn a_balloon_does_not_spin_on_either_backend_in_every_execution() {
 }
 
 /// A free constraint of each kind starts violated and oscillates for one second, undamped and damped. Momentum is kept
-/// to rounding, and so is angular momentum, except for `Hinge` and `CosineBend`. Their gradients turn within a substep,
+/// to rounding, and so is angular momentum, except for `Hinge`, `CosineBend` and `NeoHookean`. Their gradients turn within a substep,
 /// and an implicit step removes h Σ v × F, which is proportional to h.
 #[test]
 fn every_kind_keeps_momentum_and_angular_momentum() {
@@ -329,7 +329,7 @@ fn every_kind_keeps_momentum_and_angular_momentum() {
                 let case = format!("{}, {what}, {sweep:?}", info.name);
                 println!("{case}: {linear:.1e} and {angular:.1e}");
                 let turns = turns(info);
-                let allowed = if turns { if is_rigid { 0.2 } else { 2e-3 } } else { 5e-6 };
+                let allowed = if turns { if is_rigid { 0.2 } else { 5e-3 } } else { 5e-6 };
                 assert!(linear < 5e-6, "{case}: momentum {linear}");
                 assert!(angular < allowed, "{case}: angular momentum {angular}");
             }
@@ -338,11 +338,11 @@ fn every_kind_keeps_momentum_and_angular_momentum() {
 }
 
 fn turns(info: &KindInfo) -> bool {
-    ["hinge", "cosine_bend"].contains(&info.name)
+    ["hinge", "cosine_bend", "neo_hookean"].contains(&info.name)
 }
 
 #[test]
-fn the_angular_momentum_error_of_hinges_and_cosine_bends_halves_with_the_substep() {
+fn the_angular_momentum_error_of_kinds_whose_gradients_turn_halves_with_the_substep() {
     for (place, info, sample) in raw::cases().filter(|(_, info, _)| turns(info)) {
         let scene = raw::scene_of(place, &sample, &sample.positions, Material::compliant(1e-2));
         let drift = |substeps: u32| {
