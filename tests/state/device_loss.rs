@@ -7,7 +7,7 @@ use supple::{ClothGrid, Collider, Error, Scene, SelfCollision, Settings, Shape, 
 fn calls_after_the_loss_of_the_device_are_errors_and_do_not_panic() {
     let mut scene = Scene::new();
     scene.add_cloth_grid(&ClothGrid { columns: 8, rows: 8, ..ClothGrid::default() }).unwrap();
-    let gpu = supple::gpu::Context::new(supple::required_limits(&scene)).unwrap();
+    let gpu = common::own_gpu();
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
     let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings).unwrap();
     common::step(&gpu, &mut solver, 2);
