@@ -103,7 +103,9 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         particle.was_met = any(recovery != vec3f());
     }
     if may_meet {
-        particle = collide_with_all(i, material, x.w, rest, particle);
+        let scale = element_scale(vec3u(i), 1u);
+        let side = contact_side(material, contact_params.materials[material], scale, params.zero);
+        particle = collide_with_all(i, side, x.w, rest, particle);
     }
     // A particle without contact stores it too: the next pass must not read that of an earlier substep.
     if REPEATS {

@@ -3,9 +3,10 @@
 use super::Reference;
 use super::colliders::ColliderContact;
 use super::contacts::Contacts;
-use crate::collision::{Collider, ColliderId, ContactMaterial, ContactMaterialId, DISABLED, Pose};
+use crate::collision::{Collider, ColliderId, ContactMaterial, ContactMaterialId, ContactScale, DISABLED, Pose};
 use crate::error::Result;
 use glam::Vec3;
+use std::ops::Range;
 
 impl Reference {
     /// See [`crate::Solver::add_collider`].
@@ -63,6 +64,18 @@ impl Reference {
             self.forget_collider_forces();
         }
         self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::set_contact_scales`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
+        self.controls.scene.set_contact_scales(particles, scales)?;
+        self.controls.make_plan();
+        self.upload();
+        self.mark_stale();
         Ok(())
     }
 

@@ -1,12 +1,12 @@
 //! Collider passes: collision, restitution, interpolation and commit of the colliders, and the forces on them.
 
 use super::Reference;
+use super::contact_sides::ContactSide;
 use super::exits::{Exit, Inside, SLACK};
 use super::friction::{ColliderFriction, Slip};
 use crate::collision::{ColliderFrame, ColliderRow, DISABLED, MOVING, Sample, TWO_SIDED, sample};
 use crate::constraints::group;
 use crate::geometry::vector::{dot, length};
-use crate::schedule::contacts::UNTOUCHABLE;
 use glam::Vec3;
 
 /// Collider contact of a particle. Counterpart: `ColliderContact` in `shaders/common/contacts.wgsl`.
@@ -25,7 +25,7 @@ pub(super) struct ColliderContact {
 
 /// A particle during a collider pass.
 struct Moving {
-    material: u32,
+    side: ContactSide,
     /// The position residual.
     rest: Vec3,
     is_first: bool,
@@ -67,10 +67,9 @@ struct View<'a> {
 
 impl Reference {
     pub(super) fn collide(&mut self, i: usize, is_first: bool) {
-        let material = self.controls.compiled.contact_elements.material(i as u32);
-        if self.controls.inverse_masses[i] == 0.0 || material == UNTOUCHABLE {
+        let Some(side) = self.contact_side(&[i as u32]).filter(|_| self.controls.inverse_masses[i] != 0.0) else {
             return;
-        }
+        };
         let on_way = self.controls.settings.keeps_surfaces_apart();
         let recovery = if on_way { self.collider_contacts[i].recovery } else { Vec3::ZERO };
         let friction = if is_first { ColliderFriction::default() } else { self.collider_contacts[i].friction };
@@ -78,7 +77,7 @@ impl Reference {
         let rest = self.position_residuals[i];
         let (x, d) = (self.positions[i] + recovery, self.displacements[i] - rest - recovery);
         let was_met = recovery != Vec3::ZERO;
-        let mut particle = Moving { material, rest, is_first, x, d, recovery, was_met, exit: None, friction };
+        let mut particle = Moving { side, rest, is_first, x, d, recovery, was_met, exit: None, friction };
         for index in 0..self.colliders.len() {
             if let Some(met) = self.met(index, &mut particle) {
                 self.respond(i, &met, &mut particle);
@@ -99,12 +98,12 @@ impl Reference {
 
     /// The contact of a particle with a collider, if there is one.
     fn met(&self, index: usize, particle: &mut Moving) -> Option<Met> {
-        let &mut Moving { material, rest, x, d, .. } = particle;
+        let &mut Moving { side, rest, x, d, .. } = particle;
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
-        if collider.flags & DISABLED != 0 || !params.touch(material, collider.material) {
+        if collider.flags & DISABLED != 0 || !params.touch(side.material, collider.material) {
             return None;
         }
-        let keep = params.radius(material) + collider.margin;
+        let keep = side.radius + collider.margin;
         // Bounding sphere test, valid for all shapes.
         if length(x - collider.frame.offset()) > collider.near + length(d) {
             return None;
@@ -113,7 +112,7 @@ impl Reference {
         let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(way));
         let mut view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
         let near = view.sample(p);
-        let inside = Inside { x, rest, material };
+        let inside = Inside { x, rest, side };
         let is_solid = collider.flags & TWO_SIDED == 0 && self.colliders.len() > 1;
         if is_solid && near.distance < keep + length(delta) {
             view.keep *= self.squeeze(index, inside, near, keep);
@@ -146,7 +145,8 @@ impl Reference {
         let out = depth.min((-gap).max(0.0));
         let push = depth - out;
         let out = if particle.is_first { out.min(params.recovery) } else { 0.0 };
-        let [statics, kinetic, restitution, _] = params.friction(particle.material, collider.material);
+        let [statics, kinetic, restitution, _] = params.friction(particle.side.material, collider.material);
+        let coefficients = [statics, kinetic].map(|coefficient| coefficient * particle.side.friction);
         // Restitution, on top of that.
         let gravity = Vec3::from(self.params.gravity_step);
         let speed = -dot(normal, way - gravity);
@@ -160,7 +160,7 @@ impl Reference {
         let slip = Slip { index: met.index, slip, push, back, time: met.meet.time, keep: met.keep };
         let before = particle.friction;
         let of_before = if before.owner == Some(met.index) { before } else { ColliderFriction::default() };
-        let (friction, beyond) = slip.rubbed(of_before, [statics, kinetic]);
+        let (friction, beyond) = slip.rubbed(of_before, coefficients);
         let change = normal * push + (friction.displacement - of_before.displacement);
         if before.owner == Some(met.index) || before.owner.is_none() && push > 0.0 {
             particle.friction = friction;

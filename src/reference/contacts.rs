@@ -122,13 +122,6 @@ impl Reference {
         }
     }
 
-    /// Distance at which the elements of a pair are kept \[m\].
-    pub(super) fn thickness(&self, particles: [u32; 4]) -> f32 {
-        let contact_elements = &self.controls.compiled.contact_elements;
-        let [a, b] = [particles[0], particles[2]].map(|i| self.contact_params.radius(contact_elements.material(i)));
-        a + b
-    }
-
     /// Positions of a pair at the start of the substep, relative to the first particle.
     pub(super) fn points(&self, particles: [u32; 4]) -> [Vec3; 4] {
         let x0 = self.positions[particles[0] as usize];
@@ -154,7 +147,7 @@ impl Reference {
             let (kind, particles) = unpack(self.contacts.pairs[place]);
             let p = self.points(particles);
             let d = particles.map(|i| self.displacements[i as usize]);
-            let thickness = self.thickness(particles);
+            let thickness = self.thickness(kind, particles);
             let relative = std::array::from_fn(|k| d[k] - d[0]);
             let Some(contact) = meet(kind, p, relative, thickness, params.recovery) else { continue };
             if self.is_tangled(kind, particles) {
@@ -222,8 +215,7 @@ impl Reference {
         let step = (if is_last { 1.0 } else { OVER_RELAXATION }) / weight;
         let along = dot(contact.normal, motion);
         let normal_lambda = (active.normal_lambda + (contact.c0 - along) * step).max(0.0);
-        let material = |i| self.controls.compiled.contact_elements.material(i);
-        let [statics, kinetic, ..] = params.friction(material(particles[0]), material(particles[2]));
+        let [statics, kinetic] = self.pair_friction(kind, particles);
         let slip = offset + (motion - contact.normal * along);
         let sticking = active.friction_lambda - slip * step;
         let (most_friction, l) = (statics * normal_lambda, length(sticking));
@@ -276,7 +268,7 @@ impl Reference {
         let excused = round + 1 < ROUNDS;
         for place in 0..self.contacts.pairs.len() {
             let (kind, particles) = unpack(self.contacts.pairs[place]);
-            let thickness = self.thickness(particles);
+            let thickness = self.thickness(kind, particles);
             let e = particles.map(|i| self.displacements[i as usize] - self.contacts.drift);
             let Some(cuts) = cuts(kind, self.points(particles), e, thickness, excused) else { continue };
             if self.is_tangled(kind, particles) {

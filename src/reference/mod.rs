@@ -18,6 +18,7 @@ mod bodies;
 mod collider_state;
 mod colliders;
 mod constraints;
+mod contact_sides;
 mod contacts;
 mod crossings;
 mod exits;

@@ -3,11 +3,12 @@
 use crate::common;
 use crate::common::shapes::CUBE;
 use crate::common::{Backend, OnGpu, distance, noise};
+use std::ops::Range;
 use supple::gpu::Context;
 use supple::scene::Lattice;
 use supple::{
-    ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, Elasticity,
-    Error, Friction, Particle, Pose, Reference, Result, Scene, SelfCollision, Settings, Shape, TetMesh,
+    ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, ContactScale,
+    Elasticity, Error, Friction, Particle, Pose, Reference, Result, Scene, SelfCollision, Settings, Shape, TetMesh,
 };
 
 const G: f64 = 9.81;
@@ -22,6 +23,7 @@ pub trait Touching: Backend {
     fn remove_collider(&mut self, id: ColliderId) -> Result<()>;
     fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()>;
     fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()>;
+    fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]);
     fn forces(&self) -> Vec<ColliderForce>;
     fn report(&self) -> ContactReport;
 }
@@ -41,6 +43,9 @@ impl Touching for Reference {
     }
     fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         self.set_contact_material(id, material)
+    }
+    fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) {
+        self.set_contact_scales(particles, scales).unwrap();
     }
     fn forces(&self) -> Vec<ColliderForce> {
         self.read_collider_forces().unwrap()
@@ -65,6 +70,9 @@ impl Touching for OnGpu<'_> {
     }
     fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         self.solver.set_contact_material(id, material)
+    }
+    fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) {
+        self.solver.set_contact_scales(particles, scales).unwrap();
     }
     fn forces(&self) -> Vec<ColliderForce> {
         self.solver.read_collider_forces().unwrap()

@@ -4,6 +4,7 @@
 mod common;
 
 mod collider_seams;
+mod contact_scales;
 mod contacts_shapes;
 mod friction;
 mod growing_lists;

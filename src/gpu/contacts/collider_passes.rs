@@ -1,7 +1,7 @@
 //! Colliders: their buffers, and the passes that move them and resolve penetration.
 
 use super::triangle_passes::TrianglePasses;
-use super::{Binder, Bound, Contacts, Size, common_material};
+use super::{Binder, Bound, CONTACT_SIDES, Contacts, Size, common_material, scaled};
 use crate::collision::{ColliderRow, Colliders};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
@@ -189,6 +189,7 @@ fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> 
         include_str!("../../../shaders/collision/collide.wgsl"),
         include_str!("../../../shaders/collision/collide/impulses.wgsl"),
         RESPONSE,
+        CONTACT_SIDES,
         &shapes,
     ];
     let slots = [Uniform, Uniform, Write, Write, Write, colliders, Read, Read, Write, Write, Uniform];
@@ -199,7 +200,7 @@ fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> 
         ("ADVANCES", flag(advances)),
         ("REPEATS", flag(settings.self_collision.is_some())),
     ];
-    let constants = [pass, response_constants(controls)].concat();
+    let constants = [pass.as_slice(), &response_constants(controls)].concat();
     Stage::new(device, "collide", "collide", &text.join("\n"), &slots, &constants)
 }
 
@@ -221,12 +222,13 @@ pub(super) fn shapes_in_use(controls: &Controls) -> f64 {
 }
 
 /// Constants of [`RESPONSE`] and [`SHAPES`] for the present colliders and materials.
-pub(in crate::gpu) fn response_constants(controls: &Controls) -> [(&'static str, f64); 4] {
+pub(in crate::gpu) fn response_constants(controls: &Controls) -> [(&'static str, f64); 5] {
     [
         ("SHAPES", shapes_in_use(controls)),
         ("SEVERAL", f64::from(u8::from(controls.colliders.len() > 1))),
         ("RESTITUTES", f64::from(u8::from(controls.restitutes()))),
         ("MATERIAL", common_material(controls)),
+        ("SCALED", scaled(controls)),
     ]
 }
 

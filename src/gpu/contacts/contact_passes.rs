@@ -2,7 +2,7 @@
 
 use super::growth::Watch;
 use super::search_passes::SearchPasses;
-use super::{Binder, Binding, Bound, Contacts, Size, common_material};
+use super::{Binder, Binding, Bound, Contacts, Size, common_material, scaled};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
@@ -148,6 +148,7 @@ impl ContactPasses {
             constants: [
                 ("ONLY_PARTICLES", f64::from(u8::from(only_particles))),
                 ("MATERIAL", common_material(controls)),
+                ("SCALED", scaled(controls)),
             ],
         };
         // No intersections and no division planes at the particle level.
@@ -204,7 +205,7 @@ pub(super) struct Bindings<'a> {
     pub displacements: Binding<'a>,
     pub particles: Binding<'a>,
     pub status: Binding<'a>,
-    pub constants: [(&'a str, f64); 2],
+    pub constants: [(&'a str, f64); 3],
 }
 
 impl Bindings<'_> {
@@ -218,7 +219,10 @@ impl Bindings<'_> {
             self.status,
             (Read, &made.anchors),
         ];
-        let text = include_str!("../../../shaders/collision/find_contacts.wgsl");
+        let text = concat!(
+            include_str!("../../../shaders/collision/find_contacts.wgsl"),
+            include_str!("../../../shaders/collision/contact_sides.wgsl")
+        );
         self.binder.bind_with("find_contacts", text, &[self.motion.as_slice(), &own].concat(), &self.constants)
     }
 
@@ -233,9 +237,12 @@ impl Bindings<'_> {
         let made = self.made;
         let own =
             [self.particles, (Write, &made.contacts), (Write, &made.corrections), self.status, (Write, &made.anchors)];
-        let text = include_str!("../../../shaders/collision/solve_contacts.wgsl");
-        let [only_particles, material] = self.constants;
-        let constants = [only_particles, material, ("IS_LAST", f64::from(u8::from(is_last)))];
+        let text = concat!(
+            include_str!("../../../shaders/collision/solve_contacts.wgsl"),
+            include_str!("../../../shaders/collision/contact_sides.wgsl")
+        );
+        let [only_particles, material, scaled] = self.constants;
+        let constants = [only_particles, material, scaled, ("IS_LAST", f64::from(u8::from(is_last)))];
         self.binder.bind_with("solve_contacts", text, &[self.motion.as_slice(), &own].concat(), &constants)
     }
 
@@ -262,9 +269,13 @@ impl Bindings<'_> {
             self.status,
             (Write, &made.late_dispatches),
         ];
-        let text = include_str!("../../../shaders/collision/build_division_planes.wgsl");
+        let text = concat!(
+            include_str!("../../../shaders/collision/build_division_planes.wgsl"),
+            include_str!("../../../shaders/collision/contact_sides.wgsl")
+        );
+        let [round, rounds] = rounds(round);
         let bindings = [self.motion.as_slice(), &own].concat();
-        self.binder.bind_with("build_division_planes", text, &bindings, &rounds(round))
+        self.binder.bind_with("build_division_planes", text, &bindings, &[round, rounds, self.constants[2]])
     }
 
     fn truncate(&self, round: u32) -> Bound {

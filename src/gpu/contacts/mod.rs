@@ -3,7 +3,7 @@
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
 //! | params | uniform: parameters, contact materials, friction | host | all passes of contacts |
-//! | particles | rest position, material, component | – | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
+//! | particles | rest position, material, component; then the scales of particles, if there are any | host | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
 //! | colliders, data | rows, distances and planes | host, interpolate_colliders, commit_colliders | collide |
 //! | collider contacts | restitution, recovery, friction, impulses on colliders | clear_collider_contacts, collide, apply_restitution | collide, apply_restitution, collider_forces |
 //! | contact triangles, corner offsets, triangle corners | particles and borders of each triangle; triangles by particle | – | collide_triangles, apply_triangle_contacts |
@@ -38,6 +38,7 @@ use crate::gpu::maker::Maker;
 use crate::schedule::plan::Pass;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
+use std::ops::Range;
 use wgpu::BufferUsages;
 
 pub(super) use collider_passes::{
@@ -112,11 +113,11 @@ impl Contacts {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let wanted = !controls.colliders.is_empty() || controls.settings.self_collision.is_some();
-        let rows = if wanted { controls.compiled.contact_elements.particles.as_slice() } else { &[] };
+        let rows = if wanted { particle_rows(controls) } else { Vec::new() };
         let mut contacts = Self {
             params: maker.empty("contact_params", size_of::<ContactParams>() as u64, BufferUsages::UNIFORM)?,
             status: maker.filled(queue, "contact_status", &[ContactStatus::new()], storage)?,
-            particles: maker.filled(queue, "contact_particles", rows, storage)?,
+            particles: maker.filled(queue, "contact_particles", &rows, storage)?,
             bytes: 0,
             collider_passes: None,
             contact_passes: None,
@@ -144,6 +145,16 @@ impl Contacts {
         (!controls.colliders.is_empty()).then(|| guarded(device, make)).transpose()
     }
 
+    /// Writes the scales of some particles, behind the rows of all.
+    pub fn write_scales(&self, queue: &wgpu::Queue, controls: &Controls, particles: Range<u32>) {
+        let words = &controls.scene.contact_scales;
+        let first = 16 * words.len() as u64 + 4 * u64::from(particles.start);
+        let words = &words[particles.start as usize..particles.end as usize];
+        if first + size_of_val(words) as u64 <= self.particles.size() {
+            queue.write_buffer(&self.particles, first, bytemuck::cast_slice(words));
+        }
+    }
+
     /// Size of all buffers [bytes].
     pub fn bytes(&self) -> u64 {
         let collider_passes = self.collider_passes.as_ref().map_or(0, |collider_passes| collider_passes.bytes);
@@ -162,6 +173,24 @@ impl Contacts {
         of_obstacles.or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
     }
 }
+
+/// The rows of the particles, and of their scales, one word each.
+fn particle_rows(controls: &Controls) -> Vec<[u32; 4]> {
+    let scales = controls.scene.contact_scales.chunks(4).map(|words| {
+        let mut row = [0; 4];
+        row[..words.len()].copy_from_slice(words);
+        row
+    });
+    controls.compiled.contact_elements.particles.iter().copied().chain(scales).collect()
+}
+
+/// The constant SCALED: 1 if particles have scales of thickness and friction.
+fn scaled(controls: &Controls) -> f64 {
+    f64::from(u8::from(!controls.scene.contact_scales.is_empty()))
+}
+
+/// Functions of thickness and friction of both sides of a contact.
+pub(super) const CONTACT_SIDES: &str = include_str!("../../../shaders/collision/contact_sides.wgsl");
 
 /// The constant MATERIAL: the contact material that all particles have, or VARIOUS.
 fn common_material(controls: &Controls) -> f64 {

@@ -1,7 +1,7 @@
 //! The passes of contacts of triangles with colliders, and their buffers.
 
 use super::collider_passes::{shapes_in_use, shapes_text};
-use super::{Binder, Binding, Bound, Contacts, Size, common_material};
+use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, common_material, scaled};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
@@ -90,9 +90,11 @@ fn bind_find(binder: &Binder<'_>, controls: &Controls, shapes: &str, bindings: &
     let text = [
         include_str!("../../../shaders/collision/collide_triangles.wgsl"),
         include_str!("../../../shaders/collision/collide/triangle.wgsl"),
+        CONTACT_SIDES,
         shapes,
     ];
-    let constants = [("SHAPES", shapes_in_use(controls)), ("MATERIAL", common_material(controls))];
+    let constants =
+        [("SHAPES", shapes_in_use(controls)), ("MATERIAL", common_material(controls)), ("SCALED", scaled(controls))];
     binder.bind_with("collide_triangles", &text.join("\n"), bindings, &constants)
 }
 
