@@ -108,7 +108,7 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
     let arm = opaque(mixed(deepest.weights, start) + motion, zero);
     let recovery = opaque(normal * out, zero);
-    let contact = TriangleContact(change / inverse_mass, index + 1u, recovery / inverse_mass, deepest.weights.y, arm, deepest.weights.z);
+    let contact = TriangleContact(change / inverse_mass, index + 1u, recovery / inverse_mass, deepest.weights.y, arm, deepest.weights.z, push / inverse_mass);
     return Candidate(contact, normal, deepest.depth);
 }
 
@@ -151,6 +151,7 @@ fn collide_triangles(@builtin(global_invocation_id) id: vec3u) {
     if against > 0.0 {
         let share = opaque1(opaque1(0.5 * (best.depth - against), zero) / best.depth, zero);
         best.contact.impulse = opaque(best.contact.impulse * share, zero);
+        best.contact.normal_impulse = opaque1(best.contact.normal_impulse * share, zero);
         best.contact.recovery = opaque(best.contact.recovery * share, zero);
     }
     triangle_contacts[t] = best.contact;

@@ -151,7 +151,7 @@ struct ColliderContact {
 struct ColliderImpulse {
     // Impulse (bits), and the index of the collider + 1, or 0 if unused.
     impulse: vec4u,
-    // Moment of the impulse about the position of the collider.
+    // Moment of the impulse about the position of the collider; sum of the normal impulses.
     moment: vec4f,
 }
 
@@ -168,6 +168,8 @@ struct TriangleContact {
     // Offset of the contact point from the collider [m].
     arm: vec3f,
     weight_2: f32,
+    // The normal part of `impulse` [kg m].
+    normal_impulse: f32,
 }
 
 // Returns true if two contact materials collide with each other.

@@ -3,6 +3,7 @@
 use super::Reference;
 use super::colliders::ColliderContact;
 use super::contacts::Contacts;
+use super::events::Events;
 use crate::collision::{Collider, ColliderId, ContactMaterial, ContactMaterialId, ContactScale, DISABLED, Pose};
 use crate::error::Result;
 use glam::Vec3;
@@ -102,5 +103,6 @@ impl Reference {
         self.collider_contacts.fill(ColliderContact::default());
         self.contacts = Contacts::new(self.positions.len());
         self.lost_collider_contacts = 0;
+        self.events = Events::default();
     }
 }

@@ -19,8 +19,20 @@ pub(super) struct ColliderContact {
     /// Length of the whole displacement.
     pub way: f32,
     pub friction: ColliderFriction,
-    /// Up to two colliders with the impulses on them in this step, and the moments about their positions.
-    pub impulses: [Option<(u32, Vec3, Vec3)>; 2],
+    /// Impulses on up to two colliders in this step.
+    pub impulses: [Option<ColliderImpulse>; 2],
+}
+
+/// Impulse of a particle on a collider in this step.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ColliderImpulse {
+    /// Index of the collider.
+    pub collider: u32,
+    /// Impulse \[N s\], and its moment about the position of the collider \[N m s\].
+    pub impulse: Vec3,
+    pub moment: Vec3,
+    /// Sum of the normal impulses \[N s\].
+    pub normal: f32,
 }
 
 /// A particle during a collider pass.
@@ -174,20 +186,22 @@ impl Reference {
             bounce = normal * back - beyond;
             self.collider_contacts[i].bounce += bounce;
         }
-        if self.controls.settings.collider_forces {
-            let w = self.controls.inverse_masses[i];
-            self.push_on(i, met.index as u32, -((change + bounce) / (w * self.params.h)), met.start + way);
+        if self.controls.settings.keeps_collider_impulses() {
+            let scale = self.controls.inverse_masses[i] * self.params.h;
+            let own = (-((change + bounce) / scale), (push + back) / scale);
+            self.push_on(i, met.index as u32, own, met.start + way);
         }
     }
 
-    /// Adds an impulse on a collider \[N s\] at an arm from its position \[m\].
-    pub(super) fn push_on(&mut self, i: usize, index: u32, impulse: Vec3, arm: Vec3) {
+    /// Adds an impulse on a collider and its normal part \[N s\], at an arm from its position \[m\].
+    pub(super) fn push_on(&mut self, i: usize, collider: u32, (impulse, normal): (Vec3, f32), arm: Vec3) {
         let moment = arm.cross(impulse);
         let slots = &mut self.collider_contacts[i].impulses;
-        match slots.iter_mut().find(|slot| slot.is_none_or(|(of, ..)| of == index)) {
+        match slots.iter_mut().find(|slot| slot.is_none_or(|own| own.collider == collider)) {
             Some(slot) => {
-                let (_, before, moment_before) = slot.unwrap_or((index, Vec3::ZERO, Vec3::ZERO));
-                *slot = Some((index, before + impulse, moment_before + moment));
+                let before = slot.unwrap_or_default();
+                let (impulse, moment) = (before.impulse + impulse, before.moment + moment);
+                *slot = Some(ColliderImpulse { collider, impulse, moment, normal: before.normal + normal });
             }
             None => self.lost_collider_contacts += 1,
         }
@@ -236,8 +250,8 @@ impl Reference {
     pub(super) fn collider_force(&mut self, index: usize) {
         let mut sums = [[Vec3::ZERO; 2]; group::THREADS];
         for (i, touch) in self.collider_contacts.iter().enumerate() {
-            for (of, impulse, moment) in touch.impulses.into_iter().flatten() {
-                if of == index as u32 {
+            for ColliderImpulse { collider, impulse, moment, .. } in touch.impulses.into_iter().flatten() {
+                if collider == index as u32 {
                     let thread = &mut sums[i % group::THREADS];
                     thread[0] += impulse;
                     thread[1] += moment;

@@ -17,6 +17,8 @@ struct TriangleContact {
     weights: [f32; 2],
     /// Displacement of the contact point by the contact and by friction, times its effective mass [kg m].
     impulse: Vec3,
+    /// The normal part of `impulse` [kg m].
+    normal_impulse: f32,
     /// Displacement that removes overlap of the start of the substep, times the same mass [kg m].
     recovery: Vec3,
     /// Offset of the contact point from the collider \[m\].
@@ -115,6 +117,7 @@ impl Reference {
             if against > 0.0 {
                 let share = 0.5 * (depth - against) / depth;
                 contact.impulse *= share;
+                contact.normal_impulse *= share;
                 contact.recovery *= share;
             }
             contact
@@ -163,6 +166,7 @@ impl Reference {
             owner: index,
             weights: [deepest.weights.y, deepest.weights.z],
             impulse: change / inverse_mass,
+            normal_impulse: push / inverse_mass,
             recovery: normal * out / inverse_mass,
             arm: mixed(deepest.weights, start) + motion,
         };
@@ -203,8 +207,10 @@ impl Reference {
             self.displacements[i] = way;
             self.positions[i] += away;
         }
-        if self.controls.settings.collider_forces {
-            self.push_on(i, contact.owner as u32, contact.impulse * -(b / self.params.h), contact.arm);
+        if self.controls.settings.keeps_collider_impulses() {
+            let share = b / self.params.h;
+            let own = (contact.impulse * -share, contact.normal_impulse * share);
+            self.push_on(i, contact.owner as u32, own, contact.arm);
         }
     }
 }

@@ -7,8 +7,9 @@ use std::ops::Range;
 use supple::gpu::Context;
 use supple::scene::Lattice;
 use supple::{
-    ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, ContactScale,
-    Elasticity, Error, Friction, Particle, Pose, Reference, Result, Scene, SelfCollision, Settings, Shape, TetMesh,
+    ClothGrid, Collider, ColliderForce, ColliderId, ContactEvents, ContactMaterial, ContactMaterialId, ContactReport,
+    ContactScale, Elasticity, Error, Friction, Particle, Pose, Reference, Result, Scene, SelfCollision, Settings,
+    Shape, TetMesh,
 };
 
 const G: f64 = 9.81;
@@ -25,6 +26,7 @@ pub trait Touching: Backend {
     fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()>;
     fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]);
     fn forces(&self) -> Vec<ColliderForce>;
+    fn events(&self) -> ContactEvents;
     fn report(&self) -> ContactReport;
 }
 
@@ -49,6 +51,9 @@ impl Touching for Reference {
     }
     fn forces(&self) -> Vec<ColliderForce> {
         self.read_collider_forces().unwrap()
+    }
+    fn events(&self) -> ContactEvents {
+        self.read_contact_events().unwrap()
     }
     fn report(&self) -> ContactReport {
         self.read_contacts().unwrap()
@@ -76,6 +81,9 @@ impl Touching for OnGpu<'_> {
     }
     fn forces(&self) -> Vec<ColliderForce> {
         self.solver.read_collider_forces().unwrap()
+    }
+    fn events(&self) -> ContactEvents {
+        self.solver.read_contact_events().unwrap()
     }
     fn report(&self) -> ContactReport {
         self.solver.read_contacts().unwrap()

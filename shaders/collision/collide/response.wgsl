@@ -187,7 +187,7 @@ fn respond(i: u32, index: u32, w: f32, side: ContactSide, met: Met, particle: pt
         bounce = opaque(opaque(normal * back, zero) - rub.beyond, zero);
         add_bounce(i, bounce);
     }
-    note_push(i, index, w, opaque(change + bounce, zero), opaque(met.start + way, zero));
+    note_push(i, index, w, opaque(change + bounce, zero), opaque1(push + back, zero), opaque(met.start + way, zero));
     let away = opaque(normal * out, zero);
     (*particle).x = opaque((*particle).x + away, zero);
     (*particle).d = opaque((*particle).d + change, zero);

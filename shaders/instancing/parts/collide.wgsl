@@ -59,7 +59,7 @@ fn add_bounce(i: u32, bounce: vec3f) {
 }
 
 // Forces on colliders are not recorded.
-fn note_push(i: u32, index: u32, w: f32, displacement: vec3f, arm: vec3f) {
+fn note_push(i: u32, index: u32, w: f32, displacement: vec3f, normal: f32, arm: vec3f) {
 }
 
 fn collider_count() -> u32 {

@@ -1,5 +1,6 @@
 //! Colliders: their buffers, and the passes that move them and resolve penetration.
 
+use super::event_passes;
 use super::triangle_passes::TrianglePasses;
 use super::{Binder, Bound, CONTACT_SIDES, Contacts, Size, common_material, scaled};
 use crate::collision::{ColliderRow, Colliders};
@@ -60,6 +61,7 @@ pub(in crate::gpu) struct ColliderPasses {
     commit: Bound,
     collider_forces: Bound,
     triangles: Option<TrianglePasses>,
+    note: Option<Bound>,
 }
 
 impl ColliderPasses {
@@ -126,6 +128,7 @@ impl ColliderPasses {
                 &[params, parameters, (Read, &collider_contacts), (Write, &forces)],
             ),
             triangles,
+            note: event_passes::note_colliders(&binder, controls, shared, &collider_contacts),
             colliders,
             shapes: fingerprint(own),
             forces,
@@ -151,6 +154,7 @@ impl ColliderPasses {
             Pass::ApplyRestitution => Some((&self.apply_restitution, particles)),
             Pass::CollideTriangles | Pass::ApplyTriangleContacts => self.triangles.as_ref()?.dispatch(pass, particles),
             Pass::CommitColliders => Some((&self.commit, Size::Threads(colliders))),
+            Pass::NoteColliderContacts => Some((self.note.as_ref()?, particles)),
             Pass::ColliderForces => Some((&self.collider_forces, Size::Groups(colliders))),
             _ => None,
         }
@@ -196,7 +200,7 @@ fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> 
     let flag = |value: bool| f64::from(u8::from(value));
     let pass = [
         ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
-        ("NOTES_IMPULSES", flag(settings.collider_forces)),
+        ("NOTES_IMPULSES", flag(settings.keeps_collider_impulses())),
         ("ADVANCES", flag(advances)),
         ("REPEATS", flag(settings.self_collision.is_some())),
     ];

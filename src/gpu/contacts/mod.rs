@@ -18,11 +18,14 @@
 //! | anchors | particles, b and offset of the contacts of the last substep | solve_contacts | find_contacts |
 //! | dispatches | workgroups of the search, of find_contacts, of further rounds of division planes, of resolve_intersections, of solve_contacts | validate_pairs, finish_search, truncate_displacements | – |
 //! | corrections | three sums and a count, `i32`, then truncations and their marks; lists of contacts, mask of intersected components | validate_pairs, find_contacts, intersections, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
+//! | event table | contacts of this step and of the one before | note_contacts, note_collider_contacts | collect_contact_events |
+//! | contact events | contacts that began, continued and ended | collect_contact_events | host |
 //! | intersections | edges that pass through triangles | intersections | resolve_intersections |
 //! | late_dispatches | workgroups of the rounds of truncation | finish_search, build_division_planes | – |
 
 mod collider_passes;
 mod contact_passes;
+mod event_passes;
 mod growth;
 mod search_passes;
 #[cfg(test)]
@@ -38,6 +41,7 @@ use crate::gpu::maker::Maker;
 use crate::schedule::plan::Pass;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
+use event_passes::EventPasses;
 use std::ops::Range;
 use wgpu::BufferUsages;
 
@@ -46,6 +50,7 @@ pub(super) use collider_passes::{
 };
 pub(super) use contact_passes::{CONTACT_BYTES, ContactPasses};
 pub(super) use status::ContactStatus;
+pub(super) use triangle_passes::TRIANGLE_CONTACT_BYTES;
 
 /// A pass: its pipeline, its bind group and the buffers in it.
 #[derive(Debug)]
@@ -86,6 +91,7 @@ pub(super) struct Contacts {
     bytes: u64,
     pub collider_passes: Option<ColliderPasses>,
     pub contact_passes: Option<ContactPasses>,
+    events: Option<EventPasses>,
 }
 
 /// A buffer and the access of a pass to it.
@@ -121,6 +127,7 @@ impl Contacts {
             bytes: 0,
             collider_passes: None,
             contact_passes: None,
+            events: EventPasses::new(&Binder { device }, controls, shared),
         };
         contacts.bytes = maker.made_bytes();
         if !controls.colliders.is_empty() {
@@ -170,7 +177,8 @@ impl Contacts {
     pub fn dispatch(&self, pass: Pass, controls: &Controls, parameters: &ContactParams) -> Option<(&Bound, Size<'_>)> {
         let of_obstacles =
             self.collider_passes.as_ref().and_then(|collider_passes| collider_passes.dispatch(pass, controls));
-        of_obstacles.or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
+        let of_events = || self.events.as_ref()?.dispatch(pass);
+        of_obstacles.or_else(of_events).or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
 /// Size of `TriangleContact` in `shaders/common/contacts.wgsl`.
-pub(in crate::gpu) const TRIANGLE_CONTACT_BYTES: u64 = 48;
+pub(in crate::gpu) const TRIANGLE_CONTACT_BYTES: u64 = 64;
 
 /// The passes of contacts of triangles with colliders.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ fn bind_apply(binder: &Binder<'_>, settings: &Settings, bindings: &[Binding<'_>]
     ];
     let flag = |value: bool| f64::from(u8::from(value));
     let constants = [
-        ("NOTES_IMPULSES", flag(settings.collider_forces)),
+        ("NOTES_IMPULSES", flag(settings.keeps_collider_impulses())),
         ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
     ];
     binder.bind_with("apply_triangle_contacts", &text.join("\n"), bindings, &constants)
