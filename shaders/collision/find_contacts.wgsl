@@ -61,6 +61,9 @@ fn contact(row: vec4u) {
     if overlap > 0.0 {
         atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
     }
+    if overlap > 0.5 * pair.thickness {
+        atomicAdd(&contact_status.deep_contacts, 1u);
+    }
     let slot = atomicAdd(&contact_status.contact_count, 1u);
     if slot >= arrayLength(&contacts) {
         atomicAdd(&contact_status.lost, 1u);

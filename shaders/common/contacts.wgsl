@@ -114,7 +114,8 @@ struct ContactStatus {
     allocated: array<atomic<u32>, 3>,
     // Substeps in which all particles stood still.
     halted: u32,
-    padding: u32,
+    // Contacts deeper than half their thickness at the start of a substep.
+    deep_contacts: atomic<u32>,
 }
 
 // Indirect dispatches, three words each: one per `SearchPass` (src/schedule/plan.rs); find_contacts, which is also

@@ -201,7 +201,7 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             truncated,
             allocated,
             halted,
-            padding
+            deep_contacts
         })
     );
     // Made on the host as zeroed bytes.

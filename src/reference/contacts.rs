@@ -53,6 +53,8 @@ pub(super) struct Contacts {
     pub most_contacts: u32,
     pub lost: u32,
     pub deepest: f32,
+    /// Contacts deeper than half their thickness.
+    pub deep_contacts: u32,
     pub truncated: u32,
     /// Number of substeps in which all particles stood still.
     pub halted: u32,
@@ -102,7 +104,8 @@ impl Contacts {
 impl Reference {
     /// The counters of self-collision.
     pub(super) fn contact_report(&self) -> ContactReport {
-        let Contacts { searches, most_pairs, most_contacts, lost, deepest, truncated, halted, .. } = self.contacts;
+        let Contacts { searches, most_pairs, most_contacts, lost, deepest, deep_contacts, truncated, halted, .. } =
+            self.contacts;
         let counts_crossings = self.controls.settings.keeps_surfaces_apart();
         let Capacities { pairs: pair_capacity, contacts: contact_capacity, growths, .. } = self.controls.capacities;
         ContactReport {
@@ -116,6 +119,7 @@ impl Reference {
             lost,
             halted,
             deepest,
+            deep_contacts,
             searches,
             truncated,
             crossings: counts_crossings.then_some(self.contacts.crossings.len() as u32),
@@ -153,8 +157,10 @@ impl Reference {
             if self.is_tangled(kind, particles) {
                 continue;
             }
-            let gap = closest(kind, p).distance;
-            self.contacts.deepest = self.contacts.deepest.max(thickness - gap);
+            let overlap = thickness - closest(kind, p).distance;
+            self.contacts.deepest = self.contacts.deepest.max(overlap);
+            self.contacts.deep_contacts =
+                self.contacts.deep_contacts.wrapping_add(u32::from(overlap > 0.5 * thickness));
             self.contacts.found_contacts += 1;
             if self.contacts.active.len() == capacity {
                 self.contacts.lose(1);

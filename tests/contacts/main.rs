@@ -6,6 +6,7 @@ mod common;
 mod collider_seams;
 mod contact_scales;
 mod contacts_shapes;
+mod deep_contacts;
 mod events;
 mod friction;
 mod growing_lists;
