@@ -93,7 +93,7 @@ impl Instances {
     /// Requests the positions \[m\] of an instance at this point of the encoder.
     ///
     /// # Errors
-    /// [`Error::NoInstance`].
+    /// [`crate::Error::NoInstance`].
     pub fn request_positions(
         &self,
         encoder: &mut wgpu::CommandEncoder,
