@@ -73,8 +73,13 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
+        let had_scales = !self.controls.scene.contact_scales.is_empty();
         self.controls.scene.set_contact_scales(particles, scales)?;
         self.controls.make_plan();
+        if !had_scales && !self.controls.scene.contact_scales.is_empty() {
+            self.contacts = Contacts::new(self.positions.len());
+            self.forget_collider_forces();
+        }
         self.upload();
         self.mark_stale();
         Ok(())
