@@ -73,8 +73,9 @@ mod sim;
 #[cfg(feature = "mesh-colliders")]
 pub use collision::Sides;
 pub use collision::{
-    Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, DistanceField, Friction,
-    Heightfield, Pose, SelfCollision, SelfCollisionLevel, Shape,
+    Collider, ColliderForce, ColliderId, ContactEvent, ContactEvents, ContactMaterial, ContactMaterialId, ContactPair,
+    ContactPhase, ContactReport, ContactScale, DistanceField, Friction, Heightfield, Pose, SelfCollision,
+    SelfCollisionLevel, Shape,
 };
 pub use constraints::{
     Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Membrane,

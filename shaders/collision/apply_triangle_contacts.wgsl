@@ -69,6 +69,7 @@ fn apply_triangle_contacts(@builtin(global_invocation_id) id: vec3u) {
     }
     if NOTES_IMPULSES {
         let share = opaque1(b / params.h, zero);
-        push_on(i, contact.owner - 1u, opaque(contact.impulse * -share, zero), contact.arm);
+        let normal = opaque1(contact.normal_impulse * share, zero);
+        push_on(i, contact.owner - 1u, opaque(contact.impulse * -share, zero), normal, contact.arm);
     }
 }

@@ -71,8 +71,7 @@ fn divide_pair(row: vec4u) {
     }
     let first = contact_particles[particles.x];
     let second = contact_particles[particles.z];
-    let thickness =
-        thickness_between(contact_params.materials[first.w & 0xffu], contact_params.materials[second.w & 0xffu]);
+    let thickness = pair_thickness(kind, particles, first.w & 0xffu, second.w & 0xffu);
     let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
     var marks: vec4u;
     for (var k = 0u; k < 4u; k++) {

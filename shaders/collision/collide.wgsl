@@ -51,11 +51,12 @@ fn add_bounce(i: u32, bounce: vec3f) {
     collider_contacts[i].bounce += vec4f(bounce, 0.0);
 }
 
-// Records the impulse that gives a particle a displacement; `arm` is the offset from the position of the collider.
-fn note_push(i: u32, index: u32, w: f32, displacement: vec3f, arm: vec3f) {
+// Records the impulse that gives a particle a displacement, along the normal by `normal`; `arm` is the offset from the
+// position of the collider.
+fn note_push(i: u32, index: u32, w: f32, displacement: vec3f, normal: f32, arm: vec3f) {
     if NOTES_IMPULSES {
-        let impulse = -(displacement / opaque1(w * params.h, params.zero));
-        push_on(i, index, opaque(impulse, params.zero), arm);
+        let scale = opaque1(w * params.h, params.zero);
+        push_on(i, index, opaque(-(displacement / scale), params.zero), opaque1(normal / scale, params.zero), arm);
     }
 }
 
@@ -103,7 +104,9 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         particle.was_met = any(recovery != vec3f());
     }
     if may_meet {
-        particle = collide_with_all(i, material, x.w, rest, particle);
+        let scale = element_scale(vec3u(i), 1u);
+        let side = contact_side(material, contact_params.materials[material], scale, params.zero);
+        particle = collide_with_all(i, side, x.w, rest, particle);
     }
     // A particle without contact stores it too: the next pass must not read that of an earlier substep.
     if REPEATS {

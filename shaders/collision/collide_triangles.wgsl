@@ -25,7 +25,7 @@ struct Triangle {
     d: Corners,
     rest: Corners,
     w: vec3f,
-    material: u32,
+    side: ContactSide,
     borders: u32,
 }
 
@@ -41,7 +41,11 @@ fn triangle_at(index: u32) -> Triangle {
         triangle.d[k] = opaque(displacements[row[k]].xyz - rest, params.zero);
     }
     triangle.borders = row.w;
-    triangle.material = material_of(contact_particles[row.x].w);
+    let material = material_of(contact_particles[row.x].w);
+    triangle.side.material = material;
+    if material != UNTOUCHABLE {
+        triangle.side = contact_side(material, contact_params.materials[material], element_scale(row.xyz, 3u), params.zero);
+    }
     return triangle;
 }
 
@@ -59,12 +63,12 @@ const OPPOSITE = -0.9;
 fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     let zero = params.zero;
     let c = collider_at(index);
-    let own = contact_params.materials[triangle.material];
+    let own = contact_params.materials[triangle.side.material];
     let may_meet = (c.flags & DISABLED) == 0u && touch(own, contact_params.materials[c.material]);
     if c.shape == HALF_SPACE || !may_meet {
         return Candidate();
     }
-    let keep = bitcast<f32>(own.x) + c.margin;
+    let keep = triangle.side.radius + c.margin;
     var start: Corners;
     var way: Corners;
     var locals: Corners;
@@ -94,7 +98,8 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     let out = min(deepest.depth - push, max(contact_params.recovery, keep));
     let relative = opaque(motion - c.surface_step, zero);
     let slip = opaque(relative - opaque(normal * opaque1(dot(normal, relative), zero), zero), zero);
-    let friction = contact_params.friction[triangle.material * 16u + c.material];
+    let coefficients = contact_params.friction[triangle.side.material * 16u + c.material].xy;
+    let friction = scaled_friction(coefficients, triangle.side.friction, zero);
     let l = length(slip);
     var share = 1.0;
     if !(l <= opaque1(friction.x * push, zero)) {
@@ -103,7 +108,7 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
     let arm = opaque(mixed(deepest.weights, start) + motion, zero);
     let recovery = opaque(normal * out, zero);
-    let contact = TriangleContact(change / inverse_mass, index + 1u, recovery / inverse_mass, deepest.weights.y, arm, deepest.weights.z);
+    let contact = TriangleContact(change / inverse_mass, index + 1u, recovery / inverse_mass, deepest.weights.y, arm, deepest.weights.z, push / inverse_mass);
     return Candidate(contact, normal, deepest.depth);
 }
 
@@ -125,7 +130,7 @@ fn collide_triangles(@builtin(global_invocation_id) id: vec3u) {
     var best = Candidate();
     // Depth in a collider on the other side: between two, the triangle has the same depth in both.
     var against = 0.0;
-    if triangle.material != UNTOUCHABLE && any(triangle.w != vec3f()) {
+    if triangle.side.material != UNTOUCHABLE && any(triangle.w != vec3f()) {
         var index = first_near(center, reach);
         while index != NONE {
             let own = contact_with(index, triangle);
@@ -146,6 +151,7 @@ fn collide_triangles(@builtin(global_invocation_id) id: vec3u) {
     if against > 0.0 {
         let share = opaque1(opaque1(0.5 * (best.depth - against), zero) / best.depth, zero);
         best.contact.impulse = opaque(best.contact.impulse * share, zero);
+        best.contact.normal_impulse = opaque1(best.contact.normal_impulse * share, zero);
         best.contact.recovery = opaque(best.contact.recovery * share, zero);
     }
     triangle_contacts[t] = best.contact;

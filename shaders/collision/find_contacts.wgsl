@@ -32,7 +32,7 @@ struct Pair {
     thickness: f32,
 }
 
-fn pair_at(particles: vec4u) -> Pair {
+fn pair_at(kind: u32, particles: vec4u) -> Pair {
     let x0 = positions[particles.x].xyz;
     let d0 = displacements[particles.x].xyz;
     var pair: Pair;
@@ -42,14 +42,14 @@ fn pair_at(particles: vec4u) -> Pair {
     }
     let first = material_of(contact_particles[particles.x].w);
     let second = material_of(contact_particles[particles.z].w);
-    pair.thickness = thickness_between(contact_params.materials[first], contact_params.materials[second]);
+    pair.thickness = pair_thickness(kind, particles, first, second);
     return pair;
 }
 
 fn contact(row: vec4u) {
     let kind = select(pair_kind(row), PARTICLES, ONLY_PARTICLES);
     let particles = pair_particles(row);
-    let pair = pair_at(particles);
+    let pair = pair_at(kind, particles);
     let meeting = meet(kind, pair.p, pair.d, pair.thickness, contact_params.recovery, params.zero);
     if !meeting.is_met {
         return;
@@ -60,6 +60,9 @@ fn contact(row: vec4u) {
     let overlap = pair.thickness - closest(kind, pair.p, params.zero).distance;
     if overlap > 0.0 {
         atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
+    }
+    if overlap > 0.5 * pair.thickness {
+        atomicAdd(&contact_status.deep_contacts, 1u);
     }
     let slot = atomicAdd(&contact_status.contact_count, 1u);
     if slot >= arrayLength(&contacts) {

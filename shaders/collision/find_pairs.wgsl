@@ -348,7 +348,7 @@ fn list(query: Query, other: vec3u) {
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;
     }
-    let thickness = thickness_between(contact_params.materials[left], contact_params.materials[right]);
+    let thickness = pair_thickness(query.kind, particles, left, right);
     if (query.contact.w >> 8u) == (third.w >> 8u)
         && rest_distance(query, particles) < thickness * select(1.0, 1.5, query.kind == PARTICLES) {
         return;

@@ -38,7 +38,7 @@ fn intersections_clear(@builtin(global_invocation_id) id: vec3u) {
 }
 
 // Returns true if an edge and a triangle of one component intersect at rest, or are closer than the thickness.
-fn is_so_at_rest(particles: array<u32, 5>, thickness: f32) -> bool {
+fn is_so_at_rest(particles: array<u32, 5>, left: u32, right: u32) -> bool {
     let origin = bitcast<vec3f>(contact_particles[particles[0]].xyz);
     var p: Five;
     for (var k = 1u; k < 5u; k++) {
@@ -46,7 +46,11 @@ fn is_so_at_rest(particles: array<u32, 5>, thickness: f32) -> bool {
     }
     let first = closest(VERTEX_TRIANGLE, Four(p[0], p[2], p[3], p[4]), params.zero).distance;
     let second = closest(VERTEX_TRIANGLE, Four(p[1], p[2], p[3], p[4]), params.zero).distance;
-    return edge_crossing(p, params.zero).is_there || min(first, second) < thickness;
+    let edge = element_scale(vec3u(particles[0], particles[1], 0u), 2u);
+    let triangle = element_scale(vec3u(particles[2], particles[3], particles[4]), 3u);
+    let edge_side = contact_side(left, contact_params.materials[left], edge, params.zero);
+    let triangle_side = contact_side(right, contact_params.materials[right], triangle, params.zero);
+    return edge_crossing(p, params.zero).is_there || min(first, second) < edge_side.radius + triangle_side.radius;
 }
 
 fn test_pair(edge: vec2u, triangle: vec3u) {
@@ -65,8 +69,7 @@ fn test_pair(edge: vec2u, triangle: vec3u) {
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;
     }
-    let thickness = thickness_between(contact_params.materials[left], contact_params.materials[right]);
-    if (first.w >> 8u) == (second.w >> 8u) && is_so_at_rest(particles, thickness) {
+    if (first.w >> 8u) == (second.w >> 8u) && is_so_at_rest(particles, left, right) {
         return;
     }
     let wings = wings_of(index_of(edge));

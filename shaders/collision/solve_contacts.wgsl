@@ -59,7 +59,7 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     let along = opaque1(dot(normal, motion), params.zero);
     let depth = opaque1(own.plane.w - along, params.zero);
     let normal_lambda = max(opaque1(own.normal_lambda + opaque1(depth * step, params.zero), params.zero), 0.0);
-    let friction = friction_between(particles);
+    let friction = friction_between(kind, particles);
     let slip = opaque(own.offset + opaque(motion - opaque(normal * along, params.zero), params.zero), params.zero);
     let sticking = opaque(own.friction_lambda - opaque(slip * step, params.zero), params.zero);
     let most_friction = opaque1(friction.x * normal_lambda, params.zero);
@@ -124,11 +124,11 @@ fn motion_of(weights: vec4f, particles: vec4u) -> vec3f {
     return weighted_sum(weights, d, params.zero);
 }
 
-// Returns the row of the friction of two elements.
-fn friction_between(particles: vec4u) -> vec4f {
+// Returns static and kinetic friction of a pair.
+fn friction_between(kind: u32, particles: vec4u) -> vec2f {
     let left = material_of(contact_particles[particles.x].w);
     let right = material_of(contact_particles[particles.z].w);
-    return contact_params.friction[left * 16u + right];
+    return pair_friction(kind, particles, left, right);
 }
 
 // Returns the friction anchor for the next substep. `largest` is the offset that friction at its limit holds [m]: the

@@ -114,7 +114,8 @@ struct ContactStatus {
     allocated: array<atomic<u32>, 3>,
     // Substeps in which all particles stood still.
     halted: u32,
-    padding: u32,
+    // Contacts deeper than half their thickness at the start of a substep.
+    deep_contacts: atomic<u32>,
 }
 
 // Indirect dispatches, three words each: one per `SearchPass` (src/schedule/plan.rs); find_contacts, which is also
@@ -151,7 +152,7 @@ struct ColliderContact {
 struct ColliderImpulse {
     // Impulse (bits), and the index of the collider + 1, or 0 if unused.
     impulse: vec4u,
-    // Moment of the impulse about the position of the collider.
+    // Moment of the impulse about the position of the collider; sum of the normal impulses.
     moment: vec4f,
 }
 
@@ -168,6 +169,8 @@ struct TriangleContact {
     // Offset of the contact point from the collider [m].
     arm: vec3f,
     weight_2: f32,
+    // The normal part of `impulse` [kg m].
+    normal_impulse: f32,
 }
 
 // Returns true if two contact materials collide with each other.
@@ -184,9 +187,42 @@ fn material_of(word: u32) -> u32 {
     return select(word & 0xffu, MATERIAL, MATERIAL != VARIOUS);
 }
 
-// Returns the distance that two materials keep [m].
-fn thickness_between(a: vec4u, b: vec4u) -> f32 {
-    return bitcast<f32>(a.x) + bitcast<f32>(b.x);
+// True if particles have scales of thickness and friction. Counterpart: src/collision/scale.rs.
+override SCALED: bool = false;
+
+const SCALE_STEPS = 32768.0;
+
+// Returns the mean scales of an element, from the sums of the steps of its particles.
+fn mean_scale(sum: vec2u, count: u32) -> vec2f {
+    let share = select(select(1.0 / 3.0, 0.5, count == 2u), 1.0, count == 1u);
+    return (vec2f(sum) * (1.0 / SCALE_STEPS)) * share;
+}
+
+// Returns coefficients of friction, times a factor.
+fn scaled_friction(coefficients: vec2f, factor: f32, zero: u32) -> vec2f {
+    if !SCALED {
+        return coefficients;
+    }
+    let own = opaque1(factor, zero);
+    return vec2f(opaque1(coefficients.x * own, zero), opaque1(coefficients.y * own, zero));
+}
+
+// A particle or triangle in contacts with colliders. Counterpart: `ContactSide` in src/reference/contact_sides.rs.
+struct ContactSide {
+    material: u32,
+    // Half the thickness [m].
+    radius: f32,
+    // Factor of the coefficients of friction.
+    friction: f32,
+}
+
+// `row` is that of the material, `scale` the mean scales of the particles.
+fn contact_side(material: u32, row: vec4u, scale: vec2f, zero: u32) -> ContactSide {
+    let radius = bitcast<f32>(row.x);
+    if !SCALED {
+        return ContactSide(material, radius, 1.0);
+    }
+    return ContactSide(material, opaque1(radius * opaque1(scale.x, zero), zero), sqrt(opaque1(scale.y, zero)));
 }
 
 // Rotates v by a unit quaternion.

@@ -116,10 +116,6 @@ fn apart(difference: vec3f, weights: vec4f) -> Closest {
     return Closest(vec3f(0.0, 1.0, 0.0), 0.0, weights);
 }
 
-fn opaque1(v: f32, zero: u32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(v) ^ zero);
-}
-
 // Vertex p₀ and triangle p₁ p₂ p₃ (Ericson 2005, Real-Time Collision Detection, §5.1.5).
 fn vertex_triangle(p: Four, zero: u32) -> Closest {
     let ab = opaque(p[2] - p[1], zero);

@@ -117,6 +117,10 @@ fn opaque(v: vec3f, zero: u32) -> vec3f {
     return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(zero));
 }
 
+fn opaque1(v: f32, zero: u32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(v) ^ zero);
+}
+
 // Returns a × b, rounded as on the CPU. WGSL's `cross` may become fused multiply-adds.
 fn cross_product(a: vec3f, b: vec3f, zero: u32) -> vec3f {
     return opaque(a.yzx * b.zxy - a.zxy * b.yzx, zero);

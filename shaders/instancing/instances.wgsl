@@ -23,7 +23,7 @@
 // the row of the instance; a negative scale marks new particles.
 @group(0) @binding(5) var<storage, read_write> motions: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> status: Status;
-// The words of the asset (src/instancing/asset.rs), the rings of triangles, the contact material of each particle, and
+// The words of the asset (src/instancing/asset.rs), the rings of triangles, the contact material of each particle and its scales, and
 // the slots of the instances. Then 16 words per slot: position, scale; rotation; air velocity, start of its tethers;
 // wave vector of the gusts, start of its targets or 0.
 // Then blocks of tethers (pin, length as bits) and targets (position, 1 if set; for each particle).

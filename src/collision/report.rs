@@ -43,6 +43,16 @@ pub struct ContactReport {
     pub halted: u32,
     /// The greatest overlap at the start of a substep, thickness minus distance \[m\].
     pub deepest: f32,
+    /// Contacts with an overlap of more than half their thickness at the start of a substep, counted in each substep. If
+    /// it rises, the contacts do not hold their load, such as a heavy body on light cloth; at the particle level
+    /// particles may pass through each other.
+    ///
+    /// - First raise [`super::SelfCollision::iterations`], to 12 or 24.
+    /// - Then raise [`crate::Settings::substeps`]; they do not replace iterations.
+    /// - [`super::SelfCollisionLevel::Surfaces`] lets nothing pass even then.
+    ///
+    /// Overlaps at the start of a scene count too.
+    pub deep_contacts: u32,
     /// Number of searches.
     pub searches: u32,
     /// Displacements that were truncated: at a division plane after all corrections, or at the bound within which the

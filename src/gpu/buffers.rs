@@ -16,6 +16,7 @@
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
 //! | tethers, targets | rows, see the shaders | host | tether, advance, targets |
 //! | tether runs, pins | `u32` | host | tether, advance |
+//! | contact_events, event_table | contact events of the last step; contacts of the last two steps | passes of contact events | the host |
 //! | pulls | `f32` a tether, if kept: its displacement in the last substep \[m\] | solve_tethers | the host |
 //! | anchors | the pins, if few: at the start of this substep, and of the next | solve_tethers, velocity_tether | velocity_tether |
 //! | materials | α̃, γ, factor | host | projections |
@@ -27,6 +28,7 @@
 
 use super::kind_buffers::{KindBuffers, make_kinds};
 use super::maker::Maker;
+use crate::collision::events::event_bytes;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::Result;
 use crate::scene::Follower;
@@ -97,6 +99,8 @@ pub(super) struct Buffers {
     pub tethers: wgpu::Buffer,
     pub tether_runs: wgpu::Buffer,
     pub pulls: wgpu::Buffer,
+    pub contact_events: wgpu::Buffer,
+    pub event_table: wgpu::Buffer,
     pub pins: wgpu::Buffer,
     pub anchors: [wgpu::Buffer; 2],
     pub targets: wgpu::Buffer,
@@ -123,6 +127,7 @@ impl Buffers {
 
         let (kinds, spans) = make_kinds(device, queue, controls, keep_lambdas)?;
         let surface_count = if compiled.rings.is_empty() { 0 } else { count };
+        let [contact_events, event_table] = Self::make_events(device, controls)?;
         let anchors = || empty("anchors", (FEW_PINS * size_of::<AnchorRow>()) as u64, storage | uniform);
         Ok(Self {
             positions: empty("positions", count * 16, drawn)?,
@@ -143,6 +148,8 @@ impl Buffers {
             tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
             tether_runs: maker.filled(queue, "tether_runs", &compiled.tether_runs, storage)?,
             pulls: Self::make_pulls(device, controls)?,
+            contact_events,
+            event_table,
             pins: empty("pins", count * 4, storage)?,
             anchors: [anchors()?, anchors()?],
             targets: Self::make_targets(device, 16)?,
@@ -175,6 +182,8 @@ impl Buffers {
             tethers,
             tether_runs,
             pulls,
+            contact_events,
+            event_table,
             pins,
             anchors,
             targets,
@@ -197,6 +206,8 @@ impl Buffers {
             tethers,
             tether_runs,
             pulls,
+            contact_events,
+            event_table,
             pins,
             targets,
         ]);
@@ -222,6 +233,13 @@ impl Buffers {
     pub fn make_pulls(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
         let count = if controls.settings.tether_forces { controls.tether_rows.len() } else { 0 };
         Maker::new(device).empty("pulls", count as u64 * 4, BufferUsages::STORAGE)
+    }
+
+    /// The buffers of contact events and of their tables, filled with 0; empty without events.
+    pub fn make_events(device: &wgpu::Device, controls: &Controls) -> Result<[wgpu::Buffer; 2]> {
+        let (maker, [events, table]) = (Maker::new(device), event_bytes(controls.settings.contact_events));
+        let storage = BufferUsages::STORAGE;
+        Ok([maker.empty("contact_events", events, storage)?, maker.empty("event_table", table, storage)?])
     }
 
     /// The buffer of a number of targets.

@@ -1,9 +1,10 @@
 //! Changes of colliders while a solver runs.
 
 use super::solver::Solver;
-use crate::collision::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
+use crate::collision::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, ContactScale, Pose};
 use crate::error::Result;
 use crate::sim::controls::Controls;
+use std::ops::Range;
 
 impl Solver {
     /// Adds a collider; it may reuse the index of a removed one. Particles that overlap it are pushed out at
@@ -66,6 +67,36 @@ impl Solver {
             }
         }
         self.renew_contact_params();
+        Ok(())
+    }
+
+    /// Changes the scales of thickness and friction of a range of particles, one value each: see
+    /// [`crate::Scene::set_contact_scales`]. [`Solver::reset`] does not revert the change.
+    ///
+    /// If the scene has had no scales before, the contacts start anew: resting contacts lose the offset that their
+    /// friction holds, and collider forces and the counters of [`crate::ContactReport`] are 0 until the next step. Give the
+    /// scene scales of 1 before to avoid this.
+    ///
+    /// # Errors
+    /// A particle does not exist, a scale is out of range, or the number of scales is not that of the particles.
+    /// [`crate::Error::LimitExceeded`] if the scene has had no scales before, and buffers exceed the limits of the device.
+    pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
+        let before = self.controls.scene.contact_scales.clone();
+        self.controls.scene.set_contact_scales(particles.clone(), scales)?;
+        self.controls.make_plan();
+        // The first scales need other buffers and passes.
+        if before.len() != self.controls.scene.contact_scales.len() || !self.contacts.fits(&self.controls) {
+            if let Err(error) = self.remake_contacts() {
+                self.controls.scene.contact_scales = before;
+                self.controls.make_plan();
+                return Err(error);
+            }
+            self.contact_params = self.controls.contact_params();
+            self.upload_params();
+        } else {
+            self.contacts.write_scales(&self.queue, &self.controls, particles);
+        }
+        self.mark_stale();
         Ok(())
     }
 

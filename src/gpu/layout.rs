@@ -1,10 +1,11 @@
 //! Tests that structs have the same layout in Rust and in WGSL: every member at the same offset, none missing on either side.
 
 use super::buffers::{AnchorRow, SpanRow, Status};
-use super::contacts::{COLLIDER_CONTACT_BYTES, ContactStatus};
+use super::contacts::{COLLIDER_CONTACT_BYTES, ContactStatus, TRIANGLE_CONTACT_BYTES};
 use super::instance_colliders::{Kernel, PartRow};
 use super::instance_pool::{self, PoolParams};
 use crate::collision::ColliderRow;
+use crate::collision::events::{ContactEventRow, HEADER_BYTES, TABLE_ENTRY_BYTES};
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::params::{FieldRow, Params, Target};
@@ -103,7 +104,7 @@ fn instance_pools_have_the_layout_of_their_passes() {
     let [near, far] = workgroups.map(|workgroup| {
         instance_pool::pass(asset, "fn sweep(head: u32, thread: u32) {}", instance_pool::FREE, workgroup)
     });
-    let kernel = Kernel { keep_lambdas: false, workgroup: workgroups[0], constants: [("", 0.0); 4], data: 1024 };
+    let kernel = Kernel { keep_lambdas: false, workgroup: workgroups[0], constants: [("", 0.0); 5], data: 1024 };
     let colliding = instance_pool::pass(asset, "fn sweep(head: u32, thread: u32) {}", &kernel.text(), workgroups[0]);
     for pass in [&near, &far, &colliding, &instance_pool::normals_pass(asset)] {
         assert_eq!(on_gpu(pass, "PoolParams"), on_host!(PoolParams { substeps, iterations, tethers, count }));
@@ -200,13 +201,30 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             truncated,
             allocated,
             halted,
-            padding
+            deep_contacts
         })
     );
     // Made on the host as zeroed bytes.
     let at = |name: &str, offset| (name.to_owned(), offset);
     let members = vec![at("bounce", 0), at("recovery", 16), at("friction", 32), at("owner", 44), at("impulses", 48)];
     assert_eq!(on_gpu("", "ColliderContact"), (members, COLLIDER_CONTACT_BYTES as usize));
+}
+
+#[test]
+fn contact_events_have_the_layout_of_their_passes() {
+    let pass = concat!(
+        include_str!("../../shaders/collision/contact_events.wgsl"),
+        include_str!("../../shaders/collision/event_table.wgsl")
+    );
+    assert_eq!(on_gpu(pass, "ContactEventRow"), on_host!(ContactEventRow { key, position, impulse }));
+    let (header, _) = on_gpu(pass, "ContactEventList");
+    let at = |name: &str, offset| (name.to_owned(), offset);
+    let members = [at("count", 0), at("lost", 4), at("step", 8), at("padding", 12), at("rows", HEADER_BYTES)];
+    assert_eq!(header, members);
+    let (_, size) = on_gpu(pass, "ContactEntry");
+    assert_eq!(size as u64, TABLE_ENTRY_BYTES);
+    let (_, size) = on_gpu("", "TriangleContact");
+    assert_eq!(size as u64, TRIANGLE_CONTACT_BYTES);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Device limits that a scene requires.
 
-use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES};
+use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES, TRIANGLE_CONTACT_BYTES};
+use crate::collision::events::event_bytes;
 use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
 use crate::schedule::skins::Skins;
 use crate::schedule::tiling::Tiling;
@@ -26,13 +27,14 @@ fn limits(
     let particles = scene.particle_count() as u64;
     let tethers = tether_count(scene) * 8;
     // Collider contacts of all particles, even if no pass stores them yet.
-    let collider_contacts = if scene.colliders().is_empty() { 0 } else { particles * COLLIDER_CONTACT_BYTES };
+    let [collider_contact, triangle] =
+        if scene.colliders().is_empty() { [0, 24] } else { [COLLIDER_CONTACT_BYTES, TRIANGLE_CONTACT_BYTES] };
     let sizes = [
         scene.followers.len() as u64 * 48,
-        scene.triangles.len() as u64 * 24,
+        scene.triangles.len() as u64 * triangle,
         tethers,
-        collider_contacts,
-        particles * 16,
+        particles * collider_contact,
+        particles * 16 + scene.contact_scales.len() as u64 * 4,
     ];
     // A split constraint stores a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
@@ -54,7 +56,7 @@ fn limits(
 }
 
 /// The device limits that a scene requires with these settings: those of [`required_limits`], raised for the pairs of
-/// self-collision and for [`crate::Sweep::Jacobi`]. They are lower if tile shaders contain the parameters of a kind as
+/// self-collision, for contact events and for [`crate::Sweep::Jacobi`]. They are lower if tile shaders contain the parameters of a kind as
 /// constants. Its records are then needed only after a call of [`crate::Solver::set_constraint`].
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
     let contacts = settings.self_collision.map_or(0, |own| {
@@ -76,7 +78,8 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
         Sweep::Jacobi => set.len() as u32,
         Sweep::GaussSeidel => set.overflow_count(scene, &skins),
     };
-    limits(scene, has_records, split_count, contacts)
+    let [events, table] = event_bytes(settings.contact_events);
+    limits(scene, has_records, split_count, contacts.max(events).max(table))
 }
 
 /// Number of tether rows of a scene.

@@ -3,7 +3,7 @@
 use super::guarded;
 use super::readback::Readback;
 use super::solver::Solver;
-use crate::collision::{ColliderForce, ContactReport};
+use crate::collision::{ColliderForce, ContactEvents, ContactReport};
 use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::error::{Error, Result};
 use crate::scene::TetherForce;
@@ -87,6 +87,16 @@ impl Solver {
     /// As [`Solver::read_positions`].
     pub fn read_contacts(&self) -> Result<ContactReport> {
         self.read(|encoder| self.request_contacts(encoder))
+    }
+
+    /// Waits for all submitted work and reads the contact events of the last step: see
+    /// [`Solver::request_contact_events`].
+    ///
+    /// # Errors
+    /// As [`Solver::request_contact_events`] and [`Solver::read_positions`].
+    pub fn read_contact_events(&self) -> Result<ContactEvents> {
+        self.controls.settings.check_contact_events()?;
+        self.read(|encoder| self.copy_contact_events(encoder))
     }
 
     /// Waits for all submitted work and reads λ of every constraint of a kind after the last substep, in the order of

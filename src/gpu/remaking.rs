@@ -13,6 +13,15 @@ use crate::settings::Settings;
 impl Solver {
     /// Creates the buffers and pipelines that the settings need and the previous ones did not. On an error nothing changes.
     pub(super) fn remake_for(&mut self, before: &Settings) -> Result<()> {
+        let events = [self.buffers.contact_events.clone(), self.buffers.event_table.clone()];
+        let outcome = self.remake_changed(before);
+        if outcome.is_err() {
+            [self.buffers.contact_events, self.buffers.event_table] = events;
+        }
+        outcome
+    }
+
+    fn remake_changed(&mut self, before: &Settings) -> Result<()> {
         let settings = self.controls.settings;
         self.remake_accelerations()?;
         if settings.tether_forces != before.tether_forces {
@@ -20,8 +29,14 @@ impl Solver {
             self.rebind();
         }
         // Buffers and pipelines of contacts depend on no other settings.
+        let has_other_events = settings.contact_events != before.contact_events;
+        if has_other_events {
+            let made = guarded(&self.device, || Buffers::make_events(&self.device, &self.controls))?;
+            [self.buffers.contact_events, self.buffers.event_table] = made;
+        }
         let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
-        let contacts = (settings.self_collision != before.self_collision).then(make_contacts).transpose()?;
+        let is_other = has_other_events || settings.self_collision != before.self_collision;
+        let contacts = is_other.then(make_contacts).transpose()?;
         let changed = settings.collider_forces != before.collider_forces
             || settings.triangle_contacts != before.triangle_contacts;
         let refit = contacts.is_none() && changed;

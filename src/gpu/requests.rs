@@ -5,7 +5,8 @@ use super::contacts::ContactStatus;
 use super::instances::Instances;
 use super::readback::{Readback, decode_vectors};
 use super::solver::Solver;
-use crate::collision::{ColliderForce, ContactReport};
+use crate::collision::events::event_bytes;
+use crate::collision::{ColliderForce, ContactEvents, ContactReport};
 use crate::error::Result;
 use crate::instancing::InstanceId;
 use crate::sim::Diagnostics;
@@ -51,6 +52,24 @@ impl Solver {
             status.report(has_surfaces, capacities)
         };
         Readback::new(&self.device, encoder, &self.contacts.status, size_of::<ContactStatus>() as u64, decode)
+    }
+
+    /// Requests the contact events of the last step: contacts that began, continued and ended, with their impulses.
+    ///
+    /// Each step replaces the events of the one before, so record one step per `encode` and request after each. The
+    /// order is that of the kinds and particles, on both backends.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotEnabled`] if [`crate::Settings::contact_events`] is 0.
+    pub fn request_contact_events(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Readback<ContactEvents>> {
+        self.controls.settings.check_contact_events()?;
+        Ok(self.copy_contact_events(encoder))
+    }
+
+    /// Copies the list of contact events, which must be enabled.
+    pub(super) fn copy_contact_events(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<ContactEvents> {
+        let [size, _] = event_bytes(self.controls.settings.contact_events);
+        Readback::new(&self.device, encoder, &self.buffers.contact_events, size, ContactEvents::decode)
     }
 
     pub(super) fn request_vectors(

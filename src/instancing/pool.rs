@@ -50,7 +50,7 @@ pub(crate) struct Places {
     pub tethers: usize,
     pub rings: usize,
     pub corners: usize,
-    /// The contact material of each particle.
+    /// The contact material of each particle, then its scales if there are any.
     pub contacts: usize,
     /// The slots of all instances, as in `live`.
     pub live: usize,
@@ -111,6 +111,7 @@ impl InstancePool {
         words.extend(controls.compiled.rings.corners.iter().flatten());
         let contacts = words.len();
         words.extend((0..count as u32).map(|particle| controls.compiled.contact_elements.material(particle)));
+        words.extend(&controls.scene.contact_scales);
         let live = words.len();
         let slots = live + capacity as usize;
         let blocks = slots + capacity as usize * ROW_WORDS;

@@ -3,9 +3,11 @@
 use super::Reference;
 use super::colliders::ColliderContact;
 use super::contacts::Contacts;
-use crate::collision::{Collider, ColliderId, ContactMaterial, ContactMaterialId, DISABLED, Pose};
+use super::events::Events;
+use crate::collision::{Collider, ColliderId, ContactMaterial, ContactMaterialId, ContactScale, DISABLED, Pose};
 use crate::error::Result;
 use glam::Vec3;
+use std::ops::Range;
 
 impl Reference {
     /// See [`crate::Solver::add_collider`].
@@ -66,6 +68,23 @@ impl Reference {
         Ok(())
     }
 
+    /// See [`crate::Solver::set_contact_scales`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
+        let had_scales = !self.controls.scene.contact_scales.is_empty();
+        self.controls.scene.set_contact_scales(particles, scales)?;
+        self.controls.make_plan();
+        if !had_scales && !self.controls.scene.contact_scales.is_empty() {
+            self.contacts = Contacts::new(self.positions.len());
+            self.forget_collider_forces();
+        }
+        self.upload();
+        self.mark_stale();
+        Ok(())
+    }
+
     /// Copies a collider from the host state, and the data offsets of all.
     fn take_collider(&mut self, index: usize) {
         let rows = &self.controls.colliders.rows;
@@ -89,5 +108,6 @@ impl Reference {
         self.collider_contacts.fill(ColliderContact::default());
         self.contacts = Contacts::new(self.positions.len());
         self.lost_collider_contacts = 0;
+        self.events = Events::default();
     }
 }

@@ -1,12 +1,12 @@
 //! Collider passes: collision, restitution, interpolation and commit of the colliders, and the forces on them.
 
 use super::Reference;
+use super::contact_sides::ContactSide;
 use super::exits::{Exit, Inside, SLACK};
 use super::friction::{ColliderFriction, Slip};
 use crate::collision::{ColliderFrame, ColliderRow, DISABLED, MOVING, Sample, TWO_SIDED, sample};
 use crate::constraints::group;
 use crate::geometry::vector::{dot, length};
-use crate::schedule::contacts::UNTOUCHABLE;
 use glam::Vec3;
 
 /// Collider contact of a particle. Counterpart: `ColliderContact` in `shaders/common/contacts.wgsl`.
@@ -19,13 +19,25 @@ pub(super) struct ColliderContact {
     /// Length of the whole displacement.
     pub way: f32,
     pub friction: ColliderFriction,
-    /// Up to two colliders with the impulses on them in this step, and the moments about their positions.
-    pub impulses: [Option<(u32, Vec3, Vec3)>; 2],
+    /// Impulses on up to two colliders in this step.
+    pub impulses: [Option<ColliderImpulse>; 2],
+}
+
+/// Impulse of a particle on a collider in this step.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ColliderImpulse {
+    /// Index of the collider.
+    pub collider: u32,
+    /// Impulse \[N s\], and its moment about the position of the collider \[N m s\].
+    pub impulse: Vec3,
+    pub moment: Vec3,
+    /// Sum of the normal impulses \[N s\].
+    pub normal: f32,
 }
 
 /// A particle during a collider pass.
 struct Moving {
-    material: u32,
+    side: ContactSide,
     /// The position residual.
     rest: Vec3,
     is_first: bool,
@@ -67,10 +79,9 @@ struct View<'a> {
 
 impl Reference {
     pub(super) fn collide(&mut self, i: usize, is_first: bool) {
-        let material = self.controls.compiled.contact_elements.material(i as u32);
-        if self.controls.inverse_masses[i] == 0.0 || material == UNTOUCHABLE {
+        let Some(side) = self.contact_side(&[i as u32]).filter(|_| self.controls.inverse_masses[i] != 0.0) else {
             return;
-        }
+        };
         let on_way = self.controls.settings.keeps_surfaces_apart();
         let recovery = if on_way { self.collider_contacts[i].recovery } else { Vec3::ZERO };
         let friction = if is_first { ColliderFriction::default() } else { self.collider_contacts[i].friction };
@@ -78,7 +89,7 @@ impl Reference {
         let rest = self.position_residuals[i];
         let (x, d) = (self.positions[i] + recovery, self.displacements[i] - rest - recovery);
         let was_met = recovery != Vec3::ZERO;
-        let mut particle = Moving { material, rest, is_first, x, d, recovery, was_met, exit: None, friction };
+        let mut particle = Moving { side, rest, is_first, x, d, recovery, was_met, exit: None, friction };
         for index in 0..self.colliders.len() {
             if let Some(met) = self.met(index, &mut particle) {
                 self.respond(i, &met, &mut particle);
@@ -99,12 +110,12 @@ impl Reference {
 
     /// The contact of a particle with a collider, if there is one.
     fn met(&self, index: usize, particle: &mut Moving) -> Option<Met> {
-        let &mut Moving { material, rest, x, d, .. } = particle;
+        let &mut Moving { side, rest, x, d, .. } = particle;
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
-        if collider.flags & DISABLED != 0 || !params.touch(material, collider.material) {
+        if collider.flags & DISABLED != 0 || !params.touch(side.material, collider.material) {
             return None;
         }
-        let keep = params.radius(material) + collider.margin;
+        let keep = side.radius + collider.margin;
         // Bounding sphere test, valid for all shapes.
         if length(x - collider.frame.offset()) > collider.near + length(d) {
             return None;
@@ -113,7 +124,7 @@ impl Reference {
         let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(way));
         let mut view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
         let near = view.sample(p);
-        let inside = Inside { x, rest, material };
+        let inside = Inside { x, rest, side };
         let is_solid = collider.flags & TWO_SIDED == 0 && self.colliders.len() > 1;
         if is_solid && near.distance < keep + length(delta) {
             view.keep *= self.squeeze(index, inside, near, keep);
@@ -146,7 +157,8 @@ impl Reference {
         let out = depth.min((-gap).max(0.0));
         let push = depth - out;
         let out = if particle.is_first { out.min(params.recovery) } else { 0.0 };
-        let [statics, kinetic, restitution, _] = params.friction(particle.material, collider.material);
+        let [statics, kinetic, restitution, _] = params.friction(particle.side.material, collider.material);
+        let coefficients = [statics, kinetic].map(|coefficient| coefficient * particle.side.friction);
         // Restitution, on top of that.
         let gravity = Vec3::from(self.params.gravity_step);
         let speed = -dot(normal, way - gravity);
@@ -160,7 +172,7 @@ impl Reference {
         let slip = Slip { index: met.index, slip, push, back, time: met.meet.time, keep: met.keep };
         let before = particle.friction;
         let of_before = if before.owner == Some(met.index) { before } else { ColliderFriction::default() };
-        let (friction, beyond) = slip.rubbed(of_before, [statics, kinetic]);
+        let (friction, beyond) = slip.rubbed(of_before, coefficients);
         let change = normal * push + (friction.displacement - of_before.displacement);
         if before.owner == Some(met.index) || before.owner.is_none() && push > 0.0 {
             particle.friction = friction;
@@ -174,20 +186,22 @@ impl Reference {
             bounce = normal * back - beyond;
             self.collider_contacts[i].bounce += bounce;
         }
-        if self.controls.settings.collider_forces {
-            let w = self.controls.inverse_masses[i];
-            self.push_on(i, met.index as u32, -((change + bounce) / (w * self.params.h)), met.start + way);
+        if self.controls.settings.keeps_collider_impulses() {
+            let scale = self.controls.inverse_masses[i] * self.params.h;
+            let own = (-((change + bounce) / scale), (push + back) / scale);
+            self.push_on(i, met.index as u32, own, met.start + way);
         }
     }
 
-    /// Adds an impulse on a collider \[N s\] at an arm from its position \[m\].
-    pub(super) fn push_on(&mut self, i: usize, index: u32, impulse: Vec3, arm: Vec3) {
+    /// Adds an impulse on a collider and its normal part \[N s\], at an arm from its position \[m\].
+    pub(super) fn push_on(&mut self, i: usize, collider: u32, (impulse, normal): (Vec3, f32), arm: Vec3) {
         let moment = arm.cross(impulse);
         let slots = &mut self.collider_contacts[i].impulses;
-        match slots.iter_mut().find(|slot| slot.is_none_or(|(of, ..)| of == index)) {
+        match slots.iter_mut().find(|slot| slot.is_none_or(|own| own.collider == collider)) {
             Some(slot) => {
-                let (_, before, moment_before) = slot.unwrap_or((index, Vec3::ZERO, Vec3::ZERO));
-                *slot = Some((index, before + impulse, moment_before + moment));
+                let before = slot.unwrap_or_default();
+                let (impulse, moment) = (before.impulse + impulse, before.moment + moment);
+                *slot = Some(ColliderImpulse { collider, impulse, moment, normal: before.normal + normal });
             }
             None => self.lost_collider_contacts += 1,
         }
@@ -236,8 +250,8 @@ impl Reference {
     pub(super) fn collider_force(&mut self, index: usize) {
         let mut sums = [[Vec3::ZERO; 2]; group::THREADS];
         for (i, touch) in self.collider_contacts.iter().enumerate() {
-            for (of, impulse, moment) in touch.impulses.into_iter().flatten() {
-                if of == index as u32 {
+            for ColliderImpulse { collider, impulse, moment, .. } in touch.impulses.into_iter().flatten() {
+                if collider == index as u32 {
                     let thread = &mut sums[i % group::THREADS];
                     thread[0] += impulse;
                     thread[1] += moment;

@@ -53,6 +53,8 @@ pub(super) struct Contacts {
     pub most_contacts: u32,
     pub lost: u32,
     pub deepest: f32,
+    /// Contacts deeper than half their thickness.
+    pub deep_contacts: u32,
     pub truncated: u32,
     /// Number of substeps in which all particles stood still.
     pub halted: u32,
@@ -102,7 +104,8 @@ impl Contacts {
 impl Reference {
     /// The counters of self-collision.
     pub(super) fn contact_report(&self) -> ContactReport {
-        let Contacts { searches, most_pairs, most_contacts, lost, deepest, truncated, halted, .. } = self.contacts;
+        let Contacts { searches, most_pairs, most_contacts, lost, deepest, deep_contacts, truncated, halted, .. } =
+            self.contacts;
         let counts_crossings = self.controls.settings.keeps_surfaces_apart();
         let Capacities { pairs: pair_capacity, contacts: contact_capacity, growths, .. } = self.controls.capacities;
         ContactReport {
@@ -116,17 +119,11 @@ impl Reference {
             lost,
             halted,
             deepest,
+            deep_contacts,
             searches,
             truncated,
             crossings: counts_crossings.then_some(self.contacts.crossings.len() as u32),
         }
-    }
-
-    /// Distance at which the elements of a pair are kept \[m\].
-    pub(super) fn thickness(&self, particles: [u32; 4]) -> f32 {
-        let contact_elements = &self.controls.compiled.contact_elements;
-        let [a, b] = [particles[0], particles[2]].map(|i| self.contact_params.radius(contact_elements.material(i)));
-        a + b
     }
 
     /// Positions of a pair at the start of the substep, relative to the first particle.
@@ -154,14 +151,16 @@ impl Reference {
             let (kind, particles) = unpack(self.contacts.pairs[place]);
             let p = self.points(particles);
             let d = particles.map(|i| self.displacements[i as usize]);
-            let thickness = self.thickness(particles);
+            let thickness = self.thickness(kind, particles);
             let relative = std::array::from_fn(|k| d[k] - d[0]);
             let Some(contact) = meet(kind, p, relative, thickness, params.recovery) else { continue };
             if self.is_tangled(kind, particles) {
                 continue;
             }
-            let gap = closest(kind, p).distance;
-            self.contacts.deepest = self.contacts.deepest.max(thickness - gap);
+            let overlap = thickness - closest(kind, p).distance;
+            self.contacts.deepest = self.contacts.deepest.max(overlap);
+            self.contacts.deep_contacts =
+                self.contacts.deep_contacts.wrapping_add(u32::from(overlap > 0.5 * thickness));
             self.contacts.found_contacts += 1;
             if self.contacts.active.len() == capacity {
                 self.contacts.lose(1);
@@ -222,8 +221,7 @@ impl Reference {
         let step = (if is_last { 1.0 } else { OVER_RELAXATION }) / weight;
         let along = dot(contact.normal, motion);
         let normal_lambda = (active.normal_lambda + (contact.c0 - along) * step).max(0.0);
-        let material = |i| self.controls.compiled.contact_elements.material(i);
-        let [statics, kinetic, ..] = params.friction(material(particles[0]), material(particles[2]));
+        let [statics, kinetic] = self.pair_friction(kind, particles);
         let slip = offset + (motion - contact.normal * along);
         let sticking = active.friction_lambda - slip * step;
         let (most_friction, l) = (statics * normal_lambda, length(sticking));
@@ -276,7 +274,7 @@ impl Reference {
         let excused = round + 1 < ROUNDS;
         for place in 0..self.contacts.pairs.len() {
             let (kind, particles) = unpack(self.contacts.pairs[place]);
-            let thickness = self.thickness(particles);
+            let thickness = self.thickness(kind, particles);
             let e = particles.map(|i| self.displacements[i as usize] - self.contacts.drift);
             let Some(cuts) = cuts(kind, self.points(particles), e, thickness, excused) else { continue };
             if self.is_tangled(kind, particles) {

@@ -74,10 +74,11 @@ impl Reference {
         if contact_elements.body(particles[0]) != contact_elements.body(particles[2]) {
             return false;
         }
-        let [a, b, c, d, _] = particles;
+        let [a, b, c, d, e] = particles;
         let p = particles.map(|i| contact_elements.rest(i) - contact_elements.rest(a));
         let near = [p[0], p[1]].map(|end| closest(PairKind::VertexTriangle, [end, p[2], p[3], p[4]]).distance);
-        crossing(p).is_some() || near[0].min(near[1]) < self.thickness([a, b, c, d])
+        let thickness = self.radius(a, &[a, b]) + self.radius(c, &[c, d, e]);
+        crossing(p).is_some() || near[0].min(near[1]) < thickness
     }
 
     /// Adds the contacts that push edges out of the triangles that they still pass through.

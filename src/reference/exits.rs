@@ -7,6 +7,7 @@
 //! If no exit is free, each collider pushes through its nearest one.
 
 use super::Reference;
+use super::contact_sides::ContactSide;
 use crate::collision::{ColliderRow, DISABLED, Exits, Sample, TWO_SIDED, sample};
 use crate::geometry::vector::dot;
 use glam::Vec3;
@@ -35,7 +36,7 @@ pub(super) struct Inside {
     pub x: Vec3,
     /// Position residual: the rounding error of x.
     pub rest: Vec3,
-    pub material: u32,
+    pub side: ContactSide,
 }
 
 /// Start of an exit: a point in or at a collider, reached at a distance of `cost` \[m\].
@@ -113,7 +114,7 @@ impl Reference {
     fn origin(&self, index: usize, place: Inside, cost: f32) -> Option<Origin<'_>> {
         let (p, near) = self.sample_at(place, index)?;
         let collider = &self.colliders[index];
-        let keep = self.contact_params.radius(place.material) + collider.margin;
+        let keep = place.side.radius + collider.margin;
         let exits = Exits { collider, data: &self.controls.colliders.data, p, keep, near };
         Some(Origin { index, place, cost, exits })
     }
@@ -126,7 +127,7 @@ impl Reference {
         let mut least = 1.0;
         for other in (0..self.colliders.len()).filter(|&other| other != index) {
             let Some((_, there)) = self.sample_at(place, other) else { continue };
-            let radius = self.contact_params.radius(place.material);
+            let radius = place.side.radius;
             let keep_there = radius + self.colliders[other].margin;
             let normal_there = self.colliders[other].frame.turned_out_of(there.normal);
             let share = (near.distance + there.distance) / (keep + keep_there);
@@ -141,11 +142,11 @@ impl Reference {
     /// collide with the particle, or are shells, which have no interior.
     fn sample_at(&self, inside: Inside, index: usize) -> Option<(Vec3, Sample)> {
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
-        if collider.flags & (DISABLED | TWO_SIDED) != 0 || !params.touch(inside.material, collider.material) {
+        if collider.flags & (DISABLED | TWO_SIDED) != 0 || !params.touch(inside.side.material, collider.material) {
             return None;
         }
         let p = in_frame(collider, inside);
-        let keep = params.radius(inside.material) + collider.margin;
+        let keep = inside.side.radius + collider.margin;
         Some((p, sample(collider, &self.controls.colliders.data, p, keep)))
     }
 }

@@ -18,8 +18,10 @@ mod bodies;
 mod collider_state;
 mod colliders;
 mod constraints;
+mod contact_sides;
 mod contacts;
 mod crossings;
+mod events;
 mod exits;
 mod forces;
 mod friction;
@@ -44,6 +46,7 @@ use crate::sim::controls::Controls;
 use crate::sim::params::Params;
 use colliders::ColliderContact;
 use contacts::Contacts;
+use events::Events;
 use glam::Vec3;
 use triangles::TriangleContacts;
 
@@ -97,6 +100,7 @@ pub struct Reference {
     contacts: Contacts,
     triangle_contacts: TriangleContacts,
     lost_collider_contacts: u32,
+    events: Events,
 }
 
 impl Reference {
@@ -130,6 +134,7 @@ impl Reference {
             contacts: Contacts::new(count),
             triangle_contacts: TriangleContacts::default(),
             lost_collider_contacts: 0,
+            events: Events::default(),
             materials: controls.scaled_materials(),
             positions: zeros.clone(),
             displacements: zeros.clone(),
@@ -264,6 +269,10 @@ impl Reference {
             Pass::ApplyCorrections { .. } => particles.for_each(|i| self.apply_corrections(i)),
             Pass::BuildDivisionPlanes { round } => self.build_division_planes(round),
             Pass::TruncateDisplacements { .. } => particles.for_each(|i| self.truncate_displacement(i)),
+            Pass::ClearContactEvents => self.clear_contact_events(),
+            Pass::NoteContacts => self.note_contacts(),
+            Pass::NoteColliderContacts => self.note_collider_contacts(),
+            Pass::CollectContactEvents => self.collect_contact_events(),
             Pass::ClearColliderContacts => self.clear_collider_contacts(),
             Pass::InterpolateColliders => self.interpolate_colliders(),
             Pass::CollideTriangles => self.collide_triangles(),

@@ -1,5 +1,6 @@
 //! Changes of the state between steps, as [`crate::Solver`] has them.
 
+use super::events::Events;
 use super::{Reference, contacts};
 use crate::constraints::Kind;
 use crate::error::Result;
@@ -23,6 +24,9 @@ impl Reference {
         self.controls.set_settings(settings)?;
         if changed {
             self.contacts = contacts::Contacts::new(self.positions.len());
+        }
+        if settings.contact_events != before.contact_events {
+            self.events = Events::default();
         }
         if changed || settings.collider_forces != before.collider_forces {
             self.forget_collider_forces();

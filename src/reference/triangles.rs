@@ -2,9 +2,9 @@
 //! `shaders/collision/apply_triangle_contacts.wgsl`.
 
 use super::Reference;
+use super::contact_sides::ContactSide;
 use crate::collision::{DISABLED, HALF_SPACE, TWO_SIDED, TriangleView, mixed, sample};
 use crate::geometry::vector::{dot, length};
-use crate::schedule::contacts::UNTOUCHABLE;
 use glam::Vec3;
 use std::collections::BTreeMap;
 
@@ -17,6 +17,8 @@ struct TriangleContact {
     weights: [f32; 2],
     /// Displacement of the contact point by the contact and by friction, times its effective mass [kg m].
     impulse: Vec3,
+    /// The normal part of `impulse` [kg m].
+    normal_impulse: f32,
     /// Displacement that removes overlap of the start of the substep, times the same mass [kg m].
     recovery: Vec3,
     /// Offset of the contact point from the collider \[m\].
@@ -42,7 +44,7 @@ struct Triangle {
     d: [Vec3; 3],
     /// Residuals of the positions.
     rest: [Vec3; 3],
-    material: u32,
+    side: ContactSide,
     borders: u32,
 }
 
@@ -72,15 +74,12 @@ impl Reference {
         }
         for &[a, b, c, borders] in &self.triangle_contacts.rows {
             let corners = [a, b, c].map(|corner| corner as usize);
-            let material = elements.material(a);
             let is_fixed = corners.iter().all(|&corner| self.controls.inverse_masses[corner] == 0.0);
-            if material == UNTOUCHABLE || is_fixed {
-                continue;
-            }
+            let Some(side) = self.contact_side(&[a, b, c]).filter(|_| !is_fixed) else { continue };
             let x = corners.map(|corner| self.positions[corner]);
             let rest = corners.map(|corner| self.position_residuals[corner]);
             let d = corners.map(|corner| self.displacements[corner] - self.position_residuals[corner]);
-            let triangle = Triangle { corners, x, d, rest, material, borders };
+            let triangle = Triangle { corners, x, d, rest, side, borders };
             if let Some(contact) = self.deepest_contact(&triangle) {
                 found.push((corners, contact));
             }
@@ -118,6 +117,7 @@ impl Reference {
             if against > 0.0 {
                 let share = 0.5 * (depth - against) / depth;
                 contact.impulse *= share;
+                contact.normal_impulse *= share;
                 contact.recovery *= share;
             }
             contact
@@ -127,11 +127,11 @@ impl Reference {
     /// The contact of a triangle with a collider.
     fn triangle_contact(&self, index: usize, triangle: &Triangle) -> Option<Candidate> {
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
-        let may_meet = collider.flags & DISABLED == 0 && params.touch(triangle.material, collider.material);
+        let may_meet = collider.flags & DISABLED == 0 && params.touch(triangle.side.material, collider.material);
         if collider.shape == HALF_SPACE || !may_meet {
             return None;
         }
-        let keep = params.radius(triangle.material) + collider.margin;
+        let keep = triangle.side.radius + collider.margin;
         let frame = &collider.frame;
         let motions = [0, 1, 2].map(|k| collider.relative_motion(triangle.x[k], triangle.rest[k], triangle.d[k]));
         let (start, way) = (motions.map(|[start, _]| start), motions.map(|[_, way]| way));
@@ -157,7 +157,8 @@ impl Reference {
         let out = (deepest.depth - push).min(params.recovery.max(keep));
         let relative = motion - Vec3::from(collider.surface_step);
         let slip = relative - normal * dot(normal, relative);
-        let [statics, kinetic, ..] = params.friction(triangle.material, collider.material);
+        let [statics, kinetic, ..] = params.friction(triangle.side.material, collider.material);
+        let [statics, kinetic] = [statics, kinetic].map(|coefficient| coefficient * triangle.side.friction);
         let l = length(slip);
         let share = if l <= statics * push { 1.0 } else { kinetic * push / l };
         let change = normal * push - slip * share;
@@ -165,6 +166,7 @@ impl Reference {
             owner: index,
             weights: [deepest.weights.y, deepest.weights.z],
             impulse: change / inverse_mass,
+            normal_impulse: push / inverse_mass,
             recovery: normal * out / inverse_mass,
             arm: mixed(deepest.weights, start) + motion,
         };
@@ -205,8 +207,10 @@ impl Reference {
             self.displacements[i] = way;
             self.positions[i] += away;
         }
-        if self.controls.settings.collider_forces {
-            self.push_on(i, contact.owner as u32, contact.impulse * -(b / self.params.h), contact.arm);
+        if self.controls.settings.keeps_collider_impulses() {
+            let share = b / self.params.h;
+            let own = (contact.impulse * -share, contact.normal_impulse * share);
+            self.push_on(i, contact.owner as u32, own, contact.arm);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Scene;
 use crate::collision::{
-    Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, Friction, MAX_CONTACT_MATERIALS,
+    Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactScale, Friction, MAX_CONTACT_MATERIALS,
 };
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -59,6 +59,66 @@ impl Scene {
         self.check_particle("set_particle_contact", particles.end - 1)?;
         self.particle_contacts[particles.start as usize..particles.end as usize].fill(material);
         Ok(())
+    }
+
+    /// Sets the scales of thickness and friction of a range of particles, one value each: a painted map. All are 1
+    /// before. Contacts of particles, edges and triangles with each other and with colliders use them.
+    ///
+    /// ```
+    /// # use supple::{ClothGrid, ContactScale, Scene};
+    /// let mut scene = Scene::new();
+    /// let cloth = scene.add_cloth_grid(&ClothGrid { columns: 3, rows: 2, ..ClothGrid::default() })?;
+    /// let map = [1.0, 0.8, 0.6, 1.0, 0.8, 0.6].map(|value| ContactScale { thickness: value, ..ContactScale::default() });
+    /// scene.set_contact_scales(cloth.particles, &map)?;
+    /// # Ok::<(), supple::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A particle does not exist, a scale is out of range, or the number of scales is not that of the particles.
+    pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
+        if particles.len() != scales.len() {
+            let what = "particles and their contact scales";
+            return Err(Error::LengthMismatch { what, left: particles.len(), right: scales.len() });
+        }
+        if particles.is_empty() {
+            return Ok(());
+        }
+        self.check_particle("set_contact_scales", particles.end - 1)?;
+        particles.clone().zip(scales).try_for_each(|(particle, scale)| scale.check(particle))?;
+        self.contact_scales.resize(self.particle_count(), ContactScale::default().pack());
+        let own = &mut self.contact_scales[particles.start as usize..particles.end as usize];
+        own.iter_mut().zip(scales).for_each(|(own, scale)| *own = scale.pack());
+        Ok(())
+    }
+
+    /// The scales of a particle, as they are stored.
+    ///
+    /// # Errors
+    /// The particle does not exist.
+    pub fn contact_scale(&self, particle: u32) -> Result<ContactScale> {
+        self.check_particle("contact_scale", particle)?;
+        Ok(self
+            .contact_scales
+            .get(particle as usize)
+            .map_or_else(ContactScale::default, |&word| ContactScale::unpack(word)))
+    }
+
+    /// The mean of the scales of an element.
+    pub(crate) fn mean_scale(&self, particles: &[u32]) -> ContactScale {
+        if self.contact_scales.is_empty() {
+            return ContactScale::default();
+        }
+        ContactScale::mean(particles.iter().map(|&particle| self.contact_scales[particle as usize]))
+    }
+
+    /// By contact material, the least scale of the thickness of its particles; 1 without particles.
+    pub(crate) fn least_scales(&self) -> Vec<f32> {
+        let mut least = vec![1.0f32; self.contact_materials.len()];
+        for (material, &word) in self.particle_contacts.iter().zip(&self.contact_scales) {
+            let own = &mut least[material.index()];
+            *own = own.min(ContactScale::unpack(word).thickness);
+        }
+        least
     }
 
     /// Sets the friction between two contact materials, or of one with itself. It overrides

@@ -54,7 +54,7 @@ pub use tether::{TetherForce, TetherRow, Tethers};
 pub(crate) use tether_graph::{TetherGraph, rows_of};
 pub use weld::{Weld, weld};
 
-use crate::collision::{Collider, ContactMaterial, ContactMaterialId, Friction};
+use crate::collision::{Collider, ContactMaterial, ContactMaterialId, ContactScale, Friction};
 use crate::constraints::{self, KINDS, Kind, KindInfo};
 use crate::error::{Error, Result, check_finite};
 use std::collections::{BTreeMap, HashMap};
@@ -103,6 +103,8 @@ pub struct Scene {
     pub(crate) contact_materials: Vec<ContactMaterial>,
     /// The contact material of each particle.
     pub(crate) particle_contacts: Vec<ContactMaterialId>,
+    /// By particle, its [`ContactScale`](crate::ContactScale), packed; empty while all are 1.
+    pub(crate) contact_scales: Vec<u32>,
     /// Friction between two materials; the lower index comes first.
     pub(crate) friction_pairs: BTreeMap<[u8; 2], Friction>,
     pub(crate) colliders: Vec<Collider>,
@@ -139,6 +141,7 @@ impl Scene {
             rest_positions: Vec::new(),
             contact_materials: vec![ContactMaterial::default()],
             particle_contacts: Vec::new(),
+            contact_scales: Vec::new(),
             friction_pairs: BTreeMap::new(),
             colliders: Vec::new(),
             cord_edges: Vec::new(),
@@ -297,6 +300,9 @@ impl Scene {
         self.pinned.push(false);
         self.rest_positions.push(particle.position);
         self.particle_contacts.push(ContactMaterialId::default());
+        if !self.contact_scales.is_empty() {
+            self.contact_scales.push(ContactScale::default().pack());
+        }
     }
 
     fn push_constraint<K: Kind>(&mut self, constraint: &K, material: MaterialId) {

@@ -130,6 +130,7 @@ impl Scene {
             followers,
             rest_positions,
             particle_contacts,
+            contact_scales,
             cord_edges,
             materials: _,
             interned: _,
@@ -146,6 +147,7 @@ impl Scene {
         *inverse_masses = numbering.arrange(inverse_masses);
         *pinned = numbering.arrange(pinned);
         *particle_contacts = numbering.arrange(particle_contacts);
+        *contact_scales = numbering.arrange(contact_scales);
         let rename = |particle: &mut u32| numbering.rename(particle);
         triangles.iter_mut().flatten().for_each(rename);
         cord_edges.iter_mut().flatten().for_each(rename);

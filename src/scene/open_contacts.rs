@@ -16,7 +16,7 @@ pub struct OpenContacts {
     pub material: ContactMaterialId,
     /// Largest spacing of its particles: the edge of the lattice of soft bodies, the mean edge of cloth \[m\].
     pub spacing: f32,
-    /// Its thickness \[m\].
+    /// The least thickness of its particles \[m\].
     pub thickness: f32,
 }
 
@@ -44,14 +44,12 @@ impl Scene {
                 *spacing = spacing.max(cloth);
             }
         }
+        let least_scales = self.least_scales();
         let open = |(index, spacing): (usize, f32)| {
             let material = self.contact_materials[index];
-            let is_open = material.touches != 0 && material.groups != 0 && material.thickness < CLOSED * spacing;
-            is_open.then_some(OpenContacts {
-                material: ContactMaterialId(index as u8),
-                spacing,
-                thickness: material.thickness,
-            })
+            let thickness = material.thickness * least_scales[index];
+            let is_open = material.touches != 0 && material.groups != 0 && thickness < CLOSED * spacing;
+            is_open.then_some(OpenContacts { material: ContactMaterialId(index as u8), spacing, thickness })
         };
         spacings.into_iter().enumerate().filter_map(open).collect()
     }

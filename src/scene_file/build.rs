@@ -158,15 +158,15 @@ impl Builder<'_> {
     }
 
     fn add_part(&mut self, index: usize, part: &PartFile) -> Result<(), FileError> {
-        let (sort, name, pin, velocity, contact): (_, _, &[Selection], _, _) = match part {
-            PartFile::Particles(it) => ("particles", &it.name, &it.pin, it.velocity, &it.contact),
-            PartFile::ClothGrid(it) => ("cloth_grid", &it.name, &it.pin, it.velocity, &it.contact),
-            PartFile::ClothMesh(it) => ("cloth_mesh", &it.name, &it.pin, it.velocity, &it.contact),
-            PartFile::Rope(it) => ("rope", &it.name, &it.pin, it.velocity, &it.contact),
-            PartFile::SoftBody(it) => ("soft_body", &it.name, &it.pin, it.velocity, &it.contact),
-            PartFile::Tetrahedra(it) => ("tetrahedra", &it.name, &it.pin, it.velocity, &it.contact),
-            PartFile::Balloon(it) => ("balloon", &it.name, &it.pin, it.velocity, &it.contact),
-            PartFile::Followers(it) => ("followers", &it.name, &[], None, &None),
+        let (sort, name, pin, velocity, contact, scale): (_, _, &[Selection], _, _, _) = match part {
+            PartFile::Particles(it) => ("particles", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
+            PartFile::ClothGrid(it) => ("cloth_grid", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
+            PartFile::ClothMesh(it) => ("cloth_mesh", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
+            PartFile::Rope(it) => ("rope", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
+            PartFile::SoftBody(it) => ("soft_body", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
+            PartFile::Tetrahedra(it) => ("tetrahedra", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
+            PartFile::Balloon(it) => ("balloon", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
+            PartFile::Followers(it) => ("followers", &it.name, &[], None, &None, &None),
         };
         let place = format!("parts[{index}].{sort}");
         let named = || format!("{place}.name");
@@ -191,6 +191,9 @@ impl Builder<'_> {
         }?;
         let particles = built.particles.clone();
         self.scene.set_particle_contact(particles.clone(), contact).at(|| format!("{place}.contact"))?;
+        if let Some(file) = scale {
+            self.scale_contacts(particles.clone(), file, &format!("{place}.contact_scale"))?;
+        }
         self.parts.push(Part { name: name.clone(), ..built });
         for particle in self.select(pin, Some(index), || format!("{place}.pin"))? {
             self.scene.pin(particle).at(|| format!("{place}.pin"))?;

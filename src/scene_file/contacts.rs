@@ -7,14 +7,15 @@ use super::colliders::{
 use super::error::{At, FileError, Reason};
 use super::mesh::Surface;
 use super::motion::ColliderPath;
-use super::parts::MeshFile;
+use super::parts::{ContactScaleFile, MeshFile};
 use super::values::Either;
 use crate::collision::{
-    Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, Friction, Heightfield, Shape,
+    Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactScale, Friction, Heightfield, Shape,
 };
 #[cfg(feature = "mesh-colliders")]
 use crate::collision::{DistanceField, Sides};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The name of entry 0, which always exists.
 const DEFAULT: &str = "default";
@@ -86,6 +87,27 @@ impl Builder<'_> {
         let Some(name) = name else { return Ok(ContactMaterialId::default()) };
         let known = self.contact_materials.get(name).copied();
         known.ok_or_else(|| format!("no contact material is named {name:?}").into())
+    }
+
+    /// Sets the scales of thickness and friction of a part.
+    pub(super) fn scale_contacts(
+        &mut self,
+        particles: Range<u32>,
+        file: &ContactScaleFile,
+        place: &str,
+    ) -> Result<(), FileError> {
+        let mut scales = vec![ContactScale::default(); particles.len()];
+        for (index, scale) in scales.iter_mut().enumerate() {
+            for (own, given, field) in [
+                (&mut scale.thickness, &file.thickness, ".thickness"),
+                (&mut scale.friction, &file.friction, ".friction"),
+            ] {
+                if let Some(given) = given {
+                    *own = given.get(index, particles.len()).at(|| format!("{place}{field}"))?;
+                }
+            }
+        }
+        self.scene.set_contact_scales(particles, &scales).at(|| place.into())
     }
 
     pub(super) fn add_colliders(

@@ -27,6 +27,17 @@ pub(super) enum Part {
     Followers(FollowersFile),
 }
 
+/// Scales of the thickness and of the friction of the contact material, by particle.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct ContactScaleFile {
+    /// Factor of the thickness, greater than 0 and at most 1: one value for all, or one for each. Default 1.
+    pub thickness: Option<OneOrMany>,
+    /// Factor of the friction, 0 to 1: one value for all, or one for each. Default 1.
+    pub friction: Option<OneOrMany>,
+}
+
 /// Loose particles, connected by `constraints` only.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,6 +61,8 @@ pub(super) struct ParticlesFile {
     pub body: bool,
     /// The name of the contact material. Default "default".
     pub contact: Option<String>,
+    /// Scales of thickness and friction, for all particles or for each.
+    pub contact_scale: Option<ContactScaleFile>,
 }
 
 /// A rectangular cloth. Particle (row r, column c) is particle r · columns + c of the part and lies at
@@ -81,6 +94,8 @@ pub(super) struct ClothGridFile {
     pub velocity: Option<[f32; 3]>,
     /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
+    /// Scales of thickness and friction, for all particles or for each.
+    pub contact_scale: Option<ContactScaleFile>,
 }
 
 /// A cloth in the shape of a triangle mesh, one particle per vertex.
@@ -103,6 +118,8 @@ pub(super) struct ClothMeshFile {
     pub velocity: Option<[f32; 3]>,
     /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
+    /// Scales of thickness and friction, for all particles or for each.
+    pub contact_scale: Option<ContactScaleFile>,
 }
 
 /// A rope along a polyline, one particle per point.
@@ -131,6 +148,8 @@ pub(super) struct RopeFile {
     pub velocity: Option<[f32; 3]>,
     /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
+    /// Scales of thickness and friction, for all particles or for each.
+    pub contact_scale: Option<ContactScaleFile>,
 }
 
 /// A body in the shape of a closed triangle mesh, simulated by a lattice of tetrahedra that the mesh follows. The
@@ -156,6 +175,8 @@ pub(super) struct SoftBodyFile {
     pub velocity: Option<[f32; 3]>,
     /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
+    /// Scales of thickness and friction, for all particles or for each.
+    pub contact_scale: Option<ContactScaleFile>,
 }
 
 /// A body of given tetrahedra, one particle per vertex.
@@ -180,6 +201,8 @@ pub(super) struct TetrahedraFile {
     pub velocity: Option<[f32; 3]>,
     /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
+    /// Scales of thickness and friction, for all particles or for each.
+    pub contact_scale: Option<ContactScaleFile>,
 }
 
 /// A closed cloth filled with gas, one particle per vertex.
@@ -204,6 +227,8 @@ pub(super) struct BalloonFile {
     pub velocity: Option<[f32; 3]>,
     /// The name of the contact material of the particles. Default "default".
     pub contact: Option<String>,
+    /// Scales of thickness and friction, for all particles or for each.
+    pub contact_scale: Option<ContactScaleFile>,
 }
 
 /// Massless particles, each at the weighted sum of four others.

@@ -347,6 +347,7 @@ impl SettingsFile {
             fields: settings::Field::slots(&fields),
             forces,
             collider_forces: true,
+            contact_events: 0,
             triangle_contacts: self.triangle_contacts,
             tethers: self.tethers,
             keep_lambdas: self.keep_lambdas,

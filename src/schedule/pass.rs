@@ -122,6 +122,14 @@ pub enum Pass {
         /// Number of the round.
         round: u32,
     },
+    /// Clears the list of contact events, and the table of the contacts of the step.
+    ClearContactEvents,
+    /// Adds the contacts of the substep to the table of the step.
+    NoteContacts,
+    /// Adds the contacts with colliders to the table of the step.
+    NoteColliderContacts,
+    /// Lists the contacts that began, continued and ended in the step.
+    CollectContactEvents,
     /// Clears the impulses on colliders.
     ClearColliderContacts,
     /// Interpolates the colliders at the start and at the end of the substep.

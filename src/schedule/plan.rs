@@ -25,6 +25,8 @@
 //!   surface level, where pins may be truncated.
 //! - With colliders, `CommitColliders` runs in `end`. To sum collider forces, `begin` has `ClearColliderContacts`, and
 //!   `end` has `ColliderForces`.
+//! - With contact events, `begin` has `ClearContactEvents`, `NoteContacts` follows the iterations of contacts, and `end` has
+//!   `NoteColliderContacts` and `CollectContactEvents`. `ClearColliderContacts` then runs without collider forces too.
 //! - With triangles and colliders, `CollideTriangles` and `ApplyTriangleContacts` follow the constraints.
 //! - If `IntegrateAndPredict` directly follows `Collide`, `CollideAndPredict` in `between` replaces both. The last
 //!   `Collide` is then in `end`.
@@ -112,8 +114,10 @@ impl Plan {
         let inputs = PlanInputs { bounce: inputs.bounce || apart && inputs.any, ..inputs };
         let mut plan =
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
-        let sums_forces = inputs.any && settings.collider_forces;
-        plan.begin.extend(sums_forces.then_some(Pass::ClearColliderContacts));
+        let lists_events = settings.contact_events > 0;
+        plan.begin.extend(lists_events.then_some(Pass::ClearContactEvents));
+        let notes_impulses = inputs.any && settings.keeps_collider_impulses();
+        plan.begin.extend(notes_impulses.then_some(Pass::ClearColliderContacts));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
         plan.begin.extend(summed_kinds(compiled, settings).map(|kind| Pass::ClearForceSums { kind }));
@@ -121,7 +125,9 @@ impl Plan {
         plan.end.push(Pass::Velocity);
         plan.end.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
         plan.end.extend(inputs.any.then_some(Pass::CommitColliders));
-        plan.end.extend(sums_forces.then_some(Pass::ColliderForces));
+        plan.end.extend((inputs.any && settings.collider_forces).then_some(Pass::ColliderForces));
+        plan.end.extend((inputs.any && lists_events).then_some(Pass::NoteColliderContacts));
+        plan.end.extend(lists_events.then_some(Pass::CollectContactEvents));
         if settings.body_damping > 0.0 && !compiled.bodies.is_empty() {
             plan.end.push(Pass::BodyDamping);
         }
@@ -217,6 +223,7 @@ impl Plan {
                 self.substep.extend(collide(!apart && iteration < stride));
             }
         }
+        self.substep.extend((settings.contact_events > 0).then_some(Pass::NoteContacts));
     }
 
     fn push_iteration(&mut self, compiled: &CompiledScene, sweep: Sweep, iteration: u32) {

@@ -6,6 +6,7 @@ mod wind;
 pub use field::{Field, MAX_FIELDS};
 pub use wind::Wind;
 
+use crate::collision::events::MOST_EVENTS;
 use crate::collision::{SelfCollision, SelfCollisionLevel};
 use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
 
@@ -77,9 +78,13 @@ pub struct Settings {
     /// The greatest speed at which each contact separates an overlap at the start of a substep [m/s], 0 to 1e3. A high
     /// value ejects particles that start inside others.
     pub recovery_speed: f32,
-    /// If true, forces on colliders are summed, for [`crate::Solver::read_collider_forces`]. This takes 84 bytes per
-    /// particle, unless restitution or contacts between surfaces need the same buffer.
+    /// If true, forces on colliders are summed, for [`crate::Solver::read_collider_forces`]. This takes 112 bytes per
+    /// particle, unless restitution, self-collision or contact events need the same buffer.
     pub collider_forces: bool,
+    /// The most contact events of a step, 0 to 1 048 576, for [`crate::Solver::read_contact_events`]: contacts that begin, last
+    /// and end. Default: 0, no events. An event takes 32 bytes, and 192 to 384 bytes of tables. Each change forgets the
+    /// contacts of the step before.
+    pub contact_events: u32,
     /// If true, λ is stored even with one iteration, for [`crate::Solver::read_lambdas`]. After it is enabled, or after
     /// a change of the execution, λ is 0 until the next step.
     pub keep_lambdas: bool,
@@ -116,6 +121,7 @@ impl Default for Settings {
             triangle_contacts: true,
             recovery_speed: 1.0,
             collider_forces: true,
+            contact_events: 0,
             keep_lambdas: false,
             mean_forces: false,
             tether_forces: false,
@@ -245,6 +251,19 @@ impl Settings {
             || self.mean_forces != other.mean_forces
     }
 
+    /// Returns `Ok` if contact events are recorded.
+    pub(crate) fn check_contact_events(&self) -> Result<()> {
+        if self.contact_events > 0 {
+            return Ok(());
+        }
+        Err(Error::NotEnabled { what: "read_contact_events", needed: "Settings::contact_events of at least 1" })
+    }
+
+    /// Returns true if the impulses on colliders are stored.
+    pub(crate) fn keeps_collider_impulses(&self) -> bool {
+        self.collider_forces || self.contact_events > 0
+    }
+
     /// Checks that every parameter is in range.
     ///
     /// # Errors
@@ -284,6 +303,9 @@ impl Settings {
         }
         if let Some(own) = &self.self_collision {
             own.check()?;
+        }
+        if self.contact_events > MOST_EVENTS {
+            return Err(Error::invalid("contact events", f64::from(self.contact_events), "0 to 1 048 576"));
         }
         if !(0.0..=1e3).contains(&self.recovery_speed) {
             return Err(Error::invalid("recovery speed", self.recovery_speed, "0 to 1000 m/s"));

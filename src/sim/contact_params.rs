@@ -116,20 +116,21 @@ fn material_tables(scene: &Scene) -> ([[u32; 4]; MAX_CONTACT_MATERIALS], Frictio
     (materials, friction)
 }
 
-/// The thickness of each contact material in use \[m\].
-fn thicknesses(scene: &Scene, elements: &ContactElements) -> impl Iterator<Item = f32> {
+/// Each contact material in use, with its thickness \[m\].
+fn thicknesses(scene: &Scene, elements: &ContactElements) -> impl Iterator<Item = (usize, f32)> {
     let is_used = |&(place, _): &(usize, &ContactMaterial)| elements.materials >> place & 1 == 1;
-    scene.contact_materials.iter().enumerate().filter(is_used).map(|(_, material)| material.thickness)
+    scene.contact_materials.iter().enumerate().filter(is_used).map(|(place, material)| (place, material.thickness))
 }
 
 /// The largest thickness of the contact materials in use \[m\].
 fn largest_thickness(scene: &Scene, elements: &ContactElements) -> f32 {
-    thicknesses(scene, elements).fold(1e-6, f32::max)
+    thicknesses(scene, elements).map(|(_, thickness)| thickness).fold(1e-6, f32::max)
 }
 
-/// Half the least thickness of the contact materials in use \[m\].
+/// Half the least thickness of the particles \[m\].
 pub(crate) fn least_radius(scene: &Scene, elements: &ContactElements) -> f32 {
-    0.5 * thicknesses(scene, elements).fold(f32::MAX, f32::min)
+    let scales = scene.least_scales();
+    0.5 * thicknesses(scene, elements).fold(f32::MAX, |least, (place, thickness)| least.min(thickness * scales[place]))
 }
 
 /// The numbers of threads of the search, in the form of the uniform buffer.

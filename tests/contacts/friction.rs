@@ -3,11 +3,13 @@
 use crate::common;
 use crate::common::shapes::CUBE;
 use crate::common::{Backend, OnGpu, distance, noise};
+use std::ops::Range;
 use supple::gpu::Context;
 use supple::scene::Lattice;
 use supple::{
-    ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, ContactReport, Elasticity,
-    Error, Friction, Particle, Pose, Reference, Result, Scene, SelfCollision, Settings, Shape, TetMesh,
+    ClothGrid, Collider, ColliderForce, ColliderId, ContactEvents, ContactMaterial, ContactMaterialId, ContactReport,
+    ContactScale, Elasticity, Error, Friction, Particle, Pose, Reference, Result, Scene, SelfCollision, Settings,
+    Shape, TetMesh,
 };
 
 const G: f64 = 9.81;
@@ -22,7 +24,9 @@ pub trait Touching: Backend {
     fn remove_collider(&mut self, id: ColliderId) -> Result<()>;
     fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()>;
     fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()>;
+    fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]);
     fn forces(&self) -> Vec<ColliderForce>;
+    fn events(&self) -> ContactEvents;
     fn report(&self) -> ContactReport;
 }
 
@@ -42,8 +46,14 @@ impl Touching for Reference {
     fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         self.set_contact_material(id, material)
     }
+    fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) {
+        self.set_contact_scales(particles, scales).unwrap();
+    }
     fn forces(&self) -> Vec<ColliderForce> {
         self.read_collider_forces().unwrap()
+    }
+    fn events(&self) -> ContactEvents {
+        self.read_contact_events().unwrap()
     }
     fn report(&self) -> ContactReport {
         self.read_contacts().unwrap()
@@ -66,8 +76,14 @@ impl Touching for OnGpu<'_> {
     fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         self.solver.set_contact_material(id, material)
     }
+    fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) {
+        self.solver.set_contact_scales(particles, scales).unwrap();
+    }
     fn forces(&self) -> Vec<ColliderForce> {
         self.solver.read_collider_forces().unwrap()
+    }
+    fn events(&self) -> ContactEvents {
+        self.solver.read_contact_events().unwrap()
     }
     fn report(&self) -> ContactReport {
         self.solver.read_contacts().unwrap()

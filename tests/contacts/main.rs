@@ -4,7 +4,10 @@
 mod common;
 
 mod collider_seams;
+mod contact_scales;
 mod contacts_shapes;
+mod deep_contacts;
+mod events;
 mod friction;
 mod growing_lists;
 mod intersections;

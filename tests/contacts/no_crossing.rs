@@ -3,7 +3,7 @@
 use crate::common;
 use crate::common::{press, solver, step};
 use std::f32::consts::TAU;
-use supple::{ClothGrid, Collider, ContactMaterial, Pose, Scene, SelfCollision, Settings, Shape, Solver};
+use supple::{ClothGrid, Collider, ContactMaterial, ContactScale, Pose, Scene, SelfCollision, Settings, Shape, Solver};
 
 fn settings(substeps: u32) -> Settings {
     Settings { substeps, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() }
@@ -30,6 +30,23 @@ fn sheets_in_a_press_do_not_cross() {
         assert!(report.truncated > 0 && report.lost == 0, "nothing was pressed: {report:?}");
         assert_eq!(solver.read_diagnostics().unwrap().non_finite_count, 0);
     }
+}
+
+/// The same with a thickness that varies by a factor of 20 from particle to particle.
+#[test]
+fn sheets_of_varying_thickness_in_a_press_do_not_cross() {
+    let gpu = common::gpu();
+    let mut scene = press(0.01, 2);
+    let scale = |i| ContactScale { thickness: (0.5 + 0.5 * common::noise(i)).max(0.05), ..ContactScale::default() };
+    let map: Vec<_> = (0..scene.particle_count() as u32).map(scale).collect();
+    scene.set_contact_scales(0..map.len() as u32, &map).unwrap();
+    let mut solver = solver(&gpu, &scene, settings(5));
+    for frame in 0..24 {
+        step(&gpu, &mut solver, 1);
+        assert_eq!(crossings(&solver, &scene), 0, "step {frame}");
+    }
+    let report = solver.read_contacts().unwrap();
+    assert!(report.truncated > 0 && report.lost == 0, "nothing was pressed: {report:?}");
 }
 
 /// Both ends turn in opposite directions until the cloth is twisted into a rope.

@@ -11,8 +11,8 @@ use supple::gpu::Context;
 use supple::internals::{ShaderModule, take_shader_modules};
 use supple::scene::TetherRow;
 use supple::{
-    Bending, ClothGrid, Collider, Execution, Fabric, Instances, Material, Scene, SelfCollision, Settings, Shape,
-    Tethers,
+    Bending, ClothGrid, Collider, ContactScale, Execution, Fabric, Instances, Material, Scene, SelfCollision, Settings,
+    Shape, Tethers,
 };
 
 /// Storage buffers of a stage that every device offers by [`supple::wgpu::Limits::default`].
@@ -85,8 +85,11 @@ fn modules(gpu: &Context) -> Vec<ShaderModule> {
     }
     for own in [SelfCollision::default(), SelfCollision::surfaces()] {
         for colliders in [1, 9] {
-            let settings = Settings { self_collision: Some(own), ..Settings::default() };
-            solver(gpu, &touching(colliders), settings);
+            let settings = Settings { self_collision: Some(own), contact_events: 100, ..Settings::default() };
+            let mut scene = touching(colliders);
+            solver(gpu, &scene, settings);
+            scene.set_contact_scales(0..1, &[ContactScale { thickness: 0.5, friction: 0.5 }]).unwrap();
+            solver(gpu, &scene, settings);
         }
     }
     for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {

@@ -633,6 +633,7 @@ fn omitted_fields_have_their_defaults() {
         wind: None,
         fields: Field::slots(&[Field::Point { position: [1.0, 2.0, 3.0], strength: 4.0, radius: 5.0 }]),
         forces: false,
+        contact_events: 0,
         collider_forces: true,
         tethers: false,
         triangle_contacts: false,

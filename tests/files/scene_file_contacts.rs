@@ -2,8 +2,8 @@
 
 use supple::scene_file::{FileError, Limits, SceneFile};
 use supple::{
-    ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Friction, Heightfield, Particle, Pose,
-    Reference, Scene, SelfCollision, Settings, Shape,
+    ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, ContactScale, Friction, Heightfield, Particle,
+    Pose, Reference, Scene, SelfCollision, Settings, Shape,
 };
 
 fn parse(text: &str) -> Result<SceneFile, FileError> {
@@ -51,6 +51,31 @@ fn setting(field: &str) -> String {
 
 /// The description, the text, the place of the error, and words that it must contain.
 struct Bad(&'static str, String, &'static str, &'static [&'static str]);
+
+/// A part with these scales.
+fn scaled(fields: &str) -> String {
+    let three = format!(r#"{{"particles": {{"positions": [[0, 1, 0], [0.2, 1, 0], [0, 1.2, 0]], {fields}}}}}"#);
+    format!(r#"{{"version": 1, "parts": [{three}]}}"#)
+}
+
+#[test]
+fn scales_of_particles_are_those_of_the_library() {
+    let parsed = good(&scaled(r#""contact_scale": {"thickness": [1, 0.5, 0.25], "friction": 0.5}"#));
+    for (i, thickness) in (0..).zip([1.0, 0.5, 0.25]) {
+        assert_eq!(parsed.scene.contact_scale(i).unwrap(), ContactScale { thickness, friction: 0.5 });
+    }
+    let cases = [
+        (r#"{"thickness": 0}"#, "parts[0].particles.contact_scale", "thickness of particle 0 is 0"),
+        (r#"{"thickness": [1, 1, 1.5]}"#, "parts[0].particles.contact_scale", "thickness of particle 2 is 1.5"),
+        (r#"{"friction": -1}"#, "parts[0].particles.contact_scale", "friction of particle 0 is -1"),
+        (r#"{"friction": [1, 1]}"#, "parts[0].particles.contact_scale.friction", "2 values for 3 entries"),
+        (r#"{"rough": 1}"#, "parts[0].particles.contact_scale", "rough"),
+    ];
+    for (fields, place, words) in cases {
+        let error = parse(&scaled(&format!(r#""contact_scale": {fields}"#))).map(drop).unwrap_err().to_string();
+        assert!(error.contains(place) && error.contains(words), "{fields}: {error}");
+    }
+}
 
 fn material_cases() -> Vec<Bad> {
     let many: Vec<String> = (0..16).map(|index| format!(r#"{{"name": "m{index}"}}"#)).collect();

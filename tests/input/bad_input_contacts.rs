@@ -8,8 +8,8 @@ use std::sync::Once;
 use std::time::{Duration, Instant};
 use supple::gpu::Context;
 use supple::{
-    ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Error, Execution, Friction, Particle, Pose,
-    Reference, Result, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver, wgpu,
+    ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, ContactScale, Error, Execution, Friction,
+    Particle, Pose, Reference, Result, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, Solver, wgpu,
 };
 
 const NAN: f32 = f32::NAN;
@@ -29,6 +29,17 @@ fn bad_materials() -> Vec<(String, ContactMaterial, &'static str)> {
         bad.push((format!("{friction:?}"), ContactMaterial { friction, ..plain }, words));
     }
     bad
+}
+
+/// Invalid scales of three particles, with words of their errors.
+fn bad_scales() -> Vec<(String, [ContactScale; 3], &'static str)> {
+    let one = ContactScale::default();
+    let bad = |what: &str, scale: ContactScale, words| (format!("scale {what} {scale:?}"), [one, one, scale], words);
+    let thin = [NAN, INF, -INF, 0.0, -0.0, -0.5, 1.000_001, 2.0];
+    let thin = thin.map(|thickness| bad("t", ContactScale { thickness, ..one }, "thickness of particle 2"));
+    let smooth = [NAN, INF, -INF, -0.1, 1.000_001];
+    let smooth = smooth.map(|friction| bad("f", ContactScale { friction, ..one }, "friction of particle 2"));
+    thin.into_iter().chain(smooth).collect()
 }
 
 fn bad_frictions() -> Vec<(Friction, &'static str)> {
@@ -117,6 +128,9 @@ fn invalid_contact_input_is_rejected() {
     for (what, collider, words) in bad_colliders() {
         faults.extend(expect(&what, scene.add_collider(collider).map(drop), words));
     }
+    for (what, scales, words) in bad_scales() {
+        faults.extend(expect(&what, scene.set_contact_scales(0..3, &scales), words));
+    }
     for normal in [[0.0; 3], [NAN, 1.0, 0.0], [INF, 0.0, 0.0], [1e-20; 3]] {
         let outcome = Collider::half_space([0.0; 3], normal).map(drop);
         faults.extend(expect(&format!("normal {normal:?}"), outcome, "normal of a half-space"));
@@ -136,6 +150,9 @@ fn invalid_contact_input_is_rejected() {
         scene.set_particle_contact(0..1, unknown),
         scene.set_particle_contact(0..count + 1, own),
         scene.set_particle_contact(u32::MAX - 1..u32::MAX, own),
+        scene.set_contact_scales(count - 1..count + 1, &[ContactScale::default(); 2]),
+        scene.set_contact_scales(u32::MAX - 1..u32::MAX, &[ContactScale::default()]),
+        scene.contact_scale(count).map(drop),
         scene.set_friction(own, unknown, Friction::NONE),
         scene.set_friction(unknown, own, Friction::NONE),
         scene.add_collider(Collider { material: unknown, ..Collider::default() }).map(drop),
@@ -143,6 +160,9 @@ fn invalid_contact_input_is_rejected() {
     for (k, outcome) in out_of_range.into_iter().enumerate() {
         assert!(matches!(outcome, Err(Error::IndexOutOfRange { .. })), "{k}: {outcome:?}");
     }
+    let outcome = scene.set_contact_scales(0..3, &[ContactScale::default(); 2]);
+    assert!(matches!(outcome, Err(Error::LengthMismatch { left: 3, right: 2, .. })), "{outcome:?}");
+    assert!((0..count).all(|i| scene.contact_scale(i).unwrap() == ContactScale::default()));
     // Nothing has changed: one own material and one collider.
     assert_eq!(scene.colliders(), [Collider::default()]);
     assert_eq!(scene.contact_material(own).unwrap(), ContactMaterial::default());
@@ -283,6 +303,14 @@ fn rejected_changes_while_running_leave_no_trace() {
     for (what, material, words) in bad_materials() {
         faults.extend(expect(&what, tried.set_contact_material(own, material), words));
         faults.extend(expect(&what, reference.set_contact_material(own, material), words));
+    }
+    for (what, scales, words) in bad_scales() {
+        faults.extend(expect(&what, tried.set_contact_scales(0..3, &scales), words));
+        faults.extend(expect(&what, reference.set_contact_scales(0..3, &scales), words));
+    }
+    let few = [ContactScale::default(); 2];
+    for outcome in [tried.set_contact_scales(0..3, &few), reference.set_contact_scales(0..3, &few)] {
+        assert!(matches!(outcome, Err(Error::LengthMismatch { .. })), "{outcome:?}");
     }
     assert_no_faults(faults);
     let (unknown, nobody) = (foreign_material(), foreign_collider());
@@ -659,6 +687,8 @@ fn required_limits_include_contacts() {
     // Half as many contacts as pairs, of 80 bytes; the grid of the surface level.
     assert!(needed(&scene, few(SelfCollisionLevel::Particles, 12)) >= 1_700_000 * 6 * 80);
     assert!(needed(&scene, few(SelfCollisionLevel::Surfaces, 3)) >= 1_700_000 * 11 * 16);
+    let events = Settings { contact_events: 1 << 20, ..Settings::default() };
+    assert!(needed(&scene, events) >= 2 * 2 * (1 << 20) * 48);
     scene.add_collider(Collider::default()).unwrap();
     // Impulses at two colliders, and restitution.
     assert!(needed(&scene, Settings::default()) >= 1_700_000 * 80);

@@ -33,8 +33,8 @@ fn is_solid_to(c: Collider, material: u32) -> bool {
     return (c.flags & (DISABLED | TWO_SIDED)) == 0u && collide;
 }
 
-fn keep_of(c: Collider, material: u32) -> f32 {
-    return bitcast<f32>(contact_params.materials[material].x) + c.margin;
+fn keep_of(c: Collider, side: ContactSide) -> f32 {
+    return side.radius + c.margin;
 }
 
 // Start of a search for exits: a point in or at a collider, reached at `cost` [m]; the index of its next exit, and
@@ -51,7 +51,7 @@ struct Origin {
 
 // Level 0 tests the exits of the colliders that contain the particle, level 1 the exits of a collider that blocks one
 // of them. One loop covers both levels, because each call of `sample` is inlined.
-fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
+fn find_exit(side: ContactSide, x: vec3f, rest: vec3f) -> Exit {
     let zero = params.zero;
     var best = Exit(NONE, vec3f(), 0.0);
     var first = best;
@@ -62,8 +62,8 @@ fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
     while next.index != NONE {
         if next.count == 0u {
             let c = collider_at(next.index);
-            if is_solid_to(c, material) {
-                let keep = keep_of(c, material);
+            if is_solid_to(c, side.material) {
+                let keep = keep_of(c, side);
                 next.p = in_frame(c, next.x, rest);
                 next.near = sample(c, next.p, keep);
                 next.count = select(0u, exit_count(c), level == 1u || next.near.distance <= SLACK * keep);
@@ -80,7 +80,7 @@ fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
             continue;
         }
         let c = collider_at(next.index);
-        let keep = keep_of(c, material);
+        let keep = keep_of(c, side);
         let k = next.next;
         next.next++;
         let exit = exit_at(c, next.p, keep, next.near, k);
@@ -91,7 +91,7 @@ fn find_exit(material: u32, x: vec3f, rest: vec3f) -> Exit {
             if level == 0u {
                 first = Exit(next.index, normal, select(exit.w, 0.0, k == 0u));
             }
-            let blocker = blocker_of(material, end, rest, next.index, SLACK * keep);
+            let blocker = blocker_of(side, end, rest, next.index, SLACK * keep);
             if blocker == NONE {
                 least = cost;
                 best = first;
@@ -111,23 +111,22 @@ const OPPOSITE = -0.9;
 // Returns the share of its distance that a particle between two opposite colliders keeps: what the gap between them
 // has room for. Colliders without a gap between them push the particle out. `near` is the sample of collider `c`, which
 // has index `owner`.
-fn squeeze(owner: u32, c: Collider, material: u32, x: vec3f, rest: vec3f, near: Sample) -> f32 {
+fn squeeze(owner: u32, c: Collider, side: ContactSide, x: vec3f, rest: vec3f, near: Sample) -> f32 {
     let zero = params.zero;
-    let keep = keep_of(c, material);
+    let keep = keep_of(c, side);
     let normal = turned_out_of(c.frame, opaque(near.normal, zero), zero);
     var least = 1.0;
     for (var index = first_near(x, 0.0); index != NONE; index = next_near(index, x, 0.0)) {
         let other = collider_at(index);
-        if index == owner || !is_solid_to(other, material) {
+        if index == owner || !is_solid_to(other, side.material) {
             continue;
         }
-        let radius = bitcast<f32>(contact_params.materials[material].x);
-        let keep_there = radius + other.margin;
+        let keep_there = side.radius + other.margin;
         let there = sample(other, in_frame(other, x, rest), keep_there);
         let normal_there = turned_out_of(other.frame, opaque(there.normal, zero), zero);
         let room = opaque1(near.distance, zero) + opaque1(there.distance, zero);
         let share = opaque1(room / (keep + keep_there), zero);
-        if there.distance < keep_there + radius && share > SLACK && opaque1(dot(normal, normal_there), zero) < OPPOSITE {
+        if there.distance < keep_there + side.radius && share > SLACK && opaque1(dot(normal, normal_there), zero) < OPPOSITE {
             least = min(least, share);
         }
     }
@@ -139,7 +138,7 @@ const FAR = 3.4028234e38;
 
 // Returns a collider other than `owner` that contains a point, or NONE. A point within `slack` of surfaces is moved
 // away from them and tested again: it is free in front of a wall, and not in a seam.
-fn blocker_of(material: u32, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u32 {
+fn blocker_of(side: ContactSide, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u32 {
     let zero = params.zero;
     var place = x;
     var blocker = owner;
@@ -150,8 +149,8 @@ fn blocker_of(material: u32, x: vec3f, rest: vec3f, owner: u32, slack: f32) -> u
         var index = first_near(place, 0.0);
         while index != NONE && !is_within {
             let c = collider_at(index);
-            if index != owner && is_solid_to(c, material) {
-                let near = sample(c, in_frame(c, place, rest), keep_of(c, material));
+            if index != owner && is_solid_to(c, side.material) {
+                let near = sample(c, in_frame(c, place, rest), keep_of(c, side));
                 is_within = near.distance < -slack;
                 if near.distance < slack {
                     blocker = index;

@@ -98,18 +98,18 @@ struct Met {
 
 // Returns the particle after a pass over one collider; the exit is WANTED if it must be found before. `rest` is the
 // residual of the position.
-fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, before: Moving) -> Moving {
+fn collide_with(i: u32, side: ContactSide, index: u32, w: f32, rest: vec3f, before: Moving) -> Moving {
     var particle = before;
     var c = collider_at(index);
     // As `by_thread`, for values that use all bits.
     c.flags |= i & 0x80000000u;
     c.shape |= i & 0x80000000u;
-    let own = contact_params.materials[material];
+    let own = contact_params.materials[side.material];
     if (c.flags & DISABLED) != 0u || !touch(own, contact_params.materials[c.material]) {
         return particle;
     }
     let zero = params.zero;
-    var keep = keep_of(c, material);
+    var keep = keep_of(c, side);
     let motion = relative_motion(c, particle.x, rest, particle.d, zero);
     let p = turned_into(c.frame, motion.start, zero);
     let delta = turned_into(c.frame, motion.way, zero);
@@ -118,7 +118,7 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, before: 
     var is_exit = false;
     let is_solid = SEVERAL && (c.flags & TWO_SIDED) == 0u;
     if is_solid && near.distance < keep + length(delta) {
-        keep = opaque1(keep * squeeze(index, c, material, particle.x, rest, near), zero);
+        keep = opaque1(keep * squeeze(index, c, side, particle.x, rest, near), zero);
     }
     if is_solid && near.distance < (1.0 - SLACK) * keep {
         if exit.owner == UNKNOWN {
@@ -145,20 +145,21 @@ fn collide_with(i: u32, material: u32, index: u32, w: f32, rest: vec3f, before: 
         meet = Meet(true, turned_out_of(c.frame, opaque(end.normal, zero), zero), 0.0, 0.0, 0.0);
     }
     if meet.is_met {
-        respond(i, index, w, material, Met(meet, motion.start, motion.way, keep, c.surface_step, c.material), &particle);
+        respond(i, index, w, side, Met(meet, motion.start, motion.way, keep, c.surface_step, c.material), &particle);
     }
     return particle;
 }
 
 // Moves a particle out of a collider, with friction and restitution.
-fn respond(i: u32, index: u32, w: f32, material: u32, met: Met, particle: ptr<function, Moving>) {
+fn respond(i: u32, index: u32, w: f32, side: ContactSide, met: Met, particle: ptr<function, Moving>) {
     let zero = params.zero;
     let normal = met.meet.normal;
     let way = met.way;
     var out = min(met.meet.depth, max(-met.meet.start, 0.0));
     let push = opaque1(met.meet.depth - out, zero);
     out = select(0.0, min(out, contact_params.recovery), removes_overlap());
-    let friction = contact_params.friction[material * 16u + met.material];
+    let friction = contact_params.friction[side.material * 16u + met.material];
+    let coefficients = scaled_friction(friction.xy, side.friction, zero);
     // Restitution, on top of the push.
     let speed = opaque1(-dot(normal, opaque(way - params.gravity_step, zero)), zero);
     var back = 0.0;
@@ -175,7 +176,7 @@ fn respond(i: u32, index: u32, w: f32, material: u32, met: Met, particle: ptr<fu
     if before.owner == index + 1u {
         of_before = before;
     }
-    let rub = rubbed(of_before, index, Slip(slip, push, back, met.meet.time, met.keep), friction.xy);
+    let rub = rubbed(of_before, index, Slip(slip, push, back, met.meet.time, met.keep), coefficients);
     let change_by_friction = opaque(rub.friction.displacement - of_before.displacement, zero);
     let change = opaque(opaque(normal * push, zero) + change_by_friction, zero);
     if before.owner == index + 1u || (before.owner == 0u && push > 0.0) {
@@ -186,7 +187,7 @@ fn respond(i: u32, index: u32, w: f32, material: u32, met: Met, particle: ptr<fu
         bounce = opaque(opaque(normal * back, zero) - rub.beyond, zero);
         add_bounce(i, bounce);
     }
-    note_push(i, index, w, opaque(change + bounce, zero), opaque(met.start + way, zero));
+    note_push(i, index, w, opaque(change + bounce, zero), opaque1(push + back, zero), opaque(met.start + way, zero));
     let away = opaque(normal * out, zero);
     (*particle).x = opaque((*particle).x + away, zero);
     (*particle).d = opaque((*particle).d + change, zero);
@@ -195,7 +196,7 @@ fn respond(i: u32, index: u32, w: f32, material: u32, met: Met, particle: ptr<fu
 }
 
 // Returns the particle after a pass over all colliders.
-fn collide_with_all(i: u32, material: u32, w: f32, rest: vec3f, start: Moving) -> Moving {
+fn collide_with_all(i: u32, side: ContactSide, w: f32, rest: vec3f, start: Moving) -> Moving {
     var particle = start;
     // Most particles are near one collider at most. The exit test comes last, because software drivers execute the
     // loop body for all threads once more otherwise.
@@ -203,7 +204,7 @@ fn collide_with_all(i: u32, material: u32, w: f32, rest: vec3f, start: Moving) -
     if index != NONE {
         loop {
             loop {
-                particle = collide_with(i, material, index, w, rest, particle);
+                particle = collide_with(i, side, index, w, rest, particle);
                 if SEVERAL && particle.exit.owner == WANTED {
                     break;
                 }
@@ -217,7 +218,7 @@ fn collide_with_all(i: u32, material: u32, w: f32, rest: vec3f, start: Moving) -
             if !SEVERAL || particle.exit.owner != WANTED {
                 break;
             }
-            particle.exit = find_exit(material, particle.x, rest);
+            particle.exit = find_exit(side, particle.x, rest);
         }
     }
     return particle;

@@ -59,7 +59,7 @@ fn add_bounce(i: u32, bounce: vec3f) {
 }
 
 // Forces on colliders are not recorded.
-fn note_push(i: u32, index: u32, w: f32, displacement: vec3f, arm: vec3f) {
+fn note_push(i: u32, index: u32, w: f32, displacement: vec3f, normal: f32, arm: vec3f) {
 }
 
 fn collider_count() -> u32 {
@@ -145,7 +145,13 @@ fn collide_particle(k: u32) {
     let unknown = Exit(UNKNOWN, vec3f(), 0.0);
     let d = opaque(moves[moves_at + k] - rest, params.zero);
     let start = Moving(x.xyz, d, vec3f(), false, unknown, ColliderFriction());
-    let particle = collide_with_all(i, material, x.w, rest, start);
+    var scale = vec2f(1.0);
+    if SCALED {
+        let word = asset[CONTACTS_AT + ASSET_PARTICLES + k];
+        scale = mean_scale(vec2u(word & 0xffffu, word >> 16u), 1u);
+    }
+    let side = contact_side(material, contact_params.materials[material], scale, params.zero);
+    let particle = collide_with_all(i, side, x.w, rest, start);
     if particle.was_met {
         keep_position(k, vec4f(particle.x, x.w));
         moves[moves_at + k] = opaque(particle.d + rest, params.zero);

@@ -1,7 +1,8 @@
 //! Colliders: their buffers, and the passes that move them and resolve penetration.
 
+use super::event_passes;
 use super::triangle_passes::TrianglePasses;
-use super::{Binder, Bound, Contacts, Size, common_material};
+use super::{Binder, Bound, CONTACT_SIDES, Contacts, Size, common_material, scaled};
 use crate::collision::{ColliderRow, Colliders};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
@@ -60,6 +61,7 @@ pub(in crate::gpu) struct ColliderPasses {
     commit: Bound,
     collider_forces: Bound,
     triangles: Option<TrianglePasses>,
+    note: Option<Bound>,
 }
 
 impl ColliderPasses {
@@ -126,6 +128,7 @@ impl ColliderPasses {
                 &[params, parameters, (Read, &collider_contacts), (Write, &forces)],
             ),
             triangles,
+            note: event_passes::note_colliders(&binder, controls, shared, &collider_contacts),
             colliders,
             shapes: fingerprint(own),
             forces,
@@ -151,6 +154,7 @@ impl ColliderPasses {
             Pass::ApplyRestitution => Some((&self.apply_restitution, particles)),
             Pass::CollideTriangles | Pass::ApplyTriangleContacts => self.triangles.as_ref()?.dispatch(pass, particles),
             Pass::CommitColliders => Some((&self.commit, Size::Threads(colliders))),
+            Pass::NoteColliderContacts => Some((self.note.as_ref()?, particles)),
             Pass::ColliderForces => Some((&self.collider_forces, Size::Groups(colliders))),
             _ => None,
         }
@@ -189,17 +193,18 @@ fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> 
         include_str!("../../../shaders/collision/collide.wgsl"),
         include_str!("../../../shaders/collision/collide/impulses.wgsl"),
         RESPONSE,
+        CONTACT_SIDES,
         &shapes,
     ];
     let slots = [Uniform, Uniform, Write, Write, Write, colliders, Read, Read, Write, Write, Uniform];
     let flag = |value: bool| f64::from(u8::from(value));
     let pass = [
         ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
-        ("NOTES_IMPULSES", flag(settings.collider_forces)),
+        ("NOTES_IMPULSES", flag(settings.keeps_collider_impulses())),
         ("ADVANCES", flag(advances)),
         ("REPEATS", flag(settings.self_collision.is_some())),
     ];
-    let constants = [pass, response_constants(controls)].concat();
+    let constants = [pass.as_slice(), &response_constants(controls)].concat();
     Stage::new(device, "collide", "collide", &text.join("\n"), &slots, &constants)
 }
 
@@ -221,12 +226,13 @@ pub(super) fn shapes_in_use(controls: &Controls) -> f64 {
 }
 
 /// Constants of [`RESPONSE`] and [`SHAPES`] for the present colliders and materials.
-pub(in crate::gpu) fn response_constants(controls: &Controls) -> [(&'static str, f64); 4] {
+pub(in crate::gpu) fn response_constants(controls: &Controls) -> [(&'static str, f64); 5] {
     [
         ("SHAPES", shapes_in_use(controls)),
         ("SEVERAL", f64::from(u8::from(controls.colliders.len() > 1))),
         ("RESTITUTES", f64::from(u8::from(controls.restitutes()))),
         ("MATERIAL", common_material(controls)),
+        ("SCALED", scaled(controls)),
     ]
 }
 

@@ -1,8 +1,9 @@
 //! Contacts between particles and surfaces: their lists, and the passes that find and solve them.
 
+use super::event_passes::event_buffers;
 use super::growth::Watch;
 use super::search_passes::SearchPasses;
-use super::{Binder, Binding, Bound, Contacts, Size, common_material};
+use super::{Binder, Binding, Bound, Contacts, Size, common_material, scaled};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
@@ -39,6 +40,8 @@ pub(in crate::gpu) struct ContactPasses {
     /// By round.
     divide: Vec<Bound>,
     truncate: Vec<Bound>,
+    /// `None` without contact events.
+    note: Option<Bound>,
     /// Workgroups of passes: 12 bytes each; see `shaders/common/contacts.wgsl`.
     dispatches: wgpu::Buffer,
     /// Workgroups of the rounds of truncation.
@@ -148,6 +151,7 @@ impl ContactPasses {
             constants: [
                 ("ONLY_PARTICLES", f64::from(u8::from(only_particles))),
                 ("MATERIAL", common_material(controls)),
+                ("SCALED", scaled(controls)),
             ],
         };
         // No intersections and no division planes at the particle level.
@@ -160,6 +164,7 @@ impl ContactPasses {
             apply: [false, true].map(|is_last| bindings.apply(is_last)),
             divide: rounds.clone().map(|round| bindings.divide(round)).collect(),
             truncate: rounds.map(|round| bindings.truncate(round)).collect(),
+            note: (controls.settings.contact_events > 0).then(|| bindings.note(shared)),
             watch: (!controls.capacities.is_fixed).then(|| Watch::new(&maker)).transpose()?,
             bytes: maker.made_bytes(),
             lists: [made.pairs, made.contacts, made.anchors],
@@ -172,7 +177,7 @@ impl ContactPasses {
     /// All passes.
     pub(super) fn passes_mut(&mut self) -> impl Iterator<Item = &mut Bound> {
         let own = [&mut self.find].into_iter().chain(&mut self.resolve).chain(&mut self.solve).chain(&mut self.apply);
-        own.chain(&mut self.divide).chain(&mut self.truncate).chain(self.search.passes_mut())
+        own.chain(&mut self.divide).chain(&mut self.truncate).chain(&mut self.note).chain(self.search.passes_mut())
     }
 
     /// The pass and the size of its dispatch.
@@ -183,6 +188,7 @@ impl ContactPasses {
             Pass::ResolveIntersections => Some((self.resolve.as_ref()?, indirect(RESOLVE))),
             Pass::SolveContacts { is_last } => Some((&self.solve[usize::from(is_last)], indirect(SOLVE))),
             Pass::ApplyCorrections { is_last } => Some((&self.apply[usize::from(is_last)], indirect(SOLVE))),
+            Pass::NoteContacts => Some((self.note.as_ref()?, indirect(SOLVE))),
             Pass::BuildDivisionPlanes { round } => {
                 Some((&self.divide[round as usize], indirect(FIND + 12 * u64::from(round))))
             }
@@ -204,7 +210,7 @@ pub(super) struct Bindings<'a> {
     pub displacements: Binding<'a>,
     pub particles: Binding<'a>,
     pub status: Binding<'a>,
-    pub constants: [(&'a str, f64); 2],
+    pub constants: [(&'a str, f64); 3],
 }
 
 impl Bindings<'_> {
@@ -218,7 +224,10 @@ impl Bindings<'_> {
             self.status,
             (Read, &made.anchors),
         ];
-        let text = include_str!("../../../shaders/collision/find_contacts.wgsl");
+        let text = concat!(
+            include_str!("../../../shaders/collision/find_contacts.wgsl"),
+            include_str!("../../../shaders/collision/contact_sides.wgsl")
+        );
         self.binder.bind_with("find_contacts", text, &[self.motion.as_slice(), &own].concat(), &self.constants)
     }
 
@@ -233,9 +242,12 @@ impl Bindings<'_> {
         let made = self.made;
         let own =
             [self.particles, (Write, &made.contacts), (Write, &made.corrections), self.status, (Write, &made.anchors)];
-        let text = include_str!("../../../shaders/collision/solve_contacts.wgsl");
-        let [only_particles, material] = self.constants;
-        let constants = [only_particles, material, ("IS_LAST", f64::from(u8::from(is_last)))];
+        let text = concat!(
+            include_str!("../../../shaders/collision/solve_contacts.wgsl"),
+            include_str!("../../../shaders/collision/contact_sides.wgsl")
+        );
+        let [only_particles, material, scaled] = self.constants;
+        let constants = [only_particles, material, scaled, ("IS_LAST", f64::from(u8::from(is_last)))];
         self.binder.bind_with("solve_contacts", text, &[self.motion.as_slice(), &own].concat(), &constants)
     }
 
@@ -253,6 +265,16 @@ impl Bindings<'_> {
         self.binder.bind_with("apply_corrections", text, &[&self.motion[..3], &own].concat(), &constants)
     }
 
+    fn note(&self, shared: &Buffers) -> Bound {
+        let own = [(Read, &self.made.contacts), self.status];
+        let text = concat!(
+            include_str!("../../../shaders/collision/note_contacts.wgsl"),
+            include_str!("../../../shaders/collision/event_table.wgsl")
+        );
+        let bindings = [&[self.motion[0], self.motion[2]], own.as_slice(), &event_buffers(shared)].concat();
+        self.binder.bind_with("note_contacts", text, &bindings, &self.constants[..1])
+    }
+
     fn divide(&self, round: u32) -> Bound {
         let made = self.made;
         let own = [
@@ -262,9 +284,13 @@ impl Bindings<'_> {
             self.status,
             (Write, &made.late_dispatches),
         ];
-        let text = include_str!("../../../shaders/collision/build_division_planes.wgsl");
+        let text = concat!(
+            include_str!("../../../shaders/collision/build_division_planes.wgsl"),
+            include_str!("../../../shaders/collision/contact_sides.wgsl")
+        );
+        let [round, rounds] = rounds(round);
         let bindings = [self.motion.as_slice(), &own].concat();
-        self.binder.bind_with("build_division_planes", text, &bindings, &rounds(round))
+        self.binder.bind_with("build_division_planes", text, &bindings, &[round, rounds, self.constants[2]])
     }
 
     fn truncate(&self, round: u32) -> Bound {

@@ -3,7 +3,7 @@
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
 //! | params | uniform: parameters, contact materials, friction | host | all passes of contacts |
-//! | particles | rest position, material, component | – | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
+//! | particles | rest position, material, component; then the scales of particles, if there are any | host | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
 //! | colliders, data | rows, distances and planes | host, interpolate_colliders, commit_colliders | collide |
 //! | collider contacts | restitution, recovery, friction, impulses on colliders | clear_collider_contacts, collide, apply_restitution | collide, apply_restitution, collider_forces |
 //! | contact triangles, corner offsets, triangle corners | particles and borders of each triangle; triangles by particle | – | collide_triangles, apply_triangle_contacts |
@@ -18,11 +18,14 @@
 //! | anchors | particles, b and offset of the contacts of the last substep | solve_contacts | find_contacts |
 //! | dispatches | workgroups of the search, of find_contacts, of further rounds of division planes, of resolve_intersections, of solve_contacts | validate_pairs, finish_search, truncate_displacements | – |
 //! | corrections | three sums and a count, `i32`, then truncations and their marks; lists of contacts, mask of intersected components | validate_pairs, find_contacts, intersections, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
+//! | event table | contacts of this step and of the one before | note_contacts, note_collider_contacts | collect_contact_events |
+//! | contact events | contacts that began, continued and ended | collect_contact_events | host |
 //! | intersections | edges that pass through triangles | intersections | resolve_intersections |
 //! | late_dispatches | workgroups of the rounds of truncation | finish_search, build_division_planes | – |
 
 mod collider_passes;
 mod contact_passes;
+mod event_passes;
 mod growth;
 mod search_passes;
 #[cfg(test)]
@@ -38,6 +41,8 @@ use crate::gpu::maker::Maker;
 use crate::schedule::plan::Pass;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
+use event_passes::EventPasses;
+use std::ops::Range;
 use wgpu::BufferUsages;
 
 pub(super) use collider_passes::{
@@ -45,6 +50,7 @@ pub(super) use collider_passes::{
 };
 pub(super) use contact_passes::{CONTACT_BYTES, ContactPasses};
 pub(super) use status::ContactStatus;
+pub(super) use triangle_passes::TRIANGLE_CONTACT_BYTES;
 
 /// A pass: its pipeline, its bind group and the buffers in it.
 #[derive(Debug)]
@@ -85,6 +91,7 @@ pub(super) struct Contacts {
     bytes: u64,
     pub collider_passes: Option<ColliderPasses>,
     pub contact_passes: Option<ContactPasses>,
+    events: Option<EventPasses>,
 }
 
 /// A buffer and the access of a pass to it.
@@ -112,14 +119,15 @@ impl Contacts {
         let maker = Maker::new(device);
         let storage = BufferUsages::STORAGE;
         let wanted = !controls.colliders.is_empty() || controls.settings.self_collision.is_some();
-        let rows = if wanted { controls.compiled.contact_elements.particles.as_slice() } else { &[] };
+        let rows = if wanted { particle_rows(controls) } else { Vec::new() };
         let mut contacts = Self {
             params: maker.empty("contact_params", size_of::<ContactParams>() as u64, BufferUsages::UNIFORM)?,
             status: maker.filled(queue, "contact_status", &[ContactStatus::new()], storage)?,
-            particles: maker.filled(queue, "contact_particles", rows, storage)?,
+            particles: maker.filled(queue, "contact_particles", &rows, storage)?,
             bytes: 0,
             collider_passes: None,
             contact_passes: None,
+            events: EventPasses::new(&Binder { device }, controls, shared),
         };
         contacts.bytes = maker.made_bytes();
         if !controls.colliders.is_empty() {
@@ -144,6 +152,16 @@ impl Contacts {
         (!controls.colliders.is_empty()).then(|| guarded(device, make)).transpose()
     }
 
+    /// Writes the scales of some particles, behind the rows of all.
+    pub fn write_scales(&self, queue: &wgpu::Queue, controls: &Controls, particles: Range<u32>) {
+        let words = &controls.scene.contact_scales;
+        let first = 16 * words.len() as u64 + 4 * u64::from(particles.start);
+        let words = &words[particles.start as usize..particles.end as usize];
+        if first + size_of_val(words) as u64 <= self.particles.size() {
+            queue.write_buffer(&self.particles, first, bytemuck::cast_slice(words));
+        }
+    }
+
     /// Size of all buffers [bytes].
     pub fn bytes(&self) -> u64 {
         let collider_passes = self.collider_passes.as_ref().map_or(0, |collider_passes| collider_passes.bytes);
@@ -159,9 +177,28 @@ impl Contacts {
     pub fn dispatch(&self, pass: Pass, controls: &Controls, parameters: &ContactParams) -> Option<(&Bound, Size<'_>)> {
         let of_obstacles =
             self.collider_passes.as_ref().and_then(|collider_passes| collider_passes.dispatch(pass, controls));
-        of_obstacles.or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
+        let of_events = || self.events.as_ref()?.dispatch(pass);
+        of_obstacles.or_else(of_events).or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
     }
 }
+
+/// The rows of the particles, and of their scales, one word each.
+fn particle_rows(controls: &Controls) -> Vec<[u32; 4]> {
+    let scales = controls.scene.contact_scales.chunks(4).map(|words| {
+        let mut row = [0; 4];
+        row[..words.len()].copy_from_slice(words);
+        row
+    });
+    controls.compiled.contact_elements.particles.iter().copied().chain(scales).collect()
+}
+
+/// The constant SCALED: 1 if particles have scales of thickness and friction.
+fn scaled(controls: &Controls) -> f64 {
+    f64::from(u8::from(!controls.scene.contact_scales.is_empty()))
+}
+
+/// Functions of thickness and friction of both sides of a contact.
+pub(super) const CONTACT_SIDES: &str = include_str!("../../../shaders/collision/contact_sides.wgsl");
 
 /// The constant MATERIAL: the contact material that all particles have, or VARIOUS.
 fn common_material(controls: &Controls) -> f64 {

@@ -16,11 +16,13 @@ const SEARCH: &str = concat!(
 );
 const FIND_PAIRS: &str = concat!(
     include_str!("../../../shaders/collision/find_pairs.wgsl"),
+    include_str!("../../../shaders/collision/contact_sides.wgsl"),
     include_str!("../../../shaders/collision/search/runs.wgsl")
 );
 const FINISH_SEARCH: &str = include_str!("../../../shaders/collision/finish_search.wgsl");
 const INTERSECTIONS: &str = concat!(
     include_str!("../../../shaders/collision/intersections.wgsl"),
+    include_str!("../../../shaders/collision/contact_sides.wgsl"),
     include_str!("../../../shaders/collision/search/runs.wgsl")
 );
 
@@ -107,7 +109,7 @@ impl Bindings<'_> {
             self.status,
             (Write, &made.dispatches),
         ];
-        let [only_particles, material] = self.constants;
+        let [only_particles, material, _] = self.constants;
         let constants = [only_particles, material, ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable)))];
         self.bind("validate_pairs", VALIDATE_PAIRS, &[&self.motion[..3], &state], &constants)
     }
@@ -140,6 +142,6 @@ impl Bindings<'_> {
         let made = self.made;
         let grid = [(Read, &made.elements), (Read, &made.cells), (Read, &made.sorted), self.particles];
         let found = [(Write, &made.intersections), self.status, (Write, &made.corrections)];
-        self.bind(entry, INTERSECTIONS, &[&self.motion[..3], &grid, &found], &[])
+        self.bind(entry, INTERSECTIONS, &[&self.motion[..3], &grid, &found], &self.constants[2..])
     }
 }

@@ -30,8 +30,7 @@ pub(in crate::gpu) struct ContactStatus {
     pub truncated: u32,
     pub allocated: [u32; 3],
     pub halted: u32,
-    /// The shader struct ends on a multiple of 16 bytes.
-    pub padding: u32,
+    pub deep_contacts: u32,
 }
 
 impl ContactStatus {
@@ -63,6 +62,7 @@ impl ContactStatus {
             lost: self.lost,
             halted: self.halted,
             deepest: f32::from_bits(self.deepest),
+            deep_contacts: self.deep_contacts,
             searches: self.searches,
             truncated: self.truncated,
             crossings: has_surfaces.then_some(self.crossing_count),

@@ -1,7 +1,7 @@
 //! The passes of contacts of triangles with colliders, and their buffers.
 
 use super::collider_passes::{shapes_in_use, shapes_text};
-use super::{Binder, Binding, Bound, Contacts, Size, common_material};
+use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, common_material, scaled};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
@@ -12,7 +12,7 @@ use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
 /// Size of `TriangleContact` in `shaders/common/contacts.wgsl`.
-pub(in crate::gpu) const TRIANGLE_CONTACT_BYTES: u64 = 48;
+pub(in crate::gpu) const TRIANGLE_CONTACT_BYTES: u64 = 64;
 
 /// The passes of contacts of triangles with colliders.
 #[derive(Debug)]
@@ -90,9 +90,11 @@ fn bind_find(binder: &Binder<'_>, controls: &Controls, shapes: &str, bindings: &
     let text = [
         include_str!("../../../shaders/collision/collide_triangles.wgsl"),
         include_str!("../../../shaders/collision/collide/triangle.wgsl"),
+        CONTACT_SIDES,
         shapes,
     ];
-    let constants = [("SHAPES", shapes_in_use(controls)), ("MATERIAL", common_material(controls))];
+    let constants =
+        [("SHAPES", shapes_in_use(controls)), ("MATERIAL", common_material(controls)), ("SCALED", scaled(controls))];
     binder.bind_with("collide_triangles", &text.join("\n"), bindings, &constants)
 }
 
@@ -103,7 +105,7 @@ fn bind_apply(binder: &Binder<'_>, settings: &Settings, bindings: &[Binding<'_>]
     ];
     let flag = |value: bool| f64::from(u8::from(value));
     let constants = [
-        ("NOTES_IMPULSES", flag(settings.collider_forces)),
+        ("NOTES_IMPULSES", flag(settings.keeps_collider_impulses())),
         ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
     ];
     binder.bind_with("apply_triangle_contacts", &text.join("\n"), bindings, &constants)

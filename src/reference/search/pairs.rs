@@ -47,7 +47,7 @@ impl Reference {
         if shared || !params.touch(left, right) {
             return None;
         }
-        let thickness = params.radius(left) + params.radius(right);
+        let thickness = self.thickness(kind, particles);
         let reach = thickness + params.margin;
         if contact_elements.body(a) == contact_elements.body(particles[2]) {
             let rest = particles.map(|i| contact_elements.rest(i) - contact_elements.rest(a));
