@@ -126,9 +126,11 @@ fn compare(gpu: &Context, solver: &mut Solver) -> [AllocationInfo; 2] {
     [count(gpu, |encoder| solver.encode(encoder, 1)), count(gpu, baseline)]
 }
 
-/// A copy of a buffer to the host in each frame, as self-collision copies its counters.
+/// A copy of a buffer to the host in each frame, as self-collision copies its counters, and a look at a mapped buffer, which
+/// tells a lost device.
 struct Watch {
     buffers: [wgpu::Buffer; 2],
+    probe: wgpu::Buffer,
     is_mapped: Arc<AtomicBool>,
 }
 
@@ -139,7 +141,9 @@ impl Watch {
             let descriptor = wgpu::BufferDescriptor { label: None, size: 128, usage, mapped_at_creation: false };
             gpu.device.create_buffer(&descriptor)
         });
-        Self { buffers, is_mapped: Arc::default() }
+        let usage = wgpu::BufferUsages::MAP_WRITE;
+        let descriptor = wgpu::BufferDescriptor { label: None, size: 16, usage, mapped_at_creation: true };
+        Self { buffers, probe: gpu.device.create_buffer(&descriptor), is_mapped: Arc::default() }
     }
 
     fn record(&mut self, encoder: &mut wgpu::CommandEncoder) {
@@ -148,6 +152,7 @@ impl Watch {
             drop(staging.get_mapped_range(..).unwrap());
             staging.unmap();
         }
+        drop(self.probe.get_mapped_range(..).unwrap());
         encoder.copy_buffer_to_buffer(source, 0, staging, 0, 128);
         let setter = self.is_mapped.clone();
         encoder.map_buffer_on_submit(staging, wgpu::MapMode::Read, .., move |result| {

@@ -1,5 +1,6 @@
 //! Makes buffers within the limits of a device.
 
+use super::Probe;
 use super::stage::SPAN_STRIDE;
 use crate::error::{Error, Result};
 use std::cell::Cell;
@@ -53,6 +54,12 @@ impl<'a> Maker<'a> {
     /// A buffer that the host maps to read.
     pub fn staging(&self, label: &str, size: u64) -> Result<wgpu::Buffer> {
         self.made(label, size, BufferUsages::MAP_READ | BufferUsages::COPY_DST)
+    }
+
+    /// A probe for the loss of the device.
+    pub fn probe(&self) -> Probe {
+        self.made_bytes.set(self.made_bytes.get() + Probe::BYTES);
+        Probe::new(self.device)
     }
 
     /// Uniform rows that are told apart by dynamic offsets.

@@ -103,11 +103,26 @@ fn guarded_async<T, F: FnOnce() -> Result<T>>(
 /// True if the device is lost. wgpu reports that in no other call that a library can make: it creates invalid objects in
 /// silence, and the callback for the loss belongs to the program.
 fn is_lost(device: &wgpu::Device) -> bool {
-    let probe = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("supple.probe"),
-        size: 16,
-        usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
-        mapped_at_creation: true,
-    });
-    probe.get_mapped_range(..).is_err()
+    Probe::new(device).is_lost()
+}
+
+/// A mapped buffer, which can be read until the device is lost.
+#[derive(Debug)]
+struct Probe(wgpu::Buffer);
+
+impl Probe {
+    const BYTES: u64 = 16;
+
+    fn new(device: &wgpu::Device) -> Self {
+        Self(device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("supple.probe"),
+            size: Self::BYTES,
+            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        }))
+    }
+
+    fn is_lost(&self) -> bool {
+        self.0.get_mapped_range(..).is_err()
+    }
 }

@@ -7,6 +7,7 @@
 use super::contact_passes::{CONTACT_BYTES, PAIR_BYTES, make_lists};
 use super::{ContactPasses, ContactStatus, guarded};
 use crate::error::Result;
+use crate::gpu::Probe;
 use crate::gpu::maker::Maker;
 use crate::gpu::solver::Solver;
 use crate::sim::capacities::Capacities;
@@ -23,6 +24,7 @@ const DROPPED: u8 = 3;
 #[derive(Debug)]
 pub(super) struct Watch {
     staging: wgpu::Buffer,
+    probe: Probe,
     state: Arc<AtomicU8>,
     /// True if the encoder of the copy contains that of the lists.
     has_growth: bool,
@@ -41,7 +43,7 @@ impl Drop for Ticket {
 impl Watch {
     pub fn new(maker: &Maker) -> Result<Self> {
         let staging = maker.staging("contact_counters", size_of::<ContactStatus>() as u64)?;
-        Ok(Self { staging, state: Arc::new(AtomicU8::new(IDLE)), has_growth: false })
+        Ok(Self { staging, probe: maker.probe(), state: Arc::new(AtomicU8::new(IDLE)), has_growth: false })
     }
 
     /// The numbers of pairs and contacts found, if they have arrived.
@@ -58,7 +60,8 @@ impl Watch {
 
     /// Records a copy of the counters unless one is under way.
     fn request(&self, encoder: &mut wgpu::CommandEncoder, status: &wgpu::Buffer) {
-        if self.state.load(Ordering::Acquire) != IDLE {
+        // On a lost device the submission would fail to map the buffer, and wgpu would panic.
+        if self.state.load(Ordering::Acquire) != IDLE || self.probe.is_lost() {
             return;
         }
         self.state.store(PENDING, Ordering::Release);
