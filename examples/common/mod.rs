@@ -8,6 +8,7 @@ pub mod colliders;
 pub mod contacts;
 pub mod demo;
 pub mod draw;
+pub mod grip;
 pub mod headless;
 pub mod hung;
 pub mod lines;

@@ -1,11 +1,12 @@
 //! The window of the demos: winit for the window and its events, egui for the panel, and the renderer of `draw.rs`.
 
 use super::draw::{ColorView, Renderer};
+use super::grip::Grip;
 use super::panel::{self, Panel};
 use super::strains::particle_strains;
 use super::timer::Timer;
 use super::{Demo, Options, Spread, breeze};
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 use std::sync::Arc;
 use std::time::Instant;
 use supple::gpu::{Context, Readback, choose_adapter, instance_flags};
@@ -63,8 +64,8 @@ struct State {
     step: u32,
     cursor: Vec2,
     orbiting: bool,
-    /// The particle that the user drags.
-    grabbed: Option<Grab>,
+    /// The patch that the user drags.
+    grip: Option<Grip>,
     paused: bool,
     single_step: bool,
     released: bool,
@@ -73,12 +74,6 @@ struct State {
     pending: Option<Readback<Vec<[f32; 3]>>>,
     /// The last positions read back, for picking and strains.
     positions: Vec<[f32; 3]>,
-}
-
-struct Grab {
-    particle: u32,
-    was_pinned: bool,
-    place: Vec3,
 }
 
 impl App {
@@ -121,7 +116,7 @@ impl App {
             step: 0,
             cursor: Vec2::ZERO,
             orbiting: false,
-            grabbed: None,
+            grip: None,
             paused: false,
             single_step: false,
             released: false,
@@ -215,38 +210,16 @@ impl State {
         Ok(())
     }
 
-    /// Grabs the particle under the cursor, if there is one.
+    /// Grabs the cloth under the cursor, if there is one.
     fn grab(&mut self, demo: &Demo) -> anyhow::Result<bool> {
         let ray = demo.camera.ray(self.place(), self.aspect());
-        // Massless particles cannot be grabbed: they may follow others.
-        let masses = demo.scene.inverse_masses();
-        let points = self.positions.iter().copied().enumerate().filter(|&(particle, _)| masses[particle] > 0.0);
-        let Some(nearest) = ray.nearest(points) else { return Ok(false) };
-        let particle = nearest as u32;
-        let was_pinned = self.solver.is_pinned(particle)?;
-        self.solver.pin(&[particle])?;
-        self.grabbed = Some(Grab { particle, was_pinned, place: self.positions[nearest].into() });
-        Ok(true)
+        self.grip = Grip::grab(demo, &mut self.solver, &self.positions, ray)?;
+        Ok(self.grip.is_some())
     }
 
-    /// Moves the grabbed particle to the cursor, in the plane that faces the camera.
-    fn drag(&mut self, demo: &Demo) -> anyhow::Result<()> {
-        let (ray, camera) = (demo.camera.ray(self.place(), self.aspect()), demo.camera);
-        if let Some(grab) = &mut self.grabbed {
-            if let Some(place) = ray.meet(grab.place, camera.eye() - camera.target) {
-                grab.place = place;
-            }
-            self.solver.set_target(grab.particle, grab.place.into())?;
-        }
-        Ok(())
-    }
-
-    /// Releases the grabbed particle, unless it was pinned before.
     fn let_go(&mut self) -> anyhow::Result<()> {
-        if let Some(grab) = self.grabbed.take()
-            && !grab.was_pinned
-        {
-            self.solver.release(&[grab.particle])?;
+        if let Some(grip) = self.grip.take() {
+            grip.let_go(&mut self.solver)?;
         }
         Ok(())
     }
@@ -288,7 +261,7 @@ impl State {
     }
 
     fn reset(&mut self) {
-        self.grabbed = None;
+        self.grip = None;
         self.panel.reset_materials();
         self.released = false;
         self.solver.reset();
@@ -308,7 +281,6 @@ impl State {
             script.drive(&mut self.solver, self.step)?;
         }
         self.step += steps;
-        self.drag(demo)?;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         let profile = self.timer.as_mut().map(Timer::collect).transpose()?.flatten();
         match &mut self.timer {
@@ -377,6 +349,11 @@ impl State {
         if let Some(positions) = pending.try_take()? {
             self.pending = None;
             self.positions = positions;
+            let (pointer, aspect) = (self.place(), self.aspect());
+            if let Some(grip) = &mut self.grip {
+                grip.aim(demo, pointer, aspect);
+                grip.pull(demo, &mut self.solver, &self.positions)?;
+            }
             if let Some(script) = &mut demo.script {
                 script.observe(&self.positions)?;
             }

@@ -65,6 +65,8 @@ fn chain_reports_its_last_particle() {
 fn cloth_runs_by_tiles_and_as_the_baseline_by_colours() {
     let report = |options: &[&str]| -> serde_json::Value {
         let size = ["--headless", "--columns", "24", "--rows", "24", "--frames", "2", "--json"];
+        let options =
+            if options.contains(&"--baseline") { options.to_vec() } else { [options, &["--wind", "0"]].concat() };
         serde_json::from_str(&run(example("cloth").args(size).args(options))).unwrap()
     };
     let (tiles, baseline) = (report(&["--execution", "tiles"]), report(&["--baseline"]));
@@ -82,7 +84,7 @@ fn cloth_report_agrees_with_its_positions() {
     let size = ["--headless", "--columns", "40", "--rows", "24", "--frames", "30", "--json", "--size", "160", "120"];
     let out = run(example("cloth")
         .args(size)
-        .args(["--execution", "colors"])
+        .args(["--execution", "colors", "--wind", "0"])
         .arg("--positions")
         .arg(&npy)
         .arg("--png")
@@ -135,7 +137,7 @@ fn report(name: &str, arguments: &[&str]) -> serde_json::Value {
 #[test]
 fn cloth_reports_the_time_of_its_passes() {
     let trace = file("trace.json");
-    let arguments = ["--columns", "24", "--rows", "24", "--frames", "9", "--substeps", "6", "--profile"];
+    let arguments = ["--columns", "24", "--rows", "24", "--wind", "0", "--frames", "9", "--substeps", "6", "--profile"];
     let report = report("cloth", &[&arguments[..], &["--trace", trace.to_str().unwrap()]].concat());
     let figure = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} is missing in {report}"));
     assert!(figure("gpu_ms_per_frame_median") > 0.0 && figure("recording_ms_median") > 0.0, "{report}");
@@ -146,7 +148,7 @@ fn cloth_reports_the_time_of_its_passes() {
     assert!(figure("ms_per_frame_early") > 0.0 && figure("ms_per_frame_late") > 0.0, "{report}");
     // Equal runs end in equal bits; different runs do not.
     let again =
-        |frames: &str| self::report("cloth", &[&arguments[..4], &["--frames", frames, "--substeps", "6"]].concat());
+        |frames: &str| self::report("cloth", &[&arguments[..6], &["--frames", frames, "--substeps", "6"]].concat());
     assert_eq!(report["positions_hash"], again("9")["positions_hash"]);
     assert_ne!(report["positions_hash"], again("8")["positions_hash"]);
     let passes = report["profile"].as_object().unwrap();

@@ -2,19 +2,17 @@
 
 use crate::common::Demo;
 use crate::common::draw::{ColorView, Renderer};
+use crate::common::grip::Grip;
 use crate::common::hung::breeze;
 use crate::common::strains::particle_strains;
 use crate::common::timer::Timer;
 use crate::scenes;
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 use serde_json::json;
 use supple::gpu::{Context, Readback, choose_adapter_async};
 use supple::{Solver, wgpu};
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
-
-/// The most that a dragged particle is ahead of the cloth [m], so that dragging does not tear at it.
-const REACH: f32 = 0.05;
 
 fn failure(error: impl std::fmt::Display) -> JsError {
     JsError::new(&error.to_string())
@@ -40,17 +38,11 @@ struct Loaded {
     positions: Vec<[f32; 3]>,
     steps_read: u32,
     view: ColorView,
-    grabbed: Option<Grab>,
+    grip: Option<Grip>,
+    /// The pointer that drags; both axes run from −1 to 1, y up.
+    pointer: Vec2,
     /// Steps since the start or the last reset.
     steps: u32,
-}
-
-struct Grab {
-    particle: u32,
-    was_pinned: bool,
-    /// The point under the pointer, in the plane that faces the camera.
-    wanted: Vec3,
-    place: Vec3,
 }
 
 #[wasm_bindgen]
@@ -91,7 +83,8 @@ impl Page {
             pending: None,
             steps_read: 0,
             view: ColorView::default(),
-            grabbed: None,
+            grip: None,
+            pointer: Vec2::ZERO,
             steps: 0,
         });
         Ok(())
@@ -119,9 +112,9 @@ impl Page {
     }
 
     fn draw(&mut self, steps: u32) -> Result<(), JsError> {
+        let aspect = self.aspect();
         let Some(loaded) = &mut self.loaded else { return Ok(()) };
-        loaded.collect()?;
-        loaded.drag()?;
+        loaded.collect(aspect)?;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         match &mut loaded.timer {
             Some(timer) if steps > 0 => {
@@ -153,18 +146,16 @@ impl Page {
     pub fn grab(&mut self, x: f32, y: f32) -> Result<bool, JsError> {
         let aspect = self.aspect();
         let Some(loaded) = &mut self.loaded else { return Ok(false) };
-        loaded.grab(Vec2::new(2.0 * x - 1.0, 1.0 - 2.0 * y), aspect)
+        loaded.pointer = of_canvas(x, y);
+        let ray = loaded.demo.camera.ray(loaded.pointer, aspect);
+        loaded.grip = Grip::grab(&loaded.demo, &mut loaded.solver, &loaded.positions, ray).map_err(failure)?;
+        Ok(loaded.grip.is_some())
     }
 
     /// The pointer that grabbed the cloth moves.
     pub fn drag(&mut self, x: f32, y: f32) {
-        let aspect = self.aspect();
-        let Some(loaded) = &mut self.loaded else { return };
-        let camera = loaded.demo.camera;
-        let Some(grab) = &mut loaded.grabbed else { return };
-        let ray = camera.ray(Vec2::new(2.0 * x - 1.0, 1.0 - 2.0 * y), aspect);
-        if let Some(place) = ray.meet(grab.wanted, camera.eye() - camera.target) {
-            grab.wanted = place;
+        if let Some(loaded) = &mut self.loaded {
+            loaded.pointer = of_canvas(x, y);
         }
     }
 
@@ -216,7 +207,7 @@ impl Page {
     /// Puts the cloth back to its start.
     pub fn reset(&mut self) {
         if let Some(loaded) = &mut self.loaded {
-            loaded.grabbed = None;
+            loaded.grip = None;
             loaded.solver.reset();
             loaded.steps = 0;
         }
@@ -239,6 +230,7 @@ impl Page {
             "mean_strain": strain.mean,
             "max_strain": strain.max,
             "lowest_point": lowest,
+            "grip_height": loaded.grip.as_ref().map(Grip::height),
         });
         Ok(figures.to_string())
     }
@@ -249,12 +241,16 @@ impl Page {
 }
 
 impl Loaded {
-    /// Takes the positions if they have arrived.
-    fn collect(&mut self) -> Result<(), JsError> {
+    /// Takes the positions if they have arrived, and moves the patch that is dragged.
+    fn collect(&mut self, aspect: f32) -> Result<(), JsError> {
         let Some((pending, steps)) = &mut self.pending else { return Ok(()) };
         if let Some(positions) = pending.try_take().map_err(failure)? {
             (self.positions, self.steps_read) = (positions, *steps);
             self.pending = None;
+            if let Some(grip) = &mut self.grip {
+                grip.aim(&self.demo, self.pointer, aspect);
+                grip.pull(&self.demo, &mut self.solver, &self.positions).map_err(failure)?;
+            }
             if self.view == ColorView::Strain {
                 self.renderer.set_strains(&self.solver, &particle_strains(&self.demo, &self.positions));
             }
@@ -262,29 +258,12 @@ impl Loaded {
         Ok(())
     }
 
-    fn grab(&mut self, place: Vec2, aspect: f32) -> Result<bool, JsError> {
-        let ray = self.demo.camera.ray(place, aspect);
-        let Some(nearest) = ray.nearest(self.positions.iter().copied().enumerate()) else { return Ok(false) };
-        let particle = nearest as u32;
-        let was_pinned = self.solver.is_pinned(particle).map_err(failure)?;
-        self.solver.pin(&[particle]).map_err(failure)?;
-        let place = self.positions[nearest].into();
-        self.grabbed = Some(Grab { particle, was_pinned, wanted: place, place });
-        Ok(true)
-    }
-
-    /// Moves the grabbed particle towards the pointer.
-    fn drag(&mut self) -> Result<(), JsError> {
-        let Some(grab) = &mut self.grabbed else { return Ok(()) };
-        grab.place += (grab.wanted - grab.place).clamp_length_max(REACH);
-        self.solver.set_target(grab.particle, grab.place.into()).map_err(failure)
-    }
-
-    /// Releases the grabbed particle, unless it was pinned before.
     fn let_go(&mut self) -> Result<(), JsError> {
-        match self.grabbed.take() {
-            Some(grab) if !grab.was_pinned => self.solver.release(&[grab.particle]).map_err(failure),
-            _ => Ok(()),
-        }
+        self.grip.take().map_or(Ok(()), |grip| grip.let_go(&mut self.solver)).map_err(failure)
     }
+}
+
+/// A place of the canvas, from (0, 0) at the top left to (1, 1), with axes from −1 to 1, y up.
+fn of_canvas(x: f32, y: f32) -> Vec2 {
+    Vec2::new(2.0 * x - 1.0, 1.0 - 2.0 * y)
 }

@@ -4,9 +4,7 @@ use crate::common::Demo;
 use crate::common::camera::Camera;
 use crate::common::hung::{breeze, hung_cloth};
 use glam::Vec3;
-use supple::{
-    ClothGrid, Collider, ContactMaterial, Fabric, Friction, Scene, SelfCollision, Settings, Shape, Sweep,
-};
+use supple::{ClothGrid, Collider, ContactMaterial, Fabric, Friction, Scene, SelfCollision, Settings, Shape, Sweep};
 
 /// Substeps of a step of 1/60 s.
 const SUBSTEPS: u32 = 20;
@@ -30,11 +28,8 @@ fn hung(columns: u32) -> supple::Result<Demo> {
 fn draped(columns: u32) -> supple::Result<Demo> {
     let spacing = 2.0 / (columns - 1) as f32;
     let mut scene = Scene::new();
-    let material = ContactMaterial {
-        thickness: 1.2 * spacing,
-        friction: Friction::coulomb(0.3),
-        ..ContactMaterial::default()
-    };
+    let material =
+        ContactMaterial { thickness: 1.2 * spacing, friction: Friction::coulomb(0.3), ..ContactMaterial::default() };
     let material = scene.add_contact_material(material)?;
     scene.add_collider(Collider { material, ..Collider::new(Shape::Sphere { radius: 0.5 }, [0.0, -0.5, 0.0]) })?;
     scene.add_collider(Collider { material, ..Collider::new(Shape::HalfSpace, [0.0, -1.0, 0.0]) })?;
