@@ -20,7 +20,7 @@ const MOST_STRAIN: f64 = 0.07;
 pub struct Grip {
     /// The particles, and their places relative to the grabbed one.
     held: Vec<(u32, Vec3)>,
-    /// Those that were free before.
+    /// The particles among them that were free before.
     free: Vec<u32>,
     /// The place under the pointer, that of the grabbed particle, and the last one without too much strain.
     wanted: Vec3,

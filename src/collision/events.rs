@@ -17,12 +17,12 @@ pub struct ContactEvents {
 pub struct ContactEvent {
     /// The two sides.
     pub contact: ContactPair,
-    /// Whether the contact began, continued or ended in the step.
+    /// The contact began, continued or ended in the step.
     pub phase: ContactPhase,
     /// Sum of the normal impulses of all substeps \[N s\], without friction; 0 in the event of the end.
     pub impulse: f32,
-    /// The place of the contact \[m\]: the particle that touches a collider, at the end of the step; otherwise the point of
-    /// the first side, at the start of the last substep of the contact.
+    /// The place of the contact \[m\]. With a collider it is that of the particle at the end of the step. Otherwise it is
+    /// the point of the first side at the start of the last substep of the contact.
     pub position: [f32; 3],
 }
 

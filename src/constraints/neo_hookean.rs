@@ -9,7 +9,7 @@
 //!
 //! ½ μ (I_C + J² − 4 J) + ½ λ (J − 1)².
 //!
-//! Both terms are at least 0 (for the first, the means of s₁², s₂², s₃², J²), and both vanish at rest: nothing has to
+//! Both terms are at least 0 (for the first, the means of s₁², s₂², s₃², J²), and both vanish at rest. Nothing has to
 //! cancel, so one sweep leaves a body at rest, however stiff. In small strains e the first is μ e:e. The second is a
 //! `Volume` constraint of compliance V₀/λ. The compliance of this kind is 1/μ \[1/Pa\].
 //!

@@ -73,13 +73,13 @@ impl Solver {
     /// Changes the scales of thickness and friction of a range of particles, one value each: see
     /// [`crate::Scene::set_contact_scales`]. [`Solver::reset`] does not revert the change.
     ///
-    /// If the scene has had no scales before, the contacts start anew: resting contacts lose the offset that their
-    /// friction holds, and collider forces and the counters of [`crate::ContactReport`] are 0 until the next step. Give the
+    /// If the scene has had no scales before, the contacts start anew. Resting contacts lose the offset that their
+    /// friction holds. Collider forces and the counters of [`crate::ContactReport`] are 0 until the next step. Give the
     /// scene scales of 1 before to avoid this.
     ///
     /// # Errors
     /// A particle does not exist, a scale is out of range, or the number of scales is not that of the particles.
-    /// [`crate::Error::LimitExceeded`] if the scene has had no scales before, and buffers exceed the limits of the device.
+    /// [`crate::Error::LimitExceeded`] can occur with the first scales, if buffers exceed the limits of the device.
     pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
         let before = self.controls.scene.contact_scales.clone();
         self.controls.scene.set_contact_scales(particles.clone(), scales)?;

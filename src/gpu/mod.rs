@@ -100,8 +100,8 @@ fn guarded_async<T, F: FnOnce() -> Result<T>>(
     }
 }
 
-/// True if the device is lost. wgpu reports that in no other call that a library can make: it creates invalid objects in
-/// silence, and the callback for the loss belongs to the program.
+/// True if the device is lost. wgpu reports the loss in no other call that a library can make. It creates invalid objects
+/// in silence, and the callback for the loss belongs to the program.
 fn is_lost(device: &wgpu::Device) -> bool {
     Probe::new(device).is_lost()
 }

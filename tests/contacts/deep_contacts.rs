@@ -48,7 +48,7 @@ fn a_heavy_ball_reports_deep_contacts_and_a_light_one_does_not() {
     }
 }
 
-/// What the documentation of `deep_contacts` recommends.
+/// The documentation of `deep_contacts` recommends this.
 #[test]
 fn more_iterations_and_substeps_mend_deep_contacts() {
     for (iterations, substeps, is_deep) in [(6, 20, true), (24, 20, false), (12, 60, false)] {

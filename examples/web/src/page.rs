@@ -1,4 +1,4 @@
-//! What the page calls: frames, pointers and controls.
+//! The calls of the page: frames, pointers and controls.
 
 use crate::common::Demo;
 use crate::common::draw::{ColorView, Renderer};
