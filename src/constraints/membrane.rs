@@ -4,7 +4,9 @@
 //! rest edges in material coordinates (warp u, weft v), w a symmetric weight and s = √A the root of the rest area. C is
 //! linear in the products of the edges, so a record holds the symmetric matrix m = s B w Bᵀ and C₀ = ½ s tr w:
 //!
-//! C = ½ (m₁₁ a·a + 2 m₁₂ a·b + m₂₂ b·b) − C₀, ∇₁C = m₁₁ a + m₁₂ b, ∇₂C = m₁₂ a + m₂₂ b, ∇₀C = −∇₁C − ∇₂C.
+//! C = ½ (m₁₁ a·a + 2 m₁₂ a·b + m₂₂ b·b) − C₀,
+//!
+//! ∇₁C = m₁₁ a + m₁₂ b, ∇₂C = m₁₂ a + m₂₂ b, ∇₀C = −∇₁C − ∇₂C.
 //!
 //! The strain energy of an orthotropic St. Venant-Kirchhoff sheet, ½ A ε·K ε with ε = (E_uu, E_vv, 2 E_uv), is a sum of
 //! three such constraints per triangle, by the factors K = L D Lᵀ:

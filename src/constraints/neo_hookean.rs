@@ -1,7 +1,7 @@
 //! Neo-Hookean: a tetrahedron resists distortion; with [`super::Volume`] a stable neo-Hookean solid.
 //!
-//! C = s √(I_C + J² − 4 J) with I_C = tr FᵀF, J = det F, F = [a b c] B, a = x₁ − x₀, b = x₂ − x₀, c = x₃ − x₀. B is the
-//! inverse of the rest edges, s = √V₀ the root of the rest volume.
+//! C = s √(I_C + J² − 4 J) with I_C = tr FᵀF and J = det F. F = [a b c] B with the edges a = x₁ − x₀, b = x₂ − x₀ and
+//! c = x₃ − x₀. B is the inverse of the rest edges, s = √V₀ the root of the rest volume.
 //!
 //! Macklin and Müller 2021, *A Constraint-based Formulation of Stable Neo-Hookean Materials*, take C_H = J − 1 − μ/λ' and
 //! C_D = √I_C. Their energy per volume is ½ λ' C_H² + ½ μ I_C. Its linear elasticity has the Lamé parameter λ = λ' − μ. Up
@@ -15,7 +15,9 @@
 //!
 //! With the Green strain E, its invariants II and III, and Cof F = J F⁻ᵀ:
 //!
-//! (C/s)² = 2 (J − 1)² − 4 II − 8 III, ∂C/∂F = s² P/C, P = 2 (J − 1) Cof F − F (2 (tr E I − E) + 4 adj E).
+//! (C/s)² = 2 (J − 1)² − 4 II − 8 III,
+//!
+//! ∂C/∂F = s² P/C, P = 2 (J − 1) Cof F − F (2 (tr E I − E) + 4 adj E).
 //!
 //! No term is larger than a strain, so rounding errors stay proportional to the strain. The gradients are
 //! \[∇₁C ∇₂C ∇₃C\] = ∂C/∂F Bᵀ, ∇₀C = −∇₁C − ∇₂C − ∇₃C. At C = 0 they do not exist, and the constraint does not act.
