@@ -1,6 +1,7 @@
 //! Constraints, ropes and colours of cloths as the renderer draws them.
 
 use super::Demo;
+use glam::Vec3;
 use supple::{Distance, Solver};
 
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -21,13 +22,21 @@ pub struct Tube {
     pub radius: f32,
 }
 
-/// Each distance constraint as a line; the colour shows its colour in the colouring.
+/// Each distance constraint as a line. The colour shows its colour in the colouring, or without one its direction at
+/// rest.
 pub fn constraint_lines(demo: &Demo, solver: &Solver) -> Vec<Line> {
+    let place = |particle: u32| Vec3::from(demo.scene.positions()[particle as usize]);
     let colors = solver.coloring::<Distance>().color_of_constraints();
     let distances = demo.scene.distances(0..colors.len() as u32);
     let line = |(distance, color): (Distance, Option<u32>)| Line {
         particles: distance.particles,
-        color: color.map_or([20, 20, 20, 255], |color| hue(color as f32 * 0.618_034)),
+        color: color.map_or_else(
+            || {
+                let [a, b] = distance.particles.map(place);
+                hue((b.z - a.z).atan2(b.x - a.x) / std::f32::consts::PI)
+            },
+            |color| hue(color as f32 * 0.618_034),
+        ),
         width: if solver.index_count() == 0 { 0.02 } else { 0.002 },
     };
     distances.zip(colors).map(line).collect()
@@ -64,7 +73,7 @@ pub fn texture_coordinates(demo: &Demo) -> Vec<[f32; 2]> {
 /// A saturated colour; `turns` is the hue in turns.
 pub fn hue(turns: f32) -> [u8; 4] {
     let channel = |offset: f32| {
-        let distance = ((turns + offset).fract() * 6.0 - 3.0).abs() - 1.0;
+        let distance = ((turns + offset).rem_euclid(1.0) * 6.0 - 3.0).abs() - 1.0;
         (distance.clamp(0.0, 1.0) * 150.0) as u8 + 12
     };
     [channel(0.0), channel(2.0 / 3.0), channel(1.0 / 3.0), 255]

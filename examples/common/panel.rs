@@ -94,22 +94,32 @@ impl Panel {
         let mut requests = Requests::default();
         let raw_input = self.state.take_egui_input(window);
         let mut output = self.context.run_ui(raw_input, |ui| {
-            egui::Window::new(demo.title).default_pos([10.0, 10.0]).resizable(false).show(ui.ctx(), |ui| {
-                value_rows(ui, input, demo, solver, milliseconds);
-                ui.add_enabled(input.has_timestamps, egui::Checkbox::new(&mut self.profiles, "time passes"));
-                if self.profiles {
-                    rows(ui, "passes", pass_rows(&self.pass_milliseconds));
-                }
+            // The rest scrolls in a small window.
+            let height = (ui.ctx().content_rect().height() - 60.0).max(60.0);
+            let panel = egui::Window::new(demo.title).default_pos([10.0, 10.0]).resizable(false);
+            let contents = |ui: &mut egui::Ui| {
+                value_rows(ui, input, demo, milliseconds);
                 ui.separator();
-                sliders(ui, demo, &mut self.compliances, &mut requests);
+                let mut settings = demo.settings;
+                wind_slider(ui, &mut settings);
+                ui.collapsing("solver", |ui| sliders(ui, demo, &mut settings, &mut self.compliances, &mut requests));
+                requests.settings = (settings != demo.settings).then_some(settings);
                 if let Some(script) = &mut demo.script {
                     script.panel(ui);
                 }
+                ui.collapsing("details", |ui| {
+                    detail_rows(ui, input, demo, solver);
+                    ui.add_enabled(input.has_timestamps, egui::Checkbox::new(&mut self.profiles, "time passes"));
+                    if self.profiles {
+                        rows(ui, "passes", pass_rows(&self.pass_milliseconds));
+                    }
+                });
+                ui.collapsing("keys", |ui| ui.label(KEYS));
                 if ui.button("reset").clicked() {
                     requests.reset = true;
                 }
-                ui.collapsing("keys", |ui| ui.label(KEYS));
-            });
+            };
+            panel.show(ui.ctx(), |ui| egui::ScrollArea::vertical().max_height(height).show(ui, contents));
         });
         self.state.handle_platform_output(window, std::mem::take(&mut output.platform_output));
         self.discard();
@@ -170,27 +180,34 @@ impl Panel {
     }
 }
 
-fn value_rows(ui: &mut egui::Ui, input: &PanelInput, demo: &Demo, solver: &Solver, milliseconds: f32) {
-    let [colors, _] = headless::colors(solver);
+fn value_rows(ui: &mut egui::Ui, input: &PanelInput, demo: &Demo, milliseconds: f32) {
     let gpu = match input.gpu_milliseconds {
-        Some(gpu) => format!("{gpu:.2} ms a step"),
+        Some(gpu) => format!("{gpu:.2} ms per step of 1/60 s"),
         None if input.has_timestamps => "–".into(),
-        None => "no timestamps".into(),
+        None => "not measured".into(),
     };
     let mut list = vec![
-        ("adapter", input.adapter.clone()),
-        ("frame", format!("{milliseconds:.1} ms{}", if input.paused { ", paused" } else { "" })),
-        ("solver", gpu),
+        ("picture", format!("{milliseconds:.1} ms{}", if input.paused { ", paused" } else { "" })),
+        ("simulation", gpu),
         ("particles", demo.scene.particle_count().to_string()),
-        ("constraints", demo.scene.constraint_count().to_string()),
-        ("colours", colors.to_string()),
-        ("dispatches", format!("{} a substep", solver.plan().dispatches_per_substep())),
     ];
     if !demo.edges.is_empty() {
         let [mean, max] = [input.strain.mean, input.strain.max].map(|strain| strain * 100.0);
-        list.push(("strain", format!("mean {mean:.2} %, max {max:.1} %")));
+        list.push(("stretch", format!("mean {mean:.2} %, largest {max:.1} %")));
     }
     rows(ui, "values", list);
+}
+
+fn detail_rows(ui: &mut egui::Ui, input: &PanelInput, demo: &Demo, solver: &Solver) {
+    let [colors, _] = headless::colors(solver);
+    let list = vec![
+        ("adapter", input.adapter.clone()),
+        ("constraints", demo.scene.constraint_count().to_string()),
+        ("execution", format!("{:?}", solver.execution().execution)),
+        ("colours", colors.to_string()),
+        ("dispatches", format!("{} per substep", solver.plan().dispatches_per_substep())),
+    ];
+    rows(ui, "details", list);
 }
 
 /// One row per pass: its name and GPU time.
@@ -208,16 +225,23 @@ fn rows(ui: &mut egui::Ui, id: &str, rows: Vec<(&str, String)>) {
     });
 }
 
-fn sliders(ui: &mut egui::Ui, demo: &Demo, compliances: &mut HashMap<MaterialId, f32>, requests: &mut Requests) {
-    let mut settings = demo.settings;
+fn wind_slider(ui: &mut egui::Ui, settings: &mut Settings) {
     let mut speed = settings.wind.map_or(0.0, |wind| glam::Vec3::from(wind.velocity).length());
-    ui.add(egui::Slider::new(&mut settings.substeps, 1..=100).text("substeps"));
-    ui.add(egui::Slider::new(&mut settings.damping, 0.0..=5.0).text("damping [1/s]"));
     if ui.add(egui::Slider::new(&mut speed, 0.0..=20.0).text("wind [m/s]")).changed() {
         settings.wind = (speed > 0.0).then(|| breeze(speed));
     }
+}
+
+fn sliders(
+    ui: &mut egui::Ui,
+    demo: &Demo,
+    settings: &mut Settings,
+    compliances: &mut HashMap<MaterialId, f32>,
+    requests: &mut Requests,
+) {
+    ui.add(egui::Slider::new(&mut settings.substeps, 1..=100).text("substeps"));
+    ui.add(egui::Slider::new(&mut settings.damping, 0.0..=5.0).text("damping [1/s]"));
     ui.checkbox(&mut settings.tethers, "tethers");
-    requests.settings = (settings != demo.settings).then_some(settings);
     for &(name, id) in &demo.materials {
         let Ok(mut material) = demo.scene.material(id) else { continue };
         material.compliance = compliances.get(&id).copied().unwrap_or(material.compliance);
