@@ -39,7 +39,7 @@ fn main() -> anyhow::Result<()> {
 
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid { columns: 48, rows: 48, ..ClothGrid::default() })?;
-    (0..48).step_by(47).try_for_each(|column| scene.pin(cloth.particles.start + column))?;
+    cloth.corners()?[..2].iter().try_for_each(|&corner| scene.pin(corner))?;
     let wind = Wind { velocity: [0.0, 0.5, -3.0], gust: 0.5, ..Wind::default() };
     let mut solver = Solver::new(&device, &queue, &scene, Settings { wind: Some(wind), ..Settings::default() })?;
 

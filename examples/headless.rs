@@ -5,8 +5,7 @@ use supple::{ClothGrid, Scene, Settings, Solver, gpu::Context};
 fn main() -> supple::Result<()> {
     let mut scene = Scene::new();
     let cloth = scene.add_cloth_grid(&ClothGrid { columns: 32, rows: 32, ..ClothGrid::default() })?;
-    scene.pin(cloth.particles.start)?;
-    scene.pin(cloth.particles.start + 31)?;
+    cloth.corners()?[..2].iter().try_for_each(|&corner| scene.pin(corner))?;
 
     let gpu = Context::new(supple::required_limits(&scene))?;
     let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, Settings::default())?;

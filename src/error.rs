@@ -159,6 +159,12 @@ pub enum Error {
         /// The capacity of the pool.
         capacity: u32,
     },
+    /// The cloth has no rows and columns.
+    #[error("{what} of a cloth exist for grids only; this one is a mesh, or is cut out of a grid")]
+    NoGrid {
+        /// The place that was asked for, in the plural: `corners`, `rows`.
+        what: &'static str,
+    },
     /// The asset has parts that instances do not support.
     #[error("the asset has {}, which instances do not support; {}", counted(*count, what), instead_of(what))]
     NotInstanced {

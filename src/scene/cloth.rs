@@ -82,6 +82,8 @@ pub struct Cloth {
     pub materials: ClothMaterials,
     /// Defects of the mesh.
     pub report: MeshReport,
+    /// Columns and rows of a grid; `None` for a mesh, and for a cloth that is cut out of a grid.
+    pub grid: Option<[u32; 2]>,
     /// True if a grid with [`Bending::Hinges`] is softer than its [`Fabric::flexural_rigidity`]: its cells are skewed,
     /// or one side is more than 1.25 times the other. Use [`Bending::Isometric`] instead.
     pub soft_hinges: bool,
@@ -244,10 +246,7 @@ impl Scene {
         links.check_lengths(positions, base)?;
         let measured = Measured { links: &links, positions, base };
         let membranes = Membranes::new(&measured, triangles, links.texture, fabric)?;
-        let inverse_masses = inverse_masses(&links.areas, fabric.area_density)?;
-        for (&position, inverse_mass) in positions.iter().zip(inverse_masses) {
-            self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass });
-        }
+        self.push_vertices(positions, inverse_masses(&links.areas, fabric.area_density)?);
         let triangles = self.push_triangles(base, triangles);
 
         // Greedy colouring keeps this order, and constraints that are projected last have the smallest error. With
@@ -273,22 +272,27 @@ impl Scene {
             membranes,
             materials: ClothMaterials { structural: structural_id, shear: shear_id, bend: bend_id, membrane },
             report: links.report,
+            grid: links.lines.map(|lines| [lines.columns, lines.rows]),
             soft_hinges: fabric.bending == Bending::Hinges
                 && links.lines.is_some_and(|lines| !lines.has_exact_hinges()),
         };
         if let Some(lines) = links.lines {
             self.add_grid(cloth.particles.clone(), lines.columns)?;
         }
-        if let Some(tethers) = tethers {
-            self.tethered_bodies.push(TetheredBody {
-                particles: cloth.particles.clone(),
-                triangles: cloth.triangles.clone(),
-                edges: cloth.structural.start..cloth.shear.end,
-                tethers,
-            });
-        }
+        self.tethered_bodies.extend(tethers.map(|tethers| TetheredBody {
+            particles: cloth.particles.clone(),
+            triangles: cloth.triangles.clone(),
+            edges: cloth.structural.start..cloth.shear.end,
+            tethers,
+        }));
         self.bodies.push(cloth.particles.clone());
         Ok(cloth)
+    }
+
+    fn push_vertices(&mut self, positions: &[[f32; 3]], inverse_masses: Vec<f32>) {
+        for (&position, inverse_mass) in positions.iter().zip(inverse_masses) {
+            self.push_particle(Particle { position, velocity: [0.0; 3], inverse_mass });
+        }
     }
 
     /// Adds a distance constraint for each of `pairs`, with a new entry of the material table. Returns the indices of

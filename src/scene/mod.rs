@@ -7,6 +7,7 @@
 mod balloon;
 mod bending;
 mod cloth;
+mod cloth_places;
 mod constraint_set;
 mod contacts;
 mod cut_cloth;
