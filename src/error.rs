@@ -159,6 +159,9 @@ pub enum Error {
         /// The capacity of the pool.
         capacity: u32,
     },
+    /// The encoder of a request was dropped, so its data will not arrive.
+    #[error("the encoder of the readback was dropped without a submission; request it again")]
+    NotSubmitted,
     /// The cloth has no rows and columns.
     #[error("{what} of a cloth exist for grids only; this one is a mesh, or is cut out of a grid")]
     NoGrid {

@@ -15,6 +15,31 @@ impl<T> std::fmt::Debug for Decode<T> {
     }
 }
 
+/// The outcome of a copy.
+#[derive(Debug, Clone, Copy)]
+enum Arrival {
+    Mapped,
+    /// The device is lost.
+    Failed,
+    /// The encoder was dropped.
+    Dropped,
+}
+
+/// Held by the callback of a copy: a callback that is dropped unused belongs to a dropped encoder.
+struct Ticket(Arc<Mutex<Option<Arrival>>>);
+
+impl Ticket {
+    fn set(&self, arrival: Arrival) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(arrival);
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.set(Arrival::Dropped);
+    }
+}
+
 /// A pending copy of GPU data, requested by the `request_…` calls of [`crate::Solver`].
 ///
 /// The copy runs when the encoder is submitted. The data arrives during a later [`wgpu::Device::poll`] or submission.
@@ -22,7 +47,7 @@ impl<T> std::fmt::Debug for Decode<T> {
 pub struct Readback<T> {
     staging: wgpu::Buffer,
     size: u64,
-    arrival: Arc<Mutex<Option<Result<(), wgpu::BufferAsyncError>>>>,
+    arrival: Arc<Mutex<Option<Arrival>>>,
     decode: Decode<T>,
     taken: bool,
 }
@@ -54,16 +79,16 @@ impl<T> Readback<T> {
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let arrival = Arc::new(Mutex::new(lost.then_some(Err(wgpu::BufferAsyncError))));
+        let arrival = Arc::new(Mutex::new(lost.then_some(Arrival::Failed)));
         let decode = Decode(Box::new(decode));
         if lost {
             // The program's submission would fail to map the buffer, and wgpu would panic.
             return Self { staging, size, arrival, decode, taken: false };
         }
         encoder.copy_buffer_to_buffer(source, first, &staging, 0, size);
-        let setter = arrival.clone();
+        let ticket = Ticket(arrival.clone());
         encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
-            *setter.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            ticket.set(if result.is_ok() { Arrival::Mapped } else { Arrival::Failed });
         });
         Self { staging, size, arrival, decode, taken: false }
     }
@@ -77,14 +102,16 @@ impl<T> Readback<T> {
     /// Returns the data once; `None` while the copy is pending, and after the data was taken.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`] if the device cannot deliver the data.
+    /// [`Error::DeviceLost`] if the device cannot deliver the data; [`Error::NotSubmitted`] if the encoder was dropped
+    /// without a submission.
     pub fn try_take(&mut self) -> Result<Option<T>> {
-        let arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let arrival = *self.arrival.lock().unwrap_or_else(PoisonError::into_inner);
         match arrival {
             _ if self.taken => Ok(None),
             None => Ok(None),
-            Some(Err(fault)) => Err(Error::DeviceLost { reason: fault.to_string() }),
-            Some(Ok(())) => {
+            Some(Arrival::Failed) => Err(Error::DeviceLost { reason: "a buffer could not be mapped".into() }),
+            Some(Arrival::Dropped) => Err(Error::NotSubmitted),
+            Some(Arrival::Mapped) => {
                 let lost = |fault: wgpu::MapRangeError| Error::DeviceLost { reason: fault.to_string() };
                 let view = self.staging.get_mapped_range(..).map_err(lost)?;
                 let data = (self.decode.0)(&view[..self.size as usize]);

@@ -3,7 +3,7 @@
 
 use crate::common::{gpu, solver, step};
 use supple::{
-    ClothGrid, Collider, ColorOrder, Distance, Execution, Material, Particle, Reference, Scene, SelfCollision,
+    ClothGrid, Collider, ColorOrder, Distance, Error, Execution, Material, Particle, Reference, Scene, SelfCollision,
     SelfCollisionLevel, Settings, Shape, Sweep, Wind,
 };
 
@@ -125,4 +125,24 @@ fn several_threads_read_solvers_of_one_device() {
             });
         }
     });
+}
+
+#[test]
+fn a_readback_that_was_never_submitted_says_so() {
+    let gpu = gpu();
+    let solver = solver(&gpu, &cloth(), Settings::default());
+    let request = |is_finished: bool| {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let mut readback = solver.request_positions(&mut encoder);
+        assert_eq!(readback.try_take(), Ok(None), "it is pending while the encoder exists");
+        if is_finished {
+            drop(encoder.finish());
+        } else {
+            drop(encoder);
+        }
+        readback.try_take()
+    };
+    for is_finished in [false, true] {
+        assert_eq!(request(is_finished), Err(Error::NotSubmitted));
+    }
 }
