@@ -60,3 +60,16 @@ fn has_target() -> bool {
         Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).stderr(Stdio::null()).output();
     found.is_ok_and(|found| Path::new(String::from_utf8_lossy(&found.stdout).trim()).is_dir())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_argument_is_an_error_of_use() {
+        for argument in ["--port", "65536", "-1", ""] {
+            let failure = web(&[argument.into()]).expect_err(argument);
+            assert!(failure.code == 2 && failure.message.contains(&format!("{argument:?}")), "{}", failure.message);
+        }
+    }
+}
