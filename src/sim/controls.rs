@@ -10,6 +10,7 @@ use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, Tether
 use crate::schedule::compiled::{CompiledScene, Purpose};
 use crate::schedule::plan::{Plan, PlanInputs};
 use crate::settings::Settings;
+use crate::sim::attachments::Attachments;
 use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::{ContactParams, least_radius};
 use crate::sim::join::join;
@@ -45,6 +46,7 @@ pub(crate) struct Controls {
     pub tether_graph: TetherGraph,
     pub tether_rows: Vec<TetherRow>,
     pub colliders: Colliders,
+    pub attachments: Attachments,
     pub shift: Shift,
     /// Of the lists of self-collision.
     pub capacities: Capacities,
@@ -129,6 +131,7 @@ impl Controls {
             tether_graph,
             tether_rows: Vec::new(),
             colliders: Colliders::default(),
+            attachments: Attachments::default(),
             shift: Shift::default(),
             capacities,
         };
@@ -156,6 +159,7 @@ impl Controls {
         self.target_of.clear();
         self.tether_rows = tether_rows;
         self.colliders = colliders;
+        self.attachments = Attachments::new(&self.scene).after(&self.attachments);
         self.make_plan();
     }
 
@@ -177,7 +181,8 @@ impl Controls {
         let any = !self.colliders.is_empty();
         let elements = &self.compiled.contact_elements;
         let meets_triangles = self.colliders.meet_triangles(elements.radii[2][1], least_radius(&self.scene, elements));
-        let inputs = PlanInputs { any, meets_triangles, bounce: any && self.restitutes(), pins: self.pins.len() };
+        let (bounce, attaches) = (any && self.restitutes(), self.attachments.capacity > 0);
+        let inputs = PlanInputs { any, meets_triangles, bounce, pins: self.pins.len(), attaches };
         self.plan = Plan::new(&self.compiled, &self.settings, inputs);
     }
 
