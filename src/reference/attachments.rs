@@ -5,9 +5,7 @@ use crate::constraints::xpbd::{ScaledMaterial, delta_lambda, unilateral};
 use crate::error::Result;
 use crate::geometry::vector::{dot, length};
 use crate::scene::{Attachment, AttachmentForce, AttachmentId};
-use crate::sim::attachments::{
-    AttachmentRow, AttachmentState, COUNT_MASK, IN_SPACE, ON_COLLIDER, ONLY_PULL,
-};
+use crate::sim::attachments::{AttachmentRow, AttachmentState, COUNT_MASK, IN_SPACE, ON_COLLIDER, ONLY_PULL};
 use glam::Vec3;
 
 /// Rows and states of all attachments.

@@ -130,7 +130,8 @@ impl Plan {
         plan.end.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
         plan.end.extend(inputs.any.then_some(Pass::CommitColliders));
         plan.end.extend((inputs.any && settings.collider_forces).then_some(Pass::ColliderForces));
-        plan.end.extend((inputs.any && settings.collider_forces && inputs.attaches).then_some(Pass::AddAttachmentForces));
+        plan.end
+            .extend((inputs.any && settings.collider_forces && inputs.attaches).then_some(Pass::AddAttachmentForces));
         plan.end.extend(inputs.attaches.then_some(Pass::FinishAttachments));
         plan.end.extend((inputs.any && lists_events).then_some(Pass::NoteColliderContacts));
         plan.end.extend(lists_events.then_some(Pass::CollectContactEvents));

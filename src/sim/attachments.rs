@@ -180,7 +180,8 @@ impl Attachments {
 
     /// Releases all attachments to a collider; returns true if there are any.
     pub fn release_of(&mut self, collider: ColliderId) -> bool {
-        let is_on = |slot: &Slot| matches!(slot.attachment.target, AttachmentTarget::Collider { id, .. } if id == collider);
+        let is_on =
+            |slot: &Slot| matches!(slot.attachment.target, AttachmentTarget::Collider { id, .. } if id == collider);
         let count = self.live().count();
         self.slots.iter_mut().filter(|slot| slot.as_ref().is_some_and(is_on)).for_each(|slot| *slot = None);
         let is_other = self.live().count() < count;

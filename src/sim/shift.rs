@@ -109,7 +109,9 @@ impl Controls {
             collider.pose.position = placed(start.pose.position, total);
         }
         for (attachment, start) in self.scene.attachments.iter_mut().zip(&self.shift.attachments) {
-            if let (AttachmentTarget::Space(point), AttachmentTarget::Space(start)) = (&mut attachment.target, start.target) {
+            if let (AttachmentTarget::Space(point), AttachmentTarget::Space(start)) =
+                (&mut attachment.target, start.target)
+            {
                 *point = placed(start, total);
             }
         }

@@ -179,7 +179,10 @@ impl Contacts {
     pub fn bytes(&self) -> u64 {
         let collider_passes = self.collider_passes.as_ref().map_or(0, |collider_passes| collider_passes.bytes);
         let attachments = self.attachments.as_ref().map_or(0, |attachments| attachments.bytes);
-        self.bytes + attachments + collider_passes + self.contact_passes.as_ref().map_or(0, |contact_passes| contact_passes.bytes)
+        self.bytes
+            + attachments
+            + collider_passes
+            + self.contact_passes.as_ref().map_or(0, |contact_passes| contact_passes.bytes)
     }
 
     /// True if the buffers and passes of colliders fit the present colliders and plan.
@@ -193,7 +196,10 @@ impl Contacts {
             self.collider_passes.as_ref().and_then(|collider_passes| collider_passes.dispatch(pass, controls));
         let of_attachments = || self.attachments.as_ref()?.dispatch(pass, controls);
         let of_events = || self.events.as_ref()?.dispatch(pass);
-        of_obstacles.or_else(of_attachments).or_else(of_events).or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
+        of_obstacles
+            .or_else(of_attachments)
+            .or_else(of_events)
+            .or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
     }
 }
 
