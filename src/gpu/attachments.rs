@@ -10,7 +10,7 @@ impl Solver {
     /// Adds an attachment, which acts from the next submitted step on. [`Solver::reset`] removes it, and restores the
     /// attachments of the scene.
     ///
-    /// Nothing is compiled or allocated on the GPU: the host colours all attachments again and writes its row.
+    /// Nothing is compiled or allocated on the GPU: the host writes its row and the list of all attachments.
     ///
     /// # Errors
     /// As [`crate::Scene::add_attachment`]; [`crate::Error::NoCollider`]; [`crate::Error::TooLarge`] if there is no room

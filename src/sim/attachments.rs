@@ -69,6 +69,8 @@ impl AttachmentState {
 struct Slot {
     attachment: Attachment,
     generation: u32,
+    /// Attachments of one colour share no particle.
+    color: u32,
     /// The point in space at the start of the next step.
     anchor: [f32; 3],
 }
@@ -79,8 +81,9 @@ pub(crate) struct Attachments {
     pub capacity: u32,
     slots: Vec<Option<Slot>>,
     last_generation: u32,
-    /// Number of colours, bounds of the colours in this list, then slots by colour. Attachments of one colour share no
-    /// particle.
+    /// The colours of the attachments of each particle, as bits.
+    taken: HashMap<u32, Vec<u64>>,
+    /// Number of colours, bounds of the colours in this list, then slots by colour.
     pub order: Vec<u32>,
 }
 
@@ -88,12 +91,13 @@ impl Attachments {
     pub fn new(scene: &Scene) -> Self {
         let slot = |attachment: &Attachment| {
             let attachment = *attachment;
-            Some(Slot { attachment, generation: 0, anchor: point_in_space(&attachment) })
+            Some(Slot { attachment, generation: 0, color: 0, anchor: point_in_space(&attachment) })
         };
         let slots: Vec<_> = scene.attachments.iter().map(slot).collect();
         let capacity = scene.reserved_attachments.max(slots.len() as u32);
-        let mut all = Self { capacity, slots, last_generation: 0, order: Vec::new() };
-        all.color();
+        let mut all = Self { capacity, slots, ..Self::default() };
+        (0..all.slots.len()).for_each(|index| all.color(index));
+        all.list();
         all
     }
 
@@ -112,39 +116,57 @@ impl Attachments {
         self.order.first().map_or(0, |&colors| colors as usize + 2)..self.order.len()
     }
 
-    /// Colours the attachments greedily, in the order of their slots.
-    fn color(&mut self) {
-        // Colours of the attachments of each particle, as bits.
-        let mut taken: HashMap<u32, Vec<u64>> = HashMap::new();
-        let mut colors: Vec<Vec<u32>> = Vec::new();
-        for (index, slot) in (0..).zip(&self.slots) {
-            let Some(slot) = slot else { continue };
-            let factors = slot.attachment.factors();
-            let mut union = vec![0u64; colors.len() / 64 + 1];
-            for words in factors.iter().filter_map(|(particle, _)| taken.get(particle)) {
-                union.iter_mut().zip(words).for_each(|(all, own)| *all |= own);
-            }
-            let word = union.iter().position(|&word| word != u64::MAX).unwrap_or(0);
-            let bit = union[word].trailing_ones() as usize;
-            let color = 64 * word + bit;
-            if color == colors.len() {
-                colors.push(Vec::new());
-            }
-            colors[color].push(index);
-            for (particle, _) in factors {
-                let own = taken.entry(particle).or_default();
-                own.resize(own.len().max(word + 1), 0);
-                own[word] |= 1 << bit;
+    /// Puts an attachment in the first colour without any of its particles.
+    fn color(&mut self, index: usize) {
+        let Some(slot) = &mut self.slots[index] else { return };
+        let factors = slot.attachment.factors();
+        let words = factors.iter().filter_map(|(particle, _)| self.taken.get(particle)).map(Vec::len).max();
+        let mut union = vec![0u64; words.unwrap_or(0) + 1];
+        for words in factors.iter().filter_map(|(particle, _)| self.taken.get(particle)) {
+            union.iter_mut().zip(words).for_each(|(all, own)| *all |= own);
+        }
+        // The last word is 0.
+        let word = union.iter().position(|&word| word != u64::MAX).unwrap_or(0);
+        let bit = union[word].trailing_ones();
+        slot.color = 64 * word as u32 + bit;
+        for (particle, _) in factors {
+            let own = self.taken.entry(particle).or_default();
+            own.resize(own.len().max(word + 1), 0);
+            own[word] |= 1 << bit;
+        }
+    }
+
+    /// Removes an attachment from its colour and from the list.
+    fn remove(&mut self, index: usize) {
+        let Some(Slot { attachment, color, .. }) = self.slots[index].take() else { return };
+        for (particle, _) in attachment.factors() {
+            if let Some(own) = self.taken.get_mut(&particle) {
+                own[color as usize / 64] &= !(1 << (color % 64));
+                if own.iter().all(|&word| word == 0) {
+                    self.taken.remove(&particle);
+                }
             }
         }
-        self.order = vec![colors.len() as u32];
-        let mut end = colors.len() as u32 + 2;
-        self.order.push(end);
-        for color in &colors {
-            end += color.len() as u32;
-            self.order.push(end);
+    }
+
+    /// Lists the attachments by colour.
+    fn list(&mut self) {
+        let live = || (0u32..).zip(&self.slots).filter_map(|(index, slot)| Some((index, slot.as_ref()?.color)));
+        let colors = live().map(|(_, color)| color + 1).max().unwrap_or(0) as usize;
+        let mut order = vec![0; colors + 2 + live().count()];
+        order[0] = colors as u32;
+        live().for_each(|(_, color)| order[color as usize + 2] += 1);
+        order[1] = colors as u32 + 2;
+        for color in 0..colors {
+            order[color + 2] += order[color + 1];
         }
-        self.order.extend(colors.into_iter().flatten());
+        let mut next = order[1..=colors].to_vec();
+        for (index, color) in live() {
+            let place = &mut next[color as usize];
+            order[*place as usize] = index;
+            *place += 1;
+        }
+        self.order = order;
     }
 
     fn find(&self, id: AttachmentId) -> Result<usize> {
@@ -166,29 +188,28 @@ impl Attachments {
         self.last_generation = self.last_generation.wrapping_add(1);
         let generation = self.last_generation;
         self.slots.resize(self.slots.len().max(index + 1), None);
-        self.slots[index] = Some(Slot { attachment, generation, anchor: point_in_space(&attachment) });
-        self.color();
+        self.slots[index] = Some(Slot { attachment, generation, color: 0, anchor: point_in_space(&attachment) });
+        self.color(index);
+        self.list();
         AttachmentId { index: index as u32, generation }
     }
 
     pub fn release(&mut self, id: AttachmentId) -> Result<()> {
         let index = self.find(id)?;
-        self.slots[index] = None;
-        self.color();
+        self.remove(index);
+        self.list();
         Ok(())
     }
 
-    /// Releases all attachments to a collider; returns true if there are any.
-    pub fn release_of(&mut self, collider: ColliderId) -> bool {
-        let is_on =
-            |slot: &Slot| matches!(slot.attachment.target, AttachmentTarget::Collider { id, .. } if id == collider);
-        let count = self.live().count();
-        self.slots.iter_mut().filter(|slot| slot.as_ref().is_some_and(is_on)).for_each(|slot| *slot = None);
-        let is_other = self.live().count() < count;
-        if is_other {
-            self.color();
+    /// Releases all attachments to a collider.
+    pub fn release_of(&mut self, collider: ColliderId) {
+        for index in 0..self.slots.len() {
+            let target = self.slots[index].map(|slot| slot.attachment.target);
+            if matches!(target, Some(AttachmentTarget::Collider { id, .. }) if id == collider) {
+                self.remove(index);
+            }
         }
-        is_other
+        self.list();
     }
 
     /// Sets the point in space at the end of the next step; returns the index.

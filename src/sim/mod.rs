@@ -5,6 +5,7 @@ pub(crate) mod capacities;
 pub(crate) mod contact_params;
 pub(crate) mod controls;
 mod diagnostics;
+mod forces;
 mod join;
 pub(crate) mod params;
 mod running;
