@@ -15,15 +15,13 @@
 // 1 if λ starts at 0
 @group(0) @binding(7) var<uniform> first_iteration: vec4u;
 
-const THREADS = 128u;
-
-@compute @workgroup_size(THREADS)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_attachments(@builtin(local_invocation_index) thread: u32) {
     // The order is read-only, so the loop is uniform.
     let colors = order[0];
     for (var color = 0u; color < colors; color++) {
         let end = order[color + 2u];
-        for (var place = order[color + 1u] + thread; place < end; place += THREADS) {
+        for (var place = order[color + 1u] + thread; place < end; place += WORKGROUP_SIZE) {
             solve(order[place]);
         }
         storageBarrier();
