@@ -133,6 +133,12 @@ pub enum Error {
         /// The index of the collider.
         index: u64,
     },
+    /// The attachment was released, or its id belongs to another solver.
+    #[error("there is no attachment {index} with this id: it was released, or the id belongs to another solver")]
+    NoAttachment {
+        /// The index of the attachment.
+        index: u64,
+    },
     /// The call needs a setting that is not enabled.
     #[error("{what} needs {needed}")]
     NotEnabled {

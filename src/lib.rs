@@ -86,9 +86,10 @@ pub use gpu::{Instances, Solver, required_limits, required_limits_with};
 pub use instancing::{Instance, InstanceId, Placement};
 pub use reference::Reference;
 pub use scene::{
-    Balloon, BalloonParts, Bending, Cloth, ClothGrid, ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric,
-    Intersections, Material, MaterialId, Numbering, Orthotropic, Particle, Rope, RopeParts, Scene, SoftBody, SoftParts,
-    Strain, TetMesh, TetherForce, Tethers, count_intersections,
+    Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Balloon, BalloonParts, Bending, Cloth, ClothGrid,
+    ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric, Intersections, Material, MaterialId, Numbering,
+    Orthotropic, Particle, ParticlePoint, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, TetherForce,
+    Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use sim::{Diagnostics, Running};

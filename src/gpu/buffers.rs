@@ -19,6 +19,7 @@
 //! | contact_events, event_table | contact events of the last step; contacts of the last two steps | passes of contact events | the host |
 //! | pulls | `f32` a tether, if kept: its displacement in the last substep \[m\] | solve_tethers | the host |
 //! | anchors | the pins, if few: at the start of this substep, and of the next | solve_tethers, velocity_tether | velocity_tether |
+//! | attachments | rows, order by colour, states | host; solve_attachments, finish_attachments (states) | passes of attachments |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: stars, tiles, clusters | see `shaders/schedule/project_stars.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | same |
@@ -33,6 +34,7 @@ use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::Result;
 use crate::scene::Follower;
 use crate::schedule::plan::FEW_PINS;
+use crate::sim::attachments::{AttachmentRow, AttachmentState};
 use crate::sim::controls::Controls;
 use crate::sim::params::{Params, Target};
 use wgpu::BufferUsages;
@@ -108,6 +110,8 @@ pub(super) struct Buffers {
     pub params: wgpu::Buffer,
     pub spans: wgpu::Buffer,
     pub status: wgpu::Buffer,
+    /// Rows, order and states.
+    pub attachments: [wgpu::Buffer; 3],
     pub kinds: Vec<KindBuffers>,
 }
 
@@ -157,6 +161,7 @@ impl Buffers {
             params: empty("params", size_of::<Params>() as u64, uniform)?,
             spans,
             status: empty("status", size_of::<Status>() as u64, storage)?,
+            attachments: Self::make_attachments(device, controls)?,
             kinds,
         })
     }
@@ -191,6 +196,7 @@ impl Buffers {
             params,
             spans,
             status,
+            attachments: [rows, order, states],
             kinds,
         } = self;
         let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
@@ -211,7 +217,7 @@ impl Buffers {
             pins,
             targets,
         ]);
-        let parameters = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status]);
+        let parameters = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status, rows, order, states]);
         motion + shape + parameters + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }
 
@@ -240,6 +246,17 @@ impl Buffers {
         let (maker, [events, table]) = (Maker::new(device), event_bytes(controls.settings.contact_events));
         let storage = BufferUsages::STORAGE;
         Ok([maker.empty("contact_events", events, storage)?, maker.empty("event_table", table, storage)?])
+    }
+
+    /// The buffers of attachments: rows, order and states.
+    fn make_attachments(device: &wgpu::Device, controls: &Controls) -> Result<[wgpu::Buffer; 3]> {
+        let (maker, storage) = (Maker::new(device), BufferUsages::STORAGE);
+        let count = u64::from(controls.attachments.capacity);
+        Ok([
+            maker.empty("attachments", count * size_of::<AttachmentRow>() as u64, storage)?,
+            maker.empty("attachment_order", controls.attachments.most_words() * 4, storage)?,
+            maker.empty("attachment_states", count * size_of::<AttachmentState>() as u64, storage)?,
+        ])
     }
 
     /// The buffer of a number of targets.

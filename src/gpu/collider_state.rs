@@ -24,13 +24,14 @@ impl Solver {
         self.change_colliders(|controls| controls.set_collider(id, collider)).map(drop)
     }
 
-    /// Removes a collider.
+    /// Removes a collider, and releases the attachments to it.
     ///
     /// # Errors
     /// The collider must exist.
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
-        let index = self.controls.colliders.remove(id)?;
+        let index = self.controls.remove_collider(id)?;
         self.write_collider(index);
+        self.write_attachment_order();
         self.renew_contact_params();
         Ok(())
     }
@@ -59,7 +60,7 @@ impl Solver {
         self.controls.set_contact_material(id, material)?;
         if self.controls.restitutes() && !restitutes || !self.contacts.fits(&self.controls) {
             match self.other_collider_passes() {
-                Ok(collider_passes) => self.contacts.collider_passes = collider_passes,
+                Ok(collider_passes) => self.contacts.set_collider_passes(&self.device, collider_passes),
                 Err(error) => {
                     self.controls.set_contact_material(id, before)?;
                     return Err(error);
@@ -107,7 +108,7 @@ impl Solver {
         let remade = if self.contacts.contact_passes.is_none() {
             self.remake_contacts()
         } else {
-            self.other_collider_passes().map(|collider_passes| self.contacts.collider_passes = collider_passes)
+            self.other_collider_passes().map(|made| self.contacts.set_collider_passes(&self.device, made))
         };
         if let Err(error) = remade {
             self.controls.colliders = before;

@@ -4,6 +4,7 @@
 //! ([`Solver::set_positions`] and others) are queued writes, which take effect with the next submission. [`Context`]
 //! opens a device for programs without a renderer.
 
+mod attachments;
 mod bindings;
 mod buffers;
 mod collider_state;

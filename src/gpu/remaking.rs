@@ -49,7 +49,7 @@ impl Solver {
             self.contacts = contacts;
         }
         if let Some(collider_passes) = collider_passes {
-            self.contacts.collider_passes = collider_passes;
+            self.contacts.set_collider_passes(&self.device, collider_passes);
         }
         Ok(())
     }

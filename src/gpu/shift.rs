@@ -49,7 +49,7 @@ impl ShiftPass {
 impl Solver {
     /// Moves the whole simulation by `offset` \[m\], to continue near the origin.
     ///
-    /// Moved are particles, targets, colliders with their targets, fields, the air field (gusts and turbulence stay
+    /// Moved are particles, targets, attachments to points in space, colliders with their targets, fields, the air field (gusts and turbulence stay
     /// with the particles), and the initial state that [`Solver::reset`] restores. Velocities, λ, contacts and the
     /// clock stay. The call submits one small compute pass. Like all changes it runs after earlier submissions: submit
     /// recorded steps first.

@@ -224,6 +224,7 @@ impl Solver {
         self.steps = first.wrapping_add(steps);
         if steps > 0 {
             self.controls.colliders.arrive();
+            self.controls.attachments.arrive();
             self.watch_contacts(encoder);
         }
         self.recorded_substep = self.controls.settings.substep();
@@ -246,6 +247,9 @@ impl Solver {
         });
         self.ping_pong = self.record(encoder, passes, timestamps);
         self.steps = self.steps.wrapping_add(finished);
+        if finished > 0 {
+            self.controls.attachments.arrive();
+        }
         if arrives {
             self.controls.colliders.arrive();
         }

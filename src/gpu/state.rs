@@ -208,8 +208,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Restores the initial state of the scene: positions, velocities, pins, materials, colliders, clock; forces are 0.
-    /// The settings stay. λ keeps its values until the next substep.
+    /// Restores the initial state of the scene: positions, velocities, pins, materials, colliders, attachments, clock;
+    /// forces are 0. Attachments that were added later are removed. The settings stay. λ keeps its values until the next substep.
     pub fn reset(&mut self) {
         let count = self.controls.colliders.len();
         self.controls.reset();
@@ -235,6 +235,8 @@ impl Solver {
         self.write(&self.buffers.displacements, 0, &vec![[0.0f32; 4]; scene.particle_count()]);
         self.write(&self.buffers.pins, 0, &self.controls.pins);
         self.upload_settings();
+        self.write(&self.buffers.attachments[2], 0, &self.controls.attachment_states());
+        self.write_attachment_order();
         self.upload_tethers();
         self.clear_forces();
         for (kind, buffers) in self.controls.compiled.kinds.iter().zip(&self.buffers.kinds) {
@@ -270,6 +272,7 @@ impl Solver {
         self.upload_params();
         self.mark_stale();
         self.write(&self.buffers.materials, 0, &self.controls.scaled_materials());
+        self.write_attachments();
     }
 
     pub(super) fn upload_tethers(&self) {
@@ -297,6 +300,7 @@ impl Solver {
             self.write(&collider_passes.colliders, 0, &self.controls.colliders.rows);
         }
         self.upload_targets();
+        self.write_shifted_attachments();
         self.mark_stale();
     }
 

@@ -45,7 +45,11 @@ pub(super) fn check_asset(asset: &Scene) -> Result<()> {
     }
     let groups = asset.constraints.iter().filter(|set| set.info.is_group());
     let groups = groups.map(|set| (format!("{} constraint", set.info.name), set.len()));
-    let parts = [("follower", asset.followers.len()), ("collider", asset.colliders.len())];
+    let parts = [
+        ("follower", asset.followers.len()),
+        ("collider", asset.colliders.len()),
+        ("attachment", asset.attachments.len()),
+    ];
     let parts = parts.map(|(what, count)| (what.to_owned(), count));
     if let Some((what, count)) = groups.chain(parts).find(|&(_, count)| count > 0) {
         return Err(Error::NotInstanced { what, count: count as u64 });

@@ -35,7 +35,7 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
-        let index = self.controls.colliders.remove(id)?;
+        let index = self.controls.remove_collider(id)?;
         self.colliders[index].flags = DISABLED;
         self.upload();
         Ok(())

@@ -14,6 +14,7 @@
 //! Damping and friction between particles read d as the motion in the substep; their error is r, at most half an
 //! ulp(x).
 
+mod attachments;
 mod bodies;
 mod collider_state;
 mod colliders;
@@ -44,6 +45,7 @@ use crate::sim::Running;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 use crate::sim::params::Params;
+use attachments::Attached;
 use colliders::ColliderContact;
 use contacts::Contacts;
 use events::Events;
@@ -99,6 +101,7 @@ pub struct Reference {
     collider_forces: Vec<[Vec3; 2]>,
     contacts: Contacts,
     triangle_contacts: TriangleContacts,
+    attached: Attached,
     lost_collider_contacts: u32,
     events: Events,
 }
@@ -133,6 +136,7 @@ impl Reference {
             collider_forces: Vec::new(),
             contacts: Contacts::new(count),
             triangle_contacts: TriangleContacts::default(),
+            attached: Attached::default(),
             lost_collider_contacts: 0,
             events: Events::default(),
             materials: controls.scaled_materials(),
@@ -232,6 +236,9 @@ impl Reference {
             Pass::RestoreMomentum => {
                 (0..self.controls.compiled.skins.rows.len()).for_each(|skin| self.restore_momentum(skin));
             }
+            Pass::SolveAttachments { first_iteration } => self.solve_attachments(first_iteration),
+            Pass::AddAttachmentForces => self.add_attachment_forces(),
+            Pass::FinishAttachments => self.finish_attachments(),
             Pass::SolveTethers => particles.for_each(|i| self.tether(i, false)),
             Pass::Velocity => particles.for_each(|i| self.velocity(i)),
             Pass::IntegrateAndPredict => particles.for_each(|i| self.integrate(i)),
@@ -325,6 +332,7 @@ impl Reference {
         self.forces.fill(Vec3::ZERO);
         self.make_pulls();
         self.reset_contacts();
+        self.attached.states = self.controls.attachment_states();
         let positions = &self.controls.scene.positions;
         self.rotations = self.controls.compiled.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
         self.steps = 0;
@@ -345,6 +353,7 @@ impl Reference {
     fn upload(&mut self) {
         self.params = self.controls.params();
         self.materials = self.controls.scaled_materials();
+        self.attached.rows = self.controls.attachment_rows();
         let contact_params = self.controls.contact_params();
         if std::mem::replace(&mut self.contact_params, contact_params) != contact_params {
             self.mark_stale();

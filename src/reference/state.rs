@@ -7,6 +7,8 @@ use crate::error::Result;
 use crate::geometry::vector::{kept_of_position, two_sum};
 use crate::scene::{Material, MaterialId};
 use crate::settings::Settings;
+use crate::sim::attachments::IN_SPACE;
+use crate::sim::shifted;
 use glam::Vec3;
 
 impl Reference {
@@ -127,6 +129,11 @@ impl Reference {
             let (sum, lost) = two_sum(*x, offset.into());
             if sum.is_finite() {
                 (*x, *rest) = (sum, kept_of_position(*rest + lost));
+            }
+        }
+        for (row, state) in self.attached.rows.iter().zip(&mut self.attached.states) {
+            if row.flags & IN_SPACE != 0 {
+                state.anchor = shifted(state.anchor, offset);
             }
         }
         for (own, row) in self.colliders.iter_mut().zip(&self.controls.colliders.rows) {

@@ -4,6 +4,7 @@
 //! ranges of their particles and constraints. This module is independent of the GPU; [`crate::Solver`] and
 //! [`crate::Reference`] read the scene.
 
+mod attachment;
 mod balloon;
 mod bending;
 mod cloth;
@@ -30,6 +31,8 @@ mod tether_graph;
 mod weld;
 
 pub use crate::geometry::{MeshReport, Topology};
+pub(crate) use attachment::check_count as check_attachment_count;
+pub use attachment::{Attachment, AttachmentForce, AttachmentId, AttachmentTarget, ParticlePoint};
 pub use balloon::{Balloon, BalloonParts};
 pub use bending::Bending;
 pub use cloth::{Cloth, ClothGrid, ClothMaterials, ClothMesh};
@@ -111,6 +114,8 @@ pub struct Scene {
     pub(crate) colliders: Vec<Collider>,
     /// The segments of ropes.
     pub(crate) cord_edges: Vec<[u32; 2]>,
+    pub(crate) attachments: Vec<Attachment>,
+    pub(crate) reserved_attachments: u32,
 }
 
 impl Default for Scene {
@@ -146,6 +151,8 @@ impl Scene {
             friction_pairs: BTreeMap::new(),
             colliders: Vec::new(),
             cord_edges: Vec::new(),
+            attachments: Vec::new(),
+            reserved_attachments: 0,
         }
     }
 

@@ -132,6 +132,7 @@ impl Scene {
             particle_contacts,
             contact_scales,
             cord_edges,
+            attachments,
             materials: _,
             interned: _,
             grids: _,
@@ -140,6 +141,7 @@ impl Scene {
             contact_materials: _,
             friction_pairs: _,
             colliders: _,
+            reserved_attachments: _,
         } = self;
         for values in [positions, velocities, rest_positions] {
             *values = numbering.arrange(values);
@@ -152,6 +154,7 @@ impl Scene {
         triangles.iter_mut().flatten().for_each(rename);
         cord_edges.iter_mut().flatten().for_each(rename);
         followers.iter_mut().flat_map(|follower| &mut follower.sources).for_each(rename);
+        attachments.iter_mut().for_each(|attachment| attachment.rename(rename));
         constraints.iter_mut().for_each(|set| set.rename(rename));
         numbering
     }

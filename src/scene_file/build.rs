@@ -76,6 +76,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
     let forces = builder.forces(&file.forces)?;
     builder.start(&file.start)?;
     let (colliders, collider_paths) = builder.add_colliders(&file.colliders)?;
+    let attachments = builder.add_attachments(&file.attachments, &colliders)?;
     let Builder { scene, parts, materials, contact_materials, mut hints, .. } = builder;
     if scene.particle_count() == 0 {
         return Err("the scene has no particles").at(|| "parts".into());
@@ -92,6 +93,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
         targets,
         colliders,
         collider_paths,
+        attachments,
         hints,
     })
 }

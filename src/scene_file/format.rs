@@ -1,6 +1,7 @@
 //! The top level of the file and its materials, as deserialized by serde. The doc comments of the fields are the
 //! descriptions of the JSON Schema.
 
+use super::attachments::AttachmentFile;
 use super::colliders::{ColliderFile, ContactMaterialFile, FrictionPairFile};
 use super::constraints::Constraint;
 use super::parts::Part;
@@ -57,6 +58,9 @@ pub(super) struct File {
     /// Colliders: shapes that particles do not enter.
     #[serde(default)]
     pub colliders: Vec<ColliderFile>,
+    /// Attachments of points to other points, to points in space, and to colliders.
+    #[serde(default)]
+    pub attachments: Vec<AttachmentFile>,
 }
 
 /// The material of a constraint.

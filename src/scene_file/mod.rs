@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attachments;
 mod bodies;
 mod build;
 mod cloths;
@@ -47,7 +48,7 @@ pub use error::FileError;
 pub use motion::{ColliderPath, KeyFrames, TargetPath};
 pub use obj::{ObjMesh, TextureCoordinates};
 
-use super::{MaterialId, Numbering, Scene};
+use super::{AttachmentId, MaterialId, Numbering, Scene};
 use crate::collision::{ColliderId, ContactMaterialId, Pose};
 use crate::reference::Reference;
 use crate::settings::Settings;
@@ -81,6 +82,8 @@ pub struct SceneFile {
     pub colliders: BTreeMap<String, ColliderId>,
     /// The motions of colliders; see [`SceneFile::collider_poses_at`].
     pub collider_paths: Vec<ColliderPath>,
+    /// The named attachments.
+    pub attachments: BTreeMap<String, AttachmentId>,
     /// Warnings that do not prevent the simulation: open seams of cloth, contact materials too thin for their particles.
     pub hints: Vec<Hint>,
 }

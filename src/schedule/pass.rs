@@ -92,6 +92,15 @@ pub enum Pass {
     /// Removes from each skin the angular momentum that the constraints within it have created since
     /// `SaveDisplacements`.
     RestoreMomentum,
+    /// Solves the attachments, colour by colour in one workgroup.
+    SolveAttachments {
+        /// True if λ starts at 0.
+        first_iteration: bool,
+    },
+    /// Adds the forces of attachments to those on colliders.
+    AddAttachmentForces,
+    /// Computes the mean forces of attachments in the step, and breaks those that exceed their break force.
+    FinishAttachments,
     /// Limits the distance of particles to their pins by the tether length (long-range attachments).
     SolveTethers,
     /// Marks the pair list as expired if a particle has moved too far.

@@ -23,6 +23,8 @@
 //!   `IntegrateAndPredict`. With many pins, `IntegrateFree` and `IntegratePinned` do.
 //! - `SolveTethers` stays in `substep` if `between` has separate passes, if tether forces are recorded, or at the
 //!   surface level, where pins may be truncated.
+//! - With room for attachments, `SolveAttachments` ends each iteration, and `end` has `FinishAttachments`, after
+//!   `AddAttachmentForces` if collider forces are summed.
 //! - With colliders, `CommitColliders` runs in `end`. To sum collider forces, `begin` has `ClearColliderContacts`, and
 //!   `end` has `ColliderForces`.
 //! - With contact events, `begin` has `ClearContactEvents`, `NoteContacts` follows the iterations of contacts, and `end` has
@@ -87,6 +89,8 @@ pub(crate) struct PlanInputs {
     pub bounce: bool,
     /// Number of pins. Without pins no tether is solved.
     pub pins: usize,
+    /// True if there is room for attachments.
+    pub attaches: bool,
 }
 
 impl PlanInputs {
@@ -126,6 +130,9 @@ impl Plan {
         plan.end.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
         plan.end.extend(inputs.any.then_some(Pass::CommitColliders));
         plan.end.extend((inputs.any && settings.collider_forces).then_some(Pass::ColliderForces));
+        plan.end
+            .extend((inputs.any && settings.collider_forces && inputs.attaches).then_some(Pass::AddAttachmentForces));
+        plan.end.extend(inputs.attaches.then_some(Pass::FinishAttachments));
         plan.end.extend((inputs.any && lists_events).then_some(Pass::NoteColliderContacts));
         plan.end.extend(lists_events.then_some(Pass::CollectContactEvents));
         if settings.body_damping > 0.0 && !compiled.bodies.is_empty() {
@@ -178,6 +185,9 @@ impl Plan {
         self.push_rest();
         for iteration in 0..settings.iterations {
             self.push_iteration(compiled, settings.sweep, iteration);
+            let first_iteration = iteration == 0;
+            self.substep.extend(inputs.attaches.then_some(Pass::SolveAttachments { first_iteration }));
+            self.push_rest();
         }
         self.substep.extend(summed_kinds(compiled, settings).map(|kind| Pass::AddForceSums { kind }));
         if inputs.meets_triangles && settings.triangle_contacts && compiled.contact_elements.has_triangles() {

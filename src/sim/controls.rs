@@ -6,10 +6,11 @@
 use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId};
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result, check_finite};
-use crate::scene::{Material, MaterialId, Scene, TetherForce, TetherGraph, TetherRow, invert_mass};
+use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, invert_mass};
 use crate::schedule::compiled::{CompiledScene, Purpose};
 use crate::schedule::plan::{Plan, PlanInputs};
 use crate::settings::Settings;
+use crate::sim::attachments::Attachments;
 use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::{ContactParams, least_radius};
 use crate::sim::join::join;
@@ -45,54 +46,13 @@ pub(crate) struct Controls {
     pub tether_graph: TetherGraph,
     pub tether_rows: Vec<TetherRow>,
     pub colliders: Colliders,
+    pub attachments: Attachments,
     pub shift: Shift,
     /// Of the lists of self-collision.
     pub capacities: Capacities,
 }
 
 impl Controls {
-    /// Forces of the taut tethers, from the displacement of each \[m\] in a substep of `h` \[s\].
-    pub fn tether_forces(&self, pulls: &[f32], h: f32) -> Vec<TetherForce> {
-        let mut forces = Vec::new();
-        if !self.settings.tethers {
-            return forces;
-        }
-        for (particle, (&run, &w)) in (0..).zip(self.compiled.tether_runs.iter().zip(&self.inverse_masses)) {
-            let (first, count) = ((run >> 4) as usize, (run & 15) as usize);
-            let rows = self.tether_rows.iter().zip(pulls).skip(first).take(count);
-            let taut = rows.filter(|&(_, &pull)| pull > 0.0 && w > 0.0);
-            forces.extend(taut.map(|(row, pull)| TetherForce {
-                particle,
-                anchor: row.anchor,
-                force: pull / (w * h * h),
-            }));
-        }
-        forces
-    }
-
-    /// `Ok` if mean forces of this kind are recorded.
-    pub fn check_mean_forces(&self, kind: usize) -> Result<()> {
-        let count = self.compiled.kinds.len();
-        if kind >= count {
-            let (what, index, count) = ("read_mean_forces_of".into(), kind as u64, count as u64);
-            return Err(Error::IndexOutOfRange { what, target: "kind", index, count });
-        }
-        if !self.settings.mean_forces {
-            let (what, needed) = ("read_mean_forces", "Settings::mean_forces = true");
-            return Err(Error::NotEnabled { what, needed });
-        }
-        Ok(())
-    }
-
-    /// Mean force \[N\] of each constraint of a kind, from the sums of λ over a step of n substeps of h \[s\]. 0 if no
-    /// step has run.
-    pub fn mean_forces(&self, kind: usize, sums: &[f32], (h, substeps): (f32, u32)) -> Vec<f32> {
-        let compiled = &self.compiled.kinds[kind];
-        let unit = h * h * substeps as f32;
-        let force = |sum: f32| if unit > 0.0 { sum / unit } else { 0.0 };
-        compiled.coloring.unsort(&compiled.info.lambdas(sums)).into_iter().map(force).collect()
-    }
-
     pub fn new(scene: &Scene, settings: Settings) -> Result<Self> {
         Self::made_for(scene, settings, Purpose::Scene)
     }
@@ -129,6 +89,7 @@ impl Controls {
             tether_graph,
             tether_rows: Vec::new(),
             colliders: Colliders::default(),
+            attachments: Attachments::default(),
             shift: Shift::default(),
             capacities,
         };
@@ -156,6 +117,7 @@ impl Controls {
         self.target_of.clear();
         self.tether_rows = tether_rows;
         self.colliders = colliders;
+        self.attachments = Attachments::new(&self.scene).after(&self.attachments);
         self.make_plan();
     }
 
@@ -177,7 +139,8 @@ impl Controls {
         let any = !self.colliders.is_empty();
         let elements = &self.compiled.contact_elements;
         let meets_triangles = self.colliders.meet_triangles(elements.radii[2][1], least_radius(&self.scene, elements));
-        let inputs = PlanInputs { any, meets_triangles, bounce: any && self.restitutes(), pins: self.pins.len() };
+        let (bounce, attaches) = (any && self.restitutes(), self.attachments.capacity > 0);
+        let inputs = PlanInputs { any, meets_triangles, bounce, pins: self.pins.len(), attaches };
         self.plan = Plan::new(&self.compiled, &self.settings, inputs);
     }
 

@@ -1,9 +1,11 @@
 //! Host state of a simulation: settings, materials, pins, targets, colliders, and the parameters that the passes read.
 
+pub(crate) mod attachments;
 pub(crate) mod capacities;
 pub(crate) mod contact_params;
 pub(crate) mod controls;
 mod diagnostics;
+mod forces;
 mod join;
 pub(crate) mod params;
 mod running;

@@ -146,22 +146,24 @@ impl Controls {
 
     /// α̃, γ and the relaxation factor of every material, for the substep and the method of the settings.
     pub fn scaled_materials(&self) -> Vec<ScaledMaterial> {
+        self.materials.iter().map(|material| self.scaled_material(material)).collect()
+    }
+
+    /// The same of one material.
+    pub fn scaled_material(&self, material: &Material) -> ScaledMaterial {
         let h = f64::from(self.settings.substep());
         let omega = f64::from(self.settings.relaxation);
         let sweeps = f64::from(self.settings.iterations);
-        let scale = |material: &Material| {
-            let [alpha, beta, tau] = [material.compliance, material.damping, material.damping_time].map(f64::from);
-            let k = f64::from(material.stiffness);
-            let [alpha_tilde, gamma, factor] = match self.settings.method {
-                Method::Xpbd => [alpha / (h * h), (alpha * beta + tau) / h, omega],
-                Method::Pbd => [0.0, 0.0, omega * (1.0 - (1.0 - k).powf(1.0 / sweeps))],
-                Method::NaivePbd => [0.0, 0.0, omega * k],
-            }
-            // 1e30 acts as infinity and cannot overflow in the update.
-            .map(|value| value.min(1e30) as f32);
-            ScaledMaterial { alpha_tilde, gamma, factor, padding: 0.0 }
-        };
-        self.materials.iter().map(scale).collect()
+        let [alpha, beta, tau] = [material.compliance, material.damping, material.damping_time].map(f64::from);
+        let k = f64::from(material.stiffness);
+        let [alpha_tilde, gamma, factor] = match self.settings.method {
+            Method::Xpbd => [alpha / (h * h), (alpha * beta + tau) / h, omega],
+            Method::Pbd => [0.0, 0.0, omega * (1.0 - (1.0 - k).powf(1.0 / sweeps))],
+            Method::NaivePbd => [0.0, 0.0, omega * k],
+        }
+        // 1e30 acts as infinity and cannot overflow in the update.
+        .map(|value| value.min(1e30) as f32);
+        ScaledMaterial { alpha_tilde, gamma, factor, padding: 0.0 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::collision::{Collider, ColliderRow, Colliders};
 use crate::error::{Error, Result, check_finite};
+use crate::scene::{Attachment, AttachmentTarget};
 use crate::settings::{Field, Settings, check_moderate};
 use crate::sim::controls::Controls;
 
@@ -12,6 +13,7 @@ pub(crate) struct Shift {
     total: [f64; 3],
     positions: Vec<[f32; 3]>,
     colliders: Vec<Collider>,
+    attachments: Vec<Attachment>,
 }
 
 impl Shift {
@@ -77,7 +79,7 @@ impl Controls {
         Ok(())
     }
 
-    /// Shifts targets, colliders, force fields, the air field and the initial state. An error changes nothing.
+    /// Shifts targets, colliders, attachments, force fields, the air field and the initial state. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         check_moderate("offset of shift_origin", offset)?;
         let total = self.shift.after(offset);
@@ -86,13 +88,16 @@ impl Controls {
             let what = || format!("target of particle {} after shift_origin", target.particle);
             check_finite(what, shifted(target.position, offset))?;
         }
+        self.attachments.check_shift(offset)?;
         self.check_start(total)?;
         self.shift_fields(offset)?;
         if self.shift.positions.is_empty() {
             self.shift.positions.clone_from(&self.scene.positions);
             self.shift.colliders.clone_from(&self.scene.colliders);
+            self.shift.attachments.clone_from(&self.scene.attachments);
         }
         self.colliders.shift(offset);
+        self.attachments.shift(offset);
         for target in &mut self.targets {
             target.position = shifted(target.position, offset);
         }
@@ -102,6 +107,13 @@ impl Controls {
         }
         for (collider, start) in self.scene.colliders.iter_mut().zip(&self.shift.colliders) {
             collider.pose.position = placed(start.pose.position, total);
+        }
+        for (attachment, start) in self.scene.attachments.iter_mut().zip(&self.shift.attachments) {
+            if let (AttachmentTarget::Space(point), AttachmentTarget::Space(start)) =
+                (&mut attachment.target, start.target)
+            {
+                *point = placed(start, total);
+            }
         }
         Ok(())
     }

@@ -92,6 +92,9 @@ fn modules(gpu: &Context) -> Vec<ShaderModule> {
             solver(gpu, &scene, settings);
         }
     }
+    let mut scene = touching(1);
+    scene.reserve_attachments(1).unwrap();
+    solver(gpu, &scene, Settings::default());
     for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
         let asset = cloth(bending, Some(Tethers::default()));
         let mut instances = Instances::new(&gpu.device, &gpu.queue, &asset, 3, Settings::default()).unwrap();

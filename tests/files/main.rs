@@ -7,5 +7,6 @@ mod bake;
 mod cut_cloth;
 mod obj;
 mod scene_file;
+mod scene_file_attachments;
 mod scene_file_contacts;
 mod scenes;

@@ -4,6 +4,7 @@
 mod common;
 
 mod attempts;
+mod bad_attachments;
 mod bad_input;
 mod bad_input_contacts;
 mod bad_input_kinds;

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod attachments;
 mod bodies;
 mod conformance;
 mod groups;

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod attachments;
 mod contact_scales;
 mod contacts_parity;
 mod instances;

@@ -23,6 +23,7 @@
 //! | intersections | edges that pass through triangles | intersections | resolve_intersections |
 //! | late_dispatches | workgroups of the rounds of truncation | finish_search, build_division_planes | – |
 
+mod attachment_passes;
 mod collider_passes;
 mod contact_passes;
 mod event_passes;
@@ -41,6 +42,7 @@ use crate::gpu::maker::Maker;
 use crate::schedule::plan::Pass;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
+use attachment_passes::AttachmentPasses;
 use event_passes::EventPasses;
 use std::ops::Range;
 use wgpu::BufferUsages;
@@ -92,6 +94,7 @@ pub(super) struct Contacts {
     pub collider_passes: Option<ColliderPasses>,
     pub contact_passes: Option<ContactPasses>,
     events: Option<EventPasses>,
+    attachments: Option<AttachmentPasses>,
 }
 
 /// A buffer and the access of a pass to it.
@@ -128,10 +131,12 @@ impl Contacts {
             collider_passes: None,
             contact_passes: None,
             events: EventPasses::new(&Binder { device }, controls, shared),
+            attachments: AttachmentPasses::new(&Binder { device }, queue, controls, shared)?,
         };
         contacts.bytes = maker.made_bytes();
         if !controls.colliders.is_empty() {
-            contacts.collider_passes = Some(ColliderPasses::new(&contacts, device, queue, controls, shared)?);
+            let made = ColliderPasses::new(&contacts, device, queue, controls, shared)?;
+            contacts.set_collider_passes(device, Some(made));
         }
         if controls.settings.self_collision.is_some() {
             contacts.contact_passes = Some(ContactPasses::new(&contacts, device, queue, controls, shared)?);
@@ -152,6 +157,14 @@ impl Contacts {
         (!controls.colliders.is_empty()).then(|| guarded(device, make)).transpose()
     }
 
+    /// Replaces the passes of colliders; attachments bind the new buffers.
+    pub fn set_collider_passes(&mut self, device: &wgpu::Device, passes: Option<ColliderPasses>) {
+        if let (Some(attachments), Some(made)) = (&mut self.attachments, &passes) {
+            attachments.rebind(device, [&made.colliders, &made.forces]);
+        }
+        self.collider_passes = passes;
+    }
+
     /// Writes the scales of some particles, behind the rows of all.
     pub fn write_scales(&self, queue: &wgpu::Queue, controls: &Controls, particles: Range<u32>) {
         let words = &controls.scene.contact_scales;
@@ -165,7 +178,11 @@ impl Contacts {
     /// Size of all buffers [bytes].
     pub fn bytes(&self) -> u64 {
         let collider_passes = self.collider_passes.as_ref().map_or(0, |collider_passes| collider_passes.bytes);
-        self.bytes + collider_passes + self.contact_passes.as_ref().map_or(0, |contact_passes| contact_passes.bytes)
+        let attachments = self.attachments.as_ref().map_or(0, |attachments| attachments.bytes);
+        self.bytes
+            + attachments
+            + collider_passes
+            + self.contact_passes.as_ref().map_or(0, |contact_passes| contact_passes.bytes)
     }
 
     /// True if the buffers and passes of colliders fit the present colliders and plan.
@@ -177,8 +194,12 @@ impl Contacts {
     pub fn dispatch(&self, pass: Pass, controls: &Controls, parameters: &ContactParams) -> Option<(&Bound, Size<'_>)> {
         let of_obstacles =
             self.collider_passes.as_ref().and_then(|collider_passes| collider_passes.dispatch(pass, controls));
+        let of_attachments = || self.attachments.as_ref()?.dispatch(pass, controls);
         let of_events = || self.events.as_ref()?.dispatch(pass);
-        of_obstacles.or_else(of_events).or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
+        of_obstacles
+            .or_else(of_attachments)
+            .or_else(of_events)
+            .or_else(|| self.contact_passes.as_ref()?.dispatch(pass, controls, parameters))
     }
 }
 

@@ -1,0 +1,95 @@
+//! Attachments of a solver: changes while it runs, and their forces.
+
+use super::readback::Readback;
+use super::solver::Solver;
+use crate::error::Result;
+use crate::scene::{Attachment, AttachmentForce, AttachmentId};
+use crate::sim::attachments::AttachmentState;
+
+impl Solver {
+    /// Adds an attachment, which acts from the next submitted step on. [`Solver::reset`] removes it, and restores the
+    /// attachments of the scene.
+    ///
+    /// Nothing is compiled or allocated on the GPU: the host writes its row and the list of all attachments.
+    ///
+    /// # Errors
+    /// As [`crate::Scene::add_attachment`]; [`crate::Error::NoCollider`]; [`crate::Error::TooLarge`] if there is no room
+    /// ([`crate::Scene::reserve_attachments`]).
+    pub fn attach(&mut self, attachment: Attachment) -> Result<AttachmentId> {
+        let id = self.controls.attach(attachment)?;
+        let [rows, _, states] = &self.buffers.attachments;
+        self.write(rows, id.index(), &[self.controls.attachment_row(id.index())]);
+        self.write(states, id.index(), &[self.controls.attachments.initial_state(id.index())]);
+        self.write_attachment_order();
+        Ok(id)
+    }
+
+    /// Removes an attachment, broken or not. [`Solver::remove_collider`] removes those to its collider.
+    ///
+    /// # Errors
+    /// [`crate::Error::NoAttachment`].
+    pub fn release_attachment(&mut self, id: AttachmentId) -> Result<()> {
+        self.controls.attachments.release(id)?;
+        self.write_attachment_order();
+        Ok(())
+    }
+
+    /// Sets the point in space of an attachment at the end of the next step \[m\]. It moves there at constant velocity, and
+    /// stays until the next call.
+    ///
+    /// # Errors
+    /// [`crate::Error::NoAttachment`]; [`crate::Error::NotEnabled`] for an attachment with another target; the position
+    /// must be finite.
+    pub fn move_attachment(&mut self, id: AttachmentId, position: [f32; 3]) -> Result<()> {
+        let index = self.controls.attachments.move_to(id, position)?;
+        self.write(&self.buffers.attachments[0], index, &[self.controls.attachment_row(index)]);
+        Ok(())
+    }
+
+    /// Requests the mean force of each attachment in the last step, and whether it is broken, by
+    /// [`AttachmentId::index`].
+    pub fn request_attachments(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<AttachmentForce>> {
+        let ids: Vec<AttachmentId> = self.controls.attachments.live().collect();
+        let decode = move |bytes: &[u8]| {
+            let states = bytemuck::pod_collect_to_vec::<u8, AttachmentState>(bytes);
+            ids.iter().map(|&id| states[id.index()].report(id)).collect()
+        };
+        let size = u64::from(self.controls.attachments.capacity) * size_of::<AttachmentState>() as u64;
+        Readback::new(&self.device, encoder, &self.buffers.attachments[2], size, decode)
+    }
+
+    /// Waits for all submitted work and reads the mean force of each attachment in the last step, and whether it is
+    /// broken, by [`AttachmentId::index`].
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn read_attachments(&self) -> Result<Vec<AttachmentForce>> {
+        if self.controls.attachments.live().next().is_none() {
+            return Ok(Vec::new());
+        }
+        super::reading::read(&self.device, &self.queue, |encoder| self.request_attachments(encoder))
+    }
+
+    pub(super) fn write_attachment_order(&self) {
+        if self.controls.attachments.capacity > 0 {
+            self.write(&self.buffers.attachments[1], 0, &self.controls.attachments.order);
+        }
+    }
+
+    /// Writes the rows of all attachments, which depend on the settings.
+    pub(super) fn write_attachments(&self) {
+        self.write(&self.buffers.attachments[0], 0, &self.controls.attachment_rows());
+    }
+
+    /// Writes what a shift of the origin changed.
+    pub(super) fn write_shifted_attachments(&self) {
+        self.write_attachments();
+        let [.., states] = &self.buffers.attachments;
+        for index in self.controls.attachments.live().map(AttachmentId::index) {
+            let anchor = self.controls.attachments.initial_state(index).anchor;
+            let place = (index * size_of::<AttachmentState>()) as u64 + AttachmentState::ANCHOR;
+            self.queue.write_buffer(states, place, bytemuck::bytes_of(&anchor));
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The attachments of a running simulation, and the rows that the backends read.
+
+use crate::collision::ColliderId;
+use crate::error::{Error, Result, check_finite};
+use crate::scene::{Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Scene, check_attachment_count};
+use crate::sim::controls::Controls;
+use crate::sim::shifted;
+use std::collections::HashMap;
+
+/// Bits of `AttachmentRow::flags`; the lowest four are the number of particles.
+pub(crate) const COUNT_MASK: u32 = 15;
+pub(crate) const IN_SPACE: u32 = 16;
+pub(crate) const ON_COLLIDER: u32 = 32;
+pub(crate) const ONLY_PULL: u32 = 64;
+
+/// An attachment in the layout of `shaders/schedule/attachments/rows.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct AttachmentRow {
+    pub particles: [u32; 8],
+    /// Factor of each particle in x₁ − x₂.
+    pub factors: [f32; 8],
+    /// Point in space or in the frame of the collider \[m\].
+    pub target: [f32; 3],
+    pub flags: u32,
+    /// [`crate::constraints::xpbd::ScaledMaterial`] without its padding.
+    pub material: [f32; 3],
+    pub rest_length: f32,
+    /// \[N\]
+    pub break_force: f32,
+    pub collider: u32,
+    /// 1/number of substeps.
+    pub share: f32,
+    pub padding: u32,
+}
+
+/// State of an attachment that the backend writes, in the same layout.
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct AttachmentState {
+    /// λ of the substep: one per component, or one in all.
+    pub lambda: [f32; 3],
+    pub broken: u32,
+    /// Sum of the impulses ∇C Δλ on the point in the step \[kg m\].
+    pub sum: [f32; 3],
+    /// Number of substeps of the step that have begun.
+    pub substep: u32,
+    /// Sum of their moments on the collider \[kg m²\].
+    pub moment: [f32; 3],
+    pub padding: u32,
+    /// The point in space at the start of the step \[m\].
+    pub anchor: [f32; 3],
+    pub padding_2: u32,
+    /// Mean force in the last step \[N\].
+    pub force: [f32; 3],
+    pub padding_3: u32,
+}
+
+impl AttachmentState {
+    /// Byte offset of `anchor`.
+    pub const ANCHOR: u64 = 48;
+
+    pub fn report(&self, id: AttachmentId) -> AttachmentForce {
+        AttachmentForce { id, force: self.force, is_broken: self.broken != 0 }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    attachment: Attachment,
+    generation: u32,
+    /// Attachments of one colour share no particle.
+    color: u32,
+    /// The point in space at the start of the next step.
+    anchor: [f32; 3],
+}
+
+/// All attachments of a backend.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Attachments {
+    pub capacity: u32,
+    slots: Vec<Option<Slot>>,
+    last_generation: u32,
+    /// The colours of the attachments of each particle, as bits.
+    taken: HashMap<u32, Vec<u64>>,
+    /// Number of colours, bounds of the colours in this list, then slots by colour.
+    pub order: Vec<u32>,
+}
+
+impl Attachments {
+    pub fn new(scene: &Scene) -> Self {
+        let slot = |attachment: &Attachment| {
+            let attachment = *attachment;
+            Some(Slot { attachment, generation: 0, color: 0, anchor: point_in_space(&attachment) })
+        };
+        let slots: Vec<_> = scene.attachments.iter().map(slot).collect();
+        let capacity = scene.reserved_attachments.max(slots.len() as u32);
+        let mut all = Self { capacity, slots, ..Self::default() };
+        (0..all.slots.len()).for_each(|index| all.color(index));
+        all.list();
+        all
+    }
+
+    /// Continues the id numbering of `before`, so ids of attachments added later differ from the old ones.
+    pub fn after(self, before: &Self) -> Self {
+        Self { last_generation: before.last_generation, ..self }
+    }
+
+    /// Number of words of `order` for all attachments in as many colours.
+    pub fn most_words(&self) -> u64 {
+        2 * u64::from(self.capacity) + 2
+    }
+
+    /// The place of the first attachment in `order`, and the end of all.
+    pub fn places(&self) -> std::ops::Range<usize> {
+        self.order.first().map_or(0, |&colors| colors as usize + 2)..self.order.len()
+    }
+
+    /// Puts an attachment in the first colour without any of its particles.
+    fn color(&mut self, index: usize) {
+        let Some(slot) = &mut self.slots[index] else { return };
+        let factors = slot.attachment.factors();
+        let words = factors.iter().filter_map(|(particle, _)| self.taken.get(particle)).map(Vec::len).max();
+        let mut union = vec![0u64; words.unwrap_or(0) + 1];
+        for words in factors.iter().filter_map(|(particle, _)| self.taken.get(particle)) {
+            union.iter_mut().zip(words).for_each(|(all, own)| *all |= own);
+        }
+        // The last word is 0.
+        let word = union.iter().position(|&word| word != u64::MAX).unwrap_or(0);
+        let bit = union[word].trailing_ones();
+        slot.color = 64 * word as u32 + bit;
+        for (particle, _) in factors {
+            let own = self.taken.entry(particle).or_default();
+            own.resize(own.len().max(word + 1), 0);
+            own[word] |= 1 << bit;
+        }
+    }
+
+    /// Removes an attachment from its colour and from the list.
+    fn remove(&mut self, index: usize) {
+        let Some(Slot { attachment, color, .. }) = self.slots[index].take() else { return };
+        for (particle, _) in attachment.factors() {
+            if let Some(own) = self.taken.get_mut(&particle) {
+                own[color as usize / 64] &= !(1 << (color % 64));
+                if own.iter().all(|&word| word == 0) {
+                    self.taken.remove(&particle);
+                }
+            }
+        }
+    }
+
+    /// Lists the attachments by colour.
+    fn list(&mut self) {
+        let live = || (0u32..).zip(&self.slots).filter_map(|(index, slot)| Some((index, slot.as_ref()?.color)));
+        let colors = live().map(|(_, color)| color + 1).max().unwrap_or(0) as usize;
+        let mut order = vec![0; colors + 2 + live().count()];
+        order[0] = colors as u32;
+        live().for_each(|(_, color)| order[color as usize + 2] += 1);
+        order[1] = colors as u32 + 2;
+        for color in 0..colors {
+            order[color + 2] += order[color + 1];
+        }
+        let mut next = order[1..=colors].to_vec();
+        for (index, color) in live() {
+            let place = &mut next[color as usize];
+            order[*place as usize] = index;
+            *place += 1;
+        }
+        self.order = order;
+    }
+
+    fn find(&self, id: AttachmentId) -> Result<usize> {
+        let slot = self.slots.get(id.index()).copied().flatten();
+        match slot {
+            Some(slot) if slot.generation == id.generation => Ok(id.index()),
+            _ => Err(Error::NoAttachment { index: id.index().try_into().unwrap_or(u64::MAX) }),
+        }
+    }
+
+    /// The index of the next attachment.
+    fn next(&self) -> Result<usize> {
+        let index = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
+        check_attachment_count(index as u64 + 1, self.capacity)?;
+        Ok(index)
+    }
+
+    fn add(&mut self, index: usize, attachment: Attachment) -> AttachmentId {
+        self.last_generation = self.last_generation.wrapping_add(1);
+        let generation = self.last_generation;
+        self.slots.resize(self.slots.len().max(index + 1), None);
+        self.slots[index] = Some(Slot { attachment, generation, color: 0, anchor: point_in_space(&attachment) });
+        self.color(index);
+        self.list();
+        AttachmentId { index: index as u32, generation }
+    }
+
+    pub fn release(&mut self, id: AttachmentId) -> Result<()> {
+        let index = self.find(id)?;
+        self.remove(index);
+        self.list();
+        Ok(())
+    }
+
+    /// Releases all attachments to a collider.
+    pub fn release_of(&mut self, collider: ColliderId) {
+        for index in 0..self.slots.len() {
+            let target = self.slots[index].map(|slot| slot.attachment.target);
+            if matches!(target, Some(AttachmentTarget::Collider { id, .. }) if id == collider) {
+                self.remove(index);
+            }
+        }
+        self.list();
+    }
+
+    /// Sets the point in space at the end of the next step; returns the index.
+    pub fn move_to(&mut self, id: AttachmentId, position: [f32; 3]) -> Result<usize> {
+        let index = self.find(id)?;
+        check_finite(|| format!("the point in space of attachment {index}"), position)?;
+        match &mut self.slots[index] {
+            Some(Slot { attachment: Attachment { target: AttachmentTarget::Space(point), .. }, .. }) => {
+                *point = position;
+                Ok(index)
+            }
+            _ => {
+                let needed = "an attachment to a point in space (AttachmentTarget::Space)";
+                Err(Error::NotEnabled { what: "move_attachment", needed })
+            }
+        }
+    }
+
+    /// The ids of all attachments.
+    pub fn live(&self) -> impl Iterator<Item = AttachmentId> {
+        let slots = (0..).zip(&self.slots);
+        slots.filter_map(|(index, slot)| slot.map(|Slot { generation, .. }| AttachmentId { index, generation }))
+    }
+
+    /// Points in space have arrived after a step has been recorded.
+    pub fn arrive(&mut self) {
+        self.slots.iter_mut().flatten().for_each(|slot| slot.anchor = point_in_space(&slot.attachment));
+    }
+
+    /// `Ok` if all points in space are finite after a shift.
+    pub fn check_shift(&self, offset: [f32; 3]) -> Result<()> {
+        for (index, slot) in self.slots.iter().enumerate() {
+            for point in slot.iter().flat_map(|slot| [slot.anchor, point_in_space(&slot.attachment)]) {
+                let what = || format!("the point in space of attachment {index} after shift_origin");
+                check_finite(what, shifted(point, offset))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shifts all points in space.
+    pub fn shift(&mut self, offset: [f32; 3]) {
+        for slot in self.slots.iter_mut().flatten() {
+            if let AttachmentTarget::Space(point) = &mut slot.attachment.target {
+                *point = shifted(*point, offset);
+                slot.anchor = shifted(slot.anchor, offset);
+            }
+        }
+    }
+
+    /// The state of a new attachment.
+    pub fn initial_state(&self, index: usize) -> AttachmentState {
+        let anchor = self.slots.get(index).copied().flatten().map_or([0.0; 3], |slot| slot.anchor);
+        AttachmentState { anchor, ..AttachmentState::default() }
+    }
+}
+
+/// The point in space of an attachment; 0 if it has another target.
+fn point_in_space(attachment: &Attachment) -> [f32; 3] {
+    if let AttachmentTarget::Space(point) = attachment.target { point } else { [0.0; 3] }
+}
+
+impl Controls {
+    /// Adds an attachment; returns its id.
+    pub fn attach(&mut self, attachment: Attachment) -> Result<AttachmentId> {
+        let index = self.attachments.next()?;
+        attachment.check(&format!("attachment {index}"), &self.scene)?;
+        if let AttachmentTarget::Collider { id, .. } = attachment.target {
+            self.colliders.find(id)?;
+        }
+        Ok(self.attachments.add(index, attachment))
+    }
+
+    /// The row of an attachment; that of a free slot is never read.
+    pub fn attachment_row(&self, index: usize) -> AttachmentRow {
+        let Some(Slot { attachment, .. }) = self.attachments.slots.get(index).copied().flatten() else {
+            return AttachmentRow::default();
+        };
+        let factors = attachment.factors();
+        let material = self.scaled_material(&attachment.material);
+        let (target, kind, collider) = match attachment.target {
+            AttachmentTarget::Particles(_) => ([0.0; 3], 0, 0),
+            AttachmentTarget::Space(point) => (point, IN_SPACE, 0),
+            AttachmentTarget::Collider { id, point } => (point, ON_COLLIDER, id.index),
+        };
+        let mut row = AttachmentRow {
+            target,
+            flags: factors.len() as u32 | kind | if attachment.only_pull { ONLY_PULL } else { 0 },
+            material: [material.alpha_tilde, material.gamma, material.factor],
+            rest_length: attachment.rest_length,
+            break_force: attachment.break_force.unwrap_or(f32::MAX),
+            collider,
+            share: 1.0 / self.settings.substeps as f32,
+            ..AttachmentRow::default()
+        };
+        for (k, (particle, factor)) in factors.into_iter().enumerate() {
+            (row.particles[k], row.factors[k]) = (particle, factor);
+        }
+        row
+    }
+
+    /// The rows of all slots.
+    pub fn attachment_rows(&self) -> Vec<AttachmentRow> {
+        (0..self.attachments.capacity as usize).map(|index| self.attachment_row(index)).collect()
+    }
+
+    /// The states of all slots at the start.
+    pub fn attachment_states(&self) -> Vec<AttachmentState> {
+        (0..self.attachments.capacity as usize).map(|index| self.attachments.initial_state(index)).collect()
+    }
+
+    pub fn remove_collider(&mut self, id: ColliderId) -> Result<usize> {
+        let index = self.colliders.remove(id)?;
+        self.attachments.release_of(id);
+        Ok(index)
+    }
+}
