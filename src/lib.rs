@@ -102,8 +102,8 @@ pub mod internals {
     pub use crate::constraints::xpbd;
     pub use crate::geometry::vector;
     pub use crate::gpu::recorded::{ShaderModule, take_shader_modules};
-    pub use crate::gpu::shared::share_pipelines;
     pub use crate::schedule::coloring;
+    pub use crate::schedule::compiled::counted::compiled_scenes;
     pub use crate::schedule::plan;
     pub use crate::schedule::plan::{Pass, Plan};
 }

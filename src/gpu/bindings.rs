@@ -8,8 +8,8 @@ use super::stage::Stage;
 
 #[derive(Debug)]
 pub(super) struct Bindings {
-    /// In the order of [`PASSES`].
-    pub fixed: Vec<wgpu::BindGroup>,
+    /// In the order of [`PASSES`]; `None` if the pass is not compiled.
+    pub fixed: Vec<Option<wgpu::BindGroup>>,
     /// By which of the two buffers of anchors is read.
     pub tethered: Option<[wgpu::BindGroup; 2]>,
     pub kinds: Vec<KindBindings>,
@@ -22,7 +22,7 @@ pub(super) struct KindBindings {
     /// Of the pass that clears the sums of λ, and of the one that adds to them.
     pub force_sums: Option<[wgpu::BindGroup; 2]>,
     /// Of both passes of [`Pipelines::gather`].
-    pub gather: [wgpu::BindGroup; 2],
+    pub gather: Option<[wgpu::BindGroup; 2]>,
 }
 
 impl Bindings {
@@ -30,7 +30,7 @@ impl Bindings {
         let b = buffers;
         let fixed = PASSES.iter().zip(&pipelines.fixed).map(|(info, stage)| {
             let bound: Vec<&wgpu::Buffer> = info.bindings.iter().map(|(_, select)| select(b)).collect();
-            stage.bind(device, &bound)
+            Some(stage.as_ref()?.bind(device, &bound))
         });
         let tethered = |stage: &Stage, side: usize| {
             let motion = [&b.params, &b.positions, &b.displacements, &b.residuals];
@@ -63,7 +63,10 @@ impl KindBindings {
             projections,
             force_sums: sums
                 .map(|([clear, add], sum)| [clear.bind(device, &[sum]), add.bind(device, &[sum, &own.lambdas])]),
-            gather: pipelines.gather.each_ref().map(|stage| stage.bind_span(device, &b.spans, &gather)),
+            gather: pipelines
+                .gather
+                .as_ref()
+                .map(|stages| stages.each_ref().map(|stage| stage.bind_span(device, &b.spans, &gather))),
         }
     }
 }

@@ -58,14 +58,17 @@ impl Solver {
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;
-        if self.controls.restitutes() && !restitutes || !self.contacts.fits(&self.controls) {
-            match self.other_collider_passes() {
-                Ok(collider_passes) => self.contacts.set_collider_passes(&self.device, collider_passes),
-                Err(error) => {
-                    self.controls.set_contact_material(id, before)?;
-                    return Err(error);
-                }
+        let needs_passes = self.controls.restitutes() && !restitutes || !self.contacts.fits(&self.controls);
+        let remade = self.fit_passes().and_then(|()| {
+            if needs_passes {
+                let made = self.other_collider_passes()?;
+                self.contacts.set_collider_passes(&self.device, made);
             }
+            Ok(())
+        });
+        if let Err(error) = remade {
+            self.controls.set_contact_material(id, before)?;
+            return Err(error);
         }
         self.renew_contact_params();
         Ok(())
@@ -105,11 +108,14 @@ impl Solver {
         let before = self.controls.colliders.clone();
         let changed = change(&mut self.controls)?;
         // The first collider needs new passes and buffers.
-        let remade = if self.contacts.contact_passes.is_none() {
-            self.remake_contacts()
-        } else {
-            self.other_collider_passes().map(|made| self.contacts.set_collider_passes(&self.device, made))
-        };
+        let remade = self.fit_passes().and_then(|()| {
+            if self.contacts.contact_passes.is_none() {
+                return self.remake_contacts();
+            }
+            let made = self.other_collider_passes()?;
+            self.contacts.set_collider_passes(&self.device, made);
+            Ok(())
+        });
         if let Err(error) = remade {
             self.controls.colliders = before;
             self.controls.make_plan();

@@ -1,6 +1,7 @@
 //! Measures which execution is the fastest for a scene on an adapter.
 
 use super::solver::Solver;
+use super::store::PipelineStore;
 use crate::error::{Error, Result};
 use crate::scene::{Grid, Scene};
 use crate::schedule::plan::Plan;
@@ -84,10 +85,11 @@ pub fn fastest_execution(
     if let Some((_, found)) = lock().iter().find(|(known, _)| *known == key) {
         return Ok(*found);
     }
+    let store = PipelineStore::new(device);
     let mut timed: Vec<(Plan, Execution, Duration)> = Vec::new();
     let mut too_large = None;
     for execution in CANDIDATES {
-        let mut solver = match Solver::new(device, queue, scene, Settings { execution, ..settings }) {
+        let mut solver = match Solver::with_store(&store, queue, scene, Settings { execution, ..settings }) {
             Ok(solver) => solver,
             // Another execution may need less: tiles may need no records.
             Err(error @ Error::LimitExceeded { .. }) => {

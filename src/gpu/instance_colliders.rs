@@ -13,6 +13,7 @@ use super::maker::Maker;
 use super::recorder::Recorder;
 use super::stage::Slot::{Uniform, Write};
 use super::stage::{SIZE, SPAN_STRIDE, Stage};
+use super::store::PipelineStore;
 use crate::collision::ColliderRow;
 use crate::error::Result;
 use crate::instancing::checks::check_words;
@@ -91,12 +92,13 @@ pub(super) struct InstanceColliders {
 impl InstanceColliders {
     /// Makes the buffers, and the pipelines if those of `before` do not fit. An error if a buffer exceeds the limits.
     pub fn new(
-        device: &wgpu::Device,
+        store: &PipelineStore,
         queue: &wgpu::Queue,
         pool: &InstancePool,
         keep_lambdas: bool,
         (buffers, before): (&Buffers, Option<&Self>),
     ) -> Result<Self> {
+        let device = store.device();
         let (maker, storage) = (Maker::new(device), BufferUsages::STORAGE);
         let own = &pool.controls.colliders;
         let kernel = Kernel::new(device, pool, keep_lambdas);
@@ -116,9 +118,7 @@ impl InstanceColliders {
         let parts = maker.rows(queue, "instances.parts", &part_rows)?;
         let (play, stage) = match before.filter(|before| before.kernel == kernel) {
             Some(before) => (before.play.clone(), before.interpolate.stage.clone()),
-            None => {
-                (instance_pool::make_play_with_colliders(device, pool, &kernel), interpolate_stage(device, &kernel))
-            }
+            None => (instance_pool::make_play_with_colliders(store, pool, &kernel), interpolate_stage(store, &kernel)),
         };
         let interpolate = Bound::new(device, stage, &[&buffers.params, &params, &colliders, &rows]);
         let (count, bytes) = (own.len() as u32, maker.made_bytes());
@@ -154,11 +154,11 @@ impl InstanceColliders {
     }
 }
 
-fn interpolate_stage(device: &wgpu::Device, kernel: &Kernel) -> Stage {
+fn interpolate_stage(store: &PipelineStore, kernel: &Kernel) -> Stage {
     let pass = include_str!("../../shaders/instancing/instances_colliders.wgsl");
     let text = [pass, POSES, &kernel.rows_text()].join("\n");
     let (name, slots) = ("instances_colliders", [Uniform, Uniform, Write, Write]);
-    Stage::new(device, name, name, &text, &slots, &[(SIZE, THREADS)])
+    Stage::new(store, name, name, &text, &slots, &[(SIZE, THREADS)])
 }
 
 /// The dispatches of a step.

@@ -3,11 +3,13 @@
 use super::buffers::Status;
 use super::context::is_software;
 use super::instance_colliders::Kernel;
+use super::limits::STORAGE_BUFFERS;
 use super::maker::Maker;
 use super::shader::unrolled;
-use super::solver::{STORAGE_BUFFERS, needs_lambdas};
+use super::solver::needs_lambdas;
 use super::stage::Slot::{Read, Span, Uniform, Write};
 use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE};
+use super::store::PipelineStore;
 use super::sweep::sweep;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::{Error, Result};
@@ -240,21 +242,21 @@ pub(super) fn shift_pass(pool: &InstancePool) -> String {
 }
 
 pub(super) fn make_play(
-    device: &wgpu::Device,
+    store: &PipelineStore,
     pool: &InstancePool,
     keep_lambdas: bool,
     workgroup: WorkgroupLayout,
 ) -> Stage {
-    make_stage(device, pool, (keep_lambdas, workgroup), None)
+    make_stage(store, pool, (keep_lambdas, workgroup), None)
 }
 
 /// The pass with colliders.
-pub(super) fn make_play_with_colliders(device: &wgpu::Device, pool: &InstancePool, kernel: &Kernel) -> Stage {
-    make_stage(device, pool, (kernel.keep_lambdas, kernel.workgroup), Some(kernel))
+pub(super) fn make_play_with_colliders(store: &PipelineStore, pool: &InstancePool, kernel: &Kernel) -> Stage {
+    make_stage(store, pool, (kernel.keep_lambdas, kernel.workgroup), Some(kernel))
 }
 
 fn make_stage(
-    device: &wgpu::Device,
+    store: &PipelineStore,
     pool: &InstancePool,
     (keep_lambdas, workgroup): (bool, WorkgroupLayout),
     kernel: Option<&Kernel>,
@@ -272,12 +274,12 @@ fn make_stage(
         constants.extend(kernel.constants);
         slots.extend(PLAY_COLLIDERS);
     }
-    Stage::new(device, "instances", "instances", &text, &slots, &constants)
+    Stage::new(store, "instances", "instances", &text, &slots, &constants)
 }
 
-pub(super) fn make_normals(device: &wgpu::Device, pool: &InstancePool) -> Stage {
+pub(super) fn make_normals(store: &PipelineStore, pool: &InstancePool) -> Stage {
     let (name, size) = ("instances_normals", (SIZE, f64::from(normals_lanes(pool))));
-    Stage::new(device, name, name, &normals_pass(&constants(pool)), &NORMALS, &[size])
+    Stage::new(store, name, name, &normals_pass(&constants(pool)), &NORMALS, &[size])
 }
 
 /// `Ok` if a device meets the limits of the passes.

@@ -1,13 +1,13 @@
 //! Instances of one asset on the GPU: spawning, runtime changes, recording, readback.
 
+use super::guarded;
 use super::instance_colliders::InstanceColliders;
-use super::instance_pool::{Buffers, WorkgroupLayout, check_limits, make_normals, make_play, required_limits};
+use super::instance_pool::{Buffers, WorkgroupLayout, required_limits};
 use super::maker::Maker;
 use super::recorder::Recorder;
 use super::shift::ShiftPass;
-use super::solver::needs_lambdas;
 use super::stage::Stage;
-use super::{guarded, guarded_async};
+use super::store::PipelineStore;
 use crate::error::{Error, Result};
 use crate::instancing::pool::InstancePool;
 use crate::instancing::{Instance, InstanceId, Placement};
@@ -65,12 +65,13 @@ const MOST_WRITTEN: usize = 1 << 18;
 #[derive(Debug)]
 pub struct Instances {
     pub(super) device: wgpu::Device,
+    pub(super) store: PipelineStore,
     pub(super) queue: wgpu::Queue,
     pub(super) pool: InstancePool,
     pub(super) play: Stage,
-    normals_stage: Stage,
+    pub(super) normals_stage: Stage,
     pub(super) buffers: Buffers,
-    bindings: [wgpu::BindGroup; 2],
+    pub(super) bindings: [wgpu::BindGroup; 2],
     pub(super) keep_lambdas: bool,
     pub(super) workgroup: WorkgroupLayout,
     pub(super) shift: Option<ShiftPass>,
@@ -81,75 +82,6 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// Compiles an asset and allocates buffers for `capacity` instances. The uploads run with the queue's next
-    /// submission. Native targets only, see [`Instances::new_async`].
-    ///
-    /// # Errors
-    /// - [`Error::Empty`] for an asset without particles.
-    /// - [`Error::TooLarge`] for more than 1024 particles, 48 constraints of a kind at one particle, or 4096 materials.
-    /// - [`Error::TooLarge`] if substeps and iterations give a thread more than 60 000 loop iterations in a step.
-    /// - [`Error::NotInstanced`] for groups and followers, and for colliders of the asset; see
-    ///   [`Instances::add_collider`].
-    /// - [`Error::InvalidValue`] for settings out of range, for a capacity of 0 or with 2³¹ particles or more in all,
-    ///   and for a particle beyond 1e6 m or faster than 1e6 m/s.
-    /// - [`Error::NotEnabled`] for settings that instances do not support.
-    /// - [`Error::LimitExceeded`] if the device limits are too low (see [`Instances::required_limits`]).
-    /// - [`Error::Gpu`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn new(
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        asset: &Scene,
-        capacity: u32,
-        settings: Settings,
-    ) -> Result<Self> {
-        pollster::block_on(Self::new_async(device, queue, asset, capacity, settings))
-    }
-
-    /// As [`Instances::new`]. The asset is compiled when the future is first polled; then the future waits for the
-    /// device to report errors.
-    ///
-    /// # Errors
-    /// As [`Instances::new`].
-    pub async fn new_async(
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        asset: &Scene,
-        capacity: u32,
-        settings: Settings,
-    ) -> Result<Self> {
-        let mut pool = InstancePool::new(asset, capacity, settings)?;
-        let workgroup = WorkgroupLayout::new(device, &pool);
-        check_limits(&pool, workgroup, &device.limits())?;
-        let keep_lambdas = needs_lambdas(&settings);
-        let (play, normals_stage, buffers) = guarded_async(device, || {
-            let buffers = Buffers::new(device, queue, &pool, keep_lambdas)?;
-            Ok((make_play(device, &pool, keep_lambdas, workgroup), make_normals(device, &pool), buffers))
-        })
-        .await?;
-        // After the allocation of the buffers.
-        pool.grow(0);
-        let bindings = buffers.bind(device, &play, &normals_stage);
-        let (device, queue) = (device.clone(), queue.clone());
-        let instances = Self {
-            device,
-            queue,
-            pool,
-            play,
-            normals_stage,
-            buffers,
-            bindings,
-            keep_lambdas,
-            workgroup,
-            shift: None,
-            colliders: None,
-            colliders_moved: AtomicBool::new(false),
-        };
-        instances.write_words(0..instances.pool.words.len());
-        instances.upload_settings();
-        Ok(instances)
-    }
-
     /// The device limits that `capacity` instances of an asset require, with any pins of their own: the defaults,
     /// raised if a buffer is larger. The defaults if [`Instances::new`] would fail.
     pub fn required_limits(asset: &Scene, capacity: u32, settings: &Settings) -> wgpu::Limits {
@@ -230,6 +162,11 @@ impl Instances {
         self.write_words(self.pool.own_words(slot));
         self.write_start(&[slot]);
         Ok(())
+    }
+
+    /// The pipelines of the instances, for other instances and solvers on the device.
+    pub fn pipeline_store(&self) -> &PipelineStore {
+        &self.store
     }
 
     /// The current settings.

@@ -1,6 +1,5 @@
 //! Changes of the colliders of instances.
 
-use super::guarded;
 use super::instance_colliders::InstanceColliders;
 use super::instances::Instances;
 use crate::collision::{Collider, ColliderId, ColliderRow, ContactMaterial, ContactMaterialId, Pose};
@@ -111,9 +110,9 @@ impl Instances {
         if self.pool.controls.colliders.is_empty() {
             return Ok(());
         }
-        let Self { device, queue, pool, buffers, keep_lambdas, colliders, .. } = self;
+        let Self { device, store, queue, pool, buffers, keep_lambdas, colliders, .. } = self;
         let before = colliders.as_ref();
-        let made = guarded(device, || InstanceColliders::new(device, queue, pool, *keep_lambdas, (buffers, before)))?;
+        let made = store.guarded(|| InstanceColliders::new(store, queue, pool, *keep_lambdas, (buffers, before)))?;
         colliders.insert(made).bind(device, buffers);
         Ok(())
     }

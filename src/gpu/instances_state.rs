@@ -1,6 +1,5 @@
 //! Changes of instances while they run.
 
-use super::guarded;
 use super::instance_colliders::InstanceColliders;
 use super::instance_pool::{WorkgroupLayout, make_lambdas, make_play};
 use super::instances::Instances;
@@ -104,13 +103,13 @@ impl Instances {
         let other_play = other_lambdas || workgroup != self.workgroup;
         let other_colliders = !self.colliders_fit(keep_lambdas);
         if other_play || other_colliders {
-            let (device, queue, pool) = (&self.device, &self.queue, &self.pool);
-            let made = guarded(device, || {
-                let make = || make_lambdas(&Maker::new(device), pool, keep_lambdas);
-                let play = other_play.then(|| make_play(device, pool, keep_lambdas, workgroup));
+            let (store, queue, pool) = (&self.store, &self.queue, &self.pool);
+            let made = store.guarded(|| {
+                let make = || make_lambdas(&Maker::new(store.device()), pool, keep_lambdas);
+                let play = other_play.then(|| make_play(store, pool, keep_lambdas, workgroup));
                 let before = self.colliders.as_ref().filter(|_| other_colliders);
                 let colliders =
-                    before.map(|_| InstanceColliders::new(device, queue, pool, keep_lambdas, (&self.buffers, before)));
+                    before.map(|_| InstanceColliders::new(store, queue, pool, keep_lambdas, (&self.buffers, before)));
                 Ok((play, other_lambdas.then(make).transpose()?, colliders.transpose()?))
             });
             match made {

@@ -1,12 +1,27 @@
-//! Device limits that a scene requires.
+//! Device limits that a scene requires, and the check of a device before the scene is compiled.
 
 use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES, TRIANGLE_CONTACT_BYTES};
+use super::maker::check_size;
+use super::solver::needs_lambdas;
+use super::stage::WORKGROUP_SIZE;
 use crate::collision::events::event_bytes;
+use crate::error::{Error, Result};
 use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
 use crate::schedule::skins::Skins;
-use crate::schedule::tiling::Tiling;
+use crate::schedule::tiling::{MOST_LINKS, Tiling};
 use crate::settings::{Settings, Sweep};
-use crate::sim::capacities::contact_capacity;
+use crate::sim::capacities::{Capacities, contact_capacity};
+use std::collections::HashSet;
+
+/// Storage buffers of the pass with the most of them.
+pub(super) const STORAGE_BUFFERS: u32 = 8;
+
+/// Bytes of a triangle in the rings of its corners.
+const RING_BYTES: u64 = 24;
+
+/// Bytes of a follower, and of a row of tethers.
+const FOLLOWER_BYTES: u64 = 48;
+const TETHER_BYTES: u64 = 8;
 
 /// The device limits that a scene requires: the defaults, raised if a buffer of the scene is larger.
 ///
@@ -25,17 +40,15 @@ fn limits(
     least: u64,
 ) -> wgpu::Limits {
     let particles = scene.particle_count() as u64;
-    let tethers = tether_count(scene) * 8;
-    // Collider contacts of all particles, even if no pass stores them yet.
+    // Passes of colliders that are added while running store contacts of all particles and triangles.
     let [collider_contact, triangle] =
-        if scene.colliders().is_empty() { [0, 24] } else { [COLLIDER_CONTACT_BYTES, TRIANGLE_CONTACT_BYTES] };
-    let sizes = [
-        scene.followers.len() as u64 * 48,
+        if scene.colliders().is_empty() { [0, 0] } else { [COLLIDER_CONTACT_BYTES, TRIANGLE_CONTACT_BYTES] };
+    let of_contacts = [
         scene.triangles.len() as u64 * triangle,
-        tethers,
         particles * collider_contact,
         particles * 16 + scene.contact_scales.len() as u64 * 4,
     ];
+    let sizes = sizes(scene).map(|(_, size)| size).into_iter().chain(of_contacts);
     // A split constraint stores a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let split = u64::from(split_count(set));
@@ -46,7 +59,7 @@ fn limits(
         let lambdas = (set.len() * set.info.lambda_count()) as u64 * 4;
         records.max(lambdas).max(split * set.info.arity as u64 * 16).max(groups)
     });
-    let largest = sizes.into_iter().chain(records).fold(least, u64::max).next_multiple_of(256);
+    let largest = sizes.chain(records).fold(least, u64::max).next_multiple_of(256);
     let defaults = wgpu::Limits::default();
     wgpu::Limits {
         max_storage_buffer_binding_size: defaults.max_storage_buffer_binding_size.max(largest),
@@ -86,4 +99,86 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
 fn tether_count(scene: &Scene) -> u64 {
     let of_body = |body: &TetheredBody| body.particles.len() as u64 * u64::from(rows_of(body.tethers.per_particle));
     scene.tethered_bodies.iter().map(of_body).sum()
+}
+
+/// Labels and sizes [bytes] of the largest buffers that every scene has, whatever its settings.
+fn sizes(scene: &Scene) -> [(&'static str, u64); 4] {
+    [
+        ("positions", scene.particle_count() as u64 * 16),
+        ("followers", scene.followers.len() as u64 * FOLLOWER_BYTES),
+        ("ring_corners", scene.triangles.len() as u64 * RING_BYTES),
+        ("tethers", tether_count(scene) * TETHER_BYTES),
+    ]
+}
+
+/// `Ok` if a device meets the limits of the passes.
+pub(super) fn check_device(limits: &wgpu::Limits) -> Result<()> {
+    let dynamic = limits.max_dynamic_uniform_buffers_per_pipeline_layout;
+    let demands = [
+        ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),
+        ("max_compute_invocations_per_workgroup", WORKGROUP_SIZE, limits.max_compute_invocations_per_workgroup),
+        ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension),
+        ("max_dynamic_uniform_buffers_per_pipeline_layout", 1, dynamic),
+    ];
+    match demands.into_iter().find(|(_, needed, available)| needed > available) {
+        Some((limit, needed, available)) => {
+            let (needed, available) = (needed.into(), available.into());
+            Err(Error::LimitExceeded { what: "the solver".into(), limit, needed, available })
+        }
+        None => Ok(()),
+    }
+}
+
+/// `Ok` if a device has room for the buffers whose sizes follow from counts. The others are checked after the
+/// compilation of the scene, which takes longer.
+pub(super) fn check_sizes(scene: &Scene, settings: &Settings, limits: &wgpu::Limits) -> Result<()> {
+    let check = |label: &str, size: u64| check_size(limits, label, size);
+    sizes(scene).into_iter().try_for_each(|(label, size)| check(label, size))?;
+    let particles = scene.particle_count() as u64;
+    if let Some(own) = settings.self_collision {
+        let capacities = Capacities::new(scene.particle_count(), Some(own));
+        check("pairs", u64::from(capacities.pairs) * 16)?;
+        check("contacts", u64::from(capacities.contacts) * CONTACT_BYTES)?;
+        check("tracked", particles * 32)?;
+    }
+    let stores_contacts = settings.keeps_collider_impulses() || settings.self_collision.is_some();
+    if stores_contacts && !scene.colliders().is_empty() {
+        check("collider_contacts", particles * COLLIDER_CONTACT_BYTES)?;
+    }
+    let [events, table] = event_bytes(settings.contact_events);
+    check("contact_events", events)?;
+    check("event_table", table)?;
+    for set in &scene.constraints {
+        let label = |part: &str| format!("{part}.{}", set.info.name);
+        check(&label("members"), set.rows.len() as u64 * 16)?;
+        if set.info.is_group() {
+            check(&label("impulses"), u64::from(set.slot_count) * 32)?;
+        } else if settings.sweep == Sweep::Jacobi {
+            check(&label("impulses"), (set.len() * set.info.arity) as u64 * 16)?;
+        }
+        if needs_lambdas(settings) {
+            check(&label("lambdas"), (set.len() * set.info.lambda_count()) as u64 * 4)?;
+        }
+        let records = check(&label("records"), set.words.len() as u64 * 4);
+        if records.is_err() && !(settings.tiles() && may_be_tiled(set, scene)) {
+            return records;
+        }
+    }
+    Ok(())
+}
+
+/// True if tiles may hold all constraints of a set and their parameters. False only if that is certain.
+fn may_be_tiled(set: &ConstraintSet, scene: &Scene) -> bool {
+    let mut in_grid = vec![false; scene.particle_count()];
+    for grid in &scene.grids {
+        let first = grid.first as usize;
+        in_grid[first..first + grid.columns as usize * grid.rows as usize].fill(true);
+    }
+    let mut parameters = HashSet::new();
+    !set.info.is_group()
+        && set.records().all(|record| {
+            // A link of the pattern has the same parameters in all tiles.
+            parameters.insert(&record[set.info.material_word() + 1..]);
+            in_grid[record[0] as usize] && parameters.len() <= MOST_LINKS
+        })
 }

@@ -31,20 +31,7 @@ impl<'a> Maker<'a> {
 
     fn made(&self, label: &str, size: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
         let size = size.max(16).next_multiple_of(16);
-        let bounds = [
-            ("max_buffer_size", self.limits.max_buffer_size),
-            ("max_storage_buffer_binding_size", self.limits.max_storage_buffer_binding_size),
-        ];
-        for (limit, available) in bounds {
-            if size > available {
-                return Err(Error::LimitExceeded {
-                    what: format!("the buffer {label}"),
-                    limit,
-                    needed: size,
-                    available,
-                });
-            }
-        }
+        check_size(&self.limits, label, size)?;
         let label = format!("supple.{label}");
         self.made_bytes.set(self.made_bytes.get() + size);
         let descriptor = wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation: false };
@@ -82,5 +69,19 @@ impl<'a> Maker<'a> {
         let buffer = self.empty(label, bytes.len() as u64, usage)?;
         queue.write_buffer(&buffer, 0, bytes);
         Ok(buffer)
+    }
+}
+
+/// `Ok` if a buffer is within the limits.
+pub(super) fn check_size(limits: &wgpu::Limits, label: &str, size: u64) -> Result<()> {
+    let bounds = [
+        ("max_buffer_size", limits.max_buffer_size),
+        ("max_storage_buffer_binding_size", limits.max_storage_buffer_binding_size),
+    ];
+    match bounds.into_iter().find(|&(_, available)| size > available) {
+        Some((limit, available)) => {
+            Err(Error::LimitExceeded { what: format!("the buffer {label}"), limit, needed: size, available })
+        }
+        None => Ok(()),
     }
 }

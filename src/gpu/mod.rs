@@ -16,6 +16,7 @@ mod instance_colliders;
 mod instance_pool;
 mod instances;
 mod instances_colliders;
+mod instances_opening;
 #[cfg(not(target_arch = "wasm32"))]
 mod instances_reading;
 mod instances_state;
@@ -25,8 +26,10 @@ mod kind_buffers;
 mod layout;
 mod limits;
 mod maker;
+mod opening;
 mod passes;
 mod pipelines;
+mod preparing;
 mod profile;
 mod readback;
 #[cfg(not(target_arch = "wasm32"))]
@@ -35,12 +38,11 @@ mod recorder;
 mod remaking;
 mod requests;
 mod shader;
-#[cfg(feature = "internals")]
-pub(crate) mod shared;
 mod shift;
 mod solver;
 mod stage;
 mod state;
+mod store;
 mod suited;
 mod sweep;
 mod tiles;
@@ -58,6 +60,7 @@ pub use readback::Readback;
 #[cfg(feature = "internals")]
 pub(crate) use shader::recorded;
 pub use solver::Solver;
+pub use store::PipelineStore;
 pub use timestamps::{Interval, Timestamps};
 
 use crate::error::{Error, Result};

@@ -6,14 +6,16 @@ use super::passes::PASSES;
 use super::shader::unrolled;
 use super::stage::Slot::{Read, Span, Uniform, Write};
 use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE};
+use super::store::PipelineStore;
 use super::tiles;
 use crate::constraints::{Function, KindInfo, group};
 use crate::schedule::clusters;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
-use crate::schedule::plan::FEW_PINS;
+use crate::schedule::plan::{FEW_PINS, Pass, Plan};
 use crate::schedule::stars::LEAST_LEAF;
 use crate::settings::Settings;
 use crate::sim::controls::Controls;
+use std::collections::BTreeSet;
 
 /// A record in storage; tiles read records in their own way.
 pub(super) const RECORD: &str = include_str!("../../shaders/schedule/projection/record.wgsl");
@@ -29,12 +31,12 @@ const IN_STORAGE: &str = include_str!("../../shaders/schedule/projection/in_stor
 
 #[derive(Debug)]
 pub(super) struct Pipelines {
-    /// In the order of [`PASSES`].
-    pub fixed: Vec<Stage>,
-    /// `None` if nothing is tethered.
+    /// In the order of [`PASSES`]; `None` if no plan has the pass.
+    pub fixed: Vec<Option<Stage>>,
+    /// `None` if no plan has its passes.
     pub tethered: Option<TetheredStage>,
-    /// Sums impulses by chunk, and chunks by hub.
-    pub gather: [Stage; 2],
+    /// Sums impulses by chunk, and chunks by hub; `None` without mass splitting.
+    pub gather: Option<[Stage; 2]>,
     /// In the order of [`crate::constraints::KINDS`].
     pub kinds: Vec<KindStages>,
     /// Clears the sums of λ, and adds to them; `None` unless [`Settings::mean_forces`] is on.
@@ -81,45 +83,103 @@ const GATHER: [Slot; 8] = [Span, Read, Write, Read, Read, Read, Write, Read];
 const TETHERED: [Slot; 8] = [Uniform, Write, Write, Write, Read, Read, Uniform, Write];
 
 impl Pipelines {
-    pub fn new(device: &wgpu::Device, controls: &Controls, keep_lambdas: bool) -> Self {
-        let stage = |entry: &str, text: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
-        let fixed = PASSES.iter().map(|info| {
-            let slots: Vec<Slot> = info.bindings.iter().map(|(slot, _)| *slot).collect();
-            stage(info.entry, info.text, &slots)
-        });
-        let gather = include_str!("../../shaders/schedule/gather.wgsl");
-        Self {
-            fixed: fixed.collect(),
-            tethered: TetheredStage::new(device, controls),
-            gather: ["gather_chunks", "gather_hubs"].map(|entry| stage(entry, gather, &GATHER)),
-            kinds: Self::make_kinds(device, &controls.compiled, keep_lambdas),
-            force_sums: Self::make_force_sums(device, &controls.settings),
+    pub fn new(store: &PipelineStore, controls: &Controls, keep_lambdas: bool) -> Self {
+        let mut pipelines = Self {
+            fixed: vec![None; PASSES.len()],
+            tethered: None,
+            gather: Self::make_gather(store, &controls.compiled),
+            kinds: Self::make_kinds(store, &controls.compiled, keep_lambdas),
+            force_sums: Self::make_force_sums(store, &controls.settings),
+        };
+        let missing = pipelines.missing(controls);
+        pipelines.add(missing.compile(store, controls));
+        pipelines
+    }
+
+    /// The passes of the plans that are not compiled.
+    pub fn missing(&self, controls: &Controls) -> MissingPasses {
+        let plans = controls.plans();
+        let runs = |pass: Pass| plans.iter().any(|plan| plan.contains(&pass));
+        let rows = (0..PASSES.len()).filter(|&row| self.fixed[row].is_none() && runs(PASSES[row].pass)).collect();
+        MissingPasses { rows, anchors: TetheredStage::missing(self.tethered.as_ref(), controls, &plans) }
+    }
+
+    pub fn add(&mut self, compiled: CompiledPasses) {
+        for (row, stage) in compiled.rows {
+            self.fixed[row] = Some(stage);
         }
+        self.tethered = compiled.tethered.or_else(|| self.tethered.take());
+    }
+
+    /// The passes that sum the impulses of mass splitting.
+    pub fn make_gather(store: &PipelineStore, compiled: &CompiledScene) -> Option<[Stage; 2]> {
+        let text = include_str!("../../shaders/schedule/gather.wgsl");
+        let stage = |entry: &str| Stage::new(store, entry, entry, text, &GATHER, &[]);
+        let is_split = compiled.kinds.iter().any(|kind| !kind.split.is_empty());
+        is_split.then(|| ["gather_chunks", "gather_hubs"].map(stage))
     }
 
     /// The passes that clear the sums of λ and add to them, if these are kept.
-    pub fn make_force_sums(device: &wgpu::Device, settings: &Settings) -> Option<[Stage; 2]> {
+    pub fn make_force_sums(store: &PipelineStore, settings: &Settings) -> Option<[Stage; 2]> {
         let text = include_str!("../../shaders/schedule/force_sums.wgsl");
-        let stage = |entry: &str, slots: &[Slot]| Stage::new(device, entry, entry, text, slots, &[]);
+        let stage = |entry: &str, slots: &[Slot]| Stage::new(store, entry, entry, text, slots, &[]);
         settings.mean_forces.then(|| [stage("force_sums_clear", &[Write]), stage("force_sums_add", &[Write, Read])])
     }
 
-    pub fn make_kinds(device: &wgpu::Device, compiled: &CompiledScene, keep_lambdas: bool) -> Vec<KindStages> {
-        compiled.kinds.iter().map(|kind| KindStages::new(device, kind, keep_lambdas)).collect()
+    pub fn make_kinds(store: &PipelineStore, compiled: &CompiledScene, keep_lambdas: bool) -> Vec<KindStages> {
+        compiled.kinds.iter().map(|kind| KindStages::new(store, kind, keep_lambdas)).collect()
+    }
+}
+
+/// Passes to compile.
+#[derive(Debug)]
+pub(super) struct MissingPasses {
+    /// Rows of [`PASSES`].
+    rows: Vec<usize>,
+    /// Anchors of the integration with tethers.
+    anchors: Option<u32>,
+}
+
+/// Compiled passes, for [`Pipelines::add`].
+#[derive(Debug)]
+pub(super) struct CompiledPasses {
+    rows: Vec<(usize, Stage)>,
+    tethered: Option<TetheredStage>,
+}
+
+impl MissingPasses {
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.anchors.is_none()
+    }
+
+    pub fn compile(self, store: &PipelineStore, controls: &Controls) -> CompiledPasses {
+        let compiled = |row: usize| {
+            let info = &PASSES[row];
+            let slots: Vec<Slot> = info.bindings.iter().map(|(slot, _)| *slot).collect();
+            (row, Stage::new(store, info.entry, info.entry, info.text, &slots, &[]))
+        };
+        let tethered = self.anchors.map(|anchors| TetheredStage::with_anchors(store, controls, anchors));
+        CompiledPasses { rows: self.rows.into_iter().map(compiled).collect(), tethered }
     }
 }
 
 impl TetheredStage {
-    fn new(device: &wgpu::Device, controls: &Controls) -> Option<Self> {
-        (controls.compiled.most_tethers > 0).then(|| Self::with_anchors(device, controls, Self::needed(controls)))
+    /// The number of anchors of another stage if `present` does not fit the pins. One with more anchors than there are
+    /// pins fits.
+    fn missing(present: Option<&Self>, controls: &Controls, plans: &[Plan]) -> Option<u32> {
+        let runs = |plan: &Plan| plan.contains(&Pass::IntegrateTethered) || plan.contains(&Pass::IntegrateFree);
+        let needed = Self::anchors(controls.pins.len());
+        let anchors = present.map_or(needed, |own| if needed == 0 { 0 } else { needed.max(own.anchors) });
+        let fits = present.is_some_and(|own| own.anchors == anchors);
+        (!fits && plans.iter().any(runs)).then_some(anchors)
     }
 
-    fn needed(controls: &Controls) -> u32 {
-        let pins = controls.pins.len();
+    /// The anchors of the stage for a number of pins.
+    fn anchors(pins: usize) -> u32 {
         if pins <= FEW_PINS { pins.max(1).next_power_of_two() as u32 } else { 0 }
     }
 
-    fn with_anchors(device: &wgpu::Device, controls: &Controls, anchors: u32) -> Self {
+    fn with_anchors(store: &PipelineStore, controls: &Controls, anchors: u32) -> Self {
         let rows = controls.compiled.tether_rows();
         let constants = [
             ("MOST_TETHERS", f64::from(controls.compiled.most_tethers)),
@@ -130,19 +190,18 @@ impl TetheredStage {
         let loops = [("TETHER_ROWS", rows as usize), ("ANCHORS", anchors as usize)];
         let text = unrolled(include_str!("../../shaders/integrate/velocity.wgsl"), &loops);
         let entry = "velocity_tether";
-        Self { anchors, stage: Stage::new(device, entry, entry, &text, &TETHERED, &constants) }
+        Self { anchors, stage: Stage::new(store, entry, entry, &text, &TETHERED, &constants) }
     }
 
-    /// Another stage if this one does not fit the pins. One with more anchors than there are pins fits.
-    pub fn refitted(&self, device: &wgpu::Device, controls: &Controls) -> Option<Self> {
-        let needed = Self::needed(controls);
-        let anchors = if needed == 0 { 0 } else { needed.max(self.anchors) };
-        (anchors != self.anchors).then(|| Self::with_anchors(device, controls, anchors))
+    /// Compiles the stages for all numbers of pins.
+    pub fn prepare(store: &PipelineStore, controls: &Controls) {
+        let anchors: BTreeSet<u32> = (0..=FEW_PINS + 1).map(Self::anchors).collect();
+        anchors.into_iter().for_each(|anchors| drop(Self::with_anchors(store, controls, anchors)));
     }
 }
 
 impl KindStages {
-    pub fn new(device: &wgpu::Device, kind: &CompiledKind, keep_lambdas: bool) -> Self {
+    pub fn new(store: &PipelineStore, kind: &CompiledKind, keep_lambdas: bool) -> Self {
         let (info, wide) = (kind.info, kind.threads > 1);
         let pass: &[&str] = if info.is_group() {
             &[include_str!("../../shaders/schedule/project_group.wgsl")]
@@ -156,7 +215,7 @@ impl KindStages {
             let entry = if wide { format!("{entry}_wide") } else { entry.to_owned() };
             let slots = if info.is_group() { GROUP.as_slice() } else { slots };
             let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, f64::from(size))];
-            Stage::new(device, &name, &entry, &text, slots, &constants)
+            Stage::new(store, &name, &entry, &text, slots, &constants)
         };
         let stars =
             || stage("project_stars", &[include_str!("../../shaders/schedule/project_stars.wgsl"), RECORD], &CLUSTERED);

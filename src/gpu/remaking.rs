@@ -23,6 +23,7 @@ impl Solver {
 
     fn remake_changed(&mut self, before: &Settings) -> Result<()> {
         let settings = self.controls.settings;
+        self.fit_passes()?;
         self.remake_accelerations()?;
         if settings.tether_forces != before.tether_forces {
             self.buffers.pulls = guarded(&self.device, || Buffers::make_pulls(&self.device, &self.controls))?;
@@ -34,7 +35,7 @@ impl Solver {
             let made = guarded(&self.device, || Buffers::make_events(&self.device, &self.controls))?;
             [self.buffers.contact_events, self.buffers.event_table] = made;
         }
-        let make_contacts = || contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers);
+        let make_contacts = || contacts::remake(&self.store, &self.queue, &self.controls, &self.buffers);
         let is_other = has_other_events || settings.self_collision != before.self_collision;
         let contacts = is_other.then(make_contacts).transpose()?;
         let changed = settings.collider_forces != before.collider_forces
@@ -56,7 +57,7 @@ impl Solver {
 
     /// Creates buffers and pipelines of contacts again. The caller uploads their parameters.
     pub(super) fn remake_contacts(&mut self) -> Result<()> {
-        self.contacts = contacts::remake(&self.device, &self.queue, &self.controls, &self.buffers)?;
+        self.contacts = contacts::remake(&self.store, &self.queue, &self.controls, &self.buffers)?;
         Ok(())
     }
 
@@ -87,11 +88,12 @@ impl Solver {
 
     /// Creates pipelines and buffers of the kinds again; rotations of groups are kept.
     fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
-        let (device, queue, compiled) = (&self.device, &self.queue, &self.controls.compiled);
-        let (stages, force_sums, (kinds, spans)) = guarded(device, || {
-            let stages = Pipelines::make_kinds(device, compiled, keep_lambdas);
-            let force_sums = Pipelines::make_force_sums(device, &self.controls.settings);
-            Ok((stages, force_sums, make_kinds(device, queue, &self.controls, keep_lambdas)?))
+        let (store, queue, compiled) = (&self.store, &self.queue, &self.controls.compiled);
+        let ((kinds, spans), stages, gather, force_sums) = store.guarded(|| {
+            let buffers = make_kinds(store.device(), queue, &self.controls, keep_lambdas)?;
+            let stages = Pipelines::make_kinds(store, compiled, keep_lambdas);
+            let gather = Pipelines::make_gather(store, compiled);
+            Ok((buffers, stages, gather, Pipelines::make_force_sums(store, &self.controls.settings)))
         })?;
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
         for (kind, old) in self.buffers.kinds.iter_mut().zip(old) {
@@ -99,17 +101,19 @@ impl Solver {
         }
         self.buffers.spans = spans;
         self.pipelines.kinds = stages;
+        self.pipelines.gather = gather;
         self.pipelines.force_sums = force_sums;
         self.keep_lambdas = keep_lambdas;
         self.rebind();
         Ok(())
     }
 
-    /// Makes another pipeline for the integration with tethers if the present one does not fit the pins.
-    pub(super) fn fit_tethers(&mut self) -> Result<()> {
-        let Some(tethered) = &self.pipelines.tethered else { return Ok(()) };
-        if let Some(other) = guarded(&self.device, || Ok(tethered.refitted(&self.device, &self.controls)))? {
-            self.pipelines.tethered = Some(other);
+    /// Compiles the passes over particles that the plan needs, and that it would need with other pins, unless they exist.
+    pub(super) fn fit_passes(&mut self) -> Result<()> {
+        let missing = self.pipelines.missing(&self.controls);
+        if !missing.is_empty() {
+            let compiled = self.store.guarded(|| Ok(missing.compile(&self.store, &self.controls)))?;
+            self.pipelines.add(compiled);
             self.rebind();
         }
         Ok(())
@@ -120,6 +124,6 @@ impl Solver {
     }
 
     pub(super) fn other_collider_passes(&self) -> Result<Option<contacts::ColliderPasses>> {
-        self.contacts.other_collider_passes(&self.device, &self.queue, &self.controls, &self.buffers)
+        self.contacts.other_collider_passes(&self.store, &self.queue, &self.controls, &self.buffers)
     }
 }

@@ -1,13 +1,14 @@
 //! Shifts of the origin on the GPU.
 
-use super::guarded;
 use super::instances::Instances;
 use super::maker::Maker;
 use super::recorder::Recorder;
 use super::solver::Solver;
 use super::stage::Slot::{Uniform, Write};
 use super::stage::{Slot, Stage};
+use super::store::PipelineStore;
 use crate::error::Result;
+use crate::instancing::pool::InstancePool;
 use wgpu::BufferUsages;
 
 /// Bindings: params, offset, positions, residuals.
@@ -21,10 +22,10 @@ pub(super) struct ShiftPass {
 }
 
 impl ShiftPass {
-    fn new(device: &wgpu::Device, name: &str, text: &str) -> Result<Self> {
-        guarded(device, || {
-            let offset = Maker::new(device).empty("shift.offset", 16, BufferUsages::UNIFORM)?;
-            Ok(Self { stage: Stage::new(device, name, name, text, &SLOTS, &[]), offset })
+    fn new(store: &PipelineStore, stage: impl FnOnce() -> Stage) -> Result<Self> {
+        store.guarded(|| {
+            let offset = Maker::new(store.device()).empty("shift.offset", 16, BufferUsages::UNIFORM)?;
+            Ok(Self { stage: stage(), offset })
         })
     }
 
@@ -44,6 +45,18 @@ impl ShiftPass {
         Recorder::new(&mut encoder, None).dispatch(&self.stage, &bindings, &[], threads);
         queue.submit([encoder.finish()]);
     }
+}
+
+/// The pass of a solver.
+pub(super) fn shift_stage(store: &PipelineStore) -> Stage {
+    let text = include_str!("../../shaders/integrate/shift.wgsl");
+    Stage::new(store, "shift", "shift", text, &SLOTS, &[])
+}
+
+/// The pass of instances.
+pub(super) fn instances_shift_stage(store: &PipelineStore, pool: &InstancePool) -> Stage {
+    let name = "instances_shift";
+    Stage::new(store, name, name, &super::instance_pool::shift_pass(pool), &SLOTS, &[])
 }
 
 impl Solver {
@@ -66,7 +79,7 @@ impl Solver {
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         let pass = match self.shift.take() {
             Some(pass) => pass,
-            None => ShiftPass::new(&self.device, "shift", include_str!("../../shaders/integrate/shift.wgsl"))?,
+            None => ShiftPass::new(&self.store, || shift_stage(&self.store))?,
         };
         let pass = self.shift.insert(pass);
         self.controls.shift_origin(offset)?;
@@ -90,7 +103,7 @@ impl Instances {
         self.arrive_colliders();
         let pass = match self.shift.take() {
             Some(pass) => pass,
-            None => ShiftPass::new(&self.device, "instances_shift", &super::instance_pool::shift_pass(&self.pool))?,
+            None => ShiftPass::new(&self.store, || instances_shift_stage(&self.store, &self.pool))?,
         };
         let pass = self.shift.insert(pass);
         self.pool.shift_origin(offset)?;

@@ -3,17 +3,12 @@
 use super::bindings::Bindings;
 use super::buffers::Buffers;
 use super::contacts::Contacts;
-use super::context::is_software;
-use super::guarded_async;
 use super::passes::{Count, PASSES, row_of};
 use super::pipelines::{Pipelines, Projection};
 use super::recorder::{PingPong, Recorder};
 use super::shift::ShiftPass;
-use super::stage::WORKGROUP_SIZE;
-use super::suited::suited;
+use super::store::PipelineStore;
 use crate::constraints::{Kind, kind_index};
-use crate::error::{Error, Result};
-use crate::scene::Scene;
 use crate::schedule::coloring::Coloring;
 use crate::schedule::plan::{Pass, Plan};
 use crate::settings::{Execution, Settings};
@@ -23,9 +18,6 @@ use crate::sim::controls::Controls;
 
 /// The most steps that one call of [`Solver::advance`] returns. A program that cannot keep up runs slower than real time.
 const MAX_STEPS_PER_ADVANCE: u32 = 4;
-
-/// Storage buffers of the pass with the most of them.
-pub(super) const STORAGE_BUFFERS: u32 = 8;
 
 /// Runs a scene on the GPU.
 ///
@@ -46,6 +38,7 @@ pub(super) const STORAGE_BUFFERS: u32 = 8;
 #[derive(Debug)]
 pub struct Solver {
     pub(super) device: wgpu::Device,
+    pub(super) store: PipelineStore,
     pub(super) queue: wgpu::Queue,
     pub(super) controls: Controls,
     pub(super) pipelines: Pipelines,
@@ -60,7 +53,7 @@ pub struct Solver {
     /// The execution that [`Execution::Auto`] stands for.
     pub(super) auto: Execution,
     /// The buffers that the next pass reads, after all that was recorded.
-    ping_pong: PingPong,
+    pub(super) ping_pong: PingPong,
     /// The substep h \[s\] of the last recorded step.
     pub(super) recorded_substep: f32,
     /// The number of its substeps.
@@ -75,103 +68,6 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// Compiles a scene and uploads it. The uploads travel with the next submission of the queue. Native targets only;
-    /// a browser cannot wait for the device, see [`Solver::new_async`].
-    ///
-    /// # Errors
-    /// [`Error::Empty`] for a scene without particles; [`Error::LimitExceeded`] if the limits of the device are too
-    /// small for it (see [`crate::required_limits`]); [`Error::InvalidValue`] for settings out of range;
-    /// [`Error::TooLarge`]; [`Error::Gpu`].
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
-        pollster::block_on(Self::new_async(device, queue, scene, settings))
-    }
-
-    /// As [`Solver::new`]. The scene is compiled when the future is first polled; then the future waits for the device
-    /// to report errors.
-    ///
-    /// # Errors
-    /// As [`Solver::new`].
-    pub async fn new_async(
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        scene: &Scene,
-        settings: Settings,
-    ) -> Result<Self> {
-        if settings.execution != Execution::Auto || is_software(&device.adapter_info()) {
-            return Self::of(device, queue, Controls::new(scene, settings)?).await;
-        }
-        if suited(scene) == Execution::Clusters {
-            let execution = Execution::Clusters;
-            match Self::of(device, queue, Controls::new(scene, Settings { execution, ..settings })?).await {
-                Ok(solver) => return Ok(Self { auto: execution, asked: settings, ..solver }),
-                // Tiles need less memory.
-                Err(Error::LimitExceeded { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let controls = Controls::new(scene, Settings { execution: Execution::Tiles, ..settings })?;
-        Ok(Self { auto: Execution::Tiles, asked: settings, ..Self::of(device, queue, controls).await? })
-    }
-
-    async fn of(device: &wgpu::Device, queue: &wgpu::Queue, controls: Controls) -> Result<Self> {
-        for open in controls.scene.open_contacts(&controls.settings) {
-            log::warn!("{open}");
-        }
-        let limits = device.limits();
-        let demands = [
-            ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),
-            ("max_compute_invocations_per_workgroup", WORKGROUP_SIZE, limits.max_compute_invocations_per_workgroup),
-            ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension),
-            (
-                "max_dynamic_uniform_buffers_per_pipeline_layout",
-                1,
-                limits.max_dynamic_uniform_buffers_per_pipeline_layout,
-            ),
-        ];
-        for (limit, needed, available) in demands {
-            if needed > available {
-                let (needed, available) = (needed.into(), available.into());
-                return Err(Error::LimitExceeded { what: "the solver".into(), limit, needed, available });
-            }
-        }
-        let settings = controls.settings;
-        let keep_lambdas = needs_lambdas(&settings);
-        let (pipelines, buffers, bindings, contacts) = guarded_async(device, || {
-            let pipelines = Pipelines::new(device, &controls, keep_lambdas);
-            let buffers = Buffers::new(device, queue, &controls, keep_lambdas)?;
-            let bindings = Bindings::new(device, &pipelines, &buffers);
-            let contacts = Contacts::new(device, queue, &controls, &buffers)?;
-            Ok((pipelines, buffers, bindings, contacts))
-        })
-        .await?;
-        // For settings that ask for it later.
-        let auto = if is_software(&device.adapter_info()) { Execution::Auto } else { suited(&controls.scene) };
-        let solver = Self {
-            device: device.clone(),
-            queue: queue.clone(),
-            contact_params: controls.contact_params(),
-            controls,
-            pipelines,
-            buffers,
-            bindings,
-            contacts,
-            target_room: 16,
-            keep_lambdas,
-            steps: 0,
-            auto,
-            ping_pong: PingPong::default(),
-            recorded_substep: settings.substep(),
-            recorded_substeps: settings.substeps,
-            accumulator: 0.0,
-            derived_is_stale: false,
-            shift: None,
-            asked: settings,
-        };
-        solver.upload_state();
-        Ok(solver)
-    }
-
     /// Returns the number of steps of `dt` that are due after another `real_seconds`, at most 4. The remaining time is kept for the next call, see
     /// [`Solver::interpolation`]. A NaN, infinite or negative time counts as 0.
     #[must_use = "encode as many steps"]
@@ -283,15 +179,22 @@ impl Solver {
                 let particles = controls.scene.particle_count() as u32;
                 recorder.dispatch(&tethered.stage, &sides[recorder.ping_pong.anchors], &[], particles);
                 recorder.ping_pong.anchors = 1 - recorder.ping_pong.anchors;
+            } else {
+                debug_assert!(false, "{pass:?} is in the plan, but not compiled");
             }
         } else if let Some(row) = row_of(pass) {
-            let (stage, bound) = (&pipelines.fixed[row], &bindings.fixed[row]);
+            let (Some(stage), Some(bound)) = (&pipelines.fixed[row], &bindings.fixed[row]) else {
+                debug_assert!(false, "{pass:?} is in the plan, but not compiled");
+                return;
+            };
             match PASSES[row].count {
                 Count::Threads(count) => recorder.dispatch(stage, bound, &[], count(controls)),
                 Count::Groups(count) => recorder.dispatch_groups(stage, bound, &[], count(controls)),
             }
         } else if let Some((bound, size)) = self.contacts.dispatch(pass, controls, &self.contact_params) {
             recorder.dispatch_sized(bound, size);
+        } else {
+            debug_assert!(false, "{pass:?} is in the plan, but not compiled");
         }
     }
 
@@ -316,8 +219,11 @@ impl Solver {
             Pass::GatherChunks { .. } | Pass::GatherHubs { .. } => {
                 let place = usize::from(matches!(pass, Pass::GatherHubs { .. }));
                 let count = [compiled.split.chunks.len(), compiled.split.hubs.len()][place] as u32;
-                let (stage, offset) = (&self.pipelines.gather[place], buffers.gather_offsets()[place]);
-                return recorder.dispatch(stage, &bindings.gather[place], &[offset], count);
+                if let (Some(stages), Some(bindings)) = (&self.pipelines.gather, &bindings.gather) {
+                    let offset = buffers.gather_offsets()[place];
+                    recorder.dispatch(&stages[place], &bindings[place], &[offset], count);
+                }
+                return;
             }
             _ => {
                 let place = usize::from(matches!(pass, Pass::AddForceSums { .. }));
@@ -380,6 +286,11 @@ impl Solver {
     pub fn set_recorded_steps(&mut self, steps: u32) {
         self.steps = steps;
         self.derived_is_stale = true;
+    }
+
+    /// The pipelines of the solver. Other solvers on the device can share them: see [`Solver::with_store`].
+    pub fn pipeline_store(&self) -> &PipelineStore {
+        &self.store
     }
 
     /// The execution that runs, and why it differs from [`Settings::execution`] if it does.

@@ -2,7 +2,8 @@
 
 use super::shader::assembled;
 #[cfg(feature = "internals")]
-use super::{shader::recorded, shared};
+use super::shader::recorded;
+use super::store::{Description, PipelineStore};
 
 /// Threads of a workgroup, unless a pass sets another number; the default of `WORKGROUP_SIZE` in the shaders.
 pub(super) const WORKGROUP_SIZE: u32 = 128;
@@ -37,41 +38,34 @@ pub(super) struct Stage {
 
 impl Stage {
     pub fn new(
-        device: &wgpu::Device,
+        store: &PipelineStore,
         name: &str,
         entry: &str,
         text: &str,
         slots: &[Slot],
         constants: &[(&str, f64)],
     ) -> Self {
-        let (name, source) = (format!("supple.{name}"), assembled(text));
+        let description = Description {
+            name: format!("supple.{name}"),
+            entry: entry.to_owned(),
+            source: assembled(text),
+            slots: slots.to_vec(),
+            constants: constants.iter().map(|&(name, value)| (name.to_owned(), value.to_bits())).collect(),
+        };
         #[cfg(feature = "internals")]
-        {
-            recorded::push(&name, entry, &source);
-            let description = shared::Description {
-                name: name.clone(),
-                entry: entry.to_owned(),
-                source: source.clone(),
-                slots: slots.to_vec(),
-                constants: constants.iter().map(|&(name, value)| (name.to_owned(), value.to_bits())).collect(),
-            };
-            shared::stage(device, description, || Self::create(device, name, entry, source, slots, constants))
-        }
-        #[cfg(not(feature = "internals"))]
-        Self::create(device, name, entry, source, slots, constants)
+        recorded::push(&description.name, entry, &description.source);
+        store.stage(description, |description, cache| Self::create(store.device(), description, constants, cache))
     }
 
     fn create(
         device: &wgpu::Device,
-        name: String,
-        entry: &str,
-        source: String,
-        slots: &[Slot],
+        Description { name, entry, source, slots, .. }: &Description,
         constants: &[(&str, f64)],
+        cache: Option<&wgpu::PipelineCache>,
     ) -> Self {
+        let label = Some(name.as_str());
         let entries: Vec<_> = (0..).zip(slots).map(|(binding, &slot)| layout_entry(binding, slot)).collect();
-        let layout =
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(&name), entries: &entries });
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
         let size = constants.iter().find(|(name, _)| *name == SIZE).map_or(WORKGROUP_SIZE, |&(_, size)| size as u32);
         let sized = [(SIZE, f64::from(size))];
         // A constant of a module that is left out is left out, too.
@@ -79,16 +73,16 @@ impl Stage {
         let constants: Vec<_> =
             constants.iter().filter(|(name, _)| *name != SIZE).chain(&sized).filter(declared).copied().collect();
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(&name),
+            label,
             source: wgpu::ShaderSource::Wgsl(source.into()),
         });
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(&name),
+            label,
             bind_group_layouts: &[Some(&layout)],
             ..Default::default()
         });
         let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(&name),
+            label,
             layout: Some(&pipeline_layout),
             module: &module,
             entry_point: Some(entry),
@@ -97,9 +91,9 @@ impl Stage {
                 // Workgroup memory is written before it is read.
                 zero_initialize_workgroup_memory: false,
             },
-            cache: None,
+            cache,
         });
-        Self { name, pipeline, layout, workgroup_size: size }
+        Self { name: name.clone(), pipeline, layout, workgroup_size: size }
     }
 
     /// Binds buffers to the slots, in order.

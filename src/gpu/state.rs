@@ -65,9 +65,9 @@ impl Solver {
         let ChangedConstraint { kind, first, words, other } = self.controls.set_constraint(index, constraint)?;
         if other {
             // Happens at most once per kind. Fails only on a lost device.
-            let (device, compiled, keep_lambdas) = (&self.device, &self.controls.compiled, self.keep_lambdas);
+            let (store, compiled, keep_lambdas) = (&self.store, &self.controls.compiled, self.keep_lambdas);
             self.pipelines.kinds[kind] =
-                guarded(device, || Ok(KindStages::new(device, &compiled.kinds[kind], keep_lambdas)))?;
+                store.guarded(|| Ok(KindStages::new(store, &compiled.kinds[kind], keep_lambdas)))?;
             self.rebind();
         }
         self.write(&self.buffers.kinds[kind].records, first, &words);
@@ -107,7 +107,7 @@ impl Solver {
         self.derived_is_stale = true;
         self.upload_pins(&changed);
         self.renew_contact_params();
-        self.fit_tethers()
+        self.fit_passes()
     }
 
     /// Releases pinned particles; each keeps the velocity of its last step. Recomputes the tethers of their bodies.
@@ -118,7 +118,7 @@ impl Solver {
         let changed = self.controls.set_pinned(particles, false)?;
         self.upload_pins(&changed);
         self.renew_contact_params();
-        self.fit_tethers()
+        self.fit_passes()
     }
 
     /// Sets the position \[m\] of a pinned particle at the end of the next step. The particle moves there at constant
@@ -219,7 +219,7 @@ impl Solver {
             let _ = self.remake_contacts();
         }
         // The same.
-        let _ = self.fit_tethers();
+        let _ = self.fit_passes();
         self.contact_params = self.controls.contact_params();
         self.forget_counters();
         self.accumulator = 0.0;

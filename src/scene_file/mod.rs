@@ -232,7 +232,20 @@ impl SceneFile {
     /// As [`crate::Solver::new`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn solver(&self, device: &wgpu::Device, queue: &wgpu::Queue) -> crate::Result<crate::Solver> {
-        pollster::block_on(self.solver_async(device, queue))
+        self.solver_with_store(&crate::gpu::PipelineStore::new(device), queue)
+    }
+
+    /// As [`SceneFile::solver`], with the pipelines of a store: see [`crate::Solver::with_store`].
+    ///
+    /// # Errors
+    /// As [`crate::Solver::new`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn solver_with_store(
+        &self,
+        store: &crate::gpu::PipelineStore,
+        queue: &wgpu::Queue,
+    ) -> crate::Result<crate::Solver> {
+        pollster::block_on(self.solver_with_store_async(store, queue))
     }
 
     /// As [`SceneFile::solver`], without blocking.
@@ -240,7 +253,19 @@ impl SceneFile {
     /// # Errors
     /// As [`crate::Solver::new`].
     pub async fn solver_async(&self, device: &wgpu::Device, queue: &wgpu::Queue) -> crate::Result<crate::Solver> {
-        let mut solver = crate::Solver::new_async(device, queue, &self.scene, self.settings).await?;
+        self.solver_with_store_async(&crate::gpu::PipelineStore::new(device), queue).await
+    }
+
+    /// As [`SceneFile::solver_with_store`], without blocking.
+    ///
+    /// # Errors
+    /// As [`crate::Solver::new`].
+    pub async fn solver_with_store_async(
+        &self,
+        store: &crate::gpu::PipelineStore,
+        queue: &wgpu::Queue,
+    ) -> crate::Result<crate::Solver> {
+        let mut solver = crate::Solver::with_store_async(store, queue, &self.scene, self.settings).await?;
         if !self.forces.is_empty() {
             solver.set_forces(0, &self.forces)?;
         }

@@ -89,6 +89,8 @@ pub(crate) struct Colors {
 
 impl CompiledScene {
     pub fn new(scene: &Scene, settings: &Settings, purpose: Purpose) -> Result<Self> {
+        #[cfg(feature = "internals")]
+        counted::add();
         let particle_count = scene.particle_count();
         let mut tether_runs = vec![0; particle_count];
         let (mut next, mut most_tethers) = (0u32, 0);
@@ -342,4 +344,23 @@ fn threads(set: &ConstraintSet) -> usize {
 
 pub(super) fn check_loop(what: &'static str, turns: u64, each: u64) -> Result<()> {
     if turns <= MAX_LOOP { Ok(()) } else { Err(Error::TooLarge { what, count: turns * each, limit: MAX_LOOP * each }) }
+}
+
+/// The number of scenes that this thread has compiled, for tests.
+#[cfg(feature = "internals")]
+pub mod counted {
+    use std::cell::Cell;
+
+    thread_local! {
+        static COMPILED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(super) fn add() {
+        COMPILED.set(COMPILED.get() + 1);
+    }
+
+    /// The number of scenes that this thread has compiled.
+    pub fn compiled_scenes() -> usize {
+        COMPILED.get()
+    }
 }

@@ -27,7 +27,7 @@ const REACH: u32 = 2;
 pub(crate) const SPAN: u32 = SIDE + REACH;
 
 /// Maximum number of links of a pattern: the bits of a tile's mask.
-const MOST_LINKS: usize = 96;
+pub(crate) const MOST_LINKS: usize = 96;
 
 /// A bit mask of several words.
 type Bits = u128;

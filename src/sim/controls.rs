@@ -8,11 +8,11 @@ use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result, check_finite};
 use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, invert_mass};
 use crate::schedule::compiled::{CompiledScene, Purpose};
-use crate::schedule::plan::{Plan, PlanInputs};
+use crate::schedule::plan::Plan;
 use crate::settings::Settings;
 use crate::sim::attachments::Attachments;
 use crate::sim::capacities::Capacities;
-use crate::sim::contact_params::{ContactParams, least_radius};
+use crate::sim::contact_params::ContactParams;
 use crate::sim::join::join;
 use crate::sim::params::Target;
 use crate::sim::shift::Shift;
@@ -133,20 +133,6 @@ impl Controls {
         self.settings = settings;
         self.make_plan();
         Ok(())
-    }
-
-    pub fn make_plan(&mut self) {
-        let any = !self.colliders.is_empty();
-        let elements = &self.compiled.contact_elements;
-        let meets_triangles = self.colliders.meet_triangles(elements.radii[2][1], least_radius(&self.scene, elements));
-        let (bounce, attaches) = (any && self.restitutes(), self.attachments.capacity > 0);
-        let inputs = PlanInputs { any, meets_triangles, bounce, pins: self.pins.len(), attaches };
-        self.plan = Plan::new(&self.compiled, &self.settings, inputs);
-    }
-
-    /// Returns true if any contact material has restitution.
-    pub fn restitutes(&self) -> bool {
-        self.scene.contact_materials.iter().any(|material| material.restitution > 0.0)
     }
 
     /// Parameters of collision.

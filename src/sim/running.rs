@@ -1,7 +1,8 @@
-//! The schedule that runs, and the reason if it differs from the chosen one.
+//! The plan that runs, and the reason if its execution differs from the chosen one.
 
-use crate::schedule::plan::Pass;
+use crate::schedule::plan::{FEW_PINS, Pass, Plan, PlanInputs};
 use crate::settings::{ColorOrder, Execution, Sweep};
+use crate::sim::contact_params::least_radius;
 use crate::sim::controls::Controls;
 
 /// The schedule that a solver runs.
@@ -17,6 +18,31 @@ pub struct Running {
 }
 
 impl Controls {
+    pub fn make_plan(&mut self) {
+        self.plan = self.plan_with(self.pins.len());
+    }
+
+    fn plan_with(&self, pins: usize) -> Plan {
+        let any = !self.colliders.is_empty();
+        let elements = &self.compiled.contact_elements;
+        let meets_triangles = self.colliders.meet_triangles(elements.radii[2][1], least_radius(&self.scene, elements));
+        let (bounce, attaches) = (any && self.restitutes(), self.attachments.capacity > 0);
+        let inputs = PlanInputs { any, meets_triangles, bounce, pins, attaches };
+        Plan::new(&self.compiled, &self.settings, inputs)
+    }
+
+    /// The plans for all numbers of pins, which change often. Without tethers there is one.
+    pub fn plans(&self) -> Vec<Plan> {
+        let has_tethers = self.compiled.most_tethers > 0 && self.settings.tethers;
+        let pins: &[usize] = if has_tethers { &[0, 1, FEW_PINS + 1] } else { &[0] };
+        pins.iter().map(|&pins| self.plan_with(pins)).collect()
+    }
+
+    /// Returns true if any contact material has restitution.
+    pub fn restitutes(&self) -> bool {
+        self.scene.contact_materials.iter().any(|material| material.restitution > 0.0)
+    }
+
     /// The execution that the plan runs, and the reason if it is not the chosen one.
     pub fn running(&self) -> Running {
         let chosen = self.settings.execution;

@@ -1,6 +1,6 @@
 //! Instances for tests: assets, placements, and the reference of an instance.
 
-use super::{crumple, first_apart, roundings};
+use super::{crumple, first_apart, roundings, store};
 use glam::{Quat, Vec3};
 use supple::gpu::Context;
 use supple::scene::Lattice;
@@ -10,7 +10,7 @@ use supple::{
 };
 
 pub fn instances(gpu: &Context, asset: &Scene, capacity: u32, settings: Settings) -> Instances {
-    Instances::new(&gpu.device, &gpu.queue, asset, capacity, settings).unwrap()
+    Instances::with_store(&store(gpu), &gpu.queue, asset, capacity, settings).unwrap()
 }
 
 pub fn step(gpu: &Context, instances: &Instances, steps: u32) {

@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use supple::constraints::{Kind, kind_index};
-use supple::gpu::Context;
-use supple::internals::{Pass, share_pipelines};
+use supple::gpu::{Context, PipelineStore};
+use supple::internals::Pass;
 use supple::{
     Cloth, ClothGrid, ClothMesh, ContactMaterial, ContactReport, Distance, DistanceLimit, Fabric, Friction, Material,
     MaterialId, Particle, Pressure, Reference, Scene, Settings, Solver, wgpu,
@@ -22,12 +22,15 @@ use supple::{
 /// The GPU of the tests, whose solvers share pipelines. Without an adapter it fails and names the package to install.
 pub fn gpu() -> Context {
     static SHARED: OnceLock<Context> = OnceLock::new();
-    let open = || {
-        let gpu = Context::new(wgpu::Limits::default()).unwrap_or_else(|error| panic!("{error}"));
-        share_pipelines(&gpu.device);
-        gpu
-    };
+    let open = || Context::new(wgpu::Limits::default()).unwrap_or_else(|error| panic!("{error}"));
     SHARED.get_or_init(open).clone()
+}
+
+/// The pipelines that all solvers on [`gpu`] share; a new store for other devices.
+pub fn store(gpu: &Context) -> PipelineStore {
+    static SHARED: OnceLock<PipelineStore> = OnceLock::new();
+    let shared = SHARED.get_or_init(|| PipelineStore::new(&self::gpu().device));
+    if *shared.device() == gpu.device { shared.clone() } else { PipelineStore::new(&gpu.device) }
 }
 
 /// A device that no other test uses, with pipelines of its own.
@@ -35,13 +38,13 @@ pub fn own_gpu() -> Context {
     gpu_with(wgpu::Limits::default())
 }
 
-/// The same with other limits. All devices belong to one `wgpu::Instance`, see [`share_pipelines`].
+/// The same with other limits. All devices belong to one `wgpu::Instance`, which tells them apart.
 pub fn gpu_with(limits: wgpu::Limits) -> Context {
     Context::on(gpu().adapter, limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub fn solver(gpu: &Context, scene: &Scene, settings: Settings) -> Solver {
-    Solver::new(&gpu.device, &gpu.queue, scene, settings).unwrap()
+    Solver::with_store(&store(gpu), &gpu.queue, scene, settings).unwrap()
 }
 
 /// Records and submits `steps` steps.

@@ -1,7 +1,8 @@
 //! The shader modules as they are compiled: assembled for standard scenes, valid by naga alone, within the default limits of wgpu, and equal to
 //! stored snapshots where they are generated.
 
-use crate::common::{gpu, hanging_cloth, press, raw, solver, wheel};
+use crate::common::shapes::icosphere;
+use crate::common::{gpu, hanging_cloth, press, raw, solver, store, wheel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::mem::{offset_of, size_of};
@@ -11,8 +12,8 @@ use supple::gpu::Context;
 use supple::internals::{ShaderModule, take_shader_modules};
 use supple::scene::TetherRow;
 use supple::{
-    Bending, ClothGrid, Collider, ContactScale, Execution, Fabric, Instances, Material, Scene, SelfCollision, Settings,
-    Shape, Tethers,
+    Balloon, Bending, ClothGrid, Collider, ContactScale, Execution, Fabric, Instances, Material, Scene, SelfCollision,
+    Settings, Shape, Sweep, Tethers, Wind,
 };
 
 /// Storage buffers of a stage that every device offers by [`supple::wgpu::Limits::default`].
@@ -66,6 +67,17 @@ fn touching(colliders: usize) -> Scene {
     scene
 }
 
+/// A balloon, and a follower of its first particles.
+fn airy() -> Scene {
+    let mut scene = Scene::new();
+    let (positions, triangles) = icosphere(3, 0.2);
+    let (fabric, gas) = (Fabric::default(), Material::RIGID);
+    let balloon = Balloon { positions: &positions, triangles: &triangles, fabric, pressure: 1.5, gas };
+    scene.add_balloon(&balloon).unwrap();
+    scene.add_follower([0, 1, 2, 3], [0.25; 4]).unwrap();
+    scene
+}
+
 /// The modules of standard scenes: every execution, every kind, contacts of both levels, few and many colliders, instances.
 fn modules(gpu: &Context) -> Vec<ShaderModule> {
     take_shader_modules();
@@ -79,6 +91,10 @@ fn modules(gpu: &Context) -> Vec<ShaderModule> {
             let scene = raw::scene_of(place, &sample, &sample.positions, Material::compliant(1e-4));
             solver(gpu, &scene, Settings { execution, ..Settings::default() });
         }
+    }
+    for sweep in [Sweep::GaussSeidel, Sweep::Jacobi] {
+        let settings = Settings { sweep, wind: Some(Wind::default()), body_damping: 0.1, ..Settings::default() };
+        solver(gpu, &airy(), settings);
     }
     for links in [60, 1100] {
         solver(gpu, &wheel(links, Material::RIGID), Settings::default());
@@ -97,7 +113,7 @@ fn modules(gpu: &Context) -> Vec<ShaderModule> {
     solver(gpu, &scene, Settings::default());
     for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
         let asset = cloth(bending, Some(Tethers::default()));
-        let mut instances = Instances::new(&gpu.device, &gpu.queue, &asset, 3, Settings::default()).unwrap();
+        let mut instances = Instances::with_store(&store(gpu), &gpu.queue, &asset, 3, Settings::default()).unwrap();
         instances.shift_origin([1.0, 0.0, 0.0]).unwrap();
         if bending == Bending::Springs {
             instances.add_collider(&Collider::default()).unwrap();
@@ -129,6 +145,14 @@ fn every_module_is_valid_and_within_the_default_limits() {
     }
     let names: BTreeSet<&str> = modules.iter().map(|module| module.name.as_str()).collect();
     assert!(names.len() > 60, "{names:?}");
+    let entries: BTreeSet<&str> = modules.iter().map(|module| module.entry.as_str()).collect();
+    for path in files("shaders", "wgsl") {
+        for entry in
+            read(&path).split("@compute").skip(1).filter_map(|text| text.split("fn ").nth(1)?.split('(').next())
+        {
+            assert!(entries.contains(entry), "no standard scene runs {entry} of {}", path.display());
+        }
+    }
     let mut seen = BTreeSet::new();
     for ShaderModule { name, entry, source } in modules.iter().filter(|module| seen.insert(&module.source)) {
         let module = validated(source).unwrap_or_else(|fault| panic!("{name}: {fault}"));
@@ -190,7 +214,7 @@ fn generated_modules_equal_their_snapshots() {
     }
     // Too small for tiles, which the other module shows.
     let (small, _) = hanging_cloth(3, 3);
-    Instances::new(&gpu.device, &gpu.queue, &small, 3, Settings::default()).unwrap();
+    Instances::with_store(&store(&gpu), &gpu.queue, &small, 3, Settings::default()).unwrap();
     let names =
         ["project_distance", "project_tile_distance", "project_cluster_distance", "velocity_tether", "instances"];
     // Common modules are named, not repeated.

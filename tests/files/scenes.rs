@@ -1,7 +1,7 @@
 //! Each scene of `examples/scenes` runs on both backends.
 
 use crate::common;
-use crate::common::{first_unequal, gpu, is_exact, step};
+use crate::common::{first_unequal, gpu, is_exact, step, store};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use supple::Reference;
@@ -33,7 +33,7 @@ fn every_scene_agrees_on_both_backends() {
     assert!(scenes().len() >= 10);
     for path in scenes() {
         let (file, name) = (read(&path), path.file_stem().unwrap().to_string_lossy().into_owned());
-        let mut solver = file.solver(&gpu.device, &gpu.queue).unwrap();
+        let mut solver = file.solver_with_store(&store(&gpu), &gpu.queue).unwrap();
         let mut reference = file.reference().unwrap();
         for frame in 1..=FRAMES {
             let time = f64::from(frame) * f64::from(file.settings.dt);

@@ -5,7 +5,7 @@ use crate::common;
 use crate::common::instancing::{
     block, bodies, difference, few, flag, hung, instances, leaf, reference, rope, some, step, turned,
 };
-use crate::common::{first_unequal, is_exact};
+use crate::common::{first_unequal, is_exact, store};
 use glam::{Quat, Vec3};
 use supple::constraints::Kind;
 use supple::gpu::Context;
@@ -359,7 +359,7 @@ fn removed_instances_and_exceeded_capacity_are_errors() {
 fn invalid_assets_and_settings_are_rejected_by_name() {
     let gpu = common::gpu();
     let make = |asset: &Scene, capacity: u32, settings: Settings| {
-        Instances::new(&gpu.device, &gpu.queue, asset, capacity, settings).map(drop).unwrap_err().to_string()
+        Instances::with_store(&store(&gpu), &gpu.queue, asset, capacity, settings).map(drop).unwrap_err().to_string()
     };
     assert_eq!(make(&Scene::new(), 1, few()), "the scene (it has no particles) is empty");
     let large = flag(33, 32, Bending::Springs);
@@ -554,7 +554,7 @@ fn assets_with_too_many_loop_iterations_in_wind_are_rejected() {
     let mut refused = 0;
     for substeps in [20, 60, 90, 110, 130, 150, 200, 300] {
         let settings = Settings { substeps, wind, ..Settings::default() };
-        let mut pool = match Instances::new(&gpu.device, &gpu.queue, &asset, 1, settings) {
+        let mut pool = match Instances::with_store(&store(&gpu), &gpu.queue, &asset, 1, settings) {
             Ok(pool) => pool,
             Err(error) => {
                 assert!(matches!(error, Error::TooLarge { count, limit: 60_000, .. } if count > 60_000), "{error}");

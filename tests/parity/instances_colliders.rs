@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::common::instancing::{difference, few, flag, instances, leaf, reference, rope, some, step, turned};
-use crate::common::is_exact;
+use crate::common::{is_exact, store};
 use glam::{Quat, Vec3};
 use supple::gpu::Context;
 use supple::{
@@ -558,7 +558,8 @@ fn bad_colliders_are_errors_that_change_nothing() {
     // A collider of the asset would belong to no instance.
     let mut with_collider = rope();
     with_collider.add_collider(ball).unwrap();
-    let error = Instances::new(&gpu.device, &gpu.queue, &with_collider, 1, few()).map(drop).unwrap_err().to_string();
+    let error =
+        Instances::with_store(&store(&gpu), &gpu.queue, &with_collider, 1, few()).map(drop).unwrap_err().to_string();
     assert!(error.contains("1 collider,") && error.contains("Instances::add_collider"), "{error}");
 }
 

@@ -1,7 +1,7 @@
 //! Tiles and clusters: the same results on both backends, and a similar residual as by colours.
 
 use crate::common;
-use crate::common::{Pair, change, crumple, is_exact, raw, step};
+use crate::common::{Pair, change, crumple, is_exact, raw, step, store};
 use std::time::Duration;
 use supple::constraints::Kind;
 use supple::internals::Pass;
@@ -221,7 +221,7 @@ fn the_coloring_includes_the_constraints_of_tiles() {
         scene.add(Distance { particles: [link[0], link[1]], rest_length: 1.0 }, Material::RIGID).unwrap();
     }
     let settings = Settings { execution: Execution::Tiles, ..Settings::default() };
-    let solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings).unwrap();
+    let solver = Solver::with_store(&store(&gpu), &gpu.queue, &scene, settings).unwrap();
     let coloring = solver.coloring::<Distance>();
     let (count, particle_count) = (coloring.order.len(), scene.particle_count());
     let particles: Vec<u32> = scene.distances(0..count as u32).flat_map(|distance| distance.particles).collect();

@@ -1,6 +1,7 @@
 //! Renumbered scenes: connected particles are close in memory, and nothing else changes.
 
 use crate::common;
+use crate::common::store;
 use supple::{
     Balloon, ClosedSurface, ClothGrid, ClothMesh, Collider, ContactMaterial, Cord, Distance, Elasticity, Error,
     Execution, Fabric, Hinge, Material, Numbering, Particle, Pressure, Reference, Rope, Scene, SelfCollision, Settings,
@@ -335,7 +336,7 @@ fn colours_and_clusters_of_a_renumbered_scene_agree_with_the_reference() {
         add_sheet(&mut scene, 24, Some(Tethers::default()));
         scene.renumber();
         let settings = Settings { execution, substeps: 5, ..Settings::default() };
-        let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings).unwrap();
+        let mut solver = Solver::with_store(&store(&gpu), &gpu.queue, &scene, settings).unwrap();
         let mut reference = Reference::new(&scene, settings).unwrap();
         common::step(&gpu, &mut solver, 5);
         reference.step(5);

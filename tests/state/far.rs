@@ -1,7 +1,7 @@
 //! Far from the origin, on both backends: velocities at rest are as small as near it, and a shift of the origin has no
 //! effect.
 
-use crate::common::{gpu, hanging_cloth, solver, step};
+use crate::common::{gpu, hanging_cloth, solver, step, store};
 use supple::{
     ClothGrid, Collider, ColliderId, Cord, Distance, Error, Execution, Fabric, Field, Instance, Instances, Placement,
     Pose, Reference, Rope, Scene, SelfCollision, Settings, Shape, Solver, Tethers, Wind,
@@ -323,7 +323,7 @@ fn instances_are_shifted_without_a_trace() {
         flags.encode(&mut encoder, steps);
         gpu.queue.submit([encoder.finish()]);
     };
-    let mut both = [0, 1].map(|_| Instances::new(&gpu.device, &gpu.queue, &flag, 4, settings).unwrap());
+    let mut both = [0, 1].map(|_| Instances::with_store(&store(&gpu), &gpu.queue, &flag, 4, settings).unwrap());
     let spawn = |flags: &mut Instances, place: [f32; 3]| {
         flags.spawn(&Instance { placement: Placement::at(place), ..Instance::default() }).unwrap()
     };

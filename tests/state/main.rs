@@ -8,6 +8,8 @@ mod device_loss;
 mod far;
 mod masses;
 mod pins;
+mod pipelines;
 mod profile;
 mod recording;
 mod teleport;
+mod threads;

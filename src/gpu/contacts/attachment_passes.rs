@@ -36,7 +36,7 @@ impl AttachmentPasses {
         if controls.attachments.capacity == 0 {
             return Ok(None);
         }
-        let maker = Maker::new(binder.device);
+        let maker = Maker::new(binder.store.device());
         let flag = |first: u32| maker.filled(queue, "first_iteration", &[[first, 0, 0, 0]], BufferUsages::UNIFORM);
         let flags = [flag(0)?, flag(1)?];
         // Bound in place of those of a scene without colliders.

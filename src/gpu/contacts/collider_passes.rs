@@ -2,13 +2,14 @@
 
 use super::event_passes;
 use super::triangle_passes::TrianglePasses;
-use super::{Binder, Bound, CONTACT_SIDES, Contacts, Size, common_material, scaled};
+use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, common_material, scaled};
 use crate::collision::{ColliderRow, Colliders};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{self, Read, Uniform, Write};
 use crate::gpu::stage::Stage;
+use crate::gpu::store::PipelineStore;
 use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -42,6 +43,12 @@ pub(in crate::gpu) const MANY: &str = include_str!("../../../shaders/collision/c
 /// WGSL of the poses of a collider in a step.
 pub(in crate::gpu) const POSES: &str = include_str!("../../../shaders/collision/collider_poses.wgsl");
 
+const INTERPOLATE: &str = include_str!("../../../shaders/collision/interpolate_colliders.wgsl");
+const COMMIT: &str = include_str!("../../../shaders/collision/commit_colliders.wgsl");
+const CLEAR: &str = include_str!("../../../shaders/collision/clear_collider_contacts.wgsl");
+const RESTITUTION: &str = include_str!("../../../shaders/collision/apply_restitution.wgsl");
+const FORCES: &str = include_str!("../../../shaders/collision/collider_forces.wgsl");
+
 /// The passes of colliders.
 #[derive(Debug)]
 pub(in crate::gpu) struct ColliderPasses {
@@ -56,10 +63,10 @@ pub(in crate::gpu) struct ColliderPasses {
     collide: [Bound; 2],
     /// The first, with the end of the substep; `None` with contacts between particles.
     collide_and_predict: Option<Bound>,
-    clear_contacts: Bound,
-    apply_restitution: Bound,
+    clear_contacts: Option<Bound>,
+    apply_restitution: Option<Bound>,
     commit: Bound,
-    collider_forces: Bound,
+    collider_forces: Option<Bound>,
     triangles: Option<TrianglePasses>,
     note: Option<Bound>,
 }
@@ -68,12 +75,12 @@ impl ColliderPasses {
     /// An error if a buffer exceeds the limits.
     pub fn new(
         contacts: &Contacts,
-        device: &wgpu::Device,
+        store: &PipelineStore,
         queue: &wgpu::Queue,
         controls: &Controls,
         shared: &Buffers,
     ) -> Result<Self> {
-        let maker = Maker::new(device);
+        let maker = Maker::new(store.device());
         let storage = BufferUsages::STORAGE;
         let own = &controls.colliders;
         let usage = storage | BufferUsages::UNIFORM;
@@ -89,42 +96,46 @@ impl ColliderPasses {
         let flag = |is_first: u32| maker.filled(queue, "is_first", &[[is_first, 0, 0, 0]], BufferUsages::UNIFORM);
         let is_first = [flag(0)?, flag(1)?];
         let made = [&colliders, &data, &collider_contacts];
-        let bound = |stage: &Stage, place: usize| bound(device, stage, (contacts, shared), made, &is_first[place]);
-        let collide = collide_stage(device, controls, false);
+        let bound =
+            |stage: &Stage, place: usize| bound(store.device(), stage, (contacts, shared), made, &is_first[place]);
+        let collide = collide_stage(store, controls, false);
         // Settings that change while running decide whether a plan has it.
         let collide_and_predict =
-            controls.settings.self_collision.is_none().then(|| bound(&collide_stage(device, controls, true), 1));
-        let binder = Binder { device };
+            controls.settings.self_collision.is_none().then(|| bound(&collide_stage(store, controls, true), 1));
+        let binder = Binder { store };
         let (params, parameters) = ((Uniform, &shared.params), (Uniform, &contacts.params));
-        let needed = controls.plan.contains(&Pass::CollideTriangles);
+        let move_colliders = |entry: &str, text: &str| {
+            binder.bind(entry, &[text, POSES].join("\n"), &[params, parameters, (Write, &colliders)])
+        };
+        // A plan that needs them after a change makes the passes again.
+        let runs = |pass: Pass| controls.plan.contains(&pass);
+        let bind_if = |pass: Pass, entry: &str, text: &str, bindings: &[Binding<'_>]| {
+            runs(pass).then(|| binder.bind(entry, text, bindings))
+        };
+        let needed = runs(Pass::CollideTriangles);
         let made_for_triangles = || TrianglePasses::new(&maker, (&binder, queue), controls, (contacts, shared), made);
         let triangles = needed.then(made_for_triangles).transpose()?;
         Ok(Self {
-            interpolate: binder.bind(
-                "interpolate_colliders",
-                &[include_str!("../../../shaders/collision/interpolate_colliders.wgsl"), POSES].join("\n"),
-                &[params, parameters, (Write, &colliders)],
-            ),
+            interpolate: move_colliders("interpolate_colliders", INTERPOLATE),
             collide: [0, 1].map(|place| bound(&collide, place)),
             collide_and_predict,
-            clear_contacts: binder.bind(
+            clear_contacts: bind_if(
+                Pass::ClearColliderContacts,
                 "clear_collider_contacts",
-                include_str!("../../../shaders/collision/clear_collider_contacts.wgsl"),
+                CLEAR,
                 &[params, (Write, &collider_contacts)],
             ),
-            apply_restitution: binder.bind(
+            apply_restitution: bind_if(
+                Pass::ApplyRestitution,
                 "apply_restitution",
-                include_str!("../../../shaders/collision/apply_restitution.wgsl"),
+                RESTITUTION,
                 &[params, (Write, &collider_contacts), (Write, &shared.displacements)],
             ),
-            commit: binder.bind(
-                "commit_colliders",
-                &[include_str!("../../../shaders/collision/commit_colliders.wgsl"), POSES].join("\n"),
-                &[params, parameters, (Write, &colliders)],
-            ),
-            collider_forces: binder.bind(
+            commit: move_colliders("commit_colliders", COMMIT),
+            collider_forces: bind_if(
+                Pass::ColliderForces,
                 "collider_forces",
-                include_str!("../../../shaders/collision/collider_forces.wgsl"),
+                FORCES,
                 &[params, parameters, (Read, &collider_contacts), (Write, &forces)],
             ),
             triangles,
@@ -138,7 +149,13 @@ impl ColliderPasses {
 
     /// True if the buffers and passes hold the shapes of the colliders, and all passes of the plan.
     pub fn fits(&self, controls: &Controls) -> bool {
-        let has_passes = self.triangles.is_some() || !controls.plan.contains(&Pass::CollideTriangles);
+        let has_passes = [
+            (Pass::CollideTriangles, self.triangles.is_some()),
+            (Pass::ClearColliderContacts, self.clear_contacts.is_some()),
+            (Pass::ApplyRestitution, self.apply_restitution.is_some()),
+            (Pass::ColliderForces, self.collider_forces.is_some()),
+        ];
+        let has_passes = has_passes.into_iter().all(|(pass, exists)| exists || !controls.plan.contains(&pass));
         has_passes && self.shapes == fingerprint(&controls.colliders)
     }
 
@@ -147,15 +164,15 @@ impl ColliderPasses {
         let particles = Size::Threads(controls.scene.particle_count() as u32);
         let colliders = controls.colliders.len() as u32;
         match pass {
-            Pass::ClearColliderContacts => Some((&self.clear_contacts, particles)),
+            Pass::ClearColliderContacts => Some((self.clear_contacts.as_ref()?, particles)),
             Pass::InterpolateColliders => Some((&self.interpolate, Size::Threads(colliders))),
             Pass::Collide { is_first } => Some((&self.collide[usize::from(is_first)], particles)),
             Pass::CollideAndPredict => Some((self.collide_and_predict.as_ref()?, particles)),
-            Pass::ApplyRestitution => Some((&self.apply_restitution, particles)),
+            Pass::ApplyRestitution => Some((self.apply_restitution.as_ref()?, particles)),
             Pass::CollideTriangles | Pass::ApplyTriangleContacts => self.triangles.as_ref()?.dispatch(pass, particles),
             Pass::CommitColliders => Some((&self.commit, Size::Threads(colliders))),
             Pass::NoteColliderContacts => Some((self.note.as_ref()?, particles)),
-            Pass::ColliderForces => Some((&self.collider_forces, Size::Groups(colliders))),
+            Pass::ColliderForces => Some((self.collider_forces.as_ref()?, Size::Groups(colliders))),
             _ => None,
         }
     }
@@ -186,7 +203,7 @@ fn bound(
 }
 
 /// The pass over the particles. `advances` is true if it ends the substep.
-fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> Stage {
+fn collide_stage(store: &PipelineStore, controls: &Controls, advances: bool) -> Stage {
     let settings = &controls.settings;
     let (shapes, colliders) = shapes_text(controls);
     let text = [
@@ -205,7 +222,7 @@ fn collide_stage(device: &wgpu::Device, controls: &Controls, advances: bool) -> 
         ("REPEATS", flag(settings.self_collision.is_some())),
     ];
     let constants = [pass.as_slice(), &response_constants(controls)].concat();
-    Stage::new(device, "collide", "collide", &text.join("\n"), &slots, &constants)
+    Stage::new(store, "collide", "collide", &text.join("\n"), &slots, &constants)
 }
 
 /// The text of the shapes and of the storage of the colliders, and the slot of the latter.

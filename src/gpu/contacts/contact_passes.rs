@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};
+use crate::gpu::store::PipelineStore;
 use crate::schedule::plan::{Pass, ROUNDS, SearchPass};
 use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::ContactParams;
@@ -34,9 +35,9 @@ pub(in crate::gpu) struct ContactPasses {
     search: SearchPasses,
     find: Bound,
     resolve: Option<Bound>,
-    /// All but the last in a substep, and the last; also the next.
-    solve: [Bound; 2],
-    apply: [Bound; 2],
+    /// All but the last in a substep, if there are several, and the last; also the next.
+    solve: [Option<Bound>; 2],
+    apply: [Option<Bound>; 2],
     /// By round.
     divide: Vec<Bound>,
     truncate: Vec<Bound>,
@@ -131,15 +132,15 @@ impl ContactPasses {
     /// An error if a buffer exceeds the limits.
     pub fn new(
         contacts: &Contacts,
-        device: &wgpu::Device,
+        store: &PipelineStore,
         queue: &wgpu::Queue,
         controls: &Controls,
         shared: &Buffers,
     ) -> Result<Self> {
-        let maker = Maker::new(device);
+        let maker = Maker::new(store.device());
         let made = PairBuffers::new(&maker, queue, controls)?;
         let only_particles = controls.contact_params().level == 1;
-        let binder = Binder { device };
+        let binder = Binder { store };
         let (params, parameters) = ((Uniform, &shared.params), (Uniform, &contacts.params));
         let bindings = Bindings {
             binder: &binder,
@@ -154,14 +155,15 @@ impl ContactPasses {
                 ("SCALED", scaled(controls)),
             ],
         };
+        let runs = |is_last| controls.plan.contains(&Pass::SolveContacts { is_last });
         // No intersections and no division planes at the particle level.
         let rounds = 0..if only_particles { 0 } else { ROUNDS };
         Ok(Self {
             search: SearchPasses::new(&bindings, controls),
             find: bindings.find(),
             resolve: (!only_particles).then(|| bindings.resolve()),
-            solve: [false, true].map(|is_last| bindings.solve(is_last)),
-            apply: [false, true].map(|is_last| bindings.apply(is_last)),
+            solve: [false, true].map(|is_last| runs(is_last).then(|| bindings.solve(is_last))),
+            apply: [false, true].map(|is_last| runs(is_last).then(|| bindings.apply(is_last))),
             divide: rounds.clone().map(|round| bindings.divide(round)).collect(),
             truncate: rounds.map(|round| bindings.truncate(round)).collect(),
             note: (controls.settings.contact_events > 0).then(|| bindings.note(shared)),
@@ -176,7 +178,8 @@ impl ContactPasses {
 
     /// All passes.
     pub(super) fn passes_mut(&mut self) -> impl Iterator<Item = &mut Bound> {
-        let own = [&mut self.find].into_iter().chain(&mut self.resolve).chain(&mut self.solve).chain(&mut self.apply);
+        let rounds = self.solve.iter_mut().chain(&mut self.apply).flatten();
+        let own = [&mut self.find].into_iter().chain(&mut self.resolve).chain(rounds);
         own.chain(&mut self.divide).chain(&mut self.truncate).chain(&mut self.note).chain(self.search.passes_mut())
     }
 
@@ -186,8 +189,8 @@ impl ContactPasses {
         match pass {
             Pass::FindContacts => Some((&self.find, indirect(FIND))),
             Pass::ResolveIntersections => Some((self.resolve.as_ref()?, indirect(RESOLVE))),
-            Pass::SolveContacts { is_last } => Some((&self.solve[usize::from(is_last)], indirect(SOLVE))),
-            Pass::ApplyCorrections { is_last } => Some((&self.apply[usize::from(is_last)], indirect(SOLVE))),
+            Pass::SolveContacts { is_last } => Some((self.solve[usize::from(is_last)].as_ref()?, indirect(SOLVE))),
+            Pass::ApplyCorrections { is_last } => Some((self.apply[usize::from(is_last)].as_ref()?, indirect(SOLVE))),
             Pass::NoteContacts => Some((self.note.as_ref()?, indirect(SOLVE))),
             Pass::BuildDivisionPlanes { round } => {
                 Some((&self.divide[round as usize], indirect(FIND + 12 * u64::from(round))))

@@ -5,11 +5,11 @@
 //! growth changes no result. Shaders take the capacities from the size of the buffers.
 
 use super::contact_passes::{CONTACT_BYTES, PAIR_BYTES, make_lists};
-use super::{ContactPasses, ContactStatus, guarded};
+use super::{ContactPasses, ContactStatus};
 use crate::error::Result;
-use crate::gpu::Probe;
 use crate::gpu::maker::Maker;
 use crate::gpu::solver::Solver;
+use crate::gpu::{Probe, guarded};
 use crate::sim::capacities::Capacities;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

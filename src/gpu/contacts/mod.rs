@@ -35,8 +35,8 @@ mod status;
 mod triangle_passes;
 
 use super::buffers::Buffers;
-use super::guarded;
 use super::stage::{Slot, Stage};
+use super::store::PipelineStore;
 use crate::error::Result;
 use crate::gpu::maker::Maker;
 use crate::schedule::plan::Pass;
@@ -102,7 +102,7 @@ type Binding<'a> = (Slot, &'a wgpu::Buffer);
 
 /// Creates the passes of contacts.
 struct Binder<'a> {
-    device: &'a wgpu::Device,
+    store: &'a PipelineStore,
 }
 
 impl Binder<'_> {
@@ -112,14 +112,14 @@ impl Binder<'_> {
 
     fn bind_with(&self, entry: &str, text: &str, bindings: &[Binding<'_>], constants: &[(&str, f64)]) -> Bound {
         let (slots, buffers): (Vec<Slot>, Vec<&wgpu::Buffer>) = bindings.iter().copied().unzip();
-        let stage = Stage::new(self.device, entry, entry, text, &slots, constants);
-        Bound::new(self.device, stage, &buffers)
+        let stage = Stage::new(self.store, entry, entry, text, &slots, constants);
+        Bound::new(self.store.device(), stage, &buffers)
     }
 }
 
 impl Contacts {
-    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, controls: &Controls, shared: &Buffers) -> Result<Self> {
-        let maker = Maker::new(device);
+    pub fn new(store: &PipelineStore, queue: &wgpu::Queue, controls: &Controls, shared: &Buffers) -> Result<Self> {
+        let maker = Maker::new(store.device());
         let storage = BufferUsages::STORAGE;
         let wanted = !controls.colliders.is_empty() || controls.settings.self_collision.is_some();
         let rows = if wanted { particle_rows(controls) } else { Vec::new() };
@@ -130,16 +130,16 @@ impl Contacts {
             bytes: 0,
             collider_passes: None,
             contact_passes: None,
-            events: EventPasses::new(&Binder { device }, controls, shared),
-            attachments: AttachmentPasses::new(&Binder { device }, queue, controls, shared)?,
+            events: EventPasses::new(&Binder { store }, controls, shared),
+            attachments: AttachmentPasses::new(&Binder { store }, queue, controls, shared)?,
         };
         contacts.bytes = maker.made_bytes();
         if !controls.colliders.is_empty() {
-            let made = ColliderPasses::new(&contacts, device, queue, controls, shared)?;
-            contacts.set_collider_passes(device, Some(made));
+            let made = ColliderPasses::new(&contacts, store, queue, controls, shared)?;
+            contacts.set_collider_passes(store.device(), Some(made));
         }
         if controls.settings.self_collision.is_some() {
-            contacts.contact_passes = Some(ContactPasses::new(&contacts, device, queue, controls, shared)?);
+            contacts.contact_passes = Some(ContactPasses::new(&contacts, store, queue, controls, shared)?);
         }
         Ok(contacts)
     }
@@ -148,13 +148,13 @@ impl Contacts {
     /// buffer exceeds the limits.
     pub fn other_collider_passes(
         &self,
-        device: &wgpu::Device,
+        store: &PipelineStore,
         queue: &wgpu::Queue,
         controls: &Controls,
         shared: &Buffers,
     ) -> Result<Option<ColliderPasses>> {
-        let make = || ColliderPasses::new(self, device, queue, controls, shared);
-        (!controls.colliders.is_empty()).then(|| guarded(device, make)).transpose()
+        let make = || ColliderPasses::new(self, store, queue, controls, shared);
+        (!controls.colliders.is_empty()).then(|| store.guarded(make)).transpose()
     }
 
     /// Replaces the passes of colliders; attachments bind the new buffers.
@@ -240,10 +240,10 @@ pub(super) enum Size<'a> {
 
 /// Creates the contacts again for changed settings. On an error nothing changes.
 pub(super) fn remake(
-    device: &wgpu::Device,
+    store: &PipelineStore,
     queue: &wgpu::Queue,
     controls: &Controls,
     shared: &Buffers,
 ) -> Result<Contacts> {
-    guarded(device, || Contacts::new(device, queue, controls, shared))
+    store.guarded(|| Contacts::new(store, queue, controls, shared))
 }

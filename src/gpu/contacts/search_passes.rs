@@ -46,7 +46,7 @@ impl SearchPasses {
             pass => bindings.sort(pass, false),
         };
         let (mut sort, mut intersections) = (Vec::new(), Vec::new());
-        if controls.settings.keeps_surfaces_apart() {
+        if controls.plan.contains(&Pass::FindIntersections) {
             sort = SearchPass::SORT.map(|pass| bindings.sort(pass, true)).into();
             intersections =
                 ["intersections_clear", "intersections_find"].map(|entry| bindings.intersections(entry)).into();

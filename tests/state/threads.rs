@@ -1,0 +1,163 @@
+//! Every public type can be moved to another thread and shared between threads.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use supple::constraints::{Function, Group, KindInfo, Sample};
+use supple::gpu::{Context, Interval, PipelineStore, Profile, Readback, Run, Timestamps};
+use supple::scene::{ClothMaterials, Embedded, Lattice, MeshReport, OpenContacts, TetherRow, Topology, Weld};
+use supple::scene_file::{
+    ColliderPath, FileError, Hint, KeyFrames, Limits, ObjMesh, Part, SceneFile, TargetPath, TextureCoordinates,
+};
+use supple::{
+    Area, Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Balloon, BalloonParts, Bending, ClosedSurface,
+    Cloth, ClothGrid, ClothMesh, Collider, ColliderForce, ColliderId, ColorOrder, ContactEvent, ContactEvents,
+    ContactMaterial, ContactMaterialId, ContactPair, ContactPhase, ContactReport, ContactScale, Cord, CosineBend,
+    CutCloth, Diagnostics, Distance, DistanceField, DistanceLimit, EdgeTriangle, Elasticity, Error, Execution, Fabric,
+    Field, Friction, Heightfield, Hinge, Instance, InstanceId, Instances, Intersections, IsometricBend, Limit,
+    LineBend, Material, MaterialId, Membrane, Method, NeoHookean, Numbering, Orthotropic, Particle, ParticlePoint,
+    Placement, Pose, Pressure, Reference, Rope, RopeParts, Running, Scene, SelfCollision, SelfCollisionLevel, Settings,
+    Shape, ShapeMatching, Sides, SoftBody, SoftParts, Solver, Strain, Sweep, TetMesh, TetherForce, Tethers, Volume,
+    Wind,
+};
+
+/// The names of types, which must be `Send` and `Sync` for this to compile.
+macro_rules! shared {
+    ($($name:ident $(< $argument:ty >)?),+ $(,)?) => {{
+        fn is_shared<T: Send + Sync>() {}
+        $(is_shared::<$name $(< $argument >)?>();)+
+        [$(stringify!($name)),+].into_iter().collect::<BTreeSet<&'static str>>()
+    }};
+}
+
+/// The types that a file re-exports: names in camel case in its `pub use`.
+fn exported(file: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let public = text.split("mod internals").next().unwrap();
+    let names = public.split("pub use ").skip(1).flat_map(|part| {
+        let list = part.split(';').next().unwrap();
+        list.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned).collect::<Vec<_>>()
+    });
+    names.filter(|name| name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)).collect()
+}
+
+#[test]
+fn every_public_type_is_send_and_sync() {
+    let shared = shared!(
+        Area,
+        Attachment,
+        AttachmentForce,
+        AttachmentId,
+        AttachmentTarget,
+        ParticlePoint,
+        Balloon,
+        BalloonParts,
+        Bending,
+        ClosedSurface,
+        Cloth,
+        ClothGrid,
+        ClothMesh,
+        Collider,
+        ColliderForce,
+        ColliderId,
+        ColorOrder,
+        ContactEvent,
+        ContactEvents,
+        ContactMaterial,
+        ContactMaterialId,
+        ContactPair,
+        ContactPhase,
+        ContactReport,
+        ContactScale,
+        Context,
+        Cord,
+        CosineBend,
+        CutCloth,
+        Diagnostics,
+        Distance,
+        DistanceField,
+        DistanceLimit,
+        EdgeTriangle,
+        Elasticity,
+        Error,
+        Execution,
+        Fabric,
+        Field,
+        Friction,
+        Heightfield,
+        Hinge,
+        Instance,
+        InstanceId,
+        Instances,
+        Intersections,
+        Interval,
+        IsometricBend,
+        Limit,
+        LineBend,
+        Material,
+        MaterialId,
+        Membrane,
+        Method,
+        NeoHookean,
+        Numbering,
+        Orthotropic,
+        Particle,
+        PipelineStore,
+        Placement,
+        Pose,
+        Pressure,
+        Profile,
+        Readback<Vec<[f32; 3]>>,
+        Reference,
+        Rope,
+        RopeParts,
+        Run,
+        Running,
+        Scene,
+        SceneFile,
+        SelfCollision,
+        SelfCollisionLevel,
+        Settings,
+        Shape,
+        ShapeMatching,
+        Sides,
+        SoftBody,
+        SoftParts,
+        Solver,
+        Strain,
+        Sweep,
+        TetMesh,
+        TetherForce,
+        Tethers,
+        Timestamps,
+        Volume,
+        Wind,
+        ClothMaterials,
+        Embedded,
+        Lattice,
+        MeshReport,
+        OpenContacts,
+        TetherRow,
+        Topology,
+        Weld,
+        ColliderPath,
+        FileError,
+        Hint,
+        KeyFrames,
+        Limits,
+        ObjMesh,
+        Part,
+        TargetPath,
+        TextureCoordinates,
+        Function,
+        Group,
+        KindInfo,
+        Sample,
+    );
+    let modules = ["gpu", "scene", "scene_file", "collision", "constraints"].map(|name| format!("src/{name}/mod.rs"));
+    let files = modules.into_iter().chain(["src/lib.rs".to_owned()]);
+    let exported: BTreeSet<String> = files.into_iter().flat_map(|file| exported(&file)).collect();
+    assert!(exported.len() > 70, "{exported:?}");
+    // An alias of `std::result::Result`.
+    let missing: Vec<_> = exported.iter().filter(|name| *name != "Result" && !shared.contains(name.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
