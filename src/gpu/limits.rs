@@ -129,7 +129,7 @@ pub(super) fn check_device(limits: &wgpu::Limits) -> Result<()> {
     }
 }
 
-/// `Ok` if a device has room for the buffers whose sizes follow from counts. The others are checked after the
+/// `Ok` if the buffers whose sizes follow from counts are within the limits of a device. The others are checked after the
 /// compilation of the scene, which takes longer.
 pub(super) fn check_sizes(scene: &Scene, settings: &Settings, limits: &wgpu::Limits) -> Result<()> {
     let check = |label: &str, size: u64| check_size(limits, label, size);

@@ -15,7 +15,7 @@ use crate::scene::Scene;
 use crate::settings::{Execution, Settings};
 use crate::sim::controls::Controls;
 
-/// What a solver has on the GPU.
+/// The GPU objects of a solver.
 struct Parts {
     buffers: Buffers,
     pipelines: Pipelines,

@@ -20,7 +20,7 @@ pub enum ParticlePoint {
     Tetrahedron([u32; 4], [f32; 4]),
 }
 
-/// What a point of an attachment is tied to.
+/// The other end of an attachment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AttachmentTarget {
     /// Another point of particles. Both ends feel opposite forces.
@@ -62,7 +62,7 @@ pub enum AttachmentTarget {
 pub struct Attachment {
     /// The point that is tied.
     pub point: ParticlePoint,
-    /// What it is tied to.
+    /// The other end.
     pub target: AttachmentTarget,
     /// Rest length \[m\], at least 0.
     pub rest_length: f32,
@@ -231,8 +231,8 @@ impl Scene {
         Ok(AttachmentId { index: index as u32, generation: 0 })
     }
 
-    /// Reserves room for a number of attachments at a time, those of the scene included, which
-    /// [`crate::Solver::attach`] needs. Without a reservation a solver has room for the attachments of its scene.
+    /// Sets the most attachments that exist at a time, those of the scene included. [`crate::Solver::attach`] needs it:
+    /// without it the limit is the number of attachments of the scene.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than [`Scene::MOST_ATTACHMENTS`].

@@ -18,7 +18,7 @@ pub(super) struct AttachmentFile {
     pub name: Option<String>,
     /// The point that is tied.
     pub point: PointFile,
-    /// What it is tied to.
+    /// The other end.
     pub target: AttachmentTargetFile,
     /// Rest length [m], at least 0. Default 0.
     #[serde(default)]
@@ -43,7 +43,7 @@ pub(super) struct PointFile {
     pub weights: Option<Vec<f32>>,
 }
 
-/// What a point is tied to, keyed by its type.
+/// The other end of an attachment, keyed by its type.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]

@@ -78,9 +78,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
     let (colliders, collider_paths) = builder.add_colliders(&file.colliders)?;
     let attachments = builder.add_attachments(&file.attachments, &colliders)?;
     let Builder { scene, parts, materials, contact_materials, mut hints, .. } = builder;
-    if scene.particle_count() == 0 {
-        return Err("the scene has no particles").at(|| "parts".into());
-    }
+    (scene.particle_count() > 0).then_some(()).ok_or("the scene has no particles").at(|| "parts".into())?;
     hints.extend(open_contacts(&scene, &settings, &contact_materials));
     Ok(SceneFile {
         title: file.title,

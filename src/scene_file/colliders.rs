@@ -3,6 +3,17 @@
 use super::values::{Either, OneOrMany, Rotation};
 use serde::Deserialize;
 
+/// Scales of the thickness and of the friction of the contact material, by particle.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct ContactScaleFile {
+    /// Factor of the thickness, greater than 0 and at most 1: one value for all, or one for each. Default 1.
+    pub thickness: Option<OneOrMany>,
+    /// Factor of the friction, 0 to 1: one value for all, or one for each. Default 1.
+    pub friction: Option<OneOrMany>,
+}
+
 /// The contact properties of particles or of a collider.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

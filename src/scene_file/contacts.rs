@@ -2,12 +2,13 @@
 
 use super::build::Builder;
 use super::colliders::{
-    AllFile, ColliderFile, ColliderMeshFile, ContactMaterialFile, FrictionFile, FrictionPairFile, ShapeFile,
+    AllFile, ColliderFile, ColliderMeshFile, ContactMaterialFile, ContactScaleFile, FrictionFile, FrictionPairFile,
+    ShapeFile,
 };
 use super::error::{At, FileError, Reason};
 use super::mesh::Surface;
 use super::motion::ColliderPath;
-use super::parts::{ContactScaleFile, MeshFile};
+use super::parts::MeshFile;
 use super::values::Either;
 use crate::collision::{
     Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactScale, Friction, Heightfield, Shape,

@@ -1,5 +1,6 @@
 //! The parts of a scene, as deserialized by serde.
 
+use super::colliders::ContactScaleFile;
 use super::format::{MaterialFile, Switch};
 use super::values::{NameOr, OneOrMany, Selection};
 use serde::Deserialize;
@@ -25,17 +26,6 @@ pub(super) enum Part {
     Balloon(BalloonFile),
     /// Massless particles, each the weighted sum of four others.
     Followers(FollowersFile),
-}
-
-/// Scales of the thickness and of the friction of the contact material, by particle.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
-pub(super) struct ContactScaleFile {
-    /// Factor of the thickness, greater than 0 and at most 1: one value for all, or one for each. Default 1.
-    pub thickness: Option<OneOrMany>,
-    /// Factor of the friction, 0 to 1: one value for all, or one for each. Default 1.
-    pub friction: Option<OneOrMany>,
 }
 
 /// Loose particles, connected by `constraints` only.

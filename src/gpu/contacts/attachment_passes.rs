@@ -1,4 +1,4 @@
-//! The passes of attachments, created if a scene has room for attachments.
+//! The passes of attachments, created if a scene has or reserves attachments.
 
 use super::{Binder, Bound, Size};
 use crate::collision::ColliderRow;
@@ -26,7 +26,7 @@ pub(super) struct AttachmentPasses {
 const ROWS: &str = include_str!("../../../shaders/schedule/attachments/rows.wgsl");
 
 impl AttachmentPasses {
-    /// `None` without room for attachments.
+    /// `None` if a scene neither has nor reserves attachments.
     pub fn new(
         binder: &Binder<'_>,
         queue: &wgpu::Queue,
