@@ -3,13 +3,14 @@
 use super::draw::{ColorView, Renderer};
 use super::grip::Grip;
 use super::panel::{self, Panel};
+use super::screen::Screen;
 use super::strains::particle_strains;
 use super::timer::Timer;
 use super::{Demo, Options, Spread, breeze};
 use glam::Vec2;
 use std::sync::Arc;
 use std::time::Instant;
-use supple::gpu::{Context, Readback, choose_adapter, instance_flags};
+use supple::gpu::{Context, Readback};
 use supple::{Settings, Solver, wgpu};
 use winit::application::ApplicationHandler;
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
@@ -51,9 +52,7 @@ struct App {
 /// The state while the window is open.
 struct State {
     window: Arc<Window>,
-    instance: wgpu::Instance,
-    surface: wgpu::Surface<'static>,
-    surface_config: wgpu::SurfaceConfiguration,
+    screen: Screen,
     gpu: Context,
     solver: Solver,
     renderer: Renderer,
@@ -82,31 +81,16 @@ impl App {
         let attributes =
             Window::default_attributes().with_title(format!("supple: {}", self.demo.title)).with_inner_size(size);
         let window = Arc::new(event_loop.create_window(attributes)?);
-        let display = Box::new(event_loop.owned_display_handle());
-        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
-        let surface = instance.create_surface(window.clone())?;
-        let adapter = choose_adapter(&instance, Some(&surface))?;
-        let gpu = Context::on(adapter, supple::required_limits_with(&self.demo.scene, &self.demo.settings))?;
-        let size = window.inner_size();
-        let mut surface_config = surface
-            .get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1))
-            .ok_or_else(|| anyhow::anyhow!("{} cannot draw to this window", gpu.adapter_name()))?;
-        // egui blends in sRGB bytes.
-        let formats = surface.get_capabilities(&gpu.adapter).formats;
-        surface_config.format = egui_wgpu::preferred_framebuffer_format(&formats)?;
-        surface.configure(&gpu.device, &surface_config);
+        let (gpu, screen) = Screen::open(event_loop, window.clone(), &self.demo)?;
         self.execution.measure(&gpu, &mut self.demo)?;
         let solver = Solver::new(&gpu.device, &gpu.queue, &self.demo.scene, self.demo.settings)?;
-        let renderer = Renderer::new(&gpu.device, &gpu.queue, surface_config.format, &self.demo, &solver);
-        let panel = Panel::new(&window, &gpu, surface_config.format);
+        let renderer = Renderer::new(&gpu.device, &gpu.queue, screen.config.format, &self.demo, &solver);
+        let panel = Panel::new(&window, &gpu, screen.config.format);
         let timer = Timer::new(&gpu);
         Ok(State {
             positions: self.demo.scene.positions().to_vec(),
             window,
-            instance,
-            surface,
-            surface_config,
+            screen,
             gpu,
             solver,
             renderer,
@@ -130,7 +114,7 @@ impl App {
         let consumed = state.panel.on_event(&state.window, &event);
         match event {
             WindowEvent::CloseRequested => event_loop.exit(),
-            WindowEvent::Resized(size) => state.resize(size.width, size.height)?,
+            WindowEvent::Resized(size) => state.screen.resize(&state.gpu.device, size.width, size.height)?,
             WindowEvent::RedrawRequested => state.frame(&mut self.demo)?,
             _ if consumed => {}
             WindowEvent::CursorMoved { position, .. } => {
@@ -192,22 +176,13 @@ impl ApplicationHandler for App {
 
 impl State {
     fn aspect(&self) -> f32 {
-        self.surface_config.width as f32 / self.surface_config.height as f32
+        self.screen.config.width as f32 / self.screen.config.height as f32
     }
 
     /// The cursor in the picture; both axes run from −1 to 1, y up.
     fn place(&self) -> Vec2 {
-        let size = Vec2::new(self.surface_config.width as f32, self.surface_config.height as f32);
+        let size = Vec2::new(self.screen.config.width as f32, self.screen.config.height as f32);
         (self.cursor / size * 2.0 - 1.0) * Vec2::new(1.0, -1.0)
-    }
-
-    fn resize(&mut self, width: u32, height: u32) -> anyhow::Result<()> {
-        // A minimised window has no size; it keeps its surface and draws nothing.
-        if width > 0 && height > 0 {
-            (self.surface_config.width, self.surface_config.height) = (width, height);
-            self.configure()?;
-        }
-        Ok(())
     }
 
     /// Grabs the cloth under the cursor, if there is one.
@@ -293,10 +268,10 @@ impl State {
         if self.pending.is_none() {
             self.pending = Some(self.solver.request_positions(&mut encoder));
         }
-        let frame = self.next_picture()?;
+        let frame = self.screen.next_picture(&self.gpu.device)?;
         if let Some(frame) = &frame {
             let view = frame.texture.create_view(&Default::default());
-            let size = (self.surface_config.width, self.surface_config.height);
+            let size = (self.screen.config.width, self.screen.config.height);
             self.renderer.draw(&mut encoder, &view, size, &self.solver, demo, self.color_view);
         }
         let input = panel::PanelInput {
@@ -309,7 +284,7 @@ impl State {
             strain: demo.scene.strain(demo.edges.clone(), &self.positions)?,
         };
         let requests = self.panel.run(&self.window, &input, demo, &self.solver);
-        let commands = self.panel.draw(&self.gpu, &mut encoder, frame.as_ref(), &self.surface_config);
+        let commands = self.panel.draw(&self.gpu, &mut encoder, frame.as_ref(), &self.screen.config);
         self.gpu.queue.submit(commands.into_iter().chain([encoder.finish()]));
         self.panel.after_submit();
         if let Some(frame) = frame {
@@ -362,40 +337,5 @@ impl State {
             }
         }
         Ok(())
-    }
-
-    /// The next surface texture; `None` if there is currently nothing to draw to.
-    fn next_picture(&mut self) -> anyhow::Result<Option<wgpu::SurfaceTexture>> {
-        if self.window.is_minimized() == Some(true) {
-            return Ok(None);
-        }
-        match self.surface.get_current_texture() {
-            wgpu::CurrentSurfaceTexture::Success(frame) | wgpu::CurrentSurfaceTexture::Suboptimal(frame) => {
-                Ok(Some(frame))
-            }
-            wgpu::CurrentSurfaceTexture::Timeout | wgpu::CurrentSurfaceTexture::Occluded => Ok(None),
-            wgpu::CurrentSurfaceTexture::Outdated => {
-                self.configure()?;
-                Ok(None)
-            }
-            wgpu::CurrentSurfaceTexture::Lost => {
-                self.surface = self.instance.create_surface(self.window.clone())?;
-                self.configure()?;
-                Ok(None)
-            }
-            wgpu::CurrentSurfaceTexture::Validation => {
-                anyhow::bail!("the window's surface is invalid: is the device lost?")
-            }
-        }
-    }
-
-    /// Configures the surface for the window size. wgpu would panic for a window that was destroyed externally.
-    fn configure(&self) -> anyhow::Result<()> {
-        let scope = self.gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        self.surface.configure(&self.gpu.device, &self.surface_config);
-        match pollster::block_on(scope.pop()) {
-            None => Ok(()),
-            Some(fault) => anyhow::bail!("the window is gone: {fault}"),
-        }
     }
 }

@@ -1,25 +1,10 @@
 //! Elastic bodies return to their rest shape from compressed, flat, inverted and random shapes.
 
+use crate::common::shapes::CUBE;
 use crate::common::{backends, gpu, noise};
 use glam::Vec3;
 use supple::scene::Lattice;
 use supple::{Collider, Elasticity, Pose, Reference, Scene, Settings, Shape, SoftBody, TetMesh, Volume};
-
-/// Triangles of a box; its corners are in the order x, y, z.
-const FACES: [[u32; 3]; 12] = [
-    [0, 2, 1],
-    [1, 2, 3],
-    [4, 5, 6],
-    [5, 7, 6],
-    [0, 1, 4],
-    [1, 5, 4],
-    [2, 6, 3],
-    [3, 6, 7],
-    [0, 4, 2],
-    [2, 4, 6],
-    [1, 3, 5],
-    [3, 7, 5],
-];
 
 /// A box of cubes with a given edge length along each axis.
 struct Body {
@@ -37,10 +22,10 @@ impl Body {
         let size = Vec3::from(cells.map(|n| n as f32)) * spacing;
         let corner = |k: u32| (size * Vec3::new((k & 1) as f32, (k >> 1 & 1) as f32, (k >> 2) as f32)).to_array();
         let positions: Vec<[f32; 3]> = (0..8).map(corner).collect();
-        let body = SoftBody { positions: &positions, triangles: &FACES, spacing, density, elasticity };
+        let body = SoftBody { positions: &positions, triangles: &CUBE, spacing, density, elasticity };
         let mut scene = Scene::new();
         scene.add_soft_body(&body).unwrap();
-        Self { scene, lattice: Lattice::new(&positions, &FACES, spacing).unwrap(), size }
+        Self { scene, lattice: Lattice::new(&positions, &CUBE, spacing).unwrap(), size }
     }
 
     fn rest(&self) -> impl Iterator<Item = Vec3> {

@@ -1,29 +1,16 @@
 //! Neo-Hookean solids against closed forms: stretch and stress of a block, Poisson ratio, deflection of a beam.
 
 use crate::common::distance;
+use crate::common::shapes::CUBE;
 use glam::DVec3;
 use supple::scene::Lattice;
 use supple::{Elasticity, Reference, Scene, Settings, TetMesh};
 
 /// A box of `cells` cubes of `spacing`, each cut into five tetrahedra, with one corner at the origin.
 fn block(cells: [u32; 3], spacing: f32, young: f32, poisson_ratio: f32) -> Scene {
-    const FACES: [[u32; 3]; 12] = [
-        [0, 2, 1],
-        [1, 2, 3],
-        [4, 5, 6],
-        [5, 7, 6],
-        [0, 1, 4],
-        [1, 5, 4],
-        [2, 6, 3],
-        [3, 6, 7],
-        [0, 4, 2],
-        [2, 4, 6],
-        [1, 3, 5],
-        [3, 7, 5],
-    ];
     let corner = |k: u32| [0, 1, 2].map(|axis| (k >> axis & 1) as f32 * cells[axis] as f32 * spacing);
     let corners: Vec<[f32; 3]> = (0..8).map(corner).collect();
-    let lattice = Lattice::new(&corners, &FACES, spacing).unwrap();
+    let lattice = Lattice::new(&corners, &CUBE, spacing).unwrap();
     let mut scene = Scene::new();
     let elasticity = Elasticity::NeoHookean { young, poisson_ratio, damping_time: 0.0 };
     let (positions, tetrahedra) = (&lattice.positions, &lattice.tetrahedra);
