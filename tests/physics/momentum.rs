@@ -329,7 +329,9 @@ fn every_kind_keeps_momentum_and_angular_momentum() {
                 let case = format!("{}, {what}, {sweep:?}", info.name);
                 println!("{case}: {linear:.1e} and {angular:.1e}");
                 let turns = turns(info);
-                let allowed = if turns { if is_rigid { 0.2 } else { 5e-3 } } else { 5e-6 };
+                // A damped neo-Hookean sample loses 2.2e-3.
+                let soft = if info.name == "neo_hookean" { 5e-3 } else { 2e-3 };
+                let allowed = if turns { if is_rigid { 0.2 } else { soft } } else { 5e-6 };
                 assert!(linear < 5e-6, "{case}: momentum {linear}");
                 assert!(angular < allowed, "{case}: angular momentum {angular}");
             }
