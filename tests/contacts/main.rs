@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod capstan;
 mod collider_seams;
 mod contact_scales;
 mod contacts_shapes;
