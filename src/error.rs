@@ -139,6 +139,44 @@ pub enum Error {
         /// The index of the attachment.
         index: u64,
     },
+    /// The vertex output was removed, or its id belongs to another solver.
+    #[error("there is no vertex output {number}: it was removed, or the id belongs to another solver")]
+    NoVertexOutput {
+        /// The number of the output, in the order of addition.
+        number: u32,
+    },
+    /// A buffer of the caller is too small.
+    #[error("{what} is a buffer of {size} bytes, but {needed} bytes are written")]
+    BufferTooSmall {
+        /// The use of the buffer.
+        what: String,
+        /// Its size [bytes].
+        size: u64,
+        /// The size that it needs [bytes].
+        needed: u64,
+    },
+    /// A vertex format that a vertex output cannot write.
+    #[error("{what} has the format {format}; supported are Float32x3 and Float32x4")]
+    VertexFormat {
+        /// The target.
+        what: String,
+        /// The name of its format in [`wgpu::VertexFormat`].
+        format: String,
+    },
+    /// A buffer of the caller lacks a usage.
+    #[error("{what} is a buffer without the usage {usage}; create it with wgpu::BufferUsages::{usage}")]
+    MissingUsage {
+        /// The use of the buffer.
+        what: String,
+        /// The name of the usage in [`wgpu::BufferUsages`].
+        usage: &'static str,
+    },
+    /// A buffer of the solver where one of the caller is needed.
+    #[error("{what} is a buffer of the solver; create another one")]
+    SolverBuffer {
+        /// The use of the buffer.
+        what: String,
+    },
     /// The call needs a setting that is not enabled.
     #[error("{what} needs {needed}")]
     NotEnabled {

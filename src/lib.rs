@@ -12,7 +12,7 @@
 //! 3. [`Solver::advance`] converts elapsed time to a number of steps. [`Solver::encode`] records these steps into an
 //!    encoder of the caller. It does not submit, write or wait.
 //! 4. The caller submits the encoder and draws [`Solver::positions`], [`Solver::normals`] and [`Solver::indices`].
-//!    [`Solver::read_positions`] copies to the host; [`Solver::request_positions`] does so without waiting.
+//!    [`Solver::add_vertex_output`] writes vertex buffers of the caller instead. [`Solver::read_positions`] copies to the host; [`Solver::request_positions`] does so without waiting.
 //!
 //! ```no_run
 //! use supple::{ClothGrid, Scene, Settings, Solver, gpu::Context};

@@ -42,6 +42,17 @@ impl MeshReport {
         *self == Self { boundary_edges: self.boundary_edges, ..Self::default() }
     }
 
+    /// Logs a warning if the mesh has open seams.
+    pub(crate) fn warn_of_seams(&self) {
+        let seams = self.coincident_vertices;
+        if seams > 0 {
+            log::warn!(
+                "the cloth mesh has open seams: {seams} boundary vertices lie at the position of another one and will part \
+                 from it; supple::scene::weld joins them"
+            );
+        }
+    }
+
     /// Returns true if every edge has two triangles that traverse it in opposite directions.
     pub fn is_closed(&self) -> bool {
         self.boundary_edges == 0 && self.non_manifold_edges == 0 && self.inconsistent_edges == 0

@@ -2,6 +2,7 @@
 
 mod grouping;
 pub(crate) mod mesh;
+mod tangents;
 mod union_find;
 pub mod vector;
 
@@ -10,4 +11,5 @@ pub(crate) use mesh::check_closed;
 #[cfg(feature = "scene-file")]
 pub(crate) use mesh::is_degenerate;
 pub use mesh::{MeshReport, Topology};
+pub(crate) use tangents::TangentTable;
 pub(crate) use union_find::{components, root, unite};

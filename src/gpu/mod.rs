@@ -47,6 +47,8 @@ mod suited;
 mod sweep;
 mod tiles;
 mod timestamps;
+mod vertex_output;
+mod vertex_passes;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use context::choose_adapter;
@@ -62,6 +64,7 @@ pub(crate) use shader::recorded;
 pub use solver::Solver;
 pub use store::PipelineStore;
 pub use timestamps::{Interval, Timestamps};
+pub use vertex_output::{VertexOutput, VertexOutputId, VertexTarget};
 
 use crate::error::{Error, Result};
 

@@ -144,6 +144,7 @@ impl Solver {
             accumulator: 0.0,
             derived_is_stale: false,
             shift: None,
+            vertex_outputs: Default::default(),
             asked: settings,
         }
     }

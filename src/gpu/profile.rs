@@ -63,6 +63,7 @@ impl Solver {
         for (index, run) in runs.iter().enumerate() {
             self.encode_passes(encoder, run.iter().copied(), Some(timestamps.writes(index)));
         }
+        self.record_with_outputs(encoder, std::iter::empty(), None);
         if steps > 0 {
             self.recorded_substep = self.controls.settings.substep();
             self.recorded_substeps = self.controls.settings.substeps;

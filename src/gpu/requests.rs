@@ -83,9 +83,9 @@ impl Solver {
         Readback::new(&self.device, encoder, source, u64::from(self.particle_count()) * 16, decode_vectors)
     }
 
-    /// Size of all GPU buffers \[bytes\], without pending readbacks and overhead of the driver.
+    /// Size of all GPU buffers \[bytes\], without pending readbacks, vertex buffers of the program and overhead of the driver.
     pub fn memory_bytes(&self) -> u64 {
-        self.buffers.bytes() + self.contacts.bytes()
+        self.buffers.bytes() + self.contacts.bytes() + self.vertex_outputs.bytes()
     }
 }
 

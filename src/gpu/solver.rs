@@ -8,6 +8,7 @@ use super::pipelines::{Pipelines, Projection};
 use super::recorder::{PingPong, Recorder};
 use super::shift::ShiftPass;
 use super::store::PipelineStore;
+use super::vertex_output::VertexOutputs;
 use crate::constraints::{Kind, kind_index};
 use crate::schedule::coloring::Coloring;
 use crate::schedule::plan::{Pass, Plan};
@@ -63,6 +64,7 @@ pub struct Solver {
     /// True if followers and normals are older than the positions; the next [`Solver::encode`] records their passes.
     pub(super) derived_is_stale: bool,
     pub(super) shift: Option<ShiftPass>,
+    pub(super) vertex_outputs: VertexOutputs,
     /// The settings of the user. Those of the controls have an execution instead of [`Execution::Auto`].
     pub(super) asked: Settings,
 }
@@ -89,7 +91,8 @@ impl Solver {
     /// Records a number of steps of `dt` into the encoder, as one compute pass. It neither submits nor waits.
     ///
     /// If positions, velocities or pins were changed since the last call, it first records the passes that compute followers and normals;
-    /// `encode(encoder, 0)` records only these. A program that draws while the simulation is paused calls it so.
+    /// `encode(encoder, 0)` records only these. A program that draws while the simulation is paused calls it so. Vertex outputs
+    /// ([`Solver::add_vertex_output`]) come last.
     ///
     /// The number of passes is fixed here. `set_…`, `pin`, `release` and `reset` are queued writes, which run before everything that is submitted
     /// after them. So submit what is recorded before you change anything; otherwise recorded steps run with a mixture of old and new values. A
@@ -115,7 +118,8 @@ impl Solver {
         let (substeps, first) = (self.controls.settings.substeps, self.steps);
         let derived = self.derived_is_stale.then(|| plan.derived());
         let passes = (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step)));
-        self.ping_pong = self.record(encoder, derived.into_iter().flatten().chain(passes), timestamps);
+        let passes = derived.into_iter().flatten().chain(passes);
+        self.ping_pong = self.record_with_outputs(encoder, passes, timestamps);
         self.derived_is_stale = false;
         self.steps = first.wrapping_add(steps);
         if steps > 0 {
@@ -158,12 +162,33 @@ impl Solver {
         passes: impl Iterator<Item = Pass>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) -> PingPong {
+        self.recorded(encoder, passes, timestamp_writes).ping_pong
+    }
+
+    /// The same, and the vertex outputs after the passes.
+    pub(super) fn record_with_outputs(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        passes: impl Iterator<Item = Pass>,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
+    ) -> PingPong {
+        let mut recorder = self.recorded(encoder, passes, timestamp_writes);
+        self.vertex_outputs.iter().for_each(|output| output.record(&mut recorder));
+        recorder.ping_pong
+    }
+
+    fn recorded<'a>(
+        &'a self,
+        encoder: &'a mut wgpu::CommandEncoder,
+        passes: impl Iterator<Item = Pass>,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
+    ) -> Recorder<'a> {
         let mut recorder = Recorder::new(encoder, timestamp_writes);
         recorder.ping_pong = self.ping_pong;
         for pass in passes {
             self.record_pass(&mut recorder, pass);
         }
-        recorder.ping_pong
+        recorder
     }
 
     /// Records one pass; the counterpart of [`crate::Reference::run`].

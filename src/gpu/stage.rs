@@ -107,7 +107,8 @@ impl Stage {
 
     /// The same, where slot 0 is a row of the span buffer.
     pub fn bind_span(&self, device: &wgpu::Device, spans: &wgpu::Buffer, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-        let mut entries = vec![row_entry(0, spans)];
+        let resource = wgpu::BindingResource::Buffer(row_of(spans));
+        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource }];
         entries.extend(
             (1..)
                 .zip(buffers)
@@ -123,11 +124,22 @@ impl Stage {
         buffers: &[&wgpu::Buffer],
         rows: &wgpu::Buffer,
     ) -> wgpu::BindGroup {
+        self.bind_before(device, buffers, row_of(rows))
+    }
+
+    /// The same, where the last slot is a part of a buffer.
+    pub fn bind_before(
+        &self,
+        device: &wgpu::Device,
+        buffers: &[&wgpu::Buffer],
+        last: wgpu::BufferBinding<'_>,
+    ) -> wgpu::BindGroup {
         let mut entries: Vec<_> = (0..)
             .zip(buffers)
             .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
             .collect();
-        entries.push(row_entry(buffers.len() as u32, rows));
+        let resource = wgpu::BindingResource::Buffer(last);
+        entries.push(wgpu::BindGroupEntry { binding: buffers.len() as u32, resource });
         self.bind_entries(device, &entries)
     }
 
@@ -137,10 +149,9 @@ impl Stage {
     }
 }
 
-/// Binds a row of 16 bytes, by dynamic offset.
-fn row_entry(binding: u32, rows: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
-    let row = wgpu::BufferBinding { buffer: rows, offset: 0, size: wgpu::BufferSize::new(16) };
-    wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(row) }
+/// A row of 16 bytes, by dynamic offset.
+fn row_of(rows: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
+    wgpu::BufferBinding { buffer: rows, offset: 0, size: wgpu::BufferSize::new(16) }
 }
 
 fn layout_entry(binding: u32, slot: Slot) -> wgpu::BindGroupLayoutEntry {

@@ -224,7 +224,7 @@ impl Solver {
         self.forget_counters();
         self.accumulator = 0.0;
         self.steps = 0;
-        self.derived_is_stale = false;
+        self.derived_is_stale = !self.vertex_outputs.is_empty();
         self.upload_state();
     }
 

@@ -223,6 +223,7 @@ impl Scene {
 
     pub(super) fn add_mesh(&mut self, mesh: &ClothMesh, texture: Texture<'_>) -> Result<Cloth> {
         let Topology { edges, opposites, hinges, report } = Topology::new(mesh.positions, mesh.triangles)?;
+        report.warn_of_seams();
         let areas = mesh::vertex_areas(mesh.positions, mesh.triangles);
         let (structural, shear, bend) = (edges, Vec::new(), opposites);
         let links = Links { structural, shear, bend, hinges, areas, lines: None, texture, report };

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// A mesh without duplicate vertices, and the map from the original vertices. See [`weld`].
 ///
 /// A renderer that keeps the original vertices, for example for texture seams, uses the map: vertex v of the original
-/// is at the particle of vertex `map[v]`.
+/// is at the particle of vertex `map[v]`. See [`Weld::particles`] and [`crate::Solver::add_vertex_output`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Weld {
     /// The remaining vertices \[m\], in the original order.
@@ -19,6 +19,14 @@ pub struct Weld {
     pub map: Vec<u32>,
     /// The original index of each remaining triangle.
     pub sources: Vec<u32>,
+}
+
+impl Weld {
+    /// The particle of each original vertex, if the remaining vertices are the particles from `first` on: the table of
+    /// [`crate::gpu::VertexOutput::vertices`].
+    pub fn particles(&self, first: u32) -> Vec<u32> {
+        self.map.iter().map(|vertex| first + vertex).collect()
+    }
 }
 
 /// Merges the vertices of a mesh whose distance is at most `tolerance` \[m\]; 0 merges vertices at exactly the same

@@ -342,7 +342,7 @@ fn threads(set: &ConstraintSet) -> usize {
     if alone || large > 0 && sizes().count() * group::SMALL <= 4 * large { group::THREADS } else { 1 }
 }
 
-pub(super) fn check_loop(what: &'static str, turns: u64, each: u64) -> Result<()> {
+pub(crate) fn check_loop(what: &'static str, turns: u64, each: u64) -> Result<()> {
     if turns <= MAX_LOOP { Ok(()) } else { Err(Error::TooLarge { what, count: turns * each, limit: MAX_LOOP * each }) }
 }
 

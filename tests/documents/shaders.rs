@@ -8,12 +8,12 @@ use std::fs;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
 use supple::constraints::KINDS;
-use supple::gpu::Context;
+use supple::gpu::{Context, VertexOutput, VertexTarget};
 use supple::internals::{ShaderModule, take_shader_modules};
 use supple::scene::TetherRow;
 use supple::{
     Balloon, Bending, ClothGrid, Collider, ContactScale, Execution, Fabric, Instances, Material, Scene, SelfCollision,
-    Settings, Shape, Sweep, Tethers, Wind,
+    Settings, Shape, Sweep, Tethers, Wind, wgpu,
 };
 
 /// Storage buffers of a stage that every device offers by [`supple::wgpu::Limits::default`].
@@ -78,6 +78,25 @@ fn airy() -> Scene {
     scene
 }
 
+/// Adds a vertex output with all targets.
+fn vertex_output(gpu: &Context) {
+    let usage = wgpu::BufferUsages::STORAGE;
+    let descriptor = wgpu::BufferDescriptor { label: None, size: 1024, usage, mapped_at_creation: false };
+    let buffer = gpu.device.create_buffer(&descriptor);
+    let format = wgpu::VertexFormat::Float32x4;
+    let target = |offset| Some(VertexTarget { buffer: &buffer, offset, stride: 48, format });
+    let (triangles, texture) = ([[0, 1, 12]], [[0.0; 2]; 13]);
+    let output = VertexOutput {
+        vertices: &(0..13).collect::<Vec<_>>(),
+        triangles: &triangles,
+        texture_coordinates: Some(&texture),
+        positions: target(0),
+        normals: target(16),
+        tangents: target(32),
+    };
+    solver(gpu, &cloth(Bending::Springs, None), Settings::default()).add_vertex_output(&output).unwrap();
+}
+
 /// The modules of standard scenes: every execution, every kind, contacts of both levels, few and many colliders, instances.
 fn modules(gpu: &Context) -> Vec<ShaderModule> {
     take_shader_modules();
@@ -96,6 +115,7 @@ fn modules(gpu: &Context) -> Vec<ShaderModule> {
         let settings = Settings { sweep, wind: Some(Wind::default()), body_damping: 0.1, ..Settings::default() };
         solver(gpu, &airy(), settings);
     }
+    vertex_output(gpu);
     for links in [60, 1100] {
         solver(gpu, &wheel(links, Material::RIGID), Settings::default());
     }

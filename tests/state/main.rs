@@ -13,3 +13,4 @@ mod profile;
 mod recording;
 mod teleport;
 mod threads;
+mod vertex_output;

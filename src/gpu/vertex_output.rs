@@ -1,0 +1,244 @@
+//! Vertex outputs: positions, normals and tangents in the vertex buffers of the host program.
+
+use super::solver::Solver;
+use super::vertex_passes::VertexPasses;
+use crate::error::{Error, Result, check_exists};
+use std::ops::Range;
+
+/// A place for one attribute in a vertex buffer of the program, interleaved or not.
+#[derive(Debug, Clone, Copy)]
+pub struct VertexTarget<'a> {
+    /// The vertex buffer, with the usage STORAGE. It may contain other attributes, and other targets.
+    pub buffer: &'a wgpu::Buffer,
+    /// Offset of the attribute of the first vertex [bytes], a multiple of 4.
+    pub offset: u64,
+    /// Distance from vertex to vertex [bytes], a multiple of 4, at least the size of the format.
+    pub stride: u64,
+    /// [`wgpu::VertexFormat::Float32x3`] or [`wgpu::VertexFormat::Float32x4`].
+    pub format: wgpu::VertexFormat,
+}
+
+/// Attributes that [`Solver::encode`] writes into vertex buffers of the program, one value per vertex.
+///
+/// A mesh repeats vertices along the seams of its texture coordinates. `vertices` maps each vertex to its particle, so that
+/// all vertices at one point share a particle ([`crate::scene::weld`]).
+#[derive(Debug, Clone, Copy)]
+pub struct VertexOutput<'a> {
+    /// The particle of each vertex.
+    pub vertices: &'a [u32],
+    /// The triangles of the mesh, as indices of `vertices`. Only tangents need them.
+    pub triangles: &'a [[u32; 3]],
+    /// Texture coordinates (u, v) of each vertex. Only tangents need them.
+    pub texture_coordinates: Option<&'a [[f32; 2]]>,
+    /// Positions \[m\]; a fourth component is 1. The bits are those of [`Solver::positions`].
+    pub positions: Option<VertexTarget<'a>>,
+    /// Unit normals; a fourth component is 0. The bits are those of [`Solver::normals`].
+    pub normals: Option<VertexTarget<'a>>,
+    /// Unit tangents t: the direction of increasing u, orthogonal to the normal n. A fourth component is the handedness h, 1
+    /// or −1; v increases along h (n × t).
+    ///
+    /// ∂x/∂u of the triangles at a vertex is weighted by their area in texture coordinates (Lengyel 2001). Vertices at which
+    /// texture coordinates are mirrored must be split. If ∂x/∂u is 0 or parallel to n, t is any unit vector orthogonal to n.
+    pub tangents: Option<VertexTarget<'a>>,
+}
+
+impl VertexOutput<'_> {
+    /// No target, triangle and texture coordinate, for functional update.
+    pub const EMPTY: Self = Self {
+        vertices: &[],
+        triangles: &[],
+        texture_coordinates: None,
+        positions: None,
+        normals: None,
+        tangents: None,
+    };
+}
+
+/// Identifies a vertex output of a solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct VertexOutputId(u32);
+
+/// The vertex outputs of a solver.
+#[derive(Debug, Default)]
+pub(super) struct VertexOutputs {
+    all: Vec<(VertexOutputId, VertexPasses)>,
+    last: u32,
+}
+
+impl VertexOutputs {
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &VertexPasses> {
+        self.all.iter().map(|(_, passes)| passes)
+    }
+
+    /// Size of their buffers, without those of the program [bytes].
+    pub fn bytes(&self) -> u64 {
+        self.iter().map(|passes| passes.bytes).sum()
+    }
+}
+
+impl Solver {
+    /// Writes attributes of the surface into vertex buffers of the program after each [`Solver::encode`], in the same
+    /// compute pass. Also `encode(encoder, 0)` writes them if positions have changed since the last call, or an output was
+    /// added.
+    ///
+    /// ```no_run
+    /// # use supple::gpu::{VertexOutput, VertexTarget};
+    /// # fn main() -> supple::Result<()> {
+    /// # let (gpu, scene) = (supple::gpu::Context::new(Default::default())?, supple::Scene::new());
+    /// # let mut solver = supple::Solver::new(&gpu.device, &gpu.queue, &scene, Default::default())?;
+    /// # let (buffer, particles): (wgpu::Buffer, Vec<u32>) = todo!();
+    /// // Position, normal and texture coordinates: 32 bytes per vertex.
+    /// let at = |offset| {
+    ///     let format = wgpu::VertexFormat::Float32x3;
+    ///     Some(VertexTarget { buffer: &buffer, offset, stride: 32, format })
+    /// };
+    /// let output = VertexOutput { vertices: &particles, positions: at(0), normals: at(12), ..VertexOutput::EMPTY };
+    /// solver.add_vertex_output(&output)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The first output compiles one or two pipelines. Remove an output before its buffer is destroyed. An output stays after
+    /// [`Solver::reset`] and all other changes. Outputs with the same target overwrite each other in the order in which
+    /// they were added.
+    ///
+    /// # Errors
+    /// Nothing is added on an error.
+    /// - [`Error::Empty`]: no vertices, no target, or no triangles for tangents.
+    /// - [`Error::IndexOutOfRange`]: a particle or a vertex does not exist.
+    /// - [`Error::LengthMismatch`]: texture coordinates and vertices differ in number.
+    /// - [`Error::InvalidValue`]: a texture coordinate is not finite; an offset or a stride is not a multiple of 4; a stride
+    ///   is smaller than its format.
+    /// - [`Error::NotEnabled`]: tangents without texture coordinates; normals or tangents of a scene without triangles.
+    /// - [`Error::VertexFormat`], [`Error::MissingUsage`], [`Error::BufferTooSmall`], [`Error::SolverBuffer`].
+    /// - [`Error::LimitExceeded`]: a target or a table exceeds the limits of the device.
+    /// - [`Error::TooLarge`]: more than 60 000 triangles at a vertex.
+    /// - [`Error::Gpu`]: a buffer belongs to another device, or was destroyed.
+    pub fn add_vertex_output(&mut self, output: &VertexOutput<'_>) -> Result<VertexOutputId> {
+        self.check_vertex_output(output)?;
+        let passes = VertexPasses::new(&self.store, &self.queue, &self.buffers, output)?;
+        let outputs = &mut self.vertex_outputs;
+        outputs.last = outputs.last.wrapping_add(1);
+        let id = VertexOutputId(outputs.last);
+        outputs.all.push((id, passes));
+        self.derived_is_stale = true;
+        Ok(id)
+    }
+
+    /// Removes a vertex output. Its buffers keep the last values.
+    ///
+    /// # Errors
+    /// [`Error::NoVertexOutput`].
+    pub fn remove_vertex_output(&mut self, id: VertexOutputId) -> Result<()> {
+        let outputs = &mut self.vertex_outputs.all;
+        let place = outputs.iter().position(|(own, _)| *own == id).ok_or(Error::NoVertexOutput { number: id.0 })?;
+        outputs.remove(place);
+        Ok(())
+    }
+
+    fn check_vertex_output(&self, output: &VertexOutput<'_>) -> Result<()> {
+        let count = output.vertices.len();
+        if count == 0 {
+            return Err(Error::Empty { what: "the vertex list of a vertex output" });
+        }
+        let targets = [("positions", output.positions), ("normals", output.normals), ("tangents", output.tangents)];
+        if targets.iter().all(|(_, target)| target.is_none()) {
+            return Err(Error::Empty { what: "the list of targets of a vertex output" });
+        }
+        for (vertex, &particle) in output.vertices.iter().enumerate() {
+            check_exists(&|| format!("vertex {vertex} of a vertex output"), particle, self.particle_count() as usize)?;
+        }
+        for (index, &vertex) in output.triangles.iter().enumerate().flat_map(|(k, all)| all.iter().map(move |v| (k, v)))
+        {
+            if vertex as usize >= count {
+                let (what, count) = (format!("triangle {index} of a vertex output"), count as u64);
+                return Err(Error::IndexOutOfRange { what, target: "vertex", index: vertex.into(), count });
+            }
+        }
+        check_texture(output)?;
+        if (output.normals.is_some() || output.tangents.is_some()) && self.index_count() == 0 {
+            let what = "a vertex output of normals or tangents";
+            return Err(Error::NotEnabled { what, needed: "a scene with triangles" });
+        }
+        for (name, target) in targets {
+            if let Some(target) = target {
+                self.check_target(&format!("the target of {name} of a vertex output"), &target, count as u64)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_target(&self, what: &str, target: &VertexTarget<'_>, count: u64) -> Result<()> {
+        let VertexTarget { buffer, offset, stride, format } = *target;
+        if !matches!(format, wgpu::VertexFormat::Float32x3 | wgpu::VertexFormat::Float32x4) {
+            return Err(Error::VertexFormat { what: what.into(), format: format!("{format:?}") });
+        }
+        let b = &self.buffers;
+        let own = [&b.positions, &b.velocities, &b.normals, &b.indices, &b.forces, &b.targets];
+        if own.contains(&buffer) {
+            return Err(Error::SolverBuffer { what: what.into() });
+        }
+        if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+            return Err(Error::MissingUsage { what: what.into(), usage: "STORAGE" });
+        }
+        if !offset.is_multiple_of(4) {
+            return Err(Error::invalid(format!("offset of {what}"), offset as f64, "a multiple of 4 bytes"));
+        }
+        if !stride.is_multiple_of(4) {
+            return Err(Error::invalid(format!("stride of {what}"), stride as f64, "a multiple of 4 bytes"));
+        }
+        if stride < format.size() {
+            let expected = match format {
+                wgpu::VertexFormat::Float32x3 => "at least 12 bytes, the size of Float32x3",
+                _ => "at least 16 bytes, the size of Float32x4",
+            };
+            return Err(Error::invalid(format!("stride of {what}"), stride as f64, expected));
+        }
+        let needed = (count - 1).saturating_mul(stride).saturating_add(offset).saturating_add(format.size());
+        if needed > buffer.size() {
+            return Err(Error::BufferTooSmall { what: what.into(), size: buffer.size(), needed });
+        }
+        let limits = self.device.limits();
+        let (range, available) = (target.range(count, &limits), limits.max_storage_buffer_binding_size);
+        let (limit, needed) = ("max_storage_buffer_binding_size", range.end - range.start);
+        if needed > available {
+            return Err(Error::LimitExceeded { what: what.into(), limit, needed, available });
+        }
+        Ok(())
+    }
+}
+
+impl VertexTarget<'_> {
+    /// The bytes of the buffer that a pass binds for a number of vertices.
+    pub(super) fn range(&self, count: u64, limits: &wgpu::Limits) -> Range<u64> {
+        let alignment = u64::from(limits.min_storage_buffer_offset_alignment);
+        let start = self.offset / alignment * alignment;
+        start..self.offset + (count - 1) * self.stride + self.format.size()
+    }
+}
+
+/// `Ok` if the texture coordinates are finite and as many as the vertices, and exist if there are tangents.
+fn check_texture(output: &VertexOutput<'_>) -> Result<()> {
+    if output.tangents.is_some() && output.triangles.is_empty() {
+        return Err(Error::Empty { what: "the triangle list of a vertex output with tangents" });
+    }
+    let Some(texture) = output.texture_coordinates else {
+        let (what, needed) = ("a vertex output of tangents", "VertexOutput::texture_coordinates");
+        return if output.tangents.is_some() { Err(Error::NotEnabled { what, needed }) } else { Ok(()) };
+    };
+    if texture.len() != output.vertices.len() {
+        let what = "texture coordinates and vertices of a vertex output";
+        return Err(Error::LengthMismatch { what, left: texture.len(), right: output.vertices.len() });
+    }
+    for (vertex, coordinates) in texture.iter().enumerate() {
+        if let Some(&value) = coordinates.iter().find(|value| !value.is_finite()) {
+            let what = format!("texture coordinate of vertex {vertex} of a vertex output");
+            return Err(Error::invalid(what, value, "finite"));
+        }
+    }
+    Ok(())
+}
