@@ -275,6 +275,22 @@ pub enum Error {
         /// wgpu's message.
         message: String,
     },
+    /// A snapshot of another scene, or of a solver with other settings.
+    #[error("the snapshot is of another {what}. Snapshot: {snapshot}. Solver: {solver}")]
+    SnapshotMismatch {
+        /// `scene` or `shape`: the settings that shape buffers.
+        what: &'static str,
+        /// Counts and fingerprint, or settings, of the snapshot.
+        snapshot: String,
+        /// The same of the solver.
+        solver: String,
+    },
+    /// Bytes that are no snapshot, or state that does not fit the solver.
+    #[error("the snapshot cannot be read: {reason}")]
+    SnapshotBytes {
+        /// The fault, with its numbers.
+        reason: String,
+    },
     /// The device did not respond within the time limit.
     #[error("the graphics device did not respond within {seconds} s")]
     Timeout {

@@ -69,6 +69,7 @@ pub mod scene_file;
 mod schedule;
 mod settings;
 mod sim;
+mod words;
 
 #[cfg(feature = "mesh-colliders")]
 pub use collision::Sides;

@@ -1,5 +1,7 @@
 //! The colliders of a running simulation, as rows that the backends read.
 
+mod checkpoint;
+
 use super::collider::{Collider, ColliderId, Pose};
 use super::collider_frame::ColliderFrame;
 use super::shape::{Baked, HULL, Shape};

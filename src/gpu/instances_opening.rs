@@ -2,7 +2,6 @@
 
 use super::instance_pool::{Buffers, WorkgroupLayout, check_limits, make_normals, make_play};
 use super::instances::Instances;
-use super::solver::needs_lambdas;
 use super::store::PipelineStore;
 use crate::error::Result;
 use crate::instancing::pool::InstancePool;
@@ -82,7 +81,7 @@ impl Instances {
         let mut pool = InstancePool::new(asset, capacity, settings)?;
         let workgroup = WorkgroupLayout::new(device, &pool);
         check_limits(&pool, workgroup, &device.limits())?;
-        let keep_lambdas = needs_lambdas(&settings);
+        let keep_lambdas = settings.keeps_lambdas();
         let (play, normals_stage, buffers) = store
             .guarded_async(|| {
                 let buffers = Buffers::new(device, queue, &pool, keep_lambdas)?;

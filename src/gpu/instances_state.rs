@@ -4,7 +4,6 @@ use super::instance_colliders::InstanceColliders;
 use super::instance_pool::{WorkgroupLayout, make_lambdas, make_play};
 use super::instances::Instances;
 use super::maker::Maker;
-use super::solver::needs_lambdas;
 use crate::error::Result;
 use crate::instancing::InstanceId;
 use crate::settings::Settings;
@@ -97,7 +96,7 @@ impl Instances {
         let before = self.pool.controls.settings;
         self.arrive_colliders();
         self.pool.set_settings(settings)?;
-        let keep_lambdas = needs_lambdas(&settings);
+        let keep_lambdas = settings.keeps_lambdas();
         let workgroup = WorkgroupLayout::new(&self.device, &self.pool);
         let other_lambdas = keep_lambdas != self.keep_lambdas;
         let other_play = other_lambdas || workgroup != self.workgroup;

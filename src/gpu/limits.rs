@@ -2,7 +2,6 @@
 
 use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES, TRIANGLE_CONTACT_BYTES};
 use super::maker::check_size;
-use super::solver::needs_lambdas;
 use super::stage::WORKGROUP_SIZE;
 use crate::collision::events::event_bytes;
 use crate::error::{Error, Result};
@@ -156,7 +155,7 @@ pub(super) fn check_sizes(scene: &Scene, settings: &Settings, limits: &wgpu::Lim
         } else if settings.sweep == Sweep::Jacobi {
             check(&label("impulses"), (set.len() * set.info.arity) as u64 * 16)?;
         }
-        if needs_lambdas(settings) {
+        if settings.keeps_lambdas() {
             check(&label("lambdas"), (set.len() * set.info.lambda_count()) as u64 * 4)?;
         }
         let records = check(&label("records"), set.words.len() as u64 * 4);

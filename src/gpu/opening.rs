@@ -7,7 +7,7 @@ use super::context::is_software;
 use super::limits::{check_device, check_sizes};
 use super::pipelines::Pipelines;
 use super::recorder::PingPong;
-use super::solver::{Solver, needs_lambdas};
+use super::solver::Solver;
 use super::store::PipelineStore;
 use super::suited::suited;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ struct Parts {
 
 impl Parts {
     async fn new(store: &PipelineStore, queue: &wgpu::Queue, controls: &Controls) -> Result<Self> {
-        let (device, keep_lambdas) = (store.device(), needs_lambdas(&controls.settings));
+        let (device, keep_lambdas) = (store.device(), controls.settings.keeps_lambdas());
         let make = || {
             // The buffers first: a device that is too small compiles no pipeline.
             let buffers = Buffers::new(device, queue, controls, keep_lambdas)?;
@@ -135,7 +135,7 @@ impl Solver {
             bindings,
             contacts,
             target_room: 16,
-            keep_lambdas: needs_lambdas(&settings),
+            keep_lambdas: settings.keeps_lambdas(),
             steps: 0,
             auto: settings.execution,
             ping_pong: PingPong::default(),

@@ -3,7 +3,7 @@
 use super::contacts::Contacts;
 use super::pipelines::{Pipelines, TetheredStage};
 use super::shift::shift_stage;
-use super::solver::{Solver, needs_lambdas};
+use super::solver::Solver;
 use crate::collision::Collider;
 use crate::error::Result;
 use crate::settings::{Execution, Settings};
@@ -30,7 +30,7 @@ impl Solver {
         controls.set_settings(settings)?;
         let (store, queue, buffers) = (&self.store, &self.queue, &self.buffers);
         store.guarded(|| {
-            let mut pipelines = Pipelines::new(store, &controls, needs_lambdas(&settings));
+            let mut pipelines = Pipelines::new(store, &controls, settings.keeps_lambdas());
             if pipelines.tethered.is_some() {
                 TetheredStage::prepare(store, &controls);
             }

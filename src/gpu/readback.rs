@@ -4,7 +4,7 @@ use super::is_lost;
 use crate::error::{Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
-type Decoder<T> = dyn Fn(&[u8]) -> T + Send + Sync;
+type Decoder<T> = dyn Fn(&[&[u8]]) -> T + Send + Sync;
 
 /// Converts bytes to data.
 struct Decode<T>(Box<Decoder<T>>);
@@ -45,11 +45,48 @@ impl Drop for Ticket {
 /// The copy runs when the encoder is submitted. The data arrives during a later [`wgpu::Device::poll`] or submission.
 #[derive(Debug)]
 pub struct Readback<T> {
+    copies: Vec<StagedCopy>,
+    decode: Decode<T>,
+    taken: bool,
+}
+
+/// A part of a buffer on its way to the host.
+#[derive(Debug)]
+struct StagedCopy {
     staging: wgpu::Buffer,
     size: u64,
     arrival: Arc<Mutex<Option<Arrival>>>,
-    decode: Decode<T>,
-    taken: bool,
+}
+
+impl StagedCopy {
+    fn new(
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        (source, first, size): (&wgpu::Buffer, u64, u64),
+        lost: bool,
+    ) -> Self {
+        let staging = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("supple.readback"),
+            size: size.max(16),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let arrival = Arc::new(Mutex::new(lost.then_some(Arrival::Failed)));
+        if lost {
+            // The program's submission would fail to map the buffer, and wgpu would panic.
+            return Self { staging, size, arrival };
+        }
+        encoder.copy_buffer_to_buffer(source, first, &staging, 0, size);
+        let ticket = Ticket(arrival.clone());
+        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
+            ticket.set(if result.is_ok() { Arrival::Mapped } else { Arrival::Failed });
+        });
+        Self { staging, size, arrival }
+    }
+
+    fn arrival(&self) -> Option<Arrival> {
+        *self.arrival.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<T> Readback<T> {
@@ -72,31 +109,25 @@ impl<T> Readback<T> {
         size: u64,
         decode: impl Fn(&[u8]) -> T + Send + Sync + 'static,
     ) -> Self {
+        Self::of_parts(device, encoder, &[(source, first, size)], move |parts| decode(parts[0]))
+    }
+
+    /// Copies parts of several buffers: buffer, first byte, number of bytes.
+    pub(super) fn of_parts(
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        parts: &[(&wgpu::Buffer, u64, u64)],
+        decode: impl Fn(&[&[u8]]) -> T + Send + Sync + 'static,
+    ) -> Self {
         let lost = is_lost(device);
-        let staging = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("supple.readback"),
-            size: size.max(16),
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        let arrival = Arc::new(Mutex::new(lost.then_some(Arrival::Failed)));
-        let decode = Decode(Box::new(decode));
-        if lost {
-            // The program's submission would fail to map the buffer, and wgpu would panic.
-            return Self { staging, size, arrival, decode, taken: false };
-        }
-        encoder.copy_buffer_to_buffer(source, first, &staging, 0, size);
-        let ticket = Ticket(arrival.clone());
-        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
-            ticket.set(if result.is_ok() { Arrival::Mapped } else { Arrival::Failed });
-        });
-        Self { staging, size, arrival, decode, taken: false }
+        let copies = parts.iter().map(|&part| StagedCopy::new(device, encoder, part, lost)).collect();
+        Self { copies, decode: Decode(Box::new(decode)), taken: false }
     }
 
     /// True once the data can be taken, or the device has failed to deliver them.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn has_arrived(&self) -> bool {
-        self.arrival.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.copies.iter().all(|copy| copy.arrival().is_some())
     }
 
     /// Returns the data once; `None` while the copy is pending, and after the data was taken.
@@ -105,22 +136,33 @@ impl<T> Readback<T> {
     /// [`Error::DeviceLost`] if the device cannot deliver the data; [`Error::NotSubmitted`] if the encoder was dropped
     /// without a submission.
     pub fn try_take(&mut self) -> Result<Option<T>> {
-        let arrival = *self.arrival.lock().unwrap_or_else(PoisonError::into_inner);
-        match arrival {
-            _ if self.taken => Ok(None),
-            None => Ok(None),
-            Some(Arrival::Failed) => Err(Error::DeviceLost { reason: "a buffer could not be mapped".into() }),
-            Some(Arrival::Dropped) => Err(Error::NotSubmitted),
-            Some(Arrival::Mapped) => {
-                let lost = |fault: wgpu::MapRangeError| Error::DeviceLost { reason: fault.to_string() };
-                let view = self.staging.get_mapped_range(..).map_err(lost)?;
-                let data = (self.decode.0)(&view[..self.size as usize]);
-                drop(view);
-                self.staging.unmap();
-                self.taken = true;
-                Ok(Some(data))
+        if self.taken {
+            return Ok(None);
+        }
+        let mut pending = false;
+        for copy in &self.copies {
+            match copy.arrival() {
+                None => pending = true,
+                Some(Arrival::Failed) => {
+                    return Err(Error::DeviceLost { reason: "a buffer could not be mapped".into() });
+                }
+                Some(Arrival::Dropped) => return Err(Error::NotSubmitted),
+                Some(Arrival::Mapped) => {}
             }
         }
+        if pending {
+            return Ok(None);
+        }
+        let lost = |fault: wgpu::MapRangeError| Error::DeviceLost { reason: fault.to_string() };
+        let views = self.copies.iter().map(|copy| copy.staging.get_mapped_range(..).map_err(lost));
+        let views = views.collect::<Result<Vec<_>>>()?;
+        let parts: Vec<&[u8]> =
+            views.iter().zip(&self.copies).map(|(view, copy)| &view[..copy.size as usize]).collect();
+        let data = (self.decode.0)(&parts);
+        drop(views);
+        self.copies.iter().for_each(|copy| copy.staging.unmap());
+        self.taken = true;
+        Ok(Some(data))
     }
 }
 

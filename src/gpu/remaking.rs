@@ -6,7 +6,7 @@ use super::contacts;
 use super::guarded;
 use super::kind_buffers::make_kinds;
 use super::pipelines::Pipelines;
-use super::solver::{Solver, needs_lambdas};
+use super::solver::Solver;
 use crate::error::Result;
 use crate::settings::Settings;
 
@@ -42,7 +42,7 @@ impl Solver {
             || settings.triangle_contacts != before.triangle_contacts;
         let refit = contacts.is_none() && changed;
         let collider_passes = refit.then(|| self.other_collider_passes()).transpose()?;
-        let keep_lambdas = needs_lambdas(&settings);
+        let keep_lambdas = settings.keeps_lambdas();
         if settings.needs_other_schedule(before) || keep_lambdas != self.keep_lambdas {
             self.remake_kinds(keep_lambdas)?;
         }
@@ -62,7 +62,7 @@ impl Solver {
     }
 
     /// Enlarges the buffers of accelerations and forces when they are first needed.
-    fn remake_accelerations(&mut self) -> Result<()> {
+    pub(super) fn remake_accelerations(&mut self) -> Result<()> {
         let controls = &self.controls;
         let room = |needed: bool| if needed { controls.scene.particle_count() as u64 * 16 } else { 0 };
         let few = |buffer: &wgpu::Buffer, needed| buffer.size() < room(needed);

@@ -338,8 +338,3 @@ impl Solver {
         &self.asked
     }
 }
-
-/// True if anything reads λ after the projection of its constraint.
-pub(super) fn needs_lambdas(settings: &Settings) -> bool {
-    settings.keep_lambdas || settings.mean_forces || settings.iterations > 1
-}

@@ -1,6 +1,6 @@
 //! Runtime changes of a solver's state: each is validated, then queued for the next submission.
 
-use super::buffers::{Buffers, Status};
+use super::buffers::Status;
 use super::contacts::ContactStatus;
 use super::guarded;
 use super::kind_buffers::make_records;
@@ -75,7 +75,7 @@ impl Solver {
     }
 
     /// Uploads the records of a kind if its shader contained them as constants.
-    fn upload_records(&mut self, kind: usize) -> Result<()> {
+    pub(super) fn upload_records(&mut self, kind: usize) -> Result<()> {
         let (device, queue, compiled) = (&self.device, &self.queue, &self.controls.compiled);
         let size = size_of_val(compiled.kinds[kind].records.as_slice()) as u64;
         if self.buffers.kinds[kind].records.size() < size {
@@ -119,35 +119,6 @@ impl Solver {
         self.upload_pins(&changed);
         self.renew_contact_params();
         self.fit_passes()
-    }
-
-    /// Sets the position \[m\] of a pinned particle at the end of the next step. The particle moves there at constant
-    /// velocity, and stays until it gets another target or is released.
-    ///
-    /// # Errors
-    /// The particle must exist and be pinned, the position must be finite.
-    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
-        let count = self.controls.targets.len();
-        let place = self.controls.set_target(particle, position)?;
-        if self.controls.targets.len() > self.target_room {
-            let room = self.controls.targets.len() * 2;
-            match guarded(&self.device, || Buffers::make_targets(&self.device, room)) {
-                Ok(targets) => self.buffers.targets = targets,
-                Err(error) => {
-                    self.controls.remove_target(particle);
-                    return Err(error);
-                }
-            }
-            self.target_room = room;
-            self.rebind();
-            self.upload_targets();
-        } else {
-            self.write(&self.buffers.targets, place, &self.controls.targets[place..=place]);
-            if self.controls.targets.len() > count {
-                self.upload_params();
-            }
-        }
-        Ok(())
     }
 
     /// Sets the positions \[m\] of the particles from `first` on. Velocities stay. The target of a pinned particle
@@ -268,7 +239,7 @@ impl Solver {
         self.queue.write_buffer(&self.contacts.status, ContactStatus::STALE, bytemuck::bytes_of(&ContactStatus::RESET));
     }
 
-    fn upload_settings(&self) {
+    pub(super) fn upload_settings(&self) {
         self.upload_params();
         self.mark_stale();
         self.write(&self.buffers.materials, 0, &self.controls.scaled_materials());
@@ -289,7 +260,7 @@ impl Solver {
     }
 
     /// Uploads the targets and their number.
-    fn upload_targets(&self) {
+    pub(super) fn upload_targets(&self) {
         self.write(&self.buffers.targets, 0, &self.controls.targets);
         self.upload_params();
     }
@@ -328,7 +299,7 @@ impl Solver {
         self.write(&self.buffers.residuals, start, &vec![[0u32; 4]; positions.len()]);
     }
 
-    fn write_velocity(&self, first: u32, velocities: &[[f32; 3]]) {
+    pub(super) fn write_velocity(&self, first: u32, velocities: &[[f32; 3]]) {
         let rows: Vec<[f32; 4]> = velocities.iter().map(|&[x, y, z]| [x, y, z, 1.0]).collect();
         self.write(&self.buffers.velocities, first as usize, &rows);
     }

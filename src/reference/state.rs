@@ -97,7 +97,33 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<()> {
-        self.controls.set_target(particle, position)?;
+        self.put_targets("set_target", &[(particle, position)])
+    }
+
+    /// See [`crate::Solver::set_targets`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_targets(&mut self, targets: &[(u32, [f32; 3])]) -> Result<()> {
+        self.put_targets("set_targets", targets)
+    }
+
+    fn put_targets(&mut self, what: &str, targets: &[(u32, [f32; 3])]) -> Result<()> {
+        self.controls.check_targets(what, targets)?;
+        self.controls.set_targets(targets);
+        self.upload();
+        Ok(())
+    }
+
+    /// See [`crate::Solver::clear_targets`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn clear_targets(&mut self, particles: &[u32]) -> Result<()> {
+        for particle in self.controls.clear_targets(particles)? {
+            self.velocities[particle as usize] = Vec3::ZERO;
+            self.fresh[particle as usize] = true;
+        }
         self.upload();
         Ok(())
     }

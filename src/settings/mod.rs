@@ -2,6 +2,7 @@
 
 mod field;
 mod wind;
+mod words;
 
 pub use field::{Field, MAX_FIELDS};
 pub use wind::Wind;
@@ -221,6 +222,11 @@ impl Settings {
     /// The length of a substep, h \[s\].
     pub fn substep(&self) -> f32 {
         self.dt / self.substeps as f32
+    }
+
+    /// Returns true if anything reads λ after the projection of its constraint.
+    pub(crate) fn keeps_lambdas(&self) -> bool {
+        self.keep_lambdas || self.mean_forces || self.iterations > 1
     }
 
     /// Returns true if contacts between surfaces are enabled.

@@ -1,5 +1,7 @@
 //! The attachments of a running simulation, and the rows that the backends read.
 
+mod checkpoint;
+
 use crate::collision::ColliderId;
 use crate::error::{Error, Result, check_finite};
 use crate::scene::{Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Scene, check_attachment_count};

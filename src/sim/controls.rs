@@ -12,6 +12,7 @@ use crate::schedule::plan::Plan;
 use crate::settings::Settings;
 use crate::sim::attachments::Attachments;
 use crate::sim::capacities::Capacities;
+use crate::sim::checkpoint::ChangedParameters;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::join::join;
 use crate::sim::params::Target;
@@ -42,7 +43,9 @@ pub(crate) struct Controls {
     pub pins: Vec<u32>,
     pub targets: Vec<Target>,
     /// Index in `targets` by particle.
-    target_of: BTreeMap<u32, usize>,
+    pub(super) target_of: BTreeMap<u32, usize>,
+    /// By kind and index, what `set_constraint` has changed.
+    pub changed_constraints: BTreeMap<(usize, u32), ChangedParameters>,
     pub tether_graph: TetherGraph,
     pub tether_rows: Vec<TetherRow>,
     pub colliders: Colliders,
@@ -86,6 +89,7 @@ impl Controls {
             pins: Vec::new(),
             targets: Vec::new(),
             target_of: BTreeMap::new(),
+            changed_constraints: BTreeMap::new(),
             tether_graph,
             tether_rows: Vec::new(),
             colliders: Colliders::default(),
@@ -113,8 +117,7 @@ impl Controls {
         self.inverse_masses = (0..scene.particle_count() as u32).map(inverse_mass).collect();
         self.materials.clone_from(&scene.materials);
         self.list_pins();
-        self.targets.clear();
-        self.target_of.clear();
+        self.clear_all_targets();
         self.tether_rows = tether_rows;
         self.colliders = colliders;
         self.attachments = Attachments::new(&self.scene).after(&self.attachments);
@@ -201,6 +204,8 @@ impl Controls {
         if K::INFO.is_group() {
             words[0] = compiled.records[first];
         }
+        self.note_change(kind, index, first, &words);
+        let compiled = &mut self.compiled.kinds[kind];
         let old = &mut compiled.records[first..first + words.len()];
         let other = *old != words && compiled.tiling.unshare();
         old.copy_from_slice(&words);
@@ -242,46 +247,9 @@ impl Controls {
         Ok(changed)
     }
 
-    fn list_pins(&mut self) {
+    pub(super) fn list_pins(&mut self) {
         let masses = (0..).zip(&self.inverse_masses);
         self.pins = masses.filter(|(_, mass)| **mass == 0.0).map(|(particle, _)| particle).collect();
-    }
-
-    /// Sets the position of a pinned particle at the end of the next step and of later ones; returns its index in
-    /// `targets`.
-    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> Result<usize> {
-        self.scene.check_particle("set_target", particle)?;
-        check_finite(|| format!("target of particle {particle}"), position)?;
-        self.scene.check_no_follower("set_target", particle, 1)?;
-        if !self.is_pinned(particle) {
-            return Err(Error::NotPinned { particle });
-        }
-        let place = *self.target_of.entry(particle).or_insert(self.targets.len());
-        if place == self.targets.len() {
-            self.targets.push(Target::default());
-        }
-        self.targets[place] = Target { position, particle };
-        Ok(place)
-    }
-
-    /// Removes the target of a particle; the particle then stays in place.
-    pub fn remove_target(&mut self, particle: u32) {
-        let Some(place) = self.target_of.remove(&particle) else { return };
-        self.targets.swap_remove(place);
-        if let Some(moved) = self.targets.get(place) {
-            self.target_of.insert(moved.particle, place);
-        }
-    }
-
-    /// Sets the targets of the particles from `first` on to the given positions; returns their indices in `targets`.
-    pub fn move_targets(&mut self, first: u32, positions: &[[f32; 3]]) -> Vec<usize> {
-        let end = first + positions.len() as u32;
-        let places: Vec<usize> = self.target_of.range(first..end).map(|(_, &place)| place).collect();
-        for &place in &places {
-            let target = &mut self.targets[place];
-            target.position = positions[(target.particle - first) as usize];
-        }
-        places
     }
 
     /// `Ok` if `values`, one per particle from `first` on, are valid positions or velocities: the particles exist and

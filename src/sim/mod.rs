@@ -2,6 +2,7 @@
 
 pub(crate) mod attachments;
 pub(crate) mod capacities;
+mod checkpoint;
 pub(crate) mod contact_params;
 pub(crate) mod controls;
 mod diagnostics;
@@ -10,6 +11,7 @@ mod join;
 pub(crate) mod params;
 mod running;
 mod shift;
+mod targets;
 
 pub use diagnostics::Diagnostics;
 pub use running::Running;

@@ -2,7 +2,7 @@
 
 use crate::collision::{Collider, ColliderRow, Colliders};
 use crate::error::{Error, Result, check_finite};
-use crate::scene::{Attachment, AttachmentTarget};
+use crate::scene::{Attachment, AttachmentTarget, Scene};
 use crate::settings::{Field, Settings, check_moderate};
 use crate::sim::controls::Controls;
 
@@ -20,6 +20,16 @@ impl Shift {
     /// The total shift after one more offset.
     fn after(&self, offset: [f32; 3]) -> [f64; 3] {
         std::array::from_fn(|axis| self.total[axis] + f64::from(offset[axis]))
+    }
+
+    /// The sum of all shifts \[m\].
+    pub fn total(&self) -> [f64; 3] {
+        self.total
+    }
+
+    /// The initial positions before the first shift.
+    pub fn start_positions<'a>(&'a self, scene: &'a Scene) -> &'a [[f32; 3]] {
+        if self.positions.is_empty() { &scene.positions } else { &self.positions }
     }
 
     /// Origin of the air field \[m\].
@@ -91,15 +101,35 @@ impl Controls {
         self.attachments.check_shift(offset)?;
         self.check_start(total)?;
         self.shift_fields(offset)?;
-        if self.shift.positions.is_empty() {
-            self.shift.positions.clone_from(&self.scene.positions);
-            self.shift.colliders.clone_from(&self.scene.colliders);
-            self.shift.attachments.clone_from(&self.scene.attachments);
-        }
         self.colliders.shift(offset);
         self.attachments.shift(offset);
         for target in &mut self.targets {
             target.position = shifted(target.position, offset);
+        }
+        self.place_start();
+        Ok(())
+    }
+
+    /// Sets the total shift, and moves the initial state that `reset` restores.
+    pub fn move_start(&mut self, total: [f64; 3]) -> Result<()> {
+        if let Some(component) = total.into_iter().find(|component| !component.is_finite()) {
+            return Err(Error::invalid("total shift of the origin", component, "finite"));
+        }
+        if total != self.shift.total {
+            self.check_start(total)?;
+            self.shift.total = total;
+            self.place_start();
+        }
+        Ok(())
+    }
+
+    /// Moves the initial state by the total shift.
+    fn place_start(&mut self) {
+        let total = self.shift.total;
+        if self.shift.positions.is_empty() {
+            self.shift.positions.clone_from(&self.scene.positions);
+            self.shift.colliders.clone_from(&self.scene.colliders);
+            self.shift.attachments.clone_from(&self.scene.attachments);
         }
         // Computed from the unshifted positions: a shift and its inverse leave no rounding error.
         for (position, &start) in self.scene.positions.iter_mut().zip(&self.shift.positions) {
@@ -115,7 +145,6 @@ impl Controls {
                 *point = placed(start, total);
             }
         }
-        Ok(())
     }
 
     /// `Ok` if `reset` can restore the initial state at this total offset.

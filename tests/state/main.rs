@@ -11,6 +11,7 @@ mod pins;
 mod pipelines;
 mod profile;
 mod recording;
+mod snapshots;
 mod teleport;
 mod threads;
 mod vertex_output;

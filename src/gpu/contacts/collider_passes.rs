@@ -56,6 +56,7 @@ pub(in crate::gpu) struct ColliderPasses {
     /// The [`fingerprint`] of the shapes in the buffers.
     shapes: u64,
     pub forces: wgpu::Buffer,
+    collider_contacts: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     pub bytes: u64,
     interpolate: Bound,
@@ -88,10 +89,7 @@ impl ColliderPasses {
         queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
         let data = maker.filled(queue, "collider_data", &own.data, storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
-        let are_stored =
-            [Pass::ApplyRestitution, Pass::ClearColliderContacts].iter().any(|pass| controls.plan.contains(pass));
-        let are_stored = are_stored || controls.settings.self_collision.is_some();
-        let count = if are_stored { controls.scene.particle_count() as u64 } else { 1 };
+        let count = if stores_contacts(controls) { controls.scene.particle_count() as u64 } else { 1 };
         let collider_contacts = maker.empty("collider_contacts", count * COLLIDER_CONTACT_BYTES, storage)?;
         let flag = |is_first: u32| maker.filled(queue, "is_first", &[[is_first, 0, 0, 0]], BufferUsages::UNIFORM);
         let is_first = [flag(0)?, flag(1)?];
@@ -143,6 +141,7 @@ impl ColliderPasses {
             colliders,
             shapes: fingerprint(own),
             forces,
+            collider_contacts,
             bytes: maker.made_bytes(),
         })
     }
@@ -157,6 +156,12 @@ impl ColliderPasses {
         ];
         let has_passes = has_passes.into_iter().all(|(pass, exists)| exists || !controls.plan.contains(&pass));
         has_passes && self.shapes == fingerprint(&controls.colliders)
+    }
+
+    /// The buffers with state that outlasts a step.
+    pub fn state_buffers(&self, controls: &Controls) -> Vec<(&'static str, &wgpu::Buffer)> {
+        let contacts = stores_contacts(controls).then_some(("collider_contacts", &self.collider_contacts));
+        [("colliders", &self.colliders), ("collider_forces", &self.forces)].into_iter().chain(contacts).collect()
     }
 
     /// The pass and the size of its dispatch.
@@ -176,6 +181,12 @@ impl ColliderPasses {
             _ => None,
         }
     }
+}
+
+/// True if passes store the contacts of particles with colliders.
+fn stores_contacts(controls: &Controls) -> bool {
+    let passes = [Pass::ApplyRestitution, Pass::ClearColliderContacts];
+    passes.iter().any(|pass| controls.plan.contains(pass)) || controls.settings.self_collision.is_some()
 }
 
 /// Binds the buffers of the pass over the particles; `made` are the colliders, their data and the contacts.

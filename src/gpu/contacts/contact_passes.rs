@@ -49,6 +49,8 @@ pub(in crate::gpu) struct ContactPasses {
     late_dispatches: wgpu::Buffer,
     /// Sums, counts and lists of contacts per particle.
     pub corrections: wgpu::Buffer,
+    tracked: wgpu::Buffer,
+    intersections: wgpu::Buffer,
     /// The buffers whose size depends on the capacities: pairs, contacts, anchors.
     pub(super) lists: [wgpu::Buffer; 3],
     /// `None` if the lists do not grow.
@@ -173,7 +175,23 @@ impl ContactPasses {
             dispatches: made.dispatches,
             late_dispatches: made.late_dispatches,
             corrections: made.corrections,
+            tracked: made.tracked,
+            intersections: made.intersections,
         })
+    }
+
+    /// The buffers with state that outlasts a step. The grid is filled anew by each search, contacts in each substep.
+    pub fn state_buffers(&self) -> [(&'static str, &wgpu::Buffer); 7] {
+        let [pairs, _, anchors] = &self.lists;
+        [
+            ("pairs", pairs),
+            ("anchors", anchors),
+            ("tracked", &self.tracked),
+            ("corrections", &self.corrections),
+            ("intersections", &self.intersections),
+            ("dispatches", &self.dispatches),
+            ("late_dispatches", &self.late_dispatches),
+        ]
     }
 
     /// All passes.

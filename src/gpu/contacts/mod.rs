@@ -175,6 +175,14 @@ impl Contacts {
         }
     }
 
+    /// The buffers with state that outlasts a step, for snapshots.
+    pub fn state_buffers(&self, controls: &Controls) -> Vec<(&'static str, &wgpu::Buffer)> {
+        let mut all = vec![("status", &self.status)];
+        all.extend(self.collider_passes.iter().flat_map(|passes| passes.state_buffers(controls)));
+        all.extend(self.contact_passes.iter().flat_map(ContactPasses::state_buffers));
+        all
+    }
+
     /// Size of all buffers [bytes].
     pub fn bytes(&self) -> u64 {
         let collider_passes = self.collider_passes.as_ref().map_or(0, |collider_passes| collider_passes.bytes);

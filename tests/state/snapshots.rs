@@ -1,0 +1,417 @@
+//! A snapshot continues in another solver on another device with the same bits.
+
+use crate::common::{crumple, gpu, gpu_with, hanging_cloth, own_gpu, press, step};
+use supple::constraints::Kind;
+use supple::gpu::{Context, PipelineStore, Snapshot};
+use supple::{
+    Attachment, AttachmentId, AttachmentTarget, ClothGrid, Collider, ColliderId, ColorOrder, ContactMaterial,
+    ContactScale, Distance, Error, Execution, Friction, Material, ParticlePoint, Pose, Scene, SelfCollision, Settings,
+    Shape, Solver, Wind, wgpu,
+};
+
+/// Changes of the host before a step.
+type Frame = dyn Fn(&mut Solver, u32);
+
+fn open(gpu: &Context, scene: &Scene, settings: Settings) -> Solver {
+    Solver::new(&gpu.device, &gpu.queue, scene, settings).unwrap()
+}
+
+fn run(gpu: &Context, solver: &mut Solver, frames: std::ops::Range<u32>, frame: &Frame) {
+    for k in frames {
+        frame(solver, k);
+        step(gpu, solver, 1);
+    }
+}
+
+/// All that a program reads, in bits or in text.
+fn state(solver: &Solver) -> Vec<String> {
+    let bits =
+        |vectors: Vec<[f32; 3]>| format!("{:x?}", vectors.iter().flatten().map(|x| x.to_bits()).collect::<Vec<_>>());
+    let events = (solver.settings().contact_events > 0).then(|| solver.read_contact_events().unwrap());
+    // Which events are lost depends on the order of threads.
+    assert!(events.as_ref().is_none_or(|events| events.lost == 0));
+    vec![
+        bits(solver.read_positions().unwrap()),
+        bits(solver.read_velocities().unwrap()),
+        bits(solver.read_displacements().unwrap()),
+        bits(solver.read_normals().unwrap()),
+        format!("{:?}", solver.read_contacts().unwrap()),
+        format!("{:?}", solver.read_collider_forces().unwrap()),
+        format!("{:?}", solver.read_attachments().unwrap()),
+        format!("{:?}", solver.read_diagnostics().unwrap()),
+        format!("{events:?}"),
+        format!("{:?}", solver.read_rotations().unwrap()),
+        format!("{:?}", solver.recorded_steps()),
+    ]
+}
+
+struct Case<'a> {
+    name: &'a str,
+    scene: &'a Scene,
+    settings: Settings,
+    frame: &'a Frame,
+}
+
+/// Steps before and after the snapshot.
+const HALF: u32 = 15;
+
+/// Runs 30 steps of each case; takes a snapshot after 15 of them, and continues it in a new solver on another device, after the
+/// loss of the first one. Both ends must agree.
+fn continue_on_another_device(cases: &[Case<'_>]) {
+    let first = own_gpu();
+    let store = PipelineStore::new(&first.device);
+    let run_first = |&Case { scene, settings, frame, .. }: &Case<'_>| {
+        let mut solver = Solver::with_store(&store, &first.queue, scene, settings).unwrap();
+        run(&first, &mut solver, 0..HALF, frame);
+        let bytes = solver.snapshot().unwrap().to_bytes();
+        let at_snapshot = state(&solver);
+        run(&first, &mut solver, HALF..2 * HALF, frame);
+        (bytes, at_snapshot, state(&solver))
+    };
+    let ran: Vec<_> = cases.iter().map(run_first).collect();
+    first.device.destroy();
+
+    let second = gpu();
+    for (Case { name, scene, frame, .. }, (bytes, at_snapshot, expected)) in cases.iter().zip(ran) {
+        let snapshot = Snapshot::from_bytes(&bytes).unwrap();
+        assert!(snapshot.to_bytes() == bytes, "{name}");
+        let mut restored = crate::common::solver(&second, scene, *snapshot.settings());
+        restored.restore(&snapshot).unwrap();
+        assert_eq!(state(&restored), at_snapshot, "{name}: the state of the snapshot");
+        let again = restored.snapshot().unwrap().to_bytes();
+        assert!(again == bytes, "{name}: a snapshot of the restored state");
+        run(&second, &mut restored, HALF..2 * HALF, *frame);
+        for (place, (found, expected)) in state(&restored).iter().zip(&expected).enumerate() {
+            let differs = found.bytes().zip(expected.bytes()).position(|(a, b)| a != b);
+            let around =
+                |text: &str| differs.map(|at| text[at.saturating_sub(200)..(at + 100).min(text.len())].to_owned());
+            assert!(
+                found == expected,
+                "{name}: item {place} after 30 steps: {:?} {:?}",
+                around(found),
+                around(expected)
+            );
+        }
+        assert_ne!(at_snapshot, expected, "{name}: nothing happened");
+    }
+}
+
+fn still(_: &mut Solver, _: u32) {}
+
+#[test]
+fn a_hanging_cloth_in_gusts_continues_with_the_same_bits() {
+    let wind = Wind { velocity: [3.0, 1.0, -5.0], gust: 0.8, turbulence: 1.0, ..Wind::default() };
+    let base = Settings { substeps: 5, damping: 0.3, wind: Some(wind), ..Settings::default() };
+    let scene = hanging_cloth(11, 9).0;
+    let all = [
+        ("colours", Settings { execution: Execution::Colors, ..base }),
+        ("tiles", Settings { execution: Execution::Tiles, ..base }),
+        ("clusters", Settings { execution: Execution::Clusters, ..base }),
+        ("shuffled", Settings { color_order: ColorOrder::Shuffled { seed: 5 }, iterations: 2, ..base }),
+        ("forces", Settings { tether_forces: true, mean_forces: true, ..base }),
+    ];
+    let cases = all.map(|(name, settings)| Case { name, scene: &scene, settings, frame: &still });
+    continue_on_another_device(&cases);
+}
+
+#[test]
+fn surfaces_in_frictional_contact_continue_with_the_same_bits() {
+    let mut scene = press(0.02, 1);
+    scene.add_collider(Collider::new(Shape::Sphere { radius: 0.2 }, [0.3, -0.15, 0.0])).unwrap();
+    let all = [("particles", SelfCollision::default()), ("surfaces", SelfCollision::surfaces())];
+    let cases = all.map(|(name, own)| {
+        let self_collision = Some(own);
+        let settings = Settings { self_collision, substeps: 2, contact_events: 20_000, ..Settings::default() };
+        Case { name, scene: &scene, settings, frame: &still }
+    });
+    continue_on_another_device(&cases);
+}
+
+/// A cloth with attachments in space, to a moving box, and between particles; some break.
+fn attached() -> (Scene, ColliderId, Vec<AttachmentId>) {
+    let (mut scene, cloth) = hanging_cloth(9, 9);
+    let first = cloth.particles.start;
+    let shape = Shape::Box { half_extents: [0.2; 3] };
+    let pose = Pose { position: [0.0, -0.6, 0.5], rotation: [0.1, 0.2, 0.3, 0.9] };
+    let id = scene.add_collider(Collider { pose, shape, ..Collider::default() }).unwrap();
+    let mut ids = Vec::new();
+    for k in 0..8 {
+        let point = ParticlePoint::Triangle([first + 20 + k, first + 21 + k, first + 30 + k], [0.2, 0.5, 0.3]);
+        let target = match k % 3 {
+            0 => AttachmentTarget::Space([0.2 * k as f32, 0.5, 0.3]),
+            1 => AttachmentTarget::Collider { id, point: [0.25, 0.03 * k as f32, -0.2] },
+            _ => AttachmentTarget::Particles(ParticlePoint::Edge([first + 50 + k, first + 60 + k], [0.4, 0.6])),
+        };
+        let break_force = (k == 4).then_some(1e-3);
+        let material = Material::compliant(1e-3);
+        let attachment = Attachment { material, rest_length: 0.1, break_force, ..Attachment::new(point, target) };
+        ids.push(scene.add_attachment(attachment).unwrap());
+    }
+    scene.reserve_attachments(12).unwrap();
+    (scene, id, ids)
+}
+
+#[test]
+fn attachments_and_a_moving_collider_continue_with_the_same_bits() {
+    let (scene, id, ids) = attached();
+    let (moved, released) = (ids[0], ids[5]);
+    let frame = move |solver: &mut Solver, k: u32| {
+        let turn = 0.05 * k as f32;
+        let position = [0.1 * turn, -0.6 + 0.02 * k as f32, 0.5];
+        solver.move_collider(id, Pose { position, rotation: [0.0, turn.sin(), 0.0, turn.cos()] }).unwrap();
+        if k <= 22 {
+            solver.move_attachment(moved, [0.1, 0.5 + 0.01 * k as f32, 0.3]).unwrap();
+        }
+        if k == 10 {
+            solver.release_attachment(released).unwrap();
+            let more = Attachment::new(ParticlePoint::Particle(70), AttachmentTarget::Space([0.0, -1.0, 1.0]));
+            solver.attach(more).unwrap();
+        }
+        if k == 22 {
+            // The id is still valid.
+            solver.release_attachment(moved).unwrap();
+            solver.attach(Attachment::new(ParticlePoint::Particle(3), AttachmentTarget::Space([0.5; 3]))).unwrap();
+        }
+    };
+    let settings = Settings { substeps: 5, ..Settings::default() };
+    continue_on_another_device(&[Case { name: "attachments", scene: &scene, settings, frame: &frame }]);
+}
+
+#[test]
+fn moving_colliders_with_friction_and_restitution_continue_with_the_same_bits() {
+    let mut scene = Scene::new();
+    let bouncy = ContactMaterial { restitution: 0.5, friction: Friction::coulomb(0.4), ..ContactMaterial::default() };
+    let bouncy = scene.add_contact_material(bouncy).unwrap();
+    let grid = ClothGrid { columns: 10, rows: 10, origin: [-0.5, 0.3, -0.5], ..ClothGrid::default() };
+    let grid = ClothGrid { column_axis: [1.0, 0.0, 0.0], row_axis: [0.0, 0.1, 1.0], ..grid };
+    let cloth = scene.add_cloth_grid(&grid).unwrap().particles;
+    scene.set_particle_contact(cloth.clone(), bouncy).unwrap();
+    crumple(&mut scene, cloth, 1e-2);
+    let ids: Vec<ColliderId> = [Shape::Sphere { radius: 0.15 }, Shape::Box { half_extents: [0.1, 0.3, 0.1] }]
+        .into_iter()
+        .enumerate()
+        .map(|(k, shape)| {
+            let material = bouncy;
+            let collider = Collider { material, ..Collider::new(shape, [0.3 * k as f32 - 0.1, 0.0, 0.1]) };
+            scene.add_collider(collider).unwrap()
+        })
+        .collect();
+    let frame = move |solver: &mut Solver, k: u32| {
+        for (place, &id) in ids.iter().enumerate() {
+            let position = [0.3 * place as f32 - 0.1 + 0.01 * k as f32, 0.01 * (k % 7) as f32, 0.1];
+            solver.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
+        }
+    };
+    let settings = Settings { substeps: 5, contact_events: 500, ..Settings::default() };
+    continue_on_another_device(&[Case { name: "colliders", scene: &scene, settings, frame: &frame }]);
+}
+
+#[test]
+fn all_changes_while_running_continue_in_a_new_solver_with_the_same_bits() {
+    let (mut scene, cloth) = hanging_cloth(11, 9);
+    let first = cloth.particles.start;
+    scene.add(Distance { particles: [first + 30, first + 52], rest_length: 0.4 }, Material::compliant(1e-4)).unwrap();
+    let index = scene.constraint_count_of(Distance::INFO) as u32 - 1;
+    let stiff = scene.add_material(Material::compliant(1e-5)).unwrap();
+    scene.add_with(Distance { particles: [first + 31, first + 53], rest_length: 0.4 }, stiff).unwrap();
+    let rubber = scene.add_contact_material(ContactMaterial::default()).unwrap();
+    scene.set_particle_contact(cloth.particles.clone(), rubber).unwrap();
+    let frame = move |solver: &mut Solver, k: u32| match k {
+        3 => {
+            solver.pin(&[first + 40, first + 41]).unwrap();
+            solver.release(&[first]).unwrap();
+            solver.set_targets(&[(first + 40, [0.3, 0.2, 0.4]), (first + 10, [1.9, 0.3, 0.2])]).unwrap();
+            solver.set_masses(first + 60, &[0.05, 0.06]).unwrap();
+            solver.set_forces(first + 70, &[[0.0, 0.3, 0.1]; 3]).unwrap();
+            let changed = Distance { particles: [first + 30, first + 52], rest_length: 0.3 };
+            solver.set_constraint(index, changed).unwrap();
+            solver.set_material(stiff, Material::compliant(1e-2)).unwrap();
+        }
+        5 => {
+            let removed = solver.add_collider(&Collider::new(Shape::Sphere { radius: 0.1 }, [0.0, -0.5, 0.5])).unwrap();
+            solver.add_collider(&Collider::new(Shape::Sphere { radius: 0.3 }, [0.9, -0.4, 0.9])).unwrap();
+            solver.remove_collider(removed).unwrap();
+            let scales = [ContactScale { thickness: 0.7, friction: 0.5 }; 20];
+            solver.set_contact_scales(first..first + 20, &scales).unwrap();
+            solver
+                .set_contact_material(rubber, ContactMaterial { restitution: 0.3, ..ContactMaterial::default() })
+                .unwrap();
+        }
+        8 => solver.shift_origin([0.5, -0.25, 0.125]).unwrap(),
+        12 => solver.set_velocities(first + 20, &[[0.0, 1.0, 0.0]; 4]).unwrap(),
+        18 => solver.set_target(first + 41, [1.0, 0.1, 0.7]).unwrap(),
+        22 => solver.release(&[first + 40]).unwrap(),
+        _ => {}
+    };
+    let settings = Settings { substeps: 4, forces: true, ..Settings::default() };
+    let all = [
+        ("colours", Settings { execution: Execution::Colors, ..settings }),
+        ("tiles", Settings { execution: Execution::Tiles, ..settings }),
+        ("self-collision", Settings { self_collision: Some(SelfCollision::surfaces()), ..settings }),
+    ];
+    let cases = all.map(|(name, settings)| Case { name, scene: &scene, settings, frame: &frame });
+    continue_on_another_device(&cases);
+}
+
+#[test]
+fn a_solver_returns_to_its_own_snapshot_and_lists_that_have_grown_stay_large_enough() {
+    let gpu = own_gpu();
+    let own = SelfCollision { pairs_per_particle: 1, ..SelfCollision::surfaces() };
+    let settings = Settings { self_collision: Some(own), substeps: 3, ..Settings::default() };
+    let scene = press(0.02, 2);
+    let mut solver = open(&gpu, &scene, settings);
+    let start = solver.snapshot().unwrap();
+    // The counters arrive with the reads; the lists grow in the next step.
+    for _ in 0..10 {
+        step(&gpu, &mut solver, 1);
+        solver.read_contacts().unwrap();
+    }
+    let report = solver.read_contacts().unwrap();
+    assert!(report.growths > 0, "{report:?}");
+    let grown = solver.snapshot().unwrap();
+    step(&gpu, &mut solver, 10);
+    let expected = solver.read_positions().unwrap();
+    solver.restore(&grown).unwrap();
+    step(&gpu, &mut solver, 10);
+    assert_eq!(solver.read_positions().unwrap(), expected);
+    // Small lists grow to the size that they had.
+    let mut other = open(&gpu, &scene, settings);
+    other.restore(&grown).unwrap();
+    assert_eq!(other.read_contacts().unwrap(), {
+        solver.restore(&grown).unwrap();
+        solver.read_contacts().unwrap()
+    });
+    step(&gpu, &mut other, 10);
+    assert_eq!(other.read_positions().unwrap(), expected);
+    solver.restore(&start).unwrap();
+    assert_eq!(solver.read_positions().unwrap(), scene.positions());
+    assert_eq!(solver.recorded_steps(), 0);
+}
+
+#[test]
+fn a_snapshot_is_requested_without_waiting_and_holds_the_state_at_its_place_in_the_encoder() {
+    let gpu = gpu();
+    let (scene, _) = hanging_cloth(7, 7);
+    let mut solver = crate::common::solver(&gpu, &scene, Settings::default());
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    solver.encode(&mut encoder, 3);
+    let mut pending = solver.request_snapshot(&mut encoder);
+    solver.encode(&mut encoder, 3);
+    assert_eq!(pending.try_take(), Ok(None));
+    gpu.queue.submit([encoder.finish()]);
+    gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    let snapshot = pending.try_take().unwrap().expect("the snapshot has arrived");
+    assert_eq!(pending.try_take(), Ok(None));
+    let expected = solver.read_positions().unwrap();
+    solver.restore(&snapshot).unwrap();
+    assert_eq!(solver.recorded_steps(), 3);
+    step(&gpu, &mut solver, 3);
+    assert_eq!(solver.read_positions().unwrap(), expected);
+    // A dropped encoder.
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    let mut dropped = solver.request_snapshot(&mut encoder);
+    drop(encoder);
+    assert_eq!(dropped.try_take(), Err(Error::NotSubmitted));
+}
+
+#[test]
+fn settings_of_the_snapshot_replace_those_that_shape_no_buffer() {
+    let gpu = gpu();
+    let (scene, _) = hanging_cloth(7, 7);
+    let wind = Some(Wind { velocity: [0.0, 0.0, 4.0], ..Wind::default() });
+    let settings = Settings { wind, gravity: [0.0, -3.0, 0.0], substeps: 7, body_damping: 0.1, ..Settings::default() };
+    let mut windy = crate::common::solver(&gpu, &scene, settings);
+    step(&gpu, &mut windy, 5);
+    let snapshot = windy.snapshot().unwrap();
+    step(&gpu, &mut windy, 5);
+    let mut other = crate::common::solver(&gpu, &scene, Settings::default());
+    other.restore(&snapshot).unwrap();
+    assert_eq!(other.settings(), &settings);
+    step(&gpu, &mut other, 5);
+    assert_eq!(other.read_positions().unwrap(), windy.read_positions().unwrap());
+}
+
+#[test]
+fn a_snapshot_that_does_not_fit_is_an_error_and_changes_nothing() {
+    let gpu = gpu();
+    let (scene, cloth) = hanging_cloth(7, 7);
+    let mut solver = crate::common::solver(&gpu, &scene, Settings::default());
+    step(&gpu, &mut solver, 2);
+    let (before, snapshot) = (state(&solver), solver.snapshot().unwrap());
+    let bytes = snapshot.to_bytes();
+
+    let mut moved = scene.clone();
+    moved.set_position(cloth.particles.start + 9, [0.5, 0.5, 0.5]).unwrap();
+    for (other, settings, what) in [
+        (&hanging_cloth(8, 7).0, Settings::default(), "scene"),
+        (&moved, Settings::default(), "scene"),
+        (&scene, Settings { execution: Execution::Clusters, ..Settings::default() }, "shape"),
+        (&scene, Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() }, "shape"),
+        (&scene, Settings { iterations: 3, ..Settings::default() }, "shape"),
+    ] {
+        let foreign = crate::common::solver(&gpu, other, settings).snapshot().unwrap();
+        let error = solver.restore(&foreign).unwrap_err();
+        let found = matches!(&error, Error::SnapshotMismatch { what: own, .. } if *own == what);
+        assert!(found, "{error}");
+    }
+    let error =
+        solver.restore(&crate::common::solver(&gpu, &hanging_cloth(8, 7).0, Settings::default()).snapshot().unwrap());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("Snapshot: 56 particles") && error.contains("Solver: 49 particles"), "{error}");
+
+    let mut damaged = bytes.clone();
+    damaged[200] ^= 4;
+    let mut newer = bytes.clone();
+    newer[8] = 2;
+    let cut = bytes.len() - 1 - 28;
+    for (bytes, expected) in [
+        (&bytes[..5], "5 bytes are fewer than the 28 of its header".to_owned()),
+        (&bytes[..bytes.len() - 1], format!("it has {cut} of {} bytes after its header", cut + 1)),
+        (&damaged, format!("the hash of its {} bytes differs from that in its header", cut + 1)),
+        (&newer, "its format has version 2; this version of supple reads 1".into()),
+        (&[7; 40], "it does not begin with the mark of a snapshot".into()),
+    ] {
+        let error = Snapshot::from_bytes(bytes).unwrap_err();
+        assert_eq!(error.to_string(), format!("the snapshot cannot be read: {expected}"));
+    }
+    assert_eq!(state(&solver), before);
+}
+
+#[test]
+fn a_lost_device_neither_takes_nor_restores_a_snapshot() {
+    let gpu = own_gpu();
+    let scene = hanging_cloth(5, 5).0;
+    let mut solver = open(&gpu, &scene, Settings::default());
+    let snapshot = solver.snapshot().unwrap();
+    gpu.device.destroy();
+    for outcome in [solver.restore(&snapshot), solver.snapshot().map(drop)] {
+        assert!(matches!(outcome, Err(Error::DeviceLost { .. })), "{outcome:?}");
+    }
+}
+
+#[test]
+fn lists_beyond_the_limits_of_the_device_are_an_error_and_change_nothing() {
+    let scene = press(0.02, 2);
+    let settings = |pairs_per_particle| {
+        let own = SelfCollision { pairs_per_particle, ..SelfCollision::surfaces() };
+        Settings { self_collision: Some(own), substeps: 2, ..Settings::default() }
+    };
+    let gpu = own_gpu();
+    let mut grown = open(&gpu, &scene, settings(1));
+    for _ in 0..8 {
+        step(&gpu, &mut grown, 1);
+        grown.read_contacts().unwrap();
+    }
+    let needed = u64::from(grown.read_contacts().unwrap().contact_capacity) * 80;
+    let snapshot = grown.snapshot().unwrap();
+    let small = gpu_with(wgpu::Limits { max_storage_buffer_binding_size: needed - 16, ..wgpu::Limits::default() });
+    let mut solver = open(&small, &scene, settings(1));
+    step(&small, &mut solver, 1);
+    let before = state(&solver);
+    let error = solver.restore(&snapshot).unwrap_err();
+    assert!(matches!(error, Error::LimitExceeded { needed: own, .. } if own >= needed), "{error}");
+    assert_eq!(state(&solver), before);
+    // It still runs.
+    step(&small, &mut solver, 1);
+    assert_ne!(state(&solver), before);
+}
