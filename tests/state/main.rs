@@ -12,6 +12,7 @@ mod pipelines;
 mod profile;
 mod recording;
 mod snapshots;
+mod targets;
 mod teleport;
 mod threads;
 mod vertex_output;
