@@ -37,6 +37,13 @@ fn embed_draws_cloth_and_cube() {
 }
 
 #[test]
+fn checkpoint_continues_with_the_same_bits() {
+    let out = run(&mut example("checkpoint"));
+    assert!(out.contains("step 60: lost the device: true"), "{out}");
+    assert!(out.contains("step 60: the positions of 1024 particles have the same bits"), "{out}");
+}
+
+#[test]
 fn crowd_spawns_removes_and_draws_instances() {
     let png = file("crowd.png");
     let size = ["--headless", "--json", "--frames", "6", "--count", "9", "--substeps", "8"];
