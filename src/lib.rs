@@ -89,8 +89,8 @@ pub use reference::Reference;
 pub use scene::{
     Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Balloon, BalloonParts, Bending, Cloth, ClothGrid,
     ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric, Intersections, Material, MaterialId, Numbering,
-    Orthotropic, Particle, ParticlePoint, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, TetherForce,
-    Tethers, count_intersections,
+    Orthotropic, Particle, ParticlePoint, Ray, RayHit, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh,
+    TetherForce, Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use sim::{Diagnostics, Running};

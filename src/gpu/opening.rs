@@ -7,7 +7,7 @@ use super::context::is_software;
 use super::limits::{check_device, check_sizes};
 use super::pipelines::Pipelines;
 use super::recorder::PingPong;
-use super::solver::Solver;
+use super::solver::{CATCH_UP_LIMIT, Solver};
 use super::store::PipelineStore;
 use super::suited::suited;
 use crate::error::{Error, Result};
@@ -142,6 +142,7 @@ impl Solver {
             recorded_substep: settings.substep(),
             recorded_substeps: settings.substeps,
             accumulator: 0.0,
+            catch_up_limit: CATCH_UP_LIMIT,
             derived_is_stale: false,
             shift: None,
             vertex_outputs: Default::default(),

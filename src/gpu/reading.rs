@@ -6,7 +6,7 @@ use super::solver::Solver;
 use crate::collision::{ColliderForce, ContactEvents, ContactReport};
 use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::error::{Error, Result};
-use crate::scene::TetherForce;
+use crate::scene::{Ray, RayHit, TetherForce};
 use crate::sim::Diagnostics;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -25,6 +25,15 @@ impl Solver {
     /// [`Error::DeviceLost`], [`Error::Timeout`].
     pub fn read_positions(&self) -> Result<Vec<[f32; 3]>> {
         self.read(|encoder| self.request_positions(encoder))
+    }
+
+    /// Waits for all submitted work, reads the positions, and returns the first triangle or particle on a ray: see
+    /// [`crate::Scene::pick`], which a browser calls with the positions of [`Solver::request_positions`].
+    ///
+    /// # Errors
+    /// As [`crate::Scene::pick`] and [`Solver::read_positions`].
+    pub fn pick(&self, ray: &Ray) -> Result<Option<RayHit>> {
+        self.controls.scene.pick(ray, &self.read_positions()?)
     }
 
     /// Waits for all submitted work and reads the velocities [m/s].

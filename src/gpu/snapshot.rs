@@ -83,7 +83,6 @@ fn state_buffers<'a>(
         ("displacements", &b.displacements),
         ("residuals", &b.residuals),
         ("velocities", &b.velocities),
-        ("forces", &b.forces),
         ("pulls", &b.pulls),
         ("contact_events", &b.contact_events),
         ("event_table", &b.event_table),
@@ -94,6 +93,8 @@ fn state_buffers<'a>(
     ]
     .map(|(name, buffer)| (name.to_owned(), buffer))
     .into();
+    // The buffer remains when forces are turned off.
+    all.extend(controls.settings.forces.then(|| ("forces".to_owned(), &b.forces)));
     for (kind, own) in controls.compiled.kinds.iter().zip(&b.kinds).filter(|(kind, _)| kind.len() > 0) {
         let label = |part: &str| format!("{part}.{}", kind.info.name);
         all.extend([(label("lambdas"), &own.lambdas), (label("rotations"), &own.rotations)]);

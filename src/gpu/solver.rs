@@ -10,6 +10,7 @@ use super::shift::ShiftPass;
 use super::store::PipelineStore;
 use super::vertex_output::VertexOutputs;
 use crate::constraints::{Kind, kind_index};
+use crate::error::{Error, Result};
 use crate::schedule::coloring::Coloring;
 use crate::schedule::plan::{Pass, Plan};
 use crate::settings::{Execution, Settings};
@@ -17,8 +18,8 @@ use crate::sim::Running;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 
-/// The most steps that one call of [`Solver::advance`] returns. A program that cannot keep up runs slower than real time.
-const MAX_STEPS_PER_ADVANCE: u32 = 4;
+/// The default of [`Solver::set_catch_up_limit`].
+pub(super) const CATCH_UP_LIMIT: u32 = 4;
 
 /// Runs a scene on the GPU.
 ///
@@ -59,6 +60,8 @@ pub struct Solver {
     pub(super) recorded_substep: f32,
     /// The number of its substeps.
     pub(super) recorded_substeps: u32,
+    /// The most steps of [`Solver::advance`].
+    pub(super) catch_up_limit: u32,
     /// Real time that is not yet simulated \[s\].
     pub(super) accumulator: f32,
     /// True if followers and normals are older than the positions; the next [`Solver::encode`] records their passes.
@@ -70,17 +73,34 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// Returns the number of steps of `dt` that are due after another `real_seconds`, at most 4. The remaining time is kept for the next call, see
+    /// Returns the number of steps of `dt` that are due after another `real_seconds`, at most the catch-up limit, 4 by default
+    /// ([`Solver::set_catch_up_limit`]). Further whole steps are dropped; the remaining fraction of a step is kept for the next call, see
     /// [`Solver::interpolation`]. A NaN, infinite or negative time counts as 0.
     #[must_use = "encode as many steps"]
     pub fn advance(&mut self, real_seconds: f32) -> u32 {
         let dt = self.controls.settings.dt;
         self.accumulator += if real_seconds.is_finite() { real_seconds.max(0.0) } else { 0.0 };
         let due = (self.accumulator / dt).floor();
-        let steps = (due as u32).min(MAX_STEPS_PER_ADVANCE);
+        let steps = (due as u32).min(self.catch_up_limit);
         // Whole steps beyond the most are dropped; the fraction is kept.
         self.accumulator = (self.accumulator - due * dt).clamp(0.0, dt);
         steps
+    }
+
+    /// Sets the most steps that one call of [`Solver::advance`] returns, at least 1. Default: 4.
+    ///
+    /// A program whose frames take longer than so many steps runs slower than real time. A higher limit keeps up after longer
+    /// pauses, but a frame that is slow because of its steps makes the next one slower still. Choose at least the longest
+    /// frame time in steps; 1 is a slow motion below one frame per `dt`.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidValue`] for 0.
+    pub fn set_catch_up_limit(&mut self, steps: u32) -> Result<()> {
+        if steps == 0 {
+            return Err(Error::invalid("catch-up limit of Solver::advance", 0.0, "at least 1 step"));
+        }
+        self.catch_up_limit = steps;
+        Ok(())
     }
 
     /// The fraction f of the next step that real time has reached, 0 to 1. For smooth motion, draw at x − (1 − f) dt v.

@@ -3,6 +3,7 @@
 use super::solver::Solver;
 use super::vertex_passes::VertexPasses;
 use crate::error::{Error, Result, check_exists};
+use crate::scene::RenderMesh;
 use std::ops::Range;
 
 /// A place for one attribute in a vertex buffer of the program, interleaved or not.
@@ -21,7 +22,7 @@ pub struct VertexTarget<'a> {
 /// Attributes that [`Solver::encode`] writes into vertex buffers of the program, one value per vertex.
 ///
 /// A mesh repeats vertices along the seams of its texture coordinates. `vertices` maps each vertex to its particle, so that
-/// all vertices at one point share a particle ([`crate::scene::weld`]).
+/// all vertices at one point share a particle ([`crate::scene::weld`], [`RenderMesh`]).
 #[derive(Debug, Clone, Copy)]
 pub struct VertexOutput<'a> {
     /// The particle of each vertex.
@@ -40,6 +41,14 @@ pub struct VertexOutput<'a> {
     /// ∂x/∂u of the triangles at a vertex is weighted by their area in texture coordinates (Lengyel 2001). Vertices at which
     /// texture coordinates are mirrored must be split. If ∂x/∂u is 0 or parallel to n, t is any unit vector orthogonal to n.
     pub tangents: Option<VertexTarget<'a>>,
+}
+
+impl<'a> VertexOutput<'a> {
+    /// Vertices, triangles and texture coordinates of a mesh, without targets.
+    pub fn of(mesh: &'a RenderMesh) -> Self {
+        let RenderMesh { vertices, triangles, texture_coordinates } = mesh;
+        Self { vertices, triangles, texture_coordinates: Some(texture_coordinates), ..Self::EMPTY }
+    }
 }
 
 impl VertexOutput<'_> {

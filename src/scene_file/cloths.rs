@@ -4,12 +4,13 @@ use super::build::{Builder, Built};
 use super::error::{At, FileError, Reason};
 use super::format::Switch;
 use super::mesh::Surface;
+use super::obj::TextureCoordinates;
 use super::parts::{
     BendingFile, ClothGridFile, ClothMeshFile, CordFile, FabricFile, MembraneFile, RopeFile, TethersFile,
 };
 use super::values::NameOr;
 use super::{Hint, Part};
-use crate::scene::{Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Orthotropic, Rope, Tethers};
+use crate::scene::{Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Orthotropic, RenderMesh, Rope, Scene, Tethers};
 
 impl Builder<'_> {
     pub fn add_cloth_grid(&mut self, place: &str, file: &ClothGridFile) -> Built {
@@ -205,6 +206,24 @@ impl Part {
             vertex_particles: Vec::new(),
             texture: Default::default(),
         }
+    }
+
+    /// The mesh of the part for drawing: vertices split along the seams of its texture coordinates, (0, 0) where it has none.
+    /// `scene` is the scene of the file. Call it after [`super::SceneFile::renumber`].
+    ///
+    /// # Errors
+    /// As [`RenderMesh::new`]: the part was changed, or belongs to another scene.
+    pub fn render_mesh(&self, scene: &Scene) -> crate::Result<RenderMesh> {
+        let range = self.triangles.start as usize..self.triangles.end as usize;
+        let triangles = scene.triangles().get(range).unwrap_or_default();
+        let TextureCoordinates { coordinates, triangles: indices } = &self.texture;
+        let place = |corner: u32| coordinates.get(corner as usize).copied().unwrap_or_default();
+        let corners = |index: &Option<[u32; 3]>| index.map_or([[0.0; 2]; 3], |corners| corners.map(place));
+        let texture: Vec<[[f32; 2]; 3]> = match indices.is_empty() {
+            true => vec![[[0.0; 2]; 3]; triangles.len()],
+            false => indices.iter().map(corners).collect(),
+        };
+        RenderMesh::new(triangles, &texture)
     }
 
     /// Sets the vertices and texture coordinates of the mesh. Its first vertex is the first follower if there are

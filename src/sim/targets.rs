@@ -28,12 +28,12 @@ impl Controls {
     /// Sets the positions of pinned particles at the end of the next step and of later ones; returns the range in
     /// `targets` that contains all of them. The targets must have been checked.
     pub fn set_targets(&mut self, targets: &[(u32, [f32; 3])]) -> Range<usize> {
-        let mut range = usize::MAX..0;
+        let (mut first, mut end) = (usize::MAX, 0);
         for &(particle, position) in targets {
             let place = self.put_target(particle, position);
-            range = range.start.min(place)..range.end.max(place + 1);
+            (first, end) = (first.min(place), end.max(place + 1));
         }
-        if range.is_empty() { 0..0 } else { range }
+        first.min(end)..end
     }
 
     /// Sets a target; returns its index in `targets`.

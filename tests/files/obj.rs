@@ -3,9 +3,10 @@
 use crate::common;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use supple::gpu::{VertexOutput, VertexTarget};
 use supple::scene::{Topology, weld};
 use supple::scene_file::{ObjMesh, SceneFile};
-use supple::{ClothMesh, Error, Fabric, Reference, Scene, Shape};
+use supple::{ClothMesh, Error, Fabric, Reference, Scene, Shape, wgpu};
 
 /// Random numbers in 0..1.
 fn random(seed: u64) -> impl FnMut() -> f64 {
@@ -513,6 +514,49 @@ fn a_scene_file_hints_at_open_seams_and_welds_on_request() {
     for bad in ["-0.1", "1e99"] {
         let error = scene("cloth_mesh", &format!(r#", "weld": {bad}"#)).unwrap_err();
         assert!(error.place().starts_with("parts[0].cloth_mesh.mesh"), "{error}");
+    }
+}
+
+/// An OBJ of a tube with texture coordinates. Vertices are repeated along the seam if `splits`, as some exporters write them.
+fn obj_tube(splits: bool) -> String {
+    let (positions, triangles) = tube(12, 5);
+    let mut text = String::new();
+    // Texture coordinates differ on both sides of the seam, which are the columns 0 and 12.
+    positions.iter().for_each(|[x, y, z]| text += &format!("v {x} {y} {z}\n"));
+    (0..positions.len()).for_each(|vertex| text += &format!("vt {} {}\n", vertex % 13, vertex / 13));
+    let joined = |vertex: u32| if splits || vertex % 13 != 12 { vertex } else { vertex - 12 };
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|vertex| format!("{}/{}", joined(vertex) + 1, vertex + 1));
+        text += &format!("f {a} {b} {c}\n");
+    }
+    text
+}
+
+#[test]
+fn the_render_mesh_of_an_obj_is_split_along_its_seam_and_drives_a_vertex_output() {
+    let gpu = common::gpu();
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    for (name, splits, weld) in [("split.obj", true, r#", "weld": 1e-5"#), ("joined.obj", false, "")] {
+        std::fs::write(folder.join(name), obj_tube(splits)).unwrap();
+        let text = format!(r#"{{"version": 1, "parts": [{{"cloth_mesh": {{"mesh": {{"obj": "{name}"{weld}}}}}}}]}}"#);
+        let mut file = SceneFile::parse(&text, Some(&folder)).unwrap();
+        assert!(file.hints.iter().all(|hint| !hint.message.contains("seam")), "{:?}", file.hints);
+        file.renumber();
+        let mesh = file.parts[0].render_mesh(&file.scene).unwrap();
+        // 60 particles, and 5 vertices more along the seam; unused vertices of the joined file stay particles.
+        assert_eq!(mesh.vertices.len(), 65, "{name}");
+        let particles: std::collections::BTreeSet<u32> = mesh.vertices.iter().copied().collect();
+        assert_eq!(particles.len(), 60, "{name}");
+        let mut solver = common::solver(&gpu, &file.scene, supple::Settings::default());
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::VERTEX;
+        let descriptor = wgpu::BufferDescriptor { label: None, size: 65 * 28, usage, mapped_at_creation: false };
+        let buffer = gpu.device.create_buffer(&descriptor);
+        let target = |offset, format| Some(VertexTarget { buffer: &buffer, offset, stride: 28, format });
+        let positions = target(0, wgpu::VertexFormat::Float32x3);
+        let tangents = target(12, wgpu::VertexFormat::Float32x4);
+        solver.add_vertex_output(&VertexOutput { positions, tangents, ..VertexOutput::of(&mesh) }).unwrap();
+        common::step(&gpu, &mut solver, 3);
+        assert_eq!(solver.read_diagnostics().unwrap().non_finite_count, 0);
     }
 }
 

@@ -1,12 +1,13 @@
 //! A snapshot continues in another solver on another device with the same bits.
 
+use crate::common::shapes::icosphere;
 use crate::common::{crumple, gpu, gpu_with, hanging_cloth, own_gpu, press, step};
 use supple::constraints::Kind;
 use supple::gpu::{Context, PipelineStore, Snapshot};
 use supple::{
-    Attachment, AttachmentId, AttachmentTarget, ClothGrid, Collider, ColliderId, ColorOrder, ContactMaterial,
-    ContactScale, Distance, Error, Execution, Friction, Material, ParticlePoint, Pose, Scene, SelfCollision, Settings,
-    Shape, Solver, Wind, wgpu,
+    Attachment, AttachmentId, AttachmentTarget, Balloon, ClothGrid, Collider, ColliderId, ColorOrder, ContactMaterial,
+    ContactScale, Distance, Elasticity, Error, Execution, Fabric, Friction, Material, ParticlePoint, Pose, Scene,
+    SelfCollision, Settings, Shape, SoftBody, Solver, Sweep, Wind, wgpu,
 };
 
 /// Changes of the host before a step.
@@ -207,6 +208,34 @@ fn moving_colliders_with_friction_and_restitution_continue_with_the_same_bits() 
 }
 
 #[test]
+fn soft_bodies_with_rotations_and_followers_continue_with_the_same_bits() {
+    let mut scene = Scene::new();
+    let (positions, triangles) = icosphere(1, 0.5);
+    let gas = Material::compliant(1e-6);
+    let fabric = Fabric { structural: Material::compliant(1e-5), ..Fabric::default() };
+    for (k, elasticity) in [
+        Elasticity::Rigid { shape: Material::RIGID },
+        Elasticity::Regions { rings: 1, shape: Material::compliant(1e-5) },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let positions: Vec<[f32; 3]> = positions.iter().map(|&[x, y, z]| [x + 1.2 * k as f32, y, z]).collect();
+        let body = SoftBody { positions: &positions, triangles: &triangles, spacing: 0.3, density: 500.0, elasticity };
+        let parts = scene.add_soft_body(&body).unwrap();
+        crumple(&mut scene, parts.particles, 0.1);
+    }
+    let positions: Vec<[f32; 3]> = positions.iter().map(|&[x, y, z]| [x, y, z - 1.2]).collect();
+    let balloon = Balloon { positions: &positions, triangles: &triangles, fabric, pressure: 1.3, gas };
+    scene.add_balloon(&balloon).unwrap();
+    scene.add_collider(Collider::new(Shape::HalfSpace, [0.0, -0.55, 0.0])).unwrap();
+    let settings = Settings { substeps: 3, body_damping: 0.1, ..Settings::default() };
+    let jacobi = Settings { sweep: Sweep::Jacobi, ..settings };
+    let cases = [("bodies", settings), ("Jacobi", jacobi)];
+    continue_on_another_device(&cases.map(|(name, settings)| Case { name, scene: &scene, settings, frame: &still }));
+}
+
+#[test]
 fn all_changes_while_running_continue_in_a_new_solver_with_the_same_bits() {
     let (mut scene, cloth) = hanging_cloth(11, 9);
     let first = cloth.particles.start;
@@ -329,6 +358,35 @@ fn settings_of_the_snapshot_replace_those_that_shape_no_buffer() {
     assert_eq!(other.settings(), &settings);
     step(&gpu, &mut other, 5);
     assert_eq!(other.read_positions().unwrap(), windy.read_positions().unwrap());
+}
+
+#[test]
+fn buffers_of_earlier_settings_are_no_part_of_a_snapshot() {
+    let gpu = gpu();
+    let mut scene = press(0.02, 1);
+    scene.add_collider(Collider::new(Shape::Sphere { radius: 0.2 }, [0.3, -0.15, 0.0])).unwrap();
+    let all = Settings {
+        forces: true,
+        keep_lambdas: true,
+        mean_forces: true,
+        tether_forces: true,
+        contact_events: 1000,
+        self_collision: Some(SelfCollision::default()),
+        ..Settings::default()
+    };
+    let few = Settings { collider_forces: false, substeps: 2, ..Settings::default() };
+    for (first, second) in [(all, few), (few, all)] {
+        let mut solver = crate::common::solver(&gpu, &scene, first);
+        step(&gpu, &mut solver, 1);
+        solver.set_settings(second).unwrap();
+        step(&gpu, &mut solver, 1);
+        let snapshot = solver.snapshot().unwrap();
+        let mut other = crate::common::solver(&gpu, &scene, second);
+        other.restore(&snapshot).unwrap();
+        step(&gpu, &mut solver, 2);
+        step(&gpu, &mut other, 2);
+        assert_eq!(state(&solver), state(&other));
+    }
 }
 
 #[test]
