@@ -150,9 +150,9 @@ pub enum Error {
     BufferTooSmall {
         /// The use of the buffer.
         what: String,
-        /// Its size [bytes].
+        /// Its size \[bytes\].
         size: u64,
-        /// The size that it needs [bytes].
+        /// The size that it needs \[bytes\].
         needed: u64,
     },
     /// A vertex format that a vertex output cannot write.

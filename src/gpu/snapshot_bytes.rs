@@ -21,7 +21,7 @@ const HEADER: usize = 28;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Section {
     pub name: String,
-    /// Size of the buffer [bytes].
+    /// Size of the buffer \[bytes\].
     pub size: u64,
     pub bytes: Vec<u8>,
 }

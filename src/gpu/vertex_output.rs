@@ -11,9 +11,9 @@ use std::ops::Range;
 pub struct VertexTarget<'a> {
     /// The vertex buffer, with the usage STORAGE. It may contain other attributes, and other targets.
     pub buffer: &'a wgpu::Buffer,
-    /// Offset of the attribute of the first vertex [bytes], a multiple of 4.
+    /// Offset of the attribute of the first vertex \[bytes\], a multiple of 4.
     pub offset: u64,
-    /// Distance from vertex to vertex [bytes], a multiple of 4, at least the size of the format.
+    /// Distance from vertex to vertex \[bytes\], a multiple of 4, at least the size of the format.
     pub stride: u64,
     /// [`wgpu::VertexFormat::Float32x3`] or [`wgpu::VertexFormat::Float32x4`].
     pub format: wgpu::VertexFormat,
@@ -83,7 +83,7 @@ impl VertexOutputs {
         self.all.iter().map(|(_, passes)| passes)
     }
 
-    /// Size of their buffers, without those of the program [bytes].
+    /// Size of their buffers, without those of the program \[bytes\].
     pub fn bytes(&self) -> u64 {
         self.iter().map(|passes| passes.bytes).sum()
     }
