@@ -276,7 +276,7 @@ fn all_changes_while_running_continue_in_a_new_solver_with_the_same_bits() {
     let all = [
         ("colours", Settings { execution: Execution::Colors, ..settings }),
         ("tiles", Settings { execution: Execution::Tiles, ..settings }),
-        ("self-collision", Settings { self_collision: Some(SelfCollision::surfaces()), ..settings }),
+        ("self-collision", Settings { self_collision: Some(SelfCollision::default()), ..settings }),
     ];
     let cases = all.map(|(name, settings)| Case { name, scene: &scene, settings, frame: &frame });
     continue_on_another_device(&cases);

@@ -3,8 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use supple::constraints::{Function, Group, KindInfo, Sample};
-use supple::gpu::{Context, Interval, PipelineStore, Profile, Readback, Run, Timestamps};
-use supple::scene::{ClothMaterials, Embedded, Lattice, MeshReport, OpenContacts, TetherRow, Topology, Weld};
+use supple::gpu::{
+    Context, Interval, PipelineStore, Profile, Readback, Run, Snapshot, Timestamps, VertexOutput, VertexOutputId,
+    VertexTarget,
+};
+use supple::scene::{
+    ClothMaterials, Embedded, Lattice, MeshReport, OpenContacts, RenderMesh, TetherRow, Topology, Weld,
+};
 use supple::scene_file::{
     ColliderPath, FileError, Hint, KeyFrames, Limits, ObjMesh, Part, SceneFile, TargetPath, TextureCoordinates,
 };
@@ -15,9 +20,9 @@ use supple::{
     CutCloth, Diagnostics, Distance, DistanceField, DistanceLimit, EdgeTriangle, Elasticity, Error, Execution, Fabric,
     Field, Friction, Heightfield, Hinge, Instance, InstanceId, Instances, Intersections, IsometricBend, Limit,
     LineBend, Material, MaterialId, Membrane, Method, NeoHookean, Numbering, Orthotropic, Particle, ParticlePoint,
-    Placement, Pose, Pressure, Reference, Rope, RopeParts, Running, Scene, SelfCollision, SelfCollisionLevel, Settings,
-    Shape, ShapeMatching, Sides, SoftBody, SoftParts, Solver, Strain, Sweep, TetMesh, TetherForce, Tethers, Volume,
-    Wind,
+    Placement, Pose, Pressure, Ray, RayHit, Reference, Rope, RopeParts, Running, Scene, SelfCollision,
+    SelfCollisionLevel, Settings, Shape, ShapeMatching, Sides, SoftBody, SoftParts, Solver, Strain, Sweep, TetMesh,
+    TetherForce, Tethers, Volume, Wind,
 };
 
 /// The names of types, which must be `Send` and `Sync` for this to compile.
@@ -43,6 +48,13 @@ fn exported(file: &str) -> BTreeSet<String> {
 #[test]
 fn every_public_type_is_send_and_sync() {
     let shared = shared!(
+        Ray,
+        RayHit,
+        RenderMesh,
+        Snapshot,
+        VertexOutput,
+        VertexOutputId,
+        VertexTarget,
         Area,
         Attachment,
         AttachmentForce,
