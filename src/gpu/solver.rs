@@ -90,8 +90,8 @@ impl Solver {
     /// Sets the most steps that one call of [`Solver::advance`] returns, at least 1. Default: 4.
     ///
     /// A program whose frames take longer than so many steps runs slower than real time. A higher limit keeps up after longer
-    /// pauses, but a frame that is slow because of its steps makes the next one slower still. Choose at least the longest
-    /// frame time in steps; 1 is a slow motion below one frame per `dt`.
+    /// pauses, but a frame that is slow because of its steps makes the next one slower still. With
+    /// 1, the simulation slows down as soon as a frame takes longer than `dt`.
     ///
     /// # Errors
     /// [`crate::Error::InvalidValue`] for 0.
