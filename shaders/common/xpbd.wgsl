@@ -9,13 +9,22 @@ struct ScaledMaterial {
     gamma: f32,
     // ω, times the stiffness of PBD
     factor: f32,
-    padding: f32,
+    // The part of Σ wᵢ|∇ᵢC|² that over-relaxed kinds subtract from α̃ in the denominator.
+    relief: f32,
 }
 
-// Returns Δλ of eq. 18 with the damping of eq. 26. `weighted` is Σ wᵢ|∇ᵢC|²; `travel` is ∇C·(x − x_prev).
+// Returns the material of constraints of a kind: without relief if the kind is not over-relaxed.
+fn material_of_kind(material: ScaledMaterial, over_relaxed: bool) -> ScaledMaterial {
+    let relief = select(0.0, material.relief, over_relaxed);
+    return ScaledMaterial(material.alpha_tilde, material.gamma, material.factor, relief);
+}
+
+// Returns Δλ of eq. 18 with the damping of eq. 26. `weighted` is Σ wᵢ|∇ᵢC|²; `travel` is ∇C·(x − x_prev). A relief makes
+// α̃ in the denominator smaller; see src/constraints/xpbd.rs.
 fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: ScaledMaterial) -> f32 {
+    let rest = max(material.alpha_tilde - material.relief * weighted, 0.0);
     let delta = material.factor * ((-c - material.alpha_tilde * lambda - material.gamma * travel)
-        / ((1.0 + material.gamma) * weighted + material.alpha_tilde));
+        / ((1.0 + material.gamma) * weighted + rest));
     // A select, not a branch: GPU compilers do not interleave the constraints of a tile across branches.
     return select(delta, 0.0, weighted == 0.0);
 }

@@ -251,7 +251,7 @@ fn solved_by(place: u32, record: GroupRecord, frame: Frame, sums: array<vec4f, 4
     let c = measure(record.parameters, sums[0].w);
     let weighted = sums[1].x * c.y * c.y;
     let travel = sums[1].y * c.y;
-    let material = materials[record.material];
+    let material = material_of_kind(materials[record.material], false);
     let delta = delta_lambda(c.x, weighted, travel, lambda, material);
     if KEEP_LAMBDA && keep {
         lambdas[place] = lambda + delta;

@@ -26,6 +26,7 @@ static INFO: KindInfo = KindInfo {
     record_words: 8,
     unit_gradients: false,
     unilateral: false,
+    over_relaxed: false,
     compliance_unit: "m⁴/J",
     shader: include_str!("../../shaders/constraints/area.wgsl"),
     function: Function::Fixed(evaluate),

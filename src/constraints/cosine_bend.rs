@@ -29,6 +29,7 @@ static INFO: KindInfo = KindInfo {
     record_words: 8,
     unit_gradients: false,
     unilateral: false,
+    over_relaxed: true,
     compliance_unit: "m⁴/J",
     shader: include_str!("../../shaders/constraints/cosine_bend.wgsl"),
     function: Function::Fixed(evaluate),

@@ -24,6 +24,7 @@ static INFO: KindInfo = KindInfo {
     record_words: 4,
     unit_gradients: true,
     unilateral: false,
+    over_relaxed: false,
     compliance_unit: "m/N",
     shader: include_str!("../../shaders/constraints/distance.wgsl"),
     function: Function::Fixed(evaluate),

@@ -42,6 +42,7 @@ static INFO: KindInfo = KindInfo {
     record_words: 4,
     unit_gradients: true,
     unilateral: true,
+    over_relaxed: false,
     compliance_unit: "m/N",
     shader: include_str!("../../shaders/constraints/distance_limit.wgsl"),
     function: Function::Fixed(evaluate),

@@ -31,6 +31,7 @@ static INFO: KindInfo = KindInfo {
     record_words: 8,
     unit_gradients: false,
     unilateral: false,
+    over_relaxed: true,
     compliance_unit: "rad²/J",
     shader: include_str!("../../shaders/constraints/line_bend.wgsl"),
     function: Function::Vector(evaluate),

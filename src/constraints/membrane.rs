@@ -45,6 +45,7 @@ static INFO: KindInfo = KindInfo {
     record_words: 8,
     unit_gradients: false,
     unilateral: false,
+    over_relaxed: false,
     compliance_unit: "m/N",
     shader: include_str!("../../shaders/constraints/membrane.wgsl"),
     function: Function::Fixed(evaluate),

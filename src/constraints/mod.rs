@@ -84,6 +84,11 @@ pub struct KindInfo {
     pub unit_gradients: bool,
     /// If true, the constraint is C ≤ 0 instead of C = 0, and λ stays at or below 0.
     pub unilateral: bool,
+    /// If true, Δλ is over-relaxed: half of Σ wᵢ|∇ᵢC|² is subtracted from α̃ in its denominator, down to 0. True for
+    /// bends: their λ vary slowly from one constraint to the next, so their corrections largely cancel, and one sweep
+    /// with the full denominator is too soft. The solution of many iterations is the same. Not with a
+    /// [`crate::Settings::relaxation`] other than 1.
+    pub over_relaxed: bool,
     /// The unit of the compliance α, \[C\]²/J.
     pub compliance_unit: &'static str,
     /// The WGSL source of C and ∇C.

@@ -47,6 +47,7 @@ static INFO: KindInfo = KindInfo {
     record_words: 16,
     unit_gradients: false,
     unilateral: false,
+    over_relaxed: false,
     compliance_unit: "m³/J = 1/Pa",
     shader: include_str!("../../shaders/constraints/neo_hookean.wgsl"),
     function: Function::Fixed(evaluate),

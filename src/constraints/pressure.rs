@@ -81,6 +81,7 @@ static INFO: KindInfo = KindInfo {
     record_words: RECORD_WORDS,
     unit_gradients: false,
     unilateral: false,
+    over_relaxed: false,
     compliance_unit: "m⁶/J",
     shader: include_str!("../../shaders/constraints/pressure.wgsl"),
     function: Function::Group(Group { rotates: false, direction, measure }),

@@ -33,6 +33,7 @@ static INFO: KindInfo = KindInfo {
     record_words: RECORD_WORDS,
     unit_gradients: false,
     unilateral: false,
+    over_relaxed: false,
     compliance_unit: "s²",
     shader: include_str!("../../shaders/constraints/shape_matching.wgsl"),
     function: Function::Group(Group { rotates: true, direction, measure }),

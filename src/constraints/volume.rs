@@ -28,6 +28,7 @@ static INFO: KindInfo = KindInfo {
     record_words: 8,
     unit_gradients: false,
     unilateral: false,
+    over_relaxed: false,
     compliance_unit: "m⁶/J",
     shader: include_str!("../../shaders/constraints/volume.wgsl"),
     function: Function::Fixed(evaluate),

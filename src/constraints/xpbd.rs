@@ -14,11 +14,22 @@ pub struct ScaledMaterial {
     pub gamma: f32,
     /// The factor of Δλ: relaxation ω, times the stiffness k or k' of PBD.
     pub factor: f32,
-    /// Pads the row to 16 bytes, which one load reads.
-    pub padding: f32,
+    /// The part of Σ wᵢ|∇ᵢC|² that over-relaxed kinds subtract from α̃ in the denominator: ½, or 0 if ω is not 1.
+    pub relief: f32,
+}
+
+impl ScaledMaterial {
+    /// The material of constraints of a kind: without relief if the kind is not over-relaxed.
+    #[inline]
+    pub fn of(self, info: &super::KindInfo) -> Self {
+        Self { relief: if info.over_relaxed { self.relief } else { 0.0 }, ..self }
+    }
 }
 
 /// Δλ of eq. 18 with the damping of eq. 26: Δλ = ω (−C − α̃ λ − γ ∇C·(x − x_prev)) / ((1 + γ) Σ wᵢ|∇ᵢC|² + α̃).
+///
+/// If the material has a relief r, α̃ in the denominator becomes max(α̃ − r Σ wᵢ|∇ᵢC|², 0); see
+/// [`super::KindInfo::over_relaxed`].
 ///
 /// `weighted` is Σ wᵢ|∇ᵢC|², `travel` is ∇C·(x − x_prev). If `weighted` is 0 (all particles pinned, or no gradient), Δλ
 /// is 0 instead of 0/0.
@@ -27,8 +38,9 @@ pub fn delta_lambda(c: f32, weighted: f32, travel: f32, lambda: f32, material: S
     if weighted == 0.0 {
         return 0.0;
     }
-    let ScaledMaterial { alpha_tilde, gamma, factor, .. } = material;
-    factor * ((-c - alpha_tilde * lambda - gamma * travel) / ((1.0 + gamma) * weighted + alpha_tilde))
+    let ScaledMaterial { alpha_tilde, gamma, factor, relief } = material;
+    let rest = (alpha_tilde - relief * weighted).max(0.0);
+    factor * ((-c - alpha_tilde * lambda - gamma * travel) / ((1.0 + gamma) * weighted + rest))
 }
 
 /// The share of the accumulated multiplier that an iteration removes: ω α̃/((1 + γ) Σ wᵢ|∇ᵢC|² + α̃) of eq. 18. Used

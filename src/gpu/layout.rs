@@ -87,7 +87,7 @@ fn the_status_has_the_layout_of_the_prelude() {
 
 #[test]
 fn scaled_materials_have_the_layout_of_the_prelude() {
-    assert_eq!(on_gpu("", "ScaledMaterial"), on_host!(ScaledMaterial { alpha_tilde, gamma, factor, padding }));
+    assert_eq!(on_gpu("", "ScaledMaterial"), on_host!(ScaledMaterial { alpha_tilde, gamma, factor, relief }));
 }
 
 #[test]

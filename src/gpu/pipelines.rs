@@ -267,12 +267,13 @@ pub(super) fn loops(info: &KindInfo) -> [(&'static str, usize); 2] {
 /// The constants of a kind's descriptor.
 pub(super) fn constants(info: &KindInfo) -> String {
     format!(
-        "const ARITY = {}u;\nconst ROWS = {}u;\nconst LAMBDAS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\n",
+        "const ARITY = {}u;\nconst ROWS = {}u;\nconst LAMBDAS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\nconst OVER_RELAXED = {};\n",
         info.arity,
         info.record_words / 4,
         info.lambda_count(),
         info.unit_gradients,
-        info.unilateral
+        info.unilateral,
+        info.over_relaxed
     )
 }
 

@@ -159,7 +159,7 @@ impl Reference {
 /// The impulse ∇C Δλ on the point \[kg m\]. `s` is x₁ − x₂, `way` its change in the substep, `weighted` is Σ w k².
 fn impulse_of(row: &AttachmentRow, state: &mut AttachmentState, [s, way]: [Vec3; 2], weighted: f32) -> Vec3 {
     let [alpha_tilde, gamma, factor] = row.material;
-    let material = ScaledMaterial { alpha_tilde, gamma, factor, padding: 0.0 };
+    let material = ScaledMaterial { alpha_tilde, gamma, factor, relief: 0.0 };
     let lambda = &mut state.lambda;
     if row.rest_length == 0.0 {
         let mut delta = Vec3::ZERO;

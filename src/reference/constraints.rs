@@ -36,7 +36,7 @@ impl Reference {
         let (particles, p) = self.gather(record, info.arity);
         let gathered = Gathered {
             parameters: &record[info.arity + 1..],
-            material: self.materials[record[info.material_word()] as usize],
+            material: self.materials[record[info.material_word()] as usize].of(info),
             arity: info.arity,
             p,
             d: particles.map(|particle| self.displacements[particle]),
@@ -111,7 +111,7 @@ impl Reference {
         let (directions, sums) = state.directions(&frame);
         let (c, s) = (function.measure)(parameters, sums.value);
         let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][place] };
-        let material = self.materials[record[compiled.info.material_word()] as usize];
+        let material = self.materials[record[compiled.info.material_word()] as usize].of(compiled.info);
         let weighted = sums.weighted * s * s;
         let delta = delta_lambda(c, weighted, sums.travel * s, lambda, material);
         // The directions of a rotating group change between iterations: each impulse has its own multiplier.

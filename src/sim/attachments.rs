@@ -25,7 +25,7 @@ pub(crate) struct AttachmentRow {
     /// Point in space or in the frame of the collider \[m\].
     pub target: [f32; 3],
     pub flags: u32,
-    /// [`crate::constraints::xpbd::ScaledMaterial`] without its padding.
+    /// [`crate::constraints::xpbd::ScaledMaterial`] without its relief.
     pub material: [f32; 3],
     pub rest_length: f32,
     /// \[N\]

@@ -144,7 +144,7 @@ impl Controls {
         (decay.exp() * f64::from(step_factor).powf(1.0 / f64::from(substeps))) as f32
     }
 
-    /// α̃, γ and the relaxation factor of every material, for the substep and the method of the settings.
+    /// α̃, γ, the relaxation factor and the relief of every material, for the substep and the method of the settings.
     pub fn scaled_materials(&self) -> Vec<ScaledMaterial> {
         self.materials.iter().map(|material| self.scaled_material(material)).collect()
     }
@@ -163,7 +163,8 @@ impl Controls {
         }
         // 1e30 acts as infinity and cannot overflow in the update.
         .map(|value| value.min(1e30) as f32);
-        ScaledMaterial { alpha_tilde, gamma, factor, padding: 0.0 }
+        let relief = if self.settings.relaxation == 1.0 { 0.5 } else { 0.0 };
+        ScaledMaterial { alpha_tilde, gamma, factor, relief }
     }
 }
 

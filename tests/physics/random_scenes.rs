@@ -248,17 +248,23 @@ fn run(drawn: &Drawn, steps: u32) -> Result<Vec<[f32; 3]>, String> {
 
 #[test]
 fn random_scenes_stay_finite_and_keep_energy_and_momentum() {
-    let count = std::env::var("SCENES").map_or(2000, |count| count.parse().expect("SCENES is a number"));
-    let mut faults = Vec::new();
-    for seed in 0..count {
+    let count: u64 = std::env::var("SCENES").map_or(2000, |count| count.parse().expect("SCENES is a number"));
+    let check = |seed: u64| {
         let drawn = draw(seed);
         match run(&drawn, 20) {
-            Err(fault) => faults.push(format!("{}: {fault}", drawn.name)),
+            Err(fault) => return Some(format!("{}: {fault}", drawn.name)),
             // A second run gives the same bits.
-            Ok(positions) if seed % 20 == 0 => assert_eq!(run(&drawn, 20), Ok(positions), "{}", drawn.name),
+            Ok(positions) if seed.is_multiple_of(20) => assert_eq!(run(&drawn, 20), Ok(positions), "{}", drawn.name),
             Ok(_) => {}
         }
-    }
+        None
+    };
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+    let faults: Vec<String> = std::thread::scope(|scope| {
+        let share = |first| scope.spawn(move || (first..count).step_by(threads as usize).filter_map(check).collect());
+        let shares: Vec<_> = (0..threads).map(share).collect();
+        shares.into_iter().flat_map(|share| -> Vec<String> { share.join().unwrap() }).collect()
+    });
     assert!(faults.is_empty(), "{} of {count} scenes:\n{}", faults.len(), faults.join("\n"));
 }
 

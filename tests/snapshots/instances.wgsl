@@ -587,7 +587,7 @@ fn impulses_of_distance(place: u32, record: Record_distance, material: ScaledMat
     if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {
         lambda = lambdas[place];
     }
-    var delta = delta_lambda(evaluation.c, weighted, travel, lambda, material);
+    var delta = delta_lambda(evaluation.c, weighted, travel, lambda, material_of_kind(material, OVER_RELAXED_distance));
     if UNILATERAL_distance {
         delta = unilateral(delta, lambda);
     }
@@ -731,6 +731,7 @@ const ROWS_distance = 1u;
 const LAMBDAS_distance = 1u;
 const UNIT_GRADIENTS_distance = true;
 const UNILATERAL_distance = false;
+const OVER_RELAXED_distance = false;
 
 // shaders/common/params.wgsl
 

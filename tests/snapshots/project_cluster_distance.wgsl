@@ -48,7 +48,7 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
     if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {
         lambda = lambdas[place];
     }
-    var delta = delta_lambda(evaluation.c, weighted, travel, lambda, material);
+    var delta = delta_lambda(evaluation.c, weighted, travel, lambda, material_of_kind(material, OVER_RELAXED));
     if UNILATERAL {
         delta = unilateral(delta, lambda);
     }
@@ -305,6 +305,7 @@ const ROWS = 1u;
 const LAMBDAS = 1u;
 const UNIT_GRADIENTS = true;
 const UNILATERAL = false;
+const OVER_RELAXED = false;
 const MOST_PARTICLES = 256u;
 const LEAST_LEAF = 0.0001;
 

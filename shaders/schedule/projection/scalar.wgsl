@@ -25,7 +25,7 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
     if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {
         lambda = lambdas[place];
     }
-    var delta = delta_lambda(evaluation.c, weighted, travel, lambda, material);
+    var delta = delta_lambda(evaluation.c, weighted, travel, lambda, material_of_kind(material, OVER_RELAXED));
     if UNILATERAL {
         delta = unilateral(delta, lambda);
     }

@@ -21,10 +21,11 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
     if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {
         lambda = vec3f(lambdas[3u * place], lambdas[3u * place + 1u], lambdas[3u * place + 2u]);
     }
+    let own = material_of_kind(material, OVER_RELAXED);
     let delta = vec3f(
-        delta_lambda(evaluation.s.x, weighted, travel.x, lambda.x, material),
-        delta_lambda(evaluation.s.y, weighted, travel.y, lambda.y, material),
-        delta_lambda(evaluation.s.z, weighted, travel.z, lambda.z, material),
+        delta_lambda(evaluation.s.x, weighted, travel.x, lambda.x, own),
+        delta_lambda(evaluation.s.y, weighted, travel.y, lambda.y, own),
+        delta_lambda(evaluation.s.z, weighted, travel.z, lambda.z, own),
     );
     if KEEP_LAMBDA {
         lambdas[3u * place] = lambda.x + delta.x;
