@@ -80,7 +80,7 @@ pub use collision::{
 };
 pub use constraints::{
     Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Membrane,
-    NeoHookean, Pressure, ShapeMatching, Volume,
+    NeoHookean, PlasticStrain, Plasticity, Pressure, ShapeMatching, Volume,
 };
 pub use error::{Error, Result};
 pub use gpu::{Instances, Solver, required_limits, required_limits_with};

@@ -27,6 +27,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: false,
+    plastic: None,
     compliance_unit: "m⁴/J",
     shader: include_str!("../../shaders/constraints/area.wgsl"),
     function: Function::Fixed(evaluate),

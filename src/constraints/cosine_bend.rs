@@ -30,6 +30,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: true,
+    plastic: None,
     compliance_unit: "m⁴/J",
     shader: include_str!("../../shaders/constraints/cosine_bend.wgsl"),
     function: Function::Fixed(evaluate),

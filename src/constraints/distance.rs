@@ -25,6 +25,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: true,
     unilateral: false,
     over_relaxed: false,
+    plastic: Some(super::Measure::Length),
     compliance_unit: "m/N",
     shader: include_str!("../../shaders/constraints/distance.wgsl"),
     function: Function::Fixed(evaluate),

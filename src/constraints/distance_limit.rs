@@ -43,6 +43,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: true,
     unilateral: true,
     over_relaxed: false,
+    plastic: None,
     compliance_unit: "m/N",
     shader: include_str!("../../shaders/constraints/distance_limit.wgsl"),
     function: Function::Fixed(evaluate),

@@ -37,6 +37,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: true,
+    plastic: Some(super::Measure::Angle),
     compliance_unit: "rad²/J",
     shader: include_str!("../../shaders/constraints/hinge.wgsl"),
     function: Function::Fixed(evaluate),

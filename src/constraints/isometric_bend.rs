@@ -32,6 +32,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: true,
+    plastic: None,
     compliance_unit: "m²/J",
     shader: include_str!("../../shaders/constraints/isometric_bend.wgsl"),
     function: Function::Vector(evaluate),

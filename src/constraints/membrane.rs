@@ -46,6 +46,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: false,
+    plastic: None,
     compliance_unit: "m/N",
     shader: include_str!("../../shaders/constraints/membrane.wgsl"),
     function: Function::Fixed(evaluate),

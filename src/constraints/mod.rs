@@ -42,6 +42,7 @@ mod isometric_bend;
 mod line_bend;
 mod membrane;
 mod neo_hookean;
+pub(crate) mod plasticity;
 mod pressure;
 mod shape_matching;
 mod volume;
@@ -58,6 +59,7 @@ pub use line_bend::LineBend;
 pub use membrane::Membrane;
 pub(crate) use membrane::in_material;
 pub use neo_hookean::NeoHookean;
+pub use plasticity::{Measure, PlasticStrain, Plasticity};
 pub use pressure::{ClosedSurface, Pressure};
 pub use shape_matching::ShapeMatching;
 pub use volume::Volume;
@@ -89,6 +91,8 @@ pub struct KindInfo {
     /// with the full denominator is too soft. The solution of many iterations is the same. Not with a
     /// [`crate::Settings::relaxation`] other than 1.
     pub over_relaxed: bool,
+    /// What plastic flow changes; `None` if the kind cannot yield.
+    pub plastic: Option<Measure>,
     /// The unit of the compliance α, \[C\]²/J.
     pub compliance_unit: &'static str,
     /// The WGSL source of C and ∇C.

@@ -48,6 +48,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: false,
+    plastic: None,
     compliance_unit: "m³/J = 1/Pa",
     shader: include_str!("../../shaders/constraints/neo_hookean.wgsl"),
     function: Function::Fixed(evaluate),

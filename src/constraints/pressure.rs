@@ -82,6 +82,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: false,
+    plastic: None,
     compliance_unit: "m⁶/J",
     shader: include_str!("../../shaders/constraints/pressure.wgsl"),
     function: Function::Group(Group { rotates: false, direction, measure }),

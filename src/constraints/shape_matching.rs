@@ -34,6 +34,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: false,
+    plastic: None,
     compliance_unit: "s²",
     shader: include_str!("../../shaders/constraints/shape_matching.wgsl"),
     function: Function::Group(Group { rotates: true, direction, measure }),

@@ -29,6 +29,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: false,
+    plastic: None,
     compliance_unit: "m⁶/J",
     shader: include_str!("../../shaders/constraints/volume.wgsl"),
     function: Function::Fixed(evaluate),

@@ -21,6 +21,8 @@ pub(super) struct KindBindings {
     pub projections: [Option<wgpu::BindGroup>; 5],
     /// Of the pass that clears the sums of λ, and of the one that adds to them.
     pub force_sums: Option<[wgpu::BindGroup; 2]>,
+    /// Of the flow of plastic constraints.
+    pub flow: Option<wgpu::BindGroup>,
     /// Of both passes of [`Pipelines::gather`].
     pub gather: Option<[wgpu::BindGroup; 2]>,
 }
@@ -59,8 +61,11 @@ impl KindBindings {
         });
         let gather = [&b.positions, &b.displacements, &own.impulses, &own.slots, &own.chunks, &own.sums, &own.hubs];
         let sums = pipelines.force_sums.as_ref().zip(own.force_sums.as_ref());
+        let [rows, states] = &own.plastic;
+        let flow = [&b.positions, &own.records, rows, states, &b.params];
         Self {
             projections,
+            flow: stages.flow.as_ref().map(|stage| stage.bind_span(device, &b.spans, &flow)),
             force_sums: sums
                 .map(|([clear, add], sum)| [clear.bind(device, &[sum]), add.bind(device, &[sum, &own.lambdas])]),
             gather: pipelines

@@ -30,7 +30,6 @@
 use super::kind_buffers::{KindBuffers, make_kinds};
 use super::maker::Maker;
 use crate::collision::events::event_bytes;
-use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::Result;
 use crate::scene::Follower;
 use crate::schedule::plan::FEW_PINS;
@@ -157,7 +156,7 @@ impl Buffers {
             pins: empty("pins", count * 4, storage)?,
             anchors: [anchors()?, anchors()?],
             targets: Self::make_targets(device, 16)?,
-            materials: empty("materials", (controls.materials.len() * size_of::<ScaledMaterial>()) as u64, storage)?,
+            materials: empty("materials", size_of_val(controls.scaled_materials().as_slice()) as u64, storage)?,
             params: empty("params", size_of::<Params>() as u64, uniform)?,
             spans,
             status: empty("status", size_of::<Status>() as u64, storage)?,

@@ -4,6 +4,7 @@ use super::buffers::{SpanRow, sizes};
 use super::maker::Maker;
 use super::pipelines::Projection;
 use super::stage::SPAN_STRIDE;
+use crate::constraints::plasticity::PlasticState;
 use crate::error::Result;
 use crate::schedule::coloring::Span;
 use crate::schedule::compiled::CompiledKind;
@@ -36,6 +37,8 @@ pub(super) struct KindBuffers {
     /// Of groups.
     pub members: wgpu::Buffer,
     pub rotations: wgpu::Buffer,
+    /// Of plastic constraints: rows and states.
+    pub plastic: [wgpu::Buffer; 2],
     pub is_group: bool,
     /// The first row of each projection in `spans`, by [`Projection`]; two rows each colour, phase or layer: first iteration, later ones.
     projection_rows: [u32; 5],
@@ -76,6 +79,10 @@ impl KindBuffers {
             hubs: maker.filled(queue, &label("hubs"), &split.hubs, storage)?,
             members: maker.filled(queue, &label("members"), &kind.rows, storage)?,
             rotations: empty("rotations", if is_group { kind.len() as u64 * 16 } else { 0 })?,
+            plastic: [
+                maker.filled(queue, &label("plastic_rows"), &kind.plastic, storage)?,
+                empty("plastic_states", size_of::<PlasticState>() as u64 * kind.plastic.len() as u64)?,
+            ],
             is_group,
             projection_rows,
             gather_row,
@@ -109,12 +116,27 @@ impl KindBuffers {
             hubs,
             members,
             rotations,
+            plastic: [plastic_rows, plastic_states],
             is_group: _,
             projection_rows: _,
             gather_row: _,
         } = self;
         let always = sizes(&[
-            records, stars, tiles, clusters, lambdas, shares, impulses, slots, chunks, sums, hubs, members, rotations,
+            records,
+            stars,
+            tiles,
+            clusters,
+            lambdas,
+            shares,
+            impulses,
+            slots,
+            chunks,
+            sums,
+            hubs,
+            members,
+            rotations,
+            plastic_rows,
+            plastic_states,
         ]);
         always + force_sums.as_ref().map_or(0, wgpu::Buffer::size)
     }

@@ -8,7 +8,7 @@ use super::stage::Slot::{Read, Span, Uniform, Write};
 use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE};
 use super::store::PipelineStore;
 use super::tiles;
-use crate::constraints::{Function, KindInfo, group};
+use crate::constraints::{Function, KindInfo, Measure, group};
 use crate::schedule::clusters;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
 use crate::schedule::plan::{FEW_PINS, Pass, Plan};
@@ -65,6 +65,8 @@ pub(super) enum Projection {
 #[derive(Debug)]
 pub(super) struct KindStages {
     pub stages: [Option<Stage>; 5],
+    /// The flow of plastic constraints.
+    pub flow: Option<Stage>,
     /// True if a workgroup solves a constraint, not a thread.
     pub wide: bool,
 }
@@ -77,6 +79,8 @@ const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
 /// The same as [`PROJECT`]; members, impulses, rotations of groups.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
+/// Span, positions, records, plastic rows, their states, params.
+const FLOW: [Slot; 6] = [Span, Read, Write, Read, Write, Uniform];
 /// Span, positions, displacements, impulses, slots, chunks, sums, hubs.
 const GATHER: [Slot; 8] = [Span, Read, Write, Read, Read, Read, Write, Read];
 /// Params, positions, displacements, residuals; tether runs, tethers, anchors now and in the next substep.
@@ -231,7 +235,8 @@ impl KindStages {
             kind.has_clusters().then(cluster),
             (kind.split.span.count > 0).then(|| stage("split", pass, &SPLIT)),
         ];
-        Self { stages, wide }
+        let flow = (!kind.plastic.is_empty()).then(|| flow(store, info));
+        Self { stages, flow, wide }
     }
 }
 
@@ -257,6 +262,14 @@ fn projection(info: &KindInfo, parts: &[&str]) -> String {
         include_str!("../../shaders/schedule/projection/unscaled.wgsl"),
     ];
     [info.shader, impulses(info), &parts.join("\n"), &shared.join("\n"), &constants].join("\n")
+}
+
+/// The flow of the plastic constraints of a kind.
+fn flow(store: &PipelineStore, info: &KindInfo) -> Stage {
+    let is_angle = info.plastic == Some(Measure::Angle);
+    let constants = format!("{}const IS_ANGLE = {is_angle};\n", constants(info));
+    let text = [info.shader, include_str!("../../shaders/schedule/flow.wgsl"), RECORD, &constants].join("\n");
+    Stage::new(store, &format!("flow_{}", info.name), "flow", &unrolled(&text, &loops(info)), &FLOW, &[])
 }
 
 /// Iterations of the loops of a kind with a fixed number of particles.

@@ -4,7 +4,8 @@ use super::guarded;
 use super::readback::Readback;
 use super::solver::Solver;
 use crate::collision::{ColliderForce, ContactEvents, ContactReport};
-use crate::constraints::{Kind, ShapeMatching, kind_index};
+use crate::constraints::plasticity::{PlasticState, strains};
+use crate::constraints::{Kind, PlasticStrain, ShapeMatching, kind_index};
 use crate::error::{Error, Result};
 use crate::scene::{Ray, RayHit, TetherForce};
 use crate::sim::Diagnostics;
@@ -192,6 +193,24 @@ impl Solver {
         let size = self.controls.compiled.kinds[kind].lambda_count() as u64 * 4;
         let sums = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode_scalars))?;
         Ok(self.controls.mean_forces(kind, &sums, (self.recorded_substep, self.recorded_substeps)))
+    }
+
+    /// Waits for all submitted work and reads the state of the constraints of a kind that have a
+    /// [`crate::Plasticity`], in the order of their indices. A step measures the strain at its start.
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_plastic_strains<K: Kind>(&self) -> Result<Vec<PlasticStrain>> {
+        let kind = kind_index(K::INFO);
+        let rows = &self.controls.compiled.kinds[kind].plastic;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let buffer = &self.buffers.kinds[kind].plastic[1];
+        let size = size_of::<PlasticState>() as u64 * rows.len() as u64;
+        let decode = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, PlasticState>(bytes);
+        let states = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode))?;
+        Ok(strains(rows, &states))
     }
 
     /// Waits for all submitted work and reads the forces of the taut tethers in the last substep, by particle.

@@ -86,7 +86,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Creates pipelines and buffers of the kinds again; rotations of groups are kept.
+    /// Creates pipelines and buffers of the kinds again; rotations of groups and plastic strains are kept.
     fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
         let (store, queue, compiled) = (&self.store, &self.queue, &self.controls.compiled);
         let ((kinds, spans), stages, gather, force_sums) = store.guarded(|| {
@@ -98,6 +98,9 @@ impl Solver {
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
         for (kind, old) in self.buffers.kinds.iter_mut().zip(old) {
             kind.rotations = old.rotations;
+            // In the order of the constraints, which no schedule changes.
+            let [_, states] = old.plastic;
+            kind.plastic[1] = states;
         }
         self.buffers.spans = spans;
         self.pipelines.kinds = stages;

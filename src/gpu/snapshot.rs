@@ -98,6 +98,7 @@ fn state_buffers<'a>(
     for (kind, own) in controls.compiled.kinds.iter().zip(&b.kinds).filter(|(kind, _)| kind.len() > 0) {
         let label = |part: &str| format!("{part}.{}", kind.info.name);
         all.extend([(label("lambdas"), &own.lambdas), (label("rotations"), &own.rotations)]);
+        all.push((label("plastic_states"), &own.plastic[1]));
         all.extend(own.force_sums.iter().map(|sums| (label("force_sums"), sums)));
     }
     all.extend(contacts.state_buffers(controls).into_iter().map(|(name, buffer)| (format!("contacts.{name}"), buffer)));
@@ -271,6 +272,7 @@ impl Solver {
         self.upload_tethers();
         for &kind in kinds {
             self.write(&self.buffers.kinds[kind].records, 0, &controls.compiled.kinds[kind].records);
+            self.write(&self.buffers.kinds[kind].plastic[0], 0, &controls.compiled.kinds[kind].plastic);
         }
         // After the settings, which mark the pair list as invalid.
         for (name, buffer, _) in state_buffers(&self.buffers, &self.contacts, controls) {

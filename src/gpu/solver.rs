@@ -261,6 +261,13 @@ impl Solver {
                 (Projection::Clusters, layer, compiled.clustering.layers[layer as usize].count, first_iteration)
             }
             Pass::Split { span, first_iteration, .. } => (Projection::Split, 0, span.count, first_iteration),
+            Pass::Flow { .. } => {
+                if let (Some(stage), Some(bindings)) = (&stages.flow, &bindings.flow) {
+                    let [offset, _] = buffers.gather_offsets();
+                    recorder.dispatch(stage, bindings, &[offset], compiled.plastic.len() as u32);
+                }
+                return;
+            }
             Pass::GatherChunks { .. } | Pass::GatherHubs { .. } => {
                 let place = usize::from(matches!(pass, Pass::GatherHubs { .. }));
                 let count = [compiled.split.chunks.len(), compiled.split.hubs.len()][place] as u32;

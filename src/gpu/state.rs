@@ -6,6 +6,7 @@ use super::guarded;
 use super::kind_buffers::make_records;
 use super::pipelines::KindStages;
 use super::solver::Solver;
+use crate::constraints::plasticity::PlasticState;
 use crate::constraints::{Kind, kind_index};
 use crate::error::Result;
 use crate::scene::{Material, MaterialId};
@@ -62,7 +63,8 @@ impl Solver {
     /// limits of the device.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
         self.upload_records(kind_index(K::INFO))?;
-        let ChangedConstraint { kind, first, words, other } = self.controls.set_constraint(index, constraint)?;
+        let ChangedConstraint { kind, first, words, plastic, other } =
+            self.controls.set_constraint(index, constraint)?;
         if other {
             // Happens at most once per kind. Fails only on a lost device.
             let (store, compiled, keep_lambdas) = (&self.store, &self.controls.compiled, self.keep_lambdas);
@@ -70,7 +72,12 @@ impl Solver {
                 store.guarded(|| Ok(KindStages::new(store, &compiled.kinds[kind], keep_lambdas)))?;
             self.rebind();
         }
-        self.write(&self.buffers.kinds[kind].records, first, &words);
+        let buffers = &self.buffers.kinds[kind];
+        self.write(&buffers.records, first, &words);
+        if let Some(place) = plastic {
+            self.write(&buffers.plastic[0], place, &self.controls.compiled.kinds[kind].plastic[place..=place]);
+            self.write(&buffers.plastic[1], place, &[PlasticState::default()]);
+        }
         Ok(())
     }
 
@@ -214,6 +221,7 @@ impl Solver {
             let rotations = kind.initial_rotations(&scene.positions);
             let rows: Vec<[f32; 4]> = rotations.into_iter().map(|(axis, w)| axis.extend(w).into()).collect();
             self.write(&buffers.rotations, 0, &rows);
+            self.write(&buffers.plastic[1], 0, &vec![PlasticState::default(); kind.plastic.len()]);
         }
         self.write(&self.buffers.status, 0, &[Status::NEW]);
         self.write(&self.contacts.status, 0, &[ContactStatus::new()]);

@@ -51,7 +51,9 @@ pub(super) fn check_asset(asset: &Scene) -> Result<()> {
         ("attachment", asset.attachments.len()),
     ];
     let parts = parts.map(|(what, count)| (what.to_owned(), count));
-    if let Some((what, count)) = groups.chain(parts).find(|&(_, count)| count > 0) {
+    let plastic = asset.constraints.iter();
+    let plastic = plastic.map(|set| (format!("plastic {} constraint", set.info.name), set.plastic.len()));
+    if let Some((what, count)) = groups.chain(parts).chain(plastic).find(|&(_, count)| count > 0) {
         return Err(Error::NotInstanced { what, count: count as u64 });
     }
     let materials = asset.materials.len();

@@ -27,6 +27,7 @@ mod exits;
 mod forces;
 mod friction;
 mod particles;
+mod plasticity;
 mod reading;
 mod search;
 mod stars;
@@ -35,6 +36,7 @@ mod triangles;
 
 use crate::collision::ColliderRow;
 use crate::constraints::group::Rotation;
+use crate::constraints::plasticity::PlasticState;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::Result;
 use crate::scene::Scene;
@@ -75,6 +77,8 @@ pub struct Reference {
     lambda_sums: Vec<Vec<f32>>,
     /// Rotation of every group, per kind.
     rotations: Vec<Vec<Rotation>>,
+    /// By kind, the states of its plastic constraints.
+    plastic: Vec<Vec<PlasticState>>,
     /// ∇C Δλ of every particle of every split record, per kind.
     impulses: Vec<Vec<Vec3>>,
     /// The sum of the impulses on each member of each group in this substep, per kind.
@@ -157,6 +161,7 @@ impl Reference {
                 .collect(),
             lambda_sums: Vec::new(),
             rotations: Vec::new(),
+            plastic: Vec::new(),
             impulses: Vec::new(),
             given: Vec::new(),
             chunk_sums: Vec::new(),
@@ -220,6 +225,7 @@ impl Reference {
             }
             Pass::GatherChunks { .. } => self.gather_chunks(kind),
             Pass::GatherHubs { .. } => self.gather_hubs(kind),
+            Pass::Flow { .. } => self.flow(kind),
             Pass::ClearForceSums { .. } => self.lambda_sums[kind].fill(0.0),
             _ => self.lambda_sums[kind].iter_mut().zip(&self.lambdas[kind]).for_each(|(sum, lambda)| *sum += lambda),
         }
@@ -335,6 +341,8 @@ impl Reference {
         self.attached.states = self.controls.attachment_states();
         let positions = &self.controls.scene.positions;
         self.rotations = self.controls.compiled.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
+        self.plastic =
+            self.controls.compiled.kinds.iter().map(|kind| vec![PlasticState::default(); kind.plastic.len()]).collect();
         self.steps = 0;
         self.quarantined.fill(false);
         self.non_finite_count = 0;

@@ -3,6 +3,7 @@
 use super::events::Events;
 use super::{Reference, contacts};
 use crate::constraints::Kind;
+use crate::constraints::plasticity::PlasticState;
 use crate::error::Result;
 use crate::geometry::vector::{kept_of_position, two_sum};
 use crate::scene::{Material, MaterialId};
@@ -63,7 +64,11 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
-        self.controls.set_constraint(index, constraint).map(drop)
+        let changed = self.controls.set_constraint(index, constraint)?;
+        if let Some(place) = changed.plastic {
+            self.plastic[changed.kind][place] = PlasticState::default();
+        }
+        Ok(())
     }
 
     /// See [`crate::Solver::pin`].

@@ -1,6 +1,9 @@
 //! The constraints of one kind in a scene.
 
-use crate::constraints::{KindInfo, group};
+use crate::constraints::plasticity::{Measure, PlasticRow};
+use crate::constraints::{KindInfo, Plasticity, group};
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
 
 /// The constraints of one kind, as records; see [`crate::constraints`].
 #[derive(Debug, Clone)]
@@ -11,6 +14,8 @@ pub(crate) struct ConstraintSet {
     pub rows: Vec<[u32; 4]>,
     /// Total number of group members.
     pub slot_count: u32,
+    /// By constraint.
+    pub plastic: BTreeMap<u32, Plasticity>,
 }
 
 impl ConstraintSet {
@@ -25,6 +30,33 @@ impl ConstraintSet {
     /// The particles of a constraint of a kind that is not a group.
     pub fn particles_of(&self, constraint: u32) -> &[u32] {
         &self.words[constraint as usize * self.info.record_words..][..self.info.arity]
+    }
+
+    /// `Ok` if the constraint has a rest value that its strain can be relative to.
+    pub fn check_yields(&self, constraint: u32) -> Result<()> {
+        let rest = f32::from_bits(self.words[constraint as usize * self.info.record_words + self.info.arity + 1]);
+        if self.info.plastic == Some(Measure::Length) && rest <= 0.0 {
+            let what = format!("rest length of {} constraint {constraint}, which is to yield,", self.info.name);
+            return Err(Error::invalid(what, rest, "greater than 0"));
+        }
+        Ok(())
+    }
+
+    /// The plastic constraints, in order. `order` lists the constraints by the places of their records, `broken_material`
+    /// is the material of broken ones.
+    pub fn plastic_rows(&self, order: &[u32], broken_material: u32) -> Vec<PlasticRow> {
+        if self.plastic.is_empty() {
+            return Vec::new();
+        }
+        let mut places = vec![0; order.len()];
+        (0..).zip(order).for_each(|(place, &constraint)| places[constraint as usize] = place);
+        let row = |(&constraint, plasticity): (&u32, &Plasticity)| {
+            let record = &self.words[constraint as usize * self.info.record_words..];
+            let materials = [record[self.info.arity], broken_material];
+            let rest = f32::from_bits(record[self.info.arity + 1]);
+            PlasticRow::new(constraint, places[constraint as usize], materials, rest, plasticity)
+        };
+        self.plastic.iter().map(row).collect()
     }
 
     /// Applies `rename` to every particle index.

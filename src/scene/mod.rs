@@ -23,6 +23,7 @@ mod numbering;
 mod open_contacts;
 mod particles;
 mod pick;
+mod plasticity;
 mod presets;
 mod render_mesh;
 mod rope;
@@ -133,7 +134,13 @@ impl Scene {
     pub fn new() -> Self {
         let constraints = KINDS
             .iter()
-            .map(|info| ConstraintSet { info, words: Vec::new(), rows: Vec::new(), slot_count: 0 })
+            .map(|info| ConstraintSet {
+                info,
+                words: Vec::new(),
+                rows: Vec::new(),
+                slot_count: 0,
+                plastic: Default::default(),
+            })
             .collect();
         Self {
             positions: Vec::new(),

@@ -3,7 +3,8 @@
 //! A scene is compiled once; both backends read the result. State that changes at run time (pins, targets, materials,
 //! settings) is in [`crate::sim::controls`].
 
-use crate::constraints::{KindInfo, group};
+use crate::constraints::plasticity::PlasticRow;
+use crate::constraints::{KindInfo, Plasticity, group};
 use crate::error::{Error, Result};
 use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, rows_of};
 use crate::schedule::clusters::Clustering;
@@ -15,6 +16,7 @@ use crate::schedule::split::{Split, split_at_once};
 use crate::schedule::stars::Stars;
 use crate::schedule::tiling::Tiling;
 use crate::settings::{Execution, Settings, Sweep};
+use std::collections::BTreeMap;
 
 /// Maximum number of loop iterations of one GPU thread. Mesa's software driver silently ends all loops of an invocation
 /// after 65 535 iterations in total.
@@ -78,6 +80,9 @@ pub(crate) struct CompiledKind {
     /// The numbers of colours of stars and of constraints before those within skins.
     pub outside: Colors,
     pub split: Split,
+    /// In the order of the constraints.
+    pub plastic: Vec<PlasticRow>,
+    plasticity: BTreeMap<u32, Plasticity>,
 }
 
 /// Numbers of colours.
@@ -182,7 +187,8 @@ impl CompiledScene {
 
 /// The tiles of a kind; none if they are not worth compiling a shader, or if any of their constraints is in `apart`.
 fn tiling(set: &ConstraintSet, scene: &Scene, settings: &Settings, purpose: Purpose, apart: &[u32]) -> Tiling {
-    if !settings.tiles() {
+    // Tiles have rest values as constants.
+    if !settings.tiles() || !set.plastic.is_empty() {
         return Tiling::default();
     }
     let worth_tiling = match (purpose, settings.execution) {
@@ -253,12 +259,27 @@ impl CompiledKind {
             coloring,
             outside,
             split: Split::default(),
+            plastic: Vec::new(),
+            plasticity: set.plastic.clone(),
         };
+        kind.plastic = set.plastic_rows(&kind.coloring.order, scene.materials.len() as u32);
         if info.is_group() {
             kind.check_loops()?;
         }
         kind.split(scene.particle_count(), settings.sweep)?;
         Ok(kind)
+    }
+
+    /// The index of a constraint in `plastic`.
+    pub fn plastic_at(&self, constraint: u32) -> Option<usize> {
+        self.plastic.binary_search_by_key(&constraint, |row| row.constraint).ok()
+    }
+
+    /// Sets the rest value of a constraint if it is plastic, and returns its index in `plastic`.
+    pub fn set_plastic_rest(&mut self, constraint: u32, rest: u32) -> Option<usize> {
+        let place = self.plastic_at(constraint)?;
+        self.plastic[place].rest = f32::from_bits(rest);
+        Some(place)
     }
 
     /// The constraints in the order of insertion, with their current parameters.
@@ -268,7 +289,13 @@ impl CompiledKind {
         for (place, &constraint) in self.coloring.order.iter().enumerate() {
             words[constraint as usize * size..][..size].copy_from_slice(self.record(place));
         }
-        ConstraintSet { info: self.info, words, rows: self.rows.clone(), slot_count: self.slot_count }
+        // The records may contain plastic strain.
+        for row in &self.plastic {
+            let first = row.constraint as usize * size + self.info.arity;
+            words[first..first + 2].copy_from_slice(&[row.material, row.rest.to_bits()]);
+        }
+        let (info, rows, plastic) = (self.info, self.rows.clone(), self.plasticity.clone());
+        ConstraintSet { info, words, rows, slot_count: self.slot_count, plastic }
     }
 
     /// True if any constraint is solved by colours.

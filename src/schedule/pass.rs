@@ -14,6 +14,11 @@ pub enum Pass {
     Accelerations,
     /// d += h² a; from here on x + d is the predicted position.
     Predict,
+    /// Lets the plastic constraints of a kind yield and break.
+    Flow {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+    },
     /// Projects the constraints of one colour.
     Project {
         /// Index in [`crate::constraints::KINDS`].
@@ -198,7 +203,8 @@ impl Pass {
             | Self::GatherChunks { kind }
             | Self::GatherHubs { kind }
             | Self::ClearForceSums { kind }
-            | Self::AddForceSums { kind } => Some(kind),
+            | Self::AddForceSums { kind }
+            | Self::Flow { kind } => Some(kind),
             _ => None,
         }
     }

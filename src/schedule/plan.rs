@@ -13,6 +13,7 @@
 //! Options change the plan as follows:
 //! - With wind, fields or forces, `Accelerations` precedes each `Predict`. `Velocity` and `Predict` are then separate
 //!   passes in `between`.
+//! - With plastic constraints, `begin` starts with `Flow`, once per kind.
 //! - With closed surfaces of pressure constraints, the constraints within them, of all kinds, end an iteration. They are
 //!   between `SaveDisplacements` and `RestoreMomentum`.
 //! - With [`Settings::mean_forces`], `begin` has `ClearForceSums`, and `AddForceSums` follows the constraints of each
@@ -118,6 +119,8 @@ impl Plan {
         let inputs = PlanInputs { bounce: inputs.bounce || apart && inputs.any, ..inputs };
         let mut plan =
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
+        let plastic = (0..compiled.kinds.len()).filter(|&kind| !compiled.kinds[kind].plastic.is_empty());
+        plan.begin.splice(0..0, plastic.map(|kind| Pass::Flow { kind }));
         let lists_events = settings.contact_events > 0;
         plan.begin.extend(lists_events.then_some(Pass::ClearContactEvents));
         let notes_impulses = inputs.any && settings.keeps_collider_impulses();

@@ -44,6 +44,9 @@ impl Controls {
             hash.add(set.info.name.bytes().map(u32::from));
             hash.add_list(&set.words);
             hash.add_list(&set.rows);
+            for (&constraint, plasticity) in &set.plastic {
+                hash.add([constraint].into_iter().chain(plasticity.values().map(f32::to_bits)));
+            }
         }
         for follower in &scene.followers {
             hash.add([follower.particle].into_iter().chain(follower.sources).chain(follower.weights.map(f32::to_bits)));
@@ -173,6 +176,7 @@ impl Controls {
             compiled.tiling.unshare();
             old.copy_from_slice(words);
         }
+        compiled.set_plastic_rest(index, words[0]);
         true
     }
 

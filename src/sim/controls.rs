@@ -25,6 +25,8 @@ pub(crate) struct ChangedConstraint {
     /// Index of the first word of its parameters in the records.
     pub first: usize,
     pub words: Vec<u32>,
+    /// The index of the constraint among the plastic ones, which loses its plastic strain.
+    pub plastic: Option<usize>,
     /// True if the shaders of the kind contained the parameters as constants and must load them from now on.
     pub other: bool,
 }
@@ -209,7 +211,8 @@ impl Controls {
         let old = &mut compiled.records[first..first + words.len()];
         let other = *old != words && compiled.tiling.unshare();
         old.copy_from_slice(&words);
-        Ok(ChangedConstraint { kind, first, words, other })
+        let plastic = compiled.set_plastic_rest(index, words[0]);
+        Ok(ChangedConstraint { kind, first, words, plastic, other })
     }
 
     pub fn is_pinned(&self, particle: u32) -> bool {

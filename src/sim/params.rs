@@ -146,7 +146,10 @@ impl Controls {
 
     /// α̃, γ, the relaxation factor and the relief of every material, for the substep and the method of the settings.
     pub fn scaled_materials(&self) -> Vec<ScaledMaterial> {
-        self.materials.iter().map(|material| self.scaled_material(material)).collect()
+        let own = self.materials.iter().map(|material| self.scaled_material(material));
+        // That of broken constraints, which have no effect.
+        let broken = ScaledMaterial { alpha_tilde: 1e30, gamma: 0.0, factor: 0.0, relief: 0.0 };
+        own.chain(self.compiled.kinds.iter().any(|kind| !kind.plastic.is_empty()).then_some(broken)).collect()
     }
 
     /// The same of one material.

@@ -8,6 +8,7 @@ mod bodies;
 mod conformance;
 mod groups;
 mod mean_forces;
+mod plasticity;
 mod recovery;
 mod sewing;
 mod tethers;
