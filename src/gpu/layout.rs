@@ -6,6 +6,7 @@ use super::instance_colliders::{Kernel, PartRow};
 use super::instance_pool::{self, PoolParams};
 use crate::collision::ColliderRow;
 use crate::collision::events::{ContactEventRow, HEADER_BYTES, TABLE_ENTRY_BYTES};
+use crate::constraints::plasticity::{PlasticRow, PlasticState};
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::params::{FieldRow, Params, Target};
@@ -88,6 +89,31 @@ fn the_status_has_the_layout_of_the_prelude() {
 #[test]
 fn scaled_materials_have_the_layout_of_the_prelude() {
     assert_eq!(on_gpu("", "ScaledMaterial"), on_host!(ScaledMaterial { alpha_tilde, gamma, factor, relief }));
+}
+
+#[test]
+fn plastic_constraints_have_the_layout_of_their_pass() {
+    let pass = "const ARITY = 2u; const ROWS = 1u; const IS_ANGLE = false;\n".to_owned()
+        + include_str!("../../shaders/constraints/distance.wgsl")
+        + include_str!("../../shaders/schedule/flow.wgsl")
+        + include_str!("../../shaders/schedule/projection/record.wgsl");
+    assert_eq!(
+        on_gpu(&pass, "PlasticRow"),
+        on_host!(PlasticRow {
+            constraint,
+            place,
+            material,
+            broken_material,
+            rest,
+            yield_strain,
+            flow_rate,
+            hardening,
+            most,
+            rupture,
+            padding
+        })
+    );
+    assert_eq!(on_gpu(&pass, "PlasticState"), on_host!(PlasticState { strain, hardened, is_broken, padding }));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::scene::{Material, MaterialId};
 use crate::schedule::rings::normal;
 use crate::settings::{Execution, Settings};
-use crate::sim::controls::ChangedConstraint;
+use crate::sim::controls::ChangedConstraints;
 
 impl Solver {
     /// Changes the settings of steps that are encoded from now on. Submit earlier recordings first; see
@@ -62,9 +62,17 @@ impl Solver {
     /// group stays. [`crate::Error::LimitExceeded`] if the records of the kind were not on the GPU and exceed the
     /// limits of the device.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
+        self.set_constraints(index, &[constraint])
+    }
+
+    /// Changes the parameters of consecutive constraints from index `first` on with one upload, such as rest lengths that grow
+    /// or shrink over time. An error changes none.
+    ///
+    /// # Errors
+    /// As [`Solver::set_constraint`].
+    pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<()> {
         self.upload_records(kind_index(K::INFO))?;
-        let ChangedConstraint { kind, first, words, plastic, other } =
-            self.controls.set_constraint(index, constraint)?;
+        let ChangedConstraints { kind, words, plastic, other } = self.controls.set_constraints(first, constraints)?;
         if other {
             // Happens at most once per kind. Fails only on a lost device.
             let (store, compiled, keep_lambdas) = (&self.store, &self.controls.compiled, self.keep_lambdas);
@@ -72,10 +80,12 @@ impl Solver {
                 store.guarded(|| Ok(KindStages::new(store, &compiled.kinds[kind], keep_lambdas)))?;
             self.rebind();
         }
-        let buffers = &self.buffers.kinds[kind];
-        self.write(&buffers.records, first, &words);
-        if let Some(place) = plastic {
-            self.write(&buffers.plastic[0], place, &self.controls.compiled.kinds[kind].plastic[place..=place]);
+        let (buffers, compiled) = (&self.buffers.kinds[kind], &self.controls.compiled.kinds[kind]);
+        if !words.is_empty() {
+            self.write(&buffers.records, words.start, &compiled.records[words]);
+        }
+        for place in plastic {
+            self.write(&buffers.plastic[0], place, &compiled.plastic[place..=place]);
             self.write(&buffers.plastic[1], place, &[PlasticState::default()]);
         }
         Ok(())

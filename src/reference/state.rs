@@ -64,8 +64,16 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
-        let changed = self.controls.set_constraint(index, constraint)?;
-        if let Some(place) = changed.plastic {
+        self.set_constraints(index, &[constraint])
+    }
+
+    /// See [`crate::Solver::set_constraints`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<()> {
+        let changed = self.controls.set_constraints(first, constraints)?;
+        for place in changed.plastic {
             self.plastic[changed.kind][place] = PlasticState::default();
         }
         Ok(())

@@ -5,7 +5,7 @@ use super::membrane::{Membranes, Texture};
 use super::{
     Bending, Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, bending,
 };
-use crate::constraints::{Distance, DistanceLimit, Limit};
+use crate::constraints::{Distance, DistanceLimit, Hinge, Kind, Limit};
 use crate::error::{Error, Result, check_finite};
 use crate::geometry::mesh;
 use glam::{DVec3, Vec3};
@@ -75,8 +75,10 @@ pub struct Cloth {
     /// Distance constraints against bending, between every second particle of a line (grid) or opposite vertices of an
     /// edge (mesh). Empty unless the fabric has [`Bending::Springs`].
     pub bend: Range<u32>,
-    /// [`crate::Membrane`] constraints, in the order of the triangles: all of the shear, then of the weft, then of the
-    /// warp. Empty unless the fabric has a [`Fabric::membrane`]; `structural` and `shear` are empty then.
+    /// [`crate::Hinge`] constraints. Empty unless the fabric has [`Bending::Hinges`].
+    pub hinges: Range<u32>,
+    /// [`crate::Membrane`] constraints, by triangle: all of the shear, then of the weft, then of the warp. Empty unless the fabric has a
+    /// [`Fabric::membrane`]; `structural` and `shear` are empty then.
     pub membranes: Range<u32>,
     /// The entries of the material table that belong to this cloth.
     pub materials: ClothMaterials,
@@ -84,8 +86,8 @@ pub struct Cloth {
     pub report: MeshReport,
     /// Columns and rows of a grid; `None` for a mesh, and for a cloth that is cut out of a grid.
     pub grid: Option<[u32; 2]>,
-    /// True if a grid with [`Bending::Hinges`] is softer than its [`Fabric::flexural_rigidity`]: its cells are skewed,
-    /// or one side is more than 1.25 times the other. Use [`Bending::Isometric`] instead.
+    /// True if a grid with [`Bending::Hinges`] is softer than its [`Fabric::flexural_rigidity`], because its cells are skewed or longer than
+    /// 1.25 times their width. Use [`Bending::Isometric`] instead.
     pub soft_hinges: bool,
 }
 
@@ -262,7 +264,7 @@ impl Scene {
         if fabric.stretch_limit.is_finite() {
             self.push_stretch_limits(&measured, fabric.stretch_limit)?;
         }
-        self.push_bends(&measured, fabric.bending, bend_id);
+        let hinges = self.push_bends(&measured, fabric.bending, bend_id);
 
         let cloth = Cloth {
             particles: base..base + positions.len() as u32,
@@ -270,6 +272,7 @@ impl Scene {
             structural,
             shear,
             bend,
+            hinges,
             membranes,
             materials: ClothMaterials { structural: structural_id, shear: shear_id, bend: bend_id, membrane },
             report: links.report,
@@ -326,9 +329,9 @@ impl Scene {
         Ok(())
     }
 
-    /// Adds the bending constraints that are no distance constraints.
-    fn push_bends(&mut self, cloth: &Measured<'_>, bending: Bending, id: MaterialId) {
-        let (base, hinges) = (cloth.base, &cloth.links.hinges);
+    /// Adds the bending constraints that are no distances; returns the hinges.
+    fn push_bends(&mut self, cloth: &Measured<'_>, bending: Bending, id: MaterialId) -> Range<u32> {
+        let (base, hinges, first) = (cloth.base, &cloth.links.hinges, self.kind_count(Hinge::INFO));
         match (bending, cloth.links.lines) {
             (Bending::Springs | Bending::None, _) => {}
             (Bending::Isometric, Some(lines)) => self.push_grid_bends(base, lines, id),
@@ -337,6 +340,7 @@ impl Scene {
             }
             (bending, _) => self.push_mesh_bends(base, cloth.positions, hinges, bending, id),
         }
+        first..self.kind_count(Hinge::INFO)
     }
 }
 

@@ -68,6 +68,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
     for (index, constraint) in file.constraints.iter().enumerate() {
         builder.add_constraints(index, constraint)?;
     }
+    builder.add_plasticity(&file.plasticity)?;
     builder.add_bodies(&file.bodies)?;
     for particle in builder.select(&file.pins, None, || "pins".into())? {
         builder.scene.pin(particle).at(|| "pins".into())?;

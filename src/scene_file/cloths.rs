@@ -140,7 +140,7 @@ impl Builder<'_> {
 
 pub(super) fn cloth_part(cloth: Cloth) -> Part {
     let edges = cloth.structural.start..cloth.shear.end;
-    Part { particles: cloth.particles, triangles: cloth.triangles, edges, ..Part::empty() }
+    Part { particles: cloth.particles, triangles: cloth.triangles, edges, hinges: cloth.hinges, ..Part::empty() }
 }
 
 fn tethers(given: Option<&Switch<TethersFile>>) -> Option<Tethers> {
@@ -202,6 +202,7 @@ impl Part {
             surface: 0..0,
             triangles: 0..0,
             edges: 0..0,
+            hinges: 0..0,
             grid: None,
             vertex_particles: Vec::new(),
             texture: Default::default(),

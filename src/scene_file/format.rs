@@ -5,6 +5,7 @@ use super::attachments::AttachmentFile;
 use super::colliders::{ColliderFile, ContactMaterialFile, FrictionPairFile};
 use super::constraints::Constraint;
 use super::parts::Part;
+use super::plasticity::PlasticityFile;
 use super::settings::SettingsFile;
 use super::values::{Either, Selection, Table, Version};
 use serde::Deserialize;
@@ -61,6 +62,9 @@ pub(super) struct File {
     /// Attachments of points to other points, to points in space, and to colliders.
     #[serde(default)]
     pub attachments: Vec<AttachmentFile>,
+    /// Plasticity and rupture of the edges or hinges of parts.
+    #[serde(default)]
+    pub plasticity: Vec<PlasticityFile>,
 }
 
 /// The material of a constraint.

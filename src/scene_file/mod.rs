@@ -38,6 +38,7 @@ mod mesh;
 mod motion;
 mod obj;
 mod parts;
+mod plasticity;
 mod polygon;
 mod select;
 mod settings;
@@ -118,6 +119,8 @@ pub struct Part {
     pub triangles: Range<u32>,
     /// The distance constraints: structural and shear edges of cloth, segments of a rope, or edges of a soft body.
     pub edges: Range<u32>,
+    /// Hinges of a cloth whose bending model is hinges.
+    pub hinges: Range<u32>,
     /// Columns and rows, if the part is a grid.
     pub grid: Option<[u32; 2]>,
     /// For each vertex of the mesh in the file, its particle; empty for parts without a mesh. Welded vertices share a

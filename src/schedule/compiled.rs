@@ -270,18 +270,6 @@ impl CompiledKind {
         Ok(kind)
     }
 
-    /// The index of a constraint in `plastic`.
-    pub fn plastic_at(&self, constraint: u32) -> Option<usize> {
-        self.plastic.binary_search_by_key(&constraint, |row| row.constraint).ok()
-    }
-
-    /// Sets the rest value of a constraint if it is plastic, and returns its index in `plastic`.
-    pub fn set_plastic_rest(&mut self, constraint: u32, rest: u32) -> Option<usize> {
-        let place = self.plastic_at(constraint)?;
-        self.plastic[place].rest = f32::from_bits(rest);
-        Some(place)
-    }
-
     /// The constraints in the order of insertion, with their current parameters.
     pub fn constraints(&self) -> ConstraintSet {
         let size = self.info.record_words;

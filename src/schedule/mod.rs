@@ -3,6 +3,7 @@
 //! [`CompiledScene`] holds the data that both backends read: the records of each kind, ordered by tiles, stars,
 //! clusters and colours. The [`Plan`] lists the passes of a step as data.
 
+mod changes;
 pub(crate) mod clusters;
 pub mod coloring;
 pub(crate) mod compiled;

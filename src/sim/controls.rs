@@ -18,15 +18,15 @@ use crate::sim::join::join;
 use crate::sim::params::Target;
 use crate::sim::shift::Shift;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// The change by [`Controls::set_constraint`].
-pub(crate) struct ChangedConstraint {
+/// The changes by [`Controls::set_constraints`].
+pub(crate) struct ChangedConstraints {
     pub kind: usize,
-    /// Index of the first word of its parameters in the records.
-    pub first: usize,
-    pub words: Vec<u32>,
-    /// The index of the constraint among the plastic ones, which loses its plastic strain.
-    pub plastic: Option<usize>,
+    /// A range of the words of the records that includes all changed parameters; empty if there are none.
+    pub words: Range<usize>,
+    /// The indices of the constraints among the plastic ones, which lose their plastic strain.
+    pub plastic: Vec<usize>,
     /// True if the shaders of the kind contained the parameters as constants and must load them from now on.
     pub other: bool,
 }
@@ -175,44 +175,26 @@ impl Controls {
         Ok(())
     }
 
-    /// Changes the parameters of a constraint.
-    pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<ChangedConstraint> {
+    /// Changes the parameters of consecutive constraints, or of none if one of them is invalid.
+    pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<ChangedConstraints> {
         let kind = kind_index(K::INFO);
-        let compiled = &mut self.compiled.kinds[kind];
-        let name = K::INFO.name;
-        let Some(place) = compiled.coloring.order.iter().position(|&constraint| constraint == index) else {
-            let (what, count) = ("set_constraint".into(), compiled.len() as u64);
-            return Err(Error::IndexOutOfRange { what, target: name, index: index.into(), count });
-        };
-        constraint.check(index as usize)?;
-        let own = compiled.info.particles(compiled.record(place), &compiled.rows);
-        let (mut given, mut own) = (constraint.particles().to_vec(), own.collect::<Vec<u32>>());
-        // Members of a group may be given in any order.
-        if K::INFO.is_group() {
-            given.sort_unstable();
-            own.sort_unstable();
+        let places = self.compiled.kinds[kind].places_of(first, constraints.len())?;
+        let mut changes = Vec::with_capacity(places.len());
+        for ((index, constraint), &place) in (first..).zip(constraints).zip(&places) {
+            changes.push(self.compiled.kinds[kind].parameters_of(index, constraint, place)?);
         }
-        if let Some((new, _)) = given.iter().zip(&own).find(|(new, old)| new != old) {
-            return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "unchanged"));
+        let mut changed = ChangedConstraints { kind, words: usize::MAX..0, plastic: Vec::new(), other: false };
+        for ((index, place), words) in (first..).zip(places).zip(changes) {
+            let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
+            self.note_change(kind, index, first, &words);
+            let compiled = &mut self.compiled.kinds[kind];
+            let old = &mut compiled.records[first..first + words.len()];
+            changed.other |= *old != words && compiled.tiling.unshare();
+            old.copy_from_slice(&words);
+            changed.plastic.extend(compiled.set_plastic_rest(index, words[0]));
+            changed.words = changed.words.start.min(first)..changed.words.end.max(first + words.len());
         }
-        if given.len() != own.len() {
-            let what = "new and old particles of a constraint";
-            return Err(Error::LengthMismatch { what, left: given.len(), right: own.len() });
-        }
-        let mut words = Vec::new();
-        constraint.write_parameters(&mut words);
-        let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
-        // M is computed from the members, which do not change.
-        if K::INFO.is_group() {
-            words[0] = compiled.records[first];
-        }
-        self.note_change(kind, index, first, &words);
-        let compiled = &mut self.compiled.kinds[kind];
-        let old = &mut compiled.records[first..first + words.len()];
-        let other = *old != words && compiled.tiling.unshare();
-        old.copy_from_slice(&words);
-        let plastic = compiled.set_plastic_rest(index, words[0]);
-        Ok(ChangedConstraint { kind, first, words, plastic, other })
+        Ok(changed)
     }
 
     pub fn is_pinned(&self, particle: u32) -> bool {

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
-use supple::constraints::KINDS;
+use supple::constraints::{KINDS, Kind};
 use supple::gpu::{Context, VertexOutput, VertexTarget};
 use supple::internals::{ShaderModule, take_shader_modules};
 use supple::scene::TetherRow;
 use supple::{
-    Balloon, Bending, ClothGrid, Collider, ContactScale, Execution, Fabric, Instances, Material, Scene, SelfCollision,
-    Settings, Shape, Sweep, Tethers, Wind, wgpu,
+    Balloon, Bending, ClothGrid, Collider, ContactScale, Distance, Execution, Fabric, Hinge, Instances, Material,
+    Plasticity, Scene, SelfCollision, Settings, Shape, Sweep, Tethers, Wind, wgpu,
 };
 
 /// Storage buffers of a stage that every device offers by [`supple::wgpu::Limits::default`].
@@ -55,6 +55,18 @@ fn cloth(bending: Bending, tethers: Option<Tethers>) -> Scene {
     let particles =
         scene.add_cloth_grid(&ClothGrid { columns: 12, rows: 9, fabric, tethers, ..ClothGrid::default() }).unwrap();
     scene.pin(particles.particles.start).unwrap();
+    scene
+}
+
+/// A cloth with plastic springs and hinges.
+fn plastic() -> Scene {
+    let mut scene = cloth(Bending::Hinges, None);
+    for info in [Distance::INFO, Hinge::INFO] {
+        let count = scene.constraint_count_of(info) as u32;
+        assert!(count > 0, "{} constraints", info.name);
+    }
+    scene.set_plasticity::<Distance>(0..1, Plasticity::default()).unwrap();
+    scene.set_plasticity::<Hinge>(0..1, Plasticity::default()).unwrap();
     scene
 }
 
@@ -116,6 +128,7 @@ fn modules(gpu: &Context) -> Vec<ShaderModule> {
         solver(gpu, &airy(), settings);
     }
     vertex_output(gpu);
+    solver(gpu, &plastic(), Settings::default());
     for links in [60, 1100] {
         solver(gpu, &wheel(links, Material::RIGID), Settings::default());
     }

@@ -206,6 +206,35 @@ fn set_constraint_removes_the_plastic_strain_of_a_constraint() {
     assert!(strains(&pair).iter().all(|strain| (strain - law).abs() < 1e-3), "{:?}", strains(&pair));
 }
 
+/// A cloth whose rest lengths shrink by 20 % over 20 steps: one upload a step, in tiles and by colours.
+#[test]
+fn a_batch_of_rest_lengths_equals_single_changes_and_shrinks_a_cloth() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let grid = ClothGrid { columns: 8, rows: 8, tethers: None, ..ClothGrid::default() };
+    let cloth = scene.add_cloth_grid(&grid).unwrap();
+    let original: Vec<Distance> = scene.distances(0..cloth.shear.end).collect();
+    for execution in [Execution::Tiles, Execution::Colors] {
+        let settings = Settings { gravity: [0.0; 3], damping: 5.0, execution, ..Settings::default() };
+        let mut pair = Pair::new(&gpu, &scene, settings);
+        for step in 1..=20 {
+            let scale = 1.0 - 0.01 * step as f32;
+            let scaled: Vec<Distance> =
+                original.iter().map(|own| Distance { rest_length: scale * own.rest_length, ..*own }).collect();
+            change!(pair, set_constraints(0, &scaled));
+            pair.run(1, 1e-4, "shrinking");
+        }
+        let bad = [original[0], Distance { rest_length: f32::NAN, ..original[1] }];
+        assert!(pair.solver.set_constraints(0, &bad).is_err() && pair.reference.set_constraints(0, &bad).is_err());
+        let beyond = original.len() as u32 - 1;
+        assert!(pair.solver.set_constraints(beyond, &original[..2]).is_err());
+        pair.run(40, 1e-4, "after the errors");
+        let x = pair.reference.read_positions().unwrap();
+        let width = common::distance(x[0], x[7]) / common::distance(scene.positions()[0], scene.positions()[7]);
+        assert!((width - 0.8).abs() < 0.01, "{width}");
+    }
+}
+
 #[test]
 fn invalid_plasticity_is_an_error_that_changes_nothing() {
     let mut scene = cloth();

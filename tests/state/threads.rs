@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use supple::constraints::{Function, Group, KindInfo, Sample};
+use supple::constraints::{Function, Group, KindInfo, Measure, Sample};
 use supple::gpu::{
     Context, Interval, PipelineStore, Profile, Readback, Run, Snapshot, Timestamps, VertexOutput, VertexOutputId,
     VertexTarget,
@@ -20,9 +20,9 @@ use supple::{
     CutCloth, Diagnostics, Distance, DistanceField, DistanceLimit, EdgeTriangle, Elasticity, Error, Execution, Fabric,
     Field, Friction, Heightfield, Hinge, Instance, InstanceId, Instances, Intersections, IsometricBend, Limit,
     LineBend, Material, MaterialId, Membrane, Method, NeoHookean, Numbering, Orthotropic, Particle, ParticlePoint,
-    Placement, Pose, Pressure, Ray, RayHit, Reference, Rope, RopeParts, Running, Scene, SelfCollision,
-    SelfCollisionLevel, Settings, Shape, ShapeMatching, Sides, SoftBody, SoftParts, Solver, Strain, Sweep, TetMesh,
-    TetherForce, Tethers, Volume, Wind,
+    Placement, PlasticStrain, Plasticity, Pose, Pressure, Ray, RayHit, Reference, Rope, RopeParts, Running, Scene,
+    SelfCollision, SelfCollisionLevel, Settings, Shape, ShapeMatching, Sides, SoftBody, SoftParts, Solver, Strain,
+    Sweep, TetMesh, TetherForce, Tethers, Volume, Wind,
 };
 
 /// The names of types, which must be `Send` and `Sync` for this to compile.
@@ -115,6 +115,8 @@ fn every_public_type_is_send_and_sync() {
         Particle,
         PipelineStore,
         Placement,
+        PlasticStrain,
+        Plasticity,
         Pose,
         Pressure,
         Profile,
@@ -163,6 +165,7 @@ fn every_public_type_is_send_and_sync() {
         Function,
         Group,
         KindInfo,
+        Measure,
         Sample,
     );
     let modules = ["gpu", "scene", "scene_file", "collision", "constraints"].map(|name| format!("src/{name}/mod.rs"));

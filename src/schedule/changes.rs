@@ -1,0 +1,63 @@
+//! Changes of the parameters of constraints at run time.
+
+use super::compiled::CompiledKind;
+use crate::constraints::Kind;
+use crate::error::{Error, Result};
+
+impl CompiledKind {
+    /// The places of the records of `count` constraints from `first` on.
+    pub fn places_of(&self, first: u32, count: usize) -> Result<Vec<usize>> {
+        let end = u64::from(first) + count as u64;
+        if end > self.len() as u64 {
+            let index = u64::from(first).max(self.len() as u64);
+            let (what, count) = ("set_constraint".into(), self.len() as u64);
+            return Err(Error::IndexOutOfRange { what, target: self.info.name, index, count });
+        }
+        let mut places = vec![0; count];
+        for (place, &constraint) in self.coloring.order.iter().enumerate() {
+            // Wraps to a large number below `first`.
+            if let Some(own) = places.get_mut(constraint.wrapping_sub(first) as usize) {
+                *own = place;
+            }
+        }
+        Ok(places)
+    }
+
+    /// The parameters of a constraint that replaces the one of the same index, which must have the same particles.
+    pub fn parameters_of<K: Kind>(&self, index: u32, constraint: &K, place: usize) -> Result<Vec<u32>> {
+        constraint.check(index as usize)?;
+        let (name, own) = (self.info.name, self.info.particles(self.record(place), &self.rows));
+        let (mut given, mut own) = (constraint.particles().to_vec(), own.collect::<Vec<u32>>());
+        // Members of a group may be given in any order.
+        if self.info.is_group() {
+            given.sort_unstable();
+            own.sort_unstable();
+        }
+        if let Some((new, _)) = given.iter().zip(&own).find(|(new, old)| new != old) {
+            return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "unchanged"));
+        }
+        if given.len() != own.len() {
+            let what = "new and old particles of a constraint";
+            return Err(Error::LengthMismatch { what, left: given.len(), right: own.len() });
+        }
+        let mut words = Vec::new();
+        constraint.write_parameters(&mut words);
+        // M is computed from the members, which do not change.
+        if self.info.is_group() {
+            words[0] = self.record(place)[self.info.material_word() + 1];
+        }
+        Ok(words)
+    }
+
+    /// The index of a constraint in `plastic`.
+    pub fn plastic_at(&self, constraint: u32) -> Option<usize> {
+        self.plastic.binary_search_by_key(&constraint, |row| row.constraint).ok()
+    }
+
+    /// Sets the rest value of a constraint if it is plastic, and returns its index in `plastic`.
+    pub fn set_plastic_rest(&mut self, constraint: u32, rest: u32) -> Option<usize> {
+        let place = self.plastic_at(constraint)?;
+        self.plastic[place].rest = f32::from_bits(rest);
+        Some(place)
+    }
+}
