@@ -183,7 +183,7 @@ impl Controls {
         for ((index, constraint), &place) in (first..).zip(constraints).zip(&places) {
             changes.push(self.compiled.kinds[kind].parameters_of(index, constraint, place)?);
         }
-        let mut changed = ChangedConstraints { kind, words: usize::MAX..0, plastic: Vec::new(), other: false };
+        let mut changed = ChangedConstraints { kind, words: 0..0, plastic: Vec::new(), other: false };
         for ((index, place), words) in (first..).zip(places).zip(changes) {
             let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
             self.note_change(kind, index, first, &words);
@@ -192,7 +192,8 @@ impl Controls {
             changed.other |= *old != words && compiled.tiling.unshare();
             old.copy_from_slice(&words);
             changed.plastic.extend(compiled.set_plastic_rest(index, words[0]));
-            changed.words = changed.words.start.min(first)..changed.words.end.max(first + words.len());
+            let start = if changed.words.is_empty() { first } else { changed.words.start.min(first) };
+            changed.words = start..changed.words.end.max(first + words.len());
         }
         Ok(changed)
     }
