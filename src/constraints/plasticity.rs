@@ -3,10 +3,10 @@
 //! The strain ε is e + p: e is elastic, p plastic (additive plasticity, O'Brien, Bargteil, Hodgins 2002). At the start of
 //! each step
 //!
-//! 1. e is measured at the rest value that p gives,
-//! 2. if |e| exceeds the yield strain Y + H q, p changes by r (|e| − Y − H q)/(1 + H) in the direction of e, where r =
-//!    min(dt · flow rate, 1), H is the hardening and q the sum of all changes of |p| so far, and |p| is at most `most`,
-//! 3. if |ε| exceeds the rupture strain, the constraint breaks: it has no effect from then on.
+//! 1. e is measured at the rest value of p.
+//! 2. If |e| exceeds Y + H q, p changes by r (|e| − Y − H q)/(1 + H) in the direction of e. Y is the yield strain, H the
+//!    hardening, q the sum of all changes of |p|, and r = min(dt · flow rate, 1). |p| is at most `most`.
+//! 3. If |ε| exceeds the rupture strain, the constraint breaks. It has no effect from then on.
 //!
 //! With an unlimited flow rate a monotonous load leaves p = (ε − Y)/(1 + H). Counterpart: `shaders/schedule/flow.wgsl`.
 
