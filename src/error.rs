@@ -39,6 +39,20 @@ pub enum Error {
         /// The particle.
         particle: u32,
     },
+    /// A constraint contains the same orientation more than once.
+    #[error("{what} names orientation {orientation} more than once")]
+    RepeatedOrientation {
+        /// The constraint.
+        what: String,
+        /// The orientation.
+        orientation: u32,
+    },
+    /// A target was set for an orientation that is not pinned.
+    #[error("orientation {orientation} is not pinned; only pinned orientations have a target")]
+    OrientationNotPinned {
+        /// The orientation.
+        orientation: u32,
+    },
     /// A rest length is 0 or negative, so the constraint has no direction.
     #[error("{what} between particles {particles:?} has a rest length of {length} m; it must be positive")]
     ZeroLength {

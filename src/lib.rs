@@ -79,8 +79,8 @@ pub use collision::{
     SelfCollisionLevel, Shape,
 };
 pub use constraints::{
-    Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend, Membrane,
-    NeoHookean, PlasticStrain, Plasticity, Pressure, ShapeMatching, Volume,
+    Area, BendTwist, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend,
+    Membrane, NeoHookean, PlasticStrain, Plasticity, Pressure, ShapeMatching, StretchShear, Volume,
 };
 pub use error::{Error, Result};
 pub use gpu::{Instances, Solver, required_limits, required_limits_with};
@@ -89,8 +89,9 @@ pub use reference::Reference;
 pub use scene::{
     Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Balloon, BalloonParts, Bending, Cloth, ClothGrid,
     ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric, Intersections, Material, MaterialId, Numbering,
-    Orthotropic, Particle, ParticlePoint, Ray, RayHit, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh,
-    TetherForce, Tethers, count_intersections,
+    Orientation, OrientationId, Orthotropic, Particle, ParticlePoint, Ray, RayHit, Rod, RodMaterial, RodParts, RodRest,
+    RodStiffness, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, TetherForce, Tethers,
+    count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use sim::{Diagnostics, Running};
@@ -101,7 +102,7 @@ pub use wgpu;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::constraints::xpbd;
-    pub use crate::geometry::vector;
+    pub use crate::geometry::{rotation, vector};
     pub use crate::gpu::recorded::{ShaderModule, take_shader_modules};
     pub use crate::schedule::coloring;
     pub use crate::schedule::compiled::counted::compiled_scenes;

@@ -168,7 +168,9 @@ fn tube_corner(index: u32, particles: vec4u, radius: f32) -> array<vec3f, 2> {
 @vertex
 fn tube_vertex(@builtin(vertex_index) index: u32, @location(0) particles: vec4u, @location(1) radius: f32) -> Solid {
     let corner = tube_corner(index, particles, radius);
-    return Solid(frame.view_projection * vec4f(corner[0], 1.0), corner[0], corner[1], vec3f(0.36, 0.22, 0.09));
+    let tint = tints[min(particles.y, arrayLength(&tints) - 1u)];
+    let color = mix(vec3f(0.36, 0.22, 0.09), tint.rgb, tint.a);
+    return Solid(frame.view_projection * vec4f(corner[0], 1.0), corner[0], corner[1], color);
 }
 
 @vertex

@@ -42,14 +42,19 @@ pub fn constraint_lines(demo: &Demo, solver: &Solver) -> Vec<Line> {
     distances.zip(colors).map(line).collect()
 }
 
-/// The ropes as segments; a segment that starts at the end of the previous one continues it.
+/// The ropes and rods as segments; a segment that starts at the end of the previous one continues it.
 pub fn tubes(demo: &Demo) -> Vec<Tube> {
-    let pieces: Vec<[u32; 2]> = demo.scene.distances(demo.ropes.clone()).map(|distance| distance.particles).collect();
     let radius = if demo.rope_thickness > 0.0 { 0.5 * demo.rope_thickness } else { 0.006 };
+    let ropes = demo.scene.distances(demo.ropes.clone()).map(|distance| (distance.particles, radius));
+    let of_rod = |(particles, radius): &(std::ops::Range<u32>, f32)| {
+        let radius = *radius;
+        (particles.start..particles.end - 1).map(move |particle| ([particle, particle + 1], radius))
+    };
+    let pieces: Vec<([u32; 2], f32)> = ropes.chain(demo.rods.iter().flat_map(of_rod)).collect();
     let tube = |place: usize| {
-        let [a, b] = pieces[place];
-        let before = place.checked_sub(1).map(|before| pieces[before]).filter(|before| before[1] == a);
-        let after = pieces.get(place + 1).filter(|after| after[0] == b);
+        let ([a, b], radius) = pieces[place];
+        let before = place.checked_sub(1).map(|before| pieces[before].0).filter(|before| before[1] == a);
+        let after = pieces.get(place + 1).map(|after| after.0).filter(|after| after[0] == b);
         Tube { particles: [before.map_or(a, |before| before[0]), a, b, after.map_or(b, |after| after[1])], radius }
     };
     (0..pieces.len()).map(tube).collect()

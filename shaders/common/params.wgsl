@@ -22,7 +22,8 @@ struct Params {
     turbulence_scale: f32,
     body_damping: f32,
     field_count: u32,
-    padding: vec2u,
+    orientation_count: u32,
+    padding: u32,
     fields: array<Field, 8>,
 }
 

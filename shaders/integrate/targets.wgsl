@@ -1,6 +1,7 @@
-// Sets the velocity of kinematic particles so that they reach their targets within the step: v = (target − x)/dt.
-// One thread per target. Reads goals and positions. Writes the velocity of its own particle; no particle has two
-// targets.
+// Sets the velocity of kinematic particles so that they reach their targets within the step: v = (target − x)/dt. For
+// an orientation, target and position are modified Rodrigues parameters, and the velocity is an angular velocity.
+// One thread per target. Reads goals and positions. Writes the velocity of its own particle or orientation; none has
+// two targets.
 
 struct Target {
     position: vec3f,
@@ -21,5 +22,10 @@ fn targets(@builtin(global_invocation_id) id: vec3u) {
     }
     let goal = goals[i];
     // w = 1: start.wgsl converts this velocity to a displacement.
-    velocities[goal.particle] = vec4f((goal.position - positions[goal.particle].xyz) / params.dt, 1.0);
+    let place = positions[goal.particle].xyz;
+    var way = goal.position - place;
+    if goal.particle >= params.particle_count {
+        way = rotation_between(place, goal.position, params.zero);
+    }
+    velocities[goal.particle] = vec4f(way / params.dt, 1.0);
 }

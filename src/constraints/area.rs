@@ -23,6 +23,7 @@ pub struct Area {
 static INFO: KindInfo = KindInfo {
     name: "area",
     arity: 3,
+    orientations: 0,
     record_words: 8,
     unit_gradients: false,
     unilateral: false,

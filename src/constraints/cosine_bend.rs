@@ -26,6 +26,7 @@ pub struct CosineBend {
 static INFO: KindInfo = KindInfo {
     name: "cosine_bend",
     arity: 3,
+    orientations: 0,
     record_words: 8,
     unit_gradients: false,
     unilateral: false,

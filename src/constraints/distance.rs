@@ -21,6 +21,7 @@ pub struct Distance {
 static INFO: KindInfo = KindInfo {
     name: "distance",
     arity: 2,
+    orientations: 0,
     record_words: 4,
     unit_gradients: true,
     unilateral: false,

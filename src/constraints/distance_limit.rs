@@ -39,6 +39,7 @@ pub enum Limit {
 static INFO: KindInfo = KindInfo {
     name: "distance_limit",
     arity: 2,
+    orientations: 0,
     record_words: 4,
     unit_gradients: true,
     unilateral: true,

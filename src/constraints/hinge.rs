@@ -33,6 +33,7 @@ pub struct Hinge {
 static INFO: KindInfo = KindInfo {
     name: "hinge",
     arity: 4,
+    orientations: 0,
     record_words: 8,
     unit_gradients: false,
     unilateral: false,

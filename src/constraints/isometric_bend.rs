@@ -28,6 +28,7 @@ pub struct IsometricBend {
 static INFO: KindInfo = KindInfo {
     name: "isometric_bend",
     arity: 4,
+    orientations: 0,
     record_words: 8,
     unit_gradients: false,
     unilateral: false,

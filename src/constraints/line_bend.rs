@@ -28,6 +28,7 @@ pub struct LineBend {
 static INFO: KindInfo = KindInfo {
     name: "line_bend",
     arity: 3,
+    orientations: 0,
     record_words: 8,
     unit_gradients: false,
     unilateral: false,

@@ -42,6 +42,7 @@ pub struct Membrane {
 static INFO: KindInfo = KindInfo {
     name: "membrane",
     arity: 3,
+    orientations: 0,
     record_words: 8,
     unit_gradients: false,
     unilateral: false,

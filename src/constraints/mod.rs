@@ -15,12 +15,14 @@
 //! | [`CosineBend`] | 3 | a·b − cos φ₀ \|a\| \|b\| | m⁴/J |
 //! | [`LineBend`] | 3 | s \|(x₀ − x₂)/a + (x₁ − x₂)/b\|, the turn of a line | rad²/J |
 //! | [`IsometricBend`] | 4 | \|Σ kᵢ xᵢ\|, the discrete Laplacian | m²/J |
+//! | [`BendTwist`] | 2 orientations | \|σ φ\|, the rotation between two frames of a rod, from rest | rad²/J |
 //! | [`NeoHookean`] | 4 | √V₀ √(I_C + J² − 4 J), the distortion of a tetrahedron | m³/J = 1/Pa |
 //! | [`Volume`] | 4 | V − V₀ | m⁶/J |
 //! | [`Area`] | 3 | A − A₀ | m⁴/J |
 //! | [`Membrane`] | 3 | √A w : E, a component of the strain of a triangle | m²/J = m/N |
 //! | [`ShapeMatching`] | any | √Σ m \|x − g\|², the distance from the best rigid pose | kg m²/J = s² |
 //! | [`Pressure`] | any | V − p V₀ of a closed surface | m⁶/J |
+//! | [`StretchShear`] | 2, 1 orientation | \|s (Rᵀ (x₁ − x₀)/l − e₃)\|, the strain of a segment of a rod | 1/J |
 //! | [`Distance`] | 2 | l − L₀ | m²/J = m/N |
 //! | [`DistanceLimit`] | 2 | l ≤ L or l ≥ L | m²/J = m/N |
 //!
@@ -29,10 +31,14 @@
 //! bits). The number of words is a multiple of 4. The host sorts records by colour and does not interpret their
 //! parameters.
 //!
+//! An *orientation* is the rotation of a frame. Kinds with orientations name them after their particles. In records of
+//! a scene they are numbered from 0; in a compiled scene they follow the particles, and both are *entities*.
+//!
 //! A *group* has any number of particles. Its record begins with its range of member rows (first row, count, first
 //! slot) instead of particles; see [`group`].
 
 mod area;
+mod bend_twist;
 mod cosine_bend;
 mod distance;
 mod distance_limit;
@@ -45,10 +51,13 @@ mod neo_hookean;
 pub(crate) mod plasticity;
 mod pressure;
 mod shape_matching;
+mod stretch_shear;
 mod volume;
 pub mod xpbd;
 
 pub use area::Area;
+pub use bend_twist::BendTwist;
+pub(crate) use bend_twist::check_unit;
 pub use cosine_bend::CosineBend;
 pub use distance::Distance;
 pub use distance_limit::{DistanceLimit, Limit};
@@ -62,12 +71,13 @@ pub use neo_hookean::NeoHookean;
 pub use plasticity::{Measure, PlasticStrain, Plasticity};
 pub use pressure::{ClosedSurface, Pressure};
 pub use shape_matching::ShapeMatching;
+pub use stretch_shear::StretchShear;
 pub use volume::Volume;
 
 use crate::error::Result;
 use glam::Vec3;
 
-/// The greatest number of particles of a kind that is not a group.
+/// The greatest number of particles and orientations of a kind that is not a group.
 pub const MAX_ARITY: usize = 4;
 
 /// Description of a kind; see the [module documentation](self).
@@ -78,8 +88,10 @@ pub const MAX_ARITY: usize = 4;
 pub struct KindInfo {
     /// The name in labels, errors and shader files.
     pub name: &'static str,
-    /// Particles per constraint, at most [`MAX_ARITY`]; 0 for a group.
+    /// Particles and orientations per constraint, at most [`MAX_ARITY`]; 0 for a group.
     pub arity: usize,
+    /// The number of orientations among them; they come last.
+    pub orientations: usize,
     /// Words per record, a multiple of 4.
     pub record_words: usize,
     /// If true, every existing ∇ᵢC is a unit vector, so |∇ᵢC|² = 1 needs no arithmetic.
@@ -113,16 +125,27 @@ pub enum Function {
     /// A vector constraint, C = |s| with s = Σ k x: `evaluate(parameters, p, k)` returns s and writes k. Each component
     /// of s has its own multiplier, because the direction of s may change between iterations.
     Vector(fn(&[u32], &[Vec3], &mut [f32]) -> Vec3),
+    /// Three constraints that are solved at once, C = |s|: `evaluate(parameters, p, grad)` returns s and writes the
+    /// gradients of its components. Each component has a multiplier. For an orientation, `p` is its modified Rodrigues
+    /// parameters, and the gradient is that by a rotation vector in the axes of the world. Components whose gradients
+    /// are far from orthogonal converge slowly.
+    Components(Components),
     /// C and ∇C of any number of particles, from sums over them.
     Group(Group),
 }
+
+/// `evaluate` of [`Function::Components`].
+pub type Components = fn(&[u32], &[Vec3], &mut ComponentGradients) -> Vec3;
+
+/// By particle or orientation, the gradient of each of three components.
+pub type ComponentGradients = [[Vec3; 3]; MAX_ARITY];
 
 impl KindInfo {
     /// The index of the material word in a record.
     pub(crate) const fn material_word(&self) -> usize {
         match self.function {
-            Function::Fixed(_) | Function::Vector(_) => self.arity,
             Function::Group(_) => group::MATERIAL_WORD,
+            _ => self.arity,
         }
     }
 
@@ -133,7 +156,12 @@ impl KindInfo {
 
     /// Multipliers per constraint.
     pub(crate) const fn lambda_count(&self) -> usize {
-        if matches!(self.function, Function::Vector(_)) { 3 } else { 1 }
+        if matches!(self.function, Function::Vector(_) | Function::Components(_)) { 3 } else { 1 }
+    }
+
+    /// The number of particles per constraint; 0 for a group.
+    pub const fn point_count(&self) -> usize {
+        self.arity - self.orientations
     }
 
     /// λ of each constraint. For a vector constraint it is the negative length of the multipliers, because C only pulls
@@ -144,10 +172,17 @@ impl KindInfo {
     }
 
     /// The particles of a record, in order.
-    pub(crate) fn particles<'a>(&self, record: &'a [u32], rows: &'a [[u32; 4]]) -> impl Iterator<Item = u32> + 'a {
+    pub(crate) fn points<'a>(&self, record: &'a [u32], rows: &'a [[u32; 4]]) -> impl Iterator<Item = u32> + 'a {
+        let orientations = self.orientations;
+        let count = if self.is_group() { usize::MAX } else { self.arity - orientations };
+        self.entities(record, rows).take(count)
+    }
+
+    /// The particles and orientations of a record, in order.
+    pub(crate) fn entities<'a>(&self, record: &'a [u32], rows: &'a [[u32; 4]]) -> impl Iterator<Item = u32> + 'a {
         let (named, members) = match self.function {
-            Function::Fixed(_) | Function::Vector(_) => (&record[..self.arity], 0..0),
             Function::Group(_) => (&record[..0], group::member_rows(record)),
+            _ => (&record[..self.arity], 0..0),
         };
         named.iter().copied().chain(rows[members].iter().step_by(group::MEMBER_ROWS).map(|row| row[0]))
     }
@@ -165,6 +200,15 @@ impl KindInfo {
                 grad.iter_mut().zip(k).for_each(|(grad, k)| *grad = n * k);
                 c
             }
+            Function::Components(evaluate) => {
+                let mut gradients = [[Vec3::ZERO; 3]; MAX_ARITY];
+                let s = evaluate(parameters, p, &mut gradients);
+                let c = crate::geometry::vector::length(s);
+                let n = if c > 0.0 { s / c } else { Vec3::ZERO };
+                let along = |[x, y, z]: [Vec3; 3]| (x * n.x + y * n.y) + z * n.z;
+                grad.iter_mut().zip(gradients).for_each(|(grad, own)| *grad = along(own));
+                c
+            }
             Function::Group(function) => function.evaluate(parameters, members, p, grad),
         }
     }
@@ -177,7 +221,7 @@ pub struct Sample {
     pub parameters: Vec<u32>,
     /// The member rows of a group, with indices into `positions`; empty for other kinds.
     pub members: Vec<u32>,
-    /// Positions \[m\] in general position: ∇C exists.
+    /// Positions \[m\] in general position: ∇C exists. Those of orientations are modified Rodrigues parameters.
     pub positions: Vec<Vec3>,
     /// Positions \[m\] at which C = 0.
     pub rest: Vec<Vec3>,
@@ -188,7 +232,7 @@ pub trait Kind: Copy + std::fmt::Debug {
     /// The description of the kind.
     const INFO: &'static KindInfo;
 
-    /// The particles, [`KindInfo::arity`] of them; for a group, one per member.
+    /// The particles and then the orientations, [`KindInfo::arity`] in all; for a group, one particle per member.
     fn particles(&self) -> &[u32];
 
     /// Appends the parameters as record words. Particles, material and parameters together fill at most
@@ -210,12 +254,14 @@ pub static KINDS: &[&KindInfo] = &[
     CosineBend::INFO,
     LineBend::INFO,
     IsometricBend::INFO,
+    BendTwist::INFO,
     NeoHookean::INFO,
     Volume::INFO,
     Area::INFO,
     Membrane::INFO,
     ShapeMatching::INFO,
     Pressure::INFO,
+    StretchShear::INFO,
     Distance::INFO,
     DistanceLimit::INFO,
 ];

@@ -44,6 +44,7 @@ pub struct NeoHookean {
 static INFO: KindInfo = KindInfo {
     name: "neo_hookean",
     arity: 4,
+    orientations: 0,
     record_words: 16,
     unit_gradients: false,
     unilateral: false,

@@ -78,6 +78,7 @@ pub struct Pressure<'a> {
 static INFO: KindInfo = KindInfo {
     name: "pressure",
     arity: 0,
+    orientations: 0,
     record_words: RECORD_WORDS,
     unit_gradients: false,
     unilateral: false,

@@ -30,6 +30,7 @@ pub struct ShapeMatching<'a> {
 static INFO: KindInfo = KindInfo {
     name: "shape_matching",
     arity: 0,
+    orientations: 0,
     record_words: RECORD_WORDS,
     unit_gradients: false,
     unilateral: false,

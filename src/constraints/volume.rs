@@ -25,6 +25,7 @@ pub struct Volume {
 static INFO: KindInfo = KindInfo {
     name: "volume",
     arity: 4,
+    orientations: 0,
     record_words: 8,
     unit_gradients: false,
     unilateral: false,

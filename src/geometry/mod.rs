@@ -1,7 +1,8 @@
-//! Vector arithmetic, triangle meshes and sorting by keys.
+//! Vector arithmetic, rotations, triangle meshes and sorting by keys.
 
 mod grouping;
 pub(crate) mod mesh;
+pub mod rotation;
 mod tangents;
 mod union_find;
 pub mod vector;

@@ -13,12 +13,13 @@ pub(super) struct Bindings {
     /// By which of the two buffers of anchors is read.
     pub tethered: Option<[wgpu::BindGroup; 2]>,
     pub kinds: Vec<KindBindings>,
+    pub chains: Option<wgpu::BindGroup>,
 }
 
 #[derive(Debug)]
 pub(super) struct KindBindings {
     /// By [`super::pipelines::Projection`].
-    pub projections: [Option<wgpu::BindGroup>; 5],
+    pub projections: [Option<wgpu::BindGroup>; 6],
     /// Of the pass that clears the sums of λ, and of the one that adds to them.
     pub force_sums: Option<[wgpu::BindGroup; 2]>,
     /// Of the flow of plastic constraints.
@@ -44,6 +45,10 @@ impl Bindings {
             fixed: fixed.collect(),
             tethered: pipelines.tethered.as_ref().map(|tether| [0, 1].map(|side| tethered(&tether.stage, side))),
             kinds: kinds.map(|(stages, own)| KindBindings::new(device, pipelines, stages, b, own)).collect(),
+            chains: pipelines
+                .chains
+                .as_ref()
+                .map(|stage| b.chains.bind(stage, device, [&b.spans, &b.positions, &b.displacements], &b.kinds)),
         }
     }
 }
@@ -52,8 +57,9 @@ impl KindBindings {
     fn new(device: &wgpu::Device, pipelines: &Pipelines, stages: &KindStages, b: &Buffers, own: &KindBuffers) -> Self {
         let shared = [&b.positions, &b.displacements, &own.records, &b.materials, &own.lambdas];
         let group = [&own.members, &own.impulses, &own.rotations];
-        let more: [&[&wgpu::Buffer]; 5] =
-            [&[], &[&own.stars], &[&own.tiles], &[&own.clusters], &[&own.shares, &own.impulses]];
+        let chained = [&own.links_of, &b.chains.links];
+        let more: [&[&wgpu::Buffer]; 6] =
+            [&[], &[&own.stars], &[&own.tiles], &[&own.clusters], &[&own.shares, &own.impulses], &chained];
         let projections = std::array::from_fn(|place| {
             let more = if own.is_group { &group } else { more[place] };
             let bound = [&shared[..], more].concat();

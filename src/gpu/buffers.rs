@@ -1,13 +1,17 @@
 //! The buffers on the GPU.
 //!
+//! Positions, displacements, residuals, velocities and forces have a row for each particle, then one for each orientation
+//! (`shaders/integrate/orientations.wgsl`).
+//!
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
 //! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, advance, collide | every pass, the caller's renderer |
 //! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tethers, collide, velocity | every pass |
 //! | residuals | `vec4<u32>`: rounding errors of x and d and the quarantine mark, packed | start, predict, velocity, collide, finish | the same |
+//! | frames | `vec4`: unit quaternion of an orientation | finish_orientations | the caller's renderer |
 //! | velocities | `vec4`: v [m/s], 1 if fresh from outside | targets, finish | start |
 //! | accelerations | `vec4`: by wind, fields, forces [m/s²] | accelerations | predict |
-//! | forces | `vec4`: by the user \[N\], 0 | the caller | accelerations |
+//! | forces | `vec4`: by the user \[N\], 0; then torques on orientations \[N m\] | the caller | accelerations, passes of orientations |
 //! | bodies, followers | rows, see the shaders | – | body_damping, follow |
 //! | skin rows, members | first member and member count, `u32` | – | save_displacements, restore_momentum |
 //! | saved displacements | `vec4` a member of a skin: d before the constraints within skins \[m\], 0 | save_displacements | restore_momentum |
@@ -23,10 +27,13 @@
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: stars, tiles, clusters | see `shaders/schedule/project_stars.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | same |
+//! | chains, chain rows; chain links | rows; 21 `vec4` a link, see `shaders/schedule/solve_chains.wgsl` | linearize_chains, solve_chains (links) | same |
+//! | per kind: links of records | `u32` | – | linearize_chains |
 //! | per kind: force sums, if kept | `f32` a multiplier: Σ λ over the substeps of a step | force_sums_clear, force_sums_add | the host |
 //! | params, spans | uniforms | host | every pass |
 //! | status | clock, faults | start, finish, collide | start, accelerations |
 
+use super::chains::ChainBuffers;
 use super::kind_buffers::{KindBuffers, make_kinds};
 use super::maker::Maker;
 use crate::collision::events::event_bytes;
@@ -94,6 +101,7 @@ pub(super) struct Buffers {
     pub skin_members: wgpu::Buffer,
     pub saved_displacements: wgpu::Buffer,
     pub normals: wgpu::Buffer,
+    pub frames: wgpu::Buffer,
     pub indices: wgpu::Buffer,
     pub ring_offsets: wgpu::Buffer,
     pub ring_corners: wgpu::Buffer,
@@ -112,6 +120,7 @@ pub(super) struct Buffers {
     /// Rows, order and states.
     pub attachments: [wgpu::Buffer; 3],
     pub kinds: Vec<KindBuffers>,
+    pub chains: ChainBuffers,
 }
 
 pub(super) fn sizes(buffers: &[&wgpu::Buffer]) -> u64 {
@@ -123,20 +132,20 @@ impl Buffers {
         let maker = Maker::new(device);
         let (storage, uniform) = (BufferUsages::STORAGE, BufferUsages::UNIFORM);
         let drawn = storage | BufferUsages::VERTEX;
-        let count = controls.scene.particle_count() as u64;
+        let (count, entities) = (controls.scene.particle_count() as u64, controls.scene.entity_count() as u64);
         let compiled = &controls.compiled;
         let skins = &compiled.skins;
         let empty = |label, size, usage| maker.empty(label, size, usage);
 
-        let (kinds, spans) = make_kinds(device, queue, controls, keep_lambdas)?;
+        let (kinds, chains, spans) = make_kinds(device, queue, controls, keep_lambdas)?;
         let surface_count = if compiled.rings.is_empty() { 0 } else { count };
         let [contact_events, event_table] = Self::make_events(device, controls)?;
         let anchors = || empty("anchors", (FEW_PINS * size_of::<AnchorRow>()) as u64, storage | uniform);
         Ok(Self {
-            positions: empty("positions", count * 16, drawn)?,
-            displacements: empty("displacements", count * 16, storage)?,
-            residuals: empty("residuals", count * 16, storage)?,
-            velocities: empty("velocities", count * 16, drawn)?,
+            positions: empty("positions", entities * 16, drawn)?,
+            displacements: empty("displacements", entities * 16, storage)?,
+            residuals: empty("residuals", entities * 16, storage)?,
+            velocities: empty("velocities", entities * 16, drawn)?,
             accelerations: Self::make_accelerations(device, controls)?,
             forces: Self::make_forces(device, controls)?,
             bodies: maker.filled(queue, "bodies", &compiled.bodies, storage)?,
@@ -144,6 +153,7 @@ impl Buffers {
             skin_rows: maker.filled(queue, "skin_rows", &skins.rows, storage)?,
             skin_members: maker.filled(queue, "skin_members", &skins.members, storage)?,
             saved_displacements: empty("saved_displacements", skins.members.len() as u64 * 16, storage)?,
+            frames: empty("frames", (entities - count) * 16, drawn)?,
             normals: empty("normals", surface_count * 16, drawn)?,
             indices: maker.filled(queue, "indices", &controls.scene.triangles, storage | BufferUsages::INDEX)?,
             ring_offsets: maker.filled(queue, "ring_offsets", &compiled.rings.offsets, storage)?,
@@ -162,6 +172,7 @@ impl Buffers {
             status: empty("status", size_of::<Status>() as u64, storage)?,
             attachments: Self::make_attachments(device, controls)?,
             kinds,
+            chains,
         })
     }
 
@@ -180,6 +191,7 @@ impl Buffers {
             skin_members,
             saved_displacements,
             normals,
+            frames,
             indices,
             ring_offsets,
             ring_corners,
@@ -197,8 +209,9 @@ impl Buffers {
             status,
             attachments: [rows, order, states],
             kinds,
+            chains,
         } = self;
-        let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals]);
+        let motion = sizes(&[positions, displacements, residuals, velocities, accelerations, forces, normals, frames]);
         let shape = sizes(&[
             bodies,
             followers,
@@ -217,7 +230,7 @@ impl Buffers {
             targets,
         ]);
         let parameters = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status, rows, order, states]);
-        motion + shape + parameters + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
+        motion + shape + parameters + chains.bytes() + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }
 
     /// The buffer of accelerations; empty if only gravity acts.
@@ -229,7 +242,7 @@ impl Buffers {
 
     /// The buffer of forces, filled with 0; empty if they are off.
     pub fn make_forces(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
-        let count = if controls.settings.forces { controls.scene.particle_count() } else { 0 };
+        let count = if controls.settings.forces { controls.scene.entity_count() } else { 0 };
         let maker = Maker::new(device);
         maker.empty("forces", count as u64 * 16, BufferUsages::STORAGE)
     }

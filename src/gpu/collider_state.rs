@@ -149,7 +149,7 @@ impl Solver {
     /// Sets all forces to 0.
     pub(super) fn clear_forces(&self) {
         if self.controls.settings.forces {
-            self.write(&self.buffers.forces, 0, &vec![[0.0f32; 4]; self.controls.scene.particle_count()]);
+            self.write(&self.buffers.forces, 0, &vec![[0.0f32; 4]; self.controls.scene.entity_count()]);
         }
     }
 }

@@ -45,7 +45,7 @@ impl Key {
         let info = device.adapter_info();
         let mut ties = DefaultHasher::new();
         for set in &scene.constraints {
-            set.records().flat_map(|record| set.info.particles(record, &set.rows)).for_each(|k| ties.write_u32(k));
+            set.records().flat_map(|record| set.info.entities(record, &set.rows)).for_each(|k| ties.write_u32(k));
         }
         Self {
             adapter: (info.name, info.vendor, info.device),

@@ -1,11 +1,13 @@
 //! The buffers of the constraints of one kind.
 
 use super::buffers::{SpanRow, sizes};
+use super::chains::ChainBuffers;
 use super::maker::Maker;
 use super::pipelines::Projection;
 use super::stage::SPAN_STRIDE;
 use crate::constraints::plasticity::PlasticState;
 use crate::error::Result;
+use crate::schedule::chains::chain_kinds;
 use crate::schedule::coloring::Span;
 use crate::schedule::compiled::CompiledKind;
 use crate::sim::controls::Controls;
@@ -39,9 +41,11 @@ pub(super) struct KindBuffers {
     pub rotations: wgpu::Buffer,
     /// Of plastic constraints: rows and states.
     pub plastic: [wgpu::Buffer; 2],
+    /// By record, the link of a chain of rods.
+    pub links_of: wgpu::Buffer,
     pub is_group: bool,
     /// The first row of each projection in `spans`, by [`Projection`]; two rows each colour, phase or layer: first iteration, later ones.
-    projection_rows: [u32; 5],
+    projection_rows: [u32; 6],
     /// The row of the chunks in `spans`; that of the hubs follows.
     gather_row: u32,
 }
@@ -51,11 +55,12 @@ impl KindBuffers {
     fn new(
         queue: &wgpu::Queue,
         maker: &Maker<'_>,
-        kind: &CompiledKind,
+        (kind, links_of): (&CompiledKind, &[u32]),
         kept: KeptLambdas,
         spans: &mut Vec<SpanRow>,
     ) -> Result<Self> {
-        let (projection_rows, gather_row) = Self::push_rows(kind, spans);
+        let chained = Span { first: 0, count: links_of.len() as u32 };
+        let (projection_rows, gather_row) = Self::push_rows(kind, chained, spans);
         let (split, is_group, storage) = (&kind.split, kind.info.is_group(), BufferUsages::STORAGE);
         let label = |part: &str| format!("{part}.{}", kind.info.name);
         let empty = |part: &str, bytes: u64| maker.empty(&label(part), bytes, storage);
@@ -83,6 +88,7 @@ impl KindBuffers {
                 maker.filled(queue, &label("plastic_rows"), &kind.plastic, storage)?,
                 empty("plastic_states", size_of::<PlasticState>() as u64 * kind.plastic.len() as u64)?,
             ],
+            links_of: maker.filled(queue, &label("links_of"), links_of, storage)?,
             is_group,
             projection_rows,
             gather_row,
@@ -117,6 +123,7 @@ impl KindBuffers {
             members,
             rotations,
             plastic: [plastic_rows, plastic_states],
+            links_of,
             is_group: _,
             projection_rows: _,
             gather_row: _,
@@ -137,16 +144,17 @@ impl KindBuffers {
             rotations,
             plastic_rows,
             plastic_states,
+            links_of,
         ]);
         always + force_sums.as_ref().map_or(0, wgpu::Buffer::size)
     }
 
     /// Appends the rows of a kind to `spans`; returns the first row of each projection, and that of the chunks.
-    fn push_rows(kind: &CompiledKind, spans: &mut Vec<SpanRow>) -> ([u32; 5], u32) {
+    fn push_rows(kind: &CompiledKind, chained: Span, spans: &mut Vec<SpanRow>) -> ([u32; 6], u32) {
         let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, zero: 0 };
-        let split = [kind.split.span];
-        let projections: [&[Span]; 5] =
-            [&kind.coloring.colors, &kind.stars.colors, &kind.tiling.phases, &kind.clustering.layers, &split];
+        let (split, chained) = ([kind.split.span], [chained]);
+        let projections: [&[Span]; 6] =
+            [&kind.coloring.colors, &kind.stars.colors, &kind.tiling.phases, &kind.clustering.layers, &split, &chained];
         let firsts = projections.map(|own| {
             let first = spans.len() as u32;
             spans.extend(own.iter().flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
@@ -159,19 +167,22 @@ impl KindBuffers {
     }
 }
 
-/// The buffers of all kinds, and the uniform rows of the spans that their dispatches work on.
+/// The buffers of all kinds and of chains, and the uniform rows of the spans that their dispatches work on.
 pub(super) fn make_kinds(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     controls: &Controls,
     keep_lambdas: bool,
-) -> Result<(Vec<KindBuffers>, wgpu::Buffer)> {
+) -> Result<(Vec<KindBuffers>, ChainBuffers, wgpu::Buffer)> {
     let (maker, mut spans) = (Maker::new(device), Vec::new());
     let kept = KeptLambdas { lambdas: keep_lambdas, sums: controls.settings.mean_forces };
-    let kinds = controls.compiled.kinds.iter();
-    let kinds =
-        kinds.map(|kind| KindBuffers::new(queue, &maker, kind, kept, &mut spans)).collect::<Result<Vec<_>>>()?;
-    Ok((kinds, maker.rows(queue, "spans", &spans)?))
+    let (kinds, own) = (controls.compiled.kinds.iter().enumerate(), &controls.compiled.chains);
+    let links_of = |kind| chain_kinds().iter().position(|own| *own == kind).map_or(&[][..], |kind| &own.links_of[kind]);
+    let kinds = kinds
+        .map(|(place, kind)| KindBuffers::new(queue, &maker, (kind, links_of(place)), kept, &mut spans))
+        .collect::<Result<Vec<_>>>()?;
+    let chains = ChainBuffers::new(queue, &maker, own, &mut spans)?;
+    Ok((kinds, chains, maker.rows(queue, "spans", &spans)?))
 }
 
 /// The records of a kind, which tiles do not need until a constraint is changed.

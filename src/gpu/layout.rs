@@ -66,6 +66,7 @@ fn params_have_the_layout_of_the_prelude() {
         turbulence_scale,
         body_damping,
         field_count,
+        orientation_count,
         padding,
         fields
     });

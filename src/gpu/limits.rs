@@ -1,11 +1,13 @@
 //! Device limits that a scene requires, and the check of a device before the scene is compiled.
 
+use super::chains::LINK_BYTES;
 use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES, TRIANGLE_CONTACT_BYTES};
 use super::maker::check_size;
 use super::stage::WORKGROUP_SIZE;
 use crate::collision::events::event_bytes;
 use crate::error::{Error, Result};
 use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
+use crate::schedule::chains::chain_kinds;
 use crate::schedule::skins::Skins;
 use crate::schedule::tiling::{MOST_LINKS, Tiling};
 use crate::settings::{Settings, Sweep};
@@ -101,9 +103,10 @@ fn tether_count(scene: &Scene) -> u64 {
 }
 
 /// Labels and sizes [bytes] of the largest buffers that every scene has, whatever its settings.
-fn sizes(scene: &Scene) -> [(&'static str, u64); 4] {
+fn sizes(scene: &Scene) -> [(&'static str, u64); 5] {
     [
-        ("positions", scene.particle_count() as u64 * 16),
+        ("positions", scene.entity_count() as u64 * 16),
+        ("chain_links", chain_kinds().iter().map(|&kind| scene.constraints[kind].len() as u64 * LINK_BYTES).sum()),
         ("followers", scene.followers.len() as u64 * FOLLOWER_BYTES),
         ("ring_corners", scene.triangles.len() as u64 * RING_BYTES),
         ("tethers", tether_count(scene) * TETHER_BYTES),
@@ -175,6 +178,7 @@ fn may_be_tiled(set: &ConstraintSet, scene: &Scene) -> bool {
     }
     let mut parameters = HashSet::new();
     !set.info.is_group()
+        && set.info.orientations == 0
         && set.records().all(|record| {
             // A link of the pattern has the same parameters in all tiles.
             parameters.insert(&record[set.info.material_word() + 1..]);

@@ -7,6 +7,7 @@
 mod attachments;
 mod bindings;
 mod buffers;
+mod chains;
 mod collider_state;
 mod contacts;
 mod context;
@@ -27,6 +28,7 @@ mod layout;
 mod limits;
 mod maker;
 mod opening;
+mod orientations;
 mod passes;
 mod pipelines;
 mod preparing;

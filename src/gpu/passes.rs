@@ -62,6 +62,25 @@ const SKINS: [(Slot, Select); 6] = [
     (Write, |b| &b.saved_displacements),
 ];
 
+const ORIENTATIONS: &str = concat!(
+    include_str!("../../shaders/integrate/orientations.wgsl"),
+    include_str!("../../shaders/integrate/shared/quarantined.wgsl")
+);
+
+/// Motion; velocities, status, forces, frames.
+const TURN: [(Slot, Select); 8] = [
+    MOTION[0],
+    MOTION[1],
+    MOTION[2],
+    MOTION[3],
+    (Write, |b| &b.velocities),
+    (Write, |b| &b.status),
+    (Read, |b| &b.forces),
+    (Write, |b| &b.frames),
+];
+
+const EACH_ORIENTATION: Count = Count::Threads(|controls| controls.compiled.orientation_count);
+
 const VELOCITY: &str = include_str!("../../shaders/integrate/velocity.wgsl");
 
 pub(super) const PASSES: &[PassInfo] = &[
@@ -122,6 +141,27 @@ pub(super) const PASSES: &[PassInfo] = &[
             (Write, |b| &b.residuals),
         ],
         count: PARTICLES,
+    },
+    PassInfo {
+        pass: Pass::StartOrientations,
+        entry: "start_orientations",
+        text: ORIENTATIONS,
+        bindings: &TURN,
+        count: EACH_ORIENTATION,
+    },
+    PassInfo {
+        pass: Pass::IntegrateOrientations,
+        entry: "integrate_orientations",
+        text: ORIENTATIONS,
+        bindings: &TURN,
+        count: EACH_ORIENTATION,
+    },
+    PassInfo {
+        pass: Pass::FinishOrientations,
+        entry: "finish_orientations",
+        text: ORIENTATIONS,
+        bindings: &TURN,
+        count: EACH_ORIENTATION,
     },
     PassInfo {
         pass: Pass::SaveDisplacements,

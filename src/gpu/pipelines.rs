@@ -2,6 +2,7 @@
 //!
 //! A projection consists of the C and ∇C of the kind, the pass that all kinds share, and the constants of the kind's descriptor.
 
+use super::chains;
 use super::passes::PASSES;
 use super::shader::unrolled;
 use super::stage::Slot::{Read, Span, Uniform, Write};
@@ -10,7 +11,7 @@ use super::store::PipelineStore;
 use super::tiles;
 use crate::constraints::{Function, KindInfo, Measure, group};
 use crate::schedule::clusters;
-use crate::schedule::compiled::{CompiledKind, CompiledScene};
+use crate::schedule::compiled::CompiledScene;
 use crate::schedule::plan::{FEW_PINS, Pass, Plan};
 use crate::schedule::stars::LEAST_LEAF;
 use crate::settings::Settings;
@@ -39,6 +40,8 @@ pub(super) struct Pipelines {
     pub gather: Option<[Stage; 2]>,
     /// In the order of [`crate::constraints::KINDS`].
     pub kinds: Vec<KindStages>,
+    /// Solves chains of rods; `None` without them.
+    pub chains: Option<Stage>,
     /// Clears the sums of λ, and adds to them; `None` unless [`Settings::mean_forces`] is on.
     pub force_sums: Option<[Stage; 2]>,
 }
@@ -59,12 +62,14 @@ pub(super) enum Projection {
     Tiles,
     Clusters,
     Split,
+    /// Evaluates the links of chains.
+    Linearize,
 }
 
 /// The pipelines of a kind, by [`Projection`]. `None` if the scene has no constraints for it: compiling a shader takes longer than compiling the scene.
 #[derive(Debug)]
 pub(super) struct KindStages {
-    pub stages: [Option<Stage>; 5],
+    pub stages: [Option<Stage>; 6],
     /// The flow of plastic constraints.
     pub flow: Option<Stage>,
     /// True if a workgroup solves a constraint, not a thread.
@@ -75,7 +80,7 @@ pub(super) struct KindStages {
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
 /// The same; stars, tiles or clusters.
 const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
-/// The same as [`PROJECT`]; shares, impulses.
+/// The same as [`PROJECT`]; shares, impulses. Or links of records, links of chains.
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
 /// The same as [`PROJECT`]; members, impulses, rotations of groups.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
@@ -93,6 +98,7 @@ impl Pipelines {
             tethered: None,
             gather: Self::make_gather(store, &controls.compiled),
             kinds: Self::make_kinds(store, &controls.compiled, keep_lambdas),
+            chains: chains::stage(store, &controls.compiled, keep_lambdas),
             force_sums: Self::make_force_sums(store, &controls.settings),
         };
         let missing = pipelines.missing(controls);
@@ -131,7 +137,7 @@ impl Pipelines {
     }
 
     pub fn make_kinds(store: &PipelineStore, compiled: &CompiledScene, keep_lambdas: bool) -> Vec<KindStages> {
-        compiled.kinds.iter().map(|kind| KindStages::new(store, kind, keep_lambdas)).collect()
+        (0..compiled.kinds.len()).map(|kind| KindStages::new(store, compiled, kind, keep_lambdas)).collect()
     }
 }
 
@@ -205,7 +211,8 @@ impl TetheredStage {
 }
 
 impl KindStages {
-    pub fn new(store: &PipelineStore, kind: &CompiledKind, keep_lambdas: bool) -> Self {
+    pub fn new(store: &PipelineStore, compiled: &CompiledScene, kind: usize, keep_lambdas: bool) -> Self {
+        let (kind, is_chained) = (&compiled.kinds[kind], !compiled.chains.order(kind).is_empty());
         let (info, wide) = (kind.info, kind.threads > 1);
         let pass: &[&str] = if info.is_group() {
             &[include_str!("../../shaders/schedule/project_group.wgsl")]
@@ -228,12 +235,17 @@ impl KindStages {
             let parts = [include_str!("../../shaders/schedule/project_cluster.wgsl"), RECORD, SCATTER];
             stage("project_cluster", &parts, &CLUSTERED)
         };
+        let linearize = || {
+            let text = include_str!("../../shaders/schedule/linearize_chains.wgsl");
+            stage("linearize_chains", &[text, RECORD, &chains::constants()], &SPLIT)
+        };
         let stages = [
             kind.has_colors().then(|| stage("project", pass, &PROJECT)),
             (!kind.stars.is_empty()).then(stars),
             kind.has_tiles().then(tile),
             kind.has_clusters().then(cluster),
             (kind.split.span.count > 0).then(|| stage("split", pass, &SPLIT)),
+            is_chained.then(linearize),
         ];
         let flow = (!kind.plastic.is_empty()).then(|| flow(store, info));
         Self { stages, flow, wide }
@@ -280,8 +292,9 @@ pub(super) fn loops(info: &KindInfo) -> [(&'static str, usize); 2] {
 /// The constants of a kind's descriptor.
 pub(super) fn constants(info: &KindInfo) -> String {
     format!(
-        "const ARITY = {}u;\nconst ROWS = {}u;\nconst LAMBDAS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\nconst OVER_RELAXED = {};\n",
+        "const ARITY = {}u;\nconst POINTS = {}u;\nconst ROWS = {}u;\nconst LAMBDAS = {}u;\nconst UNIT_GRADIENTS = {};\nconst UNILATERAL = {};\nconst OVER_RELAXED = {};\n",
         info.arity,
+        info.point_count(),
         info.record_words / 4,
         info.lambda_count(),
         info.unit_gradients,
@@ -293,7 +306,14 @@ pub(super) fn constants(info: &KindInfo) -> String {
 /// The text that turns C and ∇C into impulses.
 pub(super) fn impulses(info: &KindInfo) -> &'static str {
     match info.function {
-        Function::Vector(_) => include_str!("../../shaders/schedule/projection/vector.wgsl"),
-        _ => include_str!("../../shaders/schedule/projection/scalar.wgsl"),
+        Function::Components(_) => include_str!("../../shaders/schedule/projection/components.wgsl"),
+        Function::Vector(_) => concat!(
+            include_str!("../../shaders/schedule/projection/vector.wgsl"),
+            include_str!("../../shaders/schedule/projection/placed.wgsl")
+        ),
+        _ => concat!(
+            include_str!("../../shaders/schedule/projection/scalar.wgsl"),
+            include_str!("../../shaders/schedule/projection/placed.wgsl")
+        ),
     }
 }

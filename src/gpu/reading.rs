@@ -253,6 +253,42 @@ impl Solver {
         Ok(compiled.coloring.unsort(&sorted))
     }
 
+    /// Waits for all submitted work and reads the rotations of the orientations, unit quaternions (x, y, z, w) from the
+    /// axes of the world to those of the frame, in the order of [`crate::Scene::orientations`].
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_orientations(&self) -> Result<Vec<[f32; 4]>> {
+        if self.orientation_count() == 0 {
+            return Ok(Vec::new());
+        }
+        self.read(|encoder| self.request_orientations(encoder))
+    }
+
+    /// Waits for all submitted work and reads the angular velocities of the orientations, in the axes of the world
+    /// [rad/s].
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_angular_velocities(&self) -> Result<Vec<[f32; 3]>> {
+        self.read_orientation_rows(&self.buffers.velocities)
+    }
+
+    /// Waits for all submitted work and reads the rotation vectors of the orientations in the last substep \[rad\].
+    ///
+    /// # Errors
+    /// As [`Solver::read_positions`].
+    pub fn read_rotation_vectors(&self) -> Result<Vec<[f32; 3]>> {
+        self.read_orientation_rows(&self.buffers.displacements)
+    }
+
+    fn read_orientation_rows(&self, buffer: &wgpu::Buffer) -> Result<Vec<[f32; 3]>> {
+        if self.orientation_count() == 0 {
+            return Ok(Vec::new());
+        }
+        self.read(|encoder| self.request_orientation_rows(encoder, buffer))
+    }
+
     fn read<T>(&self, request: impl FnOnce(&mut wgpu::CommandEncoder) -> Readback<T>) -> Result<T> {
         read(&self.device, &self.queue, request)
     }

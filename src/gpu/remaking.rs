@@ -64,11 +64,13 @@ impl Solver {
     /// Enlarges the buffers of accelerations and forces when they are first needed.
     pub(super) fn remake_accelerations(&mut self) -> Result<()> {
         let controls = &self.controls;
-        let room = |needed: bool| if needed { controls.scene.particle_count() as u64 * 16 } else { 0 };
-        let few = |buffer: &wgpu::Buffer, needed| buffer.size() < room(needed);
+        let few = |buffer: &wgpu::Buffer, needed, count: usize| needed && buffer.size() < count as u64 * 16;
+        let scene = &controls.scene;
         let (accelerated, forces) = (controls.params().accelerated == 1, controls.settings.forces);
-        let (few_accelerations, few_forces) =
-            (few(&self.buffers.accelerations, accelerated), few(&self.buffers.forces, forces));
+        let (few_accelerations, few_forces) = (
+            few(&self.buffers.accelerations, accelerated, scene.particle_count()),
+            few(&self.buffers.forces, forces, scene.entity_count()),
+        );
         // Both or none, since both are bound at once.
         let make_accelerations = || guarded(&self.device, || Buffers::make_accelerations(&self.device, controls));
         let make_forces = || guarded(&self.device, || Buffers::make_forces(&self.device, controls));
@@ -89,11 +91,12 @@ impl Solver {
     /// Creates pipelines and buffers of the kinds again; rotations of groups and plastic strains are kept.
     fn remake_kinds(&mut self, keep_lambdas: bool) -> Result<()> {
         let (store, queue, compiled) = (&self.store, &self.queue, &self.controls.compiled);
-        let ((kinds, spans), stages, gather, force_sums) = store.guarded(|| {
+        let ((kinds, chains, spans), stages, solve_chains, gather, force_sums) = store.guarded(|| {
             let buffers = make_kinds(store.device(), queue, &self.controls, keep_lambdas)?;
             let stages = Pipelines::make_kinds(store, compiled, keep_lambdas);
+            let solve_chains = super::chains::stage(store, compiled, keep_lambdas);
             let gather = Pipelines::make_gather(store, compiled);
-            Ok((buffers, stages, gather, Pipelines::make_force_sums(store, &self.controls.settings)))
+            Ok((buffers, stages, solve_chains, gather, Pipelines::make_force_sums(store, &self.controls.settings)))
         })?;
         let old = std::mem::replace(&mut self.buffers.kinds, kinds);
         for (kind, old) in self.buffers.kinds.iter_mut().zip(old) {
@@ -103,6 +106,8 @@ impl Solver {
             kind.plastic[1] = states;
         }
         self.buffers.spans = spans;
+        self.buffers.chains = chains;
+        self.pipelines.chains = solve_chains;
         self.pipelines.kinds = stages;
         self.pipelines.gather = gather;
         self.pipelines.force_sums = force_sums;

@@ -83,6 +83,7 @@ fn state_buffers<'a>(
         ("displacements", &b.displacements),
         ("residuals", &b.residuals),
         ("velocities", &b.velocities),
+        ("frames", &b.frames),
         ("pulls", &b.pulls),
         ("contact_events", &b.contact_events),
         ("event_table", &b.event_table),
@@ -234,8 +235,8 @@ impl Solver {
         self.remake_accelerations()?;
         for &kind in kinds {
             // Tiles read changed parameters from records.
-            let (store, compiled) = (&self.store, &self.controls.compiled.kinds[kind]);
-            let make = || Ok(KindStages::new(store, compiled, self.keep_lambdas));
+            let (store, compiled) = (&self.store, &self.controls.compiled);
+            let make = || Ok(KindStages::new(store, compiled, kind, self.keep_lambdas));
             self.pipelines.kinds[kind] = store.guarded(make)?;
         }
         self.rebind();

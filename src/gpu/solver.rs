@@ -227,6 +227,13 @@ impl Solver {
             } else {
                 debug_assert!(false, "{pass:?} is in the plan, but not compiled");
             }
+        } else if let Pass::SolveChains { color, span, first_iteration } = pass {
+            if let (Some(stage), Some(bound)) = (&pipelines.chains, &bindings.chains) {
+                let offset = self.buffers.chains.offset(color, first_iteration);
+                recorder.dispatch(stage, bound, &[offset], span.count);
+            } else {
+                debug_assert!(false, "{pass:?} is in the plan, but not compiled");
+            }
         } else if let Some(row) = row_of(pass) {
             let (Some(stage), Some(bound)) = (&pipelines.fixed[row], &bindings.fixed[row]) else {
                 debug_assert!(false, "{pass:?} is in the plan, but not compiled");
@@ -267,6 +274,9 @@ impl Solver {
                     recorder.dispatch(stage, bindings, &[offset], compiled.plastic.len() as u32);
                 }
                 return;
+            }
+            Pass::LinearizeChains { span, first_iteration, .. } => {
+                (Projection::Linearize, 0, span.count, first_iteration)
             }
             Pass::GatherChunks { .. } | Pass::GatherHubs { .. } => {
                 let place = usize::from(matches!(pass, Pass::GatherHubs { .. }));

@@ -76,8 +76,7 @@ impl Solver {
         if other {
             // Happens at most once per kind. Fails only on a lost device.
             let (store, compiled, keep_lambdas) = (&self.store, &self.controls.compiled, self.keep_lambdas);
-            self.pipelines.kinds[kind] =
-                store.guarded(|| Ok(KindStages::new(store, &compiled.kinds[kind], keep_lambdas)))?;
+            self.pipelines.kinds[kind] = store.guarded(|| Ok(KindStages::new(store, compiled, kind, keep_lambdas)))?;
             self.rebind();
         }
         let (buffers, compiled) = (&self.buffers.kinds[kind], &self.controls.compiled.kinds[kind]);
@@ -220,7 +219,8 @@ impl Solver {
         let scene = &self.controls.scene;
         self.write_positions(0, &scene.positions);
         self.write_velocity(0, &scene.velocities);
-        self.write(&self.buffers.displacements, 0, &vec![[0.0f32; 4]; scene.particle_count()]);
+        self.upload_orientations();
+        self.write(&self.buffers.displacements, 0, &vec![[0.0f32; 4]; scene.entity_count()]);
         self.write(&self.buffers.pins, 0, &self.controls.pins);
         self.upload_settings();
         self.write(&self.buffers.attachments[2], 0, &self.controls.attachment_states());

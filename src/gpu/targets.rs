@@ -28,6 +28,11 @@ impl Solver {
 
     fn put_targets(&mut self, what: &str, targets: &[(u32, [f32; 3])]) -> Result<()> {
         self.controls.check_targets(what, targets)?;
+        self.upload_targets_of(targets)
+    }
+
+    /// Sets targets of particles and of orientations, which have been checked.
+    pub(super) fn upload_targets_of(&mut self, targets: &[(u32, [f32; 3])]) -> Result<()> {
         let (count, most) = (self.controls.targets.len(), self.controls.most_targets_with(targets));
         let grows = self.fit_targets(most)?;
         let range = self.controls.set_targets(targets);
@@ -90,7 +95,8 @@ impl Solver {
         &self.buffers.targets
     }
 
-    /// The particle of each row of [`Solver::targets`].
+    /// The particle of each row of [`Solver::targets`]. Rows of orientations ([`Solver::set_orientation_target`]) have a number
+    /// behind those of the particles.
     pub fn target_particles(&self) -> impl ExactSizeIterator<Item = u32> {
         self.controls.targets.iter().map(|target| target.particle)
     }

@@ -24,7 +24,7 @@ pub(super) fn most_constraints(asset: &Scene) -> u64 {
     let of_kind = |set: &ConstraintSet| {
         let mut counts = vec![0u64; asset.particle_count()];
         (0..set.len() as u32)
-            .flat_map(|constraint| set.particles_of(constraint))
+            .flat_map(|constraint| set.points_of(constraint))
             .for_each(|&particle| counts[particle as usize] += 1);
         counts.into_iter().max().unwrap_or(0)
     };
@@ -49,6 +49,7 @@ pub(super) fn check_asset(asset: &Scene) -> Result<()> {
         ("follower", asset.followers.len()),
         ("collider", asset.colliders.len()),
         ("attachment", asset.attachments.len()),
+        ("orientation", asset.orientations.len()),
     ];
     let parts = parts.map(|(what, count)| (what.to_owned(), count));
     let plastic = asset.constraints.iter();

@@ -77,7 +77,7 @@ impl Reference {
         self.controls.scene.set_contact_scales(particles, scales)?;
         self.controls.make_plan();
         if !had_scales && !self.controls.scene.contact_scales.is_empty() {
-            self.contacts = Contacts::new(self.positions.len());
+            self.contacts = Contacts::new(self.particle_count());
             self.forget_collider_forces();
         }
         self.upload();
@@ -106,7 +106,7 @@ impl Reference {
         self.colliders.clone_from(&self.controls.colliders.rows);
         self.collider_forces = vec![[Vec3::ZERO; 2]; self.colliders.len()];
         self.collider_contacts.fill(ColliderContact::default());
-        self.contacts = Contacts::new(self.positions.len());
+        self.contacts = Contacts::new(self.particle_count());
         self.lost_collider_contacts = 0;
         self.events = Events::default();
     }

@@ -3,26 +3,32 @@
 use super::Reference;
 use crate::constraints::group::{self, Frame, Member, Moments, Sums, turned};
 use crate::constraints::xpbd::{ScaledMaterial, delta_lambda, relaxation, unilateral};
-use crate::constraints::{Function, Group, KindInfo, MAX_ARITY};
+use crate::constraints::{ComponentGradients, Components, Function, Group, KindInfo, MAX_ARITY};
+use crate::geometry::rotation::rotation_step;
 use crate::geometry::vector::{dot, solve_symmetric};
 use glam::Vec3;
 
 impl Reference {
-    /// The particles of a record, relative to the position of the first one to keep the precision of differences.
-    fn gather(&self, record: &[u32], arity: usize) -> ([usize; MAX_ARITY], Points) {
-        let mut particles = [0; MAX_ARITY];
+    /// The particles of a record, relative to the position of the first one to keep the precision of differences, then
+    /// its orientations, as modified Rodrigues parameters.
+    pub(super) fn gather(&self, record: &[u32], info: &KindInfo) -> ([usize; MAX_ARITY], Points) {
+        let mut entities = [0; MAX_ARITY];
         let mut p = [Vec3::ZERO; MAX_ARITY];
-        for k in 0..arity {
-            particles[k] = record[k] as usize;
-            p[k] = self.displacements[particles[k]];
-            if k > 0 {
-                p[k] += self.positions[particles[k]] - self.positions[particles[0]];
-            }
+        for k in 0..info.arity {
+            entities[k] = record[k] as usize;
+            let (x, d) = (self.positions[entities[k]], self.displacements[entities[k]]);
+            p[k] = if k >= info.point_count() {
+                x + rotation_step(x, d)
+            } else if k > 0 {
+                d + (x - self.positions[entities[0]])
+            } else {
+                d
+            };
         }
-        (particles, p)
+        (entities, p)
     }
 
-    /// The particles of a record and the impulse on each. `shares` are the numbers of parts that mass splitting makes
+    /// The particles and orientations of a record and the impulse on each. `shares` are the numbers of parts that mass splitting makes
     /// of the particles.
     fn solve(
         &mut self,
@@ -33,7 +39,7 @@ impl Reference {
     ) -> ([usize; MAX_ARITY], Points) {
         let compiled = &self.controls.compiled.kinds[kind];
         let (info, record) = (compiled.info, compiled.record(place));
-        let (particles, p) = self.gather(record, info.arity);
+        let (particles, p) = self.gather(record, info);
         let gathered = Gathered {
             parameters: &record[info.arity + 1..],
             material: self.materials[record[info.material_word()] as usize].of(info),
@@ -49,6 +55,7 @@ impl Reference {
         }
         let impulses = match info.function {
             Function::Vector(evaluate) => vector_impulses(evaluate, &gathered, lambdas),
+            Function::Components(evaluate) => component_impulses((info, evaluate), &gathered, lambdas),
             _ => scalar_impulses(info, &gathered, lambdas),
         };
         (particles, impulses)
@@ -157,7 +164,7 @@ impl Reference {
 }
 
 /// A value for each particle of a constraint.
-type Points = [Vec3; MAX_ARITY];
+pub(super) type Points = [Vec3; MAX_ARITY];
 
 /// A constraint with the values of its particles: the parameters of `impulses_of` in the shaders.
 struct Gathered<'a> {
@@ -214,6 +221,40 @@ fn vector_impulses(
         lambdas[axis] += delta[axis];
     }
     factors.map(|k| delta * k)
+}
+
+/// Σ ∇Cᵢ Δλᵢ of each entity, over the components of C. Counterpart: `shaders/schedule/projection/components.wgsl`.
+fn component_impulses(
+    (info, evaluate): (&KindInfo, Components),
+    gathered: &Gathered<'_>,
+    lambdas: &mut [f32],
+) -> Points {
+    let Gathered { parameters, material, p, d, w, .. } = gathered;
+    let mut grad = [[Vec3::ZERO; 3]; MAX_ARITY];
+    let s = evaluate(parameters, p, &mut grad);
+    let mut weighted = Vec3::ZERO;
+    for ([x, y, z], w) in grad[..info.arity].iter().zip(w) {
+        weighted += Vec3::new(dot(*x, *x), dot(*y, *y), dot(*z, *z)) * *w;
+    }
+    let travel = travel_of(info, &grad, d);
+    let mut delta = Vec3::ZERO;
+    for axis in 0..3 {
+        delta[axis] = delta_lambda(s[axis], weighted[axis], travel[axis], lambdas[axis], *material);
+        lambdas[axis] += delta[axis];
+    }
+    grad.map(|[x, y, z]| (x * delta.x + y * delta.y) + z * delta.z)
+}
+
+/// ∇C·(x − x_prev) of each component.
+pub(super) fn travel_of(info: &KindInfo, grad: &ComponentGradients, d: &Points) -> Vec3 {
+    let mut travel = Vec3::ZERO;
+    for k in 0..info.arity {
+        // The gradients at the points sum to zero, so their common displacement cancels.
+        let own = d[k] - if k < info.point_count() { d[0] } else { Vec3::ZERO };
+        let [x, y, z] = grad[k];
+        travel += Vec3::new(dot(x, own), dot(y, own), dot(z, own));
+    }
+    travel
 }
 
 /// A group with the state of its particles.

@@ -16,6 +16,7 @@
 
 mod attachments;
 mod bodies;
+mod chains;
 mod collider_state;
 mod colliders;
 mod constraints;
@@ -26,6 +27,7 @@ mod events;
 mod exits;
 mod forces;
 mod friction;
+mod orientations;
 mod particles;
 mod plasticity;
 mod reading;
@@ -84,6 +86,8 @@ pub struct Reference {
     /// The sum of the impulses on each member of each group in this substep, per kind.
     given: Vec<Vec<Vec3>>,
     chunk_sums: Vec<Vec3>,
+    /// The links of chains of rods.
+    chain_links: Vec<chains::Link>,
     /// The displacement of each member of each skin before the constraints within skins.
     saved_displacements: Vec<Vec3>,
     /// Displacement by each tether in the last substep \[m\]; empty if tether forces are off.
@@ -130,8 +134,8 @@ impl Reference {
     }
 
     fn of(controls: Controls) -> Result<Self> {
-        let count = controls.scene.particle_count();
-        let zeros = vec![Vec3::ZERO; count];
+        let (count, entities) = (controls.scene.particle_count(), controls.scene.entity_count());
+        let zeros = vec![Vec3::ZERO; entities];
         let mut reference = Self {
             params: controls.params(),
             contact_params: controls.contact_params(),
@@ -149,10 +153,10 @@ impl Reference {
             position_residuals: zeros.clone(),
             displacement_residuals: zeros.clone(),
             velocities: zeros.clone(),
-            fresh: vec![true; count],
+            fresh: vec![true; entities],
             accelerations: zeros.clone(),
-            forces: zeros.clone(),
-            normals: zeros,
+            forces: zeros,
+            normals: vec![Vec3::ZERO; count],
             lambdas: controls
                 .compiled
                 .kinds
@@ -165,12 +169,13 @@ impl Reference {
             impulses: Vec::new(),
             given: Vec::new(),
             chunk_sums: Vec::new(),
+            chain_links: Vec::new(),
             saved_displacements: Vec::new(),
             pulls: Vec::new(),
             last_h: 0.0,
             last_substeps: 0,
             steps: 0,
-            quarantined: vec![false; count],
+            quarantined: vec![false; entities],
             non_finite_count: 0,
             first_non_finite: None,
             controls,
@@ -223,6 +228,7 @@ impl Reference {
             Pass::Split { span, first_iteration, .. } => {
                 span.range().for_each(|place| self.split(kind, place, first_iteration));
             }
+            Pass::LinearizeChains { first_iteration, .. } => self.linearize_chains(kind, first_iteration),
             Pass::GatherChunks { .. } => self.gather_chunks(kind),
             Pass::GatherHubs { .. } => self.gather_hubs(kind),
             Pass::Flow { .. } => self.flow(kind),
@@ -232,7 +238,7 @@ impl Reference {
     }
 
     fn run_over_particles(&mut self, pass: Pass) {
-        let particles = 0..self.positions.len();
+        let particles = 0..self.particle_count();
         match pass {
             Pass::Targets => self.targets(),
             Pass::Start => particles.for_each(|i| self.start(i)),
@@ -262,6 +268,15 @@ impl Reference {
                 (0..self.controls.pins.len()).for_each(|place| self.integrate(self.controls.pins[place] as usize));
             }
             Pass::Finish => self.finish(),
+            Pass::SolveChains { span, first_iteration, .. } => {
+                span.range().for_each(|chain| self.solve_chain(chain, first_iteration));
+            }
+            Pass::StartOrientations => self.orientations().for_each(|i| self.start_orientation(i)),
+            Pass::IntegrateOrientations => self.orientations().for_each(|i| self.integrate_orientation(i)),
+            Pass::FinishOrientations => self.orientations().for_each(|i| {
+                self.turn(i);
+                self.finish_entity(i);
+            }),
             Pass::BodyDamping => (0..self.controls.compiled.bodies.len()).for_each(|body| self.damp_body(body)),
             Pass::Follow => (0..self.controls.compiled.followers.len()).for_each(|row| self.follow(row)),
             Pass::Normals => particles.for_each(|i| self.normal(i)),
@@ -270,7 +285,7 @@ impl Reference {
     }
 
     fn run_contacts(&mut self, pass: Pass) {
-        let particles = 0..self.positions.len();
+        let particles = 0..self.particle_count();
         match pass {
             Pass::ValidatePairs => particles.for_each(|i| self.validate_pairs(i)),
             // The CPU searches in one pass; the passes of the GPU find the same set of pairs.
@@ -303,33 +318,13 @@ impl Reference {
         }
     }
 
-    /// Ends a substep and predicts the next.
-    fn integrate(&mut self, i: usize) {
-        self.velocity(i);
-        self.predict(i);
-    }
-
-    /// Ends a step: velocities, and the count of quarantined particles.
-    fn finish(&mut self) {
-        for i in 0..self.positions.len() {
-            self.velocities[i] = self.displacements[i] / self.params.h;
-            if std::mem::take(&mut self.quarantined[i]) {
-                self.non_finite_count += 1;
-                self.first_non_finite = Some(self.first_non_finite.map_or(i as u32, |first| first.min(i as u32)));
-            }
-        }
-        self.last_h = self.params.h;
-        self.last_substeps = self.controls.settings.substeps;
-        self.steps = self.steps.wrapping_add(1);
-    }
-
     /// Restores the initial state of the scene; the settings stay.
     pub fn reset(&mut self) {
         self.controls.reset();
         self.upload();
+        self.positions = self.controls.scene.entity_places().map(Vec3::from).collect();
+        self.velocities = self.controls.scene.entity_velocities().map(Vec3::from).collect();
         for i in 0..self.positions.len() {
-            self.positions[i] = self.controls.scene.positions[i].into();
-            self.velocities[i] = self.controls.scene.velocities[i].into();
             self.displacements[i] = Vec3::ZERO;
             self.position_residuals[i] = Vec3::ZERO;
             self.displacement_residuals[i] = Vec3::ZERO;
@@ -373,11 +368,6 @@ impl Reference {
         self.contacts.stale = search::Staleness::Reset;
     }
 
-    fn make_pulls(&mut self) {
-        let count = if self.controls.settings.tether_forces { self.controls.tether_rows.len() } else { 0 };
-        self.pulls = vec![0.0; count];
-    }
-
     fn make_lambda_sums(&mut self) {
         let kept = self.controls.settings.mean_forces;
         self.lambda_sums = self.lambdas.iter().map(|own| vec![0.0; if kept { own.len() } else { 0 }]).collect();
@@ -388,6 +378,7 @@ impl Reference {
         self.impulses = self.controls.compiled.kinds.iter().map(room).collect();
         let members = |kind: &CompiledKind| vec![Vec3::ZERO; kind.slot_count as usize];
         self.given = self.controls.compiled.kinds.iter().map(members).collect();
+        self.chain_links = vec![chains::Link::default(); self.controls.compiled.chains.links.len()];
     }
 
     /// The plan that it runs.

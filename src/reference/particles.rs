@@ -1,14 +1,20 @@
 //! Passes over single particles: targets, start, predict, tether, velocity.
 
 use super::Reference;
+use crate::geometry::rotation::rotation_between;
 use crate::geometry::vector::{kept_of_displacement, kept_of_position, length, two_sum};
 use glam::Vec3;
 
 impl Reference {
     pub(super) fn targets(&mut self) {
         for target in &self.controls.targets {
-            let i = target.particle as usize;
-            self.velocities[i] = (Vec3::from(target.position) - self.positions[i]) / self.params.dt;
+            let (i, goal) = (target.particle as usize, Vec3::from(target.position));
+            let way = if i < self.controls.scene.particle_count() {
+                goal - self.positions[i]
+            } else {
+                rotation_between(self.positions[i], goal)
+            };
+            self.velocities[i] = way / self.params.dt;
             self.fresh[i] = true;
         }
     }
@@ -86,5 +92,37 @@ impl Reference {
     /// The range of the triangles around a particle.
     pub(super) fn ring(&self, i: usize) -> std::ops::Range<usize> {
         self.controls.compiled.rings.around(i)
+    }
+
+    /// Ends a substep and predicts the next.
+    pub(super) fn integrate(&mut self, i: usize) {
+        self.velocity(i);
+        self.predict(i);
+    }
+
+    /// Ends a step: velocities, and the count of quarantined particles.
+    pub(super) fn finish(&mut self) {
+        (0..self.particle_count()).for_each(|i| self.finish_entity(i));
+        self.last_h = self.params.h;
+        self.last_substeps = self.controls.settings.substeps;
+        self.steps = self.steps.wrapping_add(1);
+    }
+
+    /// The velocity of a particle or an orientation, and the count of quarantined ones.
+    pub(super) fn finish_entity(&mut self, i: usize) {
+        self.velocities[i] = self.displacements[i] / self.params.h;
+        if std::mem::take(&mut self.quarantined[i]) {
+            self.non_finite_count += 1;
+            self.first_non_finite = Some(self.first_non_finite.map_or(i as u32, |first| first.min(i as u32)));
+        }
+    }
+
+    pub(super) fn particle_count(&self) -> usize {
+        self.controls.scene.particle_count()
+    }
+
+    pub(super) fn make_pulls(&mut self) {
+        let count = if self.controls.settings.tether_forces { self.controls.tether_rows.len() } else { 0 };
+        self.pulls = vec![0.0; count];
     }
 }

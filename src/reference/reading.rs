@@ -14,7 +14,7 @@ impl Reference {
     /// # Errors
     /// None; like [`crate::Solver::read_positions`] it returns a result.
     pub fn read_positions(&self) -> Result<Vec<[f32; 3]>> {
-        Ok(self.positions.iter().map(|&x| x.into()).collect())
+        Ok(self.positions[..self.particle_count()].iter().map(|&x| x.into()).collect())
     }
 
     /// Displacements d over the substep \[m\], to compare backends pass by pass.
@@ -22,7 +22,7 @@ impl Reference {
     /// # Errors
     /// None.
     pub fn read_displacements(&self) -> Result<Vec<[f32; 3]>> {
-        Ok(self.displacements.iter().map(|&d| d.into()).collect())
+        Ok(self.displacements[..self.particle_count()].iter().map(|&d| d.into()).collect())
     }
 
     /// Velocities [m/s] after the last step.
@@ -30,7 +30,7 @@ impl Reference {
     /// # Errors
     /// None.
     pub fn read_velocities(&self) -> Result<Vec<[f32; 3]>> {
-        Ok(self.velocities.iter().map(|&v| v.into()).collect())
+        Ok(self.velocities[..self.particle_count()].iter().map(|&v| v.into()).collect())
     }
 
     /// Unit vertex normals of the surfaces.

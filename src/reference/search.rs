@@ -153,8 +153,8 @@ impl Reference {
 
     /// Writes the drift and the tracked particles.
     fn track(&mut self) {
-        let samples = self.positions.len().min(SAMPLES);
-        let stride = self.positions.len() / samples;
+        let samples = self.particle_count().min(SAMPLES);
+        let stride = self.particle_count() / samples;
         // Non-finite displacements are excluded; `velocity` quarantines the particle.
         let finite = (0..samples).map(|k| self.displacements[k * stride]).filter(|d| d.is_finite());
         let sum = finite.fold(Vec3::ZERO, |sum, d| sum + d);

@@ -26,7 +26,7 @@ impl Reference {
         let spread = settings.needs_other_schedule(&self.controls.settings);
         self.controls.set_settings(settings)?;
         if changed {
-            self.contacts = contacts::Contacts::new(self.positions.len());
+            self.contacts = contacts::Contacts::new(self.particle_count());
         }
         if settings.contact_events != before.contact_events {
             self.events = Events::default();
@@ -164,7 +164,8 @@ impl Reference {
     /// See there.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         self.controls.shift_origin(offset)?;
-        for (x, rest) in self.positions.iter_mut().zip(&mut self.position_residuals) {
+        let count = self.particle_count();
+        for (x, rest) in self.positions[..count].iter_mut().zip(&mut self.position_residuals) {
             let (sum, lost) = two_sum(*x, offset.into());
             if sum.is_finite() {
                 (*x, *rest) = (sum, kept_of_position(*rest + lost));

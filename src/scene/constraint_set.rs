@@ -3,6 +3,7 @@
 use crate::constraints::plasticity::{Measure, PlasticRow};
 use crate::constraints::{KindInfo, Plasticity, group};
 use crate::error::{Error, Result};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The constraints of one kind, as records; see [`crate::constraints`].
@@ -28,7 +29,24 @@ impl ConstraintSet {
     }
 
     /// The particles of a constraint of a kind that is not a group.
-    pub fn particles_of(&self, constraint: u32) -> &[u32] {
+    pub fn points_of(&self, constraint: u32) -> &[u32] {
+        &self.entities_of(constraint)[..self.info.point_count()]
+    }
+
+    /// The set with orientations numbered after the `particle_count` particles of the scene.
+    pub fn with_entities(&self, particle_count: usize) -> Cow<'_, Self> {
+        if self.info.orientations == 0 {
+            return Cow::Borrowed(self);
+        }
+        let mut set = self.clone();
+        for record in set.words.chunks_exact_mut(self.info.record_words) {
+            record[self.info.point_count()..self.info.arity].iter_mut().for_each(|own| *own += particle_count as u32);
+        }
+        Cow::Owned(set)
+    }
+
+    /// The entities of a constraint of a kind that is not a group.
+    pub fn entities_of(&self, constraint: u32) -> &[u32] {
         &self.words[constraint as usize * self.info.record_words..][..self.info.arity]
     }
 
@@ -63,7 +81,7 @@ impl ConstraintSet {
     pub fn rename(&mut self, rename: impl Fn(&mut u32)) {
         let Self { info, words, rows, .. } = self;
         for record in words.chunks_exact_mut(info.record_words) {
-            record[..info.arity].iter_mut().for_each(&rename);
+            record[..info.point_count()].iter_mut().for_each(&rename);
             let members = if info.is_group() { group::member_rows(record) } else { 0..0 };
             for member in members.step_by(group::MEMBER_ROWS) {
                 rename(&mut rows[member][0]);

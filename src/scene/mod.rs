@@ -21,11 +21,14 @@ mod material;
 mod membrane;
 mod numbering;
 mod open_contacts;
+mod orientation;
 mod particles;
 mod pick;
 mod plasticity;
 mod presets;
 mod render_mesh;
+mod rod;
+mod rod_material;
 mod rope;
 mod soft;
 mod strain;
@@ -51,11 +54,14 @@ pub use material::{Cord, Fabric, Material, MaterialId};
 pub use membrane::Orthotropic;
 pub use numbering::Numbering;
 pub use open_contacts::OpenContacts;
+pub use orientation::{Orientation, OrientationId};
 pub use particles::Particle;
 use particles::check_inverse_mass;
 pub(crate) use particles::invert_mass;
 pub use pick::{Ray, RayHit};
 pub use render_mesh::RenderMesh;
+pub use rod::{Rod, RodParts, RodRest};
+pub use rod_material::{RodMaterial, RodStiffness};
 pub use rope::{Rope, RopeParts};
 pub use soft::{SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
@@ -117,7 +123,9 @@ pub struct Scene {
     /// Friction between two materials; the lower index comes first.
     pub(crate) friction_pairs: BTreeMap<[u8; 2], Friction>,
     pub(crate) colliders: Vec<Collider>,
-    /// The segments of ropes.
+    pub(crate) orientations: Vec<Orientation>,
+    pub(crate) orientation_pins: Vec<bool>,
+    /// The segments of ropes and rods.
     pub(crate) cord_edges: Vec<[u32; 2]>,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) reserved_attachments: u32,
@@ -161,6 +169,8 @@ impl Scene {
             contact_scales: Vec::new(),
             friction_pairs: BTreeMap::new(),
             colliders: Vec::new(),
+            orientations: Vec::new(),
+            orientation_pins: Vec::new(),
             cord_edges: Vec::new(),
             attachments: Vec::new(),
             reserved_attachments: 0,
@@ -299,7 +309,7 @@ impl Scene {
             return Err(too_large("members of groups", room));
         }
         let what = || format!("{} constraint {index}", K::INFO.name);
-        crate::error::check_particles(what, constraint.particles(), self.particle_count())?;
+        self.check_entities(what, K::INFO, constraint.particles())?;
         constraint.check(index)?;
         if K::INFO.is_group() {
             let mut rows = Vec::new();

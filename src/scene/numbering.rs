@@ -133,6 +133,8 @@ impl Scene {
             contact_scales,
             cord_edges,
             attachments,
+            orientations: _,
+            orientation_pins: _,
             materials: _,
             interned: _,
             grids: _,
@@ -183,7 +185,7 @@ impl Links {
     fn new(scene: &Scene, owners: &[u32]) -> Self {
         // Groups connect all their members and give no neighbourhood.
         let kinds = scene.constraints.iter().filter(|set| !set.info.is_group());
-        let records = kinds.flat_map(|set| set.records().map(|record| &record[..set.info.arity]));
+        let records = kinds.flat_map(|set| set.records().map(|record| &record[..set.info.point_count()]));
         let pairs = records.flat_map(|particles| particles.windows(2).map(|pair| [pair[0], pair[1]]));
         let owner = |particle: u32| owners[particle as usize];
         let within = pairs.filter(|&[a, b]| owner(a) == owner(b) && owner(a) != FIXED);

@@ -12,6 +12,9 @@ use super::values::NameOr;
 use super::{Hint, Part};
 use crate::scene::{Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Orthotropic, RenderMesh, Rope, Scene, Tethers};
 
+/// The fields of a polyline: points; or its ends and the number of its segments.
+type Polyline<'a> = (&'a Option<Vec<[f32; 3]>>, Option<[f32; 3]>, Option<[f32; 3]>, Option<u32>);
+
 impl Builder<'_> {
     pub fn add_cloth_grid(&mut self, place: &str, file: &ClothGridFile) -> Built {
         let (columns, rows) = (file.columns, file.rows);
@@ -58,15 +61,16 @@ impl Builder<'_> {
     }
 
     pub fn add_rope(&mut self, place: &str, file: &RopeFile) -> Built {
-        let points = self.rope_points(place, file)?;
+        let points = self.polyline(place, "rope", (&file.points, file.from, file.to, file.segments))?;
         let cord = self.cord(&file.cord).at(|| format!("{place}.cord"))?;
         let rope = Rope { points: &points, cord, tethers: tethers(file.tethers.as_ref()) };
         let rope = self.scene.add_rope(&rope).at(|| place.into())?;
         Ok(Part { particles: rope.particles, edges: rope.segments, ..Part::empty() })
     }
 
-    fn rope_points(&self, place: &str, file: &RopeFile) -> Result<Vec<[f32; 3]>, FileError> {
-        let points = match (&file.points, file.from, file.to, file.segments) {
+    /// The points of a rope or a rod.
+    pub fn polyline(&self, place: &str, sort: &str, file: Polyline<'_>) -> Result<Vec<[f32; 3]>, FileError> {
+        let points = match file {
             (Some(points), None, None, None) => {
                 self.check_room(points.len() as u64).at(|| format!("{place}.points"))?;
                 points.clone()
@@ -81,7 +85,7 @@ impl Builder<'_> {
                     |t: f64| [0, 1, 2].map(|axis| (f64::from(from[axis]) * (1.0 - t) + f64::from(to[axis]) * t) as f32);
                 (0..=segments).map(|point| at(part(point))).collect()
             }
-            _ => return Err("a rope has either points, or from, to and segments").at(|| place.into()),
+            _ => return Err(format!("a {sort} has either points, or from, to and segments")).at(|| place.into()),
         };
         Ok(points)
     }

@@ -40,6 +40,7 @@ mod obj;
 mod parts;
 mod plasticity;
 mod polygon;
+mod rods;
 mod select;
 mod settings;
 mod text;

@@ -2,6 +2,7 @@
 
 use super::colliders::ContactScaleFile;
 use super::format::{MaterialFile, Switch};
+use super::rods::RodFile;
 use super::values::{NameOr, OneOrMany, Selection};
 use serde::Deserialize;
 
@@ -18,6 +19,8 @@ pub(super) enum Part {
     ClothMesh(ClothMeshFile),
     /// A rope along a polyline.
     Rope(RopeFile),
+    /// A rod with bending and twist along a polyline.
+    Rod(RodFile),
     /// A soft or rigid body in the shape of a closed triangle mesh.
     SoftBody(SoftBodyFile),
     /// A soft or rigid body of given tetrahedra.

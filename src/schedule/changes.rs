@@ -24,17 +24,26 @@ impl CompiledKind {
     }
 
     /// The parameters of a constraint that replaces the one of the same index, which must have the same particles.
-    pub fn parameters_of<K: Kind>(&self, index: u32, constraint: &K, place: usize) -> Result<Vec<u32>> {
+    /// Records number orientations from `first_orientation` on.
+    pub fn parameters_of<K: Kind>(
+        &self,
+        index: u32,
+        constraint: &K,
+        place: usize,
+        first_orientation: u32,
+    ) -> Result<Vec<u32>> {
         constraint.check(index as usize)?;
-        let (name, own) = (self.info.name, self.info.particles(self.record(place), &self.rows));
+        let (name, own) = (self.info.name, self.info.entities(self.record(place), &self.rows));
         let (mut given, mut own) = (constraint.particles().to_vec(), own.collect::<Vec<u32>>());
+        own[K::INFO.point_count()..K::INFO.arity].iter_mut().for_each(|own| *own -= first_orientation);
         // Members of a group may be given in any order.
         if self.info.is_group() {
             given.sort_unstable();
             own.sort_unstable();
         }
         if let Some((new, _)) = given.iter().zip(&own).find(|(new, old)| new != old) {
-            return Err(Error::invalid(format!("particle of {name} constraint {index}"), *new, "unchanged"));
+            let what = format!("particle or orientation of {name} constraint {index}");
+            return Err(Error::invalid(what, *new, "unchanged"));
         }
         if given.len() != own.len() {
             let what = "new and old particles of a constraint";

@@ -97,7 +97,7 @@ impl Clustering {
                 let locals_at = clustering.words.len() as u32;
                 for &constraint in cluster.constraints.iter().flatten() {
                     let mut bytes = [0; 4];
-                    for (byte, &particle) in bytes.iter_mut().zip(set.particles_of(constraint)) {
+                    for (byte, &particle) in bytes.iter_mut().zip(set.entities_of(constraint)) {
                         *byte = local[particle as usize];
                     }
                     clustering.words.push(u32::from_le_bytes(bytes));
@@ -134,11 +134,11 @@ impl<'a> Grower<'a> {
         let mut degree = vec![0usize; particle_count];
         let all = 0..set.len() as u32;
         for constraint in all.clone().filter(|&constraint| is_left[constraint as usize]) {
-            set.particles_of(constraint).iter().for_each(|&particle| degree[particle as usize] += 1);
+            set.entities_of(constraint).iter().for_each(|&particle| degree[particle as usize] += 1);
         }
         // Constraints of hubs are solved by mass splitting (`src/schedule/coloring.rs`).
         for constraint in all.clone() {
-            let hub = set.particles_of(constraint).iter().any(|&particle| degree[particle as usize] > HUB_DEGREE);
+            let hub = set.entities_of(constraint).iter().any(|&particle| degree[particle as usize] > HUB_DEGREE);
             is_left[constraint as usize] &= !hub;
         }
         let rest = all.filter(|&constraint| is_left[constraint as usize]).collect();
@@ -148,7 +148,7 @@ impl<'a> Grower<'a> {
     /// By particle, the remaining constraints that contain it: offsets and constraints.
     fn neighbours(&self) -> (Vec<u32>, Vec<u32>) {
         let of =
-            |&constraint: &u32| self.set.particles_of(constraint).iter().map(move |&particle| (particle, constraint));
+            |&constraint: &u32| self.set.entities_of(constraint).iter().map(move |&particle| (particle, constraint));
         grouped(self.particle_count, self.rest.iter().flat_map(of))
     }
 
@@ -223,7 +223,7 @@ impl<'a> Grower<'a> {
             if !self.is_free(constraint, &growth.owner, index) {
                 continue;
             }
-            let named = self.set.particles_of(constraint);
+            let named = self.set.entities_of(constraint);
             let new = named.iter().filter(|&&particle| growth.owner[particle as usize] == NOBODY);
             if particles.len() + new.clone().count() > MOST_PARTICLES {
                 is_complete = false;
@@ -244,7 +244,7 @@ impl<'a> Grower<'a> {
 
     /// True if a constraint remains and no other cluster owns any of its particles.
     fn is_free(&self, constraint: u32, owner: &[u32], cluster: u32) -> bool {
-        let mut named = self.set.particles_of(constraint).iter();
+        let mut named = self.set.entities_of(constraint).iter();
         self.is_left[constraint as usize]
             && named.all(|&particle| [NOBODY, cluster].contains(&owner[particle as usize]))
     }
@@ -299,7 +299,7 @@ impl Growth {
 pub(crate) fn rounds(set: &ConstraintSet, constraints: &[u32], used: &mut [u64]) -> (Vec<Vec<u32>>, Vec<u32>) {
     let (mut rounds, mut left): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
     for &constraint in constraints {
-        let named = set.particles_of(constraint);
+        let named = set.entities_of(constraint);
         let round = (!named.iter().fold(0, |mask, &particle| mask | used[particle as usize])).trailing_zeros();
         if round == u64::BITS {
             left.push(constraint);

@@ -4,9 +4,10 @@
 //! settings) is in [`crate::sim::controls`].
 
 use crate::constraints::plasticity::PlasticRow;
-use crate::constraints::{KindInfo, Plasticity, group};
+use crate::constraints::{KindInfo, Plasticity, group, kind_index};
 use crate::error::{Error, Result};
 use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, rows_of};
+use crate::schedule::chains::Chains;
 use crate::schedule::clusters::Clustering;
 use crate::schedule::coloring::Coloring;
 use crate::schedule::contacts::ContactElements;
@@ -16,6 +17,7 @@ use crate::schedule::split::{Split, split_at_once};
 use crate::schedule::stars::Stars;
 use crate::schedule::tiling::Tiling;
 use crate::settings::{Execution, Settings, Sweep};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Maximum number of loop iterations of one GPU thread. Mesa's software driver silently ends all loops of an invocation
@@ -45,6 +47,8 @@ pub(crate) struct CompiledScene {
     /// One entry per kind of [`crate::constraints::KINDS`].
     pub kinds: Vec<CompiledKind>,
     purpose: Purpose,
+    pub chains: Chains,
+    pub orientation_count: u32,
     pub rings: Rings,
     /// Maximum number of tethers of a particle.
     pub most_tethers: u32,
@@ -115,9 +119,13 @@ impl CompiledScene {
             Purpose::Scene => Skins::new(&scene.constraints, particle_count),
             Purpose::Asset => Skins::default(),
         };
+        let sets: Vec<_> = scene.constraints.iter().map(|set| set.with_entities(particle_count)).collect();
+        let (kinds, chains) = Self::compile_kinds(&sets, scene, settings, (purpose, &skins))?;
         Ok(Self {
-            kinds: Self::compile_kinds(&scene.constraints, scene, settings, (purpose, &skins))?,
+            kinds,
+            chains,
             purpose,
+            orientation_count: scene.orientations.len() as u32,
             rings,
             most_tethers,
             tether_runs,
@@ -133,25 +141,31 @@ impl CompiledScene {
 impl CompiledScene {
     /// Schedules the constraints of all kinds.
     fn compile_kinds(
-        sets: &[ConstraintSet],
+        sets: &[Cow<'_, ConstraintSet>],
         scene: &Scene,
         settings: &Settings,
         (purpose, skins): (Purpose, &Skins),
-    ) -> Result<Vec<CompiledKind>> {
-        let cook = |set: &ConstraintSet| {
+    ) -> Result<(Vec<CompiledKind>, Chains)> {
+        let chains = match (settings.sweep, purpose) {
+            (Sweep::GaussSeidel, Purpose::Scene) => Chains::new(sets, scene.entity_count()),
+            _ => Chains::default(),
+        };
+        let compile = |set: &Cow<'_, ConstraintSet>| {
             let (skin, split) = match (settings.sweep, purpose) {
                 (Sweep::GaussSeidel, Purpose::Scene) => (skins.constraints_of(set), split_at_once(set, scene)),
                 _ => (Vec::new(), Vec::new()),
             };
-            CompiledKind::new(set, scene, settings, purpose, [&skin, &split])
+            let chained = chains.order(kind_index(set.info));
+            CompiledKind::new(set, scene, settings, purpose, [&skin, &split, chained])
         };
-        sets.iter().map(cook).collect()
+        let kinds = sets.iter().map(compile).collect::<Result<_>>()?;
+        Ok((kinds, chains))
     }
 
     /// Reschedules the constraints for other settings; their current parameters are kept.
     pub fn reschedule(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
-        let sets: Vec<_> = self.kinds.iter().map(CompiledKind::constraints).collect();
-        self.kinds = Self::compile_kinds(&sets, scene, settings, (self.purpose, &self.skins))?;
+        let sets: Vec<_> = self.kinds.iter().map(|kind| Cow::Owned(kind.constraints())).collect();
+        (self.kinds, self.chains) = Self::compile_kinds(&sets, scene, settings, (self.purpose, &self.skins))?;
         Ok(())
     }
 
@@ -208,18 +222,20 @@ fn tiling(set: &ConstraintSet, scene: &Scene, settings: &Settings, purpose: Purp
 
 impl CompiledKind {
     /// `skin` lists the constraints within skins, which have colours and stars of their own. `split` lists the constraints
-    /// that are solved by mass splitting; their records come last.
+    /// that are solved by mass splitting; their records come last. `chained` lists those in chains of rods; their records
+    /// come first.
     pub fn new(
         set: &ConstraintSet,
         scene: &Scene,
         settings: &Settings,
         purpose: Purpose,
-        [skin, split]: [&[u32]; 2],
+        [skin, split, chained]: [&[u32]; 3],
     ) -> Result<Self> {
         let info = set.info;
         let apart = [skin, split].concat();
         let tiling = tiling(set, scene, settings, purpose, &apart);
-        let mut clustered = tiling.order.clone();
+        // Kinds of chains have no tiles and no stars.
+        let mut clustered = [chained, &tiling.order].concat();
         let has_stars = settings.sweep == Sweep::GaussSeidel && purpose == Purpose::Scene && !info.unilateral;
         let (mut stars, mut outside) = (Stars::default(), Colors::default());
         if has_stars {
@@ -233,12 +249,12 @@ impl CompiledKind {
         }
         clustered.extend(&stars.order);
         let clustering = if settings.clusters() {
-            Clustering::new(set, scene.particle_count(), clustered.len(), &[&clustered[..], &apart].concat())
+            Clustering::new(set, scene.entity_count(), clustered.len(), &[&clustered[..], &apart].concat())
         } else {
             Clustering::default()
         };
         clustered.extend(&clustering.order);
-        let (coloring, constraints) = set.coloring(scene.particle_count(), &clustered, skin, split);
+        let (coloring, constraints) = set.coloring(scene.entity_count(), &clustered, skin, split);
         outside.constraints = constraints;
         let mut records = Vec::with_capacity(set.words.len());
         for &constraint in &coloring.order {
@@ -266,7 +282,7 @@ impl CompiledKind {
         if info.is_group() {
             kind.check_loops()?;
         }
-        kind.split(scene.particle_count(), settings.sweep)?;
+        kind.split(scene.entity_count(), settings.sweep)?;
         Ok(kind)
     }
 

@@ -42,7 +42,7 @@ fn bodies(scene: &Scene) -> Vec<u32> {
     for set in &scene.constraints {
         for record in set.records() {
             let mut first = None;
-            for particle in set.info.particles(record, &set.rows).filter(|&particle| !named[particle as usize]) {
+            for particle in set.info.points(record, &set.rows).filter(|&particle| !named[particle as usize]) {
                 let to = *first.get_or_insert(particle);
                 unite(&mut parents, to, particle);
             }

@@ -3,6 +3,7 @@
 //! [`CompiledScene`] holds the data that both backends read: the records of each kind, ordered by tiles, stars,
 //! clusters and colours. The [`Plan`] lists the passes of a step as data.
 
+pub(crate) mod chains;
 mod changes;
 pub(crate) mod clusters;
 pub mod coloring;
@@ -11,6 +12,7 @@ pub(crate) mod contacts;
 mod pass;
 pub mod plan;
 pub(crate) mod rings;
+mod shuffle;
 pub(crate) mod skins;
 pub(crate) mod split;
 pub(crate) mod stars;

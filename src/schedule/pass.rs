@@ -10,6 +10,12 @@ pub enum Pass {
     Targets,
     /// Converts velocities to displacements: d = h v.
     Start,
+    /// `Start` and `Predict` of orientations: d = h ω + h² w τ, the rotation vector of the substep.
+    StartOrientations,
+    /// Turns orientations by d, and predicts their next substep.
+    IntegrateOrientations,
+    /// Turns orientations by d, writes their angular velocities ω = d/h and their quaternions.
+    FinishOrientations,
     /// Computes accelerations by wind and air drag, fields and forces.
     Accelerations,
     /// d += h² a; from here on x + d is the predicted position.
@@ -59,6 +65,24 @@ pub enum Pass {
         /// The layer.
         layer: u32,
         /// Its records.
+        span: Span,
+        /// True if λ starts at 0.
+        first_iteration: bool,
+    },
+    /// Evaluates the constraints of a kind in the chains of rods.
+    LinearizeChains {
+        /// Index in [`crate::constraints::KINDS`].
+        kind: usize,
+        /// Its records.
+        span: Span,
+        /// True if λ starts at 0.
+        first_iteration: bool,
+    },
+    /// Solves the chains of rods of one colour, each as one linear system.
+    SolveChains {
+        /// The colour.
+        color: u32,
+        /// Its chains.
         span: Span,
         /// True if λ starts at 0.
         first_iteration: bool,
@@ -200,6 +224,7 @@ impl Pass {
             | Self::Stars { kind, .. }
             | Self::Clusters { kind, .. }
             | Self::Split { kind, .. }
+            | Self::LinearizeChains { kind, .. }
             | Self::GatherChunks { kind }
             | Self::GatherHubs { kind }
             | Self::ClearForceSums { kind }

@@ -26,6 +26,9 @@
 //!   surface level, where pins may be truncated.
 //! - With room for attachments, `SolveAttachments` ends each iteration, and `end` has `FinishAttachments`, after
 //!   `AddAttachmentForces` if collider forces are summed.
+//! - With orientations, `StartOrientations` follows `Start`, `IntegrateOrientations` ends `between`, and
+//!   `FinishOrientations` precedes `Finish`.
+//! - With rods, `LinearizeChains` of both kinds and `SolveChains` precede the stretch-shear constraints outside of chains.
 //! - With colliders, `CommitColliders` runs in `end`. To sum collider forces, `begin` has `ClearColliderContacts`, and
 //!   `end` has `ColliderForces`.
 //! - With contact events, `begin` has `ClearContactEvents`, `NoteContacts` follows the iterations of contacts, and `end` has
@@ -52,7 +55,10 @@
 pub use super::pass::{Pass, SearchPass};
 
 use crate::collision::SelfCollision;
+use crate::schedule::chains::chain_kinds;
+use crate::schedule::coloring::Span;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
+use crate::schedule::shuffle::{mix, shuffled};
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
 use std::ops::Range;
 
@@ -121,6 +127,8 @@ impl Plan {
             Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
         let plastic = (0..compiled.kinds.len()).filter(|&kind| !compiled.kinds[kind].plastic.is_empty());
         plan.begin.splice(0..0, plastic.map(|kind| Pass::Flow { kind }));
+        let turns = compiled.orientation_count > 0;
+        plan.begin.extend(turns.then_some(Pass::StartOrientations));
         let lists_events = settings.contact_events > 0;
         plan.begin.extend(lists_events.then_some(Pass::ClearContactEvents));
         let notes_impulses = inputs.any && settings.keeps_collider_impulses();
@@ -129,6 +137,7 @@ impl Plan {
         plan.begin.extend(predict);
         plan.begin.extend(summed_kinds(compiled, settings).map(|kind| Pass::ClearForceSums { kind }));
         plan.push_substeps(compiled, settings, inputs, predict);
+        plan.between.extend(turns.then_some(Pass::IntegrateOrientations));
         plan.end.push(Pass::Velocity);
         plan.end.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
         plan.end.extend(inputs.any.then_some(Pass::CommitColliders));
@@ -146,6 +155,7 @@ impl Plan {
             plan.end.extend(SearchPass::SORT.map(Pass::SortForIntersections));
             plan.end.extend([Pass::ClearIntersections, Pass::FindIntersections]);
         }
+        plan.end.extend(turns.then_some(Pass::FinishOrientations));
         plan.end.push(Pass::Finish);
         if !compiled.followers.is_empty() {
             plan.end.push(Pass::Follow);
@@ -240,12 +250,28 @@ impl Plan {
     }
 
     fn push_iteration(&mut self, compiled: &CompiledScene, sweep: Sweep, iteration: u32) {
+        let [_, segments] = chain_kinds();
         for kind in 0..compiled.kinds.len() {
+            if kind == segments {
+                self.push_chains(compiled, iteration == 0);
+            }
             self.push_kind(compiled, kind, sweep, iteration);
         }
         if sweep == Sweep::GaussSeidel && compiled.kinds.iter().any(CompiledKind::has_skins) {
             self.push_skins(compiled, iteration);
         }
+    }
+
+    /// Adds the chains of rods.
+    fn push_chains(&mut self, compiled: &CompiledScene, first_iteration: bool) {
+        for (color, &span) in (0..).zip(&compiled.chains.colors) {
+            for kind in chain_kinds() {
+                let span = Span { first: 0, count: compiled.chains.order(kind).len() as u32 };
+                self.substep.push(Pass::LinearizeChains { kind, span, first_iteration });
+            }
+            self.substep.push(Pass::SolveChains { color, span, first_iteration });
+        }
+        self.push_rest();
     }
 
     /// Adds the kinds whose constraints are groups.
@@ -360,23 +386,4 @@ impl Plan {
 fn summed_kinds(compiled: &CompiledScene, settings: &Settings) -> impl Iterator<Item = usize> {
     let count = if settings.mean_forces { compiled.kinds.len() } else { 0 };
     (0..count).filter(|&kind| compiled.kinds[kind].len() > 0)
-}
-
-/// Element `turn` of a random permutation of 0 .. `count` (Fisher, Yates), for at most 64 colours.
-fn shuffled(turn: usize, count: usize, seed: u32) -> usize {
-    let mut order: [u8; 64] = std::array::from_fn(|place| place as u8);
-    let mut random = seed;
-    for left in (1..count.min(order.len())).rev() {
-        random = mix(random);
-        order.swap(left, (random % (left as u32 + 1)) as usize);
-    }
-    order.get(turn).map_or(turn, |&place| usize::from(place))
-}
-
-/// A pseudorandom number for each number (Wellons 2018, `lowbias32`).
-fn mix(number: u32) -> u32 {
-    let mut mixed = number.wrapping_add(0x9e37_79b9);
-    mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x7feb_352d);
-    mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x846c_a68b);
-    mixed ^ (mixed >> 16)
 }

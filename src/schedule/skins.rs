@@ -32,7 +32,7 @@ impl Skins {
             return skins;
         }
         let surfaces: Vec<Vec<u32>> =
-            set.records().map(|record| set.info.particles(record, &set.rows).collect()).collect();
+            set.records().map(|record| set.info.entities(record, &set.rows).collect()).collect();
         skins.skin_of = vec![NO_SKIN; particle_count];
         let united = components(surfaces.iter().map(Vec::as_slice), particle_count);
         for particles in united.into_iter().filter(|particles| particles.len() > 1) {
@@ -44,13 +44,14 @@ impl Skins {
         skins
     }
 
-    /// The constraints of a kind whose particles all belong to one skin, in ascending order.
+    /// The constraints of a kind whose particles all belong to one skin, in ascending order. Those of orientations
+    /// belong to none.
     pub fn constraints_of(&self, set: &ConstraintSet) -> Vec<u32> {
-        if self.rows.is_empty() {
+        if self.rows.is_empty() || set.info.orientations > 0 {
             return Vec::new();
         }
         let is_inside = |record: &[u32]| {
-            let mut skins = set.info.particles(record, &set.rows).map(|particle| self.skin_of[particle as usize]);
+            let mut skins = set.info.entities(record, &set.rows).map(|particle| self.skin_of[particle as usize]);
             let first = skins.next().unwrap_or(NO_SKIN);
             first != NO_SKIN && skins.all(|skin| skin == first)
         };

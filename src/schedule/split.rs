@@ -48,18 +48,19 @@ pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene) -> Vec<u32> {
 impl ConstraintSet {
     /// Number of constraints without a colour.
     pub fn overflow_count(&self, scene: &Scene, skins: &Skins) -> u32 {
-        let (split, particle_count) = (split_at_once(self, scene), scene.particle_count());
+        let (split, entity_count) = (split_at_once(self, scene), scene.entity_count());
+        let set = self.with_entities(scene.particle_count());
         if split.is_empty()
             && !self.info.is_group()
-            && Coloring::surely_fits(&self.particles(), self.info.arity, particle_count)
+            && Coloring::surely_fits(&set.entities(), self.info.arity, entity_count)
         {
             return 0;
         }
-        self.coloring(particle_count, &[], &skins.constraints_of(self), &split).0.overflow.count
+        set.coloring(entity_count, &[], &skins.constraints_of(self), &split).0.overflow.count
     }
 
-    /// The particles of all constraints of a kind with fixed arity.
-    fn particles(&self) -> Vec<u32> {
+    /// The entities of all constraints of a kind with fixed arity.
+    fn entities(&self) -> Vec<u32> {
         let mut particles = Vec::with_capacity(self.len() * self.info.arity);
         self.records().for_each(|record| particles.extend_from_slice(&record[..self.info.arity]));
         particles
@@ -87,13 +88,13 @@ impl ConstraintSet {
     fn colored(&self, particle_count: usize, subset: &[u32]) -> Coloring {
         if !self.info.is_group() {
             let mut particles = Vec::with_capacity(subset.len() * self.info.arity);
-            subset.iter().for_each(|&constraint| particles.extend_from_slice(self.particles_of(constraint)));
+            subset.iter().for_each(|&constraint| particles.extend_from_slice(self.entities_of(constraint)));
             return Coloring::greedy(&particles, self.info.arity, particle_count);
         }
         let (mut particles, mut offsets) = (Vec::new(), vec![0]);
         for &constraint in subset {
             let record = &self.words[constraint as usize * self.info.record_words..][..self.info.record_words];
-            particles.extend(self.info.particles(record, &self.rows));
+            particles.extend(self.info.entities(record, &self.rows));
             offsets.push(particles.len());
         }
         Coloring::greedy_groups(&particles, &offsets, particle_count)
@@ -155,7 +156,7 @@ impl CompiledKind {
     /// Calls `each` with the particle and the slot, for every particle of every split record.
     fn each_slot(&self, mut each: impl FnMut(u32, u32)) {
         for place in self.split.span.range() {
-            let particles = self.info.particles(self.record(place), &self.rows);
+            let particles = self.info.entities(self.record(place), &self.rows);
             particles.zip(self.slots(place)).for_each(|(particle, slot)| each(particle, slot as u32));
         }
     }

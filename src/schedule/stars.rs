@@ -98,7 +98,7 @@ impl Stars {
 
     /// Finds the stars of a set, except constraints in `taken`. Their records begin at `first_record`.
     pub fn new(set: &ConstraintSet, scene: &Scene, first_record: u32, taken: &[u32]) -> Self {
-        if set.info.arity != 2 || set.len() < FEWEST_LINKS {
+        if set.info.arity != 2 || set.info.orientations > 0 || set.len() < FEWEST_LINKS {
             return Self::default();
         }
         let Some(links) = Links::new(set, scene, taken) else { return Self::default() };
@@ -144,7 +144,7 @@ impl<'a> Links<'a> {
     fn new(set: &'a ConstraintSet, scene: &'a Scene, taken: &[u32]) -> Option<Self> {
         let mut is_left = vec![true; set.len()];
         taken.iter().for_each(|&link| is_left[link as usize] = false);
-        let ends_of = |link: u32| [0, 1].map(|k| set.particles_of(link)[k]);
+        let ends_of = |link: u32| [0, 1].map(|k| set.entities_of(link)[k]);
         let mut loose: Vec<u32> = (0..set.len() as u32)
             .filter(|&link| is_left[link as usize] && !in_grid(&scene.grids, ends_of(link)))
             .collect();
@@ -157,7 +157,7 @@ impl<'a> Links<'a> {
             let [a, b] = ends_of(link);
             !surface.bends(a, b)
         });
-        let ends = loose.iter().flat_map(|&link| set.particles_of(link).iter().map(move |&particle| (particle, link)));
+        let ends = loose.iter().flat_map(|&link| set.entities_of(link).iter().map(move |&particle| (particle, link)));
         let (offsets, of_particle) = grouped(scene.particle_count(), ends);
         Some(Self { set, scene, offsets, of_particle, surface })
     }
@@ -168,7 +168,7 @@ impl<'a> Links<'a> {
 
     /// The other particle of a link.
     fn other(&self, link: u32, particle: u32) -> u32 {
-        let named = self.set.particles_of(link);
+        let named = self.set.entities_of(link);
         if named[0] == particle { named[1] } else { named[0] }
     }
 
@@ -384,7 +384,7 @@ mod tests {
                 let links = &stars.order[first as usize..next as usize];
                 let leaves = links.iter().map(|&link| {
                     assert!(!std::mem::replace(&mut in_star[link as usize], true));
-                    let ends = set.particles_of(link);
+                    let ends = set.entities_of(link);
                     assert!(ends.contains(&hub));
                     if ends[0] == hub { ends[1] } else { ends[0] }
                 });

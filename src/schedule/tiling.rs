@@ -125,7 +125,7 @@ impl Tiling {
     /// Tiles the constraints of a set as far as possible. The grids are in ascending order.
     pub fn new(set: &ConstraintSet, grids: &[Grid]) -> Self {
         let is_long = set.info.record_words > set.info.material_word() + 1 + MOST_PARAMETERS;
-        if set.info.is_group() || is_long || grids.is_empty() {
+        if set.info.is_group() || set.info.orientations > 0 || is_long || grids.is_empty() {
             return Self::default();
         }
         let firsts = first_tiles(grids);

@@ -51,6 +51,11 @@ impl Controls {
         for follower in &scene.followers {
             hash.add([follower.particle].into_iter().chain(follower.sources).chain(follower.weights.map(f32::to_bits)));
         }
+        hash.add_list(&scene.entity_places().skip(scene.particle_count()).collect::<Vec<_>>());
+        for (own, &pinned) in scene.orientations.iter().zip(&scene.orientation_pins) {
+            hash.add(own.angular_velocity.map(f32::to_bits));
+            hash.add([own.inverse_inertia.to_bits(), pinned.into()]);
+        }
         hash.add_list(&compiled.bodies);
         hash.add_list(&compiled.tether_runs);
         hash.add_list(&scene.cord_edges);
@@ -106,7 +111,7 @@ impl Controls {
             material.check(&format!("material {index} of the snapshot"))?;
         }
         let count = self.scene.particle_count();
-        self.inverse_masses = r.list_of("inverse masses", count)?;
+        self.inverse_masses = r.list_of("inverse masses and inertias", self.scene.entity_count())?;
         self.scene.inverse_masses = r.list_of("inverse masses", count)?;
         self.read_targets(r)?;
         self.tether_rows = r.list_of("tethers", self.tether_rows.len())?;
@@ -135,7 +140,7 @@ impl Controls {
         let targets: Vec<Target> = r.list()?;
         self.clear_all_targets();
         for Target { position, particle } in targets {
-            check_exists(&|| "a target of the snapshot".into(), particle, self.scene.particle_count())?;
+            check_exists(&|| "a target of the snapshot".into(), particle, self.scene.entity_count())?;
             check_finite(|| format!("target of particle {particle} of the snapshot"), position)?;
             self.put_target(particle, position);
         }

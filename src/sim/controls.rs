@@ -39,7 +39,7 @@ pub(crate) struct Controls {
     pub settings: Settings,
     pub plan: Plan,
     pub materials: Vec<Material>,
-    /// Current inverse mass of each particle; 0 if pinned.
+    /// Current inverse mass of each particle, then inverse inertia of each orientation; 0 if pinned.
     pub inverse_masses: Vec<f32>,
     /// Particles with current inverse mass 0, in ascending order.
     pub pins: Vec<u32>,
@@ -114,9 +114,7 @@ impl Controls {
 
     fn reset_to(&mut self, colliders: Colliders, tether_rows: Vec<TetherRow>) {
         let scene = &self.scene;
-        let inverse_mass =
-            |particle| if scene.is_pinned(particle) { 0.0 } else { scene.inverse_masses[particle as usize] };
-        self.inverse_masses = (0..scene.particle_count() as u32).map(inverse_mass).collect();
+        self.inverse_masses = scene.entity_weights();
         self.materials.clone_from(&scene.materials);
         self.list_pins();
         self.clear_all_targets();
@@ -144,7 +142,7 @@ impl Controls {
     pub fn contact_params(&self) -> ContactParams {
         // Particles in contact with a collider must not be truncated together with fast ones.
         let quarantined =
-            self.inverse_masses.contains(&0.0) || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
+            !self.pins.is_empty() || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
         let anchored = self.settings.self_collision.is_some() && quarantined;
         ContactParams::new(&self.scene, &self.settings, &self.compiled.contact_elements, &self.colliders, anchored)
     }
@@ -181,7 +179,12 @@ impl Controls {
         let places = self.compiled.kinds[kind].places_of(first, constraints.len())?;
         let mut changes = Vec::with_capacity(places.len());
         for ((index, constraint), &place) in (first..).zip(constraints).zip(&places) {
-            changes.push(self.compiled.kinds[kind].parameters_of(index, constraint, place)?);
+            changes.push(self.compiled.kinds[kind].parameters_of(
+                index,
+                constraint,
+                place,
+                self.scene.particle_count() as u32,
+            )?);
         }
         let mut changed = ChangedConstraints { kind, words: 0..0, plastic: Vec::new(), other: false };
         for ((index, place), words) in (first..).zip(places).zip(changes) {
@@ -234,7 +237,7 @@ impl Controls {
     }
 
     pub(super) fn list_pins(&mut self) {
-        let masses = (0..).zip(&self.inverse_masses);
+        let masses = (0..).zip(&self.inverse_masses[..self.scene.particle_count()]);
         self.pins = masses.filter(|(_, mass)| **mass == 0.0).map(|(particle, _)| particle).collect();
     }
 

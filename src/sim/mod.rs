@@ -8,6 +8,7 @@ pub(crate) mod controls;
 mod diagnostics;
 mod forces;
 mod join;
+mod orientations;
 pub(crate) mod params;
 mod running;
 mod shift;

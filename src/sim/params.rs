@@ -55,8 +55,10 @@ pub struct Params {
     pub body_damping: f32,
     /// Number of fields.
     pub field_count: u32,
+    /// Number of orientations, whose rows follow those of the particles.
+    pub orientation_count: u32,
     /// Pads the row to a multiple of 16 bytes.
-    pub padding: [u32; 2],
+    pub padding: u32,
     /// The fields; the first `field_count` are in use.
     pub fields: [FieldRow; MAX_FIELDS],
 }
@@ -90,13 +92,13 @@ impl FieldRow {
     }
 }
 
-/// A pinned particle and its target position at the end of the step.
+/// A pinned particle and its target position at the end of the step, or a pinned orientation and its target rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Target {
-    /// Target position \[m\].
+    /// Target position \[m\]; modified Rodrigues parameters of an orientation.
     pub position: [f32; 3],
-    /// Index of the particle.
+    /// Index of the particle or, behind the particles, of the orientation.
     pub particle: u32,
 }
 
@@ -132,7 +134,8 @@ impl Controls {
             turbulence_scale: 1.0 / wind.turbulence_length,
             body_damping: self.settings.body_damping,
             field_count: rows.len() as u32,
-            padding: [0; 2],
+            orientation_count: self.scene.orientations.len() as u32,
+            padding: 0,
             fields,
         }
     }

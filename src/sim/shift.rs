@@ -103,7 +103,8 @@ impl Controls {
         self.shift_fields(offset)?;
         self.colliders.shift(offset);
         self.attachments.shift(offset);
-        for target in &mut self.targets {
+        let count = self.scene.particle_count() as u32;
+        for target in self.targets.iter_mut().filter(|target| target.particle < count) {
             target.position = shifted(target.position, offset);
         }
         self.place_start();

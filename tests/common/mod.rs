@@ -177,7 +177,9 @@ impl<'a> Pair<'a> {
             ];
             let rotations = (self.solver.read_rotations().unwrap(), self.reference.rotations());
             let axes = |rows: Vec<[f32; 4]>| rows.into_iter().map(|[x, y, z, _]| [x, y, z]).collect::<Vec<_>>();
-            let rotations = [("rotation", axes(rotations.0), axes(rotations.1))];
+            let turns = self.solver.read_rotation_vectors().unwrap();
+            let expected = self.reference.read_rotation_vectors().unwrap();
+            let rotations = [("rotation", axes(rotations.0), axes(rotations.1)), ("rotation vector", turns, expected)];
             let slack = if tolerance == 0.0 { 0.0 } else { roundings(&pairs[0].2) };
             for (what, on_gpu, on_reference) in pairs.into_iter().chain(rotations) {
                 if let Some(particle) = first_apart(&on_gpu, &on_reference, tolerance, slack) {
@@ -204,6 +206,7 @@ impl<'a> Pair<'a> {
         let slack = if is_exact(self.gpu) { 0.0 } else { roundings(&self.reference.positions()) };
         let tolerance = if is_exact(self.gpu) { 0.0 } else { tolerance };
         let Settings { dt, substeps, .. } = *self.reference.settings();
+        let axes = |rows: Vec<[f32; 4]>| rows.into_iter().map(|[x, y, z, _]| [x, y, z]).collect::<Vec<_>>();
         for (name, on_gpu, on_reference, slack) in [
             ("position", self.solver.read_positions().unwrap(), self.reference.positions(), slack),
             (
@@ -216,6 +219,18 @@ impl<'a> Pair<'a> {
                 "velocity",
                 self.solver.read_velocities().unwrap(),
                 self.reference.velocities(),
+                slack * substeps as f32 / dt,
+            ),
+            (
+                "orientation",
+                axes(self.solver.read_orientations().unwrap()),
+                axes(self.reference.read_orientations().unwrap()),
+                slack,
+            ),
+            (
+                "angular velocity",
+                self.solver.read_angular_velocities().unwrap(),
+                self.reference.read_angular_velocities().unwrap(),
                 slack * substeps as f32 / dt,
             ),
         ] {

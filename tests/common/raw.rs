@@ -1,8 +1,9 @@
 //! Constraints of every kind, built from the samples of the kinds.
 
-use glam::Vec3;
+use glam::{DQuat, Vec3};
 use supple::constraints::{KINDS, Kind, KindInfo, Sample};
-use supple::{Material, Particle, Result, Scene};
+use supple::internals::rotation;
+use supple::{Material, Orientation, Particle, Reference, Result, Scene};
 
 /// The largest number of parameters in a record of these tests.
 pub const MAX_PARAMETERS: usize = 16;
@@ -44,16 +45,30 @@ pub fn parameter_room(info: &KindInfo) -> usize {
 fn add_raw<const PLACE: usize>(scene: &mut Scene, sample: &Sample, material: Material) {
     let mut parameters = [0; MAX_PARAMETERS];
     parameters[..sample.parameters.len()].copy_from_slice(&sample.parameters);
-    let particles: Vec<u32> = (0..sample.positions.len() as u32).collect();
+    let points = if KINDS[PLACE].is_group() { sample.positions.len() } else { KINDS[PLACE].point_count() };
+    let orientations = (sample.positions.len() - points) as u32;
+    let particles: Vec<u32> = (0..points as u32).chain(0..orientations).collect();
     scene.add(Raw::<PLACE> { particles: &particles, parameters, members: &sample.members }, material).unwrap();
 }
 
-/// A scene of one constraint of kind `place` between the particles 0, 1, …
+/// A scene of one constraint of kind `place` between the particles 0, 1, … and the orientations 0, 1, … A kind without
+/// particles has a particle of its own in the scene.
 pub fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Material) -> Scene {
     let mut scene = Scene::new();
     for (k, &position) in positions.iter().enumerate() {
-        let inverse_mass = 1.0 + 0.5 * k as f32;
-        scene.add_particle(Particle { position: position.into(), inverse_mass, ..Particle::default() }).unwrap();
+        let weight = 1.0 + 0.5 * k as f32;
+        if is_point(KINDS[place], k) {
+            scene
+                .add_particle(Particle { position: position.into(), inverse_mass: weight, ..Particle::default() })
+                .unwrap();
+        } else {
+            let rotation = rotation::quaternion_of(position).to_array();
+            let orientation = Orientation { rotation, inverse_inertia: weight, ..Orientation::default() };
+            scene.add_orientation(orientation).unwrap();
+        }
+    }
+    if scene.particle_count() == 0 {
+        scene.add_particle(Particle::default()).unwrap();
     }
     let adders = [
         add_raw::<0>,
@@ -73,6 +88,33 @@ pub fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Mat
     ];
     adders.get(place).expect("a row of `adders` for every kind")(&mut scene, sample, material);
     scene
+}
+
+/// True if entry k of a constraint is a particle, false if it is an orientation.
+pub fn is_point(info: &KindInfo, k: usize) -> bool {
+    info.is_group() || k < info.point_count()
+}
+
+/// Pins an entry of the constraint of [`scene_of`].
+pub fn pin(scene: &mut Scene, info: &KindInfo, k: u32) {
+    if is_point(info, k as usize) {
+        scene.pin(k).unwrap();
+    } else {
+        let id = scene.orientation(k - info.point_count() as u32).unwrap();
+        scene.pin_orientation(id).unwrap();
+    }
+}
+
+/// The places of the constraint of [`scene_of`]: positions, and modified Rodrigues parameters of orientations.
+pub fn places(reference: &Reference, info: &KindInfo) -> Vec<Vec3> {
+    let positions = reference.read_positions().unwrap();
+    let count = if info.is_group() { positions.len() } else { info.point_count() };
+    let parameters = reference
+        .read_orientations()
+        .unwrap()
+        .into_iter()
+        .map(|q| rotation::parameters_of(DQuat::from_array(q.map(f64::from))));
+    positions[..count].iter().map(|&x| x.into()).chain(parameters).collect()
 }
 
 /// Each kind with its index, and each of its samples.

@@ -142,6 +142,13 @@ fn report(name: &str, arguments: &[&str]) -> serde_json::Value {
 }
 
 #[test]
+fn rods_hang_and_twist() {
+    let arguments = ["--frames", "40", "--substeps", "10", "--strands", "3", "--turns", "2"];
+    let report = report("rods", &arguments);
+    assert!(report["sag"].as_f64().unwrap() > 0.1, "{report}");
+}
+
+#[test]
 fn cloth_reports_the_time_of_its_passes() {
     let trace = file("trace.json");
     let arguments = ["--columns", "24", "--rows", "24", "--wind", "0", "--frames", "9", "--substeps", "6", "--profile"];

@@ -13,7 +13,7 @@ use supple::internals::{ShaderModule, take_shader_modules};
 use supple::scene::TetherRow;
 use supple::{
     Balloon, Bending, ClothGrid, Collider, ContactScale, Distance, Execution, Fabric, Hinge, Instances, Material,
-    Plasticity, Scene, SelfCollision, Settings, Shape, Sweep, Tethers, Wind, wgpu,
+    Plasticity, Rod, RodMaterial, Scene, SelfCollision, Settings, Shape, Sweep, Tethers, Wind, wgpu,
 };
 
 /// Storage buffers of a stage that every device offers by [`supple::wgpu::Limits::default`].
@@ -141,6 +141,10 @@ fn modules(gpu: &Context) -> Vec<ShaderModule> {
             solver(gpu, &scene, settings);
         }
     }
+    let points: Vec<[f32; 3]> = (0..8).map(|k| [0.1 * k as f32, 0.0, 0.0]).collect();
+    let mut scene = Scene::new();
+    scene.add_rod(&Rod::new(&points, RodMaterial::round(0.01, 1e6, 0.3, 1000.0))).unwrap();
+    solver(gpu, &scene, Settings::default());
     let mut scene = touching(1);
     scene.reserve_attachments(1).unwrap();
     solver(gpu, &scene, Settings::default());

@@ -82,7 +82,7 @@ fn the_scenes_cover_every_kind() {
     }
     let missing: Vec<_> = KINDS.iter().map(|info| info.name).filter(|name| !kinds.contains(name)).collect();
     assert!(missing.is_empty(), "no scene has {missing:?}");
-    assert_eq!(parts.len(), 8, "{parts:?}");
+    assert_eq!(parts.len(), 9, "{parts:?}");
 }
 
 #[test]

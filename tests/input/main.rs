@@ -9,4 +9,5 @@ mod bad_input;
 mod bad_input_contacts;
 mod bad_input_kinds;
 mod bad_input_running;
+mod bad_rods;
 mod odd_input;

@@ -2,9 +2,10 @@
 //! list.
 
 use crate::common;
-use crate::common::raw::{cases, parameter_room, scene_of};
+use crate::common::raw::{cases, is_point, parameter_room, pin, places, scene_of};
 use glam::Vec3;
 use supple::constraints::{Distance, Function, KINDS, Kind, KindInfo, MAX_ARITY, Sample};
+use supple::internals::rotation::{rotation_between, rotation_step};
 use supple::{Material, Reference, Settings};
 
 /// No external forces: all motion comes from the constraint.
@@ -19,9 +20,19 @@ fn evaluate(info: &KindInfo, sample: &Sample, positions: &[Vec3]) -> (f32, Vec<V
     (c, grad)
 }
 
-/// The largest distance from the first particle [m].
-fn extent(positions: &[Vec3]) -> f32 {
-    positions.iter().fold(0.0, |size, x| size.max(x.distance(positions[0])))
+/// The largest distance from the first particle [m]; 1 rad for a kind without particles.
+fn extent(info: &KindInfo, positions: &[Vec3]) -> f32 {
+    if info.point_count() == 0 && !info.is_group() {
+        return 1.0;
+    }
+    let points = positions.iter().enumerate().filter(|&(k, _)| is_point(info, k));
+    points.fold(0.0, |size, (_, x)| size.max(x.distance(positions[0])))
+}
+
+/// The places with the particles relative to `origin`.
+fn relative(info: &KindInfo, positions: &[Vec3], origin: Vec3) -> Vec<Vec3> {
+    let place = |(k, &x): (usize, &Vec3)| if is_point(info, k) { x - origin } else { x };
+    positions.iter().enumerate().map(place).collect()
 }
 
 fn largest(vectors: &[Vec3]) -> f32 {
@@ -31,17 +42,24 @@ fn largest(vectors: &[Vec3]) -> f32 {
 /// The largest difference between ∇C and the central difference of C, relative to the largest gradient. Positions are
 /// relative to the first particle, as in the solver; differences are computed in f64.
 fn gradient_error(info: &KindInfo, sample: &Sample) -> f64 {
-    let p: Vec<Vec3> = sample.positions.iter().map(|&x| x - sample.positions[0]).collect();
+    let p = relative(info, &sample.positions, sample.positions[0]);
     let (_, grad) = evaluate(info, sample, &p);
-    let step = 1e-3 * extent(&p);
+    let step = 1e-3 * extent(info, &p);
     let mut worst = 0f64;
     for particle in 0..p.len() {
         for axis in 0..3 {
             let mut moved = [p.clone(), p.clone()];
-            moved[0][particle][axis] += step;
-            moved[1][particle][axis] -= step;
-            // The actual distance in f32.
-            let run = f64::from(moved[0][particle][axis]) - f64::from(moved[1][particle][axis]);
+            let mut run = 2.0 * f64::from(step);
+            if is_point(info, particle) {
+                moved[0][particle][axis] += step;
+                moved[1][particle][axis] -= step;
+                // The actual distance in f32.
+                run = f64::from(moved[0][particle][axis]) - f64::from(moved[1][particle][axis]);
+            } else {
+                for (moved, sign) in moved.iter_mut().zip([step, -step]) {
+                    moved[particle] += rotation_step(p[particle], Vec3::AXES[axis] * sign);
+                }
+            }
             let [above, below] = moved.map(|p| f64::from(evaluate(info, sample, &p).0));
             let difference = (f64::from(grad[particle][axis]) - (above - below) / run).abs();
             worst = if difference > worst || difference.is_nan() { difference } else { worst };
@@ -50,13 +68,14 @@ fn gradient_error(info: &KindInfo, sample: &Sample) -> f64 {
     worst / f64::from(largest(&grad))
 }
 
-/// |Σ ∇C| and |Σ x × ∇C|, relative to their summands.
+/// |Σ ∇C| over the particles, and |Σ x × ∇C| with the gradients by rotations, relative to their summands.
 fn force_and_torque(info: &KindInfo, sample: &Sample) -> [f32; 2] {
-    let p: Vec<Vec3> = sample.positions.iter().map(|&x| x - sample.positions[0]).collect();
+    let p = relative(info, &sample.positions, sample.positions[0]);
     let (_, grad) = evaluate(info, sample, &p);
-    let force: Vec3 = grad.iter().sum();
-    let torque: Vec3 = p.iter().zip(&grad).map(|(x, grad)| x.cross(*grad)).sum();
-    [force.length() / largest(&grad), torque.length() / (largest(&grad) * extent(&p))]
+    let force: Vec3 = grad.iter().enumerate().filter(|&(k, _)| is_point(info, k)).map(|(_, grad)| *grad).sum();
+    let moment = |(k, (x, grad)): (usize, (&Vec3, &Vec3))| if is_point(info, k) { x.cross(*grad) } else { *grad };
+    let torque: Vec3 = p.iter().zip(&grad).enumerate().map(moment).sum();
+    [force.length() / largest(&grad), torque.length() / (largest(&grad) * extent(info, &p))]
 }
 
 fn norms_are_one(info: &KindInfo, sample: &Sample) -> bool {
@@ -110,7 +129,7 @@ fn samples_are_in_general_position() {
     for (_, info, sample) in cases() {
         let (c, grad) = evaluate(info, &sample, &sample.positions);
         assert!(grad.iter().all(|one| one.length() > 1e-3 * largest(&grad)), "{}: {grad:?}", info.name);
-        assert!(c.abs() > 1e-3 * largest(&grad) * extent(&sample.positions), "{}: C = {c}", info.name);
+        assert!(c.abs() > 1e-3 * largest(&grad) * extent(info, &sample.positions), "{}: C = {c}", info.name);
     }
 }
 
@@ -120,7 +139,7 @@ fn c_is_zero_at_rest() {
         let (c, grad) = evaluate(info, &sample, &sample.rest);
         // Some kinds have no gradient at rest; C is then at most of the order of a length or an angle.
         let slope = if largest(&grad) > 0.0 { largest(&grad) } else { 1.0 };
-        let size = slope * extent(&sample.rest);
+        let size = slope * extent(info, &sample.rest);
         assert!(c.abs() <= 1e-5 * size, "{}: C = {c} at {:?}", info.name, sample.rest);
     }
 }
@@ -129,9 +148,9 @@ fn c_is_zero_at_rest() {
 fn c_does_not_depend_on_the_frame() {
     // The solver evaluates relative to the first particle.
     for (_, info, sample) in cases() {
-        let shifted: Vec<Vec3> = sample.positions.iter().map(|&x| x + Vec3::new(0.5, -1.25, 2.0)).collect();
+        let shifted = relative(info, &sample.positions, Vec3::new(-0.5, 1.25, -2.0));
         let [(here, grad), (there, grad_there)] = [&sample.positions, &shifted].map(|p| evaluate(info, &sample, p));
-        let size = largest(&grad) * extent(&sample.positions);
+        let size = largest(&grad) * extent(info, &sample.positions);
         assert!((here - there).abs() < 1e-4 * size, "{}: C = {here} and {there}", info.name);
         let difference: Vec<Vec3> = grad.iter().zip(&grad_there).map(|(a, b)| *a - *b).collect();
         assert!(largest(&difference) < 1e-4 * largest(&grad), "{}: {grad:?} and {grad_there:?}", info.name);
@@ -182,13 +201,14 @@ fn pinned_particles_never_move() {
             for pins in everyone {
                 let mut scene = scene_of(place, &sample, &sample.positions, material);
                 let pins: Vec<u32> = pins.collect();
-                pins.iter().for_each(|&pin| scene.pin(pin).unwrap());
+                pins.iter().for_each(|&k| pin(&mut scene, info, k));
                 let mut reference = Reference::new(&scene, settings).unwrap();
+                let before = places(&reference, info);
                 reference.step(3);
-                let positions = reference.read_positions().unwrap();
+                let now = places(&reference, info);
                 for &pin in &pins {
-                    let (now, before) = (positions[pin as usize], scene.positions()[pin as usize]);
-                    assert_eq!(now.map(f32::to_bits), before.map(f32::to_bits), "{}: {pin} of {pins:?}", info.name);
+                    let [now, before] = [&now, &before].map(|places| places[pin as usize].to_array().map(f32::to_bits));
+                    assert_eq!(now, before, "{}: {pin} of {pins:?}", info.name);
                 }
                 assert_eq!(reference.read_diagnostics().unwrap().non_finite_count, 0, "{}: pins {pins:?}", info.name);
             }
@@ -202,9 +222,10 @@ fn nothing_moves_at_rest() {
         let scene = scene_of(place, &sample, &sample.rest, Material::RIGID);
         let mut reference = Reference::new(&scene, Settings { gravity: [0.0; 3], ..Settings::default() }).unwrap();
         reference.step(10);
-        for (now, before) in reference.read_positions().unwrap().iter().zip(&sample.rest) {
-            let distance = before.distance(Vec3::from(*now));
-            assert!(distance <= 1e-5 * extent(&sample.rest), "{}: {before} went {distance} m", info.name);
+        for (k, (&now, &before)) in places(&reference, info).iter().zip(&sample.rest).enumerate() {
+            let distance =
+                if is_point(info, k) { before.distance(now) } else { rotation_between(before, now).length() };
+            assert!(distance <= 1e-5 * extent(info, &sample.rest), "{}: {before} went {distance} m", info.name);
         }
     }
 }
@@ -214,7 +235,7 @@ fn remaining(place: usize, info: &KindInfo, sample: &Sample, iterations: u32) ->
     let scene = scene_of(place, sample, &sample.positions, Material::RIGID);
     let mut reference = Reference::new(&scene, weightless(iterations)).unwrap();
     reference.step(1);
-    let after: Vec<Vec3> = reference.read_positions().unwrap().into_iter().map(Vec3::from).collect();
+    let after = places(&reference, info);
     let [before, after] = [&sample.positions, &after].map(|p| evaluate(info, sample, p).0);
     (after / before).abs()
 }
@@ -245,13 +266,14 @@ fn projections_keep_the_momentum() {
             let scene = scene_of(place, &sample, &sample.positions, material);
             let mut reference = Reference::new(&scene, weightless(2)).unwrap();
             reference.step(1);
-            let momenta: Vec<Vec3> = reference
-                .read_velocities()
-                .unwrap()
-                .iter()
-                .zip(scene.inverse_masses())
-                .map(|(&velocity, &w)| Vec3::from(velocity) / w)
-                .collect();
+            let over = |(&velocity, w): (&[f32; 3], f32)| Vec3::from(velocity) / w;
+            let weights = scene.inverse_masses().iter().copied();
+            let mut momenta: Vec<Vec3> = reference.read_velocities().unwrap().iter().zip(weights).map(over).collect();
+            // Without particles, the angular momentum stays.
+            if momenta.iter().all(|momentum| *momentum == Vec3::ZERO) {
+                let weights = scene.orientations().iter().map(|own| own.inverse_inertia);
+                momenta = reference.read_angular_velocities().unwrap().iter().zip(weights).map(over).collect();
+            }
             let sum: Vec3 = momenta.iter().sum();
             assert!(largest(&momenta) > 0.0, "{}: nothing moves", info.name);
             assert!(sum.length() < 1e-4 * largest(&momenta), "{}: {sum} of {momenta:?}", info.name);

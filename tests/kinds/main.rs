@@ -10,5 +10,6 @@ mod groups;
 mod mean_forces;
 mod plasticity;
 mod recovery;
+mod rods;
 mod sewing;
 mod tethers;

@@ -708,7 +708,8 @@ fn positions_in_workgroup_and_storage_memory_have_the_same_bits() {
 fn every_kind_agrees_in_instances() {
     let gpu = common::gpu();
     let material = Material { compliance: 1e-4, damping: 10.0, damping_time: 1e-3, stiffness: 0.5 };
-    for (place, info, sample) in common::raw::cases().filter(|(_, info, _)| !info.is_group()) {
+    for (place, info, sample) in common::raw::cases().filter(|(_, info, _)| !info.is_group() && info.orientations == 0)
+    {
         let scene = common::raw::scene_of(place, &sample, &sample.positions, material);
         let settings = Settings { substeps: 3, iterations: 3, relaxation: 1.2, ..Settings::default() };
         let mut pool = instances(&gpu, &scene, 1, settings);

@@ -9,3 +9,4 @@ mod contacts_parity;
 mod instances;
 mod instances_colliders;
 mod passes;
+mod rods;

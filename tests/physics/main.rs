@@ -11,6 +11,8 @@ mod implicit_euler;
 mod membranes;
 mod momentum;
 mod random_scenes;
+mod rods;
+mod rods_free;
 mod solids;
 mod springs;
 mod study;

@@ -604,10 +604,17 @@ fn impulses_of_distance(place: u32, record: Record_distance, material: ScaledMat
 
     return impulses;
 }
+// The current place of a particle, for kinds without orientations.
+
+// Returns the position of particle k relative to x₀.
+fn placed_distance(k: u32, x: vec3f, x0: vec3f, d: vec3f) -> vec3f {
+    return shrunk(relative_to_first(k, x, x0, d));
+}
 
 // XPBD projection of one constraint of a kind with a fixed number of particles, for all schedules.
 // Input: positions at the start of the substep (xyz, inverse mass) and displacements d. The file of the kind
-// evaluates C and ∇C (`evaluate_distance`); scalar.wgsl or vector.wgsl computes the impulses ∇C Δλ.
+// evaluates C and ∇C (`evaluate_distance`); scalar.wgsl, vector.wgsl or components.wgsl computes the impulses ∇C Δλ and the
+// current places (`placed_distance`).
 // The including pass defines the access to x and d (`position_at`, `displacement_at`, `set_displacement`) and to λ
 // (`place_of_lambda`), and the scale of an instance (`shrunk`, `grown`).
 
@@ -622,12 +629,12 @@ fn project_constraint_distance(place: u32, record: Record_distance, material: Sc
     var w: Weights_distance;
     { const k = 0u; 
         w[k] = x[k].w;
-        p[k] = shrunk(relative_to_first(k, x[k].xyz, x[0].xyz, d[k]));
+        p[k] = placed_distance(k, x[k].xyz, x[0].xyz, d[k]);
         travels[k] = shrunk(d[k]);
      }
 { const k = 1u; 
         w[k] = x[k].w;
-        p[k] = shrunk(relative_to_first(k, x[k].xyz, x[0].xyz, d[k]));
+        p[k] = placed_distance(k, x[k].xyz, x[0].xyz, d[k]);
         travels[k] = shrunk(d[k]);
      }
 
@@ -727,6 +734,7 @@ fn solve_colors_distance(head: u32, thread: u32) {
 }
 
 const ARITY_distance = 2u;
+const POINTS_distance = 2u;
 const ROWS_distance = 1u;
 const LAMBDAS_distance = 1u;
 const UNIT_GRADIENTS_distance = true;

@@ -65,6 +65,12 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
 
     return impulses;
 }
+// The current place of a particle, for kinds without orientations.
+
+// Returns the position of particle k relative to x₀.
+fn placed(k: u32, x: vec3f, x0: vec3f, d: vec3f) -> vec3f {
+    return shrunk(relative_to_first(k, x, x0, d));
+}
 
 // Projects the constraints of clusters (src/schedule/clusters.rs) in workgroup memory.
 // One workgroup per cluster of one layer; clusters of a layer share no particle. The constraints are solved in rounds
@@ -232,7 +238,8 @@ fn particles_of(record: Record) -> Slots {
 
 // XPBD projection of one constraint of a kind with a fixed number of particles, for all schedules.
 // Input: positions at the start of the substep (xyz, inverse mass) and displacements d. The file of the kind
-// evaluates C and ∇C (`evaluate`); scalar.wgsl or vector.wgsl computes the impulses ∇C Δλ.
+// evaluates C and ∇C (`evaluate`); scalar.wgsl, vector.wgsl or components.wgsl computes the impulses ∇C Δλ and the
+// current places (`placed`).
 // The including pass defines the access to x and d (`position_at`, `displacement_at`, `set_displacement`) and to λ
 // (`place_of_lambda`), and the scale of an instance (`shrunk`, `grown`).
 
@@ -247,12 +254,12 @@ fn project_constraint(place: u32, record: Record, material: ScaledMaterial, x: P
     var w: Weights;
     { const k = 0u; 
         w[k] = x[k].w;
-        p[k] = shrunk(relative_to_first(k, x[k].xyz, x[0].xyz, d[k]));
+        p[k] = placed(k, x[k].xyz, x[0].xyz, d[k]);
         travels[k] = shrunk(d[k]);
      }
 { const k = 1u; 
         w[k] = x[k].w;
-        p[k] = shrunk(relative_to_first(k, x[k].xyz, x[0].xyz, d[k]));
+        p[k] = placed(k, x[k].xyz, x[0].xyz, d[k]);
         travels[k] = shrunk(d[k]);
      }
 
@@ -301,6 +308,7 @@ fn place_of_lambda(place: u32, count: u32) -> u32 {
 }
 
 const ARITY = 2u;
+const POINTS = 2u;
 const ROWS = 1u;
 const LAMBDAS = 1u;
 const UNIT_GRADIENTS = true;

@@ -1,6 +1,7 @@
 // XPBD projection of one constraint of a kind with a fixed number of particles, for all schedules.
 // Input: positions at the start of the substep (xyz, inverse mass) and displacements d. The file of the kind
-// evaluates C and ∇C (`evaluate`); scalar.wgsl or vector.wgsl computes the impulses ∇C Δλ.
+// evaluates C and ∇C (`evaluate`); scalar.wgsl, vector.wgsl or components.wgsl computes the impulses ∇C Δλ and the
+// current places (`placed`).
 // The including pass defines the access to x and d (`position_at`, `displacement_at`, `set_displacement`) and to λ
 // (`place_of_lambda`), and the scale of an instance (`shrunk`, `grown`).
 
@@ -15,7 +16,7 @@ fn project_constraint(place: u32, record: Record, material: ScaledMaterial, x: P
     var w: Weights;
     for (var k = 0u; k < ARITY; k++) {
         w[k] = x[k].w;
-        p[k] = shrunk(relative_to_first(k, x[k].xyz, x[0].xyz, d[k]));
+        p[k] = placed(k, x[k].xyz, x[0].xyz, d[k]);
         travels[k] = shrunk(d[k]);
     }
     return impulses_of(place_of_lambda(place, LAMBDAS), record, material, p, travels, w);

@@ -32,7 +32,7 @@ fn check(set: &ConstraintSet, clustering: &Clustering, particle_count: usize) {
                     let constraint = clustering.order[place];
                     assert!(!std::mem::replace(&mut seen[constraint as usize], true));
                     let locals = clustering.words[locals_at + place - record].to_le_bytes();
-                    for (&particle, local) in set.particles_of(constraint).iter().zip(locals) {
+                    for (&particle, local) in set.entities_of(constraint).iter().zip(locals) {
                         assert_eq!(particles[usize::from(local)], particle);
                         assert!(!std::mem::replace(&mut named[usize::from(local)], true));
                     }

@@ -1,0 +1,209 @@
+// Solves the chains of rods (src/schedule/chains.rs): a block LDLᵀ decomposition with two blocks of 3 × 3 beside the
+// diagonal, from one end to the other and back. Source: Deul, Kugelstadt, Weiler, Bender 2018. Counterpart:
+// src/reference/chains.rs.
+// One thread per chain of one colour; chains of a colour share no particle and no orientation. Reads inverse masses.
+// Reads and writes its links, λ, and the displacements of its entities.
+
+@group(0) @binding(0) var<uniform> span: Span;
+@group(0) @binding(1) var<storage, read> positions: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
+// first link, number of links
+@group(0) @binding(3) var<storage, read> chains: array<vec2u>;
+// record and SEGMENT, three entities
+@group(0) @binding(4) var<storage, read> link_rows: array<vec4u>;
+// b and α̃/(1 + γ); relaxation factor; nine gradients; D⁻¹; L to the link before; L to the one before that; y
+@group(0) @binding(5) var<storage, read_write> links: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> joint_lambdas: array<f32>;
+@group(0) @binding(7) var<storage, read_write> segment_lambdas: array<f32>;
+
+override KEEP_LAMBDA: bool = false;
+
+const INVERSE = 11u;
+const BESIDE = 14u;
+const NEXT = 17u;
+const Y = 20u;
+const NO_ENTITY = 0xffffffffu;
+const SEGMENT = 0x80000000u;
+// Least α̃ in the decomposition as a part of the diagonal of J W Jᵀ: with less, rounding would exceed the pivots.
+const LEAST_COMPLIANCE = 1e-5;
+
+// The rows of a 3 × 3 matrix.
+struct Matrix {
+    a: vec3f,
+    b: vec3f,
+    c: vec3f,
+}
+
+fn matrix_at(place: u32, row: u32) -> Matrix {
+    let at = LINK_ROWS * place + row;
+    return Matrix(links[at].xyz, links[at + 1u].xyz, links[at + 2u].xyz);
+}
+
+fn set_matrix(place: u32, row: u32, matrix: Matrix) {
+    let at = LINK_ROWS * place + row;
+    links[at] = vec4f(matrix.a, 0.0);
+    links[at + 1u] = vec4f(matrix.b, 0.0);
+    links[at + 2u] = vec4f(matrix.c, 0.0);
+}
+
+// Returns A v.
+fn times(m: Matrix, v: vec3f) -> vec3f {
+    return vec3f(dot(m.a, v), dot(m.b, v), dot(m.c, v));
+}
+
+// Returns A Bᵀ.
+fn times_transposed(m: Matrix, n: Matrix) -> Matrix {
+    return Matrix(times(n, m.a), times(n, m.b), times(n, m.c));
+}
+
+fn minus(m: Matrix, n: Matrix) -> Matrix {
+    return Matrix(opaque(m.a - n.a, span.zero), opaque(m.b - n.b, span.zero), opaque(m.c - n.c, span.zero));
+}
+
+// Returns Aᵀ v.
+fn transposed_times(m: Matrix, v: vec3f) -> vec3f {
+    let first = opaque(opaque(m.a * v.x, span.zero) + opaque(m.b * v.y, span.zero), span.zero);
+    return opaque(first + opaque(m.c * v.z, span.zero), span.zero);
+}
+
+fn guarded(pivot: f32, least: f32) -> f32 {
+    return select(0.0, 1.0 / pivot, pivot > least);
+}
+
+// Returns the inverse of a symmetric matrix by LDLᵀ; 0 in the directions of pivots below `least`.
+fn inverse_of(d: Matrix, least: vec3f) -> Matrix {
+    let zero = span.zero;
+    let i0 = guarded(d.a.x, least.x);
+    let l1 = opaque1(d.b.x * i0, zero);
+    let l2 = opaque1(d.c.x * i0, zero);
+    let d1 = opaque1(d.b.y - opaque1(l1 * d.b.x, zero), zero);
+    let i1 = guarded(d1, least.y);
+    let l3 = opaque1(opaque1(d.c.y - opaque1(l2 * d.b.x, zero), zero) * i1, zero);
+    let most = opaque1(d.c.z - opaque1(l2 * d.c.x, zero), zero);
+    let i2 = guarded(opaque1(most - opaque1(opaque1(l3 * l3, zero) * d1, zero), zero), least.z);
+    let c = opaque1(opaque1(l1 * l3, zero) - l2, zero);
+    let xy = opaque1(-opaque1(i1 * l1, zero) - opaque1(i2 * opaque1(l3 * c, zero), zero), zero);
+    let zx = opaque1(i2 * c, zero);
+    let yz = -opaque1(i2 * l3, zero);
+    let square = opaque1(i0 + opaque1(i1 * opaque1(l1 * l1, zero), zero), zero);
+    let xx = opaque1(square + opaque1(i2 * opaque1(c * c, zero), zero), zero);
+    let yy = opaque1(i1 + opaque1(i2 * opaque1(l3 * l3, zero), zero), zero);
+    return Matrix(vec3f(xx, xy, zx), vec3f(xy, yy, yz), vec3f(zx, yz, i2));
+}
+
+// Adds w G Hᵀ of an entity, the gradients being those of entity k of a link and of entity m of another one.
+fn coupled(sum: Matrix, entity: u32, own: Matrix, other: Matrix) -> Matrix {
+    let w = positions[entity].w;
+    let product = times_transposed(own, other);
+    return Matrix(
+        opaque(sum.a + opaque(product.a * w, span.zero), span.zero),
+        opaque(sum.b + opaque(product.b * w, span.zero), span.zero),
+        opaque(sum.c + opaque(product.c * w, span.zero), span.zero),
+    );
+}
+
+// Adds the coupling of entity k of a link with the entities of another one.
+fn coupled_all(sum: Matrix, entity: u32, place: u32, k: u32, same: vec3u, other: u32) -> Matrix {
+    if entity == NO_ENTITY || all(same != vec3u(entity)) {
+        return sum;
+    }
+    let m = select(select(2u, 1u, same.y == entity), 0u, same.x == entity);
+    return coupled(sum, entity, matrix_at(place, 2u + 3u * k), matrix_at(other, 2u + 3u * m));
+}
+
+// Returns J W Jᵀ of two links.
+fn coupling(place: u32, other: u32) -> Matrix {
+    let own = link_rows[place].yzw;
+    let same = link_rows[other].yzw;
+    var sum = Matrix();
+    sum = coupled_all(sum, own.x, place, 0u, same, other);
+    sum = coupled_all(sum, own.y, place, 1u, same, other);
+    return coupled_all(sum, own.z, place, 2u, same, other);
+}
+
+// Computes the row of a link: its blocks of L and D⁻¹, and y of L y = b.
+fn decompose(first: u32, place: u32) {
+    let head = links[LINK_ROWS * place];
+    let own = link_rows[place].yzw;
+    var diagonal = Matrix();
+    diagonal = coupled_all(diagonal, own.x, place, 0u, own, place);
+    diagonal = coupled_all(diagonal, own.y, place, 1u, own, place);
+    diagonal = coupled_all(diagonal, own.z, place, 2u, own, place);
+    let sum = vec3f(diagonal.a.x, diagonal.b.y, diagonal.c.z);
+    let least = opaque(sum * LEAST_COMPLIANCE, span.zero);
+    let added = max(vec3f(head.w), least);
+    diagonal.a.x = opaque1(diagonal.a.x + added.x, span.zero);
+    diagonal.b.y = opaque1(diagonal.b.y + added.y, span.zero);
+    diagonal.c.z = opaque1(diagonal.c.z + added.z, span.zero);
+    var y = head.xyz;
+    var beside = Matrix();
+    if place > first + 1u {
+        let far = coupling(place, place - 2u);
+        let next = times_transposed(far, matrix_at(place - 2u, INVERSE));
+        diagonal = minus(diagonal, times_transposed(far, next));
+        beside = times_transposed(far, matrix_at(place - 1u, BESIDE));
+        y = opaque(y - times(next, links[LINK_ROWS * (place - 2u) + Y].xyz), span.zero);
+        set_matrix(place, NEXT, next);
+    }
+    if place > first {
+        let near = minus(coupling(place, place - 1u), beside);
+        beside = times_transposed(near, matrix_at(place - 1u, INVERSE));
+        diagonal = minus(diagonal, times_transposed(near, beside));
+        y = opaque(y - times(beside, links[LINK_ROWS * (place - 1u) + Y].xyz), span.zero);
+    }
+    set_matrix(place, INVERSE, inverse_of(diagonal, opaque(least * 0.25, span.zero)));
+    set_matrix(place, BESIDE, beside);
+    links[LINK_ROWS * place + Y] = vec4f(y, 0.0);
+}
+
+// Adds Δλ to λ, and ∇C Δλ to the displacements.
+fn apply(place: u32, delta: vec3f) {
+    let row = link_rows[place];
+    if KEEP_LAMBDA {
+        let at = 3u * (row.x & ~SEGMENT);
+        for (var k = 0u; k < AXES; k++) {
+            let keeps = by_thread(span.first_iteration, place) == 0u;
+            if (row.x & SEGMENT) != 0u {
+                segment_lambdas[at + k] = select(0.0, segment_lambdas[at + k], keeps) + delta[k];
+            } else {
+                joint_lambdas[at + k] = select(0.0, joint_lambdas[at + k], keeps) + delta[k];
+            }
+        }
+    }
+    for (var k = 0u; k < AXES; k++) {
+        let entity = row[1u + k];
+        if entity != NO_ENTITY {
+            let impulse = transposed_times(matrix_at(place, 2u + 3u * k), delta);
+            let moved = displacements[entity].xyz + opaque(impulse * positions[entity].w, span.zero);
+            displacements[entity] = vec4f(moved, 0.0);
+        }
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn solve_chains(@builtin(global_invocation_id) id: vec3u) {
+    let i = thread_index(id);
+    if i >= span.count {
+        return;
+    }
+    let chain = chains[span.first + i];
+    let end = chain.x + chain.y;
+    for (var place = chain.x; place < end; place++) {
+        decompose(chain.x, place);
+    }
+    var z1 = vec3f();
+    var z2 = vec3f();
+    for (var back = 1u; back <= chain.y; back++) {
+        let place = end - back;
+        var z = times(matrix_at(place, INVERSE), links[LINK_ROWS * place + Y].xyz);
+        if back > 1u {
+            z = opaque(z - transposed_times(matrix_at(place + 1u, BESIDE), z1), span.zero);
+        }
+        if back > 2u {
+            z = opaque(z - transposed_times(matrix_at(place + 2u, NEXT), z2), span.zero);
+        }
+        apply(place, opaque(z * links[LINK_ROWS * place + 1u].x, span.zero));
+        z2 = z1;
+        z1 = z;
+    }
+}

@@ -1,0 +1,196 @@
+//! Chains of rods: one linear system each; see [`crate::schedule::chains`]. Counterpart:
+//! `shaders/schedule/solve_chains.wgsl`.
+
+use super::Reference;
+use crate::constraints::{Function, MAX_ARITY};
+use crate::geometry::vector::dot;
+use crate::schedule::chains::{NO_ENTITY, SEGMENT, chain_kinds};
+use glam::Vec3;
+
+/// The rows of a 3 × 3 matrix.
+type Matrix = [Vec3; 3];
+
+/// A link of a chain: a linearised constraint, and its part of the decomposition.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Link {
+    /// b of the equations, and α̃/(1 + γ).
+    b: Vec3,
+    alpha: f32,
+    /// The relaxation factor of Δλ.
+    factor: f32,
+    /// By entity, the gradient of each component.
+    grad: [Matrix; 3],
+    /// D⁻¹.
+    inverse: Matrix,
+    /// The blocks of L beside the diagonal: to the link before, and to the one before that.
+    beside: Matrix,
+    next: Matrix,
+    y: Vec3,
+}
+
+/// Least α̃ in the decomposition as a part of the diagonal of J W Jᵀ: with less, rounding would exceed the pivots.
+const LEAST_COMPLIANCE: f32 = 1e-5;
+
+/// A Bᵀ.
+fn times_transposed(a: &Matrix, b: &Matrix) -> Matrix {
+    a.map(|row| Vec3::new(dot(row, b[0]), dot(row, b[1]), dot(row, b[2])))
+}
+
+fn minus(a: &Matrix, b: &Matrix) -> Matrix {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// A v.
+fn times(a: &Matrix, v: Vec3) -> Vec3 {
+    Vec3::new(dot(a[0], v), dot(a[1], v), dot(a[2], v))
+}
+
+/// Aᵀ v.
+fn transposed_times(a: &Matrix, v: Vec3) -> Vec3 {
+    (a[0] * v.x + a[1] * v.y) + a[2] * v.z
+}
+
+/// The inverse of a symmetric matrix by LDLᵀ; 0 in the directions of pivots below `least`.
+fn inverse(d: &Matrix, least: Vec3) -> Matrix {
+    let guarded = |pivot: f32, least: f32| if pivot > least { 1.0 / pivot } else { 0.0 };
+    let i0 = guarded(d[0].x, least.x);
+    let (l1, l2) = (d[1].x * i0, d[2].x * i0);
+    let d1 = d[1].y - l1 * d[1].x;
+    let i1 = guarded(d1, least.y);
+    let l3 = (d[2].y - l2 * d[1].x) * i1;
+    let d2 = (d[2].z - l2 * d[2].x) - l3 * l3 * d1;
+    let i2 = guarded(d2, least.z);
+    let c = l1 * l3 - l2;
+    let xy = -(i1 * l1) - i2 * (l3 * c);
+    let (zx, yz) = (i2 * c, -(i2 * l3));
+    let (xx, yy) = ((i0 + i1 * (l1 * l1)) + i2 * (c * c), i1 + i2 * (l3 * l3));
+    [Vec3::new(xx, xy, zx), Vec3::new(xy, yy, yz), Vec3::new(zx, yz, i2)]
+}
+
+impl Reference {
+    /// Evaluates the links of a kind at the current positions.
+    pub(super) fn linearize_chains(&mut self, kind: usize, first_iteration: bool) {
+        let count = self.controls.compiled.chains.order(kind).len();
+        let own = usize::from(kind != chain_kinds()[0]);
+        for place in 0..count {
+            let link = self.controls.compiled.chains.links_of[own][place] as usize;
+            self.chain_links[link] = self.linearized(kind, place, first_iteration);
+        }
+    }
+
+    fn linearized(&self, kind: usize, place: usize, first_iteration: bool) -> Link {
+        let compiled = &self.controls.compiled.kinds[kind];
+        let (info, record) = (compiled.info, compiled.record(place));
+        let Function::Components(evaluate) = info.function else { return Link::default() };
+        let (entities, p) = self.gather(record, info);
+        let mut grad = [[Vec3::ZERO; 3]; MAX_ARITY];
+        let c = evaluate(&record[info.arity + 1..], &p, &mut grad);
+        let d = entities.map(|entity| self.displacements[entity]);
+        let travel = super::constraints::travel_of(info, &grad, &d);
+        let material = self.materials[record[info.material_word()] as usize];
+        let mut lambda = Vec3::ZERO;
+        if !first_iteration {
+            lambda = Vec3::from_slice(&self.lambdas[kind][3 * place..]);
+        }
+        let damped = 1.0 + material.gamma;
+        let b = ((-c - lambda * material.alpha_tilde) - travel * material.gamma) / damped;
+        let alpha = material.alpha_tilde / damped;
+        Link { b, alpha, factor: material.factor, grad: [grad[0], grad[1], grad[2]], ..Link::default() }
+    }
+
+    pub(super) fn solve_chain(&mut self, chain: usize, first_iteration: bool) {
+        let [first, count] = self.controls.compiled.chains.chains[chain].map(|number| number as usize);
+        for place in first..first + count {
+            self.decompose(first, place);
+        }
+        let (mut z1, mut z2) = (Vec3::ZERO, Vec3::ZERO);
+        for place in (first..first + count).rev() {
+            let link = self.chain_links[place];
+            let mut z = times(&link.inverse, link.y);
+            if place + 1 < first + count {
+                z -= transposed_times(&self.chain_links[place + 1].beside, z1);
+            }
+            if place + 2 < first + count {
+                z -= transposed_times(&self.chain_links[place + 2].next, z2);
+            }
+            self.apply_link(place, z * link.factor, first_iteration);
+            (z1, z2) = (z, z1);
+        }
+    }
+
+    /// The row of a link: its blocks of L and D⁻¹, and y of L y = b.
+    fn decompose(&mut self, first: usize, place: usize) {
+        let mut link = self.chain_links[place];
+        let mut diagonal = [Vec3::ZERO; 3];
+        for (k, entity) in self.entities_of_link(place).into_iter().enumerate() {
+            if entity != NO_ENTITY {
+                self.add_coupling(&mut diagonal, entity, &link.grad[k], &link.grad[k]);
+            }
+        }
+        let own = Vec3::new(diagonal[0].x, diagonal[1].y, diagonal[2].z);
+        let least = own * LEAST_COMPLIANCE;
+        diagonal[0].x += link.alpha.max(least.x);
+        diagonal[1].y += link.alpha.max(least.y);
+        diagonal[2].z += link.alpha.max(least.z);
+        link.y = link.b;
+        let one = if place > first { self.chain_links[place - 1] } else { Link::default() };
+        if place > first + 1 {
+            let two = self.chain_links[place - 2];
+            let coupling = self.coupling(place, place - 2);
+            link.next = times_transposed(&coupling, &two.inverse);
+            diagonal = minus(&diagonal, &times_transposed(&coupling, &link.next));
+            link.beside = times_transposed(&coupling, &one.beside);
+            link.y -= times(&link.next, two.y);
+        }
+        if place > first {
+            let coupling = minus(&self.coupling(place, place - 1), &link.beside);
+            link.beside = times_transposed(&coupling, &one.inverse);
+            diagonal = minus(&diagonal, &times_transposed(&coupling, &link.beside));
+            link.y -= times(&link.beside, one.y);
+        }
+        link.inverse = inverse(&diagonal, least * 0.25);
+        self.chain_links[place] = link;
+    }
+
+    fn entities_of_link(&self, place: usize) -> [u32; 3] {
+        let [_, a, b, c] = self.controls.compiled.chains.links[place];
+        [a, b, c]
+    }
+
+    /// J W Jᵀ of two links.
+    fn coupling(&self, place: usize, other: usize) -> Matrix {
+        let mut sum = [Vec3::ZERO; 3];
+        for (k, entity) in self.entities_of_link(place).into_iter().enumerate() {
+            for (m, same) in self.entities_of_link(other).into_iter().enumerate() {
+                if entity == same && entity != NO_ENTITY {
+                    let (own, other) = (self.chain_links[place].grad[k], self.chain_links[other].grad[m]);
+                    self.add_coupling(&mut sum, entity, &own, &other);
+                }
+            }
+        }
+        sum
+    }
+
+    fn add_coupling(&self, sum: &mut Matrix, entity: u32, own: &Matrix, other: &Matrix) {
+        let w = self.controls.inverse_masses[entity as usize];
+        let product = times_transposed(own, other);
+        sum.iter_mut().zip(product).for_each(|(sum, row)| *sum += row * w);
+    }
+
+    /// Adds Δλ to λ, and ∇C Δλ to the displacements.
+    fn apply_link(&mut self, place: usize, delta: Vec3, first_iteration: bool) {
+        let record = self.controls.compiled.chains.links[place][0];
+        let kind = chain_kinds()[usize::from(record & SEGMENT != 0)];
+        let row = 3 * (record & !SEGMENT) as usize;
+        for axis in 0..3 {
+            let lambda = if first_iteration { 0.0 } else { self.lambdas[kind][row + axis] };
+            self.lambdas[kind][row + axis] = lambda + delta[axis];
+        }
+        for (k, entity) in self.entities_of_link(place).into_iter().enumerate() {
+            if entity != NO_ENTITY {
+                let impulse = transposed_times(&self.chain_links[place].grad[k], delta);
+                self.displacements[entity as usize] += impulse * self.controls.inverse_masses[entity as usize];
+            }
+        }
+    }
+}
