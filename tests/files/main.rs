@@ -3,7 +3,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod bake;
 mod cut_cloth;
 mod obj;
 mod scene_file;
