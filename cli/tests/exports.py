@@ -131,6 +131,7 @@ def check_blender(positions):
                 mesh = loaded.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
                 points = [tuple(vertex.co) for vertex in mesh.vertices]
                 near(points, positions[sample, first : first + count], f"Blender {name} {kind} frame {sample}")
+    check_own_mesh(bpy)
     print("Blender: PC2 and MDD move the mesh of the scene and the exported mesh as the array says")
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.wm.usd_import(filepath=os.path.join(FOLDER, "all.usda"))
@@ -140,6 +141,31 @@ def check_blender(positions):
     points = [tuple(vertex.co) for vertex in flag.data.vertices]
     near(points, positions[SAMPLES - 1, :FLAG], "Blender all.usda")
     print("Blender: the USD stage moves")
+
+
+def check_own_mesh(bpy):
+    """A mesh of Blender, z up, that is exported as OBJ with the default axes, moves in its own axes."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=5, y_subdivisions=3, size=2)
+    grid = bpy.context.object
+    for vertex in grid.data.vertices:
+        vertex.co.z = 1 + 0.1 * vertex.co.x
+    bpy.ops.wm.obj_export(filepath=os.path.join(FOLDER, "own.obj"))
+    scene = {"version": 1, "parts": [{"cloth_mesh": {"name": "own", "mesh": {"obj": "own.obj"}, "pin": [0]}}]}
+    with open(os.path.join(FOLDER, "own.json"), "w") as file:
+        json.dump(scene, file)
+    subprocess.run([SUPPLE, "bake", "own.json", "--reference", "--frames", "20", "--pc2", "own.pc2"], cwd=FOLDER, check=True)
+    rest = [tuple(vertex.co) for vertex in grid.data.vertices]
+    modifier = grid.modifiers.new("cache", "MESH_CACHE")
+    modifier.cache_format, modifier.filepath = "PC2", os.path.join(FOLDER, "own.pc2")
+    modifier.forward_axis, modifier.up_axis = "POS_Z", "NEG_Y"
+    bpy.context.scene.frame_set(0)
+    mesh = grid.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    near([tuple(vertex.co) for vertex in mesh.vertices], rest, "Blender, its own mesh at frame 0")
+    bpy.context.scene.frame_set(20)
+    mesh = grid.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    lowest = min(vertex.co.z for vertex in mesh.vertices)
+    assert lowest < 0.6, f"the mesh falls along z to {lowest} only"
 
 
 def main():
