@@ -141,6 +141,7 @@ def check_blender(positions):
     points = [tuple(vertex.co) for vertex in flag.data.vertices]
     near(points, positions[SAMPLES - 1, :FLAG], "Blender all.usda")
     print("Blender: the USD stage moves")
+    check_gltf(bpy)
 
 
 def check_own_mesh(bpy):
@@ -166,6 +167,34 @@ def check_own_mesh(bpy):
     mesh = grid.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     lowest = min(vertex.co.z for vertex in mesh.vertices)
     assert lowest < 0.6, f"the mesh falls along z to {lowest} only"
+
+
+def check_gltf(bpy):
+    """A mesh that Blender exports as glTF, with an attribute and seams, is one cloth in the units and axes of supple."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_cylinder_add(vertices=12, radius=0.5, depth=2, end_fill_type="NOTHING", location=(3, 2, 1))
+    tube = bpy.context.object
+    tube.scale = (1, 2, 1)
+    uv = tube.data.uv_layers[0].data
+    assert len({tuple(round(value, 4) for value in loop.uv) for loop in uv}) > 24, "the tube has no seam"
+    pin = tube.data.attributes.new("_PIN", "FLOAT", "POINT")
+    for vertex, value in zip(tube.data.vertices, pin.data):
+        value.value = 1.0 if vertex.co.z > 0 else 0.0
+    path = os.path.join(FOLDER, "tube.glb")
+    bpy.ops.export_scene.gltf(filepath=path, export_format="GLB", export_attributes=True)
+    scene = {"version": 1, "parts": [{"cloth_mesh": {"name": "tube", "mesh": {"gltf": "tube.glb", "pin_map": "_PIN"}}}]}
+    with open(os.path.join(FOLDER, "gltf.json"), "w") as file:
+        json.dump(scene, file)
+    report = subprocess.run([SUPPLE, "validate", "gltf.json"], cwd=FOLDER, check=True, capture_output=True, text=True)
+    assert "particles: 24, 12 of them pinned; triangles: 24" in report.stdout and not report.stderr, report
+    subprocess.run([SUPPLE, "bake", "gltf.json", "--reference", "--frames", "0", "--out", "gltf.npy"], cwd=FOLDER, check=True)
+    bpy.context.view_layer.update()
+    own = [tube.matrix_world @ vertex.co for vertex in tube.data.vertices]
+    # Blender has z up.
+    expected = sorted((round(v.x, 4), round(v.z, 4), round(-v.y, 4)) for v in own)
+    points = numpy.load(os.path.join(FOLDER, "gltf.npy"))[0]
+    near(sorted(tuple(round(float(value), 4) for value in point) for point in points), expected, "Blender glTF")
+    print("Blender: its glTF is read with pins, in m and y up")
 
 
 def main():

@@ -69,6 +69,7 @@ impl Builder<'_> {
             );
             self.hints.push(Hint { place: place.into(), message });
         }
+        self.apply_maps(place, &surface, cloth.particles.start)?;
         Ok(cloth_part(cloth).with_mesh(surface))
     }
 

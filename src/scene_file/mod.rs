@@ -33,6 +33,7 @@ mod constraints;
 mod contacts;
 mod error;
 mod format;
+mod gltf;
 mod links;
 mod mesh;
 mod motion;

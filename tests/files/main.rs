@@ -4,6 +4,7 @@
 mod common;
 
 mod cut_cloth;
+mod gltf;
 mod obj;
 mod scene_file;
 mod scene_file_attachments;
