@@ -156,6 +156,10 @@ fn point_caches_have_the_vertices_of_the_mesh_files() {
     let pc2 = std::fs::read(path("caches/box.pc2")).unwrap();
     let own: Vec<f32> = expected.chunks(51).flat_map(|sample| &sample[39..]).copied().collect();
     assert_eq!(floats(&pc2[32..], f32::from_le_bytes), own);
+    let each = ["caches/scene.json", "--frames", "4", "--every", "2", "--reference", "--pc2", "caches/each_{part}.pc2"];
+    assert!(baked(&each).0.contains("wrote caches/each_cord.pc2 [3 samples, 5 points]"));
+    assert_eq!(std::fs::read(path("caches/each_box.pc2")).unwrap(), pc2);
+    assert!(path("caches/each_tube.pc2").is_file() && !path("caches/each_{part}.pc2").exists());
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub struct Arguments {
     /// The scene file; docs/scene.md describes the format
     scene: PathBuf,
     /// Steps to simulate
-    #[arg(long, default_value_t = 120)]
+    #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(..=1_000_000_000))]
     frames: u32,
     /// Write every K-th step
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
@@ -52,7 +52,7 @@ pub struct Arguments {
     /// A folder of OBJ files, one per sample, with texture coordinates and normals
     #[arg(long, value_name = "FOLDER")]
     obj: Option<PathBuf>,
-    /// A PC2 point cache; vertices in the order of the mesh files of the scene
+    /// A PC2 point cache; vertices in the order of the mesh files of the scene. "{part}" in the name writes one per part
     #[arg(long, value_name = "FILE.pc2")]
     pc2: Option<PathBuf>,
     /// An MDD point cache; vertices as for --pc2

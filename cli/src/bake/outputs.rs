@@ -8,11 +8,15 @@ use crate::export::npy::Array;
 use crate::export::obj::ObjSequence;
 use crate::export::point_cache::{Format, PointCache};
 use crate::export::usd::Usd;
+use crate::export::usd_text::prim_names;
 use crate::export::{Frame, Timing};
 use anyhow::{Context as _, ensure};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use supple::constraints::KINDS;
 use supple::scene_file::SceneFile;
+
+/// The place of the name of a part in the path of a point cache.
+const PART: &str = "{part}";
 
 /// The requested files, open for writing.
 pub struct Outputs {
@@ -69,6 +73,16 @@ pub fn shapes(arguments: &Arguments, file: &SceneFile) -> anyhow::Result<Vec<Sha
     geometry::shapes(file, arguments.part.as_deref()).with_context(|| arguments.scene.display().to_string())
 }
 
+/// The point caches of a path with their particles: one of all shapes, or one each if the path contains [`PART`].
+fn caches_of(path: &Path, shapes: &[Shape]) -> Vec<(PathBuf, Vec<u32>)> {
+    // A path that is not UTF-8 is taken literally.
+    let Some(pattern) = path.to_str().filter(|path| path.contains(PART)) else {
+        return vec![(path.into(), shapes.iter().flat_map(|shape| shape.file_particles.iter().copied()).collect())];
+    };
+    let names = prim_names(shapes).into_iter().map(|name| pattern.replace(PART, &name).into());
+    names.zip(shapes.iter().map(|shape| shape.file_particles.clone())).collect()
+}
+
 impl Outputs {
     pub fn create(
         arguments: &Arguments,
@@ -86,9 +100,8 @@ impl Outputs {
         let timing = Timing { samples, seconds: f64::from(file.settings.dt) * f64::from(arguments.every) };
         let mut caches = Vec::new();
         for (path, format) in [(&arguments.pc2, Format::Pc2), (&arguments.mdd, Format::Mdd)] {
-            if let Some(path) = path {
-                let points = shapes.iter().flat_map(|shape| shape.file_particles.iter().copied()).collect();
-                caches.push(PointCache::create(path, format, points, timing)?);
+            for (path, points) in path.iter().flat_map(|path| caches_of(path, &shapes)) {
+                caches.push(PointCache::create(&path, format, points, timing)?);
             }
         }
         Ok(Self {
