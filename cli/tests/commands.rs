@@ -71,7 +71,7 @@ fn bench_names_the_adapter_and_the_scene() {
 #[cfg(feature = "view")]
 #[test]
 fn view_draws_a_scene_with_ropes_and_moving_targets() {
-    for (name, least) in [("animated_target.json", 5_000), ("rope_bridge.json", 300)] {
+    for (name, least) in [("animated_target.json", 5_000), ("rope_bridge.json", 80)] {
         let png = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
         let (success, _, err) =
             run(&["view", &scene(name), "--png", png.to_str().unwrap(), "--frames", "3", "--size", "320", "200"]);

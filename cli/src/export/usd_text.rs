@@ -184,6 +184,22 @@ mod tests {
     }
 
     #[test]
+    fn corners_without_texture_coordinates_have_a_spare_one() {
+        let surface = Surface {
+            triangles: vec![[0, 1, 2], [2, 1, 3]],
+            coordinates: vec![[0.0, 0.25], [1.0, 0.0]],
+            corners: vec![Some([0, 1, 0]), None],
+        };
+        let mut text = Vec::new();
+        write_topology(&mut text, &surface).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("faceVertexCounts = [3, 3]\n"), "{text}");
+        assert!(text.contains("faceVertexIndices = [0, 1, 2, 2, 1, 3]\n"), "{text}");
+        assert!(text.contains("primvars:st = [(0, 0.25), (1, 0), (0, 0)] (interpolation = \"faceVarying\")"), "{text}");
+        assert!(text.contains("primvars:st:indices = [0, 1, 0, 2, 2, 2]\n"), "{text}");
+    }
+
+    #[test]
     fn the_extent_of_a_curve_contains_its_width() {
         let frame = Frame { sample: 0, positions: &[[0.0; 3], [1.0, -2.0, 0.0]], velocities: &[], normals: &[] };
         assert_eq!(extent(&named("rope"), &frame), [[-0.005, -2.005, -0.005], [1.005, 0.005, 0.005]]);
