@@ -2,6 +2,7 @@
 
 use super::error::{At, FileError, Reason};
 use super::format::{self, MaterialFile, StartFile};
+use super::gltf::Gltf;
 use super::obj::ObjMesh;
 use super::parts::Part as PartFile;
 use super::values::{NameOr, Selection, Table};
@@ -26,6 +27,8 @@ pub(super) struct Builder<'a> {
     pub contact_materials: BTreeMap<String, ContactMaterialId>,
     /// OBJ files already read.
     pub meshes: HashMap<String, Rc<ObjMesh>>,
+    /// glTF files already read.
+    pub gltfs: HashMap<String, Rc<Gltf>>,
     pub hints: Vec<Hint>,
     /// Counters compared with [`Limits`]: members named, elements added, lattice cubes.
     pub members: u64,
@@ -54,6 +57,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
         materials: BTreeMap::new(),
         contact_materials: BTreeMap::new(),
         meshes: HashMap::new(),
+        gltfs: HashMap::new(),
         hints: Vec::new(),
         members: 0,
         elements: 0,

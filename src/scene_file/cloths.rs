@@ -33,7 +33,22 @@ impl Builder<'_> {
             tethers: tethers(file.tethers.as_ref()),
         };
         let cloth = self.scene.add_cloth_grid(&grid).at(|| place.into())?;
-        Ok(Part { grid: Some([columns, rows]), ..cloth_part(cloth) })
+        let texture = self.grid_texture(&cloth, [columns, rows]);
+        Ok(Part { grid: Some([columns, rows]), texture, ..cloth_part(cloth) })
+    }
+
+    /// Texture coordinates from (0, 0) at the first particle of the last row to (1, 1) at the last one of row 0. Seen from
+    /// the side of the normals, u × v points to the viewer, so pictures are not mirrored.
+    fn grid_texture(&self, cloth: &Cloth, [columns, rows]: [u32; 2]) -> TextureCoordinates {
+        let share = |index: u32, count: u32| index as f32 / (count - 1) as f32;
+        let row = |row: u32| (0..columns).map(move |column| [share(column, columns), share(rows - 1 - row, rows)]);
+        let range = cloth.triangles.start as usize..cloth.triangles.end as usize;
+        let first = cloth.particles.start;
+        let corners = |triangle: &[u32; 3]| Some(triangle.map(|particle| particle - first));
+        TextureCoordinates {
+            coordinates: (0..rows).flat_map(row).collect(),
+            triangles: self.scene.triangles()[range].iter().map(corners).collect(),
+        }
     }
 
     pub fn add_cloth_mesh(&mut self, place: &str, file: &ClothMeshFile) -> Built {
@@ -57,6 +72,7 @@ impl Builder<'_> {
             );
             self.hints.push(Hint { place: place.into(), message });
         }
+        self.apply_maps(place, &surface, cloth.particles.start)?;
         Ok(cloth_part(cloth).with_mesh(surface))
     }
 

@@ -150,7 +150,7 @@ pub(super) enum ShapeFile {
     Mesh(ColliderMeshFile),
 }
 
-/// The triangle mesh of a collider: `positions` and `triangles`, or `obj`. It is scaled, then rotated, then translated,
+/// The triangle mesh of a collider: `positions` and `triangles`, `obj`, or `gltf`. It is scaled, then rotated, then translated,
 /// then welded.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -162,13 +162,17 @@ pub(super) struct ColliderMeshFile {
     pub triangles: Option<Vec<[u32; 3]>>,
     /// The path of a Wavefront OBJ file, relative to the folder of the scene.
     pub obj: Option<String>,
+    /// The path of a glTF 2.0 file (.gltf or .glb), relative to the folder of the scene.
+    pub gltf: Option<String>,
+    /// The name of the node of the glTF file that is read, with the nodes below it. Default: all nodes.
+    pub node: Option<String>,
     /// The scale factor of all coordinates, or one factor per axis. Default 1.
     pub scale: Option<OneOrMany>,
     /// Rotation angles [degrees] about the x axis, then the y axis, then the z axis. Default [0, 0, 0].
     pub rotate: Option<[f32; 3]>,
     /// The translation [m]. Default [0, 0, 0].
     pub translate: Option<[f32; 3]>,
-    /// Vertices within this distance [m] are merged; at least 0. Default: no merging.
+    /// Vertices within this distance [m] are merged; at least 0. Default: no merging; for glTF 0.
     pub weld: Option<f32>,
     /// The spacing of the samples [m]. Default 1/64 of the largest side of the mesh.
     pub cell: Option<f32>,

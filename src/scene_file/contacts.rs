@@ -6,12 +6,11 @@ use super::colliders::{
     ShapeFile,
 };
 use super::error::{At, FileError, Reason};
-use super::mesh::Surface;
+use super::mesh::{MeshFile, Surface};
 use super::motion::ColliderPath;
-use super::parts::MeshFile;
 use super::values::Either;
 use crate::collision::{
-    Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactScale, Friction, Heightfield, Shape,
+    Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, Friction, Heightfield, Shape,
 };
 #[cfg(feature = "mesh-colliders")]
 use crate::collision::{DistanceField, Sides};
@@ -97,7 +96,10 @@ impl Builder<'_> {
         file: &ContactScaleFile,
         place: &str,
     ) -> Result<(), FileError> {
-        let mut scales = vec![ContactScale::default(); particles.len()];
+        // Those of a thickness map, if there is one.
+        let scales =
+            particles.clone().map(|particle| self.scene.contact_scale(particle)).collect::<Result<Vec<_>, _>>();
+        let mut scales = scales.at(|| place.into())?;
         for (index, scale) in scales.iter_mut().enumerate() {
             for (own, given, field) in [
                 (&mut scale.thickness, &file.thickness, ".thickness"),
@@ -208,6 +210,10 @@ impl Builder<'_> {
             positions: file.positions.clone(),
             triangles: file.triangles.clone(),
             obj: file.obj.clone(),
+            gltf: file.gltf.clone(),
+            node: file.node.clone(),
+            pin_map: None,
+            thickness_map: None,
             scale: file.scale.clone(),
             rotate: file.rotate,
             translate: file.translate,

@@ -1,15 +1,51 @@
-//! Triangle meshes of a scene file: inline or from an OBJ, transformed.
+//! Triangle meshes of a scene file: inline, from an OBJ or from a glTF, transformed.
 
 use super::build::Builder;
 use super::error::{At, FileError, Reason};
+use super::gltf::{Gltf, GltfMesh, MapRequest};
 use super::obj::{self, ObjMesh, TextureCoordinates};
-use super::parts::MeshFile;
 use super::text;
+use super::values::OneOrMany;
+use crate::collision::ContactScale;
 use crate::error::Error;
 use crate::scene::weld;
 use glam::{DMat3, DVec3, EulerRot};
-use std::path::{Component, Path};
+use serde::Deserialize;
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
+
+/// The value of a pin map from which a vertex is pinned.
+const PINNED: f32 = 0.5;
+
+/// A triangle mesh: `positions` and `triangles`, `obj`, or `gltf`. It is scaled, then rotated, then translated, then welded.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct MeshFile {
+    /// The vertices [m].
+    pub positions: Option<Vec<[f32; 3]>>,
+    /// The triangles, as vertex indices from 0.
+    pub triangles: Option<Vec<[u32; 3]>>,
+    /// The path of a Wavefront OBJ file, relative to the folder of the scene.
+    pub obj: Option<String>,
+    /// The path of a glTF 2.0 file (.gltf or .glb), relative to the folder of the scene.
+    pub gltf: Option<String>,
+    /// The name of the node of the glTF file that is read, with the nodes below it. Default: all nodes.
+    pub node: Option<String>,
+    /// The vertex attribute of the glTF file, such as "_PIN" or "COLOR_0.r", that pins vertices from a value of 0.5.
+    pub pin_map: Option<String>,
+    /// The vertex attribute of the glTF file that scales the thickness of contacts, greater than 0 and at most 1.
+    pub thickness_map: Option<String>,
+    /// The scale factor of all coordinates, or one factor per axis. Default 1.
+    pub scale: Option<OneOrMany>,
+    /// Rotation angles [degrees] about the x axis, then the y axis, then the z axis. Default [0, 0, 0].
+    pub rotate: Option<[f32; 3]>,
+    /// The translation [m]. Default [0, 0, 0].
+    pub translate: Option<[f32; 3]>,
+    /// Vertices within this distance [m] are merged, for instance along texture seams; at least 0. Default: no merging; for
+    /// glTF 0, since its vertices are split along seams.
+    pub weld: Option<f32>,
+}
 
 /// A transformed mesh.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +57,8 @@ pub(super) struct Surface {
     pub map: Vec<u32>,
     /// For each triangle, its line in the OBJ; empty for inline meshes.
     lines: Vec<u32>,
+    /// The values of the pin map and of the thickness map, by vertex; empty without the map.
+    maps: [Vec<f32>; 2],
 }
 
 impl Surface {
@@ -51,6 +89,11 @@ impl Surface {
         (!triangles.is_empty()).then(|| triangles.iter().enumerate().map(corners).collect())
     }
 
+    /// Returns true if the mesh has a pin map or a thickness map.
+    pub fn has_maps(&self) -> bool {
+        self.maps.iter().any(|map| !map.is_empty())
+    }
+
     fn weld(&mut self, tolerance: f32) -> Result<(), Error> {
         let weld = weld(&self.positions, &self.triangles, tolerance)?;
         let sources = || weld.sources.iter().map(|&source| source as usize);
@@ -59,6 +102,14 @@ impl Surface {
         }
         if !self.lines.is_empty() {
             self.lines = sources().map(|source| self.lines[source]).collect();
+        }
+        for map in self.maps.iter_mut().filter(|map| !map.is_empty()) {
+            // A merged vertex has the greatest of its values.
+            let mut values = vec![f32::NEG_INFINITY; weld.positions.len()];
+            for (&value, &vertex) in map.iter().zip(&weld.map) {
+                values[vertex as usize] = values[vertex as usize].max(value);
+            }
+            *map = values;
         }
         (self.positions, self.triangles, self.map) = (weld.positions, weld.triangles, weld.map);
         Ok(())
@@ -72,24 +123,35 @@ impl From<&ObjMesh> for Surface {
     }
 }
 
+impl From<GltfMesh> for Surface {
+    fn from(mesh: GltfMesh) -> Self {
+        Self { texture: mesh.texture, maps: mesh.maps, ..Self::new(mesh.positions, mesh.triangles) }
+    }
+}
+
 impl Builder<'_> {
     /// The transformed mesh, checked against the limits.
     pub fn surface(&mut self, place: &str, file: &MeshFile) -> Result<Surface, FileError> {
         let of = |field: &str| format!("{place}.mesh{field}");
-        let surface = match (&file.positions, &file.triangles, &file.obj) {
-            (None, None, Some(name)) => {
+        let maps = [("node", &file.node), ("pin_map", &file.pin_map), ("thickness_map", &file.thickness_map)];
+        if let Some((field, _)) = maps.iter().find(|(_, given)| given.is_some() && file.gltf.is_none()) {
+            return Err(format!("{field} needs gltf")).at(|| of(""));
+        }
+        let surface = match (&file.positions, &file.triangles, &file.obj, &file.gltf) {
+            (None, None, None, Some(name)) => self.gltf(name, file).at(|| of(".gltf"))?,
+            (None, None, Some(name), None) => {
                 let shared = self.obj(name).at(|| of(".obj"))?;
                 self.count(shared.positions.len(), shared.triangles.len()).at(|| of(".obj"))?;
                 Surface::from(&*shared)
             }
-            (Some(positions), Some(triangles), None) => {
+            (Some(positions), Some(triangles), None, None) => {
                 self.count(positions.len(), triangles.len()).at(|| of(""))?;
                 Surface::new(positions.clone(), triangles.clone())
             }
-            _ => return Err("a mesh has either positions and triangles, or obj").at(|| of("")),
+            _ => return Err("a mesh has either positions and triangles, or obj, or gltf").at(|| of("")),
         };
         let mut surface = transform(surface, file).at(|| of(""))?;
-        if let Some(tolerance) = file.weld {
+        if let Some(tolerance) = file.weld.or(file.gltf.as_ref().map(|_| 0.0)) {
             surface.weld(tolerance).at(|| of(".weld"))?;
         }
         Ok(surface)
@@ -104,22 +166,66 @@ impl Builder<'_> {
         if let Some(surface) = self.meshes.get(name) {
             return Ok(surface.clone());
         }
-        let Some(folder) = self.folder else {
-            return Err(format!("{name:?}: this scene may name no files, as it has no folder").into());
-        };
-        let path = Path::new(name);
-        if !path
-            .components()
-            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir | Component::ParentDir))
-        {
-            return Err(format!("{name:?}: the path must be relative to the folder of the scene").into());
-        }
-        let path = folder.join(path);
-        let text = text::read_lossy(&path, self.limits.file_bytes)?;
+        let text = text::read_lossy(&self.path(name)?, self.limits.file_bytes)?;
         let surface = Rc::new(obj::parse(&text).map_err(|error| format!("{name}: {error}"))?);
         self.meshes.insert(name.into(), surface.clone());
         Ok(surface)
     }
+
+    /// The mesh of a glTF file, counted against the limits.
+    fn gltf(&mut self, name: &str, file: &MeshFile) -> Result<Surface, Reason> {
+        let named = |error: Reason| match error {
+            Reason::Content(message) => format!("{name}: {message}").into(),
+            other => other,
+        };
+        let gltf = match self.gltfs.get(name) {
+            Some(gltf) => gltf.clone(),
+            None => {
+                let (path, limit) = (self.path(name)?, self.limits.file_bytes);
+                let gltf = Gltf::read(&path, limit).map_err(named)?;
+                self.gltfs.entry(name.into()).or_insert(Rc::new(gltf)).clone()
+            }
+        };
+        let request = |name: &'_ Option<String>, default| name.clone().map(|name| MapRequest { name, default });
+        let requests = [request(&file.pin_map, 0.0), request(&file.thickness_map, 1.0)];
+        let mesh = gltf.mesh(file.node.as_deref(), &requests, |vertices, triangles| {
+            self.check_room(vertices)?;
+            self.spend_elements(triangles)
+        });
+        Ok(mesh.map_err(named)?.into())
+    }
+
+    /// The path of a file that the scene names.
+    fn path(&self, name: &str) -> Result<PathBuf, Reason> {
+        let Some(folder) = self.folder else {
+            return Err(format!("{name:?}: this scene may name no files, as it has no folder").into());
+        };
+        if !is_relative(name) {
+            return Err(format!("{name:?}: the path must be relative to the folder of the scene").into());
+        }
+        Ok(folder.join(name))
+    }
+
+    /// Pins particles and scales their thickness by the maps of their mesh. `first` is the particle of vertex 0.
+    pub fn apply_maps(&mut self, place: &str, surface: &Surface, first: u32) -> Result<(), FileError> {
+        let [pins, scales] = &surface.maps;
+        for (particle, _) in (first..).zip(pins).filter(|(_, value)| **value >= PINNED) {
+            self.scene.pin(particle).at(|| format!("{place}.mesh.pin_map"))?;
+        }
+        if scales.is_empty() {
+            return Ok(());
+        }
+        let scale = |&thickness: &f32| ContactScale { thickness, ..ContactScale::default() };
+        let scales: Vec<ContactScale> = scales.iter().map(scale).collect();
+        let particles = first..first + scales.len() as u32;
+        self.scene.set_contact_scales(particles, &scales).at(|| format!("{place}.mesh.thickness_map"))
+    }
+}
+
+/// Returns true if a path is relative and has no drive.
+pub(super) fn is_relative(path: &str) -> bool {
+    let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir | Component::ParentDir);
+    Path::new(path).components().all(is_plain)
 }
 
 /// Scales, rotates and translates.

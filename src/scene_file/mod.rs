@@ -33,6 +33,7 @@ mod constraints;
 mod contacts;
 mod error;
 mod format;
+mod gltf;
 mod links;
 mod mesh;
 mod motion;
@@ -127,7 +128,8 @@ pub struct Part {
     /// For each vertex of the mesh in the file, its particle; empty for parts without a mesh. Welded vertices share a
     /// particle. The indices are those before [`SceneFile::renumber`]; [`Numbering::now`] gives the new ones.
     pub vertex_particles: Vec<u32>,
-    /// The texture coordinates of the triangles, if the mesh has them.
+    /// The texture coordinates of the triangles, if the mesh has them. Those of a grid run from (0, 0) at the first particle of
+    /// the last row to (1, 1) at the last particle of row 0.
     pub texture: TextureCoordinates,
 }
 

@@ -2,6 +2,7 @@
 
 use super::colliders::ContactScaleFile;
 use super::format::{MaterialFile, Switch};
+use super::mesh::MeshFile;
 use super::rods::RodFile;
 use super::values::{NameOr, OneOrMany, Selection};
 use serde::Deserialize;
@@ -235,27 +236,6 @@ pub(super) struct FollowersFile {
     pub sources: Vec<[Selection; 4]>,
     /// The four weights of each follower; their sum is 1.
     pub weights: Vec<[f32; 4]>,
-}
-
-/// A triangle mesh: `positions` and `triangles`, or `obj`. It is scaled, then rotated, then translated, then welded.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
-pub(super) struct MeshFile {
-    /// The vertices [m].
-    pub positions: Option<Vec<[f32; 3]>>,
-    /// The triangles, as vertex indices from 0.
-    pub triangles: Option<Vec<[u32; 3]>>,
-    /// The path of a Wavefront OBJ file, relative to the folder of the scene.
-    pub obj: Option<String>,
-    /// The scale factor of all coordinates, or one factor per axis. Default 1.
-    pub scale: Option<OneOrMany>,
-    /// Rotation angles [degrees] about the x axis, then the y axis, then the z axis. Default [0, 0, 0].
-    pub rotate: Option<[f32; 3]>,
-    /// The translation [m]. Default [0, 0, 0].
-    pub translate: Option<[f32; 3]>,
-    /// Vertices within this distance [m] are merged, for instance along texture seams; at least 0. Default: no merging.
-    pub weld: Option<f32>,
 }
 
 /// The properties of a cloth. Omitted fields are those of the preset.

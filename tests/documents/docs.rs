@@ -20,7 +20,7 @@ fn documents(root: &Path) -> Vec<PathBuf> {
 
 /// Words in backquotes that are paths, relative to the root of the repository.
 fn quoted_paths(text: &str) -> impl Iterator<Item = &str> {
-    let folders = ["src/", "shaders/", "examples/", "tests/", "benches/", "docs/", "fuzz/", "xtask/", ".ci/"];
+    let folders = ["src/", "shaders/", "examples/", "tests/", "benches/", "cli/", "docs/", "fuzz/", "xtask/", ".ci/"];
     text.split('`').skip(1).step_by(2).filter(move |word| {
         folders.iter().any(|folder| word.starts_with(folder)) && !word.contains(['<', '*', '{', '…', ' ', '\n'])
     })

@@ -3,8 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod bake;
 mod cut_cloth;
+mod gltf;
 mod obj;
 mod scene_file;
 mod scene_file_attachments;

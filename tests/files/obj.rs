@@ -668,3 +668,22 @@ fn a_triangle_without_area_is_rejected_with_its_line() {
     let error = SceneFile::parse(CLOTH, Some(&folder)).unwrap_err().to_string();
     assert!(error.contains("area of") && error.contains("line 7"), "{error}");
 }
+
+#[test]
+fn cloth_grids_have_texture_coordinates_that_are_not_mirrored() {
+    let grid = |first: &str| format!(r#"{{"cloth_grid": {{"name": "{first}", "columns": 4, "rows": 3}}}}"#);
+    let text = format!(r#"{{"version": 1, "parts": [{}, {}]}}"#, grid("a"), grid("b"));
+    let file = SceneFile::parse(&text, None).unwrap();
+    for name in ["a", "b"] {
+        let part = file.part(name).unwrap();
+        let coordinates = &part.texture.coordinates;
+        assert_eq!((coordinates[0], coordinates[3], coordinates[8]), ([0.0, 1.0], [1.0, 1.0], [0.0, 0.0]));
+        assert_eq!(part.texture.triangles.len(), 12);
+        for corners in part.texture.triangles.iter().map(|corners| corners.unwrap()) {
+            let [a, b, c] = corners.map(|corner| coordinates[corner as usize]);
+            let area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
+            assert!((area - 1.0 / 6.0).abs() < 1e-6, "a triangle has twice the area {area} in texture coordinates");
+        }
+        assert_eq!(part.render_mesh(&file.scene).unwrap().texture_coordinates.len(), 12);
+    }
+}

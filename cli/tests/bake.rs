@@ -1,31 +1,23 @@
-//! The example `bake` writes the results of the backends, as complete files or not at all.
+//! `supple bake` writes the results of the backends, as complete files or not at all.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use supple::constraints::{Distance, kind_index};
-use supple::scene_file::{ObjMesh, SceneFile};
-
-/// The path of the example, beside the folder of the test executable; `cargo test` builds it.
-fn executable() -> PathBuf {
-    let executable = std::env::current_exe().unwrap();
-    let folder = executable.ancestors().nth(2).unwrap().join("examples");
-    let path = folder.join("bake").with_extension(std::env::consts::EXE_EXTENSION);
-    assert!(path.exists(), "{} is not built: run all tests, or `cargo build --examples` first", path.display());
-    path
-}
+use supple::scene_file::SceneFile;
 
 fn bake(arguments: &[&str]) -> Output {
-    Command::new(executable()).args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
+    command.arg("bake").args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap()
 }
 
-/// Runs the example and returns its standard output.
+/// Runs the command and returns its standard output.
 fn baked(arguments: &[&str]) -> String {
     let output = bake(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the example, which must fail, and returns its error output.
+/// Runs the command, which must fail, and returns its error output.
 fn refused(arguments: &[&str]) -> String {
     let output = bake(arguments);
     assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
@@ -33,7 +25,7 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 fn scene(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/scenes").join(name).to_str().unwrap().into()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scenes").join(name).to_str().unwrap().into()
 }
 
 fn path(name: &str) -> PathBuf {
@@ -222,65 +214,6 @@ fn lost_contacts_are_reported_at_the_end() {
     assert!(!String::from_utf8(said).unwrap().contains("warning"));
 }
 
-#[test]
-fn surfaces_are_written_as_obj() {
-    let name = scene("bat.json");
-    let out = baked(&[&name, "--frames", "4", "--every", "2", "--reference", "--obj", "swing", "--out", "swing.npy"]);
-    assert!(out.contains("wrote swing [3 files]"), "{out}");
-    let (_, values) = array("swing.npy");
-    let file = SceneFile::read(&name).unwrap();
-    for (index, frame) in [0, 2, 4].into_iter().enumerate() {
-        let text = std::fs::read_to_string(path("swing").join(format!("frame_{frame:05}.obj"))).unwrap();
-        let words = |sort: &str| -> Vec<Vec<String>> {
-            let lines = text.lines().filter_map(|line| line.strip_prefix(sort));
-            lines.map(|line| line.split_whitespace().map(String::from).collect()).collect()
-        };
-        let vertices: Vec<f32> = words("v ").concat().iter().map(|word| word.parse().unwrap()).collect();
-        assert_eq!(vertices, values[index * 1024 * 3..][..1024 * 3]);
-        let corners: Vec<u32> = words("f ").concat().iter().map(|word| word.parse::<u32>().unwrap() - 1).collect();
-        assert_eq!(corners, file.scene.triangles().concat());
-    }
-}
-
-#[test]
-fn texture_coordinates_of_an_obj_are_written_in_every_frame() {
-    let folder = path("textured");
-    std::fs::create_dir_all(&folder).unwrap();
-    // A tube of three sides, split at its seam, after a part without texture.
-    let text = "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 0 0\nv 0 1 0\nv 1 1 0\nv 0 1 1\nv 0 1 0\n\
-        vt 0 0\nvt 0.25 0\nvt 0.5 0\nvt 1 0\nvt 0 1\nvt 0.25 1\nvt 0.5 1\nvt 1 1\n\
-        f 1/1 2/2 6/6 5/5\nf 2/2 3/3 7/7 6/6\nf 3/3 4/4 8/8 7/7\n";
-    std::fs::write(folder.join("tube.obj"), text).unwrap();
-    let scene = |weld: &str| {
-        let text = format!(
-            r#"{{"version": 1, "parts": [{{"cloth_grid": {{"columns": 2, "rows": 2}}}},
-            {{"cloth_mesh": {{"mesh": {{"obj": "tube.obj"{weld}}}}}}}, {{"cloth_mesh": {{"mesh": {{"obj": "tube.obj"{weld}}}}}}}]}}"#
-        );
-        std::fs::write(folder.join("scene.json"), text).unwrap();
-        let output = bake(&["textured/scene.json", "--frames", "1", "--reference", "--obj", "textured/frames"]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stderr).unwrap()
-    };
-    let said = scene("");
-    assert!(said.contains("warning: parts[1].cloth_mesh: the cloth has open seams: 2 border vertices"), "{said}");
-    assert!(!scene(r#", "weld": 0"#).contains("warning"));
-    for frame in 0..2 {
-        let mesh = ObjMesh::read(folder.join(format!("frames/frame_{frame:05}.obj"))).unwrap();
-        assert_eq!((mesh.positions.len(), mesh.triangles.len(), mesh.texture.coordinates.len()), (16, 14, 16));
-        assert_eq!(mesh.texture.triangles[..2], [None, None]);
-        let read = ObjMesh::parse(text).unwrap();
-        for (copy, first) in [(2, 0), (8, 8)] {
-            for (index, own) in read.texture.triangles.iter().enumerate() {
-                assert_eq!(
-                    mesh.texture.triangles[copy + index],
-                    own.map(|corners| corners.map(|corner| first + corner))
-                );
-            }
-        }
-        assert_eq!(mesh.texture.coordinates[..8], read.texture.coordinates);
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn arguments_need_not_be_utf8() {
@@ -291,9 +224,15 @@ fn arguments_need_not_be_utf8() {
     let text = "\u{feff}{\"version\": 1, \"parts\": [{\"cloth_grid\": {\"columns\": 2, \"rows\": 2}}]}";
     std::fs::write(folder.join("scene.json"), text).unwrap();
     let out = folder.join(OsStr::from_bytes(b"positi\xf6ns.npy"));
-    let arguments =
-        [folder.join("scene.json").into(), "--frames".into(), "1".into(), "--reference".into(), "--out".into()];
-    let mut command = Command::new(executable());
+    let arguments = [
+        "bake".into(),
+        folder.join("scene.json").into(),
+        "--frames".into(),
+        "1".into(),
+        "--reference".into(),
+        "--out".into(),
+    ];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
     let output = command.args::<_, std::ffi::OsString>(arguments).arg(&out).arg("--obj").arg(&folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(out.is_file() && folder.join("frame_00001.obj").is_file());

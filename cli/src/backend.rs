@@ -2,7 +2,7 @@
 
 use supple::gpu::Context;
 use supple::scene_file::SceneFile;
-use supple::{ColliderForce, ColliderId, ContactReport, Pose, Reference, Solver};
+use supple::{ColliderForce, ColliderId, ContactReport, Diagnostics, Pose, Reference, Solver};
 
 /// One of the two backends.
 pub enum Backend {
@@ -11,32 +11,51 @@ pub enum Backend {
 }
 
 impl Backend {
+    pub fn on_cpu(file: &SceneFile) -> anyhow::Result<Self> {
+        Ok(Self::Cpu(Box::new(file.reference()?)))
+    }
+
     pub fn on_gpu(file: &SceneFile) -> anyhow::Result<Self> {
         let gpu = Context::new(supple::required_limits_with(&file.scene, &file.settings))?;
         let solver = file.solver(&gpu.device, &gpu.queue)?;
-        Ok(Self::Gpu(Box::new((gpu, solver))))
+        let mut backend = Self::Gpu(Box::new((gpu, solver)));
+        // Computes the normals of the initial state.
+        backend.run(0);
+        Ok(backend)
     }
 
-    pub fn step(&mut self) {
+    fn run(&mut self, steps: u32) {
         match self {
             Self::Gpu(backend) => {
                 let (gpu, solver) = &mut **backend;
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
-                solver.encode(&mut encoder, 1);
+                solver.encode(&mut encoder, steps);
                 gpu.queue.submit([encoder.finish()]);
             }
-            Self::Cpu(reference) => reference.step(1),
+            Self::Cpu(reference) => reference.step(steps),
         }
     }
 
-    pub fn set_target(&mut self, particle: u32, position: [f32; 3]) -> supple::Result<()> {
+    /// Runs the step that ends at a time \[s\], with the targets and colliders of the scene.
+    pub fn step(&mut self, file: &SceneFile, time: f64) -> supple::Result<()> {
+        for (particle, position) in file.targets_at(time) {
+            self.set_target(particle, position)?;
+        }
+        for (collider, pose) in file.collider_poses_at(time) {
+            self.move_collider(collider, pose)?;
+        }
+        self.run(1);
+        Ok(())
+    }
+
+    fn set_target(&mut self, particle: u32, position: [f32; 3]) -> supple::Result<()> {
         match self {
             Self::Gpu(backend) => backend.1.set_target(particle, position),
             Self::Cpu(reference) => reference.set_target(particle, position),
         }
     }
 
-    pub fn move_collider(&mut self, collider: ColliderId, pose: Pose) -> supple::Result<()> {
+    fn move_collider(&mut self, collider: ColliderId, pose: Pose) -> supple::Result<()> {
         match self {
             Self::Gpu(backend) => backend.1.move_collider(collider, pose),
             Self::Cpu(reference) => reference.move_collider(collider, pose),
@@ -46,57 +65,54 @@ impl Backend {
     pub fn contacts(&self) -> supple::Result<ContactReport> {
         match self {
             Self::Gpu(backend) => backend.1.read_contacts(),
-            Self::Cpu(reference) => Ok(reference.read_contacts().unwrap()),
+            Self::Cpu(reference) => reference.read_contacts(),
         }
     }
 
     pub fn collider_forces(&self) -> supple::Result<Vec<ColliderForce>> {
         match self {
             Self::Gpu(backend) => backend.1.read_collider_forces(),
-            Self::Cpu(reference) => Ok(reference.read_collider_forces().unwrap()),
+            Self::Cpu(reference) => reference.read_collider_forces(),
         }
     }
 
     pub fn positions(&self) -> supple::Result<Vec<[f32; 3]>> {
         match self {
             Self::Gpu(backend) => backend.1.read_positions(),
-            Self::Cpu(reference) => Ok(reference.read_positions().unwrap()),
+            Self::Cpu(reference) => reference.read_positions(),
         }
     }
 
     pub fn velocities(&self) -> supple::Result<Vec<[f32; 3]>> {
         match self {
             Self::Gpu(backend) => backend.1.read_velocities(),
-            Self::Cpu(reference) => Ok(reference.read_velocities().unwrap()),
+            Self::Cpu(reference) => reference.read_velocities(),
+        }
+    }
+
+    /// Unit normals; empty without surfaces.
+    pub fn normals(&self) -> supple::Result<Vec<[f32; 3]>> {
+        match self {
+            Self::Gpu(backend) => backend.1.read_normals(),
+            Self::Cpu(reference) => reference.read_normals(),
         }
     }
 
     /// λ of all constraints of a kind, in the order of the scene.
     pub fn lambdas(&self, kind: usize) -> supple::Result<Vec<f32>> {
         let solver = match self {
-            Self::Cpu(reference) => return Ok(reference.read_lambdas_of(kind).unwrap()),
+            Self::Cpu(reference) => return reference.read_lambdas_of(kind),
             Self::Gpu(backend) if backend.1.settings().keep_lambdas => &backend.1,
             Self::Gpu(_) => return Ok(Vec::new()),
         };
         solver.read_lambdas_of(kind)
     }
 
-    /// The number of collider contacts beyond two colliders per particle and step.
-    pub fn lost_collider_contacts(&self) -> supple::Result<u32> {
+    /// The counters of non-finite positions and of lost contacts with colliders.
+    pub fn diagnostics(&self) -> supple::Result<Diagnostics> {
         match self {
-            Self::Gpu(backend) => Ok(backend.1.read_diagnostics()?.lost_collider_contacts),
-            Self::Cpu(reference) => Ok(reference.read_diagnostics().unwrap().lost_collider_contacts),
-        }
-    }
-
-    /// The number of positions that became non-finite, and the first such particle if it is known.
-    pub fn non_finite(&self) -> supple::Result<(u32, Option<u32>)> {
-        match self {
-            Self::Gpu(backend) => {
-                let diagnostics = backend.1.read_diagnostics()?;
-                Ok((diagnostics.non_finite_count, diagnostics.first_non_finite))
-            }
-            Self::Cpu(reference) => Ok((reference.read_diagnostics().unwrap().non_finite_count, None)),
+            Self::Gpu(backend) => backend.1.read_diagnostics(),
+            Self::Cpu(reference) => reference.read_diagnostics(),
         }
     }
 }

@@ -1,0 +1,69 @@
+//! The surfaces and ropes of a scene, as exported meshes and curves.
+
+use anyhow::{bail, ensure};
+use supple::scene_file::{Part, SceneFile};
+
+/// A mesh or a curve of a part.
+#[derive(Debug, PartialEq)]
+pub struct Shape {
+    /// The name of the part, or `part_` and its number.
+    pub name: String,
+    /// The particle of each vertex.
+    pub particles: Vec<u32>,
+    /// The particle of each vertex of the mesh file of the part, in its order; without a mesh file, as `particles`. The two
+    /// lists differ if vertices of the file are welded or belong to no triangle.
+    pub file_particles: Vec<u32>,
+    /// The triangles; `None` for a curve through the vertices.
+    pub surface: Option<Surface>,
+}
+
+/// The triangles of a mesh.
+#[derive(Debug, PartialEq, Default)]
+pub struct Surface {
+    /// Indices into [`Shape::particles`].
+    pub triangles: Vec<[u32; 3]>,
+    /// Texture coordinates (u, v); empty if the part has none.
+    pub coordinates: Vec<[f32; 2]>,
+    /// Indices into `coordinates`, by triangle and corner; empty if the part has none.
+    pub corners: Vec<Option<[u32; 3]>>,
+}
+
+/// The shapes of all parts that have a surface or are ropes, or of the part of the given name. Loose particles have no shape.
+pub fn shapes(file: &SceneFile, only: Option<&str>) -> anyhow::Result<Vec<Shape>> {
+    let names: Vec<&str> = file.parts.iter().filter_map(|part| part.name.as_deref()).collect();
+    if let Some(name) = only
+        && !names.contains(&name)
+    {
+        bail!("no part is named {name:?}; the named parts are: {}", names.join(", "));
+    }
+    let parts = file.parts.iter().enumerate().filter(|(_, part)| only.is_none() || part.name.as_deref() == only);
+    let shapes: Vec<Shape> = parts.filter_map(|(index, part)| shape(file, index, part)).collect();
+    match only {
+        Some(name) => ensure!(!shapes.is_empty(), "the part {name:?} has no surface and is no rope"),
+        None => ensure!(!shapes.is_empty(), "the scene has no surfaces and no ropes"),
+    }
+    Ok(shapes)
+}
+
+fn shape(file: &SceneFile, index: usize, part: &Part) -> Option<Shape> {
+    let name = part.name.clone().unwrap_or_else(|| format!("part_{index}"));
+    let range = part.triangles.start as usize..part.triangles.end as usize;
+    let triangles = &file.scene.triangles()[range];
+    if triangles.is_empty() {
+        let particles: Vec<u32> = part.particles.clone().collect();
+        let is_rope = !part.edges.is_empty();
+        return is_rope.then(|| Shape { name, file_particles: particles.clone(), particles, surface: None });
+    }
+    let mut particles = triangles.concat();
+    particles.sort_unstable();
+    particles.dedup();
+    let vertex = |particle: u32| particles.partition_point(|&other| other < particle) as u32;
+    let surface = Surface {
+        triangles: triangles.iter().map(|triangle| triangle.map(vertex)).collect(),
+        coordinates: part.texture.coordinates.clone(),
+        corners: part.texture.triangles.clone(),
+    };
+    let has_file = !part.vertex_particles.is_empty();
+    let file_particles = if has_file { part.vertex_particles.clone() } else { particles.clone() };
+    Some(Shape { name, particles, file_particles, surface: Some(surface) })
+}

@@ -1,0 +1,132 @@
+//! `supple view`: a scene file in the window of the demos.
+
+#[path = "../../examples/common/mod.rs"]
+mod common;
+
+use anyhow::{Context as _, bail};
+use clap::Parser as _;
+use common::camera::Camera;
+use common::{Demo, Figures, Options, Script, headless, window};
+use std::ops::Range;
+use std::path::PathBuf;
+use supple::scene_file::SceneFile;
+use supple::{Pose, Solver};
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Drag to pull the cloth or to orbit; scroll to zoom. Space pauses, N runs one step, R resets, P toggles the pins, \
+C changes the colours, Q closes the window. Colliders of triangle meshes are not drawn.")]
+pub struct Arguments {
+    /// The scene file; docs/scene.md describes the format
+    scene: PathBuf,
+    /// Write a picture instead of opening a window
+    #[arg(long, value_name = "FILE.png")]
+    png: Option<PathBuf>,
+    /// The number of steps before the picture
+    #[arg(long, default_value_t = 120, requires = "png", value_parser = clap::value_parser!(u32).range(1..))]
+    frames: u32,
+    /// Width and height of the window or of the picture
+    #[arg(long, value_names = ["WIDTH", "HEIGHT"], num_args = 2, default_values_t = [1280, 800])]
+    size: Vec<u32>,
+}
+
+/// The options of a demo with their defaults.
+#[derive(clap::Parser)]
+struct Defaults {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let file = SceneFile::read(&arguments.scene).with_context(|| arguments.scene.display().to_string())?;
+    for hint in &file.hints {
+        eprintln!("warning: {hint}");
+    }
+    let Defaults { mut options } = Defaults::parse_from(["supple"]);
+    options.size.clone_from(&arguments.size);
+    let mut demo = demo(file);
+    if let Some(path) = &arguments.png {
+        (options.png, options.frames) = (Some(path.clone()), arguments.frames);
+        headless::run(&mut demo, &options)?;
+        return Ok(());
+    }
+    match window::run(demo, &options)? {
+        window::Outcome::Closed => Ok(()),
+        window::Outcome::NoDisplay { reason, .. } => {
+            bail!("no window can be opened ({reason}); --png writes a picture")
+        }
+    }
+}
+
+fn demo(file: SceneFile) -> Demo {
+    let mut demo = Demo { title: "scene", scene: file.scene.clone(), settings: file.settings, ..Demo::default() };
+    demo.edges = hull(file.parts.iter().map(|part| part.edges.clone()));
+    // Only the ropes before the first part of another sort with edges are drawn as cords.
+    let parts = file.parts.iter().filter(|part| !part.edges.is_empty()).skip_while(|part| !part.triangles.is_empty());
+    demo.ropes = hull(parts.take_while(|part| part.triangles.is_empty()).map(|part| part.edges.clone()));
+    (demo.camera, demo.ground) = camera(file.scene.positions());
+    // Ropes stay visible in large scenes.
+    demo.rope_thickness = (0.004 * demo.camera.distance).max(0.012);
+    demo.script = Some(Box::new(Motion { dt: f64::from(file.settings.dt), file, moved: Vec::new() }));
+    demo
+}
+
+/// The smallest range that contains the ranges that are not empty.
+fn hull(ranges: impl Iterator<Item = Range<u32>>) -> Range<u32> {
+    let join = |a: Range<u32>, b: Range<u32>| a.start.min(b.start)..a.end.max(b.end);
+    ranges.filter(|range| !range.is_empty()).reduce(join).unwrap_or(0..0)
+}
+
+/// A camera that shows all particles, and the height of the ground below them.
+fn camera(positions: &[[f32; 3]]) -> (Camera, f32) {
+    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for position in positions {
+        for axis in 0..3 {
+            low[axis] = low[axis].min(position[axis]);
+            high[axis] = high[axis].max(position[axis]);
+        }
+    }
+    if positions.is_empty() {
+        (low, high) = ([-1.0; 3], [1.0; 3]);
+    }
+    let center = [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]));
+    let size = (0..3).map(|axis| (high[axis] - low[axis]).powi(2)).sum::<f32>().sqrt();
+    let distance = (1.6 * size).clamp(0.5, 30.0);
+    // A hanging cloth falls below its start.
+    let ground = low[1] - 0.75 * size;
+    (Camera { target: center.into(), distance, yaw: 0.6, pitch: 0.35 }, ground)
+}
+
+/// The targets, colliders and forces of a scene file.
+struct Motion {
+    file: SceneFile,
+    dt: f64,
+    moved: Vec<(usize, Pose)>,
+}
+
+impl Script for Motion {
+    fn drive(&mut self, solver: &mut Solver, step: u32) -> supple::Result<()> {
+        if step == 0 && !self.file.forces.is_empty() {
+            solver.set_forces(0, &self.file.forces)?;
+        }
+        let time = f64::from(step + 1) * self.dt;
+        for (particle, position) in self.file.targets_at(time) {
+            solver.set_target(particle, position)?;
+        }
+        self.moved.clear();
+        for (collider, pose) in self.file.collider_poses_at(time) {
+            solver.move_collider(collider, pose)?;
+            self.moved.push((collider.index(), pose));
+        }
+        Ok(())
+    }
+
+    fn moved_colliders(&self) -> &[(usize, Pose)] {
+        &self.moved
+    }
+
+    fn figures(&mut self, _: &Solver) -> supple::Result<Figures> {
+        Ok(Figures::new())
+    }
+}
