@@ -17,10 +17,10 @@
 //! The energy is ½ l (EI₁ (Ω−Ω₀)₁² + EI₂ (Ω−Ω₀)₂² + GJ (Ω−Ω₀)₃²) for α = l/K and σ = (√(EI₁/K), √(EI₂/K), √(GJ/K)),
 //! with any K. A joint that is turned past 180° from rest returns the other way.
 
+use super::OrientationId;
 use super::{ComponentGradients, Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Error, Result, check_positive};
 use crate::geometry::rotation::{axes, conjugate, product, rotor};
-use crate::scene::OrientationId;
 use glam::{DQuat, Vec3};
 
 /// Keeps the rotation from one frame to another.

@@ -34,7 +34,11 @@ impl ClosedSurface {
         }
         let mut around: BTreeMap<u32, Vec<[u32; 2]>> = BTreeMap::new();
         for (index, &[a, b, c]) in triangles.iter().enumerate() {
-            crate::error::check_particles(|| format!("triangle {index} of a closed surface"), &[a, b, c], usize::MAX)?;
+            crate::geometry::check_particles(
+                || format!("triangle {index} of a closed surface"),
+                &[a, b, c],
+                usize::MAX,
+            )?;
             for [corner, from, to] in [[a, b, c], [b, c, a], [c, a, b]] {
                 around.entry(corner).or_default().push([from, to]);
             }

@@ -10,11 +10,11 @@
 //!
 //! The energy is ½ l (GA (Γ₁² + Γ₂²) + EA Γ₃²) for α = 1/(EA l) \[1/J\], s = (√(GA/EA), √(GA/EA), 1).
 
+use super::OrientationId;
 use super::{ComponentGradients, Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Result, check_positive};
 use crate::geometry::rotation::{axes, rotor};
 use crate::geometry::vector::dot;
-use crate::scene::OrientationId;
 use glam::Vec3;
 
 /// Keeps the line between two particles along the axis d₃ of a frame, at its rest length.

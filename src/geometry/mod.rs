@@ -1,6 +1,7 @@
-//! Vector arithmetic, rotations, triangle meshes and sorting by keys.
+//! Vector arithmetic, rotations, triangle meshes, index checks and sorting by keys.
 
 mod grouping;
+mod indices;
 pub(crate) mod mesh;
 pub mod rotation;
 mod tangents;
@@ -8,6 +9,7 @@ mod union_find;
 pub mod vector;
 
 pub(crate) use grouping::{Distinct, grouped};
+pub(crate) use indices::{check_exists, check_particles};
 pub(crate) use mesh::check_closed;
 #[cfg(feature = "scene-file")]
 pub(crate) use mesh::is_degenerate;

@@ -2,7 +2,8 @@
 
 use super::solver::Solver;
 use super::vertex_passes::VertexPasses;
-use crate::error::{Error, Result, check_exists};
+use crate::error::{Error, Result};
+use crate::geometry::check_exists;
 use crate::scene::RenderMesh;
 use std::ops::Range;
 

@@ -43,9 +43,8 @@ use crate::constraints::xpbd::ScaledMaterial;
 use crate::error::Result;
 use crate::scene::Scene;
 use crate::schedule::compiled::{CompiledKind, Purpose};
-use crate::schedule::plan::{Pass, Plan, SearchPass};
+use crate::schedule::plan::{Pass, SearchPass};
 use crate::settings::{Execution, Settings};
-use crate::sim::Running;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 use crate::sim::params::Params;
@@ -379,20 +378,5 @@ impl Reference {
         let members = |kind: &CompiledKind| vec![Vec3::ZERO; kind.slot_count as usize];
         self.given = self.controls.compiled.kinds.iter().map(members).collect();
         self.chain_links = vec![chains::Link::default(); self.controls.compiled.chains.links.len()];
-    }
-
-    /// The plan that it runs.
-    pub fn plan(&self) -> &Plan {
-        &self.controls.plan
-    }
-
-    /// See [`crate::Solver::execution`]. Constraints are solved sequentially in the order of this execution.
-    pub fn execution(&self) -> Running {
-        self.controls.running()
-    }
-
-    /// The current settings.
-    pub fn settings(&self) -> &Settings {
-        &self.controls.settings
     }
 }

@@ -5,10 +5,27 @@ use crate::collision::{ColliderForce, ContactReport};
 use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::error::{Error, Result};
 use crate::scene::TetherForce;
-use crate::sim::Diagnostics;
+use crate::schedule::plan::Plan;
+use crate::settings::Settings;
+use crate::sim::{Diagnostics, Running};
 use glam::Vec3;
 
 impl Reference {
+    /// The plan that it runs.
+    pub fn plan(&self) -> &Plan {
+        &self.controls.plan
+    }
+
+    /// See [`crate::Solver::execution`]. Constraints are solved sequentially in the order of this execution.
+    pub fn execution(&self) -> Running {
+        self.controls.running()
+    }
+
+    /// The current settings.
+    pub fn settings(&self) -> &Settings {
+        &self.controls.settings
+    }
+
     /// Positions x \[m\].
     ///
     /// # Errors

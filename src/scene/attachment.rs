@@ -2,7 +2,8 @@
 
 use super::{Material, Scene};
 use crate::collision::ColliderId;
-use crate::error::{Error, Result, check_finite, check_non_negative, check_particles, check_positive};
+use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
+use crate::geometry::check_particles;
 
 /// A point given by one to four particles: Σ w x, with the barycentric weights w.
 ///

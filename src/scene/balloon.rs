@@ -46,7 +46,7 @@ impl Scene {
     pub fn add_balloon(&mut self, balloon: &Balloon<'_>) -> Result<BalloonParts> {
         balloon.gas.check("the gas of a balloon")?;
         let own = ClosedSurface::new(balloon.triangles)?;
-        crate::error::check_particles(|| "a balloon".into(), own.particles(), balloon.positions.len())?;
+        crate::geometry::check_particles(|| "a balloon".into(), own.particles(), balloon.positions.len())?;
         let rest_volume = own.volume(|vertex| balloon.positions[vertex as usize]) as f32;
         let base = self.positions.len() as u32;
         let triangles: Vec<_> = balloon.triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)).collect();

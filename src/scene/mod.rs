@@ -36,6 +36,7 @@ mod tether;
 mod tether_graph;
 mod weld;
 
+pub use crate::constraints::OrientationId;
 pub use crate::geometry::{MeshReport, Topology};
 pub(crate) use attachment::check_count as check_attachment_count;
 pub use attachment::{Attachment, AttachmentForce, AttachmentId, AttachmentTarget, ParticlePoint};
@@ -54,7 +55,7 @@ pub use material::{Cord, Fabric, Material, MaterialId};
 pub use membrane::Orthotropic;
 pub use numbering::Numbering;
 pub use open_contacts::OpenContacts;
-pub use orientation::{Orientation, OrientationId};
+pub use orientation::Orientation;
 pub use particles::Particle;
 use particles::check_inverse_mass;
 pub(crate) use particles::invert_mass;

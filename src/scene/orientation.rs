@@ -1,6 +1,7 @@
 //! Orientations: the frames of rods.
 
 use super::{Scene, too_large};
+use crate::constraints::OrientationId;
 use crate::constraints::{KindInfo, check_unit};
 use crate::error::{Error, Result, check_finite};
 use crate::geometry::rotation::parameters_of;
@@ -20,17 +21,6 @@ pub struct Orientation {
 impl Default for Orientation {
     fn default() -> Self {
         Self { rotation: [0.0, 0.0, 0.0, 1.0], angular_velocity: [0.0; 3], inverse_inertia: 1.0 }
-    }
-}
-
-/// The index of an orientation in a scene.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OrientationId(pub(crate) u32);
-
-impl OrientationId {
-    /// The index in [`Scene::orientations`] and in the lists that backends return.
-    pub fn index(self) -> usize {
-        self.0 as usize
     }
 }
 
@@ -111,7 +101,7 @@ impl Scene {
     /// `Ok` if the particles and the orientations of a constraint exist and are not repeated.
     pub(super) fn check_entities(&self, what: impl Fn() -> String, info: &KindInfo, entities: &[u32]) -> Result<()> {
         let (points, orientations) = entities.split_at(entities.len() - info.orientations);
-        crate::error::check_particles(&what, points, self.particle_count())?;
+        crate::geometry::check_particles(&what, points, self.particle_count())?;
         for (place, &index) in orientations.iter().enumerate() {
             self.check_orientation(&what(), OrientationId(index))?;
             if orientations[..place].contains(&index) {

@@ -1,7 +1,7 @@
 //! Welding: merges mesh vertices at equal positions.
 
-use crate::error::check_exists;
 use crate::error::{Result, check_finite, check_non_negative};
+use crate::geometry::check_exists;
 use glam::DVec3;
 use std::collections::HashMap;
 

@@ -1,7 +1,8 @@
 //! The host state of a simulation as words of a checkpoint: all of [`Controls`] that may change while it runs.
 
 use crate::collision::{Colliders, ContactMaterial, Friction};
-use crate::error::{Result, check_exists, check_finite};
+use crate::error::{Result, check_finite};
+use crate::geometry::check_exists;
 use crate::scene::Material;
 use crate::sim::attachments::Attachments;
 use crate::sim::controls::Controls;
