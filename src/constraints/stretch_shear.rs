@@ -1,8 +1,8 @@
 //! Stretch and shear of a rod segment: two particles and the frame between them.
 //!
-//! The strain is Γ = Rᵀ (x₁ − x₀)/l − e₃ with the rest length l and the frame R = (d₁, d₂, d₃): Γ₁ and Γ₂ shear the
-//! segment across its frame, Γ₃ stretches it (Kugelstadt, Schömer 2016, *Position and Orientation Based Cosserat Rods*,
-//! eq. 27, in the axes of the frame). C has the components Cᵢ = sᵢ Γᵢ, each with a multiplier, and
+//! The strain is Γ = Rᵀ (x₁ − x₀)/l − e₃ with the rest length l and the frame R = (d₁, d₂, d₃). Γ₁ and Γ₂ shear the
+//! segment across its frame, Γ₃ stretches it. Source: Kugelstadt, Schömer 2016, *Position and Orientation Based Cosserat
+//! Rods*, eq. 27, here in the axes of the frame. C has the components Cᵢ = sᵢ Γᵢ, each with a multiplier, and
 //!
 //! ∇₁Cᵢ = sᵢ dᵢ/l, ∇₀Cᵢ = −∇₁Cᵢ, ∇_R Cᵢ = sᵢ dᵢ × (x₁ − x₀)/l,
 //!

@@ -1,7 +1,7 @@
 //! Rotations in the order of operations of `shaders/common/rotation.wgsl`, so both round alike.
 //!
-//! An orientation is stored as its modified Rodrigues parameters m = e tan(θ/4), with the axis e and the angle θ of the
-//! rotation from the axes of the world (Schaub, Junkins 1996, *Stereographic Orientation Parameters*). m and −m/|m|²
+//! An orientation is stored as its modified Rodrigues parameters m = e tan(θ/4): e and θ are axis and angle of the
+//! rotation from the axes of the world. Source: Schaub, Junkins 1996, *Stereographic Orientation Parameters*. m and −m/|m|²
 //! are the same orientation, so |m| stays at or below 1 (θ ≤ π). The unit quaternion is (2 m, 1 − |m|²)/(1 + |m|²), so
 //! conversions need no transcendental function.
 //!

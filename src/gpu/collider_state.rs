@@ -82,7 +82,7 @@ impl Solver {
     /// scene scales of 1 before to avoid this.
     ///
     /// # Errors
-    /// A particle does not exist, a scale is out of range, or the number of scales is not that of the particles.
+    /// The particles must exist, the scales must be in range, and as many as the particles.
     /// [`crate::Error::LimitExceeded`] can occur with the first scales, if buffers exceed the limits of the device.
     pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
         let before = self.controls.scene.contact_scales.clone();

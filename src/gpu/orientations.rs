@@ -8,8 +8,8 @@ use crate::scene::OrientationId;
 use glam::DQuat;
 
 impl Solver {
-    /// The frames of rods after the last step, one unit quaternion (x, y, z, w) an orientation, in the order of
-    /// [`crate::Scene::orientations`]: the rotation from the axes of the world to d₁, d₂, d₃. STORAGE, VERTEX, COPY_SRC.
+    /// The frames of rods after the last step, in the order of [`crate::Scene::orientations`]. A frame is a unit quaternion
+    /// (x, y, z, w), the rotation from the axes of the world to d₁, d₂, d₃. STORAGE, VERTEX, COPY_SRC.
     pub fn frames(&self) -> &wgpu::Buffer {
         &self.buffers.frames
     }

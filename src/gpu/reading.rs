@@ -253,8 +253,8 @@ impl Solver {
         Ok(compiled.coloring.unsort(&sorted))
     }
 
-    /// Waits for all submitted work and reads the rotations of the orientations, unit quaternions (x, y, z, w) from the
-    /// axes of the world to those of the frame, in the order of [`crate::Scene::orientations`].
+    /// Waits for all submitted work and reads the orientations, in the order of [`crate::Scene::orientations`]. Each is a
+    /// unit quaternion (x, y, z, w), the rotation from the axes of the world to those of the frame.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].

@@ -15,9 +15,10 @@ use std::collections::BTreeSet;
 
 /// The state of a [`Solver`] at one point in time, by [`Solver::snapshot`] or [`Solver::request_snapshot`].
 ///
-/// It contains all that a step reads and that may change: positions, displacements, residuals and velocities, multipliers and
-/// rotations, pair lists and friction anchors, contact events, attachments, colliders with their poses, pins, targets, masses,
-/// materials, changed constraints, settings, the shift of the origin and the clock. It does not contain the scene itself.
+/// It contains all that a step reads and that may change. Of the particles: positions, displacements, residuals, velocities, pins, targets
+/// and masses. Of the constraints: multipliers, rotations, plastic strains, materials and changed parameters. Of the contacts: pair lists,
+/// friction anchors, events, and colliders with their poses. It also contains attachments, settings, the shift of the origin and the clock,
+/// but not the scene itself.
 #[derive(Clone, PartialEq)]
 pub struct Snapshot {
     pub(super) scene: String,

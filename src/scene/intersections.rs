@@ -58,15 +58,15 @@ impl Scene {
 ///
 /// - **Crossing**: an edge through the inside of a triangle, with its ends on opposite sides, counts.
 /// - **Apart**: an edge at any positive distance from a triangle does not count.
-/// - **Touching**: an edge at a distance of exactly 0, through the border or a corner of a triangle or with an end on
-///   it, is decided by an infinitesimal displacement of every particle. The displacement is along all axes; its order
+/// - **Touching**: an edge may pass through the border or a corner of a triangle, or end on it. Then an infinitesimal
+///   displacement of every particle decides. The displacement is along all axes; its order
 ///   of magnitude falls with each particle in the order of x, y, z and, for equal positions, index.
 /// - **No area**: triangles without area and edges without length never count. A crossing can be missed only if an edge
 ///   passes exactly through a triangle that has collapsed to a line.
 ///
 /// The displacement is the same for all pairs, so no crossing between two triangles is missed. An edge that passes from
-/// one side of a surface to the other exactly through an edge or a particle counts an odd number of times: once, unless
-/// the surface is saddle-shaped there. Surfaces that the displacement does not separate count at least once. Surfaces
+/// one side of a surface to the other exactly through an edge or a particle counts an odd number of times. This number is
+/// 1 unless the surface is saddle-shaped there. Surfaces that the displacement does not separate count at least once. Surfaces
 /// that only touch may or may not count.
 ///
 /// Particles at the same position are different: the two sides of a seam that is not welded touch along the seam.

@@ -34,7 +34,7 @@ impl fmt::Display for OpenContacts {
 
 impl Scene {
     /// The contact materials with a thickness below 1/√2 of the spacing of their particles, where these collide as
-    /// spheres: in lattices of soft bodies at both levels, in cloth at the particle level. Others pass between them.
+    /// spheres. These are lattices of soft bodies at both levels, and cloth at the particle level. Others pass between them.
     /// [`crate::Solver::new`] logs them as warnings.
     pub fn open_contacts(&self, settings: &Settings) -> Vec<OpenContacts> {
         let Some(own) = settings.self_collision else { return Vec::new() };

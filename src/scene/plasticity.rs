@@ -10,8 +10,8 @@ impl Scene {
     /// builders return them; a constraint has the last plasticity that it was given. [`crate::Solver::reset`] restores the rest
     /// values. `Instances` do not support it.
     ///
-    /// The strain is that of the constraint as solved: a rigid constraint stretches by what one sweep leaves, so give it a
-    /// compliance to yield at a force: α F/L₀ is its strain under the force F.
+    /// A rigid constraint stretches only by the error of a sweep. Give it a compliance to yield at a force: α F/L₀ is its strain
+    /// under the force F.
     ///
     /// # Errors
     /// The constraints must exist and be of a kind that can yield, and the parameters in range. A constraint of a length must

@@ -51,7 +51,7 @@ fn add_raw<const PLACE: usize>(scene: &mut Scene, sample: &Sample, material: Mat
     scene.add(Raw::<PLACE> { particles: &particles, parameters, members: &sample.members }, material).unwrap();
 }
 
-/// A scene of one constraint of kind `place` between the particles 0, 1, … and the orientations 0, 1, … A kind without
+/// A scene of one constraint of kind `place` between the first particles and the first orientations. A kind without
 /// particles has a particle of its own in the scene.
 pub fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Material) -> Scene {
     let mut scene = Scene::new();

@@ -465,7 +465,7 @@ fn looped(rows: u32, pieces: u32) -> Mesh {
 #[test]
 fn a_cloth_folded_through_itself_has_the_intersections_of_its_geometry() {
     // The line of intersection crosses n + 1 edges and n diagonals of each leg. It runs from y = 1/16 to n + 1/16 on
-    // one leg and from 5/16 to n + 5/16 on the other, so the first edge of one leg and the last of the other miss.
+    // one leg, and from 5/16 to n + 5/16 on the other. So the first edge of one leg and the last of the other miss.
     for (rows, pieces) in [(1, 1), (10, 1), (10, 5), (37, 9), (300, 3)] {
         let mesh = looped(rows, pieces);
         let found = count(&mesh);

@@ -13,8 +13,8 @@ fn still() -> Settings {
     Settings { gravity: [0.0; 3], ..Settings::default() }
 }
 
-/// For the first particles of a scene: momentum; angular momentum about their centre; Σ m |v| and Σ m |x − x̄| |v| as
-/// scales of both; and Σ m |x − x̄|².
+/// Of the first particles of a scene: momentum, angular momentum about their centre, and the scales of both, Σ m |v| and
+/// Σ m |x − x̄| |v|. The last value is Σ m |x − x̄|².
 fn momenta(scene: &Scene, count: usize, x: &[[f32; 3]], v: &[[f32; 3]]) -> (DVec3, DVec3, f64, f64, f64) {
     let wide = |vectors: &[[f32; 3]]| -> Vec<DVec3> {
         vectors[..count].iter().map(|vector| DVec3::from(vector.map(f64::from))).collect()

@@ -4,8 +4,8 @@ use crate::common;
 use glam::{DMat3, DQuat, DVec3};
 use supple::{Reference, Rod, RodMaterial, RodParts, RodRest, RodStiffness, Scene, Settings};
 
-/// A rod that is clamped at s = 0, in equilibrium: x' = R (e₃ + Γ), q' = ½ q Ω, m' = −x' × n with the force n of the load
-/// beyond s, Ω = Ω₀ + K⁻¹ Rᵀ m and Γ = K⁻¹ Rᵀ n (Antman 2005, *Nonlinear Problems of Elasticity*, ch. 8).
+/// A rod that is clamped at s = 0, in equilibrium: x' = R (e₃ + Γ), q' = ½ q Ω, m' = −x' × n. n is the force of the
+/// load beyond s, Ω = Ω₀ + K⁻¹ Rᵀ m, and Γ = K⁻¹ Rᵀ n. Source: Antman 2005, *Nonlinear Problems of Elasticity*, ch. 8.
 #[derive(Clone, Copy)]
 pub struct Cosserat {
     pub length: f64,
@@ -274,8 +274,8 @@ fn sag_error(material: RodMaterial, length: f32, count: usize, settings: Setting
     (tip - expected).length() / (expected - DVec3::X * f64::from(length)).length()
 }
 
-/// At the default settings, 20 substeps of one iteration: soft and stiff rods, in long and short segments. b is the
-/// stiffness of a joint in units of what a substep resolves, h² EI/(ρA l⁴).
+/// At the default settings, 20 substeps of one iteration: soft and stiff rods, in long and short segments. b = h² EI/(ρA l⁴)
+/// is the stiffness of a joint.
 #[test]
 fn a_rod_is_as_stiff_as_its_moduli_at_the_default_settings() {
     let steel = RodMaterial::round(5e-4, 2e11, 0.3, 7800.0);

@@ -1,8 +1,8 @@
 //! Finds the cubes of a grid that a closed surface passes through or encloses, and the fill of each of their
 //! tetrahedra.
 //!
-//! The volume inside is a sum over the triangles: the volume of the prism from the triangle down to the bottom of the
-//! grid, positive for triangles that face up, negative for others. This is Gauss's theorem for the field (0, 0, z).
+//! The volume inside is a sum over the triangles. Each term is the volume of the prism from the triangle down to the bottom
+//! of the grid, positive for triangles that face up, negative for others. This is Gauss's theorem for the field (0, 0, z).
 //! Within a tetrahedron, each term is the integral of a piecewise linear function over a polygon. It has a closed form
 //! and is continuous in the vertices. Unlike ray casting, no decision depends on rounding: a vertical triangle, or one
 //! in a lattice plane, causes only a small error.
