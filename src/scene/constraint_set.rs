@@ -50,6 +50,13 @@ impl ConstraintSet {
         &self.words[constraint as usize * self.info.record_words..][..self.info.arity]
     }
 
+    /// The words of the records in the order of `order`.
+    pub fn records_in(&self, order: &[u32]) -> Vec<u32> {
+        let record =
+            |&constraint: &u32| &self.words[constraint as usize * self.info.record_words..][..self.info.record_words];
+        order.iter().flat_map(record).copied().collect()
+    }
+
     /// `Ok` if the constraint has a rest value that its strain can be relative to.
     pub fn check_yields(&self, constraint: u32) -> Result<()> {
         let rest = f32::from_bits(self.words[constraint as usize * self.info.record_words + self.info.arity + 1]);

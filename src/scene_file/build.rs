@@ -40,14 +40,7 @@ pub(super) struct Builder<'a> {
 pub(super) type Built = Result<Part, FileError>;
 
 pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) -> Result<SceneFile, FileError> {
-    if file.settings.fields.len() > MAX_FIELDS {
-        let count = file.settings.fields.len() as u64;
-        return Err(Reason::too_large("fields", count, MAX_FIELDS as u64)).at(|| "settings.fields".into());
-    }
-    let settings = file.settings.settings(!file.forces.is_empty());
-    settings.self_collision.map_or(Ok(()), |own| own.check()).at(|| "settings.self_collision".into())?;
-    settings.check().at(|| "settings".into())?;
-
+    let settings = checked_settings(&file)?;
     let mut builder = Builder {
         scene: Scene::new(),
         limits,
@@ -99,6 +92,17 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
         attachments,
         hints,
     })
+}
+
+fn checked_settings(file: &format::File) -> Result<Settings, FileError> {
+    if file.settings.fields.len() > MAX_FIELDS {
+        let count = file.settings.fields.len() as u64;
+        return Err(Reason::too_large("fields", count, MAX_FIELDS as u64)).at(|| "settings.fields".into());
+    }
+    let settings = file.settings.settings(!file.forces.is_empty());
+    settings.self_collision.map_or(Ok(()), |own| own.check()).at(|| "settings.self_collision".into())?;
+    settings.check().at(|| "settings".into())?;
+    Ok(settings)
 }
 
 /// The contact materials that are too thin for their particles.

@@ -256,11 +256,7 @@ impl CompiledKind {
         clustered.extend(&clustering.order);
         let (coloring, constraints) = set.coloring(scene.entity_count(), &clustered, skin, split);
         outside.constraints = constraints;
-        let mut records = Vec::with_capacity(set.words.len());
-        for &constraint in &coloring.order {
-            let first = constraint as usize * info.record_words;
-            records.extend_from_slice(&set.words[first..first + info.record_words]);
-        }
+        let records = set.records_in(&coloring.order);
         let threads = threads(set);
         let (rows, slot_count) = (set.rows.clone(), set.slot_count);
         let mut kind = Self {

@@ -52,6 +52,58 @@ fn bodies(scene: &Scene) -> Vec<u32> {
     (0..parents.len() as u32).map(|i| root(&mut parents, i) & 0x00ff_ffff).collect()
 }
 
+/// The triangles without followers; those that a mesh lists twice once, as they would have two contacts.
+fn distinct_triangles(scene: &Scene) -> Vec<[u32; 3]> {
+    let has_follower = |triangle: &[u32; 3]| triangle.iter().any(|&particle| follows(&scene.followers, particle));
+    let all: Vec<[u32; 3]> = scene.triangles.iter().copied().filter(|triangle| !has_follower(triangle)).collect();
+    let corners = all.iter().map(|&triangle| {
+        let mut corners = triangle;
+        corners.sort_unstable();
+        (corners[0], [corners[1], corners[2]])
+    });
+    let Distinct { values, places } = Distinct::new(scene.particle_count(), corners);
+    let mut known = vec![false; values.len()];
+    let fresh = |place: u32| !std::mem::replace(&mut known[place as usize], true);
+    let fresh: Vec<bool> = places.into_iter().map(fresh).collect();
+    all.into_iter().zip(fresh).filter(|&(_, fresh)| fresh).map(|(triangle, _)| triangle).collect()
+}
+
+/// By edge, the third corners of its triangles. The sides of triangle i are the edges at `places[3 i..]`.
+fn wings(triangles: &[[u32; 3]], places: &[u32], edge_count: usize) -> Vec<[u32; 2]> {
+    let mut wings = vec![[NO_WING; 2]; edge_count];
+    for (&[a, b, c], places) in triangles.iter().zip(places.chunks_exact(3)) {
+        for (wing, &place) in [c, a, b].into_iter().zip(places) {
+            let [first, second] = &mut wings[place as usize];
+            // Two triangles at an edge determine a direction; further ones are ignored.
+            if *first == NO_WING {
+                *first = wing;
+            } else if *second == NO_WING {
+                *second = wing;
+            }
+        }
+    }
+    wings
+}
+
+/// See [`ContactElements::radii`].
+fn radii(scene: &Scene, elements: &[[u32; 4]], firsts: [u32; 5]) -> [[f32; 2]; TYPES] {
+    let rest = |particle: u32| Vec3::from(scene.rest_positions[particle as usize]);
+    let radius = |&[a, b, c, of]: &[u32; 4]| {
+        let center = center([rest(a), rest(b), rest(c)], of);
+        [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max)
+    };
+    let radii_of = |first: u32, end: u32| {
+        let mut radii: Vec<f32> = elements[first as usize..end as usize].iter().map(radius).collect();
+        if radii.is_empty() {
+            return [0.0; 2];
+        }
+        let eighth = radii.len() / 8;
+        let (_, &mut eighth, larger) = radii.select_nth_unstable_by(eighth, f32::total_cmp);
+        [eighth, larger.iter().copied().fold(eighth, f32::max)]
+    };
+    [[0.0; 2], radii_of(firsts[2], firsts[3]), radii_of(firsts[3], firsts[4])]
+}
+
 impl ContactElements {
     pub fn new(scene: &Scene) -> Self {
         let count = scene.particle_count();
@@ -64,24 +116,7 @@ impl ContactElements {
             [x, y, z, bodies[particle] << 8 | material]
         };
         let particles: Vec<[u32; 4]> = (0..count).map(row).collect();
-        let with_doubles: Vec<[u32; 3]> = scene
-            .triangles
-            .iter()
-            .copied()
-            .filter(|triangle| !triangle.iter().any(|&particle| follower(particle)))
-            .collect();
-        // A triangle that a mesh lists twice would have two contacts.
-        let corners = with_doubles.iter().map(|&triangle| {
-            let mut corners = triangle;
-            corners.sort_unstable();
-            (corners[0], [corners[1], corners[2]])
-        });
-        let Distinct { values, places } = Distinct::new(count, corners);
-        let mut known = vec![false; values.len()];
-        let fresh = |place: u32| !std::mem::replace(&mut known[place as usize], true);
-        let fresh: Vec<bool> = places.into_iter().map(fresh).collect();
-        let triangles: Vec<[u32; 3]> =
-            with_doubles.into_iter().zip(fresh).filter(|&(_, fresh)| fresh).map(|(triangle, _)| triangle).collect();
+        let triangles = distinct_triangles(scene);
         let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
         let ends = sides.chain(scene.cord_edges.iter().copied()).map(|[a, b]| (a.min(b), a.max(b)));
         // The sides of triangle i are the edges at `places[3 i..]`.
@@ -100,33 +135,8 @@ impl ContactElements {
         firsts[3] = elements.len() as u32;
         elements.extend(triangles.iter().map(|&[a, b, c]| [a, b, c, 2]));
         firsts[4] = elements.len() as u32;
-        let mut wings = vec![[NO_WING; 2]; edges.len()];
-        for (&[a, b, c], places) in triangles.iter().zip(places.chunks_exact(3)) {
-            for (wing, &place) in [c, a, b].into_iter().zip(places) {
-                let [first, second] = &mut wings[place as usize];
-                // Two triangles at an edge determine a direction; further ones are ignored.
-                if *first == NO_WING {
-                    *first = wing;
-                } else if *second == NO_WING {
-                    *second = wing;
-                }
-            }
-        }
-        let rest = |particle: u32| Vec3::from(scene.rest_positions[particle as usize]);
-        let radius = |&[a, b, c, of]: &[u32; 4]| {
-            let center = center([rest(a), rest(b), rest(c)], of);
-            [a, b, c].map(|particle| rest(particle).distance(center)).into_iter().fold(0.0, f32::max)
-        };
-        let radii_of = |first: u32, end: u32| {
-            let mut radii: Vec<f32> = elements[first as usize..end as usize].iter().map(radius).collect();
-            if radii.is_empty() {
-                return [0.0; 2];
-            }
-            let eighth = radii.len() / 8;
-            let (_, &mut eighth, larger) = radii.select_nth_unstable_by(eighth, f32::total_cmp);
-            [eighth, larger.iter().copied().fold(eighth, f32::max)]
-        };
-        let radii = [[0.0; 2], radii_of(firsts[2], firsts[3]), radii_of(firsts[3], firsts[4])];
+        let wings = wings(&triangles, &places, edges.len());
+        let radii = radii(scene, &elements, firsts);
         let used = |row: &[u32; 4]| Some(row[3] & 0xff).filter(|&material| material != UNTOUCHABLE);
         let materials = particles.iter().filter_map(used).fold(0, |mask, material| mask | 1 << material);
         Self { particles, materials, elements, firsts, wings, radii }

@@ -165,3 +165,45 @@ fn two_cloths_sewn_along_an_edge_close_their_gap() {
     assert!(gap < 2e-3 && fastest < 80.0, "{gap:e} m, {fastest} m/s");
     assert_eq!(scene.strain(0..0, &positions).unwrap().mean, 0.0);
 }
+
+/// Rest lengths that fall from the gap to 0 over a second sew two panels at the speed of the thread, with a seam of rigid
+/// constraints. The gaps at the end are below a hundredth of an edge.
+#[test]
+fn panels_sewn_over_time_close_without_a_jerk() {
+    let mut scene = Scene::new();
+    let mut add = |x: f32, z: f32| {
+        let grid = ClothGrid { columns: 8, rows: 8, origin: [x, 0.0, z], tethers: None, ..ClothGrid::default() };
+        scene.add_cloth_grid(&grid).unwrap().particles.start
+    };
+    let [left, right] = [add(0.0, 0.0), add(1.1, 0.2)];
+    scene.pin(left).unwrap();
+    scene.pin(left + 7).unwrap();
+    let places = scene.positions().to_vec();
+    let gap = |particles: [u32; 2], x: &[[f32; 3]]| distance(x[particles[0] as usize], x[particles[1] as usize]);
+    let seam: Vec<[u32; 2]> = (0..8).map(|row| [left + 8 * row + 7, right + 8 * row]).collect();
+    let thread =
+        |particles: [u32; 2], share: f32| Distance { particles, rest_length: share * gap(particles, &places) as f32 };
+    let first = seam.iter().map(|&pair| scene.add(thread(pair, 1.0), Material::RIGID).unwrap()).min().unwrap();
+    let settings = Settings { damping: 2.0, ..Settings::default() };
+    let gpu = common::gpu();
+    let mut solver = common::solver(&gpu, &scene, settings);
+    let mut reference = Reference::new(&scene, settings).unwrap();
+    let mut fastest = 0.0f64;
+    for frame in 1..=120 {
+        let shorter: Vec<Distance> =
+            seam.iter().map(|&pair| thread(pair, (1.0 - frame as f32 / 60.0).max(0.0))).collect();
+        reference.set_constraints(first, &shorter).unwrap();
+        reference.step(1);
+        if frame <= 20 {
+            solver.set_constraints(first, &shorter).unwrap();
+            common::step(&gpu, &mut solver, 1);
+            let apart = common::first_unequal(&solver.read_positions().unwrap(), &reference.positions(), 1e-4);
+            assert_eq!(apart, None, "frame {frame}");
+        }
+        fastest = reference.velocities().iter().map(|&velocity| distance(velocity, [0.0; 3])).fold(fastest, f64::max);
+    }
+    let end = reference.positions();
+    let widest = seam.iter().map(|&pair| gap(pair, &end)).fold(0.0, f64::max);
+    println!("gap {widest:e} m, at most {fastest} m/s");
+    assert!(widest < 1.0 / 7.0 / 100.0 && fastest < 6.0, "{widest:e} m, {fastest} m/s");
+}
