@@ -342,6 +342,20 @@ fn followers_after_a_shift_are_those_of_a_restored_snapshot() {
 }
 
 #[test]
+fn the_plan_after_a_removed_collider_is_that_of_a_restored_snapshot() {
+    let gpu = gpu();
+    let (mut scene, _) = hanging_cloth(6, 6);
+    let id = scene.add_collider(Collider::new(Shape::Sphere { radius: 0.1 }, [0.0, -0.5, 0.0])).unwrap();
+    let mut solver = crate::common::solver(&gpu, &scene, Settings::default());
+    let before = solver.plan().clone();
+    solver.remove_collider(id).unwrap();
+    assert_ne!(solver.plan(), &before);
+    let mut other = crate::common::solver(&gpu, &scene, Settings::default());
+    other.restore(&solver.snapshot().unwrap()).unwrap();
+    assert_eq!(other.plan(), solver.plan());
+}
+
+#[test]
 fn a_snapshot_is_requested_without_waiting_and_holds_the_state_at_its_place_in_the_encoder() {
     let gpu = gpu();
     let (scene, _) = hanging_cloth(7, 7);
