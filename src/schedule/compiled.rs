@@ -139,11 +139,6 @@ impl CompiledScene {
 }
 
 impl CompiledScene {
-    /// Returns true if a constraint has any number of particles.
-    pub fn has_groups(&self) -> bool {
-        self.kinds.iter().any(|kind| kind.info.is_group() && kind.len() > 0)
-    }
-
     /// Schedules the constraints of all kinds.
     fn compile_kinds(
         sets: &[Cow<'_, ConstraintSet>],
