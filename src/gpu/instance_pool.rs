@@ -310,7 +310,7 @@ pub(super) fn required_limits(asset: &Scene, capacity: u32, settings: &Settings)
     let defaults = wgpu::Limits::default();
     let Ok(pool) = InstancePool::new(asset, capacity, *settings) else { return defaults };
     let (capacity, count) = (u64::from(capacity), asset.particle_count() as u64);
-    let lambdas = if settings.keeps_lambdas() { lambda_room(&pool) as u64 * capacity * 4 } else { 0 };
+    let lambdas = if settings.keeps_lambdas(false) { lambda_room(&pool) as u64 * capacity * 4 } else { 0 };
     let records = pool.asset.record_words as u64 * 4;
     let words = pool.words_with(pool.capacity) as u64 * 4;
     let largest = (count + 1).saturating_mul(capacity * 32).max(words).max(lambdas).max(records).next_multiple_of(256);

@@ -81,7 +81,7 @@ impl Instances {
         let mut pool = InstancePool::new(asset, capacity, settings)?;
         let workgroup = WorkgroupLayout::new(device, &pool);
         check_limits(&pool, workgroup, &device.limits())?;
-        let keep_lambdas = settings.keeps_lambdas();
+        let keep_lambdas = settings.keeps_lambdas(false);
         let (play, normals_stage, buffers) = store
             .guarded_async(|| {
                 let buffers = Buffers::new(device, queue, &pool, keep_lambdas)?;

@@ -96,7 +96,7 @@ impl Instances {
         let before = self.pool.controls.settings;
         self.arrive_colliders();
         self.pool.set_settings(settings)?;
-        let keep_lambdas = settings.keeps_lambdas();
+        let keep_lambdas = settings.keeps_lambdas(false);
         let workgroup = WorkgroupLayout::new(&self.device, &self.pool);
         let other_lambdas = keep_lambdas != self.keep_lambdas;
         let other_play = other_lambdas || workgroup != self.workgroup;

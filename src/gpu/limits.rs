@@ -150,6 +150,7 @@ pub(super) fn check_sizes(scene: &Scene, settings: &Settings, limits: &wgpu::Lim
     let [events, table] = event_bytes(settings.contact_events);
     check("contact_events", events)?;
     check("event_table", table)?;
+    let has_groups = scene.constraints.iter().any(|set| set.info.is_group() && set.len() > 0);
     for set in &scene.constraints {
         let label = |part: &str| format!("{part}.{}", set.info.name);
         check(&label("members"), set.rows.len() as u64 * 16)?;
@@ -158,7 +159,7 @@ pub(super) fn check_sizes(scene: &Scene, settings: &Settings, limits: &wgpu::Lim
         } else if settings.sweep == Sweep::Jacobi {
             check(&label("impulses"), (set.len() * set.info.arity) as u64 * 16)?;
         }
-        if settings.keeps_lambdas() {
+        if settings.keeps_lambdas(has_groups) {
             check(&label("lambdas"), (set.len() * set.info.lambda_count()) as u64 * 4)?;
         }
         let records = check(&label("records"), set.words.len() as u64 * 4);

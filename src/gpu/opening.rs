@@ -25,7 +25,7 @@ struct Parts {
 
 impl Parts {
     async fn new(store: &PipelineStore, queue: &wgpu::Queue, controls: &Controls) -> Result<Self> {
-        let (device, keep_lambdas) = (store.device(), controls.settings.keeps_lambdas());
+        let (device, keep_lambdas) = (store.device(), controls.keeps_lambdas());
         let make = || {
             // The buffers first: a device that is too small compiles no pipeline.
             let buffers = Buffers::new(device, queue, controls, keep_lambdas)?;
@@ -129,13 +129,13 @@ impl Solver {
             store: store.clone(),
             queue: queue.clone(),
             contact_params: controls.contact_params(),
+            keep_lambdas: controls.keeps_lambdas(),
             controls,
             pipelines,
             buffers,
             bindings,
             contacts,
             target_room: 16,
-            keep_lambdas: settings.keeps_lambdas(),
             steps: 0,
             auto: settings.execution,
             ping_pong: PingPong::default(),

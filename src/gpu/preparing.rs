@@ -30,7 +30,7 @@ impl Solver {
         controls.set_settings(settings)?;
         let (store, queue, buffers) = (&self.store, &self.queue, &self.buffers);
         store.guarded(|| {
-            let mut pipelines = Pipelines::new(store, &controls, settings.keeps_lambdas());
+            let mut pipelines = Pipelines::new(store, &controls, controls.keeps_lambdas());
             if pipelines.tethered.is_some() {
                 TetheredStage::prepare(store, &controls);
             }

@@ -42,7 +42,7 @@ impl Solver {
             || settings.triangle_contacts != before.triangle_contacts;
         let refit = contacts.is_none() && changed;
         let collider_passes = refit.then(|| self.other_collider_passes()).transpose()?;
-        let keep_lambdas = settings.keeps_lambdas();
+        let keep_lambdas = self.controls.keeps_lambdas();
         if settings.needs_other_schedule(before) || keep_lambdas != self.keep_lambdas {
             self.remake_kinds(keep_lambdas)?;
         }

@@ -88,7 +88,7 @@ impl Solver {
         let count = self.controls.scene.particle_count() as u32;
         pass.submit(&self.device, &self.queue, offset, state, count);
         self.upload_shifted();
-        self.derived_is_stale |= !self.vertex_outputs.is_empty();
+        self.derived_is_stale = true;
         Ok(())
     }
 }

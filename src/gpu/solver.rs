@@ -343,7 +343,8 @@ impl Solver {
     }
 
     /// Sets the number of the next step. A program that has recorded steps and dropped the encoder passes the value that [`Solver::recorded_steps`]
-    /// had before. The next [`Solver::encode`] then also computes followers and normals. The clock of the wind counts the steps that have run on the
+    /// had before. Colliders and attachments that move count as arrived in recorded steps, dropped or not: after [`Solver::shift_origin`] or a
+    /// change of the list of colliders they are at their targets without a motion. The next [`Solver::encode`] then also computes followers and normals. The clock of the wind counts the steps that have run on the
     /// GPU.
     pub fn set_recorded_steps(&mut self, steps: u32) {
         self.steps = steps;

@@ -6,6 +6,7 @@ use super::guarded;
 use super::kind_buffers::make_records;
 use super::pipelines::KindStages;
 use super::solver::Solver;
+use crate::collision::events::HEADER_BYTES;
 use crate::constraints::plasticity::PlasticState;
 use crate::constraints::{Kind, kind_index};
 use crate::error::Result;
@@ -235,6 +236,9 @@ impl Solver {
         }
         self.write(&self.buffers.status, 0, &[Status::NEW]);
         self.write(&self.contacts.status, 0, &[ContactStatus::new()]);
+        if self.controls.settings.contact_events > 0 {
+            self.write(&self.buffers.contact_events, 0, &[0u8; HEADER_BYTES]);
+        }
         if let Some(contact_passes) = &self.contacts.contact_passes {
             // Corrections may be left if only some passes of a step were run.
             self.write(&contact_passes.corrections, 0, &vec![[0i32; 8]; scene.particle_count()]);

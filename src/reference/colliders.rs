@@ -230,6 +230,7 @@ impl Reference {
             row.flags &= !MOVING;
             row.substep = 0;
         }
+        self.controls.colliders.arrive();
     }
 
     pub(super) fn interpolate_colliders(&mut self) {

@@ -22,16 +22,20 @@ impl Reference {
             self.forces.fill(Vec3::ZERO);
         }
         let before = self.controls.settings;
-        let changed = settings.self_collision != before.self_collision;
+        let events = settings.contact_events != before.contact_events;
+        let changed = events || settings.self_collision != before.self_collision;
         let spread = settings.needs_other_schedule(&self.controls.settings);
         self.controls.set_settings(settings)?;
         if changed {
             self.contacts = contacts::Contacts::new(self.particle_count());
         }
-        if settings.contact_events != before.contact_events {
+        if events {
             self.events = Events::default();
         }
-        if changed || settings.collider_forces != before.collider_forces {
+        if changed
+            || settings.collider_forces != before.collider_forces
+            || settings.triangle_contacts != before.triangle_contacts
+        {
             self.forget_collider_forces();
         }
         if spread {
@@ -179,6 +183,7 @@ impl Reference {
         for (own, row) in self.colliders.iter_mut().zip(&self.controls.colliders.rows) {
             (own.position, own.target_position) = (row.position, row.target_position);
         }
+        self.derive();
         self.upload();
         self.mark_stale();
         Ok(())

@@ -233,8 +233,7 @@ impl Plan {
         self.substep.extend(apart.then_some(Pass::ResolveIntersections));
         // Colliders come last in an iteration, so that no particle is within one at the end of a substep. Particles
         // without groups do not rest as evenly as surfaces: every second iteration suffices for them.
-        let has_groups = compiled.kinds.iter().any(|kind| kind.info.is_group() && kind.len() > 0);
-        let stride = if apart || has_groups { 1 } else { 2 };
+        let stride = if apart || compiled.has_groups() { 1 } else { 2 };
         for iteration in 0..own.iterations {
             let is_last = iteration + 1 == own.iterations;
             // Groups converge with the contacts: a contact moves single particles of a rigid body.

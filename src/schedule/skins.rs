@@ -6,6 +6,7 @@
 //! colours it is not, and a balloon begins to spin. `Pass::RestoreMomentum` removes from each skin the angular momentum
 //! that the constraints within it have created. See `docs/decisions/0025-balloon-skins.md`.
 
+use super::compiled::CompiledScene;
 use crate::constraints::{Kind, Pressure, kind_index};
 use crate::geometry::components;
 use crate::scene::ConstraintSet;
@@ -57,5 +58,12 @@ impl Skins {
         };
         let constraints = (0u32..).zip(set.records());
         constraints.filter(|(_, record)| is_inside(record)).map(|(constraint, _)| constraint).collect()
+    }
+}
+
+impl CompiledScene {
+    /// Returns true if a constraint has any number of particles.
+    pub fn has_groups(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.info.is_group() && kind.len() > 0)
     }
 }

@@ -224,9 +224,11 @@ impl Settings {
         self.dt / self.substeps as f32
     }
 
-    /// Returns true if anything reads λ after the projection of its constraint.
-    pub(crate) fn keeps_lambdas(&self) -> bool {
-        self.keep_lambdas || self.mean_forces || self.iterations > 1
+    /// Returns true if anything reads λ after the projection of its constraint. Groups are solved again in each iteration of
+    /// contacts.
+    pub(crate) fn keeps_lambdas(&self, has_groups: bool) -> bool {
+        let repeats_groups = has_groups && self.self_collision.is_some_and(|own| own.iterations > 1);
+        self.keep_lambdas || self.mean_forces || self.iterations > 1 || repeats_groups
     }
 
     /// Returns true if contacts between surfaces are enabled.

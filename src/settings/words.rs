@@ -138,7 +138,7 @@ impl Settings {
     pub(crate) fn shape(&self) -> String {
         let Self { sweep, color_order, execution, forces, self_collision, triangle_contacts, .. } = self;
         let Self { collider_forces, contact_events, mean_forces, tether_forces, .. } = self;
-        let lambdas = self.keeps_lambdas();
+        let lambdas = self.keeps_lambdas(false);
         format!(
             "execution {execution:?}, sweep {sweep:?}, color_order {color_order:?}, forces {forces}, self_collision \
              {self_collision:?}, triangle_contacts {triangle_contacts}, collider_forces {collider_forces}, contact_events \

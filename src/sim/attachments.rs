@@ -326,6 +326,7 @@ impl Controls {
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<usize> {
         let index = self.colliders.remove(id)?;
         self.attachments.release_of(id);
+        self.make_plan();
         Ok(index)
     }
 }

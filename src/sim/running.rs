@@ -43,6 +43,11 @@ impl Controls {
         self.scene.contact_materials.iter().any(|material| material.restitution > 0.0)
     }
 
+    /// Returns true if the GPU stores λ.
+    pub fn keeps_lambdas(&self) -> bool {
+        self.settings.keeps_lambdas(self.compiled.has_groups())
+    }
+
     /// The execution that the plan runs, and the reason if it is not the chosen one.
     pub fn running(&self) -> Running {
         let chosen = self.settings.execution;

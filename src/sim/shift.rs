@@ -136,6 +136,7 @@ impl Controls {
         for (position, &start) in self.scene.positions.iter_mut().zip(&self.shift.positions) {
             *position = placed(start, total);
         }
+        self.scene.place_followers();
         for (collider, start) in self.scene.colliders.iter_mut().zip(&self.shift.colliders) {
             collider.pose.position = placed(start.pose.position, total);
         }

@@ -294,6 +294,7 @@ fn a_reset_forgets_the_contacts_of_the_step_before() {
                 assert_eq!((number, phases), (step, vec![phase]), "{}", backend.name());
             }
             backend.reset();
+            assert_eq!(backend.events(), ContactEvents::default(), "{}", backend.name());
         }
     }
 }

@@ -156,6 +156,40 @@ fn moving_colliders_agree() {
     }
 }
 
+#[test]
+fn a_collider_that_has_arrived_stays_in_place_when_the_origin_shifts() {
+    let gpu = common::gpu();
+    let mut pair =
+        Pair::new(&gpu, &rain(Shape::Sphere { radius: 0.3 }, false), Settings { substeps: 4, ..Settings::default() });
+    let id = pair.solver.add_collider(&Collider::new(Shape::Sphere { radius: 0.5 }, [2.0, 0.0, 0.0])).unwrap();
+    pair.reference.add_collider(&Collider::new(Shape::Sphere { radius: 0.5 }, [2.0, 0.0, 0.0])).unwrap();
+    change!(pair, move_collider(id, Pose { position: [0.2, 0.0, 0.1], ..Pose::default() }));
+    pair.run(1, tolerance(&gpu), "the motion");
+    change!(pair, shift_origin([0.5, -0.25, 0.125]));
+    pair.run(2, tolerance(&gpu), "after the shift");
+}
+
+/// Settings that create the passes of contacts again: friction anchors, pair lists and forces start anew on both.
+#[test]
+fn settings_of_events_and_triangles_that_change_in_contact_agree() {
+    let gpu = common::gpu();
+    let mut scene = layers(0.05);
+    scene.add_collider(Collider::new(Shape::Sphere { radius: 0.4 }, [0.0, -0.45, 0.0])).unwrap();
+    let own = SelfCollision { pairs_per_particle: 60, ..SelfCollision::default() };
+    let settings = Settings { substeps: 3, self_collision: Some(own), ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    pair.run(5, 1e-3, "contacts");
+    for (what, changed) in [
+        ("events", Settings { contact_events: 5000, ..settings }),
+        ("triangles", Settings { contact_events: 5000, triangle_contacts: false, ..settings }),
+    ] {
+        change!(pair, set_settings(Settings { execution: pair.solver.execution().chosen, ..changed }));
+        let forces = [pair.solver.read_collider_forces().unwrap(), pair.reference.read_collider_forces().unwrap()];
+        assert_eq!(forces[0], forces[1], "{what}");
+        pair.run(2, 1e-3, what);
+    }
+}
+
 /// The plan without colliders has no collider passes; the next plan has them.
 #[test]
 fn a_first_collider_added_while_running_agrees() {

@@ -6,7 +6,7 @@ use crate::common::{Pair, hanging_cloth, is_exact, step, wheel};
 use supple::internals::Pass;
 use supple::{
     Balloon, Bending, ClothGrid, ColorOrder, Distance, Elasticity, Fabric, Field, Material, Particle, Reference, Scene,
-    Settings, ShapeMatching, SoftBody, Sweep, Wind,
+    SelfCollision, Settings, ShapeMatching, SoftBody, Sweep, Wind,
 };
 
 /// Bit for bit on an exact adapter, else up to float rounding.
@@ -139,6 +139,26 @@ fn bodies_and_their_followers_agree() {
         for sweep in [Sweep::GaussSeidel, Sweep::Jacobi] {
             agrees(&scene, Settings { substeps: 2, sweep, body_damping: 0.3, ..Settings::default() }, 2);
         }
+    }
+}
+
+/// Each iteration of contacts solves the groups again, with the multipliers of the iterations before.
+#[test]
+fn compliant_groups_agree_between_iterations_of_contacts() {
+    let (positions, triangles) = common::shapes::icosphere(1, 0.5);
+    let (positions, triangles) = (&positions[..], &triangles[..]);
+    let mut scene = Scene::new();
+    let elasticity = Elasticity::Regions { rings: 1, shape: Material::compliant(1e-5) };
+    let body = SoftBody { positions, triangles, spacing: 0.3, density: 500.0, elasticity };
+    let parts = scene.add_soft_body(&body).unwrap();
+    common::crumple(&mut scene, parts.particles, 0.1);
+    let positions: Vec<[f32; 3]> = positions.iter().map(|&[x, y, z]| [x + 2.0, y, z]).collect();
+    let fabric = Fabric { structural: Material::compliant(1e-4), ..Fabric::default() };
+    let balloon = Balloon { positions: &positions, triangles, fabric, pressure: 1.5, gas: Material::compliant(1e-6) };
+    scene.add_balloon(&balloon).unwrap();
+    for sweep in [Sweep::GaussSeidel, Sweep::Jacobi] {
+        let self_collision = Some(SelfCollision::default());
+        agrees(&scene, Settings { substeps: 2, sweep, self_collision, ..Settings::default() }, 2);
     }
 }
 

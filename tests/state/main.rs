@@ -11,6 +11,7 @@ mod picking;
 mod pins;
 mod pipelines;
 mod profile;
+mod random_calls;
 mod recording;
 mod snapshots;
 mod targets;

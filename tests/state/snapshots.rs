@@ -1,13 +1,13 @@
 //! A snapshot continues in another solver on another device with the same bits.
 
 use crate::common::shapes::icosphere;
-use crate::common::{crumple, gpu, gpu_with, hanging_cloth, own_gpu, press, step};
+use crate::common::{crumple, gpu, gpu_with, hanging_cloth, is_exact, own_gpu, press, step};
 use supple::constraints::Kind;
 use supple::gpu::{Context, PipelineStore, Snapshot};
 use supple::{
     Attachment, AttachmentId, AttachmentTarget, Balloon, ClothGrid, Collider, ColliderId, ColorOrder, ContactMaterial,
-    ContactScale, Distance, Elasticity, Error, Execution, Fabric, Friction, Material, ParticlePoint, Pose, Scene,
-    SelfCollision, Settings, Shape, SoftBody, Solver, Sweep, Wind, wgpu,
+    ContactScale, Distance, Elasticity, Error, Execution, Fabric, Friction, Material, ParticlePoint, Pose, Reference,
+    Scene, SelfCollision, Settings, Shape, SoftBody, Solver, Sweep, Wind, wgpu,
 };
 
 /// Changes of the host before a step.
@@ -315,6 +315,44 @@ fn a_solver_returns_to_its_own_snapshot_and_lists_that_have_grown_stay_large_eno
     solver.restore(&start).unwrap();
     assert_eq!(solver.read_positions().unwrap(), scene.positions());
     assert_eq!(solver.recorded_steps(), 0);
+}
+
+/// Followers are computed from their sources, not shifted.
+#[test]
+fn followers_after_a_shift_are_those_of_a_restored_snapshot() {
+    let gpu = gpu();
+    let mut scene = Scene::new();
+    let (positions, triangles) = icosphere(1, 0.5);
+    let elasticity = Elasticity::Regions { rings: 1, shape: Material::compliant(1e-5) };
+    let body = SoftBody { positions: &positions, triangles: &triangles, spacing: 0.3, density: 500.0, elasticity };
+    scene.add_soft_body(&body).unwrap();
+    let mut solver = crate::common::solver(&gpu, &scene, Settings::default());
+    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    step(&gpu, &mut solver, 2);
+    reference.step(2);
+    solver.shift_origin([0.89, 0.41, 0.24]).unwrap();
+    reference.shift_origin([0.89, 0.41, 0.24]).unwrap();
+    let snapshot = solver.snapshot().unwrap();
+    let mut other = crate::common::solver(&gpu, &scene, Settings::default());
+    other.restore(&snapshot).unwrap();
+    assert_eq!(other.read_positions().unwrap(), solver.read_positions().unwrap());
+    if is_exact(&gpu) {
+        assert_eq!(reference.read_positions().unwrap(), solver.read_positions().unwrap());
+    }
+}
+
+#[test]
+fn the_plan_after_a_removed_collider_is_that_of_a_restored_snapshot() {
+    let gpu = gpu();
+    let (mut scene, _) = hanging_cloth(6, 6);
+    let id = scene.add_collider(Collider::new(Shape::Sphere { radius: 0.1 }, [0.0, -0.5, 0.0])).unwrap();
+    let mut solver = crate::common::solver(&gpu, &scene, Settings::default());
+    let before = solver.plan().clone();
+    solver.remove_collider(id).unwrap();
+    assert_ne!(solver.plan(), &before);
+    let mut other = crate::common::solver(&gpu, &scene, Settings::default());
+    other.restore(&solver.snapshot().unwrap()).unwrap();
+    assert_eq!(other.plan(), solver.plan());
 }
 
 #[test]
