@@ -1,5 +1,5 @@
 //! Random calls: the solver and the reference agree bit for bit after every call, also after snapshots are restored in the same
-//! solver and in a new one, and vertex outputs follow the positions.
+//! solver and in a new one.
 
 use crate::common::shapes::icosphere;
 use crate::common::{Pair, gpu, hanging_cloth, is_exact, solver, step};
