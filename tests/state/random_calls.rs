@@ -357,9 +357,6 @@ impl Run<'_> {
 #[test]
 fn random_calls_agree_on_both_backends_and_after_snapshots() {
     let gpu = gpu();
-    if !is_exact(&gpu) {
-        return;
-    }
     let count = std::env::var("SUPPLE_RANDOM_RUNS").ok().and_then(|count| count.parse().ok()).unwrap_or(4);
     for seed in 1..=count {
         let mut random = Random::new(seed);
@@ -370,7 +367,10 @@ fn random_calls_agree_on_both_backends_and_after_snapshots() {
         let mut run = Run { gpu: &gpu, pair, world, saved: Vec::new(), log };
         for _ in 0..40 {
             run.change(&mut random);
-            run.compare();
+            // Other adapters round differently; there the calls must succeed alike, and snapshots must be equal.
+            if is_exact(&gpu) {
+                run.compare();
+            }
         }
     }
 }
