@@ -166,8 +166,8 @@ fn two_cloths_sewn_along_an_edge_close_their_gap() {
     assert_eq!(scene.strain(0..0, &positions).unwrap().mean, 0.0);
 }
 
-/// Rest lengths that fall from the gap to 0 over a second sew two panels at the speed of the thread, with a seam of rigid
-/// constraints. The gaps at the end are below a hundredth of an edge.
+/// Rest lengths that fall from the gap to 0 over a second sew two panels at the speed of the thread, with a seam of rigid,
+/// damped constraints. The gaps at the end are below a hundredth of an edge.
 #[test]
 fn panels_sewn_over_time_close_without_a_jerk() {
     let mut scene = Scene::new();
@@ -183,8 +183,10 @@ fn panels_sewn_over_time_close_without_a_jerk() {
     let seam: Vec<[u32; 2]> = (0..8).map(|row| [left + 8 * row + 7, right + 8 * row]).collect();
     let thread =
         |particles: [u32; 2], share: f32| Distance { particles, rest_length: share * gap(particles, &places) as f32 };
-    let first = seam.iter().map(|&pair| scene.add(thread(pair, 1.0), Material::RIGID).unwrap()).min().unwrap();
-    let settings = Settings { damping: 2.0, ..Settings::default() };
+    // Without it each new rest length acts within one substep.
+    let material = Material { damping_time: 0.05, ..Material::RIGID };
+    let first = seam.iter().map(|&pair| scene.add(thread(pair, 1.0), material).unwrap()).min().unwrap();
+    let settings = Settings { gravity: [0.0; 3], damping: 2.0, ..Settings::default() };
     let gpu = common::gpu();
     let mut solver = common::solver(&gpu, &scene, settings);
     let mut reference = Reference::new(&scene, settings).unwrap();
@@ -205,5 +207,5 @@ fn panels_sewn_over_time_close_without_a_jerk() {
     let end = reference.positions();
     let widest = seam.iter().map(|&pair| gap(pair, &end)).fold(0.0, f64::max);
     println!("gap {widest:e} m, at most {fastest} m/s");
-    assert!(widest < 1.0 / 7.0 / 100.0 && fastest < 6.0, "{widest:e} m, {fastest} m/s");
+    assert!(widest < 1.0 / 7.0 / 100.0 && fastest < 2.0, "{widest:e} m, {fastest} m/s");
 }
