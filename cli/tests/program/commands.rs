@@ -1,12 +1,7 @@
 //! The commands of `supple` other than `bake`.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn supple(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
-    command.args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap()
-}
+use crate::{path, scene, supple};
+use std::path::PathBuf;
 
 /// The exit status, standard output and error output.
 fn run(arguments: &[&str]) -> (bool, String, String) {
@@ -15,12 +10,8 @@ fn run(arguments: &[&str]) -> (bool, String, String) {
     (output.status.success(), out, err)
 }
 
-fn scene(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scenes").join(name).to_str().unwrap().into()
-}
-
 fn write(name: &str, text: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = path(name);
     std::fs::write(&path, text).unwrap();
     path
 }
@@ -72,7 +63,7 @@ fn bench_names_the_adapter_and_the_scene() {
 #[test]
 fn view_draws_a_scene_with_ropes_and_moving_targets() {
     for (name, least) in [("animated_target.json", 5_000), ("rope_bridge.json", 80)] {
-        let png = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
+        let png = path(&format!("{name}.png"));
         let (success, _, err) =
             run(&["view", &scene(name), "--png", png.to_str().unwrap(), "--frames", "3", "--size", "320", "200"]);
         assert!(success, "{err}");

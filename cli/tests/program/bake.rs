@@ -1,47 +1,14 @@
 //! `supple bake` writes the results of the backends, as complete files or not at all.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use crate::{array, bake, baked, path, refused, scene};
+use std::process::Command;
 use supple::constraints::{Distance, kind_index};
 use supple::scene_file::SceneFile;
-
-fn bake(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
-    command.arg("bake").args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap()
-}
-
-/// Runs the command and returns its standard output.
-fn baked(arguments: &[&str]) -> String {
-    let output = bake(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Runs the command, which must fail, and returns its error output.
-fn refused(arguments: &[&str]) -> String {
-    let output = bake(arguments);
-    assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-    String::from_utf8(output.stderr).unwrap()
-}
-
-fn scene(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scenes").join(name).to_str().unwrap().into()
-}
-
-fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
-fn array(name: &str) -> (Vec<u64>, Vec<f32>) {
-    let file = std::io::BufReader::new(std::fs::File::open(path(name)).unwrap());
-    let array = npyz::NpyFile::new(file).unwrap();
-    (array.shape().to_vec(), array.into_vec().unwrap())
-}
 
 #[test]
 fn arrays_contain_every_requested_frame() {
     let (name, file) = (scene("jacobi_net.json"), SceneFile::read(scene("jacobi_net.json")).unwrap());
-    let out = baked(&[
+    let [out, _] = baked(&[
         &name,
         "--frames",
         "7",
@@ -139,7 +106,7 @@ fn lines(name: &str) -> Vec<serde_json::Value> {
 fn contact_lines_equal_the_report_of_the_solver() {
     let name = scene("bat.json");
     let file = SceneFile::read(&name).unwrap();
-    let out = baked(&[&name, "--frames", "12", "--every", "4", "--reference", "--contacts", "bat.jsonl"]);
+    let [out, _] = baked(&[&name, "--frames", "12", "--every", "4", "--reference", "--contacts", "bat.jsonl"]);
     assert!(out.contains("wrote bat.jsonl [4 lines]") && !path("positions.npy").exists(), "{out}");
     let (lines, mut reference) = (lines("bat.jsonl"), file.reference().unwrap());
     for frame in 0..=12u32 {

@@ -1,48 +1,15 @@
 //! `supple bake` writes meshes and point caches that agree with the positions of the simulation.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use crate::{array, bake, baked, path, refused, scene};
 use supple::scene_file::{ObjMesh, SceneFile};
-
-fn bake(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
-    command.arg("bake").args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap()
-}
-
-/// Runs the command and returns its standard output and its error output.
-fn baked(arguments: &[&str]) -> (String, String) {
-    let output = bake(arguments);
-    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-    assert!(output.status.success(), "{arguments:?}: {err}");
-    (out, err)
-}
-
-fn refused(arguments: &[&str]) -> String {
-    let output = bake(arguments);
-    assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-    String::from_utf8(output.stderr).unwrap()
-}
-
-fn scene(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scenes").join(name).to_str().unwrap().into()
-}
-
-fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
-fn array(name: &str) -> Vec<f32> {
-    let file = std::io::BufReader::new(std::fs::File::open(path(name)).unwrap());
-    npyz::NpyFile::new(file).unwrap().into_vec().unwrap()
-}
 
 #[test]
 fn surfaces_are_written_as_obj() {
     let name = scene("bat.json");
-    let (out, _) =
+    let [out, _] =
         baked(&[&name, "--frames", "4", "--every", "2", "--reference", "--obj", "swing", "--out", "swing.npy"]);
     assert!(out.contains("wrote swing [3 files]"), "{out}");
-    let values = array("swing.npy");
+    let values = array("swing.npy").1;
     let file = SceneFile::read(&name).unwrap();
     for (index, frame) in [0, 2, 4].into_iter().enumerate() {
         let text = std::fs::read_to_string(path("swing").join(format!("frame_{frame:05}.obj"))).unwrap();
@@ -124,10 +91,10 @@ fn floats(bytes: &[u8], value: fn([u8; 4]) -> f32) -> Vec<f32> {
 fn point_caches_have_the_vertices_of_the_mesh_files() {
     let file = mixed("caches");
     let arguments = ["caches/scene.json", "--frames", "4", "--every", "2", "--reference", "--out", "caches/x.npy"];
-    let (out, _) = baked(&[&arguments[..], &["--pc2", "caches/x.pc2", "--mdd", "caches/x.mdd"]].concat());
+    let [out, _] = baked(&[&arguments[..], &["--pc2", "caches/x.pc2", "--mdd", "caches/x.mdd"]].concat());
     // 5 points of the rope, 8 vertices of the tube, though welded, and 4 of the body.
     assert!(out.contains("wrote caches/x.pc2 [3 samples, 17 points]"), "{out}");
-    let positions = array("caches/x.npy");
+    let positions = array("caches/x.npy").1;
     let count = file.scene.particle_count();
     let [rope, tube, body] = ["cord", "tube", "box"].map(|name| file.part(name).unwrap());
     let particles: Vec<u32> =
@@ -157,7 +124,7 @@ fn point_caches_have_the_vertices_of_the_mesh_files() {
     let own: Vec<f32> = expected.chunks(51).flat_map(|sample| &sample[39..]).copied().collect();
     assert_eq!(floats(&pc2[32..], f32::from_le_bytes), own);
     let each = ["caches/scene.json", "--frames", "4", "--every", "2", "--reference", "--pc2", "caches/each_{part}.pc2"];
-    assert!(baked(&each).0.contains("wrote caches/each_cord.pc2 [3 samples, 5 points]"));
+    assert!(baked(&each)[0].contains("wrote caches/each_cord.pc2 [3 samples, 5 points]"));
     assert_eq!(std::fs::read(path("caches/each_box.pc2")).unwrap(), pc2);
     assert!(path("caches/each_tube.pc2").is_file() && !path("caches/each_{part}.pc2").exists());
 }
@@ -190,13 +157,13 @@ fn usd_stages_have_points_velocities_and_units() {
     let file = mixed("stage");
     let arguments = ["stage/scene.json", "--frames", "2", "--reference", "--out", "stage/x.npy"];
     let velocities = ["--velocities", "stage/v.npy"];
-    let (out, _) = baked(&[&arguments[..], &velocities, &["--usd", "stage/x.usda"]].concat());
+    let [out, _] = baked(&[&arguments[..], &velocities, &["--usd", "stage/x.usda"]].concat());
     assert!(out.contains("wrote stage/x.usda [3 samples, 3 prims]"), "{out}");
     let text = std::fs::read_to_string(path("stage/x.usda")).unwrap();
     for line in ["upAxis = \"Y\"", "metersPerUnit = 1\n", "timeCodesPerSecond = 60\n", "endTimeCode = 2\n"] {
         assert!(text.contains(line), "{line} is missing");
     }
-    let (positions, velocities) = (array("stage/x.npy"), array("stage/v.npy"));
+    let (positions, velocities) = (array("stage/x.npy").1, array("stage/v.npy").1);
     let count = file.scene.particle_count();
     let rope = file.part("cord").unwrap().particles.clone();
     for sample in 0..3 {
