@@ -95,21 +95,19 @@ impl Solver {
     /// compute pass. Also `encode(encoder, 0)` writes them if positions have changed since the last call, or an output was
     /// added.
     ///
-    /// ```no_run
+    /// ```
     /// # use supple::gpu::{VertexOutput, VertexTarget};
-    /// # fn main() -> supple::Result<()> {
-    /// # let (gpu, scene) = (supple::gpu::Context::new(Default::default())?, supple::Scene::new());
-    /// # let mut solver = supple::Solver::new(&gpu.device, &gpu.queue, &scene, Default::default())?;
-    /// # let (buffer, particles): (wgpu::Buffer, Vec<u32>) = todo!();
-    /// // Position, normal and texture coordinates: 32 bytes per vertex.
-    /// let at = |offset| {
-    ///     let format = wgpu::VertexFormat::Float32x3;
-    ///     Some(VertexTarget { buffer: &buffer, offset, stride: 32, format })
-    /// };
-    /// let output = VertexOutput { vertices: &particles, positions: at(0), normals: at(12), ..VertexOutput::EMPTY };
-    /// solver.add_vertex_output(&output)?;
-    /// # Ok(())
-    /// # }
+    /// # use supple::{Result, Solver, wgpu};
+    /// fn draw_from(solver: &mut Solver, buffer: &wgpu::Buffer, particles: &[u32]) -> Result<()> {
+    ///     // Position, normal and texture coordinates: 32 bytes per vertex.
+    ///     let at = |offset| {
+    ///         let format = wgpu::VertexFormat::Float32x3;
+    ///         Some(VertexTarget { buffer, offset, stride: 32, format })
+    ///     };
+    ///     let output = VertexOutput { vertices: particles, positions: at(0), normals: at(12), ..VertexOutput::EMPTY };
+    ///     solver.add_vertex_output(&output)?;
+    ///     Ok(())
+    /// }
     /// ```
     ///
     /// The first output compiles one or two pipelines. Remove an output before its buffer is destroyed. An output stays after
