@@ -40,7 +40,7 @@ fn main() {
 
 fn run(sizes: &[u32]) -> Result<(), Fault> {
     let mut table = String::from(
-        "| scene | particles | bending | execution | constraints | dispatches a substep | of these colours, stars, clusters or tiles, mass splitting | ms a frame | of these on the GPU | ns a particle and substep | ns a constraint and substep |\n\
+        "| scene | particles | bending | execution | constraints | dispatches a substep | of these colours, trees, clusters or tiles, mass splitting | ms a frame | of these on the GPU | ns a particle and substep | ns a constraint and substep |\n\
          |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut adapter = String::new();
@@ -98,19 +98,19 @@ fn time(scene: &Scene, execution: Execution) -> Result<(String, Context), Fault>
     Ok((values, gpu))
 }
 
-/// The numbers of passes that project constraints: colours, stars, clusters or tiles, mass splitting.
+/// The numbers of passes that project constraints: colours, trees, clusters or tiles, mass splitting.
 fn projection_passes(substep: &[Pass]) -> String {
-    let [mut colors, mut stars, mut local, mut split] = [0; 4];
+    let [mut colors, mut trees, mut local, mut split] = [0; 4];
     for pass in substep {
         match pass {
             Pass::Project { .. } => colors += 1,
-            Pass::Stars { .. } => stars += 1,
+            Pass::Trees { .. } => trees += 1,
             Pass::Clusters { .. } | Pass::Tiles { .. } => local += 1,
             Pass::Split { .. } | Pass::GatherChunks { .. } | Pass::GatherHubs { .. } => split += 1,
             _ => {}
         }
     }
-    format!("{colors}, {stars}, {local}, {split}")
+    format!("{colors}, {trees}, {local}, {split}")
 }
 
 fn grid(size: u32, fabric: Fabric) -> supple::Result<Scene> {

@@ -108,7 +108,7 @@ fn compare(gpu: &Context, solver: &mut Solver) -> [AllocationInfo; 2] {
                 | Pass::Split { .. }
                 | Pass::GatherChunks { .. }
                 | Pass::GatherHubs { .. }
-                | Pass::Stars { .. }
+                | Pass::Trees { .. }
                 | Pass::Tiles { .. }
                 | Pass::Clusters { .. }
         );

@@ -66,29 +66,11 @@ fn transposed_times(m: Matrix, v: vec3f) -> vec3f {
     return opaque(first + opaque(m.c * v.z, span.zero), span.zero);
 }
 
-fn guarded(pivot: f32, least: f32) -> f32 {
-    return select(0.0, 1.0 / pivot, pivot > least);
-}
-
-// Returns the inverse of a symmetric matrix by LDLᵀ; 0 in the directions of pivots below `least`.
+// Returns the inverse of a symmetric matrix; 0 in the directions of pivots that do not exceed `least`.
 fn inverse_of(d: Matrix, least: vec3f) -> Matrix {
-    let zero = span.zero;
-    let i0 = guarded(d.a.x, least.x);
-    let l1 = opaque1(d.b.x * i0, zero);
-    let l2 = opaque1(d.c.x * i0, zero);
-    let d1 = opaque1(d.b.y - opaque1(l1 * d.b.x, zero), zero);
-    let i1 = guarded(d1, least.y);
-    let l3 = opaque1(opaque1(d.c.y - opaque1(l2 * d.b.x, zero), zero) * i1, zero);
-    let most = opaque1(d.c.z - opaque1(l2 * d.c.x, zero), zero);
-    let i2 = guarded(opaque1(most - opaque1(opaque1(l3 * l3, zero) * d1, zero), zero), least.z);
-    let c = opaque1(opaque1(l1 * l3, zero) - l2, zero);
-    let xy = opaque1(-opaque1(i1 * l1, zero) - opaque1(i2 * opaque1(l3 * c, zero), zero), zero);
-    let zx = opaque1(i2 * c, zero);
-    let yz = -opaque1(i2 * l3, zero);
-    let square = opaque1(i0 + opaque1(i1 * opaque1(l1 * l1, zero), zero), zero);
-    let xx = opaque1(square + opaque1(i2 * opaque1(c * c, zero), zero), zero);
-    let yy = opaque1(i1 + opaque1(i2 * opaque1(l3 * l3, zero), zero), zero);
-    return Matrix(vec3f(xx, xy, zx), vec3f(xy, yy, yz), vec3f(zx, yz, i2));
+    let m = inverse_symmetric(Symmetric(vec3f(d.a.x, d.b.y, d.c.z), vec3f(d.c.y, d.c.x, d.b.x)), least, span.zero);
+    let o = m.beside;
+    return Matrix(vec3f(m.diagonal.x, o.z, o.y), vec3f(o.z, m.diagonal.y, o.x), vec3f(o.y, o.x, m.diagonal.z));
 }
 
 // Adds w G Hᵀ of an entity, the gradients being those of entity k of a link and of entity m of another one.

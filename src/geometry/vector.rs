@@ -45,6 +45,37 @@ pub fn solve_symmetric((diagonal, beside): Symmetric, v: Vec3) -> Vec3 {
     omega + solve_ldl(l, pivots, left) / trace
 }
 
+/// The product of a symmetric matrix with a vector.
+pub fn times_symmetric((diagonal, beside): Symmetric, v: Vec3) -> Vec3 {
+    let turned = |v: Vec3| [Vec3::new(v.y, v.z, v.x), Vec3::new(v.z, v.x, v.y)];
+    let ([vr, vl], [br, bl]) = (turned(v), turned(beside));
+    diagonal * v + bl * vr + br * vl
+}
+
+/// Adds f (a bᵀ + b aᵀ)/2 to a symmetric matrix.
+pub fn add_outer((diagonal, beside): &mut Symmetric, a: Vec3, b: Vec3, f: f32) {
+    let turned = |v: Vec3| [Vec3::new(v.y, v.z, v.x), Vec3::new(v.z, v.x, v.y)];
+    let ([ar, al], [br, bl]) = (turned(a), turned(b));
+    *diagonal += (a * b) * f;
+    *beside += (ar * bl + al * br) * (0.5 * f);
+}
+
+/// The inverse of a symmetric matrix by LDLᵀ; 0 in the directions of pivots that do not exceed `least`.
+pub fn inverse_symmetric((d, o): Symmetric, least: Vec3) -> Symmetric {
+    let guarded = |pivot: f32, least: f32| if pivot > least { 1.0 / pivot } else { 0.0 };
+    let i0 = guarded(d.x, least.x);
+    let (l1, l2) = (o.z * i0, o.y * i0);
+    let d1 = d.y - l1 * o.z;
+    let i1 = guarded(d1, least.y);
+    let l3 = (o.x - l2 * o.z) * i1;
+    let d2 = (d.z - l2 * o.y) - l3 * l3 * d1;
+    let i2 = guarded(d2, least.z);
+    let c = l1 * l3 - l2;
+    let (xy, zx, yz) = (-(i1 * l1) - i2 * (l3 * c), i2 * c, -(i2 * l3));
+    let (xx, yy) = ((i0 + i1 * (l1 * l1)) + i2 * (c * c), i1 + i2 * (l3 * l3));
+    (Vec3::new(xx, yy, i2), Vec3::new(yz, zx, xy))
+}
+
 /// Solves L D Lᵀ x = v with L = (1, 0, 0; l₁, 1, 0; l₂, l₃, 1).
 fn solve_ldl(l: Vec3, d: Vec3, v: Vec3) -> Vec3 {
     let y = v.y - l.x * v.x;

@@ -58,8 +58,14 @@ impl KindBindings {
         let shared = [&b.positions, &b.displacements, &own.records, &b.materials, &own.lambdas];
         let group = [&own.members, &own.impulses, &own.rotations];
         let chained = [&own.links_of, &b.chains.links];
-        let more: [&[&wgpu::Buffer]; 6] =
-            [&[], &[&own.stars], &[&own.tiles], &[&own.clusters], &[&own.shares, &own.impulses], &chained];
+        let more: [&[&wgpu::Buffer]; 6] = [
+            &[],
+            &[&own.trees[0], &own.trees[1]],
+            &[&own.tiles],
+            &[&own.clusters],
+            &[&own.shares, &own.impulses],
+            &chained,
+        ];
         let projections = std::array::from_fn(|place| {
             let more = if own.is_group { &group } else { more[place] };
             let bound = [&shared[..], more].concat();

@@ -25,7 +25,7 @@
 //! | anchors | the pins, if few: at the start of this substep, and of the next | solve_tethers, velocity_tether | velocity_tether |
 //! | attachments | rows, order by colour, states | host; solve_attachments, finish_attachments (states) | passes of attachments |
 //! | materials | α̃, γ, factor | host | projections |
-//! | per kind: stars, tiles, clusters | see `shaders/schedule/project_stars.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
+//! | per kind: trees, tiles, clusters | see `shaders/schedule/solve_trees.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | same |
 //! | chains, chain rows; chain links | rows; 21 `vec4` a link, see `shaders/schedule/solve_chains.wgsl` | linearize_chains, solve_chains (links) | same |
 //! | per kind: links of records | `u32` | – | linearize_chains |

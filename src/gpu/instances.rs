@@ -33,7 +33,7 @@ const MOST_WRITTEN: usize = 1 << 18;
 /// triangles of the asset as the index buffer, and call `draw_indexed(0..3 * triangles, 0, 0..instances.len())`; the
 /// vertex shader reads `positions[live[instance_index] * n + vertex_index]`.
 ///
-/// Constraints are solved as by [`crate::Execution::Tiles`] for all settings, without stars and mass splitting. The
+/// Constraints are solved as by [`crate::Execution::Tiles`] for all settings, without trees and mass splitting. The
 /// order of the passes is that of a plan with accelerations (`src/schedule/plan.rs`); the CPU counterpart is
 /// [`crate::Reference::of_asset`].
 ///

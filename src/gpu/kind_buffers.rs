@@ -4,6 +4,7 @@ use super::buffers::{SpanRow, sizes};
 use super::chains::ChainBuffers;
 use super::maker::Maker;
 use super::pipelines::Projection;
+
 use super::stage::SPAN_STRIDE;
 use crate::constraints::plasticity::PlasticState;
 use crate::error::Result;
@@ -12,6 +13,9 @@ use crate::schedule::coloring::Span;
 use crate::schedule::compiled::CompiledKind;
 use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
+
+/// `vec4` rows of a node of a tree.
+pub(super) const TREE_ROWS: u64 = 9;
 
 /// Which multipliers are kept.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +29,8 @@ struct KeptLambdas {
 #[derive(Debug)]
 pub(super) struct KindBuffers {
     pub records: wgpu::Buffer,
-    pub stars: wgpu::Buffer,
+    /// Of trees: rows and state of their nodes.
+    pub trees: [wgpu::Buffer; 2],
     pub tiles: wgpu::Buffer,
     pub clusters: wgpu::Buffer,
     pub lambdas: wgpu::Buffer,
@@ -70,7 +75,10 @@ impl KindBuffers {
         let sums = kept.sums && kind.len() > 0;
         Ok(Self {
             records: maker.filled(queue, &label("records"), records, storage)?,
-            stars: maker.filled(queue, &label("stars"), &kind.stars.rows, storage)?,
+            trees: [
+                maker.filled(queue, &label("trees"), &[&kind.trees.rows[..], &kind.trees.nodes].concat(), storage)?,
+                empty("tree_nodes", 16 * TREE_ROWS * kind.trees.nodes.len() as u64)?,
+            ],
             tiles: maker.filled(queue, &label("tiles"), &kind.tiling.words(), storage)?,
             clusters: maker.filled(queue, &label("clusters"), &kind.clustering.words, storage)?,
             lambdas: empty("lambdas", lambda_bytes)?,
@@ -109,7 +117,7 @@ impl KindBuffers {
     pub fn bytes(&self) -> u64 {
         let Self {
             records,
-            stars,
+            trees: [trees, tree_nodes],
             tiles,
             clusters,
             lambdas,
@@ -130,7 +138,8 @@ impl KindBuffers {
         } = self;
         let always = sizes(&[
             records,
-            stars,
+            trees,
+            tree_nodes,
             tiles,
             clusters,
             lambdas,
@@ -154,7 +163,7 @@ impl KindBuffers {
         let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, zero: 0 };
         let (split, chained) = ([kind.split.span], [chained]);
         let projections: [&[Span]; 6] =
-            [&kind.coloring.colors, &kind.stars.colors, &kind.tiling.phases, &kind.clustering.layers, &split, &chained];
+            [&kind.coloring.colors, &kind.trees.colors, &kind.tiling.phases, &kind.clustering.layers, &split, &chained];
         let firsts = projections.map(|own| {
             let first = spans.len() as u32;
             spans.extend(own.iter().flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));

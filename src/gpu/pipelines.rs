@@ -3,6 +3,7 @@
 //! A projection consists of the C and ∇C of the kind, the pass that all kinds share, and the constants of the kind's descriptor.
 
 use super::chains;
+use super::kind_buffers::TREE_ROWS;
 use super::passes::PASSES;
 use super::shader::unrolled;
 use super::stage::Slot::{Read, Span, Uniform, Write};
@@ -11,9 +12,10 @@ use super::store::PipelineStore;
 use super::tiles;
 use crate::constraints::{Function, KindInfo, Measure, group};
 use crate::schedule::clusters;
+use crate::schedule::compiled::CompiledKind;
 use crate::schedule::compiled::CompiledScene;
 use crate::schedule::plan::{FEW_PINS, Pass, Plan};
-use crate::schedule::stars::LEAST_LEAF;
+use crate::schedule::trees::{LEAST_LEAF, MOST_TURN, ROOT, ROUNDS};
 use crate::settings::Settings;
 use crate::sim::controls::Controls;
 use std::collections::BTreeSet;
@@ -58,7 +60,7 @@ pub(super) struct TetheredStage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Projection {
     Project,
-    Stars,
+    Trees,
     Tiles,
     Clusters,
     Split,
@@ -78,9 +80,9 @@ pub(super) struct KindStages {
 
 /// Span, positions, displacements, records, materials, λ.
 const PROJECT: [Slot; 6] = [Span, Read, Write, Read, Read, Write];
-/// The same; stars, tiles or clusters.
+/// The same; tiles or clusters.
 const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
-/// The same as [`PROJECT`]; shares, impulses. Or links of records, links of chains.
+/// The same as [`PROJECT`]; shares, impulses. Or links of records, links of chains. Or trees, their nodes.
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
 /// The same as [`PROJECT`]; members, impulses, rotations of groups.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
@@ -228,8 +230,10 @@ impl KindStages {
             let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, f64::from(size))];
             Stage::new(store, &name, &entry, &text, slots, &constants)
         };
-        let stars =
-            || stage("project_stars", &[include_str!("../../shaders/schedule/project_stars.wgsl"), RECORD], &CLUSTERED);
+        let trees = || {
+            let text = include_str!("../../shaders/schedule/solve_trees.wgsl");
+            stage("solve_trees", &[text, RECORD, &tree_constants(kind)], &SPLIT)
+        };
         let tile = || stage(tiles::ENTRY, &[&tiles::pass(info, &kind.tiling, keep_lambdas), IN_STORAGE], &CLUSTERED);
         let cluster = || {
             let parts = [include_str!("../../shaders/schedule/project_cluster.wgsl"), RECORD, SCATTER];
@@ -241,7 +245,7 @@ impl KindStages {
         };
         let stages = [
             kind.has_colors().then(|| stage("project", pass, &PROJECT)),
-            (!kind.stars.is_empty()).then(stars),
+            (!kind.trees.is_empty()).then(trees),
             kind.has_tiles().then(tile),
             kind.has_clusters().then(cluster),
             (kind.split.span.count > 0).then(|| stage("split", pass, &SPLIT)),
@@ -263,17 +267,22 @@ fn projection(info: &KindInfo, parts: &[&str]) -> String {
         );
         return [info.shader, &parts.join("\n"), &constants].join("\n");
     }
-    let constants = format!(
-        "{}const MOST_PARTICLES = {}u;\nconst LEAST_LEAF = {LEAST_LEAF:?};\n",
-        constants(info),
-        clusters::MOST_PARTICLES
-    );
+    let constants = format!("{}const MOST_PARTICLES = {}u;\n", constants(info), clusters::MOST_PARTICLES);
     let shared = [
         SOLVE,
         include_str!("../../shaders/schedule/projection/bindings.wgsl"),
         include_str!("../../shaders/schedule/projection/unscaled.wgsl"),
     ];
     [info.shader, impulses(info), &parts.join("\n"), &shared.join("\n"), &constants].join("\n")
+}
+
+/// The constants of a pass over trees.
+fn tree_constants(kind: &CompiledKind) -> String {
+    format!(
+        "const TREES = {}u;\nconst TREE_ROWS = {TREE_ROWS}u;\nconst ROOT = {ROOT}u;\nconst ROUNDS = {ROUNDS}u;\n\
+         const MOST_TURN = {MOST_TURN:?};\nconst LEAST_LEAF = {LEAST_LEAF:?};\n",
+        kind.trees.rows.len()
+    )
 }
 
 /// The flow of the plastic constraints of a kind.

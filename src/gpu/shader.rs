@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 /// The modules that passes share. A pass gets those whose names it uses.
-pub(super) const COMMON: [&str; 8] = [
+pub(super) const COMMON: [&str; 9] = [
     include_str!("../../shaders/common/params.wgsl"),
     include_str!("../../shaders/common/xpbd.wgsl"),
+    include_str!("../../shaders/common/symmetric.wgsl"),
     include_str!("../../shaders/common/rotation.wgsl"),
     include_str!("../../shaders/common/contacts.wgsl"),
     include_str!("../../shaders/common/search.wgsl"),

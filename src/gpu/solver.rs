@@ -258,8 +258,8 @@ impl Solver {
             Pass::Project { color, span, first_iteration, .. } => {
                 (Projection::Project, color, span.count, first_iteration)
             }
-            Pass::Stars { color, first_iteration, .. } => {
-                (Projection::Stars, color, compiled.stars.colors[color as usize].count, first_iteration)
+            Pass::Trees { color, first_iteration, .. } => {
+                (Projection::Trees, color, compiled.trees.colors[color as usize].count, first_iteration)
             }
             Pass::Tiles { phase, first_iteration, .. } => {
                 (Projection::Tiles, phase, compiled.tiling.phases[phase as usize].count, first_iteration)

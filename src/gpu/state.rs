@@ -197,7 +197,7 @@ impl Solver {
     }
 
     /// Restores the initial state of the scene: positions, velocities, pins, materials, colliders, attachments, clock;
-    /// forces are 0. Attachments that were added later are removed. The settings stay. λ keeps its values until the next substep.
+    /// forces and λ are 0. Attachments that were added later are removed. The settings stay.
     pub fn reset(&mut self) {
         let count = self.controls.colliders.len();
         self.controls.reset();
@@ -213,6 +213,10 @@ impl Solver {
         self.accumulator = 0.0;
         self.steps = 0;
         self.derived_is_stale = !self.vertex_outputs.is_empty();
+        // Trees read λ of the last substep.
+        for own in &self.buffers.kinds {
+            self.write(&own.lambdas, 0, &vec![0u32; own.lambdas.size() as usize / 4]);
+        }
         self.upload_state();
     }
 

@@ -3,7 +3,7 @@
 
 use super::Reference;
 use crate::constraints::{Function, MAX_ARITY};
-use crate::geometry::vector::dot;
+use crate::geometry::vector::{dot, inverse_symmetric};
 use crate::schedule::chains::{NO_ENTITY, SEGMENT, chain_kinds};
 use glam::Vec3;
 
@@ -50,21 +50,11 @@ fn transposed_times(a: &Matrix, v: Vec3) -> Vec3 {
     (a[0] * v.x + a[1] * v.y) + a[2] * v.z
 }
 
-/// The inverse of a symmetric matrix by LDLᵀ; 0 in the directions of pivots below `least`.
+/// The inverse of a symmetric matrix; 0 in the directions of pivots that do not exceed `least`.
 fn inverse(d: &Matrix, least: Vec3) -> Matrix {
-    let guarded = |pivot: f32, least: f32| if pivot > least { 1.0 / pivot } else { 0.0 };
-    let i0 = guarded(d[0].x, least.x);
-    let (l1, l2) = (d[1].x * i0, d[2].x * i0);
-    let d1 = d[1].y - l1 * d[1].x;
-    let i1 = guarded(d1, least.y);
-    let l3 = (d[2].y - l2 * d[1].x) * i1;
-    let d2 = (d[2].z - l2 * d[2].x) - l3 * l3 * d1;
-    let i2 = guarded(d2, least.z);
-    let c = l1 * l3 - l2;
-    let xy = -(i1 * l1) - i2 * (l3 * c);
-    let (zx, yz) = (i2 * c, -(i2 * l3));
-    let (xx, yy) = ((i0 + i1 * (l1 * l1)) + i2 * (c * c), i1 + i2 * (l3 * l3));
-    [Vec3::new(xx, xy, zx), Vec3::new(xy, yy, yz), Vec3::new(zx, yz, i2)]
+    let symmetric = (Vec3::new(d[0].x, d[1].y, d[2].z), Vec3::new(d[2].y, d[2].x, d[1].x));
+    let (m, o) = inverse_symmetric(symmetric, least);
+    [Vec3::new(m.x, o.z, o.y), Vec3::new(o.z, m.y, o.x), Vec3::new(o.y, o.x, m.z)]
 }
 
 impl Reference {

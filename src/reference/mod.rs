@@ -32,8 +32,8 @@ mod particles;
 mod plasticity;
 mod reading;
 mod search;
-mod stars;
 mod state;
+mod trees;
 mod triangles;
 
 use crate::collision::ColliderRow;
@@ -87,6 +87,7 @@ pub struct Reference {
     chunk_sums: Vec<Vec3>,
     /// The links of chains of rods.
     chain_links: Vec<chains::Link>,
+    tree_nodes: Vec<trees::Node>,
     /// The displacement of each member of each skin before the constraints within skins.
     saved_displacements: Vec<Vec3>,
     /// Displacement by each tether in the last substep \[m\]; empty if tether forces are off.
@@ -123,7 +124,7 @@ impl Reference {
     }
 
     /// Compiles a scene as the asset of [`crate::Instances`], whose CPU counterpart this is. Constraints are solved in
-    /// tiles and by colours, without stars and mass splitting. Colliders act on particles, not on triangles.
+    /// tiles and by colours, without trees and mass splitting. Colliders act on particles, not on triangles.
     ///
     /// # Errors
     /// As [`Reference::new`].
@@ -169,6 +170,7 @@ impl Reference {
             given: Vec::new(),
             chunk_sums: Vec::new(),
             chain_links: Vec::new(),
+            tree_nodes: Vec::new(),
             saved_displacements: Vec::new(),
             pulls: Vec::new(),
             last_h: 0.0,
@@ -220,9 +222,9 @@ impl Reference {
             | Pass::Clusters { span, first_iteration, .. } => {
                 span.range().for_each(|place| self.project(kind, place, first_iteration));
             }
-            Pass::Stars { color, first_iteration, .. } => {
-                let rows = self.controls.compiled.kinds[kind].stars.colors[color as usize];
-                rows.range().for_each(|row| self.project_star(kind, row, first_iteration));
+            Pass::Trees { color, first_iteration, .. } => {
+                let rows = self.controls.compiled.kinds[kind].trees.colors[color as usize];
+                rows.range().for_each(|row| self.solve_tree(kind, row, first_iteration));
             }
             Pass::Split { span, first_iteration, .. } => {
                 span.range().for_each(|place| self.split(kind, place, first_iteration));

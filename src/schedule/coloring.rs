@@ -36,7 +36,7 @@ impl Span {
 pub struct Coloring {
     /// `order[i]` is the constraint (by insertion) of record `i`.
     pub order: Vec<u32>,
-    /// The records of each colour, in order. Constraints in tiles, stars or clusters ([`crate::Execution`]) come first.
+    /// The records of each colour, in order. Constraints in tiles, trees or clusters ([`crate::Execution`]) come first.
     pub colors: Vec<Span>,
     /// Constraints without a colour, after the last colour.
     pub overflow: Span,
@@ -151,7 +151,7 @@ impl Coloring {
         values
     }
 
-    /// The colour of every constraint in insertion order; `None` if it is in the overflow, a tile, a star or a cluster.
+    /// The colour of every constraint in insertion order; `None` if it is in the overflow, a tile, a tree or a cluster.
     pub fn color_of_constraints(&self) -> Vec<Option<u32>> {
         let mut colors = vec![None; self.order.len()];
         for (color, span) in self.colors.iter().enumerate() {

@@ -14,8 +14,8 @@ use crate::schedule::contacts::ContactElements;
 use crate::schedule::rings::Rings;
 use crate::schedule::skins::Skins;
 use crate::schedule::split::{Split, split_at_once};
-use crate::schedule::stars::Stars;
 use crate::schedule::tiling::Tiling;
+use crate::schedule::trees::Trees;
 use crate::settings::{Execution, Settings, Sweep};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ const WORTH_TILING_ASSET: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Scene,
-    /// The asset of [`crate::Instances`]: without stars, mass splitting and skins.
+    /// The asset of [`crate::Instances`]: without trees, mass splitting and skins.
     Asset,
 }
 
@@ -75,13 +75,13 @@ pub(crate) struct CompiledKind {
     pub threads: usize,
     /// Constraints in tiles; their records come first.
     pub tiling: Tiling,
-    /// Constraints in stars; their records come next.
-    pub stars: Stars,
+    /// Constraints in trees; their records come next.
+    pub trees: Trees,
     /// Constraints in clusters; their records come next.
     pub clustering: Clustering,
     /// The order of all constraints, and the colours of the remaining ones.
     pub coloring: Coloring,
-    /// The numbers of colours of stars and of constraints before those within skins.
+    /// The numbers of colours of trees and of constraints before those within skins.
     pub outside: Colors,
     pub split: Split,
     /// In the order of the constraints.
@@ -92,7 +92,7 @@ pub(crate) struct CompiledKind {
 /// Numbers of colours.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Colors {
-    pub stars: usize,
+    pub trees: usize,
     pub constraints: usize,
 }
 
@@ -221,7 +221,7 @@ fn tiling(set: &ConstraintSet, scene: &Scene, settings: &Settings, purpose: Purp
 }
 
 impl CompiledKind {
-    /// `skin` lists the constraints within skins, which have colours and stars of their own. `split` lists the constraints
+    /// `skin` lists the constraints within skins, which have colours and trees of their own. `split` lists the constraints
     /// that are solved by mass splitting; their records come last. `chained` lists those in chains of rods; their records
     /// come first.
     pub fn new(
@@ -234,20 +234,20 @@ impl CompiledKind {
         let info = set.info;
         let apart = [skin, split].concat();
         let tiling = tiling(set, scene, settings, purpose, &apart);
-        // Kinds of chains have no tiles and no stars.
+        // Kinds of chains have no tiles and no trees.
         let mut clustered = [chained, &tiling.order].concat();
-        let has_stars = settings.sweep == Sweep::GaussSeidel && purpose == Purpose::Scene && !info.unilateral;
-        let (mut stars, mut outside) = (Stars::default(), Colors::default());
-        if has_stars {
-            stars = Stars::new(set, scene, clustered.len() as u32, &[&clustered[..], &apart].concat());
-            outside.stars = stars.colors.len();
+        let has_trees = settings.sweep == Sweep::GaussSeidel && purpose == Purpose::Scene && !info.unilateral;
+        let (mut trees, mut outside) = (Trees::default(), Colors::default());
+        if has_trees {
+            trees = Trees::new(set, scene, clustered.len() as u32, &[&clustered[..], &apart].concat());
+            outside.trees = trees.colors.len();
             if !skin.is_empty() {
                 let taken: Vec<u32> =
                     (0..set.len() as u32).filter(|index| skin.binary_search(index).is_err()).collect();
-                stars.extend(Stars::new(set, scene, (clustered.len() + stars.order.len()) as u32, &taken));
+                trees.extend(Trees::new(set, scene, (clustered.len() + trees.order.len()) as u32, &taken));
             }
         }
-        clustered.extend(&stars.order);
+        clustered.extend(&trees.order);
         let clustering = if settings.clusters() {
             Clustering::new(set, scene.entity_count(), clustered.len(), &[&clustered[..], &apart].concat())
         } else {
@@ -266,7 +266,7 @@ impl CompiledKind {
             slot_count,
             threads,
             tiling,
-            stars,
+            trees,
             clustering,
             coloring,
             outside,
@@ -310,7 +310,7 @@ impl CompiledKind {
 
     /// True if any colour contains constraints within skins.
     pub fn has_skins(&self) -> bool {
-        self.outside.stars < self.stars.colors.len() || self.outside.constraints < self.coloring.colors.len()
+        self.outside.trees < self.trees.colors.len() || self.outside.constraints < self.coloring.colors.len()
     }
 
     /// True if any pass reads the records.

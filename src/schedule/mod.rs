@@ -1,6 +1,6 @@
 //! Compiles a scene into records, schedules of the constraints, and a plan of passes.
 //!
-//! [`CompiledScene`] holds the data that both backends read: the records of each kind, ordered by tiles, stars,
+//! [`CompiledScene`] holds the data that both backends read: the records of each kind, ordered by tiles, trees,
 //! clusters and colours. The [`Plan`] lists the passes of a step as data.
 
 pub(crate) mod chains;
@@ -15,5 +15,5 @@ pub(crate) mod rings;
 mod shuffle;
 pub(crate) mod skins;
 pub(crate) mod split;
-pub(crate) mod stars;
 pub(crate) mod tiling;
+pub(crate) mod trees;

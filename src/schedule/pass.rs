@@ -47,8 +47,8 @@ pub enum Pass {
         /// True if λ starts at 0.
         first_iteration: bool,
     },
-    /// Solves the stars of one colour: each hub with its links (two-particle constraints) as one linear system.
-    Stars {
+    /// Solves the trees of one colour: each hub with its links (two-particle constraints) as one linear system.
+    Trees {
         /// Index in [`crate::constraints::KINDS`].
         kind: usize,
         /// The colour.
@@ -221,7 +221,7 @@ impl Pass {
         match self {
             Self::Project { kind, .. }
             | Self::Tiles { kind, .. }
-            | Self::Stars { kind, .. }
+            | Self::Trees { kind, .. }
             | Self::Clusters { kind, .. }
             | Self::Split { kind, .. }
             | Self::LinearizeChains { kind, .. }

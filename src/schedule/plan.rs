@@ -286,7 +286,7 @@ impl Plan {
     fn push_kind(&mut self, compiled: &CompiledScene, kind: usize, sweep: Sweep, iteration: u32) {
         let (constraints, first_iteration) = (&compiled.kinds[kind], iteration == 0);
         if sweep == Sweep::GaussSeidel {
-            self.push_stars(kind, constraints, 0..constraints.outside.stars, first_iteration);
+            self.push_trees(kind, constraints, 0..constraints.outside.trees, first_iteration);
             let records = (0..).zip(&constraints.tiling.records);
             self.substep.extend(records.map(|(phase, &span)| Pass::Tiles { kind, phase, span, first_iteration }));
             let records = (0..).zip(&constraints.clustering.records);
@@ -305,18 +305,18 @@ impl Plan {
     fn push_skins(&mut self, compiled: &CompiledScene, iteration: u32) {
         self.substep.push(Pass::SaveDisplacements);
         for (kind, constraints) in compiled.kinds.iter().enumerate() {
-            let (stars, colors) = (constraints.stars.colors.len(), constraints.coloring.colors.len());
-            self.push_stars(kind, constraints, constraints.outside.stars..stars, iteration == 0);
+            let (trees, colors) = (constraints.trees.colors.len(), constraints.coloring.colors.len());
+            self.push_trees(kind, constraints, constraints.outside.trees..trees, iteration == 0);
             self.push_colors(kind, constraints, constraints.outside.constraints..colors, iteration);
         }
         self.substep.push(Pass::RestoreMomentum);
         self.push_rest();
     }
 
-    fn push_stars(&mut self, kind: usize, constraints: &CompiledKind, colors: Range<usize>, first_iteration: bool) {
+    fn push_trees(&mut self, kind: usize, constraints: &CompiledKind, colors: Range<usize>, first_iteration: bool) {
         for color in colors {
-            let span = constraints.stars.records[color];
-            self.substep.push(Pass::Stars { kind, color: color as u32, span, first_iteration });
+            let span = constraints.trees.records[color];
+            self.substep.push(Pass::Trees { kind, color: color as u32, span, first_iteration });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::coloring::{Coloring, Span};
 use super::compiled::{CompiledKind, check_loop};
-use super::stars::Stars;
+use super::trees::Trees;
 use crate::constraints::group;
 use crate::error::Result;
 use crate::scene::{ConstraintSet, Scene};
@@ -40,9 +40,9 @@ impl Split {
 }
 
 /// The constraints of a kind that a Gauss-Seidel sweep solves by mass splitting besides the overflow: inequalities at
-/// crowded particles, which stars cannot solve.
+/// crowded particles, which trees cannot solve.
 pub(crate) fn split_at_once(set: &ConstraintSet, scene: &Scene) -> Vec<u32> {
-    if set.info.unilateral { Stars::new(set, scene, 0, &[]).order } else { Vec::new() }
+    if set.info.unilateral { Trees::new(set, scene, 0, &[]).order } else { Vec::new() }
 }
 
 impl ConstraintSet {

@@ -43,9 +43,10 @@ impl Controls {
         self.scene.contact_materials.iter().any(|material| material.restitution > 0.0)
     }
 
-    /// Returns true if the GPU stores λ.
+    /// Returns true if the GPU stores λ. Trees read λ of the last substep.
     pub fn keeps_lambdas(&self) -> bool {
         self.settings.keeps_lambdas(self.compiled.has_groups())
+            || self.compiled.kinds.iter().any(|kind| !kind.trees.is_empty())
     }
 
     /// The execution that the plan runs, and the reason if it is not the chosen one.

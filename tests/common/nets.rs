@@ -213,6 +213,36 @@ fn sphere(random: &mut Random) -> Net {
     net
 }
 
+/// A tree of several levels whose inner joints are 30 to 1000 times lighter than its leaves.
+fn deep_tree(random: &mut Random) -> Net {
+    let (depth, branches, ratio) = (2 + random.below(4), 2 + random.below(3), 30.0 * 33f32.powf(random.next()));
+    let mut net = Net::default();
+    let mut level = vec![net.particle([0.0; 3], 1.0)];
+    for _ in 0..depth {
+        let mut next = Vec::new();
+        for &parent in &level {
+            for _ in 0..1 + random.below(branches) {
+                if net.positions.len() > 70 {
+                    break;
+                }
+                let (direction, length) = (random.direction(), 0.05 + 0.1 * random.next());
+                let base = net.positions[parent as usize];
+                let position = std::array::from_fn(|axis| base[axis] + length * direction[axis]);
+                let child = net.particle(position, 1.0);
+                net.links.push([parent, child]);
+                net.masses[parent as usize] = 1.0 / ratio;
+                next.push(child);
+            }
+        }
+        level = next;
+    }
+    if random.next() < 0.8 {
+        net.pins.push(0);
+    }
+    net
+}
+
 pub type Family = (&'static str, fn(&mut Random) -> Net);
 
-pub const FAMILIES: [Family; 4] = [("star", star), ("tree", tree), ("cone", cone), ("sphere", sphere)];
+pub const FAMILIES: [Family; 5] =
+    [("star", star), ("tree", tree), ("deep tree", deep_tree), ("cone", cone), ("sphere", sphere)];

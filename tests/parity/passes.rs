@@ -57,7 +57,7 @@ fn whole_frames_agree() {
 #[test]
 fn a_hub_agrees() {
     let gpu = common::gpu();
-    // More constraints than a star may have.
+    // More constraints than a tree may have.
     let scene = wheel(1100, Material::compliant(1e-4));
     let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, iterations: 2, ..Settings::default() });
     assert_eq!(pair.solver.coloring::<Distance>().overflow.count, 1100);

@@ -107,7 +107,7 @@ fn hubs_of_hundreds_of_links_gain_no_energy() {
     }
 }
 
-/// Hubs that are all connected to the same leaves: `hubs` stars are parallel.
+/// Hubs that are all connected to the same leaves: `hubs` trees are parallel.
 fn with_shared_leaves(random: &mut Random) -> Net {
     let (hubs, leaves, ratio) = (2 + random.below(4) as u32, 4 + random.below(25), 1000f32.powf(random.next()));
     let mass = if random.next() < 0.6 { 1.0 / ratio } else { ratio };
@@ -177,7 +177,7 @@ fn hubs_with_the_same_leaves_agree_on_both_backends() {
 }
 
 /// A hub with rigid, compliant and damped constraints, which hangs from pins by distance limits.
-fn mixed_star(random: &mut Random) -> Scene {
+fn mixed_tree(random: &mut Random) -> Scene {
     let mut scene = Scene::new();
     let mass = |random: &mut Random| 1.0 / 100f32.powf(random.next());
     let hub = Particle { inverse_mass: 1.0, ..Particle::default() };
@@ -206,23 +206,23 @@ fn mixed_star(random: &mut Random) -> Scene {
 }
 
 #[test]
-fn stars_agree_on_both_backends() {
+fn trees_agree_on_both_backends() {
     let gpu = gpu();
-    let has_stars = |pair: &Pair| pair.passes(1).iter().any(|pass| matches!(pass, Pass::Stars { .. }));
+    let has_trees = |pair: &Pair| pair.passes(1).iter().any(|pass| matches!(pass, Pass::Trees { .. }));
     for execution in [Execution::Colors, Execution::Tiles, Execution::Clusters] {
         let settings = Settings { execution, ..Settings::default() };
         for (name, family) in FAMILIES {
             let net = family(&mut Random::new(7));
             let mut pair = Pair::new(&gpu, &net.scene(), settings);
-            assert!(has_stars(&pair), "{name}");
+            assert!(has_trees(&pair), "{name}");
             pair.run(3, 1e-4, name);
         }
     }
     for iterations in [1, 3] {
         let settings = Settings { iterations, keep_lambdas: true, ..Settings::default() };
-        let mut pair = Pair::new(&gpu, &mixed_star(&mut Random::new(iterations.into())), settings);
-        assert!(has_stars(&pair));
-        pair.run(30, 1e-4, "mixed star");
+        let mut pair = Pair::new(&gpu, &mixed_tree(&mut Random::new(iterations.into())), settings);
+        assert!(has_trees(&pair));
+        pair.run(30, 1e-4, "mixed tree");
         assert!(pair.reference.read_positions().unwrap().iter().flatten().all(|x| x.abs() < 10.0));
         let on_gpu = pair.solver.read_lambdas::<DistanceLimit>().unwrap();
         assert!(on_gpu.iter().any(|&lambda| lambda < 0.0) && on_gpu.iter().all(|&lambda| lambda <= 0.0), "{on_gpu:?}");

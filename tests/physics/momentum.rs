@@ -94,7 +94,7 @@ fn mass(scene: &Scene, count: usize) -> f64 {
     scene.inverse_masses()[..count].iter().map(|&w| 1.0 / f64::from(w)).sum()
 }
 
-/// The links at the poles of a UV sphere are solved as stars.
+/// The links at the poles of a UV sphere are solved as trees.
 #[test]
 fn a_balloon_with_crowded_poles_does_not_spin() {
     let (segments, rings, radius) = (24, 12, 0.3);
@@ -119,7 +119,7 @@ fn a_balloon_with_crowded_poles_does_not_spin() {
     }
     let (scene, count) = balloon_of(positions, &triangles, radius, (1.2, Fabric::default(), SOFT_GAS));
     let mut reference = Reference::new(&scene, still()).unwrap();
-    assert!(reference.plan().substep.iter().any(|pass| matches!(pass, Pass::Stars { .. })));
+    assert!(reference.plan().substep.iter().any(|pass| matches!(pass, Pass::Trees { .. })));
     let mut fastest = 0f64;
     for _ in 0..10 {
         reference.step(60);

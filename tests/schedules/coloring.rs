@@ -371,7 +371,7 @@ fn only_the_constraints_of_a_hub_are_solved_by_mass_splitting() {
 fn a_particle_above_the_degree_limit_is_a_hub() {
     for (spokes, overflow) in [(HUB_DEGREE as u32, 0), (HUB_DEGREE as u32 + 1, HUB_DEGREE as u32 + 1)] {
         let particles = (1..=spokes).flat_map(|rim| [0, rim]).collect();
-        let graph = Graph { name: "star".into(), particles, arity: 2, particle_count: spokes as usize + 1 };
+        let graph = Graph { name: "tree".into(), particles, arity: 2, particle_count: spokes as usize + 1 };
         let coloring = graph.coloring();
         check(&graph, &coloring);
         assert_eq!(coloring.overflow.count, overflow, "{spokes} spokes");
@@ -407,7 +407,7 @@ fn springs(cloth: &Scene, order: &[u32]) -> Scene {
         let position = [x, y + 0.02 * (9.0 * x + 4.0 * z).sin(), z];
         scene.add_particle(Particle { position, inverse_mass, ..Particle::default() }).unwrap();
     }
-    // Constraints outside of grids would be solved as stars, which sum in the order of insertion.
+    // Constraints outside of grids would be solved as trees, which sum in the order of insertion.
     scene.add_grid(0..13 * 11, 13).unwrap();
     scene.pin(0).unwrap();
     scene.pin(12).unwrap();

@@ -322,7 +322,7 @@ fn clusters_take_few_dispatches_whatever_the_mesh() {
     scene.pin(0).unwrap();
     let (few, many) =
         (plan(&scene, in_clusters), plan(&scene, Settings { execution: Execution::Colors, ..in_clusters }));
-    // Seven layers of clusters, and one dispatch per colour of the stars around vertices of eight triangles.
+    // Seven layers of clusters, and one dispatch per colour of the trees around vertices of eight triangles.
     println!("{few} dispatches in clusters, {many} by colours");
     assert!(few <= 20 && many > 20, "{few}, {many}");
 }

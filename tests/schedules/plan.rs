@@ -38,7 +38,7 @@ fn projected(passes: &[Pass], kind: usize) -> Vec<Span> {
     let span = |pass: &Pass| match *pass {
         Pass::Project { kind: of, span, .. }
         | Pass::Tiles { kind: of, span, .. }
-        | Pass::Stars { kind: of, span, .. }
+        | Pass::Trees { kind: of, span, .. }
         | Pass::Clusters { kind: of, span, .. }
         | Pass::Split { kind: of, span, .. }
             if of == kind =>
@@ -62,7 +62,7 @@ fn iterations(plan: &Plan, count: usize) -> Vec<Vec<Pass>> {
 fn is_first_iteration(pass: &Pass) -> Option<bool> {
     match *pass {
         Pass::Project { first_iteration, .. }
-        | Pass::Stars { first_iteration, .. }
+        | Pass::Trees { first_iteration, .. }
         | Pass::Tiles { first_iteration, .. }
         | Pass::Clusters { first_iteration, .. }
         | Pass::Split { first_iteration, .. } => Some(first_iteration),
@@ -141,10 +141,10 @@ fn the_plan_of_a_star_and_a_chain() {
 begin   Targets
 begin   Start
 begin   Predict
-substep Stars { kind: distance, color: 0, span: Span { first: 0, count: 60 }, first_iteration: true }
+substep Trees { kind: distance, color: 0, span: Span { first: 0, count: 60 }, first_iteration: true }
 substep Project { kind: distance, color: 0, span: Span { first: 60, count: 2 }, first_iteration: true }
 substep Project { kind: distance, color: 1, span: Span { first: 62, count: 1 }, first_iteration: true }
-substep Stars { kind: distance, color: 0, span: Span { first: 0, count: 60 }, first_iteration: false }
+substep Trees { kind: distance, color: 0, span: Span { first: 0, count: 60 }, first_iteration: false }
 substep Project { kind: distance, color: 0, span: Span { first: 60, count: 2 }, first_iteration: false }
 substep Project { kind: distance, color: 1, span: Span { first: 62, count: 1 }, first_iteration: false }
 between IntegrateAndPredict
