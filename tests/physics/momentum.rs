@@ -1,6 +1,7 @@
 //! Momentum and angular momentum of free bodies.
 
 use crate::common;
+use crate::common::nets::{FAMILIES, Random};
 use crate::common::{backends, gpu, raw, shapes};
 use glam::DVec3;
 use supple::constraints::KindInfo;
@@ -372,5 +373,37 @@ fn the_angular_momentum_error_of_kinds_whose_gradients_turn_halves_with_the_subs
         let [coarse, fine] = [20, 80].map(drift);
         println!("{}: {coarse:.1e}, {fine:.1e}", info.name);
         assert!(fine < 0.3 * coarse + 1e-6, "{}: {coarse} and {fine}", info.name);
+    }
+}
+
+/// Free trees and stars in flight that turn at 3 rad/s about the vertical axis.
+#[test]
+fn free_trees_of_links_keep_momentum_and_angular_momentum() {
+    for (name, family) in &FAMILIES[..3] {
+        for seed in 0..8 {
+            let mut net = family(&mut Random::new(seed));
+            net.pins.clear();
+            let mut scene = net.scene();
+            let flight = DVec3::new(0.3, 0.2, -0.1);
+            for (particle, place) in (0..).zip(&net.positions) {
+                let velocity = flight + DVec3::Y.cross(DVec3::from(place.map(f64::from))) * 3.0;
+                scene.set_velocity(particle, velocity.as_vec3().to_array()).unwrap();
+            }
+            let mut reference = Reference::new(&scene, still()).unwrap();
+            let count = net.positions.len();
+            let of = |reference: &Reference| {
+                let (x, v) = (reference.read_positions().unwrap(), reference.read_velocities().unwrap());
+                let (momentum, angular, ..) = momenta(&scene, count, &x, &v);
+                (momentum, angular)
+            };
+            let start = of(&reference);
+            reference.step(120);
+            let end = of(&reference);
+            let linear = (end.0 - start.0).length() / start.0.length();
+            let angular = (end.1 - start.1).length() / start.1.length();
+            println!("{name} {seed}: momentum {linear:.1e}, angular momentum {angular:.1e}");
+            assert!(linear < 1e-4, "{name} {seed}: momentum changes by {linear:.1e}");
+            assert!(angular < 0.03, "{name} {seed}: angular momentum changes by {angular:.1e}");
+        }
     }
 }

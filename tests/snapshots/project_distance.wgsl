@@ -280,7 +280,6 @@ const UNIT_GRADIENTS = true;
 const UNILATERAL = false;
 const OVER_RELAXED = false;
 const MOST_PARTICLES = 256u;
-const LEAST_LEAF = 0.0001;
 
 // shaders/common/params.wgsl
 
