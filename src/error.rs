@@ -141,6 +141,14 @@ pub enum Error {
         /// The follower.
         particle: u32,
     },
+    /// The particle is skinned, which excludes a second skinned pose and a target.
+    #[error("{what}: particle {particle} is skinned; a particle has one skinned pose or one target")]
+    Skinned {
+        /// The call or the row: `set_target`, `skinned particle 7`.
+        what: String,
+        /// The particle.
+        particle: u32,
+    },
     /// The collider was removed, or its id belongs to another solver.
     #[error("there is no collider {index} with this id: it was removed, or the id belongs to another solver")]
     NoCollider {

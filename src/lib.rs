@@ -87,11 +87,11 @@ pub use gpu::{Instances, Solver, required_limits, required_limits_with};
 pub use instancing::{Instance, InstanceId, Placement};
 pub use reference::Reference;
 pub use scene::{
-    Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Balloon, BalloonParts, Bending, Cloth, ClothGrid,
-    ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric, Intersections, Material, MaterialId, Numbering,
-    Orientation, OrientationId, Orthotropic, Particle, ParticlePoint, Ray, RayHit, Rod, RodMaterial, RodParts, RodRest,
-    RodStiffness, Rope, RopeParts, Scene, SoftBody, SoftParts, Strain, TetMesh, TetherForce, Tethers,
-    count_intersections,
+    Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Backstop, Balloon, BalloonParts, Bending, Cloth,
+    ClothGrid, ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric, Intersections, JointWeights, Material,
+    MaterialId, Numbering, Orientation, OrientationId, Orthotropic, Particle, ParticlePoint, Ray, RayHit, Rod,
+    RodMaterial, RodParts, RodRest, RodStiffness, Rope, RopeParts, Scene, Skinned, SkinnedLimits, SkinnedPose,
+    SoftBody, SoftParts, Strain, TetMesh, TetherForce, Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use sim::{Diagnostics, Running};

@@ -23,7 +23,7 @@ struct Params {
     body_damping: f32,
     field_count: u32,
     orientation_count: u32,
-    padding: u32,
+    substeps: u32,
     fields: array<Field, 8>,
 }
 

@@ -24,6 +24,7 @@
 //! | pulls | `f32` a tether, if kept: its displacement in the last substep \[m\] | solve_tethers | the host |
 //! | anchors | the pins, if few: at the start of this substep, and of the next | solve_tethers, velocity_tether | velocity_tether |
 //! | attachments | rows, order by colour, states | host; solve_attachments, finish_attachments (states) | passes of attachments |
+//! | skinned | limits, bind poses, joints, poses, states: see `shaders/integrate/skinned.wgsl` | host, the caller (poses); passes of skinned particles | the same |
 //! | materials | α̃, γ, factor | host | projections |
 //! | per kind: trees, tiles, clusters | see `shaders/schedule/solve_trees.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | same |
@@ -36,6 +37,7 @@
 use super::chains::ChainBuffers;
 use super::kind_buffers::{KindBuffers, make_kinds};
 use super::maker::Maker;
+use super::skinned::SkinnedBuffers;
 use crate::collision::events::event_bytes;
 use crate::error::Result;
 use crate::scene::Follower;
@@ -119,6 +121,7 @@ pub(super) struct Buffers {
     pub status: wgpu::Buffer,
     /// Rows, order and states.
     pub attachments: [wgpu::Buffer; 3],
+    pub skinned: SkinnedBuffers,
     pub kinds: Vec<KindBuffers>,
     pub chains: ChainBuffers,
 }
@@ -171,6 +174,7 @@ impl Buffers {
             spans,
             status: empty("status", size_of::<Status>() as u64, storage)?,
             attachments: Self::make_attachments(device, controls)?,
+            skinned: SkinnedBuffers::new(device, queue, controls)?,
             kinds,
             chains,
         })
@@ -208,6 +212,7 @@ impl Buffers {
             spans,
             status,
             attachments: [rows, order, states],
+            skinned,
             kinds,
             chains,
         } = self;
@@ -230,7 +235,12 @@ impl Buffers {
             targets,
         ]);
         let parameters = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status, rows, order, states]);
-        motion + shape + parameters + chains.bytes() + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
+        motion
+            + shape
+            + parameters
+            + sizes(&skinned.all())
+            + chains.bytes()
+            + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
     }
 
     /// The buffer of accelerations; empty if only gravity acts.

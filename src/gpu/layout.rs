@@ -10,6 +10,7 @@ use crate::constraints::plasticity::{PlasticRow, PlasticState};
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::params::{FieldRow, Params, Target};
+use crate::sim::skinned::{Bind, PoseRow, SkinnedRow, SkinnedState};
 use std::mem::{offset_of, size_of};
 
 /// Name and offset of each member, and the size of the whole.
@@ -67,11 +68,22 @@ fn params_have_the_layout_of_the_prelude() {
         body_damping,
         field_count,
         orientation_count,
-        padding,
+        substeps,
         fields
     });
     assert_eq!(on_gpu("", "Params"), (members, size));
     assert_eq!(on_gpu("", "Field"), on_host!(FieldRow { position, strength, axis, scale }));
+}
+
+#[test]
+fn rows_of_skinned_particles_have_the_layout_of_their_shader() {
+    let pass = include_str!("../../shaders/integrate/skinned.wgsl");
+    let row = on_host!(SkinnedRow { particle, max_distance, backstop_distance, backstop_radius });
+    assert_eq!(on_gpu(pass, "SkinnedRow"), row);
+    let bind = on_host!(Bind { position, is_bound, normal, padding, joints, weights });
+    assert_eq!(on_gpu(pass, "Bind"), bind);
+    assert_eq!(on_gpu(pass, "Pose"), on_host!(PoseRow { position, padding, normal, more_padding }));
+    assert_eq!(on_gpu(pass, "SkinnedState"), on_host!(SkinnedState { position, substep, normal, padding }));
 }
 
 #[test]

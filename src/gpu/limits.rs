@@ -3,6 +3,7 @@
 use super::chains::LINK_BYTES;
 use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES, TRIANGLE_CONTACT_BYTES};
 use super::maker::check_size;
+use super::skinned::BIND_BYTES;
 use super::stage::WORKGROUP_SIZE;
 use crate::collision::events::event_bytes;
 use crate::error::{Error, Result};
@@ -103,13 +104,14 @@ fn tether_count(scene: &Scene) -> u64 {
 }
 
 /// Labels and sizes [bytes] of the largest buffers that every scene has, whatever its settings.
-fn sizes(scene: &Scene) -> [(&'static str, u64); 5] {
+fn sizes(scene: &Scene) -> [(&'static str, u64); 6] {
     [
         ("positions", scene.entity_count() as u64 * 16),
         ("chain_links", chain_kinds().iter().map(|&kind| scene.constraints[kind].len() as u64 * LINK_BYTES).sum()),
         ("followers", scene.followers.len() as u64 * FOLLOWER_BYTES),
         ("ring_corners", scene.triangles.len() as u64 * RING_BYTES),
         ("tethers", tether_count(scene) * TETHER_BYTES),
+        ("skinned_binds", scene.skinned.rows.len() as u64 * BIND_BYTES),
     ]
 }
 

@@ -41,6 +41,7 @@ mod remaking;
 mod requests;
 mod shader;
 mod shift;
+mod skinned;
 mod snapshot;
 mod snapshot_bytes;
 mod solver;

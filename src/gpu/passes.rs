@@ -81,6 +81,26 @@ const TURN: [(Slot, Select); 8] = [
 
 const EACH_ORIENTATION: Count = Count::Threads(|controls| controls.compiled.orientation_count);
 
+/// Params; rows, poses, positions, states, displacements, binds, joints, velocities.
+const SKINNED: [(Slot, Select); 9] = [
+    MOTION[0],
+    (Read, |b| &b.skinned.rows),
+    (Write, |b| &b.skinned.poses),
+    (Read, |b| &b.positions),
+    (Write, |b| &b.skinned.states),
+    (Write, |b| &b.displacements),
+    (Read, |b| &b.skinned.binds),
+    (Read, |b| &b.skinned.joints),
+    (Write, |b| &b.velocities),
+];
+
+/// A pass over the skinned particles.
+const fn skinned(pass: Pass, entry: &'static str) -> PassInfo {
+    let text = include_str!("../../shaders/integrate/skinned.wgsl");
+    let count = Count::Threads(|controls| controls.scene.skinned.rows.len() as u32);
+    PassInfo { pass, entry, text, bindings: &SKINNED, count }
+}
+
 const VELOCITY: &str = include_str!("../../shaders/integrate/velocity.wgsl");
 
 pub(super) const PASSES: &[PassInfo] = &[
@@ -96,6 +116,10 @@ pub(super) const PASSES: &[PassInfo] = &[
         ],
         count: Count::Threads(|controls| controls.targets.len() as u32),
     },
+    skinned(Pass::StartSkinned, "start_skinned"),
+    skinned(Pass::LimitSkinned { is_first: true }, "limit_skinned"),
+    skinned(Pass::LimitSkinned { is_first: false }, "limit_skinned_again"),
+    skinned(Pass::FinishSkinned, "finish_skinned"),
     PassInfo {
         pass: Pass::Start,
         entry: "start",

@@ -2,7 +2,7 @@
 
 use super::contacts::Contacts;
 use super::pipelines::{Pipelines, TetheredStage};
-use super::shift::shift_stage;
+use super::shift::{shift_skinned_stage, shift_stage};
 use super::solver::Solver;
 use crate::collision::Collider;
 use crate::error::Result;
@@ -35,6 +35,9 @@ impl Solver {
                 TetheredStage::prepare(store, &controls);
             }
             shift_stage(store);
+            if !controls.scene.skinned().is_empty() {
+                shift_skinned_stage(store);
+            }
             Contacts::new(store, queue, &controls, buffers)?;
             for collider in colliders {
                 controls.add_collider(collider)?;

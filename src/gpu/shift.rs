@@ -53,6 +53,12 @@ pub(super) fn shift_stage(store: &PipelineStore) -> Stage {
     Stage::new(store, "shift", "shift", text, &SLOTS, &[])
 }
 
+/// The pass of skinned poses.
+pub(super) fn shift_skinned_stage(store: &PipelineStore) -> Stage {
+    let text = include_str!("../../shaders/integrate/shift_skinned.wgsl");
+    Stage::new(store, "shift_skinned", "shift_skinned", text, &[Uniform, Write, Write], &[])
+}
+
 /// The pass of instances.
 pub(super) fn instances_shift_stage(store: &PipelineStore, pool: &InstancePool) -> Stage {
     let name = "instances_shift";
@@ -62,7 +68,7 @@ pub(super) fn instances_shift_stage(store: &PipelineStore, pool: &InstancePool) 
 impl Solver {
     /// Moves the whole simulation by `offset` \[m\], to continue near the origin.
     ///
-    /// Moved are particles, targets, attachments to points in space, colliders with their targets, fields, the air field (gusts and turbulence stay
+    /// Moved are particles, targets, skinned poses, joints, attachments to points in space, colliders with their targets, fields, the air field (gusts and turbulence stay
     /// with the particles), and the initial state that [`Solver::reset`] restores. Velocities, λ, contacts and the
     /// clock stay. The call submits one small compute pass. Like all changes it runs after earlier submissions: submit
     /// recorded steps first.
@@ -87,9 +93,25 @@ impl Solver {
         let state = [&self.buffers.params, &self.buffers.positions, &self.buffers.residuals];
         let count = self.controls.scene.particle_count() as u32;
         pass.submit(&self.device, &self.queue, offset, state, count);
+        self.shift_skinned();
         self.upload_shifted();
         self.derived_is_stale = true;
         Ok(())
+    }
+}
+
+impl Solver {
+    /// Shifts the skinned poses by the offset of the last shift.
+    fn shift_skinned(&self) {
+        let count = self.controls.scene.skinned.rows.len() as u32;
+        if let Some(pass) = self.shift.as_ref().filter(|_| count > 0) {
+            let stage = shift_skinned_stage(&self.store);
+            let (offset, own) = (&pass.offset, &self.buffers.skinned);
+            let bindings = stage.bind(&self.device, &[offset, &own.poses, &own.states]);
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            Recorder::new(&mut encoder, None).dispatch(&stage, &bindings, &[], count);
+            self.queue.submit([encoder.finish()]);
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 ///
 /// It contains all that a step reads and that may change. Of the particles: positions, displacements, residuals, velocities, pins, targets
 /// and masses. Of the constraints: multipliers, rotations, plastic strains, materials and changed parameters. Of the contacts: pair lists,
-/// friction anchors, events, and colliders with their poses. It also contains attachments, settings, the shift of the origin and the clock,
+/// friction anchors, events, and colliders with their poses. It also contains attachments, skinned poses, joints, settings, the shift of the origin and the clock,
 /// but not the scene itself.
 #[derive(Clone, PartialEq)]
 pub struct Snapshot {
@@ -92,6 +92,8 @@ fn state_buffers<'a>(
         ("anchors.1", &b.anchors[1]),
         ("status", &b.status),
         ("attachment_states", &b.attachments[2]),
+        ("skinned_poses", &b.skinned.poses),
+        ("skinned_states", &b.skinned.states),
     ]
     .map(|(name, buffer)| (name.to_owned(), buffer))
     .into();
@@ -271,6 +273,7 @@ impl Solver {
         let controls = &self.controls;
         self.write(&self.buffers.pins, 0, &controls.pins);
         self.write_attachment_order();
+        self.upload_skinning();
         self.upload_tethers();
         for &kind in kinds {
             self.write(&self.buffers.kinds[kind].records, 0, &controls.compiled.kinds[kind].records);

@@ -230,6 +230,7 @@ impl Solver {
         self.upload_settings();
         self.write(&self.buffers.attachments[2], 0, &self.controls.attachment_states());
         self.write_attachment_order();
+        self.reset_skinned();
         self.upload_tethers();
         self.clear_forces();
         for (kind, buffers) in self.controls.compiled.kinds.iter().zip(&self.buffers.kinds) {
@@ -298,6 +299,7 @@ impl Solver {
         }
         self.upload_targets();
         self.write_shifted_attachments();
+        self.upload_skinning();
         self.mark_stale();
     }
 

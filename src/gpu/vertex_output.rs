@@ -186,7 +186,7 @@ impl Solver {
             return Err(Error::VertexFormat { what: what.into(), format: format!("{format:?}") });
         }
         let b = &self.buffers;
-        let own = [&b.positions, &b.velocities, &b.normals, &b.indices, &b.forces, &b.targets];
+        let own = [&b.positions, &b.velocities, &b.normals, &b.indices, &b.forces, &b.targets, &b.skinned.poses];
         if own.contains(&buffer) {
             return Err(Error::SolverBuffer { what: what.into() });
         }

@@ -49,6 +49,7 @@ pub(super) fn check_asset(asset: &Scene) -> Result<()> {
         ("follower", asset.followers.len()),
         ("collider", asset.colliders.len()),
         ("attachment", asset.attachments.len()),
+        ("skinned particle", asset.skinned.rows.len()),
         ("orientation", asset.orientations.len()),
     ];
     let parts = parts.map(|(what, count)| (what.to_owned(), count));

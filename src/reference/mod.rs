@@ -32,6 +32,7 @@ mod particles;
 mod plasticity;
 mod reading;
 mod search;
+mod skinned;
 mod state;
 mod trees;
 mod triangles;
@@ -53,6 +54,7 @@ use colliders::ColliderContact;
 use contacts::Contacts;
 use events::Events;
 use glam::Vec3;
+use skinned::SkinnedRows;
 use triangles::TriangleContacts;
 
 /// Runs a scene on the CPU. See the [module documentation](self).
@@ -110,6 +112,7 @@ pub struct Reference {
     contacts: Contacts,
     triangle_contacts: TriangleContacts,
     attached: Attached,
+    skinned: SkinnedRows,
     lost_collider_contacts: u32,
     events: Events,
 }
@@ -145,6 +148,7 @@ impl Reference {
             contacts: Contacts::new(count),
             triangle_contacts: TriangleContacts::default(),
             attached: Attached::default(),
+            skinned: SkinnedRows { binds: controls.skinned_binds(), ..SkinnedRows::default() },
             lost_collider_contacts: 0,
             events: Events::default(),
             materials: controls.scaled_materials(),
@@ -242,6 +246,9 @@ impl Reference {
         let particles = 0..self.particle_count();
         match pass {
             Pass::Targets => self.targets(),
+            Pass::StartSkinned => self.start_skinned(),
+            Pass::LimitSkinned { is_first } => self.limit_skinned(is_first),
+            Pass::FinishSkinned => self.finish_skinned(),
             Pass::Start => particles.for_each(|i| self.start(i)),
             Pass::Accelerations => particles.for_each(|i| self.accelerate(i)),
             Pass::Predict => particles.for_each(|i| self.predict(i)),
@@ -335,6 +342,7 @@ impl Reference {
         self.make_pulls();
         self.reset_contacts();
         self.attached.states = self.controls.attachment_states();
+        self.reset_skinned();
         let positions = &self.controls.scene.positions;
         self.rotations = self.controls.compiled.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
         self.plastic =

@@ -175,6 +175,7 @@ impl Reference {
                 (*x, *rest) = (sum, kept_of_position(*rest + lost));
             }
         }
+        self.shift_skinned(offset.into());
         for (row, state) in self.attached.rows.iter().zip(&mut self.attached.states) {
             if row.flags & IN_SPACE != 0 {
                 state.anchor = shifted(state.anchor, offset);

@@ -30,6 +30,7 @@ mod render_mesh;
 mod rod;
 mod rod_material;
 mod rope;
+mod skinned;
 mod soft;
 mod strain;
 mod tether;
@@ -64,6 +65,8 @@ pub use render_mesh::RenderMesh;
 pub use rod::{Rod, RodParts, RodRest};
 pub use rod_material::{RodMaterial, RodStiffness};
 pub use rope::{Rope, RopeParts};
+pub(crate) use skinned::SkinnedParticles;
+pub use skinned::{Backstop, JointWeights, MAX_JOINTS, Skinned, SkinnedLimits, SkinnedPose};
 pub use soft::{SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
 pub use tether::{TetherForce, TetherRow, Tethers};
@@ -130,6 +133,7 @@ pub struct Scene {
     pub(crate) cord_edges: Vec<[u32; 2]>,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) reserved_attachments: u32,
+    pub(crate) skinned: SkinnedParticles,
 }
 
 impl Default for Scene {
@@ -175,6 +179,7 @@ impl Scene {
             cord_edges: Vec::new(),
             attachments: Vec::new(),
             reserved_attachments: 0,
+            skinned: SkinnedParticles::default(),
         }
     }
 

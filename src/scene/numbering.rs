@@ -133,6 +133,7 @@ impl Scene {
             contact_scales,
             cord_edges,
             attachments,
+            skinned,
             orientations: _,
             orientation_pins: _,
             materials: _,
@@ -158,6 +159,7 @@ impl Scene {
         followers.iter_mut().flat_map(|follower| &mut follower.sources).for_each(rename);
         attachments.iter_mut().for_each(|attachment| attachment.rename(rename));
         constraints.iter_mut().for_each(|set| set.rename(rename));
+        skinned.rename(rename);
         numbering
     }
 

@@ -8,6 +8,15 @@ use crate::schedule::coloring::Span;
 pub enum Pass {
     /// Kinematic particles: computes the velocity that reaches the target at the end of the step.
     Targets,
+    /// Computes the skinned poses from joint matrices, and the velocities by which pinned skinned particles reach theirs.
+    StartSkinned,
+    /// Moves skinned particles back within their limits.
+    LimitSkinned {
+        /// True for the first one in the substep, which moves the pose.
+        is_first: bool,
+    },
+    /// Ends the step of the skinned poses.
+    FinishSkinned,
     /// Converts velocities to displacements: d = h v.
     Start,
     /// `Start` and `Predict` of orientations: d = h ω + h² w τ, the rotation vector of the substep.

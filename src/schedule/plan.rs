@@ -26,6 +26,8 @@
 //!   surface level, where pins may be truncated.
 //! - With room for attachments, `SolveAttachments` ends each iteration, and `end` has `FinishAttachments`, after
 //!   `AddAttachmentForces` if collider forces are summed.
+//! - With skinned particles, `StartSkinned` precedes `Start`, `LimitSkinned` follows the constraints and each
+//!   `ApplyCorrections`, and `end` has `FinishSkinned`.
 //! - With orientations, `StartOrientations` follows `Start`, `IntegrateOrientations` ends `between`, and
 //!   `FinishOrientations` precedes `Finish`.
 //! - With rods, `LinearizeChains` of both kinds and `SolveChains` precede the stretch-shear constraints outside of chains.
@@ -98,6 +100,8 @@ pub(crate) struct PlanInputs {
     pub pins: usize,
     /// True if there is room for attachments.
     pub attaches: bool,
+    /// True if there are skinned particles.
+    pub skinned: bool,
 }
 
 impl PlanInputs {
@@ -123,8 +127,9 @@ impl Plan {
         let apart = settings.keeps_surfaces_apart();
         // At the surface level, displacements include the recovery from collider overlap until `ApplyRestitution`.
         let inputs = PlanInputs { bounce: inputs.bounce || apart && inputs.any, ..inputs };
-        let mut plan =
-            Self { begin: vec![Pass::Targets, Pass::Start], color_order: settings.color_order, ..Self::default() };
+        let mut plan = Self { begin: vec![Pass::Targets], color_order: settings.color_order, ..Self::default() };
+        plan.begin.extend(inputs.skinned.then_some(Pass::StartSkinned));
+        plan.begin.push(Pass::Start);
         let plastic = (0..compiled.kinds.len()).filter(|&kind| !compiled.kinds[kind].plastic.is_empty());
         plan.begin.splice(0..0, plastic.map(|kind| Pass::Flow { kind }));
         let turns = compiled.orientation_count > 0;
@@ -145,6 +150,7 @@ impl Plan {
         plan.end
             .extend((inputs.any && settings.collider_forces && inputs.attaches).then_some(Pass::AddAttachmentForces));
         plan.end.extend(inputs.attaches.then_some(Pass::FinishAttachments));
+        plan.end.extend(inputs.skinned.then_some(Pass::FinishSkinned));
         plan.end.extend((inputs.any && lists_events).then_some(Pass::NoteColliderContacts));
         plan.end.extend(lists_events.then_some(Pass::CollectContactEvents));
         if settings.body_damping > 0.0 && !compiled.bodies.is_empty() {
@@ -203,11 +209,12 @@ impl Plan {
             self.push_rest();
         }
         self.substep.extend(summed_kinds(compiled, settings).map(|kind| Pass::AddForceSums { kind }));
+        self.substep.extend(inputs.skinned.then_some(Pass::LimitSkinned { is_first: true }));
         if inputs.meets_triangles && settings.triangle_contacts && compiled.contact_elements.has_triangles() {
             self.substep.extend([Pass::CollideTriangles, Pass::ApplyTriangleContacts]);
         }
         if let Some(own) = settings.self_collision {
-            self.push_contacts(compiled, settings, own, inputs.any);
+            self.push_contacts(compiled, settings, own, inputs);
         } else if collides_last {
             self.substep.push(Pass::Collide { is_first: true });
         }
@@ -220,10 +227,10 @@ impl Plan {
         self.push_rest();
     }
 
-    /// Adds the search for contacts and their iterations. `collides` is true if there are colliders.
-    fn push_contacts(&mut self, compiled: &CompiledScene, settings: &Settings, own: SelfCollision, collides: bool) {
+    /// Adds the search for contacts and their iterations.
+    fn push_contacts(&mut self, compiled: &CompiledScene, settings: &Settings, own: SelfCollision, inputs: PlanInputs) {
         let apart = settings.keeps_surfaces_apart();
-        let collide = |is_first| collides.then_some(Pass::Collide { is_first });
+        let collide = |is_first| inputs.any.then_some(Pass::Collide { is_first });
         // Particles that moving colliders push are at their places before the search, and push others in turn.
         self.substep.extend(collide(true).filter(|_| apart));
         // After the constraints: the list must cover the positions that they lead to.
@@ -241,6 +248,7 @@ impl Plan {
                 self.push_groups(compiled, settings.sweep, settings.iterations + iteration);
             }
             self.substep.extend([Pass::SolveContacts { is_last }, Pass::ApplyCorrections { is_last }]);
+            self.substep.extend(inputs.skinned.then_some(Pass::LimitSkinned { is_first: false }));
             if (own.iterations - 1 - iteration).is_multiple_of(stride) {
                 self.substep.extend(collide(!apart && iteration < stride));
             }

@@ -68,6 +68,11 @@ impl Controls {
         let counts = [self.materials.len(), scene.contact_materials.len(), scene.colliders.len()];
         hash.add(counts.map(|count| count as u32));
         hash.add([self.attachments.capacity]);
+        for skinned in &scene.skinned.rows {
+            hash.add([skinned.particle].into_iter().chain(skinned.pose.normal.map(f32::to_bits)));
+            let joints = skinned.joints.iter();
+            hash.add(joints.flat_map(|own| own.joints.into_iter().chain(own.weights.map(f32::to_bits))));
+        }
         let (particles, constraints) = (scene.particle_count(), scene.constraint_count());
         let triangles = scene.triangle_count();
         let hash = hash.0;
@@ -99,6 +104,7 @@ impl Controls {
         w.list(&self.scene.contact_scales);
         self.colliders.write_words(w);
         self.attachments.write_words(w);
+        self.write_skinning(w);
         self.shift.total().into_iter().for_each(|component| w.double(component));
         let capacities = self.capacities;
         [capacities.pairs, capacities.contacts, capacities.growths].into_iter().for_each(|count| w.word(count));
@@ -128,6 +134,7 @@ impl Controls {
         }
         self.colliders = Colliders::read_words(r)?;
         self.attachments = Attachments::read_words(r, &self.scene, self.attachments.capacity)?;
+        self.read_skinning(r)?;
         self.move_start([r.double()?, r.double()?, r.double()?])?;
         let [pairs, contacts, growths] = r.words()?;
         let own = &mut self.capacities;

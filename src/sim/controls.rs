@@ -17,6 +17,7 @@ use crate::sim::contact_params::ContactParams;
 use crate::sim::join::join;
 use crate::sim::params::Target;
 use crate::sim::shift::Shift;
+use crate::sim::skinned::Skinning;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -52,6 +53,7 @@ pub(crate) struct Controls {
     pub tether_rows: Vec<TetherRow>,
     pub colliders: Colliders,
     pub attachments: Attachments,
+    pub skinning: Skinning,
     pub shift: Shift,
     /// Of the lists of self-collision.
     pub capacities: Capacities,
@@ -96,6 +98,7 @@ impl Controls {
             tether_rows: Vec::new(),
             colliders: Colliders::default(),
             attachments: Attachments::default(),
+            skinning: Skinning::default(),
             shift: Shift::default(),
             capacities,
         };
@@ -121,6 +124,7 @@ impl Controls {
         self.tether_rows = tether_rows;
         self.colliders = colliders;
         self.attachments = Attachments::new(&self.scene).after(&self.attachments);
+        self.reset_skinning();
         self.make_plan();
     }
 

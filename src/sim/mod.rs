@@ -12,6 +12,7 @@ mod orientations;
 pub(crate) mod params;
 mod running;
 mod shift;
+pub(crate) mod skinned;
 mod targets;
 
 pub use diagnostics::Diagnostics;

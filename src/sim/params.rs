@@ -57,8 +57,8 @@ pub struct Params {
     pub field_count: u32,
     /// Number of orientations, whose rows follow those of the particles.
     pub orientation_count: u32,
-    /// Pads the row to a multiple of 16 bytes.
-    pub padding: u32,
+    /// Number of substeps of a step.
+    pub substeps: u32,
     /// The fields; the first `field_count` are in use.
     pub fields: [FieldRow; MAX_FIELDS],
 }
@@ -135,7 +135,7 @@ impl Controls {
             body_damping: self.settings.body_damping,
             field_count: rows.len() as u32,
             orientation_count: self.scene.orientations.len() as u32,
-            padding: 0,
+            substeps: self.settings.substeps,
             fields,
         }
     }

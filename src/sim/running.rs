@@ -27,7 +27,8 @@ impl Controls {
         let elements = &self.compiled.contact_elements;
         let meets_triangles = self.colliders.meet_triangles(elements.radii[2][1], least_radius(&self.scene, elements));
         let (bounce, attaches) = (any && self.restitutes(), self.attachments.capacity > 0);
-        let inputs = PlanInputs { any, meets_triangles, bounce, pins, attaches };
+        let skinned = !self.scene.skinned.rows.is_empty();
+        let inputs = PlanInputs { any, meets_triangles, bounce, pins, attaches, skinned };
         Plan::new(&self.compiled, &self.settings, inputs)
     }
 

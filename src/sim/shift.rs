@@ -2,7 +2,7 @@
 
 use crate::collision::{Collider, ColliderRow, Colliders};
 use crate::error::{Error, Result, check_finite};
-use crate::scene::{Attachment, AttachmentTarget, Scene};
+use crate::scene::{Attachment, AttachmentTarget, Scene, Skinned};
 use crate::settings::{Field, Settings, check_moderate};
 use crate::sim::controls::Controls;
 
@@ -14,6 +14,7 @@ pub(crate) struct Shift {
     positions: Vec<[f32; 3]>,
     colliders: Vec<Collider>,
     attachments: Vec<Attachment>,
+    skinned: Vec<Skinned>,
 }
 
 impl Shift {
@@ -89,7 +90,7 @@ impl Controls {
         Ok(())
     }
 
-    /// Shifts targets, colliders, attachments, force fields, the air field and the initial state. An error changes nothing.
+    /// Shifts targets, joints, colliders, attachments, force fields, the air field and the initial state. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
         check_moderate("offset of shift_origin", offset)?;
         let total = self.shift.after(offset);
@@ -99,10 +100,12 @@ impl Controls {
             check_finite(what, shifted(target.position, offset))?;
         }
         self.attachments.check_shift(offset)?;
+        self.check_joint_shift(offset)?;
         self.check_start(total)?;
         self.shift_fields(offset)?;
         self.colliders.shift(offset);
         self.attachments.shift(offset);
+        self.shift_joints(offset);
         let count = self.scene.particle_count() as u32;
         for target in self.targets.iter_mut().filter(|target| target.particle < count) {
             target.position = shifted(target.position, offset);
@@ -131,6 +134,7 @@ impl Controls {
             self.shift.positions.clone_from(&self.scene.positions);
             self.shift.colliders.clone_from(&self.scene.colliders);
             self.shift.attachments.clone_from(&self.scene.attachments);
+            self.shift.skinned.clone_from(&self.scene.skinned.rows);
         }
         // Computed from the unshifted positions: a shift and its inverse leave no rounding error.
         for (position, &start) in self.scene.positions.iter_mut().zip(&self.shift.positions) {
@@ -139,6 +143,9 @@ impl Controls {
         self.scene.place_followers();
         for (collider, start) in self.scene.colliders.iter_mut().zip(&self.shift.colliders) {
             collider.pose.position = placed(start.pose.position, total);
+        }
+        for (skinned, start) in self.scene.skinned.rows.iter_mut().zip(&self.shift.skinned) {
+            skinned.pose.position = placed(start.pose.position, total);
         }
         for (attachment, start) in self.scene.attachments.iter_mut().zip(&self.shift.attachments) {
             if let (AttachmentTarget::Space(point), AttachmentTarget::Space(start)) =

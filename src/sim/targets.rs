@@ -12,6 +12,7 @@ impl Controls {
             self.scene.check_particle(what, particle)?;
             check_finite(|| format!("target of particle {particle}"), position)?;
             self.scene.check_no_follower(what, particle, 1)?;
+            self.check_not_skinned(what, particle)?;
             if !self.is_pinned(particle) {
                 return Err(Error::NotPinned { particle });
             }

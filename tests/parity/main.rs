@@ -10,3 +10,4 @@ mod instances;
 mod instances_colliders;
 mod passes;
 mod rods;
+mod skinned;
