@@ -75,6 +75,8 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
     builder.start(&file.start)?;
     let (colliders, collider_paths) = builder.add_colliders(&file.colliders)?;
     let attachments = builder.add_attachments(&file.attachments, &colliders)?;
+    let has_target = |particle: u32| targets.iter().flat_map(|path| &path.particles).any(|&(own, _)| own == particle);
+    builder.add_skinned(&file.skinned, has_target)?;
     let Builder { scene, parts, materials, contact_materials, mut hints, .. } = builder;
     (scene.particle_count() > 0).then_some(()).ok_or("the scene has no particles").at(|| "parts".into())?;
     hints.extend(open_contacts(&scene, &settings, &contact_materials));

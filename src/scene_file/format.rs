@@ -7,6 +7,7 @@ use super::constraints::Constraint;
 use super::parts::Part;
 use super::plasticity::PlasticityFile;
 use super::settings::SettingsFile;
+use super::skinned::SkinnedFile;
 use super::values::{Either, Selection, Table, Version};
 use serde::Deserialize;
 
@@ -62,6 +63,9 @@ pub(super) struct File {
     /// Attachments of points to other points, to points in space, and to colliders.
     #[serde(default)]
     pub attachments: Vec<AttachmentFile>,
+    /// Limits of the distance of particles from a skinned pose.
+    #[serde(default)]
+    pub skinned: Vec<SkinnedFile>,
     /// Plasticity and rupture of the edges or hinges of parts.
     #[serde(default)]
     pub plasticity: Vec<PlasticityFile>,

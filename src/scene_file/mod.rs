@@ -44,6 +44,7 @@ mod polygon;
 mod rods;
 mod select;
 mod settings;
+mod skinned;
 mod text;
 mod values;
 

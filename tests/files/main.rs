@@ -9,4 +9,5 @@ mod obj;
 mod scene_file;
 mod scene_file_attachments;
 mod scene_file_contacts;
+mod scene_file_skinned;
 mod scenes;
