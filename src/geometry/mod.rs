@@ -3,6 +3,7 @@
 mod grouping;
 mod indices;
 pub(crate) mod mesh;
+mod nearest;
 pub mod rotation;
 mod tangents;
 mod union_find;
@@ -14,5 +15,6 @@ pub(crate) use mesh::check_closed;
 #[cfg(feature = "scene-file")]
 pub(crate) use mesh::is_degenerate;
 pub use mesh::{MeshReport, Topology};
+pub(crate) use nearest::NearestTriangles;
 pub(crate) use tangents::TangentTable;
 pub(crate) use union_find::{components, root, unite};

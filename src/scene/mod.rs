@@ -65,8 +65,7 @@ pub use render_mesh::RenderMesh;
 pub use rod::{Rod, RodParts, RodRest};
 pub use rod_material::{RodMaterial, RodStiffness};
 pub use rope::{Rope, RopeParts};
-pub(crate) use skinned::SkinnedParticles;
-pub use skinned::{Backstop, JointWeights, MAX_JOINTS, Skinned, SkinnedLimits, SkinnedPose};
+pub use skinned::{Backstop, JointCapsule, JointWeights, MAX_JOINTS, Skinned, SkinnedLimits, SkinnedMesh, SkinnedPose};
 pub use soft::{SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
 pub use tether::{TetherForce, TetherRow, Tethers};
@@ -133,7 +132,7 @@ pub struct Scene {
     pub(crate) cord_edges: Vec<[u32; 2]>,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) reserved_attachments: u32,
-    pub(crate) skinned: SkinnedParticles,
+    pub(crate) skinned: skinned::SkinnedParticles,
 }
 
 impl Default for Scene {
@@ -179,7 +178,7 @@ impl Scene {
             cord_edges: Vec::new(),
             attachments: Vec::new(),
             reserved_attachments: 0,
-            skinned: SkinnedParticles::default(),
+            skinned: Default::default(),
         }
     }
 

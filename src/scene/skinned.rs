@@ -1,5 +1,9 @@
 //! Skinned particles: limits of their distance from the skinned pose of a character.
 
+mod mesh;
+
+pub use mesh::{JointCapsule, SkinnedMesh};
+
 use crate::error::{Error, Result, check_finite};
 use crate::geometry::vector::length;
 use crate::scene::Scene;
@@ -97,7 +101,7 @@ impl JointWeights {
     }
 
     /// Divides the weights by their sum, and sets joints of weight 0 to 0.
-    fn normalised(self, what: impl Fn() -> String) -> Result<Self> {
+    pub(crate) fn normalised(self, what: impl Fn() -> String) -> Result<Self> {
         for (joint, weight) in self.joints.into_iter().zip(self.weights) {
             check_weight(|| format!("weight of joint {joint} of {}", what()), weight)?;
         }

@@ -1,11 +1,17 @@
-//! Meshes of glTF 2.0 files, `.gltf` and `.glb`: triangles, node transforms, texture coordinates, vertex attributes.
+//! Meshes of glTF 2.0 files, `.gltf` and `.glb`: triangles, node transforms, texture coordinates, vertex attributes, skins
+//! and animations.
 //!
 //! Source: Khronos Group, *glTF 2.0 Specification*, version 2.0.1 (2021). glTF has metres and y up, as supple.
 
 mod accessor;
+mod animation;
 mod container;
 mod json;
 mod nodes;
+mod rig;
+mod skin;
+
+pub(super) use rig::Rig;
 
 use super::error::Reason;
 use super::mesh::is_relative;
@@ -79,7 +85,7 @@ impl Gltf {
     }
 
     /// Reads the contents of a file; `load` returns the contents of a buffer by its path relative to the file.
-    fn parse(bytes: &[u8], load: impl FnMut(&str) -> Result<Vec<u8>, String>) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8], load: impl FnMut(&str) -> Result<Vec<u8>, String>) -> Result<Self, String> {
         let (text, binary) = container::split(bytes)?;
         let document: Document = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if !document.asset.version.starts_with("2.") {

@@ -27,6 +27,7 @@
 mod attachments;
 mod bodies;
 mod build;
+mod character;
 mod cloths;
 mod colliders;
 mod constraints;
@@ -48,6 +49,7 @@ mod skinned;
 mod text;
 mod values;
 
+pub use character::{Character, CharacterAnimation, CharacterJoint};
 pub use error::FileError;
 pub use motion::{ColliderPath, KeyFrames, TargetPath};
 pub use obj::{ObjMesh, TextureCoordinates};

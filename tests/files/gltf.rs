@@ -6,31 +6,31 @@ use supple::ContactScale;
 use supple::scene_file::{Limits, SceneFile};
 
 /// A glTF document under construction.
-struct Builder {
-    document: Value,
+pub struct Builder {
+    pub document: Value,
     bytes: Vec<u8>,
 }
 
 /// The code of a component type.
 const F32: u32 = 5126;
-const U8: u32 = 5121;
+pub const U8: u32 = 5121;
 const U16: u32 = 5123;
 const U32: u32 = 5125;
 
 impl Builder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let document = json!({ "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [] }], "nodes": [],
             "meshes": [], "accessors": [], "bufferViews": [], "buffers": [] });
         Self { document, bytes: Vec::new() }
     }
 
-    fn list(&mut self, name: &str, value: Value) -> usize {
+    pub fn list(&mut self, name: &str, value: Value) -> usize {
         let list = self.document[name].as_array_mut().unwrap();
         list.push(value);
         list.len() - 1
     }
 
-    fn accessor(&mut self, code: u32, shape: &str, count: usize, bytes: &[u8]) -> usize {
+    pub fn accessor(&mut self, code: u32, shape: &str, count: usize, bytes: &[u8]) -> usize {
         let view = json!({ "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len() });
         self.bytes.extend(bytes);
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
@@ -39,20 +39,25 @@ impl Builder {
         self.list("accessors", accessor)
     }
 
-    fn floats<const N: usize>(&mut self, values: &[[f32; N]]) -> usize {
+    pub fn floats<const N: usize>(&mut self, values: &[[f32; N]]) -> usize {
         let bytes: Vec<u8> = values.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.accessor(F32, ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1], values.len(), &bytes)
+        self.accessor(
+            F32,
+            if N == 16 { "MAT4" } else { ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1] },
+            values.len(),
+            &bytes,
+        )
     }
 
     /// Adds a mesh of one primitive and returns its number.
-    fn mesh(&mut self, attributes: Value, indices: &[u16]) -> usize {
+    pub fn mesh(&mut self, attributes: Value, indices: &[u16]) -> usize {
         let bytes: Vec<u8> = indices.iter().flat_map(|index| index.to_le_bytes()).collect();
         let indices = self.accessor(U16, "SCALAR", indices.len(), &bytes);
         self.list("meshes", json!({ "primitives": [{ "attributes": attributes, "indices": indices }] }))
     }
 
     /// Adds a node; a root of the scene if `is_root`.
-    fn node(&mut self, node: Value, is_root: bool) -> usize {
+    pub fn node(&mut self, node: Value, is_root: bool) -> usize {
         let index = self.list("nodes", node);
         if is_root {
             self.document["scenes"][0]["nodes"].as_array_mut().unwrap().push(index.into());
@@ -60,7 +65,7 @@ impl Builder {
         index
     }
 
-    fn glb(mut self) -> Vec<u8> {
+    pub fn glb(mut self) -> Vec<u8> {
         self.list("buffers", json!({ "byteLength": self.bytes.len() }));
         let mut text = self.document.to_string().into_bytes();
         text.resize(text.len().next_multiple_of(4), b' ');

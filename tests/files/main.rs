@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod characters;
 mod cut_cloth;
 mod gltf;
 mod obj;

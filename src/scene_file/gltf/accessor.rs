@@ -79,7 +79,10 @@ impl Gltf {
             "VEC2" => 2,
             "VEC3" => 3,
             "VEC4" => 4,
-            other => return Err(format!("accessor {index} has the type {other:?}; SCALAR and VEC2 to VEC4 are read")),
+            "MAT4" => 16,
+            other => {
+                return Err(format!("accessor {index} has the type {other:?}; SCALAR, VEC2 to VEC4 and MAT4 are read"));
+            }
         };
         let component =
             Component::new(accessor.component_type).map_err(|error| format!("accessor {index}: {error}"))?;
@@ -124,8 +127,8 @@ impl Gltf {
         let (width, component, stride, bytes) = self.elements(index)?;
         let divisor = if self.accessor(index)?.normalized { component.greatest() } else { 1.0 };
         let size = component.bytes();
-        let element = |bytes: &[u8]| -> [f32; 4] {
-            let mut values = [0.0; 4];
+        let element = |bytes: &[u8]| -> [f32; 16] {
+            let mut values = [0.0; 16];
             for (place, value) in values[..width].iter_mut().enumerate() {
                 // The least signed number is below −1.
                 let number = component.read(&bytes[place * size..]) / divisor;
@@ -154,6 +157,22 @@ impl Gltf {
             Some(place) => Err(format!("{name} of vertex {} is {}, which is not finite", place / width, values[place])),
             None => Ok(values),
         }
+    }
+
+    /// Unsigned integers of a given width, such as joints.
+    pub(super) fn integers(&self, index: u32, name: &str, count: usize, width: usize) -> Result<Vec<u32>, String> {
+        let (own, component, stride, bytes) = self.elements(index)?;
+        if own != width || !matches!(component, Component::U8 | Component::U16 | Component::U32) {
+            return Err(format!("{name} has {own} components instead of {width} unsigned integers"));
+        }
+        let size = component.bytes();
+        let read =
+            |bytes: &[u8]| (0..width).map(|place| component.read(&bytes[place * size..]) as u32).collect::<Vec<_>>();
+        let values: Vec<u32> = bytes.chunks(stride).flat_map(read).collect();
+        if values.len() == count * width {
+            return Ok(values);
+        }
+        Err(format!("{name} has {} values for {count} vertices", values.len() / width))
     }
 
     /// Indices of vertices, each less than `count`.

@@ -22,6 +22,10 @@ pub struct Document {
     pub buffer_views: Vec<BufferView>,
     #[serde(default)]
     pub buffers: Vec<Buffer>,
+    #[serde(default)]
+    pub skins: Vec<Skin>,
+    #[serde(default)]
+    pub animations: Vec<Animation>,
 }
 
 #[derive(Deserialize)]
@@ -93,6 +97,44 @@ pub struct BufferView {
 pub struct Buffer {
     pub uri: Option<String>,
     pub byte_length: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Skin {
+    pub name: Option<String>,
+    /// Nodes.
+    pub joints: Vec<u32>,
+    /// Accessor.
+    pub inverse_bind_matrices: Option<u32>,
+}
+
+#[derive(Deserialize)]
+pub struct Animation {
+    pub name: Option<String>,
+    pub channels: Vec<Channel>,
+    pub samplers: Vec<Sampler>,
+}
+
+#[derive(Deserialize)]
+pub struct Channel {
+    pub sampler: u32,
+    pub target: Target,
+}
+
+#[derive(Deserialize)]
+pub struct Target {
+    pub node: Option<u32>,
+    pub path: String,
+}
+
+#[derive(Deserialize)]
+pub struct Sampler {
+    /// Accessor of the times.
+    pub input: u32,
+    /// Accessor of the values.
+    pub output: u32,
+    pub interpolation: Option<String>,
 }
 
 /// The name of an object for errors: `node 3 "sleeve"`.
