@@ -12,18 +12,6 @@
 @group(0) @binding(4) var<storage, read> corners: array<vec4u>;
 @group(0) @binding(5) var<storage, read_write> output: array<u32>;
 
-// A unit vector perpendicular to n.
-fn perpendicular(n: vec3f) -> vec3f {
-    let size = abs(n);
-    var axis = vec3f(0.0, 0.0, 1.0);
-    if size.x <= size.y && size.x <= size.z {
-        axis = vec3f(1.0, 0.0, 0.0);
-    } else if size.y <= size.z {
-        axis = vec3f(0.0, 1.0, 0.0);
-    }
-    return normalize(axis - n * dot(n, axis));
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn vertex_tangents(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);

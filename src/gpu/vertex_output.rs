@@ -4,7 +4,7 @@ use super::solver::Solver;
 use super::vertex_passes::VertexPasses;
 use crate::error::{Error, Result};
 use crate::geometry::check_exists;
-use crate::scene::RenderMesh;
+use crate::scene::{BoundMesh, RenderMesh};
 use std::ops::Range;
 
 /// A place for one attribute in a vertex buffer of the program, interleaved or not.
@@ -26,8 +26,11 @@ pub struct VertexTarget<'a> {
 /// all vertices at one point share a particle ([`crate::scene::weld`], [`RenderMesh`]).
 #[derive(Debug, Clone, Copy)]
 pub struct VertexOutput<'a> {
-    /// The particle of each vertex.
+    /// The particle of each vertex; empty with `bound`.
     pub vertices: &'a [u32],
+    /// Vertices bound to triangles of particles, instead of `vertices`: a detailed mesh that follows a coarse cloth. Its
+    /// tangents need neither `triangles` nor `texture_coordinates`.
+    pub bound: Option<&'a BoundMesh>,
     /// The triangles of the mesh, as indices of `vertices`. Only tangents need them.
     pub triangles: &'a [[u32; 3]],
     /// Texture coordinates (u, v) of each vertex. Only tangents need them.
@@ -53,9 +56,15 @@ impl<'a> VertexOutput<'a> {
 }
 
 impl VertexOutput<'_> {
+    /// Number of vertices.
+    pub(super) fn count(&self) -> usize {
+        self.bound.map_or(self.vertices.len(), |mesh| mesh.vertices.len())
+    }
+
     /// No target, triangle and texture coordinate, for functional update.
     pub const EMPTY: Self = Self {
         vertices: &[],
+        bound: None,
         triangles: &[],
         texture_coordinates: None,
         positions: None,
@@ -117,6 +126,7 @@ impl Solver {
     /// # Errors
     /// Nothing is added on an error.
     /// - [`Error::Empty`]: no vertices, no target, or no triangles for tangents.
+    /// - [`Error::LengthMismatch`]: vertices beside bound ones.
     /// - [`Error::IndexOutOfRange`]: a particle or a vertex does not exist.
     /// - [`Error::LengthMismatch`]: texture coordinates and vertices differ in number.
     /// - [`Error::InvalidValue`]: a texture coordinate is not finite; an offset or a stride is not a multiple of 4; a stride
@@ -149,7 +159,7 @@ impl Solver {
     }
 
     fn check_vertex_output(&self, output: &VertexOutput<'_>) -> Result<()> {
-        let count = output.vertices.len();
+        let count = output.count();
         if count == 0 {
             return Err(Error::Empty { what: "the vertex list of a vertex output" });
         }
@@ -160,6 +170,9 @@ impl Solver {
         for (vertex, &particle) in output.vertices.iter().enumerate() {
             check_exists(&|| format!("vertex {vertex} of a vertex output"), particle, self.particle_count() as usize)?;
         }
+        if let Some(mesh) = output.bound {
+            self.check_bound(output, mesh)?;
+        }
         for (index, &vertex) in output.triangles.iter().enumerate().flat_map(|(k, all)| all.iter().map(move |v| (k, v)))
         {
             if vertex as usize >= count {
@@ -167,8 +180,11 @@ impl Solver {
                 return Err(Error::IndexOutOfRange { what, target: "vertex", index: vertex.into(), count });
             }
         }
-        check_texture(output)?;
-        if (output.normals.is_some() || output.tangents.is_some()) && self.index_count() == 0 {
+        if output.bound.is_none() {
+            check_texture(output)?;
+        }
+        if (output.normals.is_some() || output.tangents.is_some() || output.bound.is_some()) && self.index_count() == 0
+        {
             let what = "a vertex output of normals or tangents";
             return Err(Error::NotEnabled { what, needed: "a scene with triangles" });
         }
@@ -176,6 +192,23 @@ impl Solver {
             if let Some(target) = target {
                 self.check_target(&format!("the target of {name} of a vertex output"), &target, count as u64)?;
             }
+        }
+        Ok(())
+    }
+
+    /// `Ok` if the particles of bound vertices exist, and nothing contradicts them.
+    fn check_bound(&self, output: &VertexOutput<'_>, mesh: &BoundMesh) -> Result<()> {
+        if !output.vertices.is_empty() {
+            let what = "bound vertices and vertices of a vertex output, of which one list must be empty";
+            return Err(Error::LengthMismatch { what, left: mesh.vertices.len(), right: output.vertices.len() });
+        }
+        for (vertex, bound) in mesh.vertices.iter().enumerate() {
+            let what = || format!("bound vertex {vertex} of a vertex output");
+            bound.particles.iter().try_for_each(|&it| check_exists(&what, it, self.particle_count() as usize))?;
+        }
+        if output.tangents.is_some() && !mesh.has_tangents() {
+            let (what, needed) = ("a vertex output of tangents", "DetailMesh::texture_coordinates of the bound mesh");
+            return Err(Error::NotEnabled { what, needed });
         }
         Ok(())
     }

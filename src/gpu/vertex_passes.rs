@@ -9,7 +9,9 @@ use super::store::PipelineStore;
 use super::vertex_output::{VertexOutput, VertexTarget};
 use crate::error::Result;
 use crate::geometry::TangentTable;
+use crate::scene::{BoundMesh, BoundVertex};
 use crate::schedule::compiled::check_loop;
+use glam::Vec3;
 use wgpu::BufferUsages;
 
 const VECTORS: &str = concat!(
@@ -19,6 +21,13 @@ const VECTORS: &str = concat!(
 
 const TANGENTS: &str = concat!(
     include_str!("../../shaders/integrate/vertex_tangents.wgsl"),
+    include_str!("../../shaders/integrate/shared/perpendicular.wgsl"),
+    include_str!("../../shaders/integrate/shared/vertex.wgsl")
+);
+
+const BOUND: &str = concat!(
+    include_str!("../../shaders/integrate/vertex_bound.wgsl"),
+    include_str!("../../shaders/integrate/shared/perpendicular.wgsl"),
     include_str!("../../shaders/integrate/shared/vertex.wgsl")
 );
 
@@ -53,7 +62,11 @@ impl VertexPasses {
     ) -> Result<Self> {
         store.guarded(|| {
             let maker = Maker::new(store.device());
-            let made = Made { store, queue, maker: &maker, count: output.vertices.len() as u32 };
+            let made = Made { store, queue, maker: &maker, count: output.count() as u32 };
+            if let Some(mesh) = output.bound {
+                let passes = made.bound(shared, mesh, output)?;
+                return Ok(Self { passes, vertex_count: made.count, bytes: maker.made_bytes() });
+            }
             let mut passes = Vec::new();
             if output.positions.is_some() || output.normals.is_some() {
                 let vertices = maker.filled(queue, "vertices", output.vertices, BufferUsages::STORAGE)?;
@@ -92,6 +105,36 @@ struct Made<'a> {
 }
 
 impl Made<'_> {
+    /// The passes of bound vertices.
+    fn bound(
+        &self,
+        shared: &Buffers,
+        mesh: &BoundMesh,
+        output: &VertexOutput<'_>,
+    ) -> Result<Vec<(Stage, wgpu::BindGroup)>> {
+        let row = |vertex: &BoundVertex| {
+            let ([a, b, c], [v, w]) = (vertex.particles, vertex.weights.map(f32::to_bits));
+            [[a, b, c, 0], [v, w, 0, 0]]
+        };
+        let rows: Vec<[[u32; 4]; 2]> = mesh.vertices.iter().map(row).collect();
+        let rows = self.maker.filled(self.queue, "bound_rows", &rows, BufferUsages::STORAGE)?;
+        let attributes: [(_, &str, fn(&BoundVertex) -> [f32; 4]); 3] = [
+            (output.positions, "vertex_bound_positions", |vertex| Vec3::from(vertex.offset).extend(1.0).into()),
+            (output.normals, "vertex_bound_directions", |vertex| Vec3::from(vertex.normal).extend(0.0).into()),
+            (output.tangents, "vertex_bound_directions", |vertex| vertex.tangent),
+        ];
+        let mut passes = Vec::new();
+        for (target, entry, vector) in attributes {
+            if let Some(target) = target {
+                let vectors: Vec<[f32; 4]> = mesh.vertices.iter().map(vector).collect();
+                let vectors = self.maker.filled(self.queue, "bound_vectors", &vectors, BufferUsages::STORAGE)?;
+                let read = [&shared.positions, &shared.normals, &rows, &vectors];
+                passes.push(self.pass(entry, BOUND, &read, (target, 0.0))?);
+            }
+        }
+        Ok(passes)
+    }
+
     /// A pass that reads some buffers and writes a target; `last` is the fourth component of copied vectors.
     fn pass(
         &self,

@@ -61,7 +61,7 @@ pub use particles::Particle;
 use particles::check_inverse_mass;
 pub(crate) use particles::invert_mass;
 pub use pick::{Ray, RayHit};
-pub use render_mesh::RenderMesh;
+pub use render_mesh::{BoundMesh, BoundVertex, DetailMesh, PlacedVertex, RenderMesh};
 pub use rod::{Rod, RodParts, RodRest};
 pub use rod_material::{RodMaterial, RodStiffness};
 pub use rope::{Rope, RopeParts};

@@ -1,4 +1,8 @@
-//! Meshes for drawing: vertices split along the seams of texture coordinates.
+//! Meshes for drawing: vertices split along the seams of texture coordinates, and meshes bound to coarser ones.
+
+mod bound;
+
+pub use bound::{BoundMesh, BoundVertex, DetailMesh, PlacedVertex};
 
 use crate::error::{Error, Result};
 use std::collections::HashMap;

@@ -112,6 +112,7 @@ impl Interleaved {
             positions: self.target(0, Float32x3),
             normals: self.target(3, Float32x4),
             tangents: self.target(9, Float32x4),
+            ..VertexOutput::EMPTY
         }
     }
 
@@ -370,4 +371,125 @@ fn a_target_may_lie_anywhere_in_a_large_buffer_but_not_span_more_than_the_device
     step(&gpu, &mut solver, 2);
     let last = words(&gpu, &buffer)[(buffer.size() / 4 - 3) as usize..].to_vec();
     assert_eq!(last, solver.read_positions().unwrap()[15].map(f32::to_bits));
+}
+
+/// A detailed strip beside the tube: eight vertices a row of triangles, outside and inside of it.
+fn detail(tube: &Tube) -> (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<[u32; 3]>, Vec<[f32; 2]>) {
+    let (mut positions, mut normals, mut texture) = (Vec::new(), Vec::new(), Vec::new());
+    for k in 0..40 {
+        let angle = 0.31 * k as f32;
+        let (sin, cos) = angle.sin_cos();
+        let (radius, height) =
+            (0.3 + 0.02 * (k % 5) as f32 - 0.04, -0.02 - 0.1 * (tube.rows - 2) as f32 * k as f32 / 40.0);
+        positions.push([radius * cos, height, radius * sin]);
+        normals.push(Vec3::new(cos, 0.3, sin).normalize().into());
+        texture.push([angle, height]);
+    }
+    let triangles = (0..38).map(|k| [k, k + 1, k + 2]).collect();
+    (positions, normals, triangles, texture)
+}
+
+#[test]
+fn a_detailed_mesh_follows_a_coarse_cloth_as_the_host_computes_it() {
+    use supple::scene::{BoundMesh, DetailMesh};
+    let (gpu, tube) = (gpu(), Tube::new(8));
+    let (scene, _) = tube.scene();
+    let (positions, normals, triangles, texture) = detail(&tube);
+    let mesh = DetailMesh {
+        positions: &positions,
+        normals: &normals,
+        triangles: &triangles,
+        texture_coordinates: Some(&texture),
+    };
+    let bound = BoundMesh::new(&scene, scene.triangles(), &mesh).unwrap();
+    // At rest the mesh is where it was.
+    let rest: Vec<_> = scene.rest_poses();
+    let rest_normals: Vec<[f32; 3]> = rest.iter().map(|pose| pose.normal).collect();
+    for (vertex, placed) in bound.placed(scene.positions(), &rest_normals).unwrap().iter().enumerate() {
+        assert!(Vec3::from(placed.position).distance(positions[vertex].into()) < 1e-6);
+        assert!(Vec3::from(placed.normal).distance(normals[vertex].into()) < 1e-6);
+    }
+    let mut solver = solver(&gpu, &scene, Settings::default());
+    let buffer = Interleaved::new(&gpu, positions.len());
+    let output = VertexOutput {
+        bound: Some(&bound),
+        positions: buffer.target(0, Float32x3),
+        normals: buffer.target(3, Float32x4),
+        tangents: buffer.target(9, Float32x4),
+        ..VertexOutput::EMPTY
+    };
+    solver.add_vertex_output(&output).unwrap();
+    step(&gpu, &mut solver, 20);
+    let words = words(&gpu, &buffer.buffer);
+    let (x, n) = (solver.read_positions().unwrap(), solver.read_normals().unwrap());
+    let rows = words[Interleaved::BASE..].chunks_exact(Interleaved::STRIDE);
+    for (row, expected) in rows.zip(bound.placed(&x, &n).unwrap()) {
+        let at = |first: usize| Vec3::from_slice(&[0, 1, 2].map(|k| f32::from_bits(row[first + k])));
+        assert!(at(0).distance(expected.position.into()) < 1e-6, "{expected:?}");
+        assert!(at(3).distance(expected.normal.into()) < 1e-5, "{expected:?}");
+        assert!(at(9).distance(Vec3::from_slice(&expected.tangent)) < 1e-5, "{expected:?}");
+        assert!((at(3).length() - 1.0).abs() < 1e-5 && (at(9).length() - 1.0).abs() < 1e-5);
+        assert_eq!([row[6], row[12]], [0, expected.tangent[3].to_bits()]);
+        assert_eq!([row[7], row[8], row[13]], [UNTOUCHED; 3]);
+    }
+}
+
+#[test]
+fn a_bound_mesh_keeps_its_offsets_when_the_cloth_moves_rigidly() {
+    use supple::scene::{BoundMesh, DetailMesh};
+    let tube = Tube::new(6);
+    let (scene, _) = tube.scene();
+    let (positions, normals, ..) = detail(&tube);
+    let mesh = DetailMesh { positions: &positions, normals: &normals, triangles: &[], texture_coordinates: None };
+    let bound = BoundMesh::new(&scene, scene.triangles(), &mesh).unwrap();
+    let turn = glam::Quat::from_euler(glam::EulerRot::XYZ, 0.7, -1.1, 0.4);
+    let offset = Vec3::new(0.3, -0.2, 0.9);
+    let moved = |v: &[f32; 3]| turn * Vec3::from(*v);
+    let x: Vec<[f32; 3]> = scene.positions().iter().map(|x| (moved(x) + offset).into()).collect();
+    let n: Vec<[f32; 3]> = scene.rest_poses().iter().map(|pose| moved(&pose.normal).into()).collect();
+    for (placed, (position, normal)) in bound.placed(&x, &n).unwrap().iter().zip(positions.iter().zip(&normals)) {
+        assert!(Vec3::from(placed.position).distance(moved(position) + offset) < 2e-6);
+        assert!(Vec3::from(placed.normal).distance(moved(normal)) < 2e-6);
+    }
+}
+
+#[test]
+fn a_bad_bound_mesh_is_an_error() {
+    use supple::scene::{BoundMesh, BoundVertex, DetailMesh};
+    let (gpu, tube) = (gpu(), Tube::new(4));
+    let (scene, _) = tube.scene();
+    let good = DetailMesh { positions: &[[0.0; 3]], normals: &[[0.0; 3]], triangles: &[], texture_coordinates: None };
+    let bind = |mesh: &DetailMesh<'_>| BoundMesh::new(&scene, scene.triangles(), mesh);
+    let fails = |mesh: DetailMesh<'_>| bind(&mesh).unwrap_err().to_string();
+    let cases = [
+        (fails(DetailMesh { positions: &[], ..good }), "the vertex list of a bound mesh is empty"),
+        (fails(DetailMesh { normals: &[], ..good }), "positions and normals of a bound mesh: 1 against 0 entries"),
+        (
+            fails(DetailMesh { positions: &[[f32::NAN; 3]], ..good }),
+            "position of vertex 0 of a bound mesh is NaN, but must be finite",
+        ),
+        (
+            fails(DetailMesh { triangles: &[[0, 0, 1]], ..good }),
+            "triangle 0 of a bound mesh names vertex 1, but there is only 1",
+        ),
+        (BoundMesh::new(&scene, &[], &good).unwrap_err().to_string(), "the list of triangles of a bound mesh is empty"),
+        (
+            BoundMesh::new(&scene, &[[0, 1, 999]], &good).unwrap_err().to_string(),
+            "triangle 0 of the cloth of a bound mesh names particle 999, but there are only 57",
+        ),
+    ];
+    for (error, expected) in cases {
+        assert_eq!(error, expected);
+    }
+    let bound = bind(&good).unwrap();
+    assert!(bound.placed(&[[0.0; 3]], &[[0.0; 3]]).is_err());
+    let mut solver = solver(&gpu, &scene, Settings::default());
+    let buffer = Interleaved::new(&gpu, 1);
+    let tangents = VertexOutput { bound: Some(&bound), tangents: buffer.target(9, Float32x4), ..VertexOutput::EMPTY };
+    let both = VertexOutput { vertices: &[0], positions: buffer.target(0, Float32x3), ..tangents };
+    let far = BoundMesh { vertices: vec![BoundVertex { particles: [0, 1, 60], ..BoundVertex::default() }] };
+    let far = VertexOutput { bound: Some(&far), positions: buffer.target(0, Float32x3), ..VertexOutput::EMPTY };
+    assert!(matches!(solver.add_vertex_output(&tangents), Err(Error::NotEnabled { .. })));
+    assert!(matches!(solver.add_vertex_output(&both), Err(Error::LengthMismatch { .. })));
+    assert!(matches!(solver.add_vertex_output(&far), Err(Error::IndexOutOfRange { index: 60, .. })));
 }
