@@ -147,6 +147,7 @@ pub(crate) struct SkinnedParticles {
     pub rows: Vec<Skinned>,
     /// The particles of all rows.
     particles: BTreeSet<u32>,
+    reserved_joints: u32,
 }
 
 impl SkinnedParticles {
@@ -207,10 +208,23 @@ impl Scene {
         &self.skinned.rows
     }
 
-    /// The number of joint matrices that the skinned particles need: the highest joint, plus 1.
+    /// Lets [`crate::Solver::set_joints`] take at least `count` matrices, such as those of all joints of a character, of which the
+    /// clothes may not need all.
+    ///
+    /// # Errors
+    /// More than [`MAX_JOINTS`].
+    pub fn reserve_joints(&mut self, count: u32) -> Result<()> {
+        if count > MAX_JOINTS {
+            return Err(Error::TooLarge { what: "joints", count: count.into(), limit: MAX_JOINTS.into() });
+        }
+        self.skinned.reserved_joints = self.skinned.reserved_joints.max(count);
+        Ok(())
+    }
+
+    /// The number of joint matrices: that of [`Scene::reserve_joints`], or the highest joint of a skinned particle, plus 1.
     pub fn joint_count(&self) -> u32 {
         let joints = self.skinned.rows.iter().flat_map(|skinned| &skinned.joints).flat_map(|own| own.joints);
-        joints.max().map_or(0, |joint| joint + 1)
+        joints.map(|joint| joint + 1).fold(self.skinned.reserved_joints, u32::max)
     }
 
     /// The position of each particle and its unit normal: the area-weighted sum of those of the triangles at the particle; 0

@@ -58,6 +58,14 @@ fn crowd_spawns_removes_and_draws_instances() {
 }
 
 #[test]
+fn character_walks_without_crossings() {
+    let size = ["--headless", "--json", "--frames", "12", "--columns", "16", "--substeps", "6"];
+    let report: serde_json::Value = serde_json::from_str(&run(example("character").args(size))).unwrap();
+    assert_eq!((report["crossings"].as_u64(), report["limb_crossings"].as_u64()), (Some(0), Some(0)));
+    assert!(report["particles"].as_u64() > Some(300));
+}
+
+#[test]
 fn adapters_reports_the_chosen_adapter() {
     assert!(run(example("adapters").arg("--headless")).contains('*'));
 }

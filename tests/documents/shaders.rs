@@ -11,9 +11,11 @@ use supple::constraints::{KINDS, Kind};
 use supple::gpu::{Context, VertexOutput, VertexTarget};
 use supple::internals::{ShaderModule, take_shader_modules};
 use supple::scene::TetherRow;
+use supple::scene::{BoundMesh, DetailMesh};
 use supple::{
     Balloon, Bending, ClothGrid, Collider, ContactScale, Distance, Execution, Fabric, Hinge, Instances, Material,
-    Plasticity, Rod, RodMaterial, Scene, SelfCollision, Settings, Shape, Sweep, Tethers, Wind, wgpu,
+    Plasticity, Rod, RodMaterial, Scene, SelfCollision, Settings, Shape, Skinned, SkinnedLimits, SkinnedPose, Sweep,
+    Tethers, Wind, wgpu,
 };
 
 /// Storage buffers of a stage that every device offers by [`supple::wgpu::Limits::default`].
@@ -105,8 +107,15 @@ fn vertex_output(gpu: &Context) {
         positions: target(0),
         normals: target(16),
         tangents: target(32),
+        ..VertexOutput::EMPTY
     };
-    solver(gpu, &cloth(Bending::Springs, None), Settings::default()).add_vertex_output(&output).unwrap();
+    let scene = cloth(Bending::Springs, None);
+    let mut solver = solver(gpu, &scene, Settings::default());
+    solver.add_vertex_output(&output).unwrap();
+    let detail = DetailMesh { positions: &[[0.0; 3]], normals: &[[0.0; 3]], triangles: &[], texture_coordinates: None };
+    let mesh = BoundMesh::new(&scene, scene.triangles(), &detail).unwrap();
+    let output = VertexOutput { bound: Some(&mesh), positions: target(0), normals: target(16), ..VertexOutput::EMPTY };
+    solver.add_vertex_output(&output).unwrap();
 }
 
 /// The modules of standard scenes: every execution, every kind, contacts of both levels, few and many colliders, instances.
@@ -148,6 +157,10 @@ fn modules(gpu: &Context) -> Vec<ShaderModule> {
     let mut scene = touching(1);
     scene.reserve_attachments(1).unwrap();
     solver(gpu, &scene, Settings::default());
+    let (pose, limits) = (SkinnedPose::default(), SkinnedLimits::FREE);
+    scene.add_skinned(Skinned { particle: 20, pose, limits, joints: None }).unwrap();
+    let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
+    solver(gpu, &scene, settings).shift_origin([1.0, 0.0, 0.0]).unwrap();
     for bending in [Bending::Springs, Bending::Hinges, Bending::Isometric] {
         let asset = cloth(bending, Some(Tethers::default()));
         let mut instances = Instances::with_store(&store(gpu), &gpu.queue, &asset, 3, Settings::default()).unwrap();

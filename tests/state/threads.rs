@@ -8,22 +8,25 @@ use supple::gpu::{
     VertexTarget,
 };
 use supple::scene::{
-    ClothMaterials, Embedded, Lattice, MeshReport, OpenContacts, RenderMesh, TetherRow, Topology, Weld,
+    BoundMesh, BoundVertex, ClothMaterials, DetailMesh, Embedded, Lattice, MeshReport, OpenContacts, PlacedVertex,
+    RenderMesh, TetherRow, Topology, Weld,
 };
 use supple::scene_file::{
-    ColliderPath, FileError, Hint, KeyFrames, Limits, ObjMesh, Part, SceneFile, TargetPath, TextureCoordinates,
+    Character, CharacterAnimation, CharacterJoint, ColliderPath, FileError, Hint, KeyFrames, Limits, ObjMesh, Part,
+    SceneFile, TargetPath, TextureCoordinates,
 };
 use supple::{
-    Area, Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Balloon, BalloonParts, BendTwist, Bending,
-    ClosedSurface, Cloth, ClothGrid, ClothMesh, Collider, ColliderForce, ColliderId, ColorOrder, ContactEvent,
+    Area, Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Backstop, Balloon, BalloonParts, BendTwist,
+    Bending, ClosedSurface, Cloth, ClothGrid, ClothMesh, Collider, ColliderForce, ColliderId, ColorOrder, ContactEvent,
     ContactEvents, ContactMaterial, ContactMaterialId, ContactPair, ContactPhase, ContactReport, ContactScale, Cord,
     CosineBend, CutCloth, Diagnostics, Distance, DistanceField, DistanceLimit, EdgeTriangle, Elasticity, Error,
     Execution, Fabric, Field, Friction, Heightfield, Hinge, Instance, InstanceId, Instances, Intersections,
-    IsometricBend, Limit, LineBend, Material, MaterialId, Membrane, Method, NeoHookean, Numbering, Orientation,
-    OrientationId, Orthotropic, Particle, ParticlePoint, Placement, PlasticStrain, Plasticity, Pose, Pressure, Ray,
-    RayHit, Reference, Rod, RodMaterial, RodParts, RodRest, RodStiffness, Rope, RopeParts, Running, Scene,
-    SelfCollision, SelfCollisionLevel, Settings, Shape, ShapeMatching, Sides, SoftBody, SoftParts, Solver, Strain,
-    StretchShear, Sweep, TetMesh, TetherForce, Tethers, Volume, Wind,
+    IsometricBend, JointCapsule, JointWeights, Limit, LineBend, Material, MaterialId, Membrane, Method, NeoHookean,
+    Numbering, Orientation, OrientationId, Orthotropic, Particle, ParticlePoint, Placement, PlasticStrain, Plasticity,
+    Pose, Pressure, Ray, RayHit, Reference, Rod, RodMaterial, RodParts, RodRest, RodStiffness, Rope, RopeParts,
+    Running, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, ShapeMatching, Sides, Skinned, SkinnedLimits,
+    SkinnedMesh, SkinnedPose, SoftBody, SoftParts, Solver, Strain, StretchShear, Sweep, TetMesh, TetherForce, Tethers,
+    Volume, Wind,
 };
 
 /// The names of types, which must be `Send` and `Sync` for this to compile.
@@ -52,6 +55,20 @@ fn every_public_type_is_send_and_sync() {
         Ray,
         RayHit,
         RenderMesh,
+        BoundMesh,
+        BoundVertex,
+        DetailMesh,
+        PlacedVertex,
+        Character,
+        CharacterAnimation,
+        CharacterJoint,
+        Backstop,
+        JointCapsule,
+        JointWeights,
+        Skinned,
+        SkinnedLimits,
+        SkinnedMesh,
+        SkinnedPose,
         Snapshot,
         VertexOutput,
         VertexOutputId,

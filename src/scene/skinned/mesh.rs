@@ -5,6 +5,7 @@ use crate::error::{Error, Result, check_finite};
 use crate::geometry::NearestTriangles;
 use crate::scene::{JointWeights, MAX_JOINTS, SkinnedPose};
 use glam::{Mat3, Mat4, Quat, Vec3};
+use std::collections::BTreeMap;
 
 /// A triangle mesh in its bind pose, with joint weights by vertex: the body of a character.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -141,29 +142,55 @@ impl SkinnedMesh {
     /// pose.
     ///
     /// The axis is the direction of their greatest variance. The radius is the root mean square of their distances from the axis,
-    /// which is that of a limb if the vertices lie on a cylinder. The round ends are within the vertices.
+    /// which is that of a limb if the vertices lie on a cylinder. A round end is within the vertices; where they border on those
+    /// of another joint at the end of the axis, it is centred at the border, so that the capsules of a limb overlap.
     pub fn capsules(&self) -> Vec<JointCapsule> {
         let count = self.weights.iter().flat_map(|own| own.joints).max().map_or(0, |joint| joint as usize + 1);
-        let mut owned: Vec<Vec<Vec3>> = vec![Vec::new(); count];
-        for (&position, own) in self.positions.iter().zip(&self.weights) {
+        let owner = |own: &JointWeights| {
             let largest = (0..4).rev().max_by(|&a, &b| own.weights[a].total_cmp(&own.weights[b])).unwrap_or(0);
-            owned[own.joints[largest] as usize].push(position.into());
+            own.joints[largest]
+        };
+        let owners: Vec<u32> = self.weights.iter().map(owner).collect();
+        let mut owned: Vec<Vec<Vec3>> = vec![Vec::new(); count];
+        for (&position, &joint) in self.positions.iter().zip(&owners) {
+            owned[joint as usize].push(position.into());
+        }
+        // By two joints, the vertices of the first that share a triangle with the second.
+        let mut borders: BTreeMap<[u32; 2], Vec<Vec3>> = BTreeMap::new();
+        for (&a, &b) in
+            self.triangles.iter().flat_map(|corners| corners.iter().flat_map(|a| corners.iter().map(move |b| (a, b))))
+        {
+            let joints = [a, b].map(|vertex| owners[vertex as usize]);
+            if joints[0] != joints[1] {
+                borders.entry(joints).or_default().push(self.positions[a as usize].into());
+            }
         }
         let capsules = (0..).zip(&owned).filter(|(_, points)| points.len() >= 4);
-        capsules.filter_map(|(joint, points)| fitted(joint, points)).collect()
+        let middle = |points: &Vec<Vec3>| points.iter().sum::<Vec3>() / points.len() as f32;
+        let capsule = |(joint, points): (u32, &Vec<Vec3>)| {
+            let ends: Vec<Vec3> =
+                borders.range([joint, 0]..=[joint, u32::MAX]).map(|(_, points)| middle(points)).collect();
+            fitted(joint, points, &ends)
+        };
+        capsules.filter_map(capsule).collect()
     }
 }
 
-/// The capsule of some points; `None` if they are at one place or on a line.
-fn fitted(joint: u32, points: &[Vec3]) -> Option<JointCapsule> {
+/// The capsule of some points; `None` if they are at one place or on a line. `borders` are the middles of their borders on other
+/// joints.
+fn fitted(joint: u32, points: &[Vec3], borders: &[Vec3]) -> Option<JointCapsule> {
     let scale = 1.0 / points.len() as f32;
     let centre = points.iter().sum::<Vec3>() * scale;
     let axis = main_axis(points.iter().map(|&point| point - centre));
     let along = |point: Vec3| (point - centre).dot(axis);
     let squared = points.iter().map(|&point| (point - centre).length_squared() - along(point) * along(point));
     let radius = (squared.sum::<f32>().max(0.0) * scale).sqrt();
-    let low = points.iter().map(|&point| along(point)).fold(f32::INFINITY, f32::min) + radius;
-    let high = points.iter().map(|&point| along(point)).fold(f32::NEG_INFINITY, f32::max) - radius;
+    let [first, last] = points.iter().fold([f32::INFINITY, f32::NEG_INFINITY], |[first, last], &point| {
+        [first.min(along(point)), last.max(along(point))]
+    });
+    let is_shared = |is_end: &dyn Fn(f32) -> bool| borders.iter().any(|&border| is_end(along(border)));
+    let low = if is_shared(&|place| place < first + radius) { first } else { first + radius };
+    let high = if is_shared(&|place| place > last - radius) { last } else { last - radius };
     // A part that is shorter than wide is a sphere.
     let [low, high] = if low > high { [0.5 * (low + high); 2] } else { [low, high] };
     let ends = [low, high].map(|place| (centre + axis * place).into());
