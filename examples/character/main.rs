@@ -189,7 +189,8 @@ fn scene(columns: u32, seed: u64) -> anyhow::Result<(Scene, [Cloth; 2], Vec<(Col
         jitter(&mut scene, cloth.particles.clone(), 0.02 / columns as f32, seed)?;
     }
     let capsules = body.capsules().into_iter().map(|capsule| {
-        let id = scene.add_collider(Collider { material, ..capsule.collider() })?;
+        // The margin keeps triangles that span a limb in front of what is drawn.
+        let id = scene.add_collider(Collider { material, margin: 0.006, ..capsule.collider() })?;
         Ok((id, capsule))
     });
     let capsules = capsules.collect::<supple::Result<Vec<_>>>()?;

@@ -6,9 +6,10 @@ use crate::common::{Pair, gpu, hanging_cloth, is_exact, solver, step};
 use supple::constraints::Kind;
 use supple::gpu::{Context, Snapshot};
 use supple::{
-    Attachment, AttachmentId, AttachmentTarget, Collider, ColliderId, ColorOrder, ContactMaterial, ContactMaterialId,
-    ContactScale, Distance, Elasticity, Execution, Friction, Material, MaterialId, ParticlePoint, Plasticity, Pose,
-    Reference, Scene, SelfCollision, Settings, Shape, SoftBody, Sweep,
+    Attachment, AttachmentId, AttachmentTarget, Backstop, Collider, ColliderId, ColorOrder, ContactMaterial,
+    ContactMaterialId, ContactScale, Distance, Elasticity, Execution, Friction, JointWeights, Material, MaterialId,
+    ParticlePoint, Plasticity, Pose, Reference, Scene, SelfCollision, Settings, Shape, Skinned, SkinnedLimits,
+    SkinnedPose, SoftBody, Sweep,
 };
 
 /// Random numbers (Marsaglia 2003, xorshift64).
@@ -95,6 +96,12 @@ fn world(random: &mut Random) -> World {
     });
     let attached = attached.collect();
     scene.reserve_attachments(8).unwrap();
+    // Rows 0 to 2 without joints, 3 and 4 with them.
+    for (row, pose) in (0..5).zip(&scene.rest_poses()[6..]) {
+        let joints = (row > 2).then_some(JointWeights { joints: [0, 1, 0, 0], weights: [0.3, 0.7, 0.0, 0.0] });
+        let limits = SkinnedLimits { max_distance: 0.1 * row as f32, ..SkinnedLimits::FREE };
+        scene.add_skinned(Skinned { particle: 6 + row, pose: *pose, limits, joints }).unwrap();
+    }
     World { scene, free, stiff, link: (index, link), fabric, colliders, attached }
 }
 
@@ -262,6 +269,27 @@ impl Run<'_> {
         }
     }
 
+    fn change_skinned(&mut self, random: &mut Random) {
+        let first = random.below(5);
+        match random.below(4) {
+            0 => {
+                let pose = SkinnedPose { position: random.vector(1.0), normal: random.vector(1.0) };
+                drop(call!(self, set_skinned_poses(first, &[pose])));
+            }
+            1 => {
+                let backstop = Some(Backstop { distance: random.between(0.0, 0.2), radius: random.between(0.1, 1.0) });
+                let limits = SkinnedLimits { max_distance: random.between(0.0, 0.3), backstop };
+                drop(call!(self, set_skinned_limits(first, &[limits])));
+            }
+            2 => {
+                let joint = glam::Mat4::from_translation(random.vector(0.3).into()).to_cols_array_2d();
+                drop(call!(self, set_joints(first % 2, &[joint])));
+            }
+            _ => drop(call!(self, teleport_skinned(first..6))),
+        }
+        assert_eq!(self.pair.solver.read_skinned_poses().unwrap(), self.pair.reference.read_skinned_poses());
+    }
+
     fn change_objects(&mut self, random: &mut Random, what: u32) {
         let (collider, attached) = (random.of(&self.world.colliders), random.of(&self.world.attached));
         match (what, collider, attached) {
@@ -320,7 +348,7 @@ impl Run<'_> {
     }
 
     fn change(&mut self, random: &mut Random) {
-        match random.below(28) {
+        match random.below(31) {
             0..=5 => {
                 let steps = 1 + random.below(3);
                 self.log.push(format!("{steps} steps"));
@@ -349,6 +377,7 @@ impl Run<'_> {
                 self.pair.solver.reset();
                 self.pair.reference.reset();
             }
+            25..=27 => self.change_skinned(random),
             _ => self.travel(random),
         }
     }
