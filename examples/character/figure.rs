@@ -109,7 +109,7 @@ pub fn body() -> supple::Result<SkinnedMesh> {
             let place = ARM_LENGTH * k as f32 / 16.0;
             let radius = arm_radius(place);
             let weights = match place {
-                ..0.12 => blend([CHEST, UPPER_ARM + add], place - 0.02, 0.08),
+                ..0.12 => blend([CHEST, UPPER_ARM + add], place + 0.03, 0.08),
                 _ => blend([UPPER_ARM + add, FOREARM + add], place - 0.27, 0.08),
             };
             let axes = [Vec3::Z * radius, Vec3::Z.cross(along) * -radius];

@@ -142,8 +142,8 @@ impl SkinnedMesh {
     /// pose.
     ///
     /// The axis is the direction of their greatest variance. The radius is the root mean square of their distances from the axis,
-    /// which is that of a limb if the vertices lie on a cylinder. A round end is within the vertices; where they border on those
-    /// of another joint at the end of the axis, it is centred at the border, so that the capsules of a limb overlap.
+    /// which is that of a limb if the vertices lie on a cylinder. A round end is within the vertices, except that it encloses
+    /// the border on the vertices of another joint: the capsules of a limb overlap.
     pub fn capsules(&self) -> Vec<JointCapsule> {
         let count = self.weights.iter().flat_map(|own| own.joints).max().map_or(0, |joint| joint as usize + 1);
         let owner = |own: &JointWeights| {
@@ -166,33 +166,40 @@ impl SkinnedMesh {
             }
         }
         let capsules = (0..).zip(&owned).filter(|(_, points)| points.len() >= 4);
-        let middle = |points: &Vec<Vec3>| points.iter().sum::<Vec3>() / points.len() as f32;
         let capsule = |(joint, points): (u32, &Vec<Vec3>)| {
-            let ends: Vec<Vec3> =
-                borders.range([joint, 0]..=[joint, u32::MAX]).map(|(_, points)| middle(points)).collect();
-            fitted(joint, points, &ends)
+            let own: Vec<&[Vec3]> =
+                borders.range([joint, 0]..=[joint, u32::MAX]).map(|(_, points)| points.as_slice()).collect();
+            fitted(joint, points, &own)
         };
         capsules.filter_map(capsule).collect()
     }
 }
 
-/// The capsule of some points; `None` if they are at one place or on a line. `borders` are the middles of their borders on other
-/// joints.
-fn fitted(joint: u32, points: &[Vec3], borders: &[Vec3]) -> Option<JointCapsule> {
+/// The capsule of some points; `None` if they are at one place or on a line. `borders` are those of them that are beside another
+/// joint, by joint.
+fn fitted(joint: u32, points: &[Vec3], borders: &[&[Vec3]]) -> Option<JointCapsule> {
     let scale = 1.0 / points.len() as f32;
     let centre = points.iter().sum::<Vec3>() * scale;
     let axis = main_axis(points.iter().map(|&point| point - centre));
     let along = |point: Vec3| (point - centre).dot(axis);
-    let squared = points.iter().map(|&point| (point - centre).length_squared() - along(point) * along(point));
-    let radius = (squared.sum::<f32>().max(0.0) * scale).sqrt();
+    let mean = |points: &[Vec3], value: &dyn Fn(Vec3) -> f32| {
+        points.iter().map(|&point| value(point)).sum::<f32>() / points.len() as f32
+    };
+    let squared = |point: Vec3| ((point - centre).length_squared() - along(point) * along(point)).max(0.0);
+    let radius = mean(points, &squared).sqrt();
     let [first, last] = points.iter().fold([f32::INFINITY, f32::NEG_INFINITY], |[first, last], &point| {
         [first.min(along(point)), last.max(along(point))]
     });
-    let is_shared = |is_end: &dyn Fn(f32) -> bool| borders.iter().any(|&border| is_end(along(border)));
-    let low = if is_shared(&|place| place < first + radius) { first } else { first + radius };
-    let high = if is_shared(&|place| place > last - radius) { last } else { last - radius };
+    let (mut low, mut high) = (first + radius, last - radius);
     // A part that is shorter than wide is a sphere.
-    let [low, high] = if low > high { [0.5 * (low + high); 2] } else { [low, high] };
+    if low > high {
+        (low, high) = (0.5 * (low + high), 0.5 * (low + high));
+    }
+    // A round end encloses the border on another joint.
+    for border in borders {
+        let (place, cap) = (mean(border, &along), (radius * radius - mean(border, &squared)).max(0.0).sqrt());
+        (low, high) = (low.min(place + cap), high.max(place - cap));
+    }
     let ends = [low, high].map(|place| (centre + axis * place).into());
     (radius > 0.0).then_some(JointCapsule { joint, ends, radius })
 }
