@@ -262,6 +262,21 @@ mod tests {
     }
 
     #[test]
+    fn capsules_of_a_limb_enclose_their_common_border() {
+        let mut mesh = tube(Vec3::ZERO, Vec3::Y, 0);
+        mesh.weights[66..].fill(JointWeights::rigid(1));
+        let [lower, upper] = mesh.capsules()[..] else { panic!() };
+        let heights = |capsule: &JointCapsule| {
+            let [a, b] = capsule.ends.map(|end| end[1]);
+            [a.min(b), a.max(b)]
+        };
+        // Rings 0 to 4 and half of ring 5 belong to the first joint, the rest to the second.
+        let ([low, high], [next_low, next_high]) = (heights(&lower), heights(&upper));
+        assert!((low - 0.1).abs() < 0.02 && (next_high - 0.9).abs() < 0.02, "{lower:?} {upper:?}");
+        assert!(high > 0.4 && next_low < 0.6, "{lower:?} {upper:?}");
+    }
+
+    #[test]
     fn weights_of_points_are_interpolated_on_the_nearest_triangle() {
         let mesh = SkinnedMesh {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
