@@ -171,8 +171,15 @@ fn shirt_limits(looseness: f32) -> SkinnedLimits {
     SkinnedLimits { max_distance: 0.03 + 0.07 * looseness, backstop }
 }
 
-/// The scene, its clothes and the colliders of the body.
-fn scene(columns: u32, seed: u64) -> anyhow::Result<(Scene, [Cloth; 2], Vec<(ColliderId, JointCapsule)>)> {
+/// A dressed figure.
+struct Figure {
+    scene: Scene,
+    skirt: Cloth,
+    shirt: Cloth,
+    capsules: Vec<(ColliderId, JointCapsule)>,
+}
+
+fn dressed(columns: u32, seed: u64) -> anyhow::Result<Figure> {
     let mut scene = Scene::new();
     let body = figure::body()?;
     scene.reserve_joints(figure::JOINTS as u32)?;
@@ -194,12 +201,12 @@ fn scene(columns: u32, seed: u64) -> anyhow::Result<(Scene, [Cloth; 2], Vec<(Col
         Ok((id, capsule))
     });
     let capsules = capsules.collect::<supple::Result<Vec<_>>>()?;
-    Ok((scene, [skirt, shirt], capsules))
+    Ok(Figure { scene, skirt, shirt, capsules })
 }
 
 fn main() -> anyhow::Result<()> {
     let Arguments { options, columns } = common::parse(&[("damping", "1"), ("seed", "1"), ("substeps", "10")]);
-    let (scene, [skirt, shirt], capsules) = scene(columns, options.seed)?;
+    let Figure { scene, skirt, shirt, capsules } = dressed(columns, options.seed)?;
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..options.settings() };
     let moved = capsules.iter().map(|(id, capsule)| (id.index(), capsule.collider().pose)).collect();
     let edges: Range<u32> = skirt.structural.start..shirt.structural.end;

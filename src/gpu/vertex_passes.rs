@@ -118,7 +118,8 @@ impl Made<'_> {
         };
         let rows: Vec<[[u32; 4]; 2]> = mesh.vertices.iter().map(row).collect();
         let rows = self.maker.filled(self.queue, "bound_rows", &rows, BufferUsages::STORAGE)?;
-        let attributes: [(_, &str, fn(&BoundVertex) -> [f32; 4]); 3] = [
+        type Vector = fn(&BoundVertex) -> [f32; 4];
+        let attributes: [(_, &str, Vector); 3] = [
             (output.positions, "vertex_bound_positions", |vertex| Vec3::from(vertex.offset).extend(1.0).into()),
             (output.normals, "vertex_bound_directions", |vertex| Vec3::from(vertex.normal).extend(0.0).into()),
             (output.tangents, "vertex_bound_directions", |vertex| vertex.tangent),

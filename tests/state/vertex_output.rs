@@ -374,7 +374,14 @@ fn a_target_may_lie_anywhere_in_a_large_buffer_but_not_span_more_than_the_device
 }
 
 /// A detailed strip beside the tube: eight vertices a row of triangles, outside and inside of it.
-fn detail(tube: &Tube) -> (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<[u32; 3]>, Vec<[f32; 2]>) {
+struct Detail {
+    positions: Vec<[f32; 3]>,
+    normals: Vec<[f32; 3]>,
+    triangles: Vec<[u32; 3]>,
+    texture: Vec<[f32; 2]>,
+}
+
+fn detail(tube: &Tube) -> Detail {
     let (mut positions, mut normals, mut texture) = (Vec::new(), Vec::new(), Vec::new());
     for k in 0..40 {
         let angle = 0.31 * k as f32;
@@ -386,7 +393,7 @@ fn detail(tube: &Tube) -> (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<[u32; 3]>, Vec<[f32
         texture.push([angle, height]);
     }
     let triangles = (0..38).map(|k| [k, k + 1, k + 2]).collect();
-    (positions, normals, triangles, texture)
+    Detail { positions, normals, triangles, texture }
 }
 
 #[test]
@@ -394,7 +401,7 @@ fn a_detailed_mesh_follows_a_coarse_cloth_as_the_host_computes_it() {
     use supple::scene::{BoundMesh, DetailMesh};
     let (gpu, tube) = (gpu(), Tube::new(8));
     let (scene, _) = tube.scene();
-    let (positions, normals, triangles, texture) = detail(&tube);
+    let Detail { positions, normals, triangles, texture } = detail(&tube);
     let mesh = DetailMesh {
         positions: &positions,
         normals: &normals,
@@ -439,7 +446,7 @@ fn a_bound_mesh_keeps_its_offsets_when_the_cloth_moves_rigidly() {
     use supple::scene::{BoundMesh, DetailMesh};
     let tube = Tube::new(6);
     let (scene, _) = tube.scene();
-    let (positions, normals, ..) = detail(&tube);
+    let Detail { positions, normals, .. } = detail(&tube);
     let mesh = DetailMesh { positions: &positions, normals: &normals, triangles: &[], texture_coordinates: None };
     let bound = BoundMesh::new(&scene, scene.triangles(), &mesh).unwrap();
     let turn = glam::Quat::from_euler(glam::EulerRot::XYZ, 0.7, -1.1, 0.4);

@@ -97,8 +97,7 @@ impl SkinnedMesh {
     /// # Errors
     /// A vertex names a joint without a matrix.
     pub fn posed(&self, joints: &[[[f32; 4]; 4]]) -> Result<Vec<SkinnedPose>> {
-        let vertices = self.positions.iter().zip(&self.normals).zip(&self.weights).enumerate();
-        let pose = |(vertex, ((&position, &normal), own)): (usize, ((&[f32; 3], &[f32; 3]), &JointWeights))| {
+        let pose = |(vertex, own): (usize, &JointWeights)| {
             let mut blend = Mat4::ZERO;
             for (&joint, weight) in own.joints.iter().zip(own.weights) {
                 let Some(matrix) = joints.get(joint as usize) else {
@@ -107,9 +106,11 @@ impl SkinnedMesh {
                 };
                 blend += Mat4::from_cols_array_2d(matrix) * weight;
             }
-            let position = blend.transform_point3(position.into()).into();
-            Ok(SkinnedPose { position, normal: blend.transform_vector3(normal.into()).into() })
+            let [position, normal] = [self.positions[vertex], self.normals[vertex]].map(Vec3::from);
+            let position = blend.transform_point3(position).into();
+            Ok(SkinnedPose { position, normal: blend.transform_vector3(normal).into() })
         };
+        let vertices = self.weights.iter().enumerate().take(self.positions.len().min(self.normals.len()));
         vertices.map(pose).collect()
     }
 
