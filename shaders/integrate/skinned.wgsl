@@ -118,7 +118,9 @@ fn before_backstop(p: vec3f, n: vec3f, row: SkinnedRow, zero: u32) -> vec3f {
     if length(out) > most {
         // The nearest point of the circle in which both spheres intersect.
         let z = opaque1(behind + opaque1(most * most, zero), zero) / (2.0 * apart);
-        let side = opaque(p - opaque(n * along, zero), zero);
+        let beside = opaque(p - opaque(n * along, zero), zero);
+        // Orthogonal to n even if p is almost on the axis.
+        let side = opaque(beside - opaque(n * opaque1(dot(beside, n), zero), zero), zero);
         let across = length(side);
         let radius = sqrt(max(opaque1((most - z) * (most + z), zero), 0.0));
         let scale = select(0.0, radius / across, across > 0.0);

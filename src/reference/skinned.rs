@@ -171,7 +171,9 @@ fn before_backstop(p: Vec3, n: Vec3, row: &SkinnedRow) -> Vec3 {
     if length(out) > most {
         // The nearest point of the circle in which both spheres intersect.
         let z = (behind + most * most) / (2.0 * apart);
-        let side = p - n * along;
+        let beside = p - n * along;
+        // Orthogonal to n even if p is almost on the axis.
+        let side = beside - n * dot(beside, n);
         let across = length(side);
         let radius = ((most - z) * (most + z)).max(0.0).sqrt();
         let scale = if across > 0.0 { radius / across } else { 0.0 };

@@ -327,3 +327,27 @@ fn the_four_largest_weights_are_kept_and_normalised() {
     assert!(JointWeights::largest(&[(0, -1.0), (1, 2.0)]).is_err());
     assert!(JointWeights::largest(&[]).is_err());
 }
+
+/// Particles at random places that their limits contradict, also almost on the axis of the backstop.
+#[test]
+fn a_particle_far_from_its_pose_is_put_within_both_limits() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let noise = |k: u32| (k.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 23) as f32 - 1.0;
+    for k in 0..600 {
+        let [x, y, z] = [noise(5 * k), noise(5 * k + 1), noise(5 * k + 2)];
+        let shrink = if k % 3 == 0 { 1e-3 } else { 1.0 };
+        let particle = supple::Particle { position: [x * shrink, y, z * shrink], ..supple::Particle::default() };
+        let particle = scene.add_particle(particle).unwrap();
+        let max_distance = 0.05 + 0.4 * noise(5 * k + 3).abs();
+        let distance = max_distance * 0.9 * noise(5 * k + 4).abs();
+        let backstop = Some(Backstop { distance, radius: [0.02, 0.3, 5.0, 1e4][k as usize % 4] });
+        let pose = SkinnedPose { position: [0.0; 3], normal: [0.0, 2.0, 0.0] };
+        let limits = SkinnedLimits { max_distance, backstop };
+        scene.add_skinned(Skinned { particle, pose, limits, joints: None }).unwrap();
+    }
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 1, ..Settings::default() });
+    pair.run(1, 1e-4, "random places");
+    let poses: Vec<SkinnedPose> = scene.skinned().iter().map(|skinned| skinned.pose).collect();
+    assert_eq!(fault(&scene, &poses, &pair.reference.positions(), 2e-6), None);
+}
